@@ -1,0 +1,43 @@
+# `make demo` and `make test` set up everything they need in .venv; the second time they start at once.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+STDLIB = $(shell $(BIN)/python -c "import sysconfig; print(sysconfig.get_path('stdlib'))")
+ASK ?= What happens to the cache when maxsize of functools.lru_cache is set to None?
+DOCS ?=
+
+.PHONY: demo test lint bench clean setup
+
+setup: $(READY)
+
+$(READY): pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	touch $@
+
+# Always extractive: no key is used and no document leaves the machine.
+demo: $(READY)
+ifeq ($(DOCS),)
+	@$(BIN)/suffice ask "$(ASK)" --docs "$(STDLIB)" --exclude test/ --exclude tests/ --exclude site-packages/ \
+	  --exclude idlelib/ --exclude lib2to3/ --model extractive --out demo.html --trace demo.jsonl
+else
+	@$(BIN)/suffice ask "$(ASK)" --docs "$(DOCS)" --model extractive --out demo.html --trace demo.jsonl
+endif
+	@echo "The report with its chart: demo.html. The same decision again: $(BIN)/suffice explain demo.jsonl"
+
+test: $(READY)
+	$(BIN)/python -m pytest
+
+lint: $(READY)
+	$(BIN)/ruff check src tests bench
+	$(BIN)/ruff format --check src tests bench
+	$(BIN)/mypy
+
+bench: $(READY)
+	$(BIN)/python -m bench
+
+clean:
+	rm -rf $(VENV) build dist demo.html demo.jsonl .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

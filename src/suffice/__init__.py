@@ -1,0 +1,47 @@
+"""suffice: deep research that knows when it knows enough.
+
+The names below are the public face. They are loaded when first used, so that ``import suffice`` costs next to nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from suffice.front import research, run_research
+    from suffice.gates import Gate, budget, exhaustion, fixed, saturation, sufficiency
+    from suffice.gates.parse import parse as parse_gate
+    from suffice.types import Passage, Place, Query, Report, Verdict
+
+_HOME = {
+    "Gate": "suffice.gates",
+    "Passage": "suffice.types",
+    "Place": "suffice.types",
+    "Query": "suffice.types",
+    "Report": "suffice.types",
+    "Verdict": "suffice.types",
+    "budget": "suffice.gates",
+    "exhaustion": "suffice.gates",
+    "fixed": "suffice.gates",
+    "parse_gate": "suffice.gates.parse:parse",
+    "research": "suffice.front:research",
+    "run_research": "suffice.front:run_research",
+    "saturation": "suffice.gates",
+    "sufficiency": "suffice.gates",
+}
+
+__all__ = sorted([*_HOME, "__version__"])
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'suffice' has no attribute {name!r}")
+    module, _, attribute = _HOME[name].partition(":")
+    value = getattr(import_module(module), attribute or name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

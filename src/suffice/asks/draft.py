@@ -1,0 +1,31 @@
+"""Draft: the answer from the evidence, cited by handle only (S1's synthesis)."""
+
+from dataclasses import dataclass
+
+from suffice.asks.base import Ask
+from suffice.types import Note
+
+
+@dataclass(frozen=True, slots=True)
+class SynthesisResponse:
+    """``answer`` is Markdown in which every statement carries the handles of its sources: ``… [3].``"""
+
+    answer: str
+    summary: str = ""
+    key_findings: tuple[str, ...] = ()
+    recommendations: tuple[str, ...] = ()
+    risks: tuple[str, ...] = ()
+    open_questions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Draft(Ask[SynthesisResponse]):
+    role = "draft"
+    answer = SynthesisResponse
+    temperature = 0.1
+    max_tokens = 2000
+
+    task: str
+    notes: tuple[Note, ...]
+    gaps: tuple[str, ...]
+    caveats: tuple[str, ...]

@@ -1,0 +1,110 @@
+"""``suffice ask``: run a question, show it, write what was asked for, and end with the right exit status."""
+
+import json
+from collections.abc import Sequence
+from contextlib import ExitStack, aclosing
+from pathlib import Path
+from typing import TextIO
+
+from suffice.doors.cli import INTERRUPTED
+from suffice.doors.interrupt import interruptible
+from suffice.doors.terminal import Terminal, print_report
+from suffice.errors import InputError
+from suffice.events import Event, Finished, Started, record
+from suffice.front import Options, prepare
+from suffice.pipeline import stream
+from suffice.types import Report
+
+_FORMATS = (".md", ".html", ".json")
+
+
+def ask(question: str, options: Options, *, out: Sequence[Path], trace: Path | None, as_json: bool, quiet: bool) -> int:
+    """Answer one question at the terminal; the exit status."""
+    for path in out:
+        _check_target(path)
+    with ExitStack() as stack:
+        terminal = stack.enter_context(Terminal(quiet=quiet).watching())
+        watcher = _Watcher(terminal, stack.enter_context(_opened(trace)) if trace is not None else None)
+        report = interruptible(_run(question, options, watcher))
+    if report is None:  # Interrupted before the run had begun.
+        return INTERRUPTED
+    for path in out:
+        path.write_text(_rendered(report, path.suffix.lower()), encoding="utf-8")
+        terminal.say(f"wrote {path}")
+    if as_json:
+        print(_rendered(report, ".json"))
+    elif report.final_answer:
+        print_report(report)
+    return _status(report, terminal)
+
+
+class _Watcher:
+    """Passes each event to the terminal and to the trace."""
+
+    def __init__(self, terminal: Terminal, trace: TextIO | None) -> None:
+        self.terminal = terminal
+        self._trace = trace
+        self._run = ""
+
+    def see(self, event: Event) -> None:
+        if isinstance(event, Started):
+            self._run = event.run
+        self.terminal.show(event)
+        if self._trace is not None:
+            self._trace.write(json.dumps(record(event, self._run), ensure_ascii=False) + "\n")
+            self._trace.flush()
+
+
+async def _run(question: str, options: Options, watcher: _Watcher) -> Report | None:
+    setup = await prepare(question, options, watcher.terminal.say, watcher.terminal.progress)
+    async with aclosing(stream(setup)) as events:
+        async for event in events:
+            watcher.see(event)
+            if isinstance(event, Finished):
+                return event.report
+    return None
+
+
+def _status(report: Report, terminal: Terminal) -> int:
+    if report.stop.reason == "cancelled":
+        terminal.complain(f"Interrupted; {report.stop.explanation}")
+        return INTERRUPTED
+    if report.status == "no_evidence":
+        terminal.complain("No evidence: nothing in the documents answers this question, so there is no report.")
+        return 3
+    if report.status == "failed":
+        last = report.error_log[-1].message if report.error_log else report.stop.explanation
+        terminal.complain(f"No answer could be written: {last}")
+        return 4
+    return 0
+
+
+def _rendered(report: Report, suffix: str) -> str:
+    if suffix == ".json":
+        from suffice.write.codec import dumps
+
+        return dumps(report)
+    if suffix == ".html":
+        from suffice.write import html
+
+        return html.render(report)
+    from suffice.write import markdown
+
+    return markdown.render(report)
+
+
+def _check_target(path: Path) -> None:
+    """Before anything is spent: can the report be written there?"""
+    if path.suffix.lower() not in _FORMATS:
+        raise InputError(f"--out {path}: the ending says the format; use one of {', '.join(_FORMATS)}")
+    if path.is_dir() or not path.parent.is_dir():
+        raise InputError(
+            f"--out {path}: there is no folder {path.parent}" if not path.is_dir() else f"--out {path} is a folder"
+        )
+
+
+def _opened(trace: Path) -> TextIO:
+    try:
+        return trace.open("w", encoding="utf-8", errors="backslashreplace")
+    except OSError as error:
+        raise InputError(f"--trace {trace} cannot be written: {error.strerror}") from error

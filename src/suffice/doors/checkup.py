@@ -1,0 +1,78 @@
+"""``suffice doctor``: what is configured, what works, and what to do about the rest."""
+
+import os
+import platform
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+
+from suffice import __version__, plugins, settings
+from suffice.errors import SufficeError
+
+Check = tuple[bool, str]
+
+
+def doctor() -> int:
+    """One line a check; exit 0 when a question can be answered."""
+    config = settings.load()
+    checks: list[tuple[str, Callable[[], Check]]] = [
+        ("suffice", lambda: (True, f"{__version__} on Python {platform.python_version()}")),
+        ("model", lambda: _model(config)),
+        ("embeddings", _embeddings),
+        ("index", _index),
+        ("cache", lambda: _folder(config.cache_dir, "indexes and vectors are rebuilt for every question")),
+        ("bounds", lambda: (True, _bounds(config))),
+        ("plug-ins", lambda: (True, _parts())),
+    ]
+    healthy = True
+    for name, check in checks:
+        good, words = check()
+        healthy = healthy and (good or name == "cache")
+        print(f"{'ok  ' if good else 'FAIL'} {name:11} {words}")
+    return 0 if healthy else 4
+
+
+def _model(config: settings.Settings) -> Check:
+    name = config.model or "extractive"
+    if name in plugins.names("models"):
+        return True, f"{name}: works without a language model, quotes only" if name == "extractive" else name
+    return False, f"SUFFICE_MODEL={name} is not available in this version; unset it to use extractive"
+
+
+def _embeddings() -> Check:
+    from suffice.models.embeddings import MiniLM
+
+    try:
+        model = MiniLM()
+        model.embed(["a word"])
+    except (SufficeError, OSError) as error:
+        return False, f"{error}; --alpha 1 works without"
+    return True, f"{model.name}, {model.dimension} dimensions, English, on this machine"
+
+
+def _index() -> Check:
+    try:
+        import tantivy  # noqa: F401
+    except ImportError as error:
+        return False, f"{error}; install suffice again"
+    return True, f"tantivy {version('tantivy')}"
+
+
+def _folder(path: Path, otherwise: str) -> Check:
+    existing = next(parent for parent in (path, *path.parents) if parent.exists())
+    if os.access(existing, os.W_OK) and existing.is_dir():
+        return True, str(path)
+    return False, f"{path} cannot be written: {otherwise}; set SUFFICE_CACHE_DIR to a folder that can"
+
+
+def _bounds(config: settings.Settings) -> str:
+    chosen = {
+        name: value
+        for name in ("rounds", "queries", "sources", "seconds", "tokens", "usd")
+        if (value := getattr(config.bounds, name)) is not None
+    }
+    return ", ".join(f"{name} {value:g}" for name, value in chosen.items()) or "the tier's own"
+
+
+def _parts() -> str:
+    return "; ".join(f"{seam}: {', '.join(plugins.names(seam))}" for seam in ("strategies", "memories", "gates"))

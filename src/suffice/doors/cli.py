@@ -1,0 +1,203 @@
+"""The command line. Each command checks its words, hands over, and turns errors into one line and an exit status.
+
+Start-up stays light: nothing heavy is imported before a command needs it.
+"""
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from suffice import __version__
+
+INTERRUPTED = 130
+
+app = typer.Typer(
+    name="suffice",
+    help="Deep research that knows when it knows enough.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Docs = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--docs",
+        help="A file or folder to search; '-' reads standard input. May be given more than once.",
+        metavar="PATH",
+    ),
+]
+Include = Annotated[list[str] | None, typer.Option("--include", help="Only files like this glob.", metavar="GLOB")]
+Exclude = Annotated[list[str] | None, typer.Option("--exclude", help="No files like this glob.", metavar="GLOB")]
+Alpha = Annotated[float, typer.Option("--alpha", help="1 = words only (BM25), 0 = meaning only (English embeddings).")]
+Json = Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")]
+Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+K = Annotated[int, typer.Option("-k", help="Passages a query.", min=1)]
+
+
+def _version(value: bool) -> None:
+    if value:
+        print(f"suffice {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command()
+def ask(
+    question: Annotated[str, typer.Argument(help="What you want to know.", metavar="QUESTION")],
+    docs: Docs = None,
+    include: Include = None,
+    exclude: Exclude = None,
+    strategy: Annotated[str, typer.Option(help="How to search: auto, reflect.")] = "auto",
+    memory: Annotated[str | None, typer.Option(help="What to remember: trajectory.")] = None,
+    stop: Annotated[
+        str | None, typer.Option(help="A gate: 'exhaustion(p=2) | budget(rounds=5)'.", metavar="EXPR")
+    ] = None,
+    tier: Annotated[str, typer.Option(help="How much to spend: auto, simple, standard, deep.")] = "standard",
+    max_rounds: Annotated[int | None, typer.Option(help="At most this many rounds.")] = None,
+    max_queries: Annotated[int | None, typer.Option(help="At most this many queries.")] = None,
+    max_sources: Annotated[int | None, typer.Option(help="At most this many sources before the writer.")] = None,
+    max_seconds: Annotated[float | None, typer.Option(help="At most this long.")] = None,
+    max_tokens: Annotated[int | None, typer.Option(help="At most this many model tokens.")] = None,
+    max_cost: Annotated[float | None, typer.Option(help="At most this many US dollars.")] = None,
+    k: K = 5,
+    per_round: Annotated[int | None, typer.Option(help="Passages a round, best first over its queries.", min=1)] = None,
+    alpha: Alpha = 0.5,
+    model: Annotated[str | None, typer.Option(help="extractive (no language model).")] = None,
+    out: Annotated[
+        list[Path] | None, typer.Option(help="Write the report to FILE.md, .html or .json.", metavar="FILE")
+    ] = None,
+    as_json: Json = False,
+    trace: Annotated[
+        Path | None, typer.Option(help="Write the run's events to FILE as JSON lines.", metavar="FILE")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
+    debug: Debug = False,
+) -> None:
+    """Answer a question over documents; every sentence cited, and why it stopped explained."""
+    from suffice.doors import asking
+    from suffice.front import Options
+    from suffice.types import Bounds
+
+    options = Options(
+        docs=docs,
+        model=model,
+        strategy=strategy,
+        memory=memory,
+        stop=stop,
+        tier=tier,
+        bounds=Bounds(max_rounds, max_queries, max_sources, max_seconds, max_tokens, max_cost),
+        k=k,
+        per_round=per_round,
+        alpha=alpha,
+        include=include or (),
+        exclude=exclude or (),
+        seed=seed,
+    )
+    raise typer.Exit(asking.ask(question, options, out=out or [], trace=trace, as_json=as_json, quiet=quiet))
+
+
+@app.command()
+def search(
+    query: Annotated[str, typer.Argument(help="What to look for.", metavar="QUERY")],
+    docs: Docs = None,
+    include: Include = None,
+    exclude: Exclude = None,
+    k: K = 5,
+    alpha: Alpha = 0.5,
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Show the passages that one search finds."""
+    from suffice.doors import looking
+    from suffice.front import Options
+
+    options = Options(docs=docs, k=k, alpha=alpha, include=include or (), exclude=exclude or ())
+    raise typer.Exit(looking.search(query, options, as_json=as_json))
+
+
+@app.command()
+def index(
+    paths: Annotated[list[str], typer.Argument(help="Files and folders.", metavar="PATH...")],
+    include: Include = None,
+    exclude: Exclude = None,
+    debug: Debug = False,
+) -> None:
+    """Read documents into the index now, so that the first question does not have to."""
+    from suffice.doors import looking
+    from suffice.front import Options
+
+    raise typer.Exit(looking.index(Options(docs=paths, include=include or (), exclude=exclude or ())))
+
+
+@app.command()
+def explain(
+    trace: Annotated[Path, typer.Argument(help="A file written by --trace.", metavar="TRACE")],
+    stop: Annotated[str | None, typer.Option(help="Where would this gate have stopped?", metavar="EXPR")] = None,
+    debug: Debug = False,
+) -> None:
+    """Say why a recorded run stopped, and where another gate would have."""
+    from suffice.doors import explaining
+
+    raise typer.Exit(explaining.explain(trace, stop))
+
+
+@app.command()
+def doctor(debug: Debug = False) -> None:
+    """Say what is configured, what works, and what to do about the rest."""
+    from suffice.doors import checkup
+
+    raise typer.Exit(checkup.doctor())
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """The program. No traceback reaches a user without ``--debug``."""
+    status = _run(sys.argv[1:] if arguments is None else arguments)
+    if status == INTERRUPTED:  # A thread in the middle of embedding must not keep the process.
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+    sys.exit(status)
+
+
+def _run(arguments: list[str]) -> int:
+    from suffice.errors import SufficeError
+
+    try:
+        result: Any = app(args=arguments, standalone_mode=False)
+        return result if isinstance(result, int) else 0
+    except SufficeError as error:
+        if "--debug" in arguments:
+            raise
+        return _complain(str(error), error.exit_code)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:  # The reader of a pipe has gone (`| head`): nothing is wrong.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:
+        format_message = getattr(error, "format_message", None)
+        if "--debug" in arguments:
+            raise
+        if format_message is not None:  # click's own: wrong usage
+            return _complain(format_message() or "wrong usage; see --help", 2)
+        return _complain(f"{type(error).__name__}: {error} (this is a bug; --debug shows where)", 1)
+
+
+def _complain(message: str, status: int) -> int:
+    print(f"suffice: {' '.join(message.split())}", file=sys.stderr)
+    return status

@@ -1,0 +1,32 @@
+"""Ctrl-C, once and for all commands: the first one cancels the work and lets it close its books, the second ends it."""
+
+import asyncio
+import os
+import signal
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+from suffice.doors.cli import INTERRUPTED
+
+T = TypeVar("T")
+
+
+def interruptible(work: Coroutine[Any, Any, T]) -> T | None:
+    """Run to the end; ``None`` when it was interrupted before it had a result."""
+
+    async def main() -> T | None:
+        loop = asyncio.get_running_loop()
+        task = asyncio.ensure_future(work)
+
+        def interrupt() -> None:
+            loop.remove_signal_handler(signal.SIGINT)
+            signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
+            task.cancel()
+
+        loop.add_signal_handler(signal.SIGINT, interrupt)
+        try:
+            return await task
+        except asyncio.CancelledError:
+            return None
+
+    return asyncio.run(main())

@@ -1,0 +1,156 @@
+"""What a person at a terminal sees: progress while it works, and the report at the end.
+
+Progress goes to standard error, the report to standard output; both stay readable when they are piped.
+"""
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.markdown import Markdown
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.status import Status
+from rich.table import Table
+from rich.text import Text
+
+from suffice.events import Compacted, Event, Failed, RoundDone, Searching, Started, Stopped, Writing
+from suffice.types import Passage, Report, Stop, Verdict
+from suffice.write.chart import sparkline
+from suffice.write.markdown import render
+from suffice.write.plain import number
+from suffice.write.rounds import chosen, outcome
+
+
+class Terminal:
+    """Shows events as they come. ``quiet`` keeps everything but errors from standard error."""
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        self._err = Console(stderr=True, highlight=False, quiet=quiet)
+        self._status: Status | None = None
+        self._bar: Progress | None = None
+
+    def say(self, message: str) -> None:
+        self._err.print(Text(message, style="dim"), soft_wrap=True)
+
+    def complain(self, message: str) -> None:
+        """One sentence that even a quiet terminal shows."""
+        print(f"suffice: {' '.join(message.split())}", file=sys.stderr)
+
+    def progress(self, what: str, done: int, total: int) -> None:
+        """Long work before the first round: reading files, embedding everything."""
+        if not self._err.is_terminal:
+            return
+        if self._bar is None:
+            columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+            self._bar = Progress(*columns, console=self._err, transient=True)
+            self._bar.start()
+        [task] = self._bar.task_ids or [self._bar.add_task(what, total=total)]
+        self._bar.update(task, description=what, completed=done, total=total)
+        if done >= total:
+            self._bar.stop()
+            self._bar = None
+
+    def show(self, event: Event) -> None:
+        if isinstance(event, Started):
+            self._err.print(Text(f"{event.strategy} · {event.model} · stop: {event.gate}", style="dim"), soft_wrap=True)
+        elif isinstance(event, Searching):
+            self._work("searching: " + " · ".join(query.text for query in event.queries))
+        elif isinstance(event, RoundDone):
+            self._rest()
+            self._err.print(_round_line(event), soft_wrap=True)
+            self._work("thinking")
+        elif isinstance(event, Writing):
+            self._work("writing")
+        elif isinstance(event, Failed):
+            self.say(f"{event.failure.where}: {event.failure.message}")
+        elif isinstance(event, Compacted):
+            self.say(
+                f"prompt holds {event.whole} passages whole, {event.shortened} shortened or left out ({event.why})"
+            )
+        elif isinstance(event, Stopped):
+            self._rest()
+
+    @contextmanager
+    def watching(self) -> Iterator["Terminal"]:
+        try:
+            yield self
+        finally:
+            self._rest()
+            if self._bar is not None:
+                self._bar.stop()
+
+    def _work(self, what: str) -> None:
+        self._rest()
+        if self._err.is_terminal and not self._err.quiet:
+            room = max(20, self._err.width - 4)
+            self._status = self._err.status(Text(what if len(what) <= room else what[: room - 1] + "…"))
+            self._status.start()
+
+    def _rest(self) -> None:
+        if self._status is not None:
+            self._status.stop()
+            self._status = None
+
+
+def print_report(report: Report) -> None:
+    """The report for reading: set in the terminal, plain Markdown in a pipe."""
+    out = Console(highlight=False)
+    if not out.is_terminal:
+        sys.stdout.write(render(report))
+        return
+    out.print(Markdown(report.final_answer))
+    out.print()
+    for source in report.sources:
+        out.print(Text.assemble((source.id, "bold"), f" {source.title}  ", (source.location, "cyan")), soft_wrap=True)
+    out.print()
+    print_stop(report.stop, out)
+    usage = report.usage
+    bill = f"{usage.calls} model calls, {usage.input_tokens + usage.output_tokens} tokens, {usage.searches} searches"
+    out.print(Text(f"{report.status} · {bill}, {usage.seconds:.1f} s · run {report.run}", style="dim"))
+
+
+def print_passages(found: Sequence[Passage]) -> None:
+    """Search results: where each stands, and its text."""
+    out = Console(highlight=False)
+    for passage in found:
+        score = "" if passage.score is None else f"  {passage.score:.3f}"
+        head = Text.assemble((passage.title, "bold"), "  ", (passage.location, "cyan"), (score, "dim"))
+        out.print(head, soft_wrap=True)
+        out.print(Text(passage.text), soft_wrap=True)
+        out.print()
+
+
+def print_stop(stop: Stop, out: Console | None = None) -> None:
+    """Why it stopped: the paragraph, the readings round by round, and their course as sparklines."""
+    out = out or Console(highlight=False)
+    out.print(Text("Why it stopped", style="bold"))
+    out.print(Text(stop.explanation))
+    if not stop.rounds:
+        return
+    names = chosen(stop, 5)
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for column in ("round", "queries", "new", *names, "verdict"):
+        table.add_column(column, justify="left" if column == "verdict" else "right")
+    for record in stop.rounds:
+        values = [number(record.readings.get(name)) for name in names]
+        cells = (str(record.index), str(len(record.queries)), str(record.new_passages), *values, outcome(stop, record))
+        table.add_row(*cells)
+    if len(stop.rounds) > 1:
+        courses = [sparkline([record.readings.get(name) for record in stop.rounds]) for name in names]
+        news = sparkline([float(record.new_passages) for record in stop.rounds])
+        table.add_row("", "", news, *courses, "", style="dim")
+    out.print(table)
+
+
+def _round_line(event: RoundDone) -> Text:
+    novelty, unseen = event.readings.get("novelty.words"), event.readings.get("overlap.upr")
+    counts = f"{len(event.round.queries)} queries, {len(event.round.new)} new passages"
+    readings = f"novelty {number(novelty)}, unseen {number(unseen)}"
+    return Text.assemble(
+        (f"round {event.round.index}", "bold"), f"  {counts}  ", (readings, "dim"), f"  {_decision(event.verdict)}"
+    )
+
+
+def _decision(verdict: Verdict) -> str:
+    return f"stop: {verdict.reason}" if verdict.stop else "go on"

@@ -1,0 +1,45 @@
+"""The error tree, split by who must act.
+
+    SufficeError
+    ├── InputError            the user: wrong usage or unusable input (exit 2)
+    └── Unavailable           the operator: something outside does not answer (exit 4)
+        ├── SearchError       a search failed
+        └── ModelError        a model failed
+            └── ModelOutputError   a model answered, but not in the shape that was asked for
+
+Every error is one sentence that says what is wrong and, where somebody can mend it, how.
+"""
+
+
+class SufficeError(Exception):
+    """Base of all errors that suffice raises on purpose."""
+
+    exit_code = 1
+
+
+class InputError(SufficeError):
+    """The user's input cannot be used as it is."""
+
+    exit_code = 2
+
+
+class Unavailable(SufficeError):
+    """Something outside this program does not answer."""
+
+    exit_code = 4
+
+    def __init__(self, message: str, *, retryable: bool = False) -> None:
+        super().__init__(message)
+        self.retryable = retryable
+
+
+class SearchError(Unavailable):
+    """A search failed; that is not the same as finding nothing."""
+
+
+class ModelError(Unavailable):
+    """A model failed to answer."""
+
+
+class ModelOutputError(ModelError):
+    """A model answered in a shape that cannot be read."""

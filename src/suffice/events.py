@@ -1,0 +1,153 @@
+"""The stream of a run: what the progress bar, the trace, the page and the metrics all read.
+
+An event is a small frozen value. ``record`` turns it into the line a trace file holds.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from suffice.types import Failure, Passage, Query, Readings, Report, Round, Stop, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """The run begins: what was asked, and with which parts."""
+
+    run: str
+    task: str
+    model: str
+    strategy: str
+    memory: str
+    gate: str
+    seed: int
+    bounds: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Searching:
+    """A round's queries are on their way."""
+
+    index: int
+    queries: tuple[Query, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RoundDone:
+    """A round is over: what came back, what was read off it, and how it was judged."""
+
+    round: Round
+    accepted: bool
+    readings: Readings
+    verdict: Verdict
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """Something went wrong and the run goes on."""
+
+    failure: Failure
+
+
+@dataclass(frozen=True, slots=True)
+class Compacted:
+    """A prompt held only some passages whole, the rest as summaries or not at all; the record keeps everything."""
+
+    why: str
+    whole: int
+    shortened: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """The search is over; ``state`` is the run's state under S1's names."""
+
+    stop: Stop
+    state: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """The answer is being written from this many passages."""
+
+    passages: int
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The report is there."""
+
+    report: Report
+
+
+Event = Started | Searching | RoundDone | Failed | Compacted | Stopped | Writing | Finished
+
+_NAMES = {
+    Started: "started",
+    Searching: "searching",
+    RoundDone: "round",
+    Failed: "failed",
+    Compacted: "compacted",
+    Stopped: "stopped",
+    Writing: "writing",
+    Finished: "report",
+}
+
+
+def record(event: Event, run: str, at: datetime | None = None) -> dict[str, Any]:
+    """The event as one JSON object: ``type``, ``run``, ``at`` and its own fields."""
+    moment = (at or datetime.now(UTC)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return {"type": _NAMES[type(event)], "run": run, "at": moment, **_fields(event)}
+
+
+def _fields(event: Event) -> dict[str, Any]:
+    import msgspec
+
+    if isinstance(event, RoundDone):
+        return _round(event)
+    if isinstance(event, Started):
+        return {name: value for name, value in msgspec.to_builtins(event).items() if name != "run"}
+    if isinstance(event, Searching):
+        return {"index": event.index, "queries": [query.text for query in event.queries]}
+    fields: dict[str, Any] = msgspec.to_builtins(event)
+    if isinstance(event, Stopped):
+        for recorded in fields["stop"]["rounds"]:
+            recorded["verdicts"] = [plain(verdict) for verdict in recorded["verdicts"]]
+    if isinstance(event, Finished):
+        for recorded in fields["report"]["stop"]["rounds"]:
+            recorded["verdicts"] = [plain(verdict) for verdict in recorded["verdicts"]]
+    return fields
+
+
+def _round(event: RoundDone) -> dict[str, Any]:
+    import msgspec
+
+    new = {passage.id for passage in event.round.new}
+    shown = {passage.id: passage for passage in (*event.round.raw, *event.round.new)}
+    return {
+        "index": event.round.index,
+        "accepted": event.accepted,
+        "queries": list(event.round.queries),
+        "passages": [_passage(passage, passage.id in new) for passage in shown.values()],
+        "readings": dict(event.readings),
+        "verdicts": [plain(msgspec.to_builtins(leaf)) for leaf in event.verdict.leaves],
+        "tokens": event.tokens,
+    }
+
+
+def _passage(passage: Passage, new: bool) -> dict[str, Any]:
+    return {
+        "id": passage.id,
+        "title": passage.title,
+        "location": passage.location,
+        "score": passage.score,
+        "text": passage.text,
+        "new": new,
+    }
+
+
+def plain(verdict: dict[str, Any]) -> dict[str, Any]:
+    """A leaf's verdict as the report and the trace show it."""
+    return {name: verdict[name] for name in ("gate", "stop", "reason", "because", "signals")}

@@ -1,0 +1,190 @@
+"""The Python door: ``research`` from plain arguments to a report.
+
+It checks what the user gave and chooses the parts of a run by name; it does no research itself.
+"""
+
+import asyncio
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from suffice import __version__, plugins, settings
+from suffice.errors import InputError
+from suffice.events import Event, Finished
+from suffice.gates.base import Gate
+from suffice.gates.parse import parse
+from suffice.leads import Embed
+from suffice.models.base import Model
+from suffice.pipeline import Setup, stream
+from suffice.presets import preset
+from suffice.search.base import Search
+from suffice.types import Bounds, Report
+
+if TYPE_CHECKING:
+    from suffice.search.corpus import Corpus
+
+LONGEST_QUESTION = 20_000  # Characters. What is longer is a document and belongs behind ``docs``.
+
+Docs = str | Path | Sequence[str | Path]
+Say = Callable[[str], None]
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a user may choose about a run, with the defaults every door shares."""
+
+    docs: Docs | None = None
+    search: Search | None = None
+    model: str | Model | None = None
+    strategy: str = "auto"
+    memory: str | None = None
+    stop: str | Gate | None = None
+    tier: str = "standard"
+    bounds: Bounds = Bounds()
+    k: int = 5
+    per_round: int | None = None
+    alpha: float = 0.5
+    include: Sequence[str] = ()
+    exclude: Sequence[str] = ()
+    seed: int = 0
+
+
+async def research(
+    question: str,
+    *,
+    max_iters: int | None = None,
+    max_queries: int | None = None,
+    max_sources: int | None = None,
+    max_execution_time_s: float | None = None,
+    token_budget: int | None = None,
+    max_cost_usd: float | None = None,
+    on_event: Callable[[Event], None] | None = None,
+    **options: Any,
+) -> Report:
+    """Answer a question over ``docs`` (files, folders) or any ``search``; the report says why it stopped.
+
+    ``options`` are the fields of ``Options``. A question without evidence comes back as a report whose status is
+    ``no_evidence``; input that cannot be used raises ``InputError``.
+    """
+    bounds = Bounds(max_iters, max_queries, max_sources, max_execution_time_s, token_budget, max_cost_usd)
+    unknown = set(options) - set(Options.__dataclass_fields__)
+    if unknown:
+        raise InputError(
+            f"research() has no option {sorted(unknown)[0]!r}; it takes: {', '.join(Options.__dataclass_fields__)}"
+        )
+    setup = await prepare(question, Options(bounds=bounds, **options))
+    async with aclosing(stream(setup)) as events:
+        async for event in events:
+            if on_event is not None:
+                on_event(event)
+            if isinstance(event, Finished):
+                return event.report
+    raise AssertionError("a stream ends with Finished")
+
+
+def run_research(
+    task: str,
+    *,
+    max_iters: int | None = None,
+    max_queries: int | None = None,
+    max_sources: int | None = None,
+    max_execution_time_s: float | None = None,
+    **options: Any,
+) -> Report:
+    """The compatible, synchronous door (S1); further options are those of ``research``."""
+    return asyncio.run(
+        research(
+            task,
+            max_iters=max_iters,
+            max_queries=max_queries,
+            max_sources=max_sources,
+            max_execution_time_s=max_execution_time_s,
+            **options,
+        )
+    )
+
+
+async def prepare(
+    question: str, options: Options, say: Say = lambda message: None, progress: Progress | None = None
+) -> Setup:
+    """Every part of a run, chosen and checked before anything is spent."""
+    config = settings.load()
+    task = checked_question(question)
+    base = preset(options.strategy)
+    chosen = replace(base, memory=options.memory or base.memory)
+    plugins.find("memories", chosen.memory)
+    stop = options.stop if isinstance(options.stop, Gate) else parse(options.stop or chosen.gate)
+    if options.tier != "auto":
+        settings.bounds(options.tier)
+    for name, value in (("k", options.k), ("per_round", options.per_round)):
+        if value is not None and value < 1:
+            raise InputError(f"{name} must be at least 1, not {value}")
+    make_model = model_maker(options.model or config.model or "extractive")
+    bounds = settings.merged(config.bounds, settings.checked(options.bounds))
+    search, embed = options.search, None
+    if search is None:
+        search = await open_corpus(options, config, say, progress)
+        embed = search.embed if options.alpha < 1 else None
+    return Setup(
+        task=task,
+        search=search,
+        model=make_model(embed),
+        preset=chosen,
+        stop=stop,
+        tier=options.tier,
+        bounds=bounds,
+        embed=embed,
+        k=options.k,
+        per_round=options.per_round,
+        seed=options.seed,
+        metadata={"version": __version__, "strategy": options.strategy, "tier": options.tier},
+    )
+
+
+def checked_question(question: str) -> str:
+    task = question.strip()
+    if not any(character.isalnum() for character in task):
+        raise InputError("The question is empty; write what you want to know")
+    if len(task) > LONGEST_QUESTION:
+        raise InputError(
+            f"The question has {len(task):,} characters, at most {LONGEST_QUESTION:,} are read; "
+            "put long material into a file and name it with --docs"
+        )
+    return task
+
+
+def model_maker(model: str | Model) -> Callable[[Embed | None], Model]:
+    """How to make the model a user named; it gets the run's embeddings, which not every model uses."""
+    if not isinstance(model, str):
+        return lambda embed: model
+    if ":" in model:
+        raise InputError(
+            f"Model {model!r} needs a language-model provider, which this version does not have; use extractive"
+        )
+    make: Callable[[Embed | None], Model] = plugins.find("models", model)
+    return make
+
+
+async def open_corpus(options: Options, config: settings.Settings, say: Say, progress: Progress | None) -> "Corpus":
+    """The index over the user's documents, brought up to date."""
+    from suffice.search.corpus import Corpus
+
+    if options.docs is None:
+        raise InputError("There is nothing to search: name files or folders with --docs (docs= in Python)")
+    if not 0 <= options.alpha <= 1:
+        raise InputError(f"alpha must lie between 0 (meaning only) and 1 (words only), not {options.alpha:g}")
+    docs = [options.docs] if isinstance(options.docs, str | Path) else options.docs
+    return await Corpus.open(
+        [Path(path) for path in docs],
+        cache_dir=config.cache_dir,
+        include=options.include,
+        exclude=options.exclude,
+        alpha=options.alpha,
+        say=say,
+        progress=progress,
+        stdin_text=sys.stdin.read() if "-" in [str(path) for path in docs] else None,
+    )

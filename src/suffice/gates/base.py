@@ -1,0 +1,214 @@
+"""The Gate seam: readings of all rounds so far in, a verdict out. Pure and synchronous.
+
+A gate never looks at passages, models or the clock: whatever it needs is a reading that a meter took. So the same gate
+object runs live and over a recorded run. It looks back only over its own window. Unknown is ``None`` and never stops.
+
+    None & True = None      None & False = False      None | True = True      None | False = None
+"""
+
+from collections.abc import Sequence
+from random import Random
+
+from suffice.types import Promise, Readings, Verdict
+
+
+class Gate:
+    """Base of every gate: one method, ``judge``, plus the ways to compose gates."""
+
+    needs: frozenset[str] = frozenset()
+    promise: Promise = "heuristic"
+
+    def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
+        """The verdict after the last of ``readings`` (one mapping a round). ``seed`` identifies the run."""
+        raise NotImplementedError
+
+    def __or__(self, other: "Gate") -> "Gate":
+        return AnyOf((*_flat(self, AnyOf), *_flat(other, AnyOf)))
+
+    def __and__(self, other: "Gate") -> "Gate":
+        return AllOf((*_flat(self, AllOf), *_flat(other, AllOf)))
+
+    def after(self, n: int) -> "Gate":
+        """Silent for the first ``n`` rounds."""
+        return After(self, n)
+
+    def patience(self, p: int) -> "Gate":
+        """Stops only when the gate says so for ``p`` rounds running."""
+        return Patience(self, p)
+
+    def epsilon(self, e: float) -> "Gate":
+        """With probability ``e`` a stop is ignored for this round; drawn from run and round, so a replay draws the same."""
+        return Epsilon(self, e)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Gate) and str(self) == str(other)
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+    def __repr__(self) -> str:
+        return f"<gate {self}>"
+
+
+class Composed(Gate):
+    """What ``|`` and ``&`` have in common."""
+
+    sign = ""
+
+    def __init__(self, parts: tuple[Gate, ...]) -> None:
+        self.parts = parts
+        self.needs = frozenset[str]().union(*(part.needs for part in parts))
+
+    def __str__(self) -> str:
+        return f" {self.sign} ".join(f"({part})" if isinstance(part, Composed) else str(part) for part in self.parts)
+
+
+class AnyOf(Composed):
+    """``a | b``: stops when one part stops; the first firing part from the left names the stop."""
+
+    sign = "|"
+
+    def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
+        verdicts = [part.judge(readings, seed) for part in self.parts]
+        leaves = tuple(leaf for verdict in verdicts for leaf in verdict.leaves)
+        for verdict in verdicts:
+            if verdict.stop:
+                return Verdict(
+                    verdict.gate, True, verdict.reason, verdict.because, verdict.signals, verdict.promise, leaves
+                )
+        unknown = any(verdict.stop is None for verdict in verdicts)
+        return Verdict(str(self), None if unknown else False, parts=leaves)
+
+
+class AllOf(Composed):
+    """``a & b``: stops when all parts stop; the part that became true last names the stop."""
+
+    sign = "&"
+
+    def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
+        verdicts = [part.judge(readings, seed) for part in self.parts]
+        leaves = tuple(leaf for verdict in verdicts for leaf in verdict.leaves)
+        if any(verdict.stop is False for verdict in verdicts):
+            return Verdict(str(self), False, parts=leaves)
+        if any(verdict.stop is None for verdict in verdicts):
+            return Verdict(str(self), None, parts=leaves)
+        since = [_true_since(part, readings, seed) for part in self.parts]
+        last = max(range(len(since)), key=lambda i: (since[i], i))
+        # A conjunction promises no more than its weakest part.
+        promise = min((verdict.promise for verdict in verdicts), key=_STRENGTH.index)
+        named = verdicts[last]
+        return Verdict(named.gate, True, named.reason, named.because, named.signals, promise, leaves)
+
+
+class Wrapped(Gate):
+    """A gate that changes when another gate may speak."""
+
+    method = ""
+
+    def __init__(self, inner: Gate, value: float) -> None:
+        self.inner = inner
+        self.value = value
+        self.needs = inner.needs
+        self.promise = inner.promise
+
+    def __str__(self) -> str:
+        inner = f"({self.inner})" if isinstance(self.inner, Composed) else str(self.inner)
+        return f"{inner}.{self.method}({number(self.value)})"
+
+    def _speak(self, verdict: Verdict, stop: bool | None, because: str) -> Verdict:
+        """This gate's verdict, given the inner one: the inner's leaves are renamed where there is only one."""
+        reason = verdict.reason if stop else ""
+        parts = verdict.parts
+        return Verdict(str(self), stop, reason, because or verdict.because, verdict.signals, verdict.promise, parts)
+
+
+class After(Wrapped):
+    method = "after"
+
+    def __init__(self, inner: Gate, n: int) -> None:
+        super().__init__(inner, n)
+        if n < 0 or n != int(n):
+            raise ValueError("after(n) takes a whole number of rounds, 0 or more")
+
+    def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
+        verdict = self.inner.judge(readings, seed)
+        if len(readings) <= self.value:
+            return self._speak(verdict, False, f"silent until round {self.value:g} is over")
+        return self._speak(verdict, verdict.stop, "")
+
+
+class Patience(Wrapped):
+    method = "patience"
+
+    def __init__(self, inner: Gate, p: int) -> None:
+        super().__init__(inner, p)
+        if p < 1 or p != int(p):
+            raise ValueError("patience(p) takes a whole number of rounds, 1 or more")
+
+    def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
+        verdict = self.inner.judge(readings, seed)
+        if not verdict.stop or self.value == 1:
+            return self._speak(verdict, verdict.stop, "")
+        for back in range(1, int(self.value)):
+            earlier = self.inner.judge(_prefix(readings, back), seed) if back < len(readings) else None
+            if earlier is None or not earlier.stop:
+                return self._speak(verdict, False, f"{verdict.because}; {back} of {self.value:g} rounds running")
+        return self._speak(verdict, True, f"{verdict.because}; {self.value:g} rounds running")
+
+
+class Epsilon(Wrapped):
+    method = "epsilon"
+
+    def __init__(self, inner: Gate, e: float) -> None:
+        super().__init__(inner, e)
+        if not 0 <= e <= 1:
+            raise ValueError("epsilon(e) takes a probability between 0 and 1")
+
+    def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
+        verdict = self.inner.judge(readings, seed)
+        if verdict.stop and Random(f"{seed}:{len(readings)}:{self.inner}").random() < self.value:
+            return self._speak(verdict, False, f"{verdict.because}; ignored by chance (ε = {self.value:g})")
+        return self._speak(verdict, verdict.stop, "")
+
+
+class _Prefix(Sequence[Readings]):
+    """All but the last ``back`` rounds, without copying them."""
+
+    def __init__(self, readings: Sequence[Readings], back: int) -> None:
+        self._readings, self._length = readings, max(0, len(readings) - back)
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __getitem__(self, index):  # type: ignore[no-untyped-def]
+        if isinstance(index, slice):
+            return [self._readings[i] for i in range(*index.indices(self._length))]
+        if index < 0:
+            index += self._length
+        if not 0 <= index < self._length:
+            raise IndexError(index)
+        return self._readings[index]
+
+
+def number(value: float) -> str:
+    """The shortest text that reads back as the same number: 2.0 as 2, 0.15 as 0.15."""
+    return f"{value:g}" if float(f"{value:g}") == value else repr(value)
+
+
+def _prefix(readings: Sequence[Readings], back: int) -> Sequence[Readings]:
+    return _Prefix(readings, back)
+
+
+_STRENGTH: tuple[Promise, ...] = ("heuristic", "estimate", "guarantee")
+
+
+def _flat(gate: Gate, kind: type[Composed]) -> tuple[Gate, ...]:
+    return gate.parts if isinstance(gate, kind) and type(gate) is kind else (gate,)
+
+
+def _true_since(gate: Gate, readings: Sequence[Readings], seed: int) -> int:
+    """The round from which on the gate has been saying stop without a break."""
+    back = 0
+    while back + 1 < len(readings) and gate.judge(_prefix(readings, back + 1), seed).stop:
+        back += 1
+    return len(readings) - back

@@ -1,0 +1,128 @@
+"""THE LOOP: propose, search, judge, believe, judge again, until a gate says stop. It yields what happens.
+
+It knows the seams by their one method and nothing of what is behind them.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Sequence
+from typing import TypeVar
+
+from suffice.errors import SearchError
+from suffice.events import Event, RoundDone, Searching, Stopped
+from suffice.explanation import explain
+from suffice.gates.base import Gate
+from suffice.meters import Meters
+from suffice.run import Run
+from suffice.search.base import Search
+from suffice.strategies.base import Strategy
+from suffice.types import Failure, Hits, Passage, Query, Round, RoundRecord, Stop, Verdict
+
+T = TypeVar("T")
+
+REACH = 20  # How much further down a ranking to look for passages that replace those seen before.
+
+
+async def gather(
+    run: Run,
+    search: Search,
+    strategy: Strategy,
+    gate: Gate,
+    meters: Meters,
+    *,
+    k: int = 5,
+    per_round: int | None = None,
+) -> AsyncGenerator[Event, None]:
+    """Search in rounds; the last event is ``Stopped``."""
+    verdict = Verdict(str(gate), None)
+    while not verdict.stop:
+        queries, verdict = await _propose(run, strategy)
+        if queries:
+            yield Searching(len(run.records) + 1, tuple(queries))
+            round = await _search_all(run, search, queries, k, per_round)
+            readings = meters.read("before", round)
+            run.readings.append(readings)
+            verdict = gate.judge(run.readings, run.seed)
+            accepted = not verdict.stop
+            if accepted:
+                await run.admit(round)
+                readings |= meters.read("after", round) | run.spend() | await _asked(run, gate)
+                verdict = gate.judge(run.readings, run.seed)
+            run.records.append(
+                RoundRecord(round.index, accepted, round.queries, len(round.new), readings, verdict.leaves)
+            )
+            yield RoundDone(round, accepted, readings, verdict, run.tokens)
+            if run.degraded:
+                verdict = Verdict("breaker", True, "search_unavailable", "searches kept failing")
+        for event in run.events():
+            yield event
+    yield Stopped(_stop(run, gate, verdict), run.state())
+
+
+async def _propose(run: Run, strategy: Strategy) -> tuple[list[Query], Verdict]:
+    """The next queries, or the verdict that there are none."""
+    if run.queries_left == 0:
+        return [], Verdict("budget", True, "budget_queries", f"all {run.bounds.queries} queries are spent")
+    try:
+        queries = run.fresh(await _in_time(run, strategy.propose(run)))
+    except TimeoutError:
+        return [], Verdict("budget", True, "budget_time", "the time was up before the next round")
+    done = not queries
+    return queries, Verdict("planner", done, "planner_done" if done else "", "the strategy has nothing new to ask")
+
+
+async def _search_all(run: Run, search: Search, queries: Sequence[Query], k: int, per_round: int | None) -> Round:
+    """All queries at once. A failure is recorded with its query; what was found in time is kept."""
+    depth = k + min(len(run.evidence), REACH)
+    tasks = [asyncio.ensure_future(_search(search, query, depth)) for query in queries]
+    try:
+        await asyncio.wait(tasks, timeout=run.seconds_left)
+    finally:
+        for task in tasks:
+            task.cancel()
+    late = Failure("search", "TimeoutError", "the run's time was up before the search answered")
+    found = [
+        task.result() if task.done() and not task.cancelled() else Hits(query, failure=late)
+        for query, task in zip(queries, tasks, strict=True)
+    ]
+    raw = {passage.id: passage for hits in found for passage in hits.passages[:k]}
+    unseen = [
+        passage
+        for hits in found
+        for passage in [passage for passage in hits.passages if passage.id not in run.evidence][:k]
+    ]
+    new: dict[str, Passage] = {}
+    for passage in sorted(unseen, key=lambda passage: -(passage.score or 0.0)):
+        new.setdefault(passage.id, passage)
+    round = Round(len(run.records) + 1, tuple(found), tuple(raw.values()), tuple(new.values())[:per_round])
+    run.searched(round)
+    return round
+
+
+async def _search(search: Search, query: Query, depth: int) -> Hits:
+    try:
+        return Hits(query, tuple(await search(query, depth)))
+    except SearchError as error:
+        return Hits(query, failure=Failure("search", type(error).__name__, str(error), error.retryable))
+
+
+async def _asked(run: Run, gate: Gate) -> dict[str, float | None]:
+    try:
+        return await _in_time(run, run.asked_readings(gate.needs))
+    except TimeoutError:
+        return {}
+
+
+async def _in_time(run: Run, step: Awaitable[T]) -> T:
+    async with asyncio.timeout(run.seconds_left):
+        return await step
+
+
+def _stop(run: Run, gate: Gate, verdict: Verdict) -> Stop:
+    text = explain(verdict.reason, verdict.because, verdict.promise, run.records)
+    rounds = tuple(run.records)
+    return Stop(verdict.reason, verdict.gate, len(rounds), verdict.promise, text, rounds, str(gate))
+
+
+def cancelled(run: Run, gate: Gate) -> Stopped:
+    """How the loop ends when somebody interrupts it: with what was gathered."""
+    return Stopped(_stop(run, gate, Verdict("user", True, "cancelled", "the run was interrupted")), run.state())

@@ -1,0 +1,40 @@
+"""The record of a run's evidence: every admitted passage, once, under a handle such as ``[3]``.
+
+Nothing leaves the record; what a prompt sees of it is a memory's business.
+"""
+
+from collections.abc import Iterator
+
+from suffice.types import Passage
+
+
+class Evidence:
+    def __init__(self) -> None:
+        self._passages: list[Passage] = []
+        self._handles: dict[str, str] = {}
+
+    def add(self, passage: Passage) -> str:
+        """Admit a passage; its handle. A passage that is there already keeps the handle it has."""
+        if passage.id not in self._handles:
+            self._passages.append(passage)
+            self._handles[passage.id] = f"[{len(self._passages)}]"
+        return self._handles[passage.id]
+
+    def handle(self, passage: Passage) -> str:
+        return self._handles[passage.id]
+
+    def find(self, handle: str) -> Passage | None:
+        """The passage behind a handle; ``None`` for a handle nobody gave out."""
+        number = handle.strip("[]")
+        if not number.isdecimal() or not 1 <= int(number) <= len(self._passages):
+            return None
+        return self._passages[int(number) - 1]
+
+    def __contains__(self, passage_id: object) -> bool:
+        return passage_id in self._handles
+
+    def __iter__(self) -> Iterator[Passage]:
+        return iter(self._passages)
+
+    def __len__(self) -> int:
+        return len(self._passages)

@@ -1,0 +1,48 @@
+"""Memory as history: every accepted passage in order, older ones shortened when the prompt grows too long.
+
+The newest stay whole; older ones become one line with their handle, so that nothing is lost from the record.
+"""
+
+from suffice.memory.evidence import Evidence
+from suffice.text.entities import content_stems
+from suffice.text.sentences import units
+from suffice.text.tokens import estimate_tokens
+from suffice.types import Note, Passage, Round
+
+_SUMMARY_SHARE = 5  # One fifth of the budget is kept for the one-line summaries of what no longer fits whole.
+
+
+class Trajectory:
+    def __init__(self, task: str, evidence: Evidence) -> None:
+        self._aim = content_stems(task)
+        self._evidence = evidence
+        self._notes: list[tuple[Note, int]] = []
+        self._short: list[tuple[Note, int]] = []
+
+    async def update(self, round: Round) -> None:
+        for passage in round.new:
+            handle = self._evidence.handle(passage)
+            for kept, text, whole in ((self._notes, passage.text, True), (self._short, self._summary(passage), False)):
+                note = Note(text, (handle,), passage.title, passage.kind, whole)
+                kept.append((note, estimate_tokens(text) + estimate_tokens(passage.title) + 4))
+
+    def render(self, budget: int) -> tuple[Note, ...]:
+        chosen: list[Note] = []
+        position = len(self._notes)
+        left = budget
+        reserve = budget // _SUMMARY_SHARE
+        while position and self._notes[position - 1][1] <= left - (reserve if position > 1 else 0):
+            position -= 1
+            chosen.append(self._notes[position][0])
+            left -= self._notes[position][1]
+        while position and self._short[position - 1][1] <= left:
+            position -= 1
+            chosen.append(self._short[position][0])
+            left -= self._short[position][1]
+        return tuple(reversed(chosen))
+
+    def _summary(self, passage: Passage) -> str:
+        """The sentence that says most about the task, verbatim, cut to one line."""
+        offsets = units(passage.text, passage.kind) or [(0, len(passage.text))]
+        best = max(offsets, key=lambda span: len(self._aim & content_stems(passage.text[span[0] : span[1]])))
+        return " ".join(passage.text[best[0] : best[1]].split())[:200]

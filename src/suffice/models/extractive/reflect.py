@@ -1,0 +1,41 @@
+"""Reflect without a language model: a facet is covered by a passage that is about it; leads say where to look next.
+
+*About it* means: the passage holds the facet's words and, unless the question is nothing but that facet, another word of
+the question as well. A name in passing is not coverage.
+"""
+
+from suffice.asks import Reflect, ReflectionResponse
+from suffice.text.entities import Facet, content_stems, facets
+from suffice.types import Note
+
+
+def reflect(ask: Reflect) -> ReflectionResponse:
+    parts = facets(ask.task)
+    question = frozenset[str]().union(*(facet.stems for facet in parts))
+    open_parts = [facet for facet in parts if not any(covers(note, facet, question) for note in ask.notes)]
+    covered = 1 - len(open_parts) / len(parts) if parts else float(bool(ask.notes))
+    reworded = [broader(query, open_parts) for query in ask.thin]
+    queries = [query for query in [*reworded, *ask.leads] if query and query not in ask.asked]
+    return ReflectionResponse(
+        sufficient=bool(ask.notes) and not open_parts,
+        confidence=round(covered, 3),
+        gaps=tuple(f"Nothing found about: {facet.text}" for facet in open_parts),
+        new_queries=tuple(dict.fromkeys(queries))[: ask.most],
+    )
+
+
+def covers(note: Note, facet: Facet, question: frozenset[str]) -> bool:
+    own = content_stems(f"{note.title} {note.text}")
+    rest = question - facet.stems
+    # A name of several words may be shortened on second mention, so most of it is enough; a single word must be there.
+    enough = len(facet.stems & own) >= max(1, round(len(facet.stems) * 0.6))
+    return enough and (not rest or bool(rest & own))
+
+
+def broader(query: str, open_parts: list[Facet]) -> str:
+    """A thin query put differently: the parts still open alone, else its first half."""
+    for facet in open_parts:
+        if facet.text.lower() not in query.lower() or len(facet.text) < len(query):
+            return facet.text
+    pieces = query.split()
+    return " ".join(pieces[: max(1, len(pieces) // 2)])

@@ -1,0 +1,105 @@
+"""``research``: gather → write → report, as a stream of events. Command line, service and page only consume it."""
+
+import asyncio
+import secrets
+from collections.abc import AsyncGenerator
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from suffice import plugins, settings
+from suffice.events import Event, Finished, Started, Stopped, Writing
+from suffice.gates.base import Gate
+from suffice.gates.basic import budget
+from suffice.gather import cancelled, gather
+from suffice.leads import Embed
+from suffice.meters import standard
+from suffice.models.base import Model
+from suffice.presets import Preset
+from suffice.run import Run
+from suffice.search.base import Search
+from suffice.search.resilience import Retrying
+from suffice.types import Bounds
+from suffice.write.report import draft, report
+
+
+@dataclass(frozen=True)
+class Setup:
+    """All parts of a run, chosen. ``bounds`` are those somebody set; the preset's cap and the tier stand below them."""
+
+    task: str
+    search: Search
+    model: Model
+    preset: Preset
+    stop: Gate
+    tier: str = "standard"
+    bounds: Bounds = Bounds()
+    embed: Embed | None = None
+    k: int = 5
+    per_round: int | None = None
+    seed: int = 0
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+
+async def stream(setup: Setup) -> AsyncGenerator[Event, None]:
+    """Run it. The last event is ``Finished`` with the report, also when somebody interrupts."""
+    run = Run(
+        setup.task,
+        setup.model,
+        plugins.find("memories", setup.preset.memory),
+        run_id=new_run_id(),
+        seed=setup.seed,
+        embed=setup.embed,
+    )
+    strategy = plugins.find("strategies", setup.preset.strategy)()
+    gate = setup.stop
+    stopped: Stopped | None = None
+    written = None
+    try:
+        run.bounds = await _bounds(setup, run)
+        gate = bounded(setup.stop, run.bounds)
+        yield _started(setup, run, gate)
+        search, meters = Retrying(setup.search, run.fail), standard(gate.needs)
+        async for event in gather(run, search, strategy, gate, meters, k=setup.k, per_round=setup.per_round):
+            yield event
+            if isinstance(event, Stopped):
+                stopped = event
+        assert stopped is not None, "the loop ends with Stopped"
+        yield Writing(len(run.evidence))
+        written = await draft(run, stopped.stop)
+        for event in run.events():
+            yield event
+    except asyncio.CancelledError:
+        task = asyncio.current_task()
+        if task is not None:
+            task.uncancel()  # Interrupted once: the report of what was gathered still goes out.
+        stopped = cancelled(run, gate)
+        yield stopped
+    yield Finished(report(run, stopped.stop, written, {**setup.metadata, "preset": asdict(setup.preset)}))
+
+
+def bounded(stop: Gate, bounds: Bounds) -> Gate:
+    """The stop gate, or a bound: whichever comes first. ``sources`` bounds the writer, not the search."""
+    limits = {name: value for name, value in asdict(bounds).items() if value is not None and name != "sources"}
+    return stop | budget(**limits) if limits else stop
+
+
+async def _bounds(setup: Setup, run: Run) -> Bounds:
+    """An explicit bound beats the preset's cap, which beats the tier. A model on this machine has no time limit unless set:
+    it is slow, not stuck (S1)."""
+    tier = (await run.plan()).complexity if setup.tier == "auto" else setup.tier
+    chosen = settings.bounds(tier, setup.preset.cap, setup.bounds)
+    if setup.model.local and setup.bounds.seconds is None:
+        chosen = Bounds(**{**asdict(chosen), "seconds": None})
+    return chosen
+
+
+def _started(setup: Setup, run: Run, gate: Gate) -> Started:
+    limits = {name: value for name, value in asdict(run.bounds).items() if value is not None}
+    preset = setup.preset
+    return Started(run.id, run.task, run.model.name, preset.strategy, preset.memory, str(gate), run.seed, limits)
+
+
+def new_run_id() -> str:
+    """When it began and a random part: sorts by time, never meets another."""
+    return f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(4)}"

@@ -1,0 +1,43 @@
+"""Where parts are found by name: one entry-point group a seam. Built-in parts are registered in the same way as a stranger's.
+
+suffice.models  suffice.searches  suffice.memories  suffice.strategies  suffice.gates  suffice.meters
+"""
+
+from difflib import get_close_matches
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+from suffice.errors import InputError
+
+
+@cache
+def _parts(seam: str) -> dict[str, EntryPoint]:
+    return {entry.name: entry for entry in entry_points(group=f"suffice.{seam}")}
+
+
+def names(seam: str) -> list[str]:
+    return sorted(_parts(seam))
+
+
+def find(seam: str, name: str) -> Any:
+    """The part registered under a name; an ``InputError`` that lists what there is otherwise."""
+    entry = _parts(seam).get(name)
+    if entry is None:
+        near = get_close_matches(name, names(seam), 1)
+        hint = f"did you mean {near[0]!r}?" if near else f"choose one of: {', '.join(names(seam)) or 'none installed'}"
+        raise InputError(f"There is no {_SINGULAR.get(seam, seam)} named {name!r}; {hint}")
+    try:
+        return entry.load()
+    except ImportError as error:
+        raise InputError(f"The {_SINGULAR.get(seam, seam)} {name!r} cannot be loaded: {error}") from error
+
+
+_SINGULAR = {
+    "models": "model",
+    "searches": "search",
+    "memories": "memory",
+    "strategies": "strategy",
+    "gates": "gate",
+    "meters": "meter",
+}

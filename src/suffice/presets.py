@@ -1,0 +1,26 @@
+"""A preset is a strategy with the memory, the gate and the cap it was made for. Everything in it can be overridden."""
+
+from dataclasses import dataclass
+
+from suffice.errors import InputError
+from suffice.types import Bounds
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    strategy: str
+    memory: str
+    gate: str
+    cap: Bounds = Bounds()
+
+
+PRESETS = {
+    "auto": Preset("reflect", "trajectory", "sufficiency | exhaustion"),
+    "reflect": Preset("reflect", "trajectory", "sufficiency"),
+}
+
+
+def preset(name: str) -> Preset:
+    if name not in PRESETS:
+        raise InputError(f"There is no strategy {name!r}; choose one of: {', '.join(PRESETS)}")
+    return PRESETS[name]

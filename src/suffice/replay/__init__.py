@@ -1,0 +1,1 @@
+"""Recorded runs, and gates over them without a model."""

@@ -1,0 +1,240 @@
+"""The state of one run: what was asked, found, spent and believed so far.
+
+Everything is appended to, nothing is recomputed: a step costs O(what is new). The loop drives it, strategies read it.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from suffice.asks import Ask, Plan, PlannedQuery, PlanResponse, Reflect, ReflectionResponse
+from suffice.errors import ModelError
+from suffice.events import Compacted, Event, Failed
+from suffice.leads import Embed, Leads
+from suffice.memory.base import Memory
+from suffice.memory.evidence import Evidence
+from suffice.models.base import Model
+from suffice.models.counted import Counted
+from suffice.text.tokens import words
+from suffice.types import Bounds, Failure, Note, Query, Readings, Round, RoundRecord
+
+A = TypeVar("A")
+
+PLAN_QUERIES = 6  # A plan has three to six queries (S1).
+THIN = 3  # A query that succeeded with fewer results than this is thin: it is put differently, not repeated (S1).
+STATE_TOKENS = 50_000  # A prompt never carries more evidence than this; older evidence goes in as summaries (S1).
+LOW_BUDGET = 0.25  # With less than this share of the token budget left, evidence is compacted harder (S1).
+BREAKER_RUN = 3  # Failed searches in a row that open the breaker (S1) …
+BREAKER_SHARE = 0.5  # … or this share of all searches,
+BREAKER_LEAST = 4  # once at least this many were made.
+
+
+class Run:
+    def __init__(
+        self,
+        task: str,
+        model: Model,
+        memory: Callable[[str, Evidence], Memory],
+        *,
+        run_id: str,
+        bounds: Bounds = Bounds(),
+        seed: int = 0,
+        embed: Embed | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.id = run_id
+        self.task = task
+        self.model = Counted(model)
+        self.bounds = bounds
+        self.seed = seed
+        self.evidence = Evidence()
+        self.memory = memory(task, self.evidence)
+        self.leads = Leads(task, embed)
+        self._plan: PlanResponse | None = None
+        self.records: list[RoundRecord] = []
+        self.readings: list[Readings] = []
+        self.asked: list[str] = []
+        self.thin: list[str] = []
+        self.error_log: list[Failure] = []
+        self.reflection: ReflectionResponse | None = None
+        self.searches = 0
+        self._admitted = 0
+        self._reflected = -1
+        self._thin_open: list[str] = []
+        self._asked_keys: set[tuple[str, ...]] = set()
+        self._failures = 0
+        self._failures_running = 0
+        self._events: list[Event] = []
+        self._clock = clock
+        self._began = clock()
+
+    # -- time and money ------------------------------------------------------------------------------------------------
+
+    @property
+    def seconds(self) -> float:
+        return self._clock() - self._began
+
+    @property
+    def seconds_left(self) -> float | None:
+        return None if self.bounds.seconds is None else max(0.0, self.bounds.seconds - self.seconds)
+
+    @property
+    def tokens(self) -> int:
+        return self.model.total.input_tokens + self.model.total.output_tokens
+
+    def spend(self) -> dict[str, float | None]:
+        return {
+            "spend.rounds": float(len(self.readings)),
+            "spend.queries": float(len(self.asked)),
+            "spend.sources": float(len(self.evidence)),
+            "spend.tokens": float(self.tokens),
+            "spend.seconds": round(self.seconds, 3),
+            "spend.usd": self.model.total.usd,
+        }
+
+    # -- asking the model ----------------------------------------------------------------------------------------------
+
+    async def ask(self, ask: Ask[A]) -> A:
+        return (await self.model(ask)).answer
+
+    async def plan(self) -> PlanResponse:
+        """The model's plan, asked once; the task itself as the only query when there is none."""
+        if self._plan is None:
+            most = min(PLAN_QUERIES, self.queries_left or PLAN_QUERIES)
+            try:
+                self._plan = await self.ask(Plan(self.task, most))
+            except ModelError as error:
+                self.fail(Failure("plan", type(error).__name__, str(error), error.retryable))
+                self._plan = PlanResponse(())
+            if not self._plan.queries:
+                self._plan = replace(self._plan, queries=(PlannedQuery(self.task, "the task itself"),))
+        return self._plan
+
+    async def reflect(self) -> ReflectionResponse | None:
+        """The model's reflection on the rounds so far, asked once a round; ``None`` when it could not be had."""
+        if self._reflected != self._admitted:
+            self._reflected = self._admitted
+            thin, self._thin_open = tuple(self._thin_open), []
+            most = min(3, self.queries_left or 3)
+            leads = tuple(lead.text for lead in self.leads.propose(most))
+            ask = Reflect(self.task, self.notes(), tuple(self.asked[-30:]), thin, leads, most)
+            try:
+                self.reflection = await self.ask(ask)
+            except ModelError as error:
+                self.reflection = None
+                self.fail(Failure("reflect", type(error).__name__, str(error), error.retryable))
+        return self.reflection
+
+    async def asked_readings(self, needs: frozenset[str]) -> dict[str, float | None]:
+        """Readings that cost a model call; taken only when a gate needs them."""
+        if needs.isdisjoint(("sufficiency.model", "confidence.answer")):
+            return {}
+        reflection = await self.reflect()
+        if reflection is None:
+            return {"sufficiency.model": None, "confidence.answer": None}
+        return {"sufficiency.model": float(reflection.sufficient), "confidence.answer": reflection.confidence}
+
+    def notes(self) -> tuple[Note, ...]:
+        """What the model is shown of the evidence, within the budget; compaction is recorded, never silent."""
+        budget, why = STATE_TOKENS, f"the evidence is over {STATE_TOKENS} tokens"
+        if self.bounds.tokens is not None:
+            left = max(0, self.bounds.tokens - self.tokens)
+            if left < LOW_BUDGET * self.bounds.tokens:
+                budget, why = min(budget, max(left // 2, 200)), f"{left} of {self.bounds.tokens} tokens are left"
+        notes = self.memory.render(budget)
+        self.shortened(why, sum(note.whole for note in notes))
+        return notes
+
+    def shortened(self, why: str, whole: int) -> None:
+        """Book that a prompt holds fewer passages whole than there are."""
+        if whole < len(self.evidence):
+            self._events.append(Compacted(why, whole, len(self.evidence) - whole))
+
+    # -- searching -----------------------------------------------------------------------------------------------------
+
+    @property
+    def queries_left(self) -> int | None:
+        return None if self.bounds.queries is None else max(0, self.bounds.queries - len(self.asked))
+
+    def fresh(self, queries: Sequence[Query]) -> list[Query]:
+        """The queries that were not asked before, each once, and no more than may still be asked."""
+        chosen: dict[tuple[str, ...], Query] = {}
+        for query in queries:
+            key = tuple(words(query.text))
+            if key and key not in self._asked_keys:
+                chosen.setdefault(key, query)
+        return list(chosen.values())[: self.queries_left]
+
+    def fail(self, failure: Failure) -> None:
+        self.error_log.append(failure)
+        self._events.append(Failed(failure))
+
+    def searched(self, round: Round) -> None:
+        """Book a round's searches: queries asked, thin and failed ones, and the breaker's counts."""
+        for hits in round.hits:
+            self.asked.append(hits.query.text)
+            self._asked_keys.add(tuple(words(hits.query.text)))
+            self.searches += 1
+            if hits.failure is not None:
+                self.fail(hits.failure)
+                self._failures += 1
+                self._failures_running += 1
+                continue
+            self._failures_running = 0
+            if len(hits.passages) < THIN:
+                self.thin.append(hits.query.text)
+                self._thin_open.append(hits.query.text)
+        self.leads.asked(round.queries)
+
+    @property
+    def degraded(self) -> bool:
+        """The breaker: search has failed too often to be relied on."""
+        share = self._failures / self.searches if self.searches >= BREAKER_LEAST else 0.0
+        return self._failures_running >= BREAKER_RUN or share >= BREAKER_SHARE
+
+    async def admit(self, round: Round) -> None:
+        """Take an accepted round into the record, the leads and the belief."""
+        self._admitted += 1
+        for passage in round.new:
+            self.evidence.add(passage)
+        if self.leads.embeds:  # Embedding is work for a thread; without it a hop there would cost more than it saves.
+            await asyncio.to_thread(self.leads.add, round.new, round.index)
+        else:
+            self.leads.add(round.new, round.index)
+        await self.memory.update(round)
+
+    # -- reporting -----------------------------------------------------------------------------------------------------
+
+    def events(self) -> list[Event]:
+        """What has happened inside since the last call."""
+        happened, self._events = self._events, []
+        return happened
+
+    @property
+    def sufficient(self) -> bool | None:
+        return None if self.reflection is None else self.reflection.sufficient
+
+    @property
+    def gaps(self) -> tuple[str, ...]:
+        return () if self.reflection is None else self.reflection.gaps
+
+    def state(self) -> dict[str, Any]:
+        """The run's state under S1's names, serialisable."""
+        return {
+            "task": self.task,
+            "plan_queries": [planned.query for planned in self._plan.queries] if self._plan else [],
+            "search_results": [passage.id for passage in self.evidence],
+            "citations": [self.evidence.handle(passage) for passage in self.evidence],
+            "iteration": len(self.records),
+            "max_iters": self.bounds.rounds,
+            "max_execution_time_s": self.bounds.seconds,
+            "sufficient": self.sufficient,
+            "confidence": None if self.reflection is None else self.reflection.confidence,
+            "gaps": list(self.gaps),
+            "failed_queries": list(self.thin),
+            "error_log": [failure.message for failure in self.error_log],
+            "token_budget": None if self.bounds.tokens is None else max(0, self.bounds.tokens - self.tokens),
+            "degraded_mode": self.degraded,
+        }

@@ -1,0 +1,88 @@
+"""Bytes of a file, and the text they stand for in whatever encoding.
+
+Declared encodings are believed, UTF-8 is expected, anything else is guessed; a guess never fails. What the text means
+is not looked at.
+"""
+
+import codecs
+import re
+from pathlib import Path
+
+from suffice.search.files.piece import MAX_BYTES, Unreadable
+
+_SAMPLE = 64 * 1024
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, whose mark is the beginning of this one
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+# HTML's charset=, XML's encoding=, and Python's and Emacs' coding:
+_DECLARED = re.compile(rb"(?:charset|encoding|coding)\s*[=:]\s*[\"']?([A-Za-z0-9_.:-]+)")
+_CONTROL = re.compile(r"[\x00-\x06\x0e-\x1a\x7f]")
+_BAD = "\ufffd"
+
+
+def load(path: Path) -> bytes:
+    """The file's bytes; the size is bounded while reading, because a pipe does not tell it before."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise unopenable(path, error) from error
+    if len(data) > MAX_BYTES:
+        raise Unreadable(f"{path} is larger than {MAX_BYTES // 1024 // 1024} MB; split it into smaller files.")
+    if not data.strip():
+        raise Unreadable(f"{path} is empty; give a file that holds text.")
+    return data
+
+
+def unopenable(path: Path, error: OSError) -> Unreadable:
+    if isinstance(error, PermissionError):
+        return Unreadable(f"{path} may not be read; give yourself permission to read it.")
+    return Unreadable(f"{path} cannot be opened ({error.strerror or error}); check the path.")
+
+
+def decode(data: bytes, name: str) -> str:
+    """The text of the bytes, line ends untouched."""
+    for mark, encoding in _BOMS:
+        if data.startswith(mark):
+            return data.decode(encoding, errors="replace").replace("\x00", _BAD)
+    if b"\x00" in data:
+        raise _binary(name)
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return _legacy(data, name)
+
+
+def _legacy(data: bytes, name: str) -> str:
+    declared = _DECLARED.search(data[:1024])
+    if declared is not None:
+        try:
+            return data.decode(codecs.lookup(declared.group(1).decode("ascii")).name)
+        except (LookupError, UnicodeDecodeError):
+            pass  # a wrong declaration is no declaration
+    text = data.decode("utf-8", errors="replace")
+    bad = text.count(_BAD)
+    if len(_CONTROL.findall(text[:_SAMPLE])) > len(text[:_SAMPLE]) / 20:
+        raise _binary(name)
+    # Damaged UTF-8 still has more whole characters beyond ASCII than broken ones; an 8-bit encoding has next to none.
+    whole = sum(character > "\x7f" for character in text) - bad
+    if whole > bad:
+        return text
+    return _guessed(data)
+
+
+def _guessed(data: bytes) -> str:
+    from charset_normalizer import from_bytes
+
+    best = from_bytes(data[:_SAMPLE], cp_exclusion=["utf_7"]).best()
+    # Short samples fit dozens of code pages alike; Western Europe's is by far the likeliest among them.
+    encoding = best.encoding if best is not None and len(data) >= 256 else "cp1252"
+    return data.decode(encoding, errors="replace")
+
+
+def _binary(name: str) -> Unreadable:
+    return Unreadable(f"{name} is a binary file, not text; convert it to text or PDF first.")

@@ -1,0 +1,70 @@
+"""Which reader a file's name asks for, and which names hold nothing to read.
+
+This module looks at names only; ``read`` looks inside when the name says nothing.
+"""
+
+from pathlib import PurePath
+from typing import Literal
+
+Family = Literal["plain", "code", "html", "pdf", "docx", "table", "notebook", "json", "records", "binary", "foreign"]
+
+
+def _suffixes(names: str) -> frozenset[str]:
+    return frozenset("." + name for name in names.split())
+
+
+MARKDOWN = _suffixes("md markdown mdx mkd qmd rmd")
+PYTHON = _suffixes("py pyi pyw")
+CODE = PYTHON | _suffixes(
+    """js mjs cjs jsx ts mts cts tsx java c h cc cpp cxx hh hpp hxx m mm go rs rb php cs swift kt kts scala groovy sh
+    bash zsh fish ps1 sql lua r jl pl pm hs ml mli ex exs erl clj cljs el lisp dart zig nim v sv vhd f90 f95 pas d vue
+    svelte proto graphql tf cu css scss less"""
+)
+BINARY = _suffixes(
+    """png jpg jpeg gif bmp tif tiff webp ico icns heic avif psd ai eps raw svgz mp3 wav flac ogg m4a aac mp4 m4v mkv
+    mov avi webm wmv zip gz bz2 xz zst 7z rar tar tgz tbz2 txz jar war whl egg apk ipa deb rpm dmg iso img so dylib dll
+    a o obj lib exe bin class pyc pyo pyd wasm node ttf otf woff woff2 eot db sqlite sqlite3 mdb parquet arrow feather
+    orc avro npy npz pkl pickle joblib pt pth onnx safetensors gguf h5 hdf5 mat rds rdata tflite pb swp ds_store
+    keystore p12 pfx der mo gmo"""
+)
+FOREIGN = {
+    ".doc": "save it as .docx or PDF",
+    ".rtf": "save it as .docx or PDF",
+    ".odt": "save it as .docx or PDF",
+    ".pages": "save it as .docx or PDF",
+    ".ppt": "export it as PDF",
+    ".pptx": "export it as PDF",
+    ".odp": "export it as PDF",
+    ".key": "export it as PDF",
+    ".xls": "export it as CSV",
+    ".xlsx": "export it as CSV",
+    ".ods": "export it as CSV",
+    ".epub": "convert it to HTML or PDF",
+    ".mobi": "convert it to HTML or PDF",
+}
+
+_FAMILIES: dict[str, Family] = {
+    **dict.fromkeys(MARKDOWN | _suffixes("txt text rst log"), "plain"),
+    **dict.fromkeys(CODE, "code"),
+    **dict.fromkeys(_suffixes("html htm xhtml"), "html"),
+    **dict.fromkeys(_suffixes("csv tsv"), "table"),
+    **dict.fromkeys(_suffixes("jsonl ndjson"), "records"),
+    **dict.fromkeys(BINARY, "binary"),
+    **dict.fromkeys(FOREIGN, "foreign"),
+    ".pdf": "pdf",
+    ".docx": "docx",
+    ".ipynb": "notebook",
+    ".json": "json",
+}
+
+
+def suffix_of(name: str) -> str:
+    return PurePath(name).suffix.lower()
+
+
+def family_of(name: str) -> Family | None:
+    """The family that the name's suffix stands for; ``None`` if it stands for nothing known."""
+    lowered = name.lower()
+    if lowered.endswith((".jsonl.gz", ".ndjson.gz")):
+        return "records"
+    return _FAMILIES.get(suffix_of(lowered))

@@ -1,0 +1,52 @@
+"""PDF files as pieces that know their page. The text is as PDFium extracts it; scanned pages are not read."""
+
+from pathlib import Path
+from threading import Lock
+
+from suffice.search.files.piece import Piece, Unreadable, one_line
+from suffice.text.chunks import slices
+
+_PDFIUM = Lock()  # PDFium is not thread-safe, not even across documents
+
+
+def pieces(data: bytes, path: Path) -> list[Piece]:
+    import pypdfium2
+
+    with _PDFIUM:
+        try:
+            title, pages = _pages(data)
+        except pypdfium2.PdfiumError as error:
+            if "password" in str(error).lower():
+                raise Unreadable(f"{path} is encrypted; save a copy without a password.") from error
+            raise Unreadable(f"{path} is not a valid PDF ({error}); export it again.") from error
+    found = [
+        Piece(part, one_line(f"{title or path.name}, page {number}"), "pdf", page=number)
+        for number, text in enumerate(pages, start=1)
+        for part in slices(text)
+    ]
+    if not found:
+        raise Unreadable(f"{path} holds no text, only images; run OCR on it first.")
+    return found
+
+
+def _pages(data: bytes) -> tuple[str, list[str]]:
+    import pypdfium2
+
+    with pypdfium2.PdfDocument(data) as document:
+        title = document.get_metadata_value("Title").strip("\x00 ")
+        texts = []
+        for index in range(len(document)):
+            page = document[index]
+            textpage = page.get_textpage()
+            texts.append(_clean(textpage.get_text_bounded()))
+            textpage.close()
+            page.close()
+    return title, texts
+
+
+def _clean(text: str) -> str:
+    # PDFium marks a hyphen at the end of a line with U+FFFE or U+0002; in print it is a hyphen.
+    text = (
+        text.replace("\r\n", "\n").replace("\r", "\n").replace("\ufffe", "-").replace("\x02", "-").replace("\x00", "")
+    )
+    return text.encode("utf-8", "replace").decode()  # broken font tables yield lone surrogates

@@ -1,0 +1,42 @@
+"""CSV and TSV files as pieces of whole rows, titled by the file and its columns.
+
+Rows stay verbatim lines; a quoted field that spans lines is not cut while it fits. Cells are not interpreted.
+"""
+
+import csv
+from collections.abc import Sequence
+from pathlib import PurePath
+
+from suffice.search.files.piece import Piece, of_chunk
+from suffice.text.chunks import chunks, lines_of
+
+_TITLE = 300
+
+
+def pieces(text: str, name: str) -> list[Piece]:
+    lines = lines_of(text)
+    delimiter = _delimiter(lines)
+    columns, glued = _rows(lines, delimiter)
+    title = f"{PurePath(name).name}: {', '.join(columns)}"
+    return [of_chunk(chunk, title[:_TITLE], "csv") for chunk in chunks(lines, glued=glued)]
+
+
+def _delimiter(lines: Sequence[str]) -> str:
+    header = next((line for line in lines if line.strip()), "")
+    return max("\t,;|", key=header.count)
+
+
+def _rows(lines: Sequence[str], delimiter: str) -> tuple[list[str], set[int]]:
+    """The first row's cells, and the lines that continue a row begun above."""
+    columns: list[str] = []
+    glued: set[int] = set()
+    reader = csv.reader((line + "\n" for line in lines), delimiter=delimiter)
+    row_starts = 1
+    try:
+        for row in reader:
+            columns = columns or [" ".join(cell.split()) for cell in row if cell.strip()]
+            glued.update(range(row_starts + 1, reader.line_num + 1))
+            row_starts = reader.line_num + 1
+    except csv.Error:
+        return columns, glued  # a field beyond csv's limit: the rest is cut at any line
+    return columns, glued

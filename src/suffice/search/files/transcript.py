@@ -1,0 +1,93 @@
+"""Transcripts and chat logs in plain text, as one piece a turn with exact lines.
+
+Most lines must look like ``Ann: words``, with or without a date before. Files of ``Key: value`` look alike; what tells
+a conversation apart is that few speakers come again and again, and that their names are names.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+
+from suffice.search.files.piece import Piece, of_chunk
+from suffice.text.chunks import chunks, lines_of
+
+_TIME = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:\s?[APap]\.?[Mm]\.?)?"
+_DAY = (
+    r"(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}"
+    r"|\d{1,2} [A-Z][a-z]{2,8},? \d{4}|[A-Z][a-z]{2,8} \d{1,2},? \d{4})"
+)
+_WHEN = rf"(?:{_DAY}(?:(?:,?\s+|T){_TIME})?(?:Z|\s?[+-]\d{{2}}:?\d{{2}})?|{_TIME})"
+_STAMP = rf"(?:\[(?P<boxed>{_WHEN})\]|\((?P<round>{_WHEN})\)|(?P<bare>{_WHEN}))\s*(?:[-–—|]\s*)?"
+_NAME = r"[^\W\d_][\w.'’()&-]*(?: [\w.'’()&-]+){0,3}"
+_TURN = re.compile(
+    rf"(?:{_STAMP})?(?:<(?P<nick>[^<>\s]{{1,30}})>|(?:\*\*)?(?P<name>{_NAME}?)(?:\*\*)?:(?:\*\*)?)"
+    r"(?:\s+(?P<words>.*))?$"
+)
+_INVISIBLE = "\u200e\u200f\ufeff"  # WhatsApp marks the direction of lines
+
+
+def _set(names: str) -> frozenset[str]:
+    return frozenset(names.split())
+
+
+_LEVELS = _set("trace debug info notice warn warning error critical fatal note todo fixme hint tip")
+_FIELDS = _set(
+    """subject from to cc bcc date received content-type content-length reply-to message-id mime-version return-path
+    host user-agent accept server name version description author authors maintainer license summary homepage url
+    title type status package depends section priority architecture source keywords tags category categories layout
+    slug id key value path file size format language platform requires-dist requires-python classifier metadata-version email phone
+    address usage example default returns parameters args http https"""
+)
+_ROLES = _set("user assistant system human ai bot agent customer me you caller operator host guest q a")
+_SHARE = 0.6
+_TURNS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """The first line of a turn."""
+
+    number: int
+    speaker: str
+    date: str
+    words: str
+
+
+def pieces(text: str, name: str) -> list[Piece] | None:
+    """``None`` if the text is no transcript."""
+    lines = lines_of(text)
+    turns = [turn for number, line in enumerate(lines, start=1) if (turn := _turn(number, line)) is not None]
+    if not _is_conversation(turns, sum(bool(line.strip()) for line in lines)):
+        return None
+    file = PurePath(name).name
+    found = [of_chunk(chunk, file, "chat") for chunk in chunks(lines[: turns[0].number - 1])]
+    ends = [turn.number - 1 for turn in turns[1:]] + [len(lines)]
+    for turn, end in zip(turns, ends, strict=True):
+        title = f"{turn.speaker}, {turn.date}" if turn.date else turn.speaker
+        found += [of_chunk(chunk, title, "chat") for chunk in chunks(lines[turn.number - 1 : end], first=turn.number)]
+    return found
+
+
+def _turn(number: int, line: str) -> _Line | None:
+    match = _TURN.match(line.lstrip(_INVISIBLE)[:400])
+    if match is None or (match["nick"] and not match["boxed"] and not match["bare"] and not match["round"]):
+        return None
+    speaker = match["nick"] or match["name"]
+    return _Line(number, speaker, match["boxed"] or match["round"] or match["bare"] or "", match["words"] or "")
+
+
+def _is_conversation(turns: Sequence[_Line], filled: int) -> bool:
+    speakers = {turn.speaker for turn in turns}
+    if len(turns) < _TURNS or len(speakers) < 2 or len(turns) < _SHARE * filled:
+        return False
+    lowered = {speaker.lower() for speaker in speakers}
+    if 2 * len(lowered & _LEVELS) >= len(lowered):
+        return False
+    if sum(bool(turn.date) for turn in turns) >= _SHARE * len(turns):
+        return True
+    if len(turns) == len(speakers) or len(lowered & _FIELDS) >= 2:
+        return False
+    named = sum(not speaker[0].islower() or speaker.lower() in _ROLES for speaker in speakers)
+    spoken = sum(len(turn.words.split()) >= 3 or turn.words.endswith((".", "!", "?", "…")) for turn in turns)
+    return 2 * named > len(speakers) and 2 * spoken >= len(turns)

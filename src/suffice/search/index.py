@@ -1,0 +1,256 @@
+"""The word index: entries in, the best by BM25 out. In a folder, or in memory where there is none.
+
+It knows tantivy and nothing of files on disk, of what changed since, or of vectors. What tantivy cannot make sense of
+is ``Damaged``; whether to rebuild is the caller's decision.
+"""
+
+import errno
+import hashlib
+import os
+import re
+import time
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from suffice.search.files.piece import Piece
+from suffice.text.tokens import spaced
+
+if TYPE_CHECKING:
+    import tantivy
+
+# More threads than this only make smaller segments; 64 MB each hold about 50,000 passages before a segment is written.
+_MAX_THREADS = 4
+_HEAP_PER_THREAD = 64_000_000
+# Longer "words" are hashes and base64: nobody searches them, and they swell the dictionary.
+_LONGEST_WORD = 64
+_OPEN_ATTEMPTS = 5
+
+
+class Damaged(Exception):
+    """The index cannot be read or written as it is."""
+
+
+class Entry(msgspec.Struct, array_like=True, frozen=True):
+    """A passage as the index keeps it. ``part`` counts the pieces of one file that share a location, from 1."""
+
+    file: str
+    text: str
+    title: str
+    kind: str
+    lines: tuple[int, int] | None
+    page: int | None
+    record: str | None
+    id: str | None
+    part: int = 1
+
+
+_encode = msgspec.msgpack.Encoder().encode
+_decode = msgspec.msgpack.Decoder(Entry).decode
+
+
+class Index:
+    """An index as it was when it was opened: what is written later, here or elsewhere, shows after ``refresh``."""
+
+    def __init__(self, folder: Path | None) -> None:
+        import tantivy
+
+        self._schema = _schema()
+        self._analyzer = _analyzer()
+        if folder is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+        with _tantivy():
+            self._index = tantivy.Index(self._schema, None if folder is None else str(folder))
+        self._index.register_tokenizer("words", self._analyzer)
+        self._searcher = self._open()
+
+    @property
+    def size(self) -> int:
+        return self._searcher.num_docs
+
+    def refresh(self) -> None:
+        with _tantivy():
+            self._index.reload()
+        self._searcher = self._open()
+
+    @contextmanager
+    def writing(self) -> Iterator["Writer"]:
+        """A writer; what it has not committed when this ends is lost. One at a time for a folder."""
+        threads = min(os.cpu_count() or 1, _MAX_THREADS)
+        with _tantivy():
+            writer = self._index.writer(_HEAP_PER_THREAD * threads, threads)
+        try:
+            yield Writer(writer)
+        except BaseException:
+            # Half-written segments would stay on a disk that may just have run full.
+            with suppress(Damaged, OSError), _tantivy():
+                writer.rollback()
+                writer.garbage_collect_files()
+            raise
+        finally:
+            # Also gives up the folder's lock, which would otherwise live as long as the last reference does.
+            with _tantivy():
+                writer.wait_merging_threads()
+
+    def terms(self, text: str) -> list[str]:
+        """The distinct words of a text as the index spells them."""
+        return list(dict.fromkeys(self._analyzer.analyze(_normal(text))))
+
+    def best(self, terms: Sequence[str], limit: int) -> list[tuple[float, "tantivy.DocAddress"]]:
+        """BM25 over any of the terms, best first; equals in an order that survives a rebuild."""
+        import tantivy
+
+        should = tantivy.Occur.Should
+        parts = [(should, tantivy.Query.term_query(self._schema, "words", term, "freq")) for term in terms]
+        with _tantivy():
+            hits = self._searcher.search(tantivy.Query.boolean_query(parts), limit, count=False).hits
+            orders = self._searcher.fast_field_values("order", [address for _, address in hits])
+        ranked = sorted(zip(orders, hits, strict=True), key=lambda item: (-item[1][0], item[0]))
+        return [hit for _, hit in ranked]
+
+    def all(self) -> list["tantivy.DocAddress"]:
+        """Every entry, in an order that survives a rebuild."""
+        import tantivy
+
+        with _tantivy():
+            hits = self._searcher.search(
+                tantivy.Query.all_query(), max(1, self.size), False, order_by_field="order", order=tantivy.Order.Asc
+            ).hits
+        return [address for _, address in hits]
+
+    def entry(self, address: "tantivy.DocAddress") -> Entry:
+        with _tantivy():
+            found: Entry = _decode(self._searcher.doc(address).get_first("entry") or b"")
+        return found
+
+    def files_with(self, id: str) -> list[str]:
+        """The files that hold a record of this id; one, but for collections that overlap."""
+        import tantivy
+
+        if self._searcher.doc_freq("id", id) < 2:
+            return []
+        query = tantivy.Query.term_query(self._schema, "id", id, "basic")
+        with _tantivy():
+            return [self.entry(address).file for _, address in self._searcher.search(query, 1000, count=False).hits]
+
+    def _open(self) -> "tantivy.Searcher":
+        # Another process may merge segments, and remove the old ones, between our reading their list and opening them.
+        for attempt in range(_OPEN_ATTEMPTS):
+            try:
+                with _tantivy():
+                    return self._index.searcher()
+            except Damaged:
+                if attempt == _OPEN_ATTEMPTS - 1:
+                    raise
+                time.sleep(0.05 * 2**attempt)
+                with _tantivy():
+                    self._index.reload()
+        raise AssertionError("unreachable")
+
+
+class Writer:
+    """Adds and removes the entries of whole files."""
+
+    def __init__(self, writer: "tantivy.IndexWriter") -> None:
+        import tantivy
+
+        self._writer = writer
+        self._blank = tantivy.Document
+
+    def remove(self, file: str) -> None:
+        with _tantivy():
+            self._writer.delete_documents_by_term("file", file)
+
+    def add(self, file: str, pieces: Sequence[Piece], check: Callable[[], None]) -> None:
+        """``check`` is called now and then and may raise to end the work."""
+        order = int.from_bytes(hashlib.sha256(file.encode()).digest()[:5], "big") << 24
+        with _tantivy():
+            for number, entry in enumerate(_entries(file, pieces)):
+                if number % 1000 == 0:
+                    check()
+                self._writer.add_document(self._document(entry, order | number))
+
+    def commit(self) -> None:
+        with _tantivy():
+            self._writer.commit()
+
+    def _document(self, entry: Entry, order: int) -> "tantivy.Document":
+        try:
+            data = _encode(entry)
+        except UnicodeEncodeError:
+            entry = _encodable(entry)
+            data = _encode(entry)
+        document = self._blank()
+        document.add_text("words", _normal(f"{entry.title} {entry.text}"))
+        document.add_text("file", entry.file)
+        if entry.id is not None:
+            document.add_text("id", entry.id)
+        document.add_unsigned("order", order)
+        document.add_bytes("entry", data)
+        return document
+
+
+def _entries(file: str, pieces: Sequence[Piece]) -> Iterator[Entry]:
+    seen: dict[tuple[Any, ...], int] = {}
+    for piece in pieces:
+        part = 1
+        if piece.id is None:
+            where = (piece.lines, piece.page, piece.record)
+            part = seen[where] = seen.get(where, 0) + 1
+        yield Entry(file, piece.text, piece.title, piece.kind, piece.lines, piece.page, piece.record, piece.id, part)
+
+
+def _encodable(entry: Entry) -> Entry:
+    """Half a surrogate pair, which JSON can spell, has no UTF-8: it becomes a question mark."""
+    fields = msgspec.structs.asdict(entry).items()
+    clean = {name: value.encode("utf-8", "replace").decode() for name, value in fields if isinstance(value, str)}
+    return msgspec.structs.replace(entry, **clean)
+
+
+def _normal(text: str) -> str:
+    """One spelling for what looks the same (``é`` composed or not, full-width letters); unspaced scripts in pairs."""
+    return text if text.isascii() else spaced(unicodedata.normalize("NFKC", text))
+
+
+def _schema() -> "tantivy.Schema":
+    import tantivy
+
+    builder = tantivy.SchemaBuilder()
+    builder.add_text_field("words", tokenizer_name="words", index_option="freq")
+    builder.add_text_field("file", tokenizer_name="raw", index_option="basic")
+    builder.add_text_field("id", tokenizer_name="raw", index_option="basic")
+    builder.add_unsigned_field("order", fast=True)
+    builder.add_bytes_field("entry", stored=True)
+    return builder.build()
+
+
+def _analyzer() -> "tantivy.TextAnalyzer":
+    import tantivy
+
+    filters = tantivy.Filter
+    return (
+        tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
+        .filter(filters.remove_long(_LONGEST_WORD))
+        .filter(filters.lowercase())
+        .filter(filters.ascii_fold())
+        .filter(filters.stemmer("english"))
+        .build()
+    )
+
+
+@contextmanager
+def _tantivy() -> Iterator[None]:
+    """tantivy reports everything as ValueError; only its text tells a full or read-only disk from a damaged index."""
+    try:
+        yield
+    except ValueError as error:
+        system = re.search(r"(?:code: |os error )(\d+)", str(error))
+        if system and int(system[1]) != errno.ENOENT:
+            raise OSError(int(system[1]), os.strerror(int(system[1]))) from error
+        if "writer was killed" in str(error) or "Worker thread failed" in str(error):
+            raise OSError(errno.EIO, "the index could not be written") from error
+        raise Damaged(str(error)) from error

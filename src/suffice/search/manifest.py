@@ -1,0 +1,59 @@
+"""Which files an index holds, and in which state they were read.
+
+A row with an empty stamp is a file whose entries may or may not be in the index: it was announced before its entries
+were written, so that after a kill the next opening knows what to redo, even if the file is gone by then. This module
+knows neither the index nor the files.
+"""
+
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+_WAIT_SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A file as it was read: ``why`` says why it could not be, and is empty otherwise."""
+
+    stamp: str
+    passages: int = 0
+    why: str = ""
+
+
+class Manifest:
+    """The rows, by absolute path. ``None`` keeps them in memory."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._database = sqlite3.connect(path or ":memory:", timeout=_WAIT_SECONDS, check_same_thread=False)
+        try:
+            with self._database:
+                self._database.execute(
+                    "CREATE TABLE IF NOT EXISTS files (path TEXT PRIMARY KEY, stamp TEXT, passages INTEGER, why TEXT)"
+                )
+        except sqlite3.Error:
+            self._database.close()
+            raise
+
+    def rows(self) -> dict[str, Row]:
+        found = self._database.execute("SELECT path, stamp, passages, why FROM files")
+        return {path: Row(stamp, passages, why) for path, stamp, passages, why in found}
+
+    def announce(self, paths: Iterable[str]) -> None:
+        """These files' entries are about to change."""
+        self.record({path: Row("") for path in paths})
+
+    def record(self, rows: dict[str, Row]) -> None:
+        with self._database:
+            self._database.executemany(
+                "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?)",
+                [(path, row.stamp, row.passages, row.why) for path, row in rows.items()],
+            )
+
+    def forget(self, paths: Iterable[str]) -> None:
+        with self._database:
+            self._database.executemany("DELETE FROM files WHERE path = ?", [(path,) for path in paths])
+
+    def close(self) -> None:
+        self._database.close()

@@ -1,0 +1,122 @@
+"""Every setting, and the only reader of the environment.
+
+A ``.env`` file in the working directory is read too, below the real environment. It may not set base URLs, allow-lists or
+database addresses: a folder somebody else wrote must not be able to redirect documents or keys.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from suffice.errors import InputError
+from suffice.types import Bounds
+
+# What a run of each size may spend (S1): rounds, queries, sources, seconds, tokens.
+TIERS = {
+    "simple": Bounds(2, 3, 5, 60, 20_000),
+    "standard": Bounds(5, 10, 15, 90, 60_000),
+    "deep": Bounds(10, 15, 20, 120, 150_000),
+}
+
+_BOUNDS = {
+    "rounds": ("RESEARCH_MAX_ITERS", int),
+    "queries": ("RESEARCH_MAX_QUERIES", int),
+    "sources": ("RESEARCH_MAX_SOURCES", int),
+    "seconds": ("RESEARCH_MAX_EXECUTION_TIME_S", float),
+    "tokens": ("RESEARCH_TOKEN_BUDGET", int),
+    "usd": ("RESEARCH_MAX_COST_USD", float),
+}
+_NOT_FROM_FILE = ("_BASE_URL", "_URL", "_HOST", "SUFFICE_ALLOW_HOSTS", "SUFFICE_DATABASE_URL")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the environment says. Command-line options and arguments of ``research`` come on top."""
+
+    model: str | None = None
+    """Which model to use, as ``PROVIDER:NAME`` or ``extractive``."""
+    offline: bool = False
+    """No document may leave this machine."""
+    data_dir: Path = Path(".")
+    """Where runs are kept."""
+    cache_dir: Path = Path(".")
+    """Where indexes and vectors are kept; safe to delete."""
+    bounds: Bounds = field(default_factory=Bounds)
+    """Bounds set for every run; they beat the tier's."""
+
+
+def load(environment: Mapping[str, str] | None = None, folder: Path | None = None) -> Settings:
+    """The settings of this process: the real environment over ``.env`` over the defaults."""
+    values = {**dotenv(folder or Path.cwd()), **(os.environ if environment is None else environment)}
+    return Settings(
+        model=values.get("SUFFICE_MODEL") or None,
+        offline=values.get("SUFFICE_OFFLINE", "") not in ("", "0"),
+        data_dir=_folder(values, "SUFFICE_DATA_DIR", "XDG_DATA_HOME", ".local/share"),
+        cache_dir=_folder(values, "SUFFICE_CACHE_DIR", "XDG_CACHE_HOME", ".cache"),
+        bounds=_bounds(values),
+    )
+
+
+def dotenv(folder: Path) -> dict[str, str]:
+    """The ``NAME=value`` lines of ``.env``, without the names it may not set."""
+    try:
+        lines = (folder / ".env").read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        return {}
+    values = {}
+    for line in lines:
+        name, separator, value = line.strip().removeprefix("export ").partition("=")
+        if separator and name.strip().isidentifier() and not name.strip().endswith(_NOT_FROM_FILE):
+            values[name.strip()] = value.strip().strip("\"'")
+    return values
+
+
+def bounds(tier: str, *layers: Bounds) -> Bounds:
+    """A tier's bounds with each later layer's set values on top."""
+    if tier not in TIERS:
+        raise InputError(f"There is no tier {tier!r}; choose one of: auto, {', '.join(TIERS)}")
+    result = TIERS[tier]
+    for layer in layers:
+        result = merged(result, layer)
+    return result
+
+
+def merged(under: Bounds, over: Bounds) -> Bounds:
+    chosen = {name: getattr(over, name) for name in _BOUNDS if getattr(over, name) is not None}
+    return replace(under, **chosen)
+
+
+def checked(given: Bounds) -> Bounds:
+    """The bounds, if every one of them is above zero."""
+    for name in _BOUNDS:
+        value = getattr(given, name)
+        if value is not None and not value > 0:
+            raise InputError(f"The bound on {name} must be greater than 0, not {value:g}")
+    return given
+
+
+def _bounds(values: Mapping[str, str]) -> Bounds:
+    found: dict[str, Any] = {name: _bound(values, *how) for name, how in _BOUNDS.items()}
+    return Bounds(**found)
+
+
+def _bound(values: Mapping[str, str], name: str, kind: type[int] | type[float]) -> int | float | None:
+    text = values.get(name, "").strip()
+    if not text:
+        return None
+    try:
+        number = kind(text)
+    except ValueError:
+        raise InputError(f"{name}={text!r} is not a number; set it to one greater than 0 or unset it") from None
+    if not number > 0:
+        raise InputError(f"{name}={text} must be greater than 0; unset it for the tier's own bound")
+    return number
+
+
+def _folder(values: Mapping[str, str], own: str, shared: str, usual: str) -> Path:
+    if values.get(own):
+        return Path(values[own]).expanduser()
+    base = Path(values[shared]) if values.get(shared) else Path.home() / usual
+    return base / "suffice"

@@ -1,0 +1,18 @@
+"""Plan, search, reflect, again (S1).
+
+The plan's queries make the first round; every later round asks what the reflection on the round before wants to know. That
+reflection has seen the thin queries and words them differently. Its queries are never replaced by a new plan.
+"""
+
+from suffice.run import Run
+from suffice.types import Query
+
+
+class ReflectStrategy:
+    async def propose(self, run: Run) -> list[Query]:
+        if not run.records:
+            return [Query(planned.query, planned.intent) for planned in (await run.plan()).queries]
+        reflection = await run.reflect()
+        if reflection is None:  # Without a reflection the run is not lost: it follows its own leads.
+            return run.leads.propose(1)
+        return [Query(text, "close a gap") for text in reflection.new_queries]

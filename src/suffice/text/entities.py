@@ -1,0 +1,120 @@
+"""What a question is about: its entities, the facets it is made of, and the stems by which words are compared.
+
+All of it is pattern work in the open, without a language model; names are found by their capital letters, so in scripts
+without capitals only quoted strings, identifiers and numbers count as entities.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING
+
+from suffice.text.tokens import STOP_WORDS, spaced, words
+
+if TYPE_CHECKING:
+    from tantivy import TextAnalyzer
+
+_NAME = r"(?:[A-ZÀ-ÖØ-ÞĀ-Ž][\w'’.-]*\w|[A-Z])"
+_CAPITALISED = re.compile(
+    rf"{_NAME}(?:\s+(?:(?:of|the|de|la|le|du|von|van|der|den|and|&|for|in|al|bin|y|e)\s+){{0,2}}{_NAME}|\s+\d{{1,4}}\b)*"
+)
+_QUOTED = re.compile(r"[\"“«]([^\"“”«»\n]{2,80})[\"”»]|`([^`\n]{2,80})`|(?<!\w)'([^'\n]{2,60})'(?!\w)")
+_IDENTIFIER = re.compile(r"\b(?:\w+_\w+|[a-z]+[A-Z]\w+|\w+(?:\.\w+)+|\w+\(\))")
+_POSSESSIVE = re.compile(r"['’]s$")
+_NUMBER = re.compile(r"\b\d[\d.,/:-]*\d\b|\b\d\b")
+_SENTENCE_START = re.compile(r"(?:^|[.!?]\s+|[\"“(]\s*)$")
+_BREAK = re.compile(
+    r"[,;:()\n?!]|\s[-–—]\s|\b(?:who|whom|whose|which|that|where|when|while|because|and|or|but|if)\b", re.I
+)
+# Words that ask but name nothing: they begin a question and would otherwise pass for names or facets.
+_ASKING = frozenset(
+    """what who whom whose which when where why how is are was were do does did can could would should will name list
+    describe explain compare tell give find show many much kind type behave behaves happen happens work works mean means
+    use uses used using make makes made get gets got come comes go goes become becomes called named known located""".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Facet:
+    """A part of the question that evidence has to be about."""
+
+    text: str
+    stems: frozenset[str]
+    named: bool
+
+
+@lru_cache(maxsize=8192)
+def stems(text: str) -> tuple[str, ...]:
+    """The words of a text as the index compares them: lower-cased, folded to ASCII, stemmed as English."""
+    return tuple(_analyzer().analyze(spaced(text)))
+
+
+@lru_cache(maxsize=8192)
+def content_stems(text: str) -> frozenset[str]:
+    """The stems that carry meaning."""
+    return frozenset(stem for word in words(text) if _carries(word) for stem in stems(word))
+
+
+def entities(text: str) -> list[str]:
+    """Names, quoted strings, identifiers and numbers in order of appearance, each once.
+
+    >>> entities('Who directed "The Kid" before Charles Chaplin of London met lru_cache in 1952?')
+    ['The Kid', 'Charles Chaplin of London', 'lru_cache', '1952']
+    """
+    found: list[tuple[int, int, str]] = []
+    for match in _QUOTED.finditer(text):
+        found.append((match.start(), match.end(), next(group for group in match.groups() if group)))
+    for pattern in (_IDENTIFIER, _CAPITALISED, _NUMBER):
+        for match in pattern.finditer(text):
+            if any(start <= match.start() < end for start, end, _ in found):
+                continue
+            name = _POSSESSIVE.sub("", match.group().strip(".,;:'’-"))
+            if pattern is _CAPITALISED:
+                name = _without_opening(name, text, match.start())
+            if name:
+                found.append((match.start(), match.end(), name))
+    return list(dict.fromkeys(name for _, _, name in sorted(found, key=lambda item: item[0])))
+
+
+def facets(question: str, most: int = 6) -> list[Facet]:
+    """The parts of a question: its entities, then the content-word runs of its clauses that no entity holds."""
+    parts: list[Facet] = []
+    taken: set[str] = set()
+    for name in entities(question):
+        found = content_stems(name)
+        if found and not found <= taken:
+            parts.append(Facet(name, found, True))
+            taken |= found
+    for clause in _BREAK.split(question):
+        run = [word for word in re.findall(r"\w[\w'’-]*", clause or "") if _carries(word.lower())]
+        run = [word for word in run if not content_stems(word) <= taken]
+        if run:
+            found = content_stems(" ".join(run))
+            if found:
+                parts.append(Facet(" ".join(run), found, False))
+                taken |= found
+    return parts[:most]
+
+
+def _carries(word: str) -> bool:
+    return word not in STOP_WORDS and word not in _ASKING and (len(word) > 1 or not word.isascii() or word.isdigit())
+
+
+def _without_opening(name: str, text: str, start: int) -> str:
+    """A name at the start of a sentence loses the asking and stop words that are capitalised only for standing there."""
+    pieces = name.split()
+    while (
+        pieces
+        and pieces[0].lower() in STOP_WORDS | _ASKING
+        and (len(pieces) == 1 or pieces[0].lower() in _ASKING or _SENTENCE_START.search(text[:start]))
+    ):
+        pieces = pieces[1:]
+    return " ".join(pieces)
+
+
+@cache
+def _analyzer() -> "TextAnalyzer":
+    from tantivy import Filter, TextAnalyzerBuilder, Tokenizer
+
+    builder = TextAnalyzerBuilder(Tokenizer.simple()).filter(Filter.lowercase()).filter(Filter.ascii_fold())
+    return builder.filter(Filter.stemmer("english")).build()

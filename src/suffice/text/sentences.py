@@ -1,0 +1,94 @@
+"""Where the sentences of a text stand, as offsets, so that a quote is always an exact stretch of its source."""
+
+import re
+
+# A sentence ends at a full stop, question or exclamation mark (with closing quotes and brackets) before white space, at an
+# ideographic full stop, at a blank line, or where a list item, heading or table row begins.
+_END = re.compile(
+    r"""(?P<stop>[.!?…]+["'”’)\]*_`]*)(?=\s)
+      | [。！？]+[」』）]*
+      | \n[ \t]*\n\s*
+      | \n(?=[ \t]*(?:[-*+•|>#]|\d+[.)])\s)""",
+    re.VERBOSE,
+)
+_ABBREVIATIONS = frozenset(
+    """mr mrs ms dr prof sr jr st vs etc e.g i.e cf fig figs eq no vol pp ed eds al inc ltd co corp dept est approx
+    gen col lt sgt capt rev hon jan feb mar apr jun jul aug sep sept oct nov dec u.s u.k a.m p.m""".split()
+)
+_LAST_WORD = re.compile(r"[\w.]+$")
+_DOCSTRING = re.compile(r'("""|\'\'\')(.*?)\1', re.DOTALL)
+
+Offsets = tuple[int, int]
+
+
+def sentences(text: str, start: int = 0, end: int | None = None) -> list[Offsets]:
+    """Offsets of the sentences in ``text[start:end]``, trimmed of white space, in reading order.
+
+    >>> [text[a:b] for text in ["Dr. Ada wrote it. It ran!"] for a, b in sentences(text)]
+    ['Dr. Ada wrote it.', 'It ran!']
+    """
+    end = len(text) if end is None else end
+    found: list[Offsets] = []
+    begin = start
+    for match in _END.finditer(text, start, end):
+        if match.group("stop") and _goes_on(text, match.start(), match.end(), end):
+            continue
+        _append(found, text, begin, match.end())
+        begin = match.end()
+    _append(found, text, begin, end)
+    return found
+
+
+def docstrings(text: str) -> list[Offsets]:
+    """Offsets of the sentences in the docstrings of source code; examples typed at a prompt are no sentences."""
+    found = [span for doc in _DOCSTRING.finditer(text) for span in sentences(text, doc.start(2), doc.end(2))]
+    return [(start, end) for start, end in found if ">>>" not in text[start:end]]
+
+
+def code_lines(text: str) -> list[Offsets]:
+    """Offsets of the lines of source code outside docstrings."""
+    found: list[Offsets] = []
+    position = 0
+    for doc in _DOCSTRING.finditer(text):
+        found.extend(_lines(text, position, doc.start()))
+        position = doc.end()
+    found.extend(_lines(text, position, len(text)))
+    return found
+
+
+def units(text: str, kind: str) -> list[Offsets]:
+    """What can be quoted from a passage of this kind."""
+    return sorted(docstrings(text) + code_lines(text)) if kind == "code" else sentences(text)
+
+
+def _goes_on(text: str, dot: int, after: int, end: int) -> bool:
+    """A full stop that ends no sentence: an abbreviation, an initial, or a small letter behind it."""
+    following = text[after:end].lstrip()[:1]
+    if following.islower() and text[dot] == ".":
+        return True
+    if text[dot : dot + 1] != "." or after - dot > 1:
+        return False
+    word = _LAST_WORD.search(text, max(0, dot - 20), dot)
+    if word is None:
+        return False
+    last = word.group().lower()
+    return last in _ABBREVIATIONS or (len(last) == 1 and last.isalpha())
+
+
+def _append(found: list[Offsets], text: str, start: int, end: int) -> None:
+    while start < end and text[start].isspace():
+        start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    if start < end:
+        found.append((start, end))
+
+
+def _lines(text: str, start: int, end: int) -> list[Offsets]:
+    found: list[Offsets] = []
+    position = start
+    for line in text[start:end].splitlines(keepends=True):
+        if any(character.isalnum() for character in line):
+            _append(found, text, position, position + len(line))
+        position += len(line)
+    return found

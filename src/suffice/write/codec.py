@@ -1,0 +1,65 @@
+"""A report as JSON, and back: the wire format of ``--json``, ``--out report.json`` and the HTTP service.
+
+The shape is that of the dataclasses. Two things differ: a verdict is written without ``parts`` and ``promise``, and
+what JSON cannot say (a lone surrogate, an infinite number, a foreign object in ``raw``) is written as the nearest thing
+it can. It knows nothing of files, doors or rendering.
+"""
+
+import json
+import math
+from typing import Any, cast
+
+from suffice.errors import InputError
+from suffice.types import Report
+from suffice.write.plain import encodable
+
+_VERDICT_KEYS = ("gate", "stop", "reason", "because", "signals")
+
+
+def to_json(report: Report) -> dict[str, Any]:
+    """The report as plain dicts, lists, strings and numbers."""
+    import msgspec
+
+    wire = cast(dict[str, Any], _plain(msgspec.to_builtins(report, str_keys=True, enc_hook=str)))
+    for record in wire["stop"]["rounds"]:
+        record["verdicts"] = [{key: verdict[key] for key in _VERDICT_KEYS} for verdict in record["verdicts"]]
+    return wire
+
+
+def dumps(report: Report) -> str:
+    """The report as one JSON object; any script stays readable."""
+    return json.dumps(to_json(report), ensure_ascii=False, indent=2, allow_nan=False)
+
+
+def loads(text: str) -> Report:
+    """The report that ``dumps`` wrote; keys this version does not know are passed over."""
+    import msgspec
+
+    try:
+        return msgspec.convert(_with_thresholds(json.loads(text)), Report)
+    except (ValueError, msgspec.ValidationError) as error:
+        raise InputError(f"This is not a suffice report in JSON: {error}.") from error
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, str):
+        return encodable(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {encodable(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value
+
+
+def _with_thresholds(wire: Any) -> Any:
+    """An infinite threshold was written as null; a threshold is never unknown, so it is read as infinite again."""
+    try:
+        for record in wire["stop"]["rounds"]:
+            for verdict in record["verdicts"]:
+                for name, (value, threshold) in verdict["signals"].items():
+                    verdict["signals"][name] = [value, math.inf if threshold is None else threshold]
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"its stop record is malformed ({type(error).__name__}: {error})") from error
+    return wire

@@ -1,0 +1,73 @@
+// Shows a claim's evidence beside the claim: on hover, on keyboard focus and on tap. Without this script the same marks
+// are links to the claims table, where the evidence stands; it is copied from there, never built from text.
+(() => {
+  const box = document.createElement("div");
+  box.className = "popover";
+  box.hidden = true;
+  document.body.append(box);
+  let shown = null;
+  let pinned = false;
+  let leaving = 0;
+
+  const parts = (claim) => document.querySelectorAll(`mark[data-claim="${claim}"]`);
+
+  function show(target) {
+    const claim = target.dataset.claim;
+    const evidence = document.getElementById(`evidence-${claim}`);
+    clearTimeout(leaving);
+    if (!evidence || shown === claim) return;
+    hide();
+    const head = document.createElement("p");
+    head.textContent = document.querySelector(`a.verdict[data-claim="${claim}"]`).getAttribute("aria-label");
+    box.replaceChildren(head, ...[...evidence.childNodes].map((node) => node.cloneNode(true)));
+    box.hidden = false;
+    parts(claim).forEach((part) => part.classList.add("lit"));
+    shown = claim;
+
+    const rects = target.getClientRects();
+    const line = rects[rects.length - 1];
+    const margin = 16;
+    const left = Math.min(line.left, document.documentElement.clientWidth - box.offsetWidth - margin);
+    const below = line.bottom + 8 + box.offsetHeight <= window.innerHeight || line.top < box.offsetHeight + 8;
+    box.style.left = `${Math.max(margin, left) + window.scrollX}px`;
+    box.style.top = `${(below ? line.bottom + 8 : line.top - box.offsetHeight - 8) + window.scrollY}px`;
+  }
+
+  function hide() {
+    if (shown !== null) parts(shown).forEach((part) => part.classList.remove("lit"));
+    box.hidden = true;
+    shown = null;
+    pinned = false;
+  }
+
+  const claimAt = (event) => event.target.closest("mark[data-claim], a.verdict[data-claim]");
+  const leave = () => {
+    clearTimeout(leaving);
+    if (!pinned) leaving = setTimeout(hide, 180);
+  };
+
+  document.addEventListener("pointerover", (event) => {
+    if (event.pointerType === "touch") return;
+    const claim = claimAt(event);
+    if (claim && !pinned) show(claim);
+    else if (box.contains(event.target)) clearTimeout(leaving);
+    else if (shown !== null) leave();
+  });
+  document.addEventListener("focusin", (event) => {
+    const claim = claimAt(event);
+    if (claim) show(claim);
+    else if (!box.contains(event.target)) hide();
+  });
+  document.addEventListener("click", (event) => {
+    const claim = claimAt(event);
+    // A press of Enter has no pointer (detail is 0) and follows the link to the claims table.
+    if (claim && event.detail > 0 && !event.target.closest(".cite, a[rel]")) {
+      event.preventDefault();
+      show(claim);
+      pinned = true;
+    } else if (!box.contains(event.target)) hide();
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") hide();
+  });
+})();

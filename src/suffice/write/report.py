@@ -1,0 +1,170 @@
+"""From a run that has stopped to its report.
+
+Choose what the writer sees, ask for a draft, check every citation, number the sources. A draft that cites nothing is no
+report.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from suffice.asks import Draft, SynthesisResponse
+from suffice.errors import ModelError
+from suffice.run import Run
+from suffice.text.markup import CITATION
+from suffice.types import Bill, Claim, Failure, Note, Passage, Report, RoleUsage, Source, Span, Status, Stop, Support
+from suffice.write.claims import Statement, existing, quote, statements
+
+NO_MODEL = "No language model was used: every sentence below is quoted verbatim from the source behind it."
+DEGRADED = "Search was limited because searches kept failing; this answer is partial."
+INSUFFICIENT = "The search ended on a limit before the evidence was judged sufficient; this answer may be incomplete."
+
+
+def insufficient(run: Run, stop: Stop) -> bool:
+    """The run ended on a limit, not because it knew enough."""
+    return stop.reason.startswith("budget_") and not run.sufficient
+
+
+def caveats(run: Run, stop: Stop) -> tuple[str, ...]:
+    """What a reader must be told about how this run ended."""
+    told = [DEGRADED] if run.degraded else []
+    return (*told, *([INSUFFICIENT] if insufficient(run, stop) else []))
+
+
+def before_the_writer(run: Run) -> tuple[Note, ...]:
+    """The evidence the writer sees: the passages most like the question, at most ``bounds.sources``, in order found."""
+    ranked = sorted(run.evidence, key=lambda passage: -(run.leads.likeness(passage) + (passage.score or 0.0)))
+    chosen = {passage.id for passage in ranked[: run.bounds.sources]}
+    return tuple(
+        Note(passage.text, (run.evidence.handle(passage),), passage.title, passage.kind)
+        for passage in run.evidence
+        if passage.id in chosen
+    )
+
+
+async def draft(run: Run, stop: Stop) -> SynthesisResponse | None:
+    """The draft, without citations that nobody gave out; ``None`` when the model failed."""
+    notes = before_the_writer(run)
+    if not notes:
+        return SynthesisResponse("")
+    run.shortened("before writing", len(notes))
+    try:
+        answer = await run.ask(Draft(run.task, notes, run.gaps, caveats(run, stop)))
+    except ModelError as error:
+        run.fail(Failure("draft", type(error).__name__, str(error), error.retryable))
+        return None
+    return SynthesisResponse(
+        _checked(run, answer.answer),
+        _checked(run, answer.summary),
+        *(
+            tuple(_checked(run, line) for line in lines)
+            for lines in (answer.key_findings, answer.recommendations, answer.risks, answer.open_questions)
+        ),
+    )
+
+
+def report(run: Run, stop: Stop, written: SynthesisResponse | None, metadata: Mapping[str, Any]) -> Report:
+    """The report of a run: the draft with its sources numbered, its claims, and everything that was recorded."""
+    text = written or SynthesisResponse("")
+    lists = (text.key_findings, text.recommendations, text.risks)
+    number = _numbers([text.answer, text.summary, *(line for lines in lists for line in lines)])
+    answer = _renumbered(text.answer, number) if number else ""
+    notices = [*caveats(run, stop), *([NO_MODEL] if run.model.name == "extractive" else [])]
+    if answer:
+        answer = "\n".join([*(f"> {notice}\n" for notice in notices), answer])
+    findings, recommendations, risks = (
+        tuple(_renumbered(line, number) for line in lines) if answer else () for lines in lists
+    )
+    return Report(
+        run=run.id,
+        task=run.task,
+        status=_status(run, stop, bool(answer), written is None),
+        summary=_renumbered(text.summary, number) if answer else "",
+        final_answer=answer,
+        key_findings=findings,
+        recommendations=recommendations,
+        risks=risks,
+        open_questions=text.open_questions or run.gaps,
+        sources=tuple(_source(run, handle, shown) for handle, shown in number.items()),
+        claims=tuple(_claim(run, statement, number) for statement in statements(text.answer)) if answer else (),
+        stop=stop,
+        usage=_bill(run),
+        sufficient=run.sufficient,
+        confidence=None if run.reflection is None else run.reflection.confidence,
+        gaps=run.gaps,
+        failed_queries=tuple(run.thin),
+        insufficient_termination=insufficient(run, stop),
+        degraded_mode=run.degraded,
+        error_log=tuple(run.error_log),
+        metadata=metadata,
+    )
+
+
+def _checked(run: Run, text: str) -> str:
+    """The existence check: a handle nobody gave out is dropped and recorded."""
+    checked, invented = existing(text, lambda handle: run.evidence.find(handle) is not None)
+    for handle in invented:
+        run.fail(Failure("citations", "InventedCitation", f"{handle} is no source of this run; it was dropped"))
+    return checked
+
+
+def _numbers(texts: Iterable[str]) -> dict[str, str]:
+    """Handles in order of first citation → gapless numbers."""
+    cited = dict.fromkeys(match.group() for text in texts for match in CITATION.finditer(text))
+    return {handle: f"[{number}]" for number, handle in enumerate(cited, 1)}
+
+
+def _renumbered(text: str, number: Mapping[str, str]) -> str:
+    return CITATION.sub(lambda match: number[match.group()], text)
+
+
+def _passage(run: Run, handle: str) -> Passage:
+    passage = run.evidence.find(handle)
+    assert passage is not None, "citations are checked before they are numbered"
+    return passage
+
+
+def _source(run: Run, handle: str, shown: str) -> Source:
+    passage = _passage(run, handle)
+    return Source(shown, passage.title, passage.kind, passage.location, passage.url)
+
+
+def _claim(run: Run, statement: Statement, number: Mapping[str, str]) -> Claim:
+    spans: list[Span] = []
+    support: Support = "unknown" if statement.handles else "unsupported"
+    for handle in statement.handles:
+        passage = _passage(run, handle)
+        found = quote(statement.text, passage)
+        if found is None:
+            continue
+        place = passage.place.narrowed(passage.text, found.start, found.end)
+        spans.append(Span(number[handle], passage.text[found.start : found.end], str(place)))
+        if found.verbatim:
+            support = "supported"
+    return Claim(statement.text, tuple(number[handle] for handle in statement.handles), support, tuple(spans))
+
+
+def _status(run: Run, stop: Stop, answered: bool, failed: bool) -> Status:
+    if answered:
+        return "partial" if caveats(run, stop) or stop.reason == "cancelled" else "answered"
+    if failed or stop.reason in ("search_unavailable", "cancelled"):
+        return "failed"
+    return "no_evidence"
+
+
+def _bill(run: Run) -> Bill:
+    total = run.model.total
+    roles = {
+        role: RoleUsage(usage.calls, usage.input_tokens, usage.output_tokens)
+        for role, usage in sorted(run.model.by_role.items())
+    }
+    return Bill(
+        model=run.model.name,
+        calls=total.calls,
+        input_tokens=total.input_tokens,
+        output_tokens=total.output_tokens,
+        searches=run.searches,
+        pages_read=0,
+        seconds=round(run.seconds, 3),
+        cost_usd=total.usd,
+        by_role=roles,
+    )

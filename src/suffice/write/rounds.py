@@ -1,0 +1,94 @@
+"""What the rounds of a run showed: which readings matter to its stop, their course, and each round's outcome in words.
+
+It knows nothing of charts or formats; the chart, the tables and the terminal all read a stop through it, so that they
+agree on what is shown.
+"""
+
+from suffice.types import RoundRecord, Stop, Verdict
+from suffice.write.plain import known
+
+_TELLING = (
+    "novelty.words",
+    "overlap.upr",
+    "overlap.jaccard",
+    "coverage.mean",
+    "coverage.gain",
+    "unseen.mass",
+    "worth.p",
+)
+
+ENDING_WORDS = {
+    "sufficient": "the evidence was enough",
+    "saturated": "new rounds said nothing new",
+    "exhausted": "searching kept returning what was already known",
+    "diminished": "another round was not worth its price",
+    "budget_rounds": "the bound on rounds was reached",
+    "budget_queries": "the bound on queries was reached",
+    "budget_time": "the time was up",
+    "budget_tokens": "the token budget was spent",
+    "budget_cost": "the money was spent",
+    "search_unavailable": "the search did not answer",
+    "planner_done": "there was nothing left to ask",
+    "cancelled": "the run was cancelled",
+}
+
+PROMISE_WORDS = {
+    "heuristic": "a rule of thumb, without a bound on its error",
+    "estimate": "a statistical estimate",
+    "guarantee": "a rule with a stated bound on its error",
+}
+
+
+def leaves(record: RoundRecord) -> tuple[Verdict, ...]:
+    """The verdicts of the round, composed ones taken apart."""
+    return tuple(leaf for verdict in record.verdicts for leaf in verdict.leaves)
+
+
+def fired(stop: Stop) -> tuple[Verdict, ...]:
+    """The verdicts that said stop in the round that ended the run, the one that named the ending first."""
+    said = [leaf for record in stop.rounds if record.index == stop.round for leaf in leaves(record) if leaf.stop]
+    return tuple(sorted(said, key=lambda leaf: (leaf.reason != stop.reason, leaf.gate != stop.gate)))
+
+
+def chosen(stop: Stop, limit: int = 6) -> tuple[str, ...]:
+    """The readings worth showing: those that ended the run, those other verdicts used, then the telling ones.
+
+    A budget that did not end the run explains nothing, so what it counted is left out; so is a reading no round has.
+    """
+    ended = [name for leaf in fired(stop) for name in leaf.signals]
+    used = [name for record in stop.rounds for leaf in leaves(record) for name in leaf.signals]
+    names = dict.fromkeys([*ended, *(name for name in used if not name.startswith("spend.")), *_TELLING])
+    return tuple(name for name in names if any(value is not None for value in series(stop, name)))[:limit]
+
+
+def series(stop: Stop, name: str) -> tuple[float | None, ...]:
+    """A reading's value in each round; where the round did not keep it, the value a verdict saw."""
+    return tuple(_value(record, name) for record in stop.rounds)
+
+
+def thresholds(stop: Stop, name: str) -> tuple[float, ...]:
+    """The distinct limits that verdicts held the reading against."""
+    limits = [leaf.signals[name][1] for record in stop.rounds for leaf in leaves(record) if name in leaf.signals]
+    return tuple(sorted({limit for limit in limits if known(limit) is not None}))
+
+
+def outcome(stop: Stop, record: RoundRecord) -> str:
+    """The round's verdict in a few words."""
+    said = leaves(record)
+    names = ", ".join(dict.fromkeys(leaf.gate for leaf in said if leaf.stop))
+    unsure = ", ".join(dict.fromkeys(leaf.gate for leaf in said if leaf.stop is None))
+    if record.index == stop.round and stop.rounds[-1] is record:
+        words = f"stop: {stop.reason}" + (f" ({stop.gate})" if stop.gate else "")
+    elif names:
+        words = f"go on, though {names} would stop"
+    else:
+        words = "go on"
+    words += "" if record.accepted else "; round rejected"
+    return words + (f"; unknown: {unsure}" if unsure else "")
+
+
+def _value(record: RoundRecord, name: str) -> float | None:
+    value = known(record.readings.get(name))
+    if value is not None:
+        return value
+    return next((known(leaf.signals[name][0]) for leaf in leaves(record) if name in leaf.signals), None)

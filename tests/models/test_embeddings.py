@@ -1,0 +1,72 @@
+"""MiniLM: unit vectors that mean something, whatever batch a text was in."""
+
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from suffice.errors import ModelError
+from suffice.models import embeddings
+from suffice.models.embeddings import MiniLM
+
+
+@pytest.fixture(scope="module")
+def model() -> MiniLM:
+    return MiniLM()
+
+
+TEXTS = ["A cat sleeps.", "A kitten naps.", "Shares fell in Tokyo on Monday.", "", "word " * 400]
+
+
+def test_vectors_have_length_one_and_mean_something(model: MiniLM) -> None:
+    vectors = model.embed(TEXTS)
+    assert vectors.shape == (5, model.dimension)
+    assert vectors.dtype == np.float32
+    assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+    assert vectors[0] @ vectors[1] > 0.5 > vectors[0] @ vectors[2]
+
+
+def test_a_vector_does_not_depend_on_its_batch(model: MiniLM) -> None:
+    together = model.embed(TEXTS)
+    alone = np.concatenate([model.embed([text]) for text in TEXTS])
+    assert np.abs(together - alone).max() < 1e-5
+    assert np.array_equal(together, model.embed(TEXTS))
+
+
+def test_threads_share_a_model() -> None:
+    fresh = MiniLM()
+    with ThreadPoolExecutor(4) as pool:
+        results = list(pool.map(lambda _: fresh.embed(TEXTS[:2]), range(4)))
+    assert all(np.array_equal(results[0], result) for result in results)
+
+
+def test_no_texts(model: MiniLM) -> None:
+    assert model.embed([]).shape == (0, 384)
+
+
+def test_another_file_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embeddings, "_SHA256", "0" * 64)
+    monkeypatch.setattr(embeddings, "_checked", set())
+    with pytest.raises(ModelError, match="not the expected model"):
+        MiniLM().embed(["a"])
+
+
+def test_a_missing_package_says_how_to_mend_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embeddings, "_PACKAGE", "no-such-package")
+    with pytest.raises(ModelError, match="install no-such-package"):
+        MiniLM().embed(["a"])
+
+
+def test_importing_is_cheap() -> None:
+    code = (
+        "import sys, suffice.search.corpus, suffice.models.embeddings;"
+        "print([name for name in ('numpy', 'onnxruntime', 'tokenizers', 'tantivy') if name in sys.modules])"
+    )
+    root = Path(embeddings.__file__).parents[2]
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env={"PYTHONPATH": str(root)}
+    )
+    assert result.stdout.strip() == "[]"

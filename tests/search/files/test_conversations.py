@@ -1,0 +1,125 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from suffice.search.files import read, read_text
+from suffice.text.chunks import lines_of
+
+DATA = Path(__file__).parents[3].parent / "shared" / "data"
+
+
+def chat(value: object) -> list[tuple[str, str | None, str]]:
+    return [(p.text, p.record, p.title) for p in read_text(json.dumps(value), "c.json") if p.kind == "chat"]
+
+
+def test_turns_take_their_date_from_the_key_beside_the_list() -> None:
+    sample = {
+        "sample_id": "s1",
+        "conversation": {
+            "session_1_date_time": "8 May 2023",
+            "session_1": [
+                {"speaker": "Ann", "dia_id": "D1:1", "text": "Hi."},
+                {"speaker": "Bo", "dia_id": "D1:2", "text": "Look!", "blip_caption": "a dog"},
+            ],
+        },
+        "qa": [{"question": "?", "answer": "!"}],
+    }
+    assert chat(sample) == [
+        ("[8 May 2023] Ann: Hi.", "D1:1", "Ann, 8 May 2023"),
+        ("[8 May 2023] Bo: Look! [image: a dog]", "D1:2", "Bo, 8 May 2023"),
+    ]
+    assert [record for _, record, _ in chat([sample, {**sample, "sample_id": "s2"}])] == [
+        "s1/D1:1", "s1/D1:2", "s2/D1:1", "s2/D1:2",
+    ]  # fmt: skip
+
+
+def test_messages_with_parts_numbers_and_unix_time() -> None:
+    found = chat({"messages": [
+        {"role": "user", "content": [{"type": "text", "text": "One."}, {"type": "image"}], "ts": 1683554160},
+        {"role": "assistant", "content": "Two.", "ts": "1683554160000"},
+    ]})  # fmt: skip
+    assert found == [
+        ("[2023-05-08 13:56] user: One.", "1", "user, 2023-05-08 13:56"),
+        ("[2023-05-08 13:56] assistant: Two.", "2", "assistant, 2023-05-08 13:56"),
+    ]
+
+
+def test_a_chatgpt_export_keyed_by_node() -> None:
+    node = {
+        "id": "n1",
+        "message": {"author": {"role": "user"}, "content": {"parts": ["Hello"]}, "create_time": 1683554160.5},
+    }
+    other = {"id": "n2", "message": {"author": {"role": "assistant"}, "content": {"parts": ["Hi"]}}}
+    found = chat({"title": "t", "mapping": {"n1": node, "n2": other}})
+    assert [(text, record) for text, record, _ in found] == [
+        ("[2023-05-08 13:56] user: Hello", "n1"),
+        ("assistant: Hi", "n2"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"env": [{"name": "A", "value": "1"}, {"name": "B", "value": "2"}]},
+        {"a": [1, 2, {"role": "x", "text": "one of many"}]},
+        [{"title": "x", "text": "y"}],
+        "just a string",
+    ],
+)
+def test_json_without_a_conversation_is_plain_lines(value: object) -> None:
+    (piece,) = read_text(json.dumps(value), "c.json")
+    assert piece.kind == "text"
+    assert piece.lines == (1, 1)
+
+
+def test_repeated_ids_stay_apart() -> None:
+    turns = [{"role": "a", "content": "x", "id": 1}, {"role": "b", "content": "y", "id": 1}]
+    assert [record for _, record, _ in chat(turns)] == ["1", "1~2"]
+
+
+@pytest.mark.parametrize(
+    ("stamp", "date"),
+    [
+        ("", ""),
+        ("[2023-05-08 13:56] ", "2023-05-08 13:56"),
+        ("12/05/2023, 10:11 - ", "12/05/2023, 10:11"),
+        ("2023-05-08T13:56:00Z ", "2023-05-08T13:56:00Z"),
+        ("[10:11:12] ", "10:11:12"),
+    ],
+)
+def test_transcript_turns_have_exact_lines(stamp: str, date: str) -> None:
+    text = f"Meeting\n{stamp}Ann: Hello there, how are you?\n"
+    text += f"{stamp}Bo Li: I am fine.\nstill me\n\n{stamp}Ann: Good to hear.\n"
+    pieces = read_text(text, "t.txt")
+    assert [p.title for p in pieces] == [
+        "t.txt",
+        *[f"{who}, {date}" if date else who for who in ("Ann", "Bo Li", "Ann")],
+    ]
+    assert [p.lines for p in pieces] == [(1, 1), (2, 2), (3, 4), (6, 6)]
+    assert all(p.text == "\n".join(lines_of(text)[p.lines[0] - 1 : p.lines[1]]) for p in pieces if p.lines)
+    assert {p.kind for p in pieces} == {"chat"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "name: demo\nversion: 1.0\ndescription: a thing that does it\nname: other\nversion: 2.0\n",
+        "From: a@b.c\nTo: d@e.f\nSubject: hello to all of you\nDate: today\nFrom: a@b.c\n",
+        "INFO: the server started\nERROR: the server stopped\nINFO: the server started again\n",
+        "2023-05-08 13:56 INFO: started\n2023-05-08 13:57 ERROR: stopped\n2023-05-08 13:58 INFO: started\n",
+        "Package: a\nVersion: 1\nDepends: b, c, d\n\nPackage: b\nVersion: 2\nDepends: c, d, e\n",
+        "host: x\nport: 1\nuser: y\nhost: z\nport: 2\nuser: w\n",
+        "Note: this is important. It is.\nAn ordinary paragraph follows here.\nAnd goes on.\n",
+    ],
+)
+def test_fields_headers_and_logs_are_no_conversations(text: str) -> None:
+    assert {p.kind for p in read_text(text, "x.txt")} == {"text"}
+
+
+@pytest.mark.skipif(not DATA.exists(), reason="the shared evaluation data is not here")
+def test_locomo_is_read_turn_by_turn() -> None:
+    pieces = read(DATA / "locomo" / "locomo10.json")
+    assert len(pieces) == len({p.record for p in pieces}) == 5882
+    assert pieces[0].record == "conv-26/D1:1"
+    assert pieces[0].title == "Caroline, 1:56 pm on 8 May, 2023"

@@ -1,0 +1,151 @@
+"""Formats that are not plain text: PDF, Word, notebooks, JSONL."""
+
+import gzip
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from suffice.search.files import Unreadable, read, read_text
+
+DATA = Path(__file__).parents[3].parent / "shared" / "data"
+
+
+def make_pdf(pages: list[str], title: str = "") -> bytes:
+    """The smallest PDF that a reader accepts: a catalogue, a font, and one line of text a page."""
+    kids = " ".join(f"{4 + 2 * n} 0 R" for n in range(len(pages)))
+    objects = [
+        "<< /Type /Catalog /Pages 2 0 R >>",
+        f"<< /Type /Pages /Kids [{kids}] /Count {len(pages)} >>",
+        "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+    ]
+    for n, words in enumerate(pages):
+        stream = f"BT /F1 12 Tf 50 700 Td ({words}) Tj ET" if words else ""
+        objects.append(
+            f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents {5 + 2 * n} 0 R"
+            " /Resources << /Font << /F1 3 0 R >> >> >>"
+        )
+        objects.append(f"<< /Length {len(stream)} >>\nstream\n{stream}\nendstream")
+    objects.append(f"<< /Title ({title}) >>")
+    out, offsets = b"%PDF-1.4\n", []
+    for number, body in enumerate(objects, start=1):
+        offsets.append(len(out))
+        out += f"{number} 0 obj\n{body}\nendobj\n".encode()
+    table = "".join(f"{offset:010} 00000 n \n" for offset in offsets)
+    trailer = (
+        f"trailer << /Size {len(objects) + 1} /Root 1 0 R /Info {len(objects)} 0 R >>\nstartxref\n{len(out)}\n%%EOF"
+    )
+    return out + f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n{table}{trailer}".encode()
+
+
+def test_pdf_pieces_know_their_page(tmp_path: Path) -> None:
+    path = tmp_path / "a.pdf"
+    path.write_bytes(make_pdf(["First page here", "", "Third page there"], "My Paper"))
+    assert [(p.text.strip(), p.page, p.title, p.kind) for p in read(path)] == [
+        ("First page here", 1, "My Paper, page 1", "pdf"),
+        ("Third page there", 3, "My Paper, page 3", "pdf"),
+    ]
+
+
+@pytest.mark.parametrize(("data", "why"), [(b"%PDF-1.4 broken", "not a valid PDF"), (make_pdf([""]), "run OCR")])
+def test_a_pdf_that_cannot_be_read_says_why(tmp_path: Path, data: bytes, why: str) -> None:
+    (tmp_path / "a.pdf").write_bytes(data)
+    with pytest.raises(Unreadable, match=why):
+        read(tmp_path / "a.pdf")
+
+
+W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
+
+
+def make_docx(path: Path, body: str) -> None:
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("word/document.xml", f"<w:document {W}><w:body>{body}</w:body></w:document>")
+        style = '<w:style w:styleId="berschrift1"><w:name w:val="heading 1"/></w:style>'
+        archive.writestr("word/styles.xml", f"<w:styles {W}>{style}</w:styles>")
+
+
+def paragraph(text: str, style: str = "") -> str:
+    return f'<w:p><w:pPr><w:pStyle w:val="{style}"/></w:pPr><w:r><w:t>{text}</w:t></w:r></w:p>'
+
+
+def test_docx_paragraphs_and_tables_in_order_under_their_headings(tmp_path: Path) -> None:
+    cells = "".join(f"<w:tc>{paragraph(cell)}</w:tc>" for cell in ("a", "b"))
+    body = paragraph("One", "berschrift1") + paragraph("words") + paragraph("") + f"<w:tbl><w:tr>{cells}</w:tr></w:tbl>"
+    body += paragraph("Two", "Heading1") + paragraph("Deep", "Heading2") + paragraph("more")
+    make_docx(tmp_path / "a.docx", body)
+    assert [(p.text, p.title, p.record) for p in read(tmp_path / "a.docx")] == [
+        ("One\nwords\na | b", "One", "para-1"),
+        ("Two\nDeep\nmore", "Two > Deep", "para-4"),
+    ]
+
+
+def test_a_broken_docx_says_so(tmp_path: Path) -> None:
+    (tmp_path / "a.docx").write_bytes(b"PK\x03\x04 nonsense")
+    with pytest.raises(Unreadable, match="not a valid Word document"):
+        read(tmp_path / "a.docx")
+    make_docx(tmp_path / "b.docx", paragraph(""))
+    with pytest.raises(Unreadable, match="no text"):
+        read(tmp_path / "b.docx")
+
+
+def test_notebook_cells_with_short_outputs() -> None:
+    cells = [
+        {"cell_type": "markdown", "source": ["# Intro\n", "words"]},
+        {"cell_type": "raw", "source": ""},
+        {"cell_type": "code", "source": "print(x)", "outputs": [{"output_type": "stream", "text": ["9" * 900]}]},
+    ]
+    first, second = read_text(json.dumps({"cells": cells}), "n.ipynb")
+    assert (first.text, first.record, first.title) == ("# Intro\nwords", "cell-1", "Intro")
+    assert second.record == "cell-3"
+    assert second.text.startswith("print(x)\n\n999")
+    assert len(second.text) < 600
+
+
+def test_a_broken_notebook_says_so() -> None:
+    for text in ('{"cells": [', '{"a": 1}'):
+        with pytest.raises(Unreadable, match="not a valid notebook"):
+            read_text(text, "n.ipynb")
+
+
+@pytest.mark.parametrize("zipped", [False, True])
+def test_records_keep_their_ids_and_long_ones_are_split(tmp_path: Path, zipped: bool) -> None:
+    rows = [{"id": "a", "title": "A", "text": "x" * 1600}, {"id": 7, "text": "A sentence. " * 200}, {"text": "no id"}]
+    data = "\n".join(json.dumps(row) for row in rows).encode()
+    path = tmp_path / ("c.jsonl.gz" if zipped else "c.jsonl")
+    path.write_bytes(gzip.compress(data) if zipped else data)
+    pieces = read(path)
+    assert [p.id for p in pieces] == ["a", "7", "7#2", "line-3"]
+    assert [p.record for p in pieces][1:3] == ["7", "7"]
+    assert pieces[0].text == "x" * 1600
+    assert pieces[0].title == "A"
+    assert {p.kind for p in pieces} == {"record"}
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("{oops", "line 2 is not valid JSON"),
+        ("[1]", "line 2 is not a JSON object"),
+        ('{"id": "b"}', "line 2 has no text"),
+        ('{"id": [1], "text": "x"}', "line 2 has an id"),
+        ('{"id": "a", "text": "x"}', "line 2 repeats the id 'a' of line 1"),
+    ],
+)
+def test_a_bad_record_is_named_by_its_line(tmp_path: Path, line: str, why: str) -> None:
+    (tmp_path / "c.jsonl").write_text('{"id": "a", "text": "fine"}\n' + line + "\n")
+    with pytest.raises(Unreadable, match=why):
+        read(tmp_path / "c.jsonl")
+
+
+def test_a_cut_off_gzip_says_so(tmp_path: Path) -> None:
+    (tmp_path / "c.jsonl.gz").write_bytes(gzip.compress(b'{"id": "a", "text": "fine"}\n' * 50)[:-12])
+    with pytest.raises(Unreadable, match="gzip"):
+        read(tmp_path / "c.jsonl.gz")
+
+
+@pytest.mark.skipif(not DATA.exists(), reason="the shared evaluation data is not here")
+def test_a_shared_corpus_keeps_every_id() -> None:
+    pieces = read(DATA / "musique" / "corpus.jsonl")
+    assert len({p.id for p in pieces}) == len(pieces)
+    assert len({p.record for p in pieces}) == 7690

@@ -1,0 +1,79 @@
+"""The word index by itself: what it spells alike, what it keeps, what it calls damaged."""
+
+import errno
+from pathlib import Path
+
+import pytest
+
+from suffice.search.files.piece import Piece
+from suffice.search.index import Damaged, Index, _tantivy
+
+
+def piece(text: str, **more: object) -> Piece:
+    return Piece(text, "Title", "text", **more)  # type: ignore[arg-type]
+
+
+def filled(index: Index, **files: list[Piece]) -> Index:
+    with index.writing() as writer:
+        for file, pieces in files.items():
+            writer.add(file, pieces, lambda: None)
+        writer.commit()
+    index.refresh()
+    return index
+
+
+def test_terms_are_distinct_and_spelled_as_in_the_index() -> None:
+    index = Index(None)
+    assert index.terms("Running RUNS, the café's cafe\u0301!") == ["run", "the", "cafe", "s"]
+    assert index.terms("東京都") == ["東京", "京都"]
+    assert index.terms("x" * 65 + " ok") == ["ok"]
+
+
+def test_an_entry_comes_back_as_it_went_in() -> None:
+    index = filled(Index(None), f=[piece("A heron\nwaits", lines=(3, 4)), piece("heron", page=2), piece("heron", page=2)])
+    entries = [index.entry(address) for address in index.all()]
+    assert [(entry.text, entry.lines, entry.page, entry.part) for entry in entries] == [
+        ("A heron\nwaits", (3, 4), None, 1),
+        ("heron", None, 2, 1),
+        ("heron", None, 2, 2),
+    ]
+
+
+def test_half_a_surrogate_pair_is_no_obstacle() -> None:
+    index = filled(Index(None), f=[piece("heron \ud83d waits", id="a\udc00")])
+    assert index.entry(index.all()[0]).text == "heron ? waits"
+
+
+def test_equals_are_ranked_alike_whatever_order_they_were_written_in() -> None:
+    one = filled(Index(None), a=[piece("heron")], b=[piece("heron")], c=[piece("heron")])
+    two = filled(Index(None), c=[piece("heron")], b=[piece("heron")], a=[piece("heron")])
+    ranked = [[index.entry(address).file for _, address in index.best(["heron"], 3)] for index in (one, two)]
+    assert ranked[0] == ranked[1]
+
+
+def test_files_that_share_an_id() -> None:
+    index = filled(Index(None), a=[piece("x", id="1"), piece("y", id="2")], b=[piece("z", id="1")])
+    assert sorted(index.files_with("1")) == ["a", "b"]
+    assert index.files_with("2") == []
+
+
+def test_an_interrupted_writer_leaves_nothing_behind(tmp_path: Path) -> None:
+    index = filled(Index(tmp_path), a=[piece("heron")])
+    before = {path.name for path in tmp_path.iterdir()}
+
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt), index.writing() as writer:
+        writer.add("b", [piece(f"otter {i}") for i in range(900)], lambda: None)
+        writer.add("c", [piece("otter")], interrupt)
+    assert {path.name for path in tmp_path.iterdir()} == before
+    assert filled(index, d=[piece("heron")]).size == 2
+
+
+def test_a_full_disk_is_not_damage() -> None:
+    with pytest.raises(OSError, match="No space left") as full, _tantivy():
+        raise ValueError('IoError { io_error: Os { code: 28, kind: StorageFull, message: "No space left on device" } }')
+    assert full.value.errno == errno.ENOSPC
+    with pytest.raises(Damaged), _tantivy():
+        raise ValueError("Data corrupted: meta.json")
