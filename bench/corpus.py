@@ -44,7 +44,8 @@ class StandIn:
     def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
         seeds = [int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") for text in texts]
         rows = np.array([np.random.default_rng(seed).standard_normal(384) for seed in seeds], np.float32)
-        return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+        unit: NDArray[np.float32] = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+        return unit
 
 
 def passages(count: int) -> Iterator[str]:
@@ -107,7 +108,8 @@ def main() -> None:
     options = parser.parse_args()
     texts = list(passages(options.passages))
     random = np.random.default_rng(2)
-    queries = [" ".join(random.permutation(texts[i].split())[:6]) for i in random.integers(0, len(texts), options.queries)]
+    chosen = random.integers(0, len(texts), options.queries)
+    queries = [" ".join(random.permutation(texts[i].split())[:6]) for i in chosen]
     with tempfile.TemporaryDirectory() as temporary:
         folder, cache, bare = (Path(temporary) / name for name in ("docs", "cache", "plain"))
         folder.mkdir()
@@ -131,7 +133,7 @@ def main() -> None:
         single.append(1000 * (time.perf_counter() - start))
     print(f"| {len(texts):,} passages of {WORDS} words | |\n|---|---|")
     print(f"| tantivy alone | {len(texts) / alone:,.0f} passages/s |")
-    print(f"| Corpus, reading the files | {len(texts) / indexing:,.0f} passages/s ({alone / indexing:.2f} of tantivy alone) |")
+    print(f"| Corpus, from files | {len(texts) / indexing:,.0f} passages/s ({alone / indexing:.2f} of tantivy alone) |")
     print(f"| reopen, unchanged | {1000 * reopening:.0f} ms |")
     print(row("words only (alpha 1)", by_words))
     print(row("hybrid, vectors on disk", from_disk))

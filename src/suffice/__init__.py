@@ -10,12 +10,27 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from suffice.front import research, run_research
-    from suffice.gates import Gate, budget, exhaustion, fixed, saturation, sufficiency
+    from suffice.gates import (
+        Gate,
+        budget,
+        exhaustion,
+        fixed,
+        gain,
+        judged,
+        predicates,
+        recall,
+        saturation,
+        sufficiency,
+        unseen,
+        worth,
+    )
     from suffice.gates.parse import parse as parse_gate
+    from suffice.monitor import StopMonitor
     from suffice.types import Passage, Place, Query, Report, Verdict
 
 _HOME = {
     "Gate": "suffice.gates",
+    "StopMonitor": "suffice.monitor",
     "Passage": "suffice.types",
     "Place": "suffice.types",
     "Query": "suffice.types",
@@ -24,11 +39,17 @@ _HOME = {
     "budget": "suffice.gates",
     "exhaustion": "suffice.gates",
     "fixed": "suffice.gates",
+    "gain": "suffice.gates",
+    "judged": "suffice.gates",
     "parse_gate": "suffice.gates.parse:parse",
+    "predicates": "suffice.gates",
+    "recall": "suffice.gates",
     "research": "suffice.front:research",
     "run_research": "suffice.front:run_research",
     "saturation": "suffice.gates",
     "sufficiency": "suffice.gates",
+    "unseen": "suffice.gates",
+    "worth": "suffice.gates",
 }
 
 __all__ = sorted([*_HOME, "__version__"])

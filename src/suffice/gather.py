@@ -50,7 +50,7 @@ async def gather(
             run.records.append(
                 RoundRecord(round.index, accepted, round.queries, len(round.new), readings, verdict.leaves)
             )
-            yield RoundDone(round, accepted, readings, verdict, run.tokens)
+            yield RoundDone(round, accepted, readings, verdict, run.tokens_since_last())
             if run.degraded:
                 verdict = Verdict("breaker", True, "search_unavailable", "searches kept failing")
         for event in run.events():

@@ -59,7 +59,7 @@ async def stream(setup: Setup) -> AsyncGenerator[Event, None]:
         run.bounds = await _bounds(setup, run)
         gate = bounded(setup.stop, run.bounds)
         yield _started(setup, run, gate)
-        search, meters = Retrying(setup.search, run.fail), standard(gate.needs)
+        search, meters = Retrying(setup.search, run.fail), standard(gate.needs, run.task, setup.embed)
         async for event in gather(run, search, strategy, gate, meters, k=setup.k, per_round=setup.per_round):
             yield event
             if isinstance(event, Stopped):

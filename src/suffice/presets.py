@@ -15,7 +15,7 @@ class Preset:
 
 
 PRESETS = {
-    "auto": Preset("reflect", "trajectory", "sufficiency | exhaustion"),
+    "auto": Preset("reflect", "trajectory", "worth | exhaustion"),
     "reflect": Preset("reflect", "trajectory", "sufficiency"),
 }
 

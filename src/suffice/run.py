@@ -67,6 +67,7 @@ class Run:
         self._failures = 0
         self._failures_running = 0
         self._events: list[Event] = []
+        self._tokens_told = 0
         self._clock = clock
         self._began = clock()
 
@@ -83,6 +84,11 @@ class Run:
     @property
     def tokens(self) -> int:
         return self.model.total.input_tokens + self.model.total.output_tokens
+
+    def tokens_since_last(self) -> int:
+        """What was spent since this was last asked: a round's own tokens."""
+        spent, self._tokens_told = self.tokens - self._tokens_told, self.tokens
+        return spent
 
     def spend(self) -> dict[str, float | None]:
         return {

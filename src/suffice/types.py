@@ -43,13 +43,15 @@ class Query:
 class Place:
     """Where a text stands: lines of a file, a page of a PDF, a record of a collection, or a URL.
 
-    ``str(place)`` is what a citation shows: ``path:3-9``, ``path:p4``, ``path#id`` or the URL itself.
+    ``str(place)`` is what a citation shows: ``path:3-9``, ``path:p4``, ``path#id`` or the URL itself. ``exact`` means that
+    the text stands there line for line; text taken out of HTML does not.
     """
 
     path: str
     lines: tuple[int, int] | None = None
     page: int | None = None
     record: str | None = None
+    exact: bool = True
 
     def __str__(self) -> str:
         if self.lines is not None:
@@ -61,8 +63,8 @@ class Place:
         return self.path
 
     def narrowed(self, text: str, start: int, end: int) -> "Place":
-        """The place of ``text[start:end]`` when the whole ``text`` stands here line for line."""
-        if self.lines is None:
+        """The place of ``text[start:end]`` where the whole ``text`` stands here."""
+        if self.lines is None or not self.exact:
             return self
         first = self.lines[0] + text.count("\n", 0, start)
         last = first + text.count("\n", start, end)

@@ -97,7 +97,8 @@ def test_any_script_is_found(tmp_path: Path, text: str, query: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "query", ['heron AND (', '"heron', "heron:^~*?[]{}\\/", "+heron -heron", "NOT heron", "words:heron", "heron " * 5000]
+    "query",
+    ["heron AND (", '"heron', "heron:^~*?[]{}\\/", "+heron -heron", "NOT heron", "words:heron", "heron " * 5000],
 )
 def test_no_query_is_a_syntax_error(tmp_path: Path, query: str) -> None:
     corpus = opened(records(tmp_path / "c.jsonl", a="The heron waits.", b="A mill turns."))

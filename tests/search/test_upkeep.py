@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from suffice.errors import InputError
+from suffice.errors import InputError, SearchError
 from suffice.search import upkeep
 from suffice.search.corpus import Corpus
 from suffice.types import Query
@@ -73,7 +73,7 @@ def contents(corpus: Corpus) -> list[tuple[str, str]]:
 
 
 def test_only_what_changed_is_read(folder: Folder) -> None:
-    assert contents(folder.open()) and folder.read == 5
+    assert folder.open().size == folder.read == 5
     assert len(contents(folder.open())) == 5
     assert folder.read == 0
     folder.write("2.md", "# Note\n\nAn otter replaced the bird.\n")
@@ -132,6 +132,18 @@ def test_a_damaged_index_is_made_anew(folder: Folder, name: str) -> None:
     assert folder.said == []
 
 
+def test_damage_that_shows_in_a_search_is_mended_by_the_next_opening(folder: Folder) -> None:
+    before = contents(folder.open())
+    [store] = list(folder.index().rglob("*.store"))[:1]
+    data = bytearray(store.read_bytes())
+    data[2:60] = bytes(58)
+    store.write_bytes(data)
+    corpus = folder.open()
+    with pytest.raises(SearchError, match="damaged"):
+        contents(corpus)
+    assert contents(folder.open()) == before
+
+
 def test_an_index_of_another_version_is_made_anew(folder: Folder) -> None:
     before = contents(folder.open())
     (folder.index() / "version").write_text("0")
@@ -172,8 +184,6 @@ def test_a_reader_takes_no_lock_and_outlives_a_rebuild(folder: Folder) -> None:
 
 def test_waiting_for_the_lock_is_said_and_bounded(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
     from filelock import FileLock
-
-    from suffice.errors import SearchError
 
     folder.open()
     folder.write("new.md", "heron")
@@ -220,9 +230,10 @@ def test_dying_around_each_write_of_the_manifest(
             original(self, what)
         raise Died
 
-    with monkeypatch.context() as patch, pytest.raises(Died):
-        patch.setattr(upkeep.Manifest, method, dying)
+    monkeypatch.setattr(upkeep.Manifest, method, dying)
+    with pytest.raises(Died):
         folder.open()
+    monkeypatch.undo()
     (folder.docs / "new.jsonl").unlink()
     assert contents(folder.open()) == contents(folder.open(cache_dir=None))
     assert folder.said == []

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from suffice.doors.terminal import print_stop
 from suffice.gates.parse import parse
-from suffice.meters import before_names
-from suffice.replay.episodes import Trace, first_stop, read_trace
+from suffice.replay.judge import halt
+from suffice.replay.trace import Trace, read_trace
 from suffice.types import Stop
 
 
@@ -28,26 +28,20 @@ def what_if(trace: Trace, expression: str) -> str:
     """Where the gate would have stopped this run, and what it would have missed."""
     gate = parse(expression)
     readings = [round.readings for round in trace.rounds]
-    unknown = sorted(gate.needs - {name for reading in readings for name in reading})
-    note = f" It has no reading of {', '.join(unknown)}, so those parts abstain." if unknown else ""
-    found = first_stop(gate, readings, before_names(), trace.seed)
-    if found is None:
+    unknown = sorted(
+        gate.needs - {name for reading in readings for name, value in reading.items() if value is not None}
+    )
+    note = f" This run has no reading of {', '.join(unknown)}, so what needs it abstains." if unknown else ""
+    halted = halt(gate, readings, trace.seed)
+    if not halted.fired:
         return f"{gate} would not have stopped this run within its {len(readings)} rounds.{note}"
-    done, kept, verdict = found
-    missed = [hit for round in trace.rounds[done if kept else done - 1 :] if round.accepted for hit in round.new]
-    where = (
-        f"{gate} would have stopped it {'after' if kept else 'at'} round {done} of {len(readings)}: {verdict.reason}"
-    )
-    cited = cited_among(trace, {hit.id for hit in missed})
-    loss = (
-        f"It would have missed {len(missed)} passages, {cited} of them cited in the answer."
-        if missed
-        else ("It would have missed nothing.")
-    )
-    return f"{where} ({verdict.because}). {loss}{note}"
+    missed = {hit.id for round in trace.rounds[halted.kept :] if round.accepted for hit in round.new}
+    how = "after" if halted.kept == halted.rounds else "in"
+    where = f"{gate} would have stopped it {how} round {halted.rounds} of {len(readings)}: {halted.verdict.reason}"
+    loss = f"It would have missed {len(missed)} passages, {_cited(trace, missed)} of them cited in the answer."
+    return f"{where} ({halted.verdict.because}). {loss if missed else 'It would have missed nothing.'}{note}"
 
 
-def cited_among(trace: Trace, ids: set[str]) -> int:
-    locations = {source["location"] for source in (trace.report or {}).get("sources", ())}
-    by_id = {hit.id for round in trace.rounds for hit in round.hits if hit.id in ids and hit.location in locations}
-    return len(by_id)
+def _cited(trace: Trace, ids: set[str]) -> int:
+    cited = {source["location"] for source in (trace.report or {}).get("sources", ())}
+    return len({hit.id for round in trace.rounds for hit in round.raw if hit.id in ids and hit.location in cited})

@@ -2,6 +2,20 @@
 
 from suffice.gates.base import Gate
 from suffice.gates.basic import budget, fixed, sufficiency
-from suffice.gates.published import exhaustion, saturation
+from suffice.gates.published import exhaustion, gain, judged, predicates, recall, saturation, unseen
+from suffice.gates.worth import worth
 
-__all__ = ["Gate", "budget", "exhaustion", "fixed", "saturation", "sufficiency"]
+__all__ = [
+    "Gate",
+    "budget",
+    "exhaustion",
+    "fixed",
+    "gain",
+    "judged",
+    "predicates",
+    "recall",
+    "saturation",
+    "sufficiency",
+    "unseen",
+    "worth",
+]

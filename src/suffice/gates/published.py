@@ -1,4 +1,5 @@
-"""Stop rules from the literature, as loop guards and for comparison: saturation (S2) and exhaustion (S3).
+"""Stop rules from the literature, as loop guards and for comparison: saturation (S2), exhaustion (S3), gain (S5), a model's
+verdict, resolved predicates (S3), unseen mass (Good–Turing) and the recall test.
 
 Measured against a fixed number of rounds at the same cost none of them wins; see ``bench/``. They are good at noticing a
 run that goes in circles.
@@ -8,10 +9,11 @@ from collections.abc import Sequence
 from math import ceil, log
 
 from suffice.gates.leaf import Leaf
-from suffice.types import Readings, Verdict
+from suffice.measure.recall import p_recall_below
+from suffice.types import Promise, Readings, Verdict
 
 # Each assessor has its own scale: the same 3 does not mean the same on each (S2).
-SATURATION_THRESHOLDS = {"words": 3.0}
+SATURATION_THRESHOLDS = {"words": 3.0, "embedding": 3.0, "model": 3.0}
 
 
 class saturation(Leaf):
@@ -87,3 +89,107 @@ class exhaustion(Leaf):
         for value in known[1:]:
             average = self.smooth * value + (1 - self.smooth) * average
         return average
+
+
+class gain(Leaf):
+    """Stop when coverage hardly grows: the mean of the last ``w`` information gains is under ``eps``."""
+
+    needs = frozenset({"coverage.gain"})
+
+    def __init__(self, eps: float = 0.005, w: int = 2) -> None:
+        if eps <= 0 or w < 1 or w != int(w):
+            raise ValueError("gain(eps, w) takes a threshold above 0 and a whole number of rounds, 1 or more")
+        given = {"eps": (eps, 0.005), "w": (w, 2)}
+        super().__init__(**{name: value for name, (value, default) in given.items() if value != default})
+        self.eps, self.w = eps, int(w)
+
+    def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
+        gains = [readings[i].get("coverage.gain") for i in range(max(0, len(readings) - self.w), len(readings))]
+        known = [value for value in gains if value is not None]
+        if not gains or len(known) < len(gains):
+            return self.abstain("coverage.gain", self.eps)
+        mean = sum(known) / len(known)
+        signals = {"coverage.gain": (mean, self.eps)}
+        if len(known) < self.w:
+            return self.verdict(False, because=f"fewer than {self.w} gains so far", signals=signals)
+        words = f"coverage hardly grew (mean gain of {self.w} rounds {mean:.4g} < {self.eps:g})"
+        return self.verdict(
+            mean < self.eps, "diminished", words if mean < self.eps else "coverage still grows", signals
+        )
+
+
+class unseen(Leaf):
+    """Stop when the chance that the next hit is new is estimated at ``mass`` or less (Good–Turing)."""
+
+    needs = frozenset({"unseen.mass"})
+    promise: Promise = "estimate"
+
+    def __init__(self, mass: float = 0.2) -> None:
+        if not 0 <= mass < 1:
+            raise ValueError("unseen(mass) takes a probability from 0 to below 1")
+        super().__init__(**({} if mass == 0.2 else {"mass": mass}))
+        self.mass = mass
+
+    def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
+        value = readings[-1].get("unseen.mass") if readings else None
+        if value is None:
+            return self.abstain("unseen.mass", self.mass)
+        stop = value <= self.mass
+        sign = "≤" if stop else ">"
+        because = f"the estimated share of hits still unseen is {value:.2f} {sign} {self.mass:g}"
+        return self.verdict(stop, "saturated", because, {"unseen.mass": (value, self.mass)})
+
+
+class predicates(Leaf):
+    """Stop when no needed predicate of the belief is open."""
+
+    needs = frozenset({"belief.open"})
+
+    def __init__(self) -> None:
+        super().__init__()
+
+    def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
+        return self.below("belief.open", readings, 1, "sufficient", "every needed predicate is resolved")
+
+
+class judged(Leaf):
+    """Stop when a model calls the search exhausted. ``conservative`` is asked to go on in doubt, ``neutral`` is not."""
+
+    def __init__(self, style: str = "conservative") -> None:
+        if style not in ("conservative", "neutral"):
+            raise ValueError(f"judged(style={style}) is not known; choose conservative or neutral")
+        super().__init__(**({} if style == "conservative" else {"style": style}))
+        self.reading = f"judged.{style}"
+        self.needs = frozenset({self.reading})
+
+    def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
+        return self.at_least(self.reading, readings, 1, "exhausted", "the model calls the search exhausted")
+
+
+class recall(Leaf):
+    """Stop when a random sample of what was not looked at shows, at this confidence, that recall has reached the target.
+
+    It needs the readings ``recall.found``, ``recall.unseen``, ``recall.drawn`` and ``recall.hits`` from whoever draws that
+    sample. A search that ranks draws nothing at random, so without them the gate abstains: it never pretends.
+    """
+
+    needs = frozenset({"recall.found", "recall.unseen", "recall.drawn", "recall.hits"})
+    promise: Promise = "guarantee"
+
+    def __init__(self, target: float = 0.9, confidence: float = 0.95) -> None:
+        if not (0 < target < 1 and 0 < confidence < 1):
+            raise ValueError("recall(target, confidence) takes shares between 0 and 1")
+        given = {"target": (target, 0.9), "confidence": (confidence, 0.95)}
+        super().__init__(**{name: value for name, (value, default) in given.items() if value != default})
+        self.target, self.confidence = target, confidence
+
+    def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
+        now = readings[-1] if readings else {}
+        found, left, drawn, hits = (now.get(f"recall.{name}") for name in ("found", "unseen", "drawn", "hits"))
+        bar = 1 - self.confidence
+        if found is None or left is None or drawn is None or hits is None:
+            words = "no random sample of the unseen documents was drawn, so recall cannot be tested"
+            return self.verdict(None, because=words, signals={"recall.p": (None, bar)})
+        p = p_recall_below(int(found), int(left), int(drawn), int(hits), self.target)
+        because = f"recall below {self.target:g} is {'ruled out' if p < bar else 'not ruled out'} (p = {p:.3g})"
+        return self.verdict(p < bar, "sufficient", because, {"recall.p": (p, bar)})

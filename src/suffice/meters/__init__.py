@@ -2,21 +2,17 @@
 
 from collections.abc import Iterable
 
-from suffice.meters.base import Hit, Meter, Moment, Sight
-from suffice.meters.repetition import QueryOverlap, UniqueRate, WordNovelty
+from suffice import plugins
+from suffice.leads import Embed
+from suffice.meters.base import Context, Hit, Meter, Moment, Sight
 
-__all__ = ["Hit", "Meter", "Meters", "Moment", "Sight", "before_names", "standard"]
+__all__ = ["BEFORE", "MEANING", "Context", "Hit", "Meter", "Meters", "Moment", "Sight", "standard"]
 
+# Readings taken before a round may change the belief; every other one is taken after.
+BEFORE = frozenset({"novelty.words", "novelty.embedding", "novelty.model"})
 
-def standard(needs: Iterable[str] = ()) -> "Meters":
-    """The meters every run carries; ``needs`` adds windows of the query overlap that a gate asks for by name."""
-    windows = tuple(int(name.partition("@")[2]) for name in needs if name.startswith("overlap.jaccard@"))
-    return Meters([WordNovelty(), QueryOverlap(windows), UniqueRate()])
-
-
-def before_names() -> frozenset[str]:
-    """The readings taken before a round may change the belief."""
-    return frozenset(WordNovelty.names)
+# Readings that compare meanings: they need an embedding model and texts.
+MEANING = frozenset({"novelty.embedding", "coverage.mean", "coverage.min", "coverage.gain"})
 
 
 class Meters:
@@ -31,3 +27,9 @@ class Meters:
             if meter.moment == moment:
                 readings.update(meter.read(sight))
         return readings
+
+
+def standard(needs: frozenset[str] = frozenset(), question: str | None = None, embed: Embed | None = None) -> Meters:
+    """Every meter that is installed, built in or not."""
+    context = Context(question, needs, embed)
+    return Meters(plugins.find("meters", name)(context) for name in plugins.names("meters"))

@@ -6,8 +6,10 @@ What cannot be measured is ``None``.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from suffice.leads import Embed
 from suffice.types import Readings
 
 Moment = Literal["before", "after"]
@@ -41,8 +43,17 @@ class Sight(Protocol):
     def failed(self) -> bool: ...
 
 
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What a meter is made from: the question, the readings that gates ask for by name, and an embedding model if any."""
+
+    question: str | None = None
+    needs: frozenset[str] = frozenset()
+    embed: Embed | None = None
+
+
 class Meter(Protocol):
-    """``moment``: before readings may reject a round, so they are taken before the belief changes."""
+    """Made from a ``Context``. ``moment``: before readings may reject a round, so they are taken before the belief changes."""
 
     moment: Moment
     names: tuple[str, ...]

@@ -8,7 +8,7 @@ novelty.words         0–10: share of the round's words that no accepted round 
 
 from collections import deque
 
-from suffice.meters.base import Moment, Sight
+from suffice.meters.base import Context, Moment, Sight
 from suffice.text.tokens import jaccard, words
 from suffice.types import Readings
 
@@ -20,20 +20,18 @@ class QueryOverlap:
 
     moment: Moment = "after"
 
-    def __init__(self, windows: tuple[int, ...] = ()) -> None:
-        self._windows = windows
-        self._names = {WINDOW: "overlap.jaccard", 1: "overlap.consecutive"}
-        extra = {window: f"overlap.jaccard@{window}" for window in windows}
-        self.names: tuple[str, ...] = (*self._names.values(), *extra.values())
-        self._asked: deque[frozenset[str]] = deque(maxlen=max(WINDOW, *windows, 1))
-        self._extra = extra
+    def __init__(self, context: Context = Context()) -> None:
+        wanted = sorted(name for name in context.needs if name.startswith("overlap.jaccard@"))
+        self._windows = {"overlap.jaccard": WINDOW, "overlap.consecutive": 1}
+        self._windows |= {name: int(name.partition("@")[2]) for name in wanted}
+        self.names: tuple[str, ...] = tuple(self._windows)
+        self._asked: deque[frozenset[str]] = deque(maxlen=max(self._windows.values()))
 
     def read(self, sight: Sight) -> Readings:
         tokens = frozenset(words(" ".join(sight.queries)))
         alike = [jaccard(tokens, earlier) for earlier in self._asked]
         self._asked.append(tokens)
-        spans = [*self._names.items(), *self._extra.items()]
-        return {name: max(alike[-window:], default=0.0) for window, name in spans}
+        return {name: max(alike[-window:], default=0.0) for name, window in self._windows.items()}
 
 
 class UniqueRate:
@@ -42,7 +40,7 @@ class UniqueRate:
     moment: Moment = "after"
     names: tuple[str, ...] = ("overlap.upr",)
 
-    def __init__(self) -> None:
+    def __init__(self, context: Context = Context()) -> None:
         self._seen: set[str] = set()
 
     def read(self, sight: Sight) -> Readings:
@@ -60,7 +58,7 @@ class WordNovelty:
     moment: Moment = "before"
     names: tuple[str, ...] = ("novelty.words",)
 
-    def __init__(self) -> None:
+    def __init__(self, context: Context = Context()) -> None:
         self._known: set[str] = set()
 
     def read(self, sight: Sight) -> Readings:

@@ -1,19 +1,22 @@
-"""Recorded runs as a lab and ``explain`` read them: a trace written by ``--trace``."""
+"""Recorded runs, ours and other agents': the lab's interchange format, and traces read as episodes.
 
+A recording may lack texts, scores, tokens or readings: what is missing is unknown, never zero.
+"""
+
+import gzip
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from suffice.errors import InputError
-from suffice.gates.base import Gate
-from suffice.types import Readings, Verdict
+from suffice.types import Readings
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedHit:
-    """A passage as a recording holds it: perhaps without its text or score."""
+    """A passage as a recording holds it."""
 
     id: str
     title: str | None = None
@@ -24,90 +27,126 @@ class RecordedHit:
 
 @dataclass(frozen=True, slots=True)
 class RecordedRound:
+    """A round as a meter sees it (``raw``, ``new``, ``queries``, ``failed``), with what was recorded beside."""
+
     index: int
-    accepted: bool
     queries: tuple[str, ...]
-    hits: tuple[RecordedHit, ...]
+    raw: tuple[RecordedHit, ...]
     new: tuple[RecordedHit, ...]
     readings: Readings
+    tokens: int | None = None
+    answer: str | None = None
+    accepted: bool = True
+    failed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Trace:
-    """One recorded run: its rounds and, when it got that far, how it stopped."""
+class Episode:
+    """One recorded run with what is known about the truth."""
 
-    run: str
-    task: str
-    seed: int
+    id: str
+    question: str
+    gold: frozenset[str]
+    answers: tuple[str, ...]
+    agent: str | None
     rounds: tuple[RecordedRound, ...]
-    stop: dict[str, Any] | None
-    report: dict[str, Any] | None
+    seed: int = 0
 
 
-def read_trace(path: Path) -> Trace:
-    """A trace file; an ``InputError`` naming the line that cannot be read."""
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except OSError as error:
-        raise InputError(f"The trace {path} cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path} is not a trace: it is not text") from error
-    events: list[dict[str, Any]] = []
-    for number, line in enumerate(lines, 1):
+def read_episodes(path: Path, texts: Mapping[str, tuple[str, str]] | None = None) -> list[Episode]:
+    """The episodes of a file: JSONL of episodes (also gzipped), or a trace. ``texts`` joins (title, text) by passage id."""
+    objects = list(_objects(path))
+    if objects and objects[0].get("type") is not None:
+        from suffice.replay.trace import episode_of
+
+        return [episode_of(objects, path)]
+    episodes = []
+    for number, item in enumerate(objects, 1):
         try:
-            event = json.loads(line)
-            event["type"]
-        except (ValueError, KeyError, TypeError) as error:
-            if number == len(lines) and events:
-                break  # A run that was killed may have left half a line: the rest is good.
-            raise InputError(f"{path}, line {number}, is not an event of a trace") from error
-        events.append(event)
-    if not any(event["type"] == "round" for event in events):
-        raise InputError(f"{path} holds no rounds; a trace is written by: suffice ask … --trace FILE")
-    return _trace(events)
+            episodes.append(_episode(item, texts or {}))
+        except (KeyError, TypeError, AttributeError) as error:
+            raise InputError(f"{path}, episode {number}: {_missing(error)}") from error
+    if not episodes:
+        raise InputError(f"{path} holds no episodes")
+    return episodes
 
 
-def first_stop(
-    gate: Gate, readings: Sequence[Readings], before: frozenset[str], seed: int
-) -> tuple[int, bool, Verdict] | None:
-    """Where a gate would have stopped: the round (from 1), whether it would have kept that round, and the verdict.
-
-    A round is judged twice, as in the loop: on the readings taken before it may change the belief, then on all of them.
-    """
-    for done in range(1, len(readings) + 1):
-        known = readings[done - 1]
-        early = {name: value for name, value in known.items() if name in before}
-        verdict = gate.judge([*readings[: done - 1], early], seed)
-        if verdict.stop:
-            return done, False, verdict
-        verdict = gate.judge(readings[:done], seed)
-        if verdict.stop:
-            return done, True, verdict
-    return None
+def read_corpus(path: Path) -> dict[str, tuple[str, str]]:
+    """A JSONL corpus as id → (title, text)."""
+    try:
+        return {str(item["id"]): (str(item.get("title") or ""), str(item["text"])) for item in _objects(path)}
+    except KeyError as error:
+        raise InputError(f"{path}: a record of a corpus needs {error}") from error
 
 
-def _trace(events: list[dict[str, Any]]) -> Trace:
-    by_type: dict[str, dict[str, Any]] = {event["type"]: event for event in events}
-    started = by_type.get("started", {})
-    return Trace(
-        run=str(events[0].get("run", "")),
-        task=str(started.get("task", "")),
-        seed=int(started.get("seed", 0)),
-        rounds=tuple(_round(event) for event in events if event["type"] == "round"),
-        stop=by_type.get("stopped", {}).get("stop"),
-        report=by_type.get("report", {}).get("report"),
+def rounds_of(items: list[dict[str, Any]], texts: Mapping[str, tuple[str, str]]) -> tuple[RecordedRound, ...]:
+    """Rounds in order; what an earlier round had is no longer new."""
+    seen: set[str] = set()
+    rounds = []
+    for number, item in enumerate(items, 1):
+        hits = tuple(_hit(hit, texts) for hit in item["passages"])
+        new = tuple(hit for hit in hits if hit.id not in seen)
+        seen.update(hit.id for hit in new)
+        rounds.append(
+            RecordedRound(
+                index=number,
+                queries=tuple(item["queries"]),
+                raw=hits,
+                new=new,
+                readings=item.get("readings") or {},
+                tokens=item.get("tokens"),
+                answer=item.get("answer"),
+                accepted=item.get("accepted", True),
+            )
+        )
+    return tuple(rounds)
+
+
+def _episode(item: dict[str, Any], texts: Mapping[str, tuple[str, str]]) -> Episode:
+    rounds = item["rounds"]
+    if not rounds:
+        raise KeyError("rounds")
+    answer = item.get("answer")
+    return Episode(
+        id=str(item["id"]),
+        question=str(item["question"]),
+        gold=frozenset(map(str, item.get("gold") or ())),
+        answers=() if answer is None else (str(answer), *map(str, item.get("aliases") or ())),
+        agent=item.get("agent"),
+        rounds=rounds_of(rounds, texts),
     )
 
 
-def _round(event: dict[str, Any]) -> RecordedRound:
-    keys = ("id", "title", "text", "score", "location")
-    hits = [RecordedHit(*(hit.get(key) for key in keys)) for hit in event["passages"]]
-    new = {hit["id"] for hit in event["passages"] if hit.get("new", True)}
-    return RecordedRound(
-        index=event["index"],
-        accepted=event.get("accepted", True),
-        queries=tuple(event["queries"]),
-        hits=tuple(hits),
-        new=tuple(hit for hit in hits if hit.id in new),
-        readings=event.get("readings") or {},
+def _hit(hit: dict[str, Any], texts: Mapping[str, tuple[str, str]]) -> RecordedHit:
+    title, text = texts.get(str(hit["id"]), (None, None))
+    return RecordedHit(
+        id=str(hit["id"]),
+        title=hit.get("title") or title,
+        text=hit.get("text") if hit.get("text") is not None else text,
+        score=hit.get("score"),
+        location=hit.get("location"),
     )
+
+
+def _objects(path: Path) -> Iterator[dict[str, Any]]:
+    opener = gzip.open if path.suffix == ".gz" else open
+    number = 0
+    try:
+        with opener(path, "rt", encoding="utf-8") as lines:
+            for line in lines:
+                number += 1
+                if line.strip():
+                    item = json.loads(line)
+                    if not isinstance(item, dict):
+                        raise ValueError("not an object")
+                    yield item
+    except (OSError, EOFError) as error:
+        raise InputError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is not a recording: it is not text") from error
+    except ValueError as error:
+        raise InputError(f"{path}, line {number}, is not a JSON object: a recording has one a line") from error
+
+
+def _missing(error: Exception) -> str:
+    return f"{error} is missing or empty" if isinstance(error, KeyError) else f"it has the wrong shape ({error})"

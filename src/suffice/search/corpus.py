@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 from suffice.errors import InputError, SearchError
 from suffice.models.embeddings import Embedder, MiniLM
+from suffice.search.damage import Damaged
 from suffice.search.files.walk import Skipped
-from suffice.search.index import Damaged, Entry, Index
+from suffice.search.index import Entry, Index
 from suffice.search.upkeep import STDIN, Kept, Wanted, keep
 from suffice.search.vectors import Vectors
 from suffice.text.tokens import words
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 # Enough for meaning to lift a passage from far down; each costs one embedding, once (tens of milliseconds).
-CANDIDATES = 100
+CANDIDATES = 50
 CANDIDATES_PER_RESULT = 4
 # Word sets this alike are copies: the same page saved twice, a quotation with another caption.
 NEAR_DUPLICATE = 0.9
@@ -48,7 +49,8 @@ class Corpus:
 
     def __init__(self, kept: Kept, alpha: float, vectors: Vectors, progress: Progress) -> None:
         self.skipped: tuple[Skipped, ...] = kept.skipped
-        self.files: tuple[Path, ...] = kept.files
+        self._files = kept.files
+        self._distrust = kept.distrust
         self._index: Index = kept.index
         self._alpha = alpha
         self._vectors = vectors
@@ -97,6 +99,15 @@ class Corpus:
         """How many passages there are."""
         return self._index.size
 
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files that were read, absolute, in the order they were listed; ``-`` is standard input."""
+        return tuple(map(Path, self._files))
+
+    def close(self) -> None:
+        """Let go of the vector cache's file; searching goes on working without it."""
+        self._vectors.close()
+
     def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
         """Unit vectors of any texts, from the same model and cache; for whoever compares with what was found."""
         return self._vectors.get(texts)
@@ -105,7 +116,8 @@ class Corpus:
         try:
             return await _in_thread(lambda check: self._search(query.text, k, check))
         except Damaged as error:
-            raise SearchError(f"The index cannot be read any more ({error}); open the corpus again.") from error
+            self._distrust()
+            raise SearchError(f"The index is damaged ({error}); start again, and it will be made anew.") from error
 
     def _search(self, text: str, k: int, check: Callable[[], None]) -> list[Passage]:
         terms = self._index.terms(text)
@@ -174,7 +186,7 @@ class Corpus:
         return kept
 
     def _passage(self, entry: Entry, score: float, here: str) -> Passage:
-        place = Place(entry.file.removeprefix(here), entry.lines, entry.page, entry.record)
+        place = Place(entry.file.removeprefix(here), entry.lines, entry.page, entry.record, exact=entry.kind != "html")
         if entry.id is None:
             key = str(place) if entry.part == 1 else f"{place}#{entry.part}"
         else:
@@ -184,7 +196,7 @@ class Corpus:
     def _owns(self, file: str, id: str) -> bool:
         """Whether the record keeps its bare id: of several files that use it, the first listed does."""
         users = self._index.files_with(id)
-        return len(users) < 2 or file == next((str(path) for path in self.files if str(path) in users), file)
+        return len(users) < 2 or file == next(listed for listed in self._files if listed in users)
 
 
 def _embedded(entry: Entry) -> str:

@@ -4,10 +4,8 @@ It knows tantivy and nothing of files on disk, of what changed since, or of vect
 is ``Damaged``; whether to rebuild is the caller's decision.
 """
 
-import errno
 import hashlib
 import os
-import re
 import time
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
@@ -17,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from suffice.search.damage import Damaged, tantivy_errors
 from suffice.search.files.piece import Piece
 from suffice.text.tokens import spaced
 
@@ -29,10 +28,8 @@ _HEAP_PER_THREAD = 64_000_000
 # Longer "words" are hashes and base64: nobody searches them, and they swell the dictionary.
 _LONGEST_WORD = 64
 _OPEN_ATTEMPTS = 5
-
-
-class Damaged(Exception):
-    """The index cannot be read or written as it is."""
+# Beyond so many passages of one score, which of them are seen may change when the index is made anew.
+_MOST_EQUALS = 10_000
 
 
 class Entry(msgspec.Struct, array_like=True, frozen=True):
@@ -63,7 +60,7 @@ class Index:
         self._analyzer = _analyzer()
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
-        with _tantivy():
+        with tantivy_errors():
             self._index = tantivy.Index(self._schema, None if folder is None else str(folder))
         self._index.register_tokenizer("words", self._analyzer)
         self._searcher = self._open()
@@ -73,7 +70,7 @@ class Index:
         return self._searcher.num_docs
 
     def refresh(self) -> None:
-        with _tantivy():
+        with tantivy_errors():
             self._index.reload()
         self._searcher = self._open()
 
@@ -81,19 +78,19 @@ class Index:
     def writing(self) -> Iterator["Writer"]:
         """A writer; what it has not committed when this ends is lost. One at a time for a folder."""
         threads = min(os.cpu_count() or 1, _MAX_THREADS)
-        with _tantivy():
+        with tantivy_errors():
             writer = self._index.writer(_HEAP_PER_THREAD * threads, threads)
         try:
             yield Writer(writer)
         except BaseException:
             # Half-written segments would stay on a disk that may just have run full.
-            with suppress(Damaged, OSError), _tantivy():
+            with suppress(Damaged, OSError), tantivy_errors():
                 writer.rollback()
                 writer.garbage_collect_files()
             raise
         finally:
             # Also gives up the folder's lock, which would otherwise live as long as the last reference does.
-            with _tantivy():
+            with tantivy_errors():
                 writer.wait_merging_threads()
 
     def terms(self, text: str) -> list[str]:
@@ -106,24 +103,30 @@ class Index:
 
         should = tantivy.Occur.Should
         parts = [(should, tantivy.Query.term_query(self._schema, "words", term, "freq")) for term in terms]
-        with _tantivy():
-            hits = self._searcher.search(tantivy.Query.boolean_query(parts), limit, count=False).hits
+        query = tantivy.Query.boolean_query(parts)
+        width = limit + 1
+        with tantivy_errors():
+            hits = self._searcher.search(query, width, count=False).hits
+            # Which equals come first depends on how the segments lie: where they straddle the limit, see them all.
+            while len(hits) == width < _MOST_EQUALS and hits[-1][0] == hits[limit - 1][0]:
+                width *= 10
+                hits = self._searcher.search(query, width, count=False).hits
             orders = self._searcher.fast_field_values("order", [address for _, address in hits])
         ranked = sorted(zip(orders, hits, strict=True), key=lambda item: (-item[1][0], item[0]))
-        return [hit for _, hit in ranked]
+        return [hit for _, hit in ranked[:limit]]
 
     def all(self) -> list["tantivy.DocAddress"]:
         """Every entry, in an order that survives a rebuild."""
         import tantivy
 
-        with _tantivy():
+        with tantivy_errors():
             hits = self._searcher.search(
                 tantivy.Query.all_query(), max(1, self.size), False, order_by_field="order", order=tantivy.Order.Asc
             ).hits
         return [address for _, address in hits]
 
     def entry(self, address: "tantivy.DocAddress") -> Entry:
-        with _tantivy():
+        with tantivy_errors():
             found: Entry = _decode(self._searcher.doc(address).get_first("entry") or b"")
         return found
 
@@ -134,20 +137,20 @@ class Index:
         if self._searcher.doc_freq("id", id) < 2:
             return []
         query = tantivy.Query.term_query(self._schema, "id", id, "basic")
-        with _tantivy():
+        with tantivy_errors():
             return [self.entry(address).file for _, address in self._searcher.search(query, 1000, count=False).hits]
 
     def _open(self) -> "tantivy.Searcher":
         # Another process may merge segments, and remove the old ones, between our reading their list and opening them.
         for attempt in range(_OPEN_ATTEMPTS):
             try:
-                with _tantivy():
+                with tantivy_errors():
                     return self._index.searcher()
             except Damaged:
                 if attempt == _OPEN_ATTEMPTS - 1:
                     raise
                 time.sleep(0.05 * 2**attempt)
-                with _tantivy():
+                with tantivy_errors():
                     self._index.reload()
         raise AssertionError("unreachable")
 
@@ -162,20 +165,20 @@ class Writer:
         self._blank = tantivy.Document
 
     def remove(self, file: str) -> None:
-        with _tantivy():
+        with tantivy_errors():
             self._writer.delete_documents_by_term("file", file)
 
     def add(self, file: str, pieces: Sequence[Piece], check: Callable[[], None]) -> None:
         """``check`` is called now and then and may raise to end the work."""
         order = int.from_bytes(hashlib.sha256(file.encode()).digest()[:5], "big") << 24
-        with _tantivy():
+        with tantivy_errors():
             for number, entry in enumerate(_entries(file, pieces)):
                 if number % 1000 == 0:
                     check()
                 self._writer.add_document(self._document(entry, order | number))
 
     def commit(self) -> None:
-        with _tantivy():
+        with tantivy_errors():
             self._writer.commit()
 
     def _document(self, entry: Entry, order: int) -> "tantivy.Document":
@@ -240,17 +243,3 @@ def _analyzer() -> "tantivy.TextAnalyzer":
         .filter(filters.stemmer("english"))
         .build()
     )
-
-
-@contextmanager
-def _tantivy() -> Iterator[None]:
-    """tantivy reports everything as ValueError; only its text tells a full or read-only disk from a damaged index."""
-    try:
-        yield
-    except ValueError as error:
-        system = re.search(r"(?:code: |os error )(\d+)", str(error))
-        if system and int(system[1]) != errno.ENOENT:
-            raise OSError(int(system[1]), os.strerror(int(system[1]))) from error
-        if "writer was killed" in str(error) or "Worker thread failed" in str(error):
-            raise OSError(errno.EIO, "the index could not be written") from error
-        raise Damaged(str(error)) from error

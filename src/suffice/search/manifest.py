@@ -10,6 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from suffice.search.damage import Damaged, sqlite_errors
+
 _WAIT_SECONDS = 30.0
 
 
@@ -26,18 +28,22 @@ class Manifest:
     """The rows, by absolute path. ``None`` keeps them in memory."""
 
     def __init__(self, path: Path | None) -> None:
-        self._database = sqlite3.connect(path or ":memory:", timeout=_WAIT_SECONDS, check_same_thread=False)
+        with sqlite_errors():
+            self._database = sqlite3.connect(path or ":memory:", timeout=_WAIT_SECONDS, check_same_thread=False)
+        # A damaged name must not stop the reading: it is a file that is gone, which the index's size gives away.
+        self._database.text_factory = lambda data: data.decode("utf-8", "replace")
         try:
-            with self._database:
+            with sqlite_errors(), self._database:
                 self._database.execute(
                     "CREATE TABLE IF NOT EXISTS files (path TEXT PRIMARY KEY, stamp TEXT, passages INTEGER, why TEXT)"
                 )
-        except sqlite3.Error:
+        except (OSError, Damaged):
             self._database.close()
             raise
 
     def rows(self) -> dict[str, Row]:
-        found = self._database.execute("SELECT path, stamp, passages, why FROM files")
+        with sqlite_errors():
+            found = self._database.execute("SELECT path, stamp, passages, why FROM files").fetchall()
         return {path: Row(stamp, passages, why) for path, stamp, passages, why in found}
 
     def announce(self, paths: Iterable[str]) -> None:
@@ -45,14 +51,14 @@ class Manifest:
         self.record({path: Row("") for path in paths})
 
     def record(self, rows: dict[str, Row]) -> None:
-        with self._database:
+        with sqlite_errors(), self._database:
             self._database.executemany(
                 "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?)",
                 [(path, row.stamp, row.passages, row.why) for path, row in rows.items()],
             )
 
     def forget(self, paths: Iterable[str]) -> None:
-        with self._database:
+        with sqlite_errors(), self._database:
             self._database.executemany("DELETE FROM files WHERE path = ?", [(path,) for path in paths])
 
     def close(self) -> None:

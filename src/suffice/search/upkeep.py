@@ -10,18 +10,18 @@ Readers take no lock. Where the folder cannot be used, the index is made in memo
 import hashlib
 import os
 import shutil
-import sqlite3
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from suffice.errors import SearchError
+from suffice.search.damage import Damaged
 from suffice.search.files.piece import Unreadable
 from suffice.search.files.read import read, read_text
 from suffice.search.files.walk import Skipped, listing
-from suffice.search.index import Damaged, Index, Writer
+from suffice.search.index import Index, Writer
 from suffice.search.manifest import Manifest, Row
 
 # Counts up whenever the same files would give other entries: a changed schema, analyzer, reader or chunker.
@@ -50,11 +50,18 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """An index in step with its files."""
+    """An index in step with its files, by absolute path in the order of the listing."""
 
     index: Index
-    files: tuple[Path, ...]
+    files: tuple[str, ...]
     skipped: tuple[Skipped, ...]
+    folder: Path | None = None
+
+    def distrust(self) -> None:
+        """Something read from the index made no sense: whoever opens it next makes it anew."""
+        if self.folder is not None:
+            with suppress(OSError):
+                (self.folder / "version").unlink()
 
 
 @dataclass(slots=True)
@@ -75,7 +82,7 @@ def keep(wanted: Wanted, cache_dir: Path | None) -> Kept:
     folder = cache_dir / "index" / _key(wanted)
     try:
         return _fresh(folder, found) or _updated(folder, wanted, found)
-    except (OSError, sqlite3.Error, Damaged) as error:
+    except (OSError, Damaged) as error:
         wanted.say(f"The index folder {folder} cannot be used ({error}); indexing in memory, for this run only.")
         return _in_memory(wanted, found)
 
@@ -119,9 +126,9 @@ def _fresh(folder: Path, found: _Found) -> Kept | None:
         if _changed(rows, found) or _gone(rows, found):
             return None
         index = Index(folder / "tantivy")
-    except (sqlite3.DatabaseError, Damaged):
+    except Damaged:
         return None
-    return _kept(index, rows, found) if _in_step(index, rows) else None
+    return _kept(index, rows, found, folder) if _in_step(index, rows) else None
 
 
 def _updated(folder: Path, wanted: Wanted, found: _Found) -> Kept:
@@ -135,9 +142,7 @@ def _updated(folder: Path, wanted: Wanted, found: _Found) -> Kept:
             shutil.rmtree(folder)
         try:
             return _in_folder(folder, wanted, found)
-        except sqlite3.OperationalError:
-            raise
-        except (sqlite3.DatabaseError, Damaged) as error:
+        except Damaged as error:
             wanted.say(f"The index was damaged ({error}); making it anew.")
             shutil.rmtree(folder)
             return _in_folder(folder, wanted, found)
@@ -181,7 +186,7 @@ def _in_folder(folder: Path, wanted: Wanted, found: _Found) -> Kept:
         manifest.close()
     if not _in_step(index, rows):
         raise Damaged(f"it holds {index.size} passages, not the {sum(row.passages for row in rows.values())} it should")
-    return _kept(index, rows, found)
+    return _kept(index, rows, found, folder)
 
 
 def _in_memory(wanted: Wanted, found: _Found) -> Kept:
@@ -248,10 +253,10 @@ def _in_step(index: Index, rows: dict[str, Row]) -> bool:
     return index.size == sum(row.passages for row in rows.values())
 
 
-def _kept(index: Index, rows: dict[str, Row], found: _Found) -> Kept:
+def _kept(index: Index, rows: dict[str, Row], found: _Found, folder: Path | None = None) -> Kept:
     skipped = [Skipped(Path(file), row.why) for file, row in rows.items() if row.why]
-    files = tuple(Path(file) for file in found.stamps if not rows[file].why)
-    return Kept(index, files, (*found.skipped, *skipped))
+    files = tuple(file for file in found.stamps if not rows[file].why)
+    return Kept(index, files, (*found.skipped, *skipped), folder)
 
 
 def _key(wanted: Wanted) -> str:

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from suffice.models.embeddings import Embedder
+from suffice.search.damage import Damaged, sqlite_errors
 
 if TYPE_CHECKING:
     import numpy as np
@@ -106,10 +107,11 @@ class Vectors:
     def _caring(self) -> Iterator[None]:
         """What goes wrong with the cache inside means going on without it, or with a new one."""
         try:
-            yield
-        except (OSError, sqlite3.OperationalError) as error:
+            with sqlite_errors():
+                yield
+        except OSError as error:
             self._without(error)
-        except sqlite3.DatabaseError as error:
+        except Damaged as error:
             self._afresh(error)
 
     def _without(self, reason: Exception) -> None:

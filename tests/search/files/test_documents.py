@@ -138,6 +138,23 @@ def test_a_bad_record_is_named_by_its_line(tmp_path: Path, line: str, why: str) 
         read(tmp_path / "c.jsonl")
 
 
+def test_a_damaged_character_does_not_cost_the_record(tmp_path: Path) -> None:
+    (tmp_path / "c.jsonl").write_bytes(b'{"id": "a", "text": "caf\xe9 noir"}\n')
+    assert read(tmp_path / "c.jsonl")[0].text == "caf\ufffd noir"
+
+
+def test_an_encrypted_pdf_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import pypdfium2
+
+    def refuse(_: bytes) -> None:
+        raise pypdfium2.PdfiumError("Failed to load document (PDFium: Incorrect password error).")
+
+    monkeypatch.setattr(pypdfium2, "PdfDocument", refuse)
+    (tmp_path / "a.pdf").write_bytes(make_pdf(["x"]))
+    with pytest.raises(Unreadable, match="encrypted"):
+        read(tmp_path / "a.pdf")
+
+
 def test_a_cut_off_gzip_says_so(tmp_path: Path) -> None:
     (tmp_path / "c.jsonl.gz").write_bytes(gzip.compress(b'{"id": "a", "text": "fine"}\n' * 50)[:-12])
     with pytest.raises(Unreadable, match="gzip"):

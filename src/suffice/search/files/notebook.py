@@ -36,7 +36,7 @@ def pieces(text: str, name: str) -> list[Piece]:
 def _cells(text: str, name: str) -> list[dict[str, Any]]:
     try:
         notebook = msgspec.json.decode(text)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, RecursionError) as error:
         raise Unreadable(f"{name} is not a valid notebook ({error}); open it in Jupyter and save it again.") from error
     if isinstance(notebook, dict):
         sheets = [notebook, *[sheet for sheet in notebook.get("worksheets") or [] if isinstance(sheet, dict)]]

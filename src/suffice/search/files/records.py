@@ -48,8 +48,8 @@ def pieces(lines: Iterable[bytes], name: str) -> Iterator[Piece]:
 
 def _record(data: bytes, where: str, number: int) -> tuple[str, str, str]:
     try:
-        record = msgspec.json.decode(data)
-    except msgspec.DecodeError as error:
+        record = msgspec.json.decode(data.decode("utf-8", errors="replace"))
+    except (msgspec.DecodeError, RecursionError) as error:
         raise Unreadable(f"{where} is not valid JSON ({error}); mend or remove the line.") from error
     if not isinstance(record, dict):
         raise Unreadable(f'{where} is not a JSON object; write {{"id": …, "title": …, "text": …}}.')

@@ -35,9 +35,9 @@ _LEVELS = _set("trace debug info notice warn warning error critical fatal note t
 _FIELDS = _set(
     """subject from to cc bcc date received content-type content-length reply-to message-id mime-version return-path
     host user-agent accept server name version description author authors maintainer license summary homepage url
-    title type status package depends section priority architecture source keywords tags category categories layout
-    slug id key value path file size format language platform requires-dist requires-python classifier metadata-version email phone
-    address usage example default returns parameters args http https"""
+    title type status package depends section priority architecture source keywords tags category categories
+    layout slug id key value path file size format language platform requires-dist requires-python classifier
+    metadata-version email phone address usage example default returns parameters args http https"""
 )
 _ROLES = _set("user assistant system human ai bot agent customer me you caller operator host guest q a")
 _SHARE = 0.6

@@ -49,7 +49,7 @@ def listing(roots: Sequence[Path], include: Sequence[str] = (), exclude: Sequenc
 
     ``include`` and ``exclude`` are patterns as in a ``.gitignore``, relative to each root folder.
     """
-    walk = _Walk(GitIgnoreSpec.from_lines(include) if include else None, GitIgnoreSpec.from_lines(exclude))
+    walk = _Walk(_spec(include), _spec(exclude))
     files: dict[str, Path] = {}
     for root in roots:
         if not os.path.exists(root):
@@ -68,7 +68,7 @@ def listing(roots: Sequence[Path], include: Sequence[str] = (), exclude: Sequenc
 @dataclass(slots=True)
 class _Walk:
     include: GitIgnoreSpec | None
-    exclude: GitIgnoreSpec
+    exclude: GitIgnoreSpec | None
     skipped: list[Skipped] = field(default_factory=list)
 
     def files(self, root: Path, below: str, rules: list[_Rules]) -> Iterator[str]:
@@ -91,7 +91,7 @@ class _Walk:
             if entry.is_symlink():
                 self._note_link(root, path)
             elif entry.is_dir(follow_symlinks=False):
-                if not _ignored(rules, entry.name + "/") and not self.exclude.match_file(path + "/"):
+                if not _ignored(rules, entry.name + "/") and not self._excluded(path + "/"):
                     yield from self.files(root, path + "/", [rule.inside(entry.name) for rule in rules])
             elif self._wanted(root, path, entry, rules):
                 yield path
@@ -100,7 +100,7 @@ class _Walk:
         family = family_of(entry.name)
         if family == "binary" or (self.include is not None and not self.include.match_file(path)):
             return False
-        if self.exclude.match_file(path) or _ignored(rules, entry.name):
+        if self._excluded(path) or _ignored(rules, entry.name):
             return False
         if family == "foreign":
             suffix = suffix_of(entry.name)
@@ -111,12 +111,19 @@ class _Walk:
             return False
         return True
 
+    def _excluded(self, path: str) -> bool:
+        return self.exclude is not None and self.exclude.match_file(path)
+
     def _note_link(self, root: Path, path: str) -> None:
         target = os.path.realpath(root / path)
         if not os.path.exists(target):
             self.skipped.append(Skipped(root / path, "is a broken symbolic link"))
         elif os.path.commonpath([target, os.path.realpath(root)]) != os.path.realpath(root):
             self.skipped.append(Skipped(root / path, f"is a symbolic link out of the folder; name {target} to read it"))
+
+
+def _spec(patterns: Sequence[str]) -> GitIgnoreSpec | None:
+    return GitIgnoreSpec.from_lines(patterns) if patterns else None
 
 
 def _ignored(rules: list[_Rules], name: str) -> bool:

@@ -1,0 +1,1 @@
+"""What we measure, and how. Results are kept in RESULTS.md."""

@@ -1,0 +1,71 @@
+"""Gold-passage recall by round of the extractive engine, 5 passages a round: ``python -m bench.recall [SET …]``.
+
+The sets lie in ``../shared/data`` (MuSiQue, HotpotQA); every round asks through the real loop and the real corpus search.
+"""
+
+import argparse
+import asyncio
+import json
+import time
+from pathlib import Path
+
+from suffice import settings
+from suffice.events import RoundDone
+from suffice.front import Options, prepare
+from suffice.pipeline import stream
+
+DATA = Path(__file__).parents[2] / "shared" / "data"
+ROUNDS = 10
+
+
+async def measure(folder: Path, limit: int | None, strategy: str, alpha: float) -> list[list[float]]:
+    """One recall curve a question."""
+    questions = [json.loads(line) for line in (folder / "questions.jsonl").read_text().splitlines()][:limit]
+    options = Options(
+        docs=str(folder / "corpus.jsonl"),
+        strategy=strategy,
+        stop=f"fixed({ROUNDS})",
+        bounds=settings.Bounds(rounds=ROUNDS, queries=10 * ROUNDS, tokens=10**9),
+        per_round=5,
+        alpha=alpha,
+        model="extractive",
+    )
+    first = await prepare(questions[0]["question"], options)
+    curves = []
+    for question in questions:
+        setup = first.__class__(**{**first.__dict__, "task": question["question"]})
+        gold, seen, curve = set(question["gold"]), set(), []
+        async for event in stream(setup):
+            if isinstance(event, RoundDone):
+                seen |= {passage.id for passage in event.round.new}
+                curve.append(len(gold & seen) / len(gold))
+        curves.append(curve + [curve[-1]] * (ROUNDS - len(curve)))
+    return curves
+
+
+def row(name: str, curves: list[list[float]]) -> str:
+    means = [sum(curve[k] for curve in curves) / len(curves) for k in range(ROUNDS)]
+    complete = [sum(curve[k] == 1 for curve in curves) / len(curves) for k in range(ROUNDS)]
+    shown = (0, 1, 2, 3, 4, 9)
+    cells = [f"{means[k]:.3f}" for k in shown] + [f"{complete[k]:.3f}" for k in (1, 2, 9)]
+    return f"| {name} | " + " | ".join(cells) + " |"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("sets", nargs="*", default=["musique", "hotpotqa"])
+    parser.add_argument("--limit", type=int, help="only the first questions")
+    parser.add_argument("--strategy", default="reflect")
+    parser.add_argument("--alpha", type=float, default=0.5)
+    given = parser.parse_args()
+    print("| set | r1 | r2 | r3 | r4 | r5 | r10 | all gold r2 | r3 | r10 |")
+    print("|---|" + "--:|" * 9)
+    for name in given.sets:
+        began = time.perf_counter()
+        curves = asyncio.run(measure(DATA / name, given.limit, given.strategy, given.alpha))
+        print(row(name, curves), flush=True)
+        print(f"<!-- {name}: {len(curves)} questions in {time.perf_counter() - began:.0f} s -->", flush=True)
+
+
+if __name__ == "__main__":
+    main()

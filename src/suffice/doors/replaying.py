@@ -1,0 +1,114 @@
+"""``suffice replay`` and ``suffice lab``: gates over recorded runs, and the fitting of the default one."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from suffice.errors import InputError
+from suffice.gates.parse import parse
+from suffice.leads import Embed
+from suffice.meters import MEANING
+from suffice.replay.compare import Row, compare
+from suffice.replay.episodes import Episode, read_corpus, read_episodes
+
+# S3's sweep: seven discrete and nine smooth configurations of the exhaustion gate.
+SWEEP = (
+    *(f"exhaustion(j={j}, u={u}, p={p})" for j, u, p in ((0.5, 0.3, 2), (0.6, 0.2, 2), (0.6, 0.3, 1), (0.6, 0.3, 2))),
+    *(f"exhaustion(j={j}, u={u}, p={p})" for j, u, p in ((0.6, 0.3, 3), (0.7, 0.3, 2), (0.8, 0.5, 2))),
+    *(f"exhaustion(j={j}, u={u}, p=1, smooth=0.5)" for j in (0.5, 0.6, 0.7) for u in (0.1, 0.12, 0.15)),
+)
+
+
+def replay(
+    paths: Sequence[Path], stops: Sequence[str], *, corpus: Path | None, sweep: bool, as_json: bool, out: Sequence[Path]
+) -> int:
+    for path in out:
+        if path.suffix.lower() not in (".md", ".json", ".svg", ".png"):
+            raise InputError(f"--out {path}: the ending says the format; use one of .md, .json, .svg, .png")
+    gates = [parse(text) for text in (*stops, *(SWEEP if sweep else ()))]
+    if not gates:
+        raise InputError("Name at least one gate with --stop, or --sweep for the sixteen of the literature")
+    episodes = load(paths, corpus)
+    needs = frozenset[str]().union(*(gate.needs for gate in gates))
+    rows = compare(episodes, gates, embed=None if needs.isdisjoint(MEANING) else _embed())
+    for path in out:
+        _write(rows, path)
+    print(as_object(rows) if as_json else table(rows))
+    return 0
+
+
+def fit(paths: Sequence[Path], *, corpus: Path | None, price: float, out: Path) -> int:
+    """Fit the default gate; ``out`` is what ``worth(file='…')`` reads."""
+    from suffice.lab.fit import fit as fitted
+
+    episodes = load(paths, corpus)
+    weights = {**fitted(episodes, price), "episodes": len(episodes), "files": [path.name for path in paths]}
+    out.write_text(json.dumps(weights, indent=1) + "\n", encoding="utf-8")
+    print(f"Fitted on {len(episodes):,} episodes. Use it with: --stop \"worth(file='{out}')\"")
+    return 0
+
+
+def calibrate(paths: Sequence[Path], *, corpus: Path | None, rounds: float, file: Path | None) -> int:
+    """The price that makes the default gate spend this many rounds on average on these runs."""
+    from suffice.lab.fit import calibrate as calibrated
+
+    price = calibrated(load(paths, corpus), rounds, None if file is None else str(file))
+    shown = f"{price:.4g}"
+    where = "" if file is None else f", file='{file}'"
+    print(f'{rounds:g} rounds on average: --stop "worth(price={shown}{where})"')
+    return 0
+
+
+def load(paths: Sequence[Path], corpus: Path | None) -> list[Episode]:
+    texts = read_corpus(corpus) if corpus is not None else None
+    return [episode for path in paths for episode in read_episodes(path, texts)]
+
+
+def as_object(rows: Sequence[Row]) -> str:
+    return json.dumps({"gates": [asdict(row) for row in rows]}, ensure_ascii=False)
+
+
+def table(rows: Sequence[Row]) -> str:
+    """The rows as a Markdown table, lift in points of recall."""
+    head = "| gate | rounds | tokens | recall | all gold | answer F1 | fired | abstained | lift | 95 % | gap closed |"
+    lines = [head, "|---|" + "--:|" * 10]
+    for row in rows:
+        interval = "–" if row.lift_ci is None else f"[{100 * row.lift_ci[0]:+.1f}, {100 * row.lift_ci[1]:+.1f}]"
+        cells = [
+            f"`{row.gate}`",
+            f"{row.mean_rounds:.2f}",
+            _number(row.mean_tokens, ",.0f"),
+            _number(row.recall, ".3f"),
+            _number(row.all_gold, ".3f"),
+            _number(row.answer_f1, ".3f"),
+            _number(row.fire_rate, ".0%"),
+            str(row.abstained),
+            _number(None if row.lift is None else 100 * row.lift, "+.1f"),
+            interval,
+            _number(row.gap_closed, ".0%"),
+        ]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def _write(rows: Sequence[Row], path: Path) -> None:
+    if path.suffix.lower() in (".svg", ".png"):
+        from suffice.lab.pareto import draw
+
+        draw(rows, path)
+        return
+    text = as_object(rows) if path.suffix.lower() == ".json" else table(rows)
+    path.write_text(text + "\n", encoding="utf-8")
+
+
+def _number(value: float | None, how: str) -> str:
+    return "–" if value is None else format(value, how)
+
+
+def _embed() -> Embed:
+    from suffice import settings
+    from suffice.models.embeddings import MiniLM
+    from suffice.search.vectors import Vectors
+
+    return Vectors(MiniLM(), settings.load().cache_dir, lambda message: None).get

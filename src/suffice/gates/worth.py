@@ -1,0 +1,132 @@
+"""Is another round worth its price? The calibrated default.
+
+A logistic model of P(the next round brings new evidence), fitted on recorded runs by ``suffice lab fit``, from the round
+number and the few signals of ``meters/worth.py``; with a reader's own probability of sufficiency where a model gives one.
+It stops when that chance is below the price of a round. The weights are a small versioned file with the data and figures
+they came from; whichever level of the model has all its signals is used, richest first.
+
+It judges *futility*, not *sufficiency*: that another round is not worth it does not mean that the evidence is complete.
+"""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+
+from suffice.gates.leaf import Leaf
+from suffice.types import Promise, Readings, Verdict
+
+LOGIT_LIMIT = 3.0  # A reader's certainty counts up to 95 %: small models are sure too easily.
+
+Level = tuple[str, float, Mapping[str, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """A fitted model: its levels, richest first, the default price, and what stands in for a missing standout."""
+
+    levels: tuple[Level, ...]
+    price: float
+    standout: float
+
+
+@dataclass(frozen=True, slots=True)
+class Chance:
+    """The estimate, the level it came from, and what each signal contributed to its log-odds."""
+
+    p: float
+    level: str
+    contributions: Mapping[str, float]
+
+
+def load(path: str | None) -> Weights:
+    """The shipped weights, or those of a file; a ``ValueError`` says what is wrong with it."""
+    return _shipped() if path is None else _read(Path(path).read_text(encoding="utf-8"))
+
+
+def signals(readings: Readings, rounds: int, standout: float) -> dict[str, float | None]:
+    """The model's inputs from a round's readings."""
+    sure = readings.get("sufficiency.model")
+    lead = readings.get("worth.standout")
+    return {
+        "log_round": math.log(rounds),
+        "missing_names": readings.get("worth.missing_names"),
+        "missing_words": readings.get("worth.missing_words"),
+        "pair_cover": readings.get("worth.pair_cover"),
+        "second_adds": readings.get("worth.second_adds"),
+        "standout": standout if lead is None else lead,
+        # A bare yes or no is no probability: 0 and 1 say nothing about how sure the reader was.
+        "reader": None if sure is None or not 0 < sure < 1 else _logit(sure),
+    }
+
+
+def chance(readings: Readings, rounds: int, weights: Weights) -> Chance | None:
+    """P(new evidence in the next round); ``None`` when no level has its signals."""
+    known = signals(readings, rounds, weights.standout)
+    for name, bias, weight in weights.levels:
+        parts = {signal: known.get(signal) for signal in weight}
+        if all(value is not None for value in parts.values()):
+            contributions = {signal: weight[signal] * value for signal, value in parts.items() if value is not None}
+            z = bias + sum(contributions.values())
+            return Chance(1 / (1 + math.exp(-z)), name, contributions)
+    return None
+
+
+class worth(Leaf):
+    """Stop when the chance of new evidence in the next round is below ``price``."""
+
+    needs = frozenset({"worth.pair_cover", "worth.second_adds", "spend.rounds"})
+    promise: Promise = "estimate"
+
+    def __init__(self, price: float | None = None, file: str | None = None) -> None:
+        try:
+            self.weights = load(file)
+        except (OSError, KeyError, TypeError, ValueError, AttributeError) as error:
+            raise ValueError(f"worth(file={file!r}) cannot be read: {error}; make one with: suffice lab fit") from error
+        self.price = self.weights.price if price is None else float(price)
+        if not 0 < self.price < 1:
+            raise ValueError(f"worth(price={self.price:g}) must lie between 0 and 1")
+        shown: dict[str, object] = {} if self.price == self.weights.price else {"price": self.price}
+        super().__init__(**shown, **({} if file is None else {"file": f"'{file}'"}))
+
+    def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
+        # Before the belief has changed there is nothing to weigh yet: the spend is read last.
+        if not readings or readings[-1].get("spend.rounds") is None:
+            return self.abstain("worth.p", self.price)
+        found = chance(readings[-1], len(readings), self.weights)
+        if found is None:
+            return self.abstain("worth.p", self.price)
+        stop = found.p < self.price
+        strongest = sorted(found.contributions.items(), key=lambda item: -abs(item[1]))
+        weighed = ", ".join(
+            f"{name.replace('_', ' ')} {value:+.2f}" for name, value in strongest if abs(value) >= 0.005
+        )
+        because = (
+            f"the chance that another round brings new evidence is {found.p:.2f} {'<' if stop else '≥'} {self.price:g}"
+            f" (log-odds: {weighed or 'none'})"
+        )
+        return self.verdict(stop, "diminished", because, {"worth.p": (found.p, self.price)})
+
+
+@cache
+def _shipped() -> Weights:
+    return _read((files("suffice.gates") / "worth.json").read_text(encoding="utf-8"))
+
+
+def _read(text: str) -> Weights:
+    data = json.loads(text)
+    levels = [(str(level["name"]), float(level["bias"]), _numbers(level["weights"])) for level in data["levels"]]
+    if not levels:
+        raise ValueError("it has no levels")
+    return Weights(tuple(levels), float(data["price"]), float(data["standout"]))
+
+
+def _numbers(weights: Mapping[str, float]) -> dict[str, float]:
+    return {str(name): float(value) for name, value in weights.items()}
+
+
+def _logit(p: float) -> float:
+    return max(-LOGIT_LIMIT, min(LOGIT_LIMIT, math.log(p / (1 - p))))

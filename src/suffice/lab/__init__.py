@@ -1,0 +1,1 @@
+"""For people who compare and fit stopping rules."""

@@ -1,0 +1,132 @@
+"""Fit the ``worth`` gate on recorded runs, and set its price without labels.
+
+The label is the gain of the *next* round: does it bring a gold passage not seen before? Plain logistic regression, ridge on
+standardised signals, by Newton's method; one model a level of available signals. Few signals on purpose: forty over-fit.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from suffice.errors import InputError
+from suffice.gates.worth import Weights, chance, load, signals
+from suffice.replay.compare import recall_curve
+from suffice.replay.episodes import Episode
+from suffice.replay.judge import readings_of
+from suffice.types import Readings
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+LEVELS: dict[str, tuple[str, ...]] = {
+    "text+reader": ("log_round", "missing_names", "pair_cover", "second_adds", "standout", "reader"),
+    "text": ("log_round", "missing_names", "pair_cover", "second_adds", "standout"),
+    "words+reader": ("log_round", "missing_words", "pair_cover", "second_adds", "standout", "reader"),
+    "words": ("log_round", "missing_words", "pair_cover", "second_adds", "standout"),
+    "reader": ("log_round", "standout", "reader"),
+    "bare": ("log_round", "standout"),
+}
+PRICE = 0.10
+_LEAST_ROWS = 50
+_RIDGE = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One moment of one run: its signals, and whether the next round brought new gold."""
+
+    signals: dict[str, float | None]
+    gained: bool
+
+
+def samples(episodes: Sequence[Episode], standout: float) -> list[Sample]:
+    found = []
+    for episode in episodes:
+        curve = recall_curve(episode)
+        if curve is None:
+            continue
+        readings = readings_of(episode, frozenset())
+        for done in range(1, len(curve)):
+            known = signals(readings[done - 1], done, standout)
+            found.append(Sample(known, curve[done] > curve[done - 1]))
+    return found
+
+
+def fit(episodes: Sequence[Episode], price: float = PRICE) -> dict[str, Any]:
+    """The weights file: levels richest first, price, and where they came from."""
+    standout = mean_standout(episodes)
+    rows = samples(episodes, standout)
+    levels = []
+    for name, wanted in LEVELS.items():
+        known = [row for row in rows if all(row.signals[signal] is not None for signal in wanted)]
+        if len(known) < _LEAST_ROWS or not any(row.gained for row in known):
+            continue
+        inputs = [[row.signals[signal] for signal in wanted] for row in known]
+        bias, weights = logistic(inputs, [row.gained for row in known])
+        levels.append(
+            {
+                "name": name,
+                "bias": round(bias, 4),
+                "weights": {signal: round(weight, 4) for signal, weight in zip(wanted, weights, strict=True)},
+                "rows": len(known),
+                "base_rate": round(sum(row.gained for row in known) / len(known), 4),
+            }
+        )
+    if not levels:
+        raise InputError(
+            "There is too little to fit on: episodes need gold, several rounds, and some gain after round 1"
+        )
+    return {"gate": "worth", "version": 1, "price": price, "standout": round(standout, 4), "levels": levels}
+
+
+def mean_standout(episodes: Sequence[Episode]) -> float:
+    """The mean lead of the best score after round 1: what stands in where scores are missing."""
+    leads = [readings_of(episode, frozenset())[0].get("worth.standout") for episode in episodes]
+    known = [lead for lead in leads if lead is not None]
+    return sum(known) / len(known) if known else 0.0
+
+
+def logistic(rows: Sequence[Sequence[float | None]], labels: Sequence[bool]) -> tuple[float, list[float]]:
+    """Bias and weights on the signals' own scale."""
+    import numpy
+
+    x, y = numpy.array(rows, float), numpy.array(labels, float)
+    mean, spread = x.mean(axis=0), x.std(axis=0)
+    spread[spread < 1e-9] = 1.0
+    z: NDArray[Any] = numpy.column_stack([numpy.ones(len(x)), (x - mean) / spread])
+    penalty = numpy.full(z.shape[1], _RIDGE)
+    penalty[0] = 1e-6
+    b = numpy.zeros(z.shape[1])
+    for _ in range(50):
+        p = 1 / (1 + numpy.exp(-numpy.clip(z @ b, -30, 30)))
+        curvature = (z * (p * (1 - p) + 1e-9)[:, None]).T @ z + numpy.diag(penalty)
+        step = numpy.linalg.solve(curvature, z.T @ (y - p) - penalty * b)
+        b += step
+        if abs(step).max() < 1e-9:
+            break
+    weights = b[1:] / spread
+    return float(b[0] - weights @ mean), weights.tolist()
+
+
+def calibrate(episodes: Sequence[Episode], rounds: float, file: str | None = None) -> float:
+    """The price at which ``worth`` spends this many rounds on average over the user's own runs. No labels are used."""
+    weights = load(file)
+    longest = sum(len(episode.rounds) for episode in episodes) / len(episodes)
+    if not 1 <= rounds <= longest:
+        raise InputError(f"These runs allow between 1 and {longest:.1f} rounds on average, not {rounds:g}")
+    chances = [_chances(readings_of(episode, frozenset()), weights) for episode in episodes]
+    low, high = 0.0, 1.0
+    for _ in range(40):
+        price = (low + high) / 2
+        spent = sum(_stop(course, price) for course in chances) / len(chances)
+        low, high = (price, high) if spent > rounds else (low, price)
+    return (low + high) / 2
+
+
+def _chances(readings: Sequence[Readings], weights: Weights) -> list[float]:
+    found = [chance(now, number, weights) for number, now in enumerate(readings, 1)]
+    return [1.0 if each is None else each.p for each in found]
+
+
+def _stop(course: Sequence[float], price: float) -> int:
+    return next((number for number, p in enumerate(course, 1) if p < price), len(course))

@@ -1,0 +1,70 @@
+"""Stopping rules against what a constant number of rounds would have bought at the same cost, and what an oracle could.
+
+fixed k      upper concave envelope of (k, mean recall after k rounds): two constants may be mixed at random
+oracle       best mean recall for the same total of rounds when every episode's gold is known
+lift         recall − fixed k at the same mean rounds
+gap closed   lift / (oracle − fixed k) there
+"""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from itertools import pairwise
+
+Point = tuple[float, float]
+
+
+def hull(points: Sequence[Point]) -> list[Point]:
+    """The upper concave envelope of points with rising x."""
+    kept: list[Point] = []
+    for x, y in points:
+        while len(kept) >= 2 and _cross(kept[-2], kept[-1], (x, y)) >= 0:
+            kept.pop()
+        kept.append((x, y))
+    return kept
+
+
+def at(envelope: Sequence[Point], x: float) -> float:
+    """The envelope's height at x; flat beyond its ends."""
+    if x <= envelope[0][0]:
+        return envelope[0][1]
+    if x >= envelope[-1][0]:
+        return max(y for _, y in envelope)
+    right = bisect_right([point[0] for point in envelope], x)
+    (x0, y0), (x1, y1) = envelope[right - 1], envelope[right]
+    return y0 + (y1 - y0) * (x - x0) / (x1 - x0)
+
+
+def fixed_envelope(curves: Sequence[Sequence[float]]) -> list[Point]:
+    """Mean recall by a constant number of rounds. A shorter episode keeps its last recall and costs what it has."""
+    longest = max(len(curve) for curve in curves)
+    points: list[Point] = []
+    for k in range(1, longest + 1):
+        rounds = sum(min(k, len(curve)) for curve in curves) / len(curves)
+        recall = sum(curve[min(k, len(curve)) - 1] for curve in curves) / len(curves)
+        points.append((rounds, recall))
+    best = 0.0
+    rising: list[Point] = []
+    for x, y in points:
+        best = max(best, y)
+        rising.append((x, best))
+    return hull(rising)
+
+
+def oracle_envelope(curves: Sequence[Sequence[float]]) -> list[Point]:
+    """The frontier of an allocator that knows every curve: each takes round 1; then the best rates of gain come first."""
+    rates: list[tuple[float, float]] = []
+    for curve in curves:
+        own = hull([(float(k), max(curve[:k])) for k in range(1, len(curve) + 1)])
+        rates += [(x1 - x0, y1 - y0) for (x0, y0), (x1, y1) in pairwise(own) if y1 > y0]
+    rates.sort(key=lambda step: -step[1] / step[0])
+    x, y = 1.0, sum(curve[0] for curve in curves) / len(curves)
+    points = [(x, y)]
+    for cost, gain in rates:
+        x, y = x + cost / len(curves), y + gain / len(curves)
+        points.append((x, y))
+    return points
+
+
+def _cross(a: Point, b: Point, c: Point) -> float:
+    """Positive when b lies below the line from a to c."""
+    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])

@@ -1,0 +1,117 @@
+"""Readings of discovery: how much seems to be left to find.
+
+unseen.mass, unseen.richness                     Good–Turing and Chao1 over the passages that came back
+unseen.mass.entities, unseen.richness.entities   the same over the entities they name
+question.residual                                share of the question's words that no passage has matched
+bridges.open                                     entities that passages introduced and no query has named
+score.drop                                       how far this round's best score lies below the first round's, as a share
+"""
+
+from suffice.measure.richness import Sightings
+from suffice.meters.base import Context, Moment, Sight
+from suffice.text.entities import content_stems, entities, facets
+from suffice.text.tokens import words
+from suffice.types import Readings
+
+
+class Unseen:
+    moment: Moment = "after"
+    names: tuple[str, ...] = (
+        "unseen.mass",
+        "unseen.richness",
+        "unseen.mass.entities",
+        "unseen.richness.entities",
+    )
+
+    def __init__(self, context: Context = Context()) -> None:
+        self._passages, self._entities = Sightings(), Sightings()
+        self._of: dict[str, list[str]] = {}
+        self._blind = False
+
+    def read(self, sight: Sight) -> Readings:
+        self._passages.add(hit.id for hit in sight.raw)
+        for hit in sight.raw:
+            if hit.text is None:
+                self._blind = True  # Entities of a passage without text cannot be counted, then or later.
+            elif hit.id not in self._of:
+                self._of[hit.id] = [name.lower() for name in entities(hit.text)]
+            self._entities.add(self._of.get(hit.id, ()))
+        passages = None if sight.failed else self._passages
+        named = None if sight.failed or self._blind else self._entities
+        return {
+            "unseen.mass": None if passages is None else passages.unseen_mass(),
+            "unseen.richness": None if passages is None else passages.richness(),
+            "unseen.mass.entities": None if named is None else named.unseen_mass(),
+            "unseen.richness.entities": None if named is None else named.richness(),
+        }
+
+
+class Bridges:
+    """An entity is open until queries have named all of its words."""
+
+    moment: Moment = "after"
+    names: tuple[str, ...] = ("bridges.open",)
+
+    def __init__(self, context: Context = Context()) -> None:
+        self._named = set(words(context.question or ""))
+        self._missing: dict[str, set[str]] = {}
+        self._waiting: dict[str, list[str]] = {}
+        self._blind = False
+
+    def read(self, sight: Sight) -> Readings:
+        for word in {word for query in sight.queries for word in words(query)} - self._named:
+            self._named.add(word)
+            for name in self._waiting.pop(word, ()):
+                self._missing[name].discard(word)
+                if not self._missing[name]:
+                    del self._missing[name]
+        for hit in sight.new:
+            if hit.text is None:
+                self._blind = True
+            for name in entities(hit.text or ""):
+                self._introduce(name.lower())
+        return {"bridges.open": None if self._blind or sight.failed else float(len(self._missing))}
+
+    def _introduce(self, name: str) -> None:
+        missing = set(words(name)) - self._named
+        if missing and name not in self._missing:
+            self._missing[name] = missing
+            for word in missing:
+                self._waiting.setdefault(word, []).append(name)
+
+
+class Residual:
+    """Which part of the question nobody has matched yet; unknown without a question or without texts."""
+
+    moment: Moment = "after"
+    names: tuple[str, ...] = ("question.residual",)
+
+    def __init__(self, context: Context = Context()) -> None:
+        parts = facets(context.question or "", most=50)
+        self._all = len(frozenset[str]().union(*(part.stems for part in parts)))
+        self._left = set[str]().union(*(part.stems for part in parts))
+        self._blind = not self._all
+
+    def read(self, sight: Sight) -> Readings:
+        for hit in sight.new:
+            if hit.text is None:
+                self._blind = True
+            elif self._left:
+                self._left -= content_stems(f"{hit.title or ''} {hit.text}")
+        return {"question.residual": None if self._blind else len(self._left) / self._all}
+
+
+class ScoreDrop:
+    moment: Moment = "after"
+    names: tuple[str, ...] = ("score.drop",)
+
+    def __init__(self, context: Context = Context()) -> None:
+        self._first: float | None = None
+
+    def read(self, sight: Sight) -> Readings:
+        best = max((hit.score for hit in sight.raw if hit.score is not None), default=None)
+        if self._first is None:
+            self._first = best
+        if best is None or not self._first:
+            return {"score.drop": None}
+        return {"score.drop": 1 - best / self._first}

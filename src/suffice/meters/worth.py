@@ -1,0 +1,133 @@
+"""The few signals that say whether another round is likely to bring new evidence; the ``worth`` gate weighs them.
+
+    worth.missing_names   names of the question (words with a capital or a digit) that no passage holds
+    worth.missing_words   words of the question that no passage holds
+    worth.pair_cover      best share of the question's words that two *linked* passages cover together: the title of one
+                          stands in the text of the other; 0 without a link
+    worth.second_adds     share of the question's words that the best two passages cover beyond the best one
+    worth.standout        after round 1: how far the best score leads the second, as a share; 0 later
+
+Words are compared by accent-folded, plural-free stems of six letters. Unknown when most passages came without text. No
+embeddings: they were tried and added nothing (bench/stopping.md).
+"""
+
+import re
+import unicodedata
+from collections import defaultdict
+
+from suffice.meters.base import Context, Hit, Moment, Sight
+from suffice.text.tokens import STOP_WORDS
+from suffice.types import Readings
+
+_WORD = re.compile(r"[^\W_]+")
+_BRACKET = re.compile(r"\s*\([^)]*\)")
+_POSSESSIVE = re.compile(r"['’]s\b")
+# Beyond stop words: words that ask or count and that evidence need not repeat.
+_IDLE = STOP_WORDS | frozenset(
+    """according against along besides call called find first give known later list many name named neither shall tell two via
+    year""".split()
+)
+_STEM = 6
+_LINKABLE = 50  # Passages with the same cover that are still tried for a link; more would be copies of one story.
+
+
+class Worth:
+    moment: Moment = "after"
+    names: tuple[str, ...] = (
+        "worth.missing_names",
+        "worth.missing_words",
+        "worth.pair_cover",
+        "worth.second_adds",
+        "worth.standout",
+    )
+
+    def __init__(self, context: Context = Context()) -> None:
+        names, others = _keys_of(context.question or "")
+        keys = sorted(names) + sorted(others - names)
+        self._bit = {key: 1 << position for position, key in enumerate(keys)}
+        self._names = sum(self._bit[key] for key in names)
+        self._round = 0
+        self._covered = 0
+        self._best_one = self._best_two = self._best_linked = 0
+        # Seen passages by the words they cover: few different covers occur, so a new passage is compared with few.
+        self._seen: dict[int, list[tuple[str, str]]] = defaultdict(list)
+        self._ids: set[str] = set()
+        self._with_text = self._blind = 0
+
+    def read(self, sight: Sight) -> Readings:
+        self._round += 1
+        for hit in (*sight.raw, *sight.new):
+            if hit.id not in self._ids:
+                self._ids.add(hit.id)
+                self._take(hit)
+        total = len(self._bit)
+        known = total > 0 and self._with_text > self._blind
+        everything = (1 << total) - 1
+        return {
+            "worth.missing_names": _count(self._names & ~self._covered) if known and self._names else None,
+            "worth.missing_words": _count(everything & ~self._covered) if known else None,
+            "worth.pair_cover": self._best_linked / total if known else None,
+            "worth.second_adds": max(0, self._best_two - self._best_one) / total if known else None,
+            "worth.standout": self._standout(sight),
+        }
+
+    def _take(self, hit: Hit) -> None:
+        if not hit.text:
+            self._blind += 1
+            return
+        self._with_text += 1
+        found = _WORD.findall(_folded(f"{hit.title or ''} {hit.text}").lower())
+        cover = 0
+        for key in {_key(word) for word in found}:
+            cover |= self._bit.get(key, 0)
+        text = f" {' '.join(found)} "
+        title = " ".join(_WORD.findall(_folded(_BRACKET.sub("", hit.title or "")).lower()))
+        self._covered |= cover
+        self._best_one = max(self._best_one, cover.bit_count())
+        for other, passages in self._seen.items():
+            together = (cover | other).bit_count()
+            self._best_two = max(self._best_two, together)
+            if together > self._best_linked and any(_linked(text, title, *passage) for passage in passages):
+                self._best_linked = together
+        if len(self._seen[cover]) < _LINKABLE:
+            self._seen[cover].append((text, title))
+
+    def _standout(self, sight: Sight) -> float | None:
+        if self._round > 1:
+            return 0.0
+        scores = sorted((hit.score for hit in sight.raw if hit.score is not None), reverse=True)
+        return (scores[0] - scores[1]) / scores[0] if len(scores) > 1 and scores[0] > 0 else None
+
+
+def _keys_of(question: str) -> tuple[set[str], set[str]]:
+    names: set[str] = set()
+    others: set[str] = set()
+    for word in _WORD.findall(_folded(question)):
+        if word.lower() not in _IDLE:
+            named = word[0].isupper() or any(character.isdigit() for character in word)
+            (names if named else others).add(_key(word))
+    return names, others
+
+
+def _linked(text: str, title: str, other_text: str, other_title: str) -> bool:
+    if title == other_title:
+        return False
+    return (len(title) > 2 and f" {title} " in other_text) or (len(other_title) > 2 and f" {other_title} " in text)
+
+
+def _folded(text: str) -> str:
+    """Without accents and possessive endings."""
+    if not text.isascii():
+        text = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
+    return _POSSESSIVE.sub(" ", text)
+
+
+def _key(word: str) -> str:
+    word = word.lower()
+    if len(word) > 3 and word.endswith("s") and not word.endswith("ss"):
+        word = word[:-1]
+    return word[:_STEM]
+
+
+def _count(bits: int) -> float:
+    return float(bits.bit_count())

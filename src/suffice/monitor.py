@@ -1,0 +1,104 @@
+"""The stop gate for somebody else's loop.
+
+    monitor = StopMonitor(exhaustion(p=2) | budget(rounds=8))
+    verdict = monitor.observe(queries=["…"], passages=[{"id": "…", "text": "…"}])
+    if verdict.stop: print(verdict.reason)
+
+It carries the same meters as a run of ours, needs no model, and can say afterwards why it stopped.
+"""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from suffice.errors import InputError
+from suffice.explanation import explain
+from suffice.gates.base import Gate
+from suffice.gates.parse import parse
+from suffice.leads import Embed
+from suffice.meters import standard
+from suffice.replay.episodes import RecordedHit, RecordedRound
+from suffice.types import Readings, RoundRecord, Verdict
+
+
+class StopMonitor:
+    """Tell it what each round asked and got; it answers whether to stop. One monitor a run.
+
+    ``question`` lets the gates that look at the question judge; ``embed`` those that compare meanings. Both may be left
+    out: what cannot be read is unknown, and a gate that needs it abstains.
+    """
+
+    def __init__(
+        self,
+        gate: Gate | str,
+        *,
+        question: str | None = None,
+        embed: Embed | None = None,
+        seed: int = 0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.gate = parse(gate) if isinstance(gate, str) else gate
+        self._meters = standard(self.gate.needs, question, embed)
+        self._seed = seed
+        self._clock, self._began = clock, clock()
+        self._seen: set[str] = set()
+        self._queries = 0
+        self._tokens: int | None = 0
+        self.readings: list[Readings] = []
+        self.rounds: list[RoundRecord] = []
+        self.verdict = Verdict(str(self.gate), None)
+
+    def observe(
+        self,
+        queries: Sequence[str],
+        passages: Sequence[Mapping[str, Any]],
+        *,
+        tokens: int | None = None,
+        readings: Readings | None = None,
+        failed: bool = False,
+    ) -> Verdict:
+        """Judge a round. ``readings`` adds what only the caller can measure, such as ``sufficiency.model``;
+        ``failed`` says that the search did not answer, which is not the same as finding nothing."""
+        if isinstance(queries, str):
+            raise InputError("observe(queries=…) takes a list of queries; put the single one into brackets")
+        hits = tuple(_hit(passage) for passage in passages)
+        new = tuple(hit for hit in hits if hit.id not in self._seen)
+        self._seen.update(hit.id for hit in new)
+        self._queries += len(queries)
+        self._tokens = None if self._tokens is None or tokens is None else self._tokens + tokens
+        sight = RecordedRound(len(self.readings) + 1, tuple(queries), hits, new, {}, tokens, failed=failed)
+        now = self._meters.read("before", sight)
+        self.readings.append(now)
+        self.verdict = self.gate.judge(self.readings, self._seed)
+        accepted = not self.verdict.stop
+        if accepted:
+            now |= self._meters.read("after", sight) | self._spend() | dict(readings or {})
+            self.verdict = self.gate.judge(self.readings, self._seed)
+        leaves = self.verdict.leaves
+        self.rounds.append(RoundRecord(sight.index, accepted, sight.queries, len(new), now, leaves))
+        return self.verdict
+
+    def explain(self) -> str:
+        """Why it stopped, in a paragraph; or that it has not."""
+        if not self.verdict.stop:
+            return f"Not stopped after {len(self.rounds)} rounds: {self.verdict.because or 'no gate has fired'}."
+        return explain(self.verdict.reason, self.verdict.because, self.verdict.promise, self.rounds)
+
+    def _spend(self) -> dict[str, float | None]:
+        return {
+            "spend.rounds": float(len(self.readings)),
+            "spend.queries": float(self._queries),
+            "spend.sources": float(len(self._seen)),
+            "spend.tokens": None if self._tokens is None else float(self._tokens),
+            "spend.seconds": round(self._clock() - self._began, 3),
+            "spend.usd": None,
+        }
+
+
+def _hit(passage: Mapping[str, Any]) -> RecordedHit:
+    try:
+        return RecordedHit(str(passage["id"]), passage.get("title"), passage.get("text"), passage.get("score"))
+    except (KeyError, TypeError, AttributeError) as error:
+        raise InputError(
+            'A passage is a mapping with at least an "id"; "text", "title" and "score" may be left out'
+        ) from error

@@ -1,0 +1,55 @@
+"""A gate over recorded readings: where would it have stopped? No model, no search, no clock."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from suffice.gates.base import Gate
+from suffice.leads import Embed
+from suffice.meters import BEFORE, standard
+from suffice.replay.episodes import Episode
+from suffice.types import Readings, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Halt:
+    """Where a gate ends a recorded run: after this many rounds, keeping the last one or not, and whether it fired."""
+
+    rounds: int
+    kept: int
+    fired: bool
+    verdict: Verdict
+
+
+def readings_of(episode: Episode, needs: frozenset[str], embed: Embed | None = None) -> list[Readings]:
+    """The readings of every round: measured from the recording, and what was recorded on top."""
+    meters = standard(needs, episode.question, embed)
+    found: list[Readings] = []
+    queries, tokens, sources = 0, 0, 0
+    for round in episode.rounds:
+        queries, sources = queries + len(round.queries), sources + len(round.new)
+        tokens += round.tokens or 0
+        spend = {"rounds": len(found) + 1, "queries": queries, "sources": sources}
+        readings = meters.read("before", round) | meters.read("after", round)
+        readings |= {f"spend.{name}": float(value) for name, value in spend.items()}
+        readings["spend.tokens"] = None if round.tokens is None else float(tokens)
+        found.append({**readings, **round.readings})
+    return found
+
+
+def halt(gate: Gate, readings: Sequence[Readings], seed: int = 0) -> Halt:
+    """As in the loop: each round is judged on what is read before it may change the belief, then on everything."""
+    judges_before = not BEFORE.isdisjoint(gate.needs)
+    grown: list[Readings] = []
+    verdict = Verdict(str(gate), None)
+    for number, known in enumerate(readings, 1):
+        if judges_before:
+            grown.append({name: value for name, value in known.items() if name in BEFORE})
+            verdict = gate.judge(grown, seed)
+            grown.pop()
+            if verdict.stop:
+                return Halt(number, number - 1, True, verdict)
+        grown.append(known)
+        verdict = gate.judge(grown, seed)
+        if verdict.stop:
+            return Halt(number, number, True, verdict)
+    return Halt(len(readings), len(readings), False, verdict)

@@ -1,0 +1,67 @@
+"""A trace written by ``--trace``: the events of one run, read back."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from suffice.errors import InputError
+from suffice.replay.episodes import Episode, RecordedRound, rounds_of
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """One recorded run: its rounds and, when it got that far, how it stopped and what it reported."""
+
+    run: str
+    task: str
+    seed: int
+    rounds: tuple[RecordedRound, ...]
+    stop: dict[str, Any] | None
+    report: dict[str, Any] | None
+
+
+def read_trace(path: Path) -> Trace:
+    """A trace file; an ``InputError`` naming the line that cannot be read."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        raise InputError(f"The trace {path} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is not a trace: it is not text") from error
+    events: list[dict[str, Any]] = []
+    for number, line in enumerate(lines, 1):
+        try:
+            event = json.loads(line)
+            event["type"]
+        except (ValueError, KeyError, TypeError) as error:
+            if number == len(lines) and events:
+                break  # A run that was killed may have left half a line: the rest is good.
+            raise InputError(f"{path}, line {number}, is not an event of a trace") from error
+        events.append(event)
+    return _trace(events, path)
+
+
+def episode_of(events: list[dict[str, Any]], path: Path) -> Episode:
+    """The trace as an episode; nobody knows its gold."""
+    trace = _trace(events, path)
+    return Episode(trace.run, trace.task, frozenset(), (), None, trace.rounds, trace.seed)
+
+
+def _trace(events: list[dict[str, Any]], path: Path) -> Trace:
+    by_type: dict[str, dict[str, Any]] = {event["type"]: event for event in events}
+    if "round" not in by_type:
+        raise InputError(f"{path} holds no rounds; a trace is written by: suffice ask … --trace FILE")
+    started = by_type.get("started", {})
+    try:
+        rounds = rounds_of([event for event in events if event["type"] == "round"], {})
+    except (KeyError, TypeError, AttributeError) as error:
+        raise InputError(f"{path} holds a round that cannot be read ({type(error).__name__}: {error})") from error
+    return Trace(
+        run=str(events[0].get("run", "")),
+        task=str(started.get("task", "")),
+        seed=int(started.get("seed", 0)),
+        rounds=rounds,
+        stop=by_type.get("stopped", {}).get("stop"),
+        report=by_type.get("report", {}).get("report"),
+    )

@@ -1,0 +1,249 @@
+"""Gates as text: what is printed parses back, what cannot be read is refused in one line, nothing is evaluated."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from suffice.errors import InputError
+from suffice.gates import (
+    budget,
+    exhaustion,
+    fixed,
+    gain,
+    judged,
+    predicates,
+    recall,
+    saturation,
+    sufficiency,
+    unseen,
+)
+from suffice.gates.parse import parse
+
+quick = settings(deadline=None, max_examples=200)
+
+share = st.floats(0, 1)
+inside = st.floats(0, 1, exclude_min=True, exclude_max=True)
+above = st.floats(1e-6, 1e9)
+leaves = st.one_of(
+    st.builds(saturation, st.none() | st.floats(0, 10)),
+    st.builds(sufficiency, st.floats(0, 1, exclude_min=True)),
+    st.builds(fixed, st.integers(1, 10**9)),
+    st.builds(gain, st.floats(1e-9, 1), st.integers(1, 9)),
+    st.builds(unseen, st.floats(0, 1, exclude_max=True)),
+    st.builds(judged, st.sampled_from(["conservative", "neutral"])),
+    st.builds(recall, inside, inside),
+    st.just(predicates()),
+    st.builds(exhaustion, share, share, st.integers(1, 9), st.integers(1, 9), st.none() | st.floats(1e-6, 1)),
+    st.builds(
+        budget,
+        st.none() | st.integers(1, 10**9),
+        st.none() | st.integers(1, 10**9),
+        st.none() | st.integers(1, 10**12),
+        st.none() | above,
+        st.none() | above,
+    ),
+)
+gates = st.recursive(
+    leaves,
+    lambda kids: st.one_of(
+        st.tuples(kids, kids).map(lambda pair: pair[0] | pair[1]),
+        st.tuples(kids, kids).map(lambda pair: pair[0] & pair[1]),
+        st.tuples(kids, st.integers(0, 9)).map(lambda pair: pair[0].after(pair[1])),
+        st.tuples(kids, st.integers(1, 9)).map(lambda pair: pair[0].patience(pair[1])),
+        st.tuples(kids, share).map(lambda pair: pair[0].epsilon(pair[1])),
+    ),
+    max_leaves=8,
+)
+reading = st.none() | share
+rounds = st.fixed_dictionaries(
+    {
+        "overlap.jaccard": reading,
+        "overlap.upr": reading,
+        "novelty.words": st.none() | st.floats(0, 10),
+        "sufficiency.model": reading,
+        "coverage.gain": reading,
+        "unseen.mass": reading,
+        "belief.open": reading,
+        "judged.neutral": reading,
+        "spend.rounds": st.none() | st.integers(1, 10).map(float),
+        "spend.seconds": st.none() | st.floats(0, 100),
+    }
+)
+
+
+@quick
+@given(gates, st.lists(rounds, min_size=1, max_size=5), st.integers(0, 99))
+def test_a_gate_prints_as_text_that_parses_back_to_the_same_gate(gate, readings, seed):
+    again = parse(str(gate))
+    assert again == gate
+    assert str(again) == str(gate)
+    assert again.needs == gate.needs
+    assert again.judge(readings, seed) == gate.judge(readings, seed)
+
+
+@pytest.mark.parametrize(
+    ("text", "gate"),
+    [
+        ("saturation", saturation()),
+        ("saturation()", saturation()),
+        ("  saturation ( 4 ) ", saturation(4)),
+        ("saturation(by='words')", saturation()),
+        ('saturation(by="words")', saturation()),
+        ("saturation(by=words, threshold=2)", saturation(2)),
+        ("exhaustion(j=0.6, u=0.3, p=2)", exhaustion()),
+        ("exhaustion(.7,.2,3)", exhaustion(0.7, 0.2, 3)),
+        ("budget(usd=5e-2)", budget(usd=0.05)),
+        ("fixed(3) | saturation & sufficiency", fixed(3) | (saturation() & sufficiency())),
+        ("(fixed(3) | saturation) & sufficiency", (fixed(3) | saturation()) & sufficiency()),
+        ("saturation.after(2).epsilon(0.15)", saturation().after(2).epsilon(0.15)),
+        ("(saturation | sufficiency).patience(2)", (saturation() | sufficiency()).patience(2)),
+        (
+            "exhaustion(p=2) | (saturation & sufficiency).after(2)\n  | budget(rounds=5)",
+            exhaustion() | (saturation() & sufficiency()).after(2) | budget(rounds=5),
+        ),
+    ],
+)
+def test_texts_as_users_write_them(text, gate):
+    assert parse(text) == gate
+
+
+MALFORMED = [
+    "",
+    "   ",
+    "|",
+    "saturation |",
+    "| saturation",
+    "saturation || fixed(2)",
+    "saturation && fixed(2)",
+    "saturation fixed(2)",
+    "saturation | | fixed(2)",
+    "saturation or fixed(2)",
+    "not saturation",
+    "~saturation",
+    "()",
+    "(saturation",
+    "saturation)",
+    "((saturation)",
+    "saturation(",
+    "saturation(3",
+    "saturation(3 4)",
+    "saturation(,)",
+    "saturation(3,)",
+    "budget(rounds=5,)",
+    "budget(rounds=)",
+    "budget(=5)",
+    "budget(rounds==5)",
+    "budget(rounds=5 queries=3)",
+    "budget(rounds=5, 3)",
+    "budget(5, rounds=5)",
+    "budget(rounds=5, rounds=6)",
+    "budget(rounds=0)",
+    "budget(rounds=-1)",
+    "budget(rounds=many)",
+    "budget(rounds='5')",
+    "budget(rounds=1_000)",
+    "budget(rounds=1+1)",
+    "budget(rounds=2**8)",
+    "budget(rounds=[1])",
+    "budget(rounds=nan)",
+    "budget(rows=5)",
+    "saturaton",
+    "saturation(threshold=nan)",
+    "saturation(threshold=12)",
+    "saturation(by=smell)",
+    "saturation('words",
+    "exhaustion(j=2)",
+    "exhaustion(p=1.5)",
+    "exhaustion(1, 1, 1, 1, 1, 1)",
+    "exhaustion(p=1e999)",
+    "fixed",
+    "fixed()",
+    "fixed(0)",
+    "fixed(1.5)",
+    "fixed(1e999)",
+    "fixed(2, 3)",
+    "saturation.",
+    "saturation.after",
+    "saturation.after()",
+    "saturation.after(",
+    "saturation.after(2",
+    "saturation.after(n=2)",
+    "saturation.after(two)",
+    "saturation.after(true)",
+    "saturation.after('2')",
+    "saturation.after(-1)",
+    "saturation.after(1.5)",
+    "saturation.after(1e999)",
+    "saturation.after(1, 2)",
+    "saturation.patience(0)",
+    "saturation.patience(1e999)",
+    "saturation.epsilon(2)",
+    "saturation.epsilon(-0.1)",
+    "saturation.judge(1)",
+    "saturation.__class__(1)",
+    ".after(2)",
+    "5",
+    "'saturation'",
+    "saturation; fixed(2)",
+    "saturation\x00",
+    "saturation # a remark",
+    "лимит(5)",
+    "fixed(3) if saturation else fixed(2)",
+    "lambda: fixed(2)",
+    "__import__('os').system('true')",
+    "budget(rounds=__import__('os'))",
+    "fixed(open('x'))",
+    "(" * 500 + "saturation" + ")" * 500,
+    "(" * 100_000,
+    "saturation" + "\n|" * 3,
+]
+
+
+@pytest.mark.parametrize("text", MALFORMED, ids=lambda text: text[:40] or "empty")
+def test_malformed_text_is_refused_in_one_line(text):
+    with pytest.raises(InputError) as refused:
+        parse(text)
+    assert str(refused.value).strip()
+    assert len(str(refused.value).splitlines()) == 1
+    assert "__init__" not in str(refused.value)
+
+
+def test_the_refusal_says_where_and_how_to_mend_it():
+    with pytest.raises(InputError, match="character 14"):
+        parse("saturation | ?")
+    with pytest.raises(InputError, match="did you mean 'saturation'"):
+        parse("saturaton")
+    with pytest.raises(InputError, match="after"):
+        parse("saturation.before(2)")
+
+
+def test_nothing_is_evaluated(monkeypatch):
+    def never(*arguments, **options):
+        raise AssertionError("text was run as code")
+
+    monkeypatch.setattr("builtins.eval", never)
+    monkeypatch.setattr("builtins.exec", never)
+    for text in ("eval('1')", "exec('1')", "budget(rounds=eval('1'))", "fixed(2).__init__(3)", "fixed.k(2)"):
+        with pytest.raises(InputError):
+            parse(text)
+
+
+@settings(deadline=None, max_examples=400)
+@given(st.text(alphabet="sfbe()|&.,='\"0123 _-\n", max_size=30) | st.text(max_size=20))
+def test_any_text_is_a_gate_or_an_input_error(text):
+    try:
+        gate = parse(text)
+    except InputError as refused:
+        assert len(str(refused).splitlines()) == 1
+    else:
+        assert parse(str(gate)) == gate
+
+
+@pytest.mark.parametrize("joint", [".after(1)", " | fixed(2)", " & fixed(2)"])
+def test_a_very_long_text_is_a_usable_gate_or_an_input_error(joint):
+    try:
+        gate = parse("saturation" + joint * 3000)
+    except InputError:
+        return
+    assert gate.judge([{"novelty.words": 0.0, "spend.rounds": 2.0}]).gate
+    assert str(gate)

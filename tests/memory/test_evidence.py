@@ -1,0 +1,30 @@
+"""The record of evidence: each passage once, under a handle that never changes."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from suffice.memory.evidence import Evidence
+from suffice.testing import passage
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.lists(st.sampled_from("abcdefg"), max_size=20))
+def test_a_passage_is_kept_once_under_its_first_handle(ids):
+    evidence = Evidence()
+    handles = [evidence.add(passage(id, f"text of {id}")) for id in ids]
+    order = list(dict.fromkeys(ids))
+    assert [found.id for found in evidence] == order
+    assert len(evidence) == len(order)
+    assert handles == [f"[{order.index(id) + 1}]" for id in ids]
+    for handle, id in zip(handles, ids, strict=True):
+        assert evidence.find(handle).id == id
+        assert id in evidence
+
+
+@pytest.mark.parametrize("handle", ["[0]", "[3]", "[99]", "[-1]", "[]", "[x]", "", "[1.5]", "[1e0]"])
+def test_a_handle_nobody_gave_out_finds_nothing(handle):
+    evidence = Evidence()
+    evidence.add(passage("a", "one"))
+    evidence.add(passage("b", "two"))
+    assert evidence.find(handle) is None

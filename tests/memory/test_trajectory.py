@@ -1,0 +1,92 @@
+"""Memory as history: it fits its budget, keeps the newest whole, keeps the order, and costs no more as it grows."""
+
+import asyncio
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from suffice.memory.evidence import Evidence
+from suffice.memory.trajectory import Trajectory
+from suffice.testing import passage
+from suffice.text.tokens import estimate_tokens
+from suffice.types import Hits, Query, Round
+
+quick = settings(deadline=None, max_examples=100)
+sentence = st.lists(st.sampled_from("the old bridge of stone was built by Ada in 1820".split()), min_size=1, max_size=12)
+texts = st.lists(sentence.map(" ".join), min_size=1, max_size=12).map(lambda all_of_them: ". ".join(all_of_them) + ".")
+
+
+def remembered(texts, task="Who built the bridge?"):
+    evidence = Evidence()
+    memory = Trajectory(task, evidence)
+
+    async def fill():
+        for n, text in enumerate(texts):
+            found = passage(f"p{n}", text, f"Title {n:03d}")
+            evidence.add(found)
+            await memory.update(Round(n + 1, (Hits(Query("q"), (found,)),), (found,), (found,)))
+
+    asyncio.run(fill())
+    return memory
+
+
+def cost(notes):
+    return sum(estimate_tokens(note.text) + estimate_tokens(note.title) for note in notes)
+
+
+@quick
+@given(st.lists(texts, max_size=12), st.integers(0, 2000))
+def test_a_rendering_keeps_to_its_budget(texts, budget):
+    assert cost(remembered(texts).render(budget)) <= budget
+
+
+@quick
+@given(st.lists(texts, min_size=1, max_size=12), st.integers(0, 2000))
+def test_order_is_chronological_and_the_newest_stay_whole(texts, budget):
+    notes = remembered(texts).render(budget)
+    handles = [note.handles[0] for note in notes]
+    # What is left out is the oldest; what is shortened is older than what is whole.
+    assert handles == [f"[{n}]" for n in range(len(texts) - len(notes) + 1, len(texts) + 1)]
+    whole = [note.whole for note in notes]
+    assert whole == sorted(whole)
+    for note in notes:
+        original = texts[int(note.handles[0].strip("[]")) - 1]
+        assert note.text == original if note.whole else len(note.text) <= 200
+
+
+@quick
+@given(st.lists(texts, min_size=1, max_size=8))
+def test_everything_is_whole_when_there_is_room(texts):
+    notes = remembered(texts).render(50_000)
+    assert [note.text for note in notes] == texts
+    assert all(note.whole for note in notes)
+
+
+def test_a_shortened_note_keeps_its_handle_and_the_sentence_about_the_task():
+    texts = ["It rained all day. Ada built the bridge. Nobody came." + " Filler follows here." * 40] * 4
+    notes = remembered(texts).render(350)
+    short = [note for note in notes if not note.whole]
+    assert short
+    assert notes[-1].whole
+    assert all(note.text == "Ada built the bridge." and note.handles for note in short)
+
+
+def test_one_passage_larger_than_the_budget_is_shortened_not_lost():
+    (note,) = remembered(["The bridge is long. " * 500]).render(200)
+    assert not note.whole
+    assert note.text == "The bridge is long."
+
+
+def test_nothing_known_renders_as_nothing():
+    assert remembered([]).render(1000) == ()
+
+
+def test_a_passage_without_sentences_can_be_kept():
+    assert len(remembered(["", "\n\n", "…"]).render(1000)) == 3
+
+
+def test_round_300_renders_no_more_than_round_150():
+    text = "The bridge was built by Ada. " * 20
+    notes = {rounds: remembered([text] * rounds).render(3000) for rounds in (150, 300)}
+    assert cost(notes[300]) <= 3000
+    assert len(notes[300]) == len(notes[150])

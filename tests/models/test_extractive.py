@@ -1,0 +1,185 @@
+"""The extractive model: it chooses and orders what sources say, and writes nothing of its own."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from suffice.asks import Draft, Plan, PlanResponse, Reflect, ReflectionResponse, SynthesisResponse
+from suffice.asks.base import Ask
+from suffice.errors import ModelError
+from suffice.front import research
+from suffice.models.extractive import Extractive
+from suffice.testing import WordSearch, passage
+from suffice.types import Note, Passage, Report
+
+
+def ask(question: Any) -> Any:
+    return asyncio.run(Extractive()(question)).answer
+
+
+def note(text: str, handle: int = 1, title: str = "", kind: str = "text") -> Note:
+    return Note(text, (f"[{handle}]",), title, kind)
+
+
+def drafted(task: str, *notes: Note, gaps: tuple[str, ...] = ()) -> SynthesisResponse:
+    answer: SynthesisResponse = ask(Draft(task, notes, gaps, ()))
+    return answer
+
+
+def reflected(task: str, *notes: Note, thin: tuple[str, ...] = (), leads: tuple[str, ...] = ()) -> ReflectionResponse:
+    answer: ReflectionResponse = ask(Reflect(task, notes, thin, thin, leads, 3))
+    return answer
+
+
+def planned(task: str, most: int = 6) -> list[str]:
+    plan: PlanResponse = ask(Plan(task, most))
+    return [query.query for query in plan.queries]
+
+
+DANCE = note("Karl von Frisch decoded the waggle dance in 1927. Bees are insects.", 1, "Bees")
+BRIDGE = note("The Forth Bridge was opened in 1890. John Fowler designed the Forth Bridge.", 2, "Bridges")
+
+SUBJECTS = st.sampled_from(["The waggle dance", "A *starred* hive", "lru_cache[1]", "The_queen_", "Dr. Frisch", "`maxsize`", "1. Honey", "東京"])
+VERBS = st.sampled_from(["shows", "costs <b>ten</b>", "is a_b", "was decoded in 1927 by", "means | that", "\\escapes", "& amp; ~~ends~~"])
+OBJECTS = st.sampled_from(["the sun", "the dance\nof bees", "nothing at all", "e.g. flowers", "a price of 3.50", "#5 - or [2]", "“the hive”"])
+SENTENCES = st.builds(lambda *parts: " ".join(parts), SUBJECTS, VERBS, OBJECTS)
+TEXTS = st.lists(SENTENCES, min_size=1, max_size=4).map(". ".join)
+QUESTIONS = st.sampled_from(
+    ["What does the waggle dance show?", "Who decoded the waggle dance?", "What is lru_cache?", "When was the dance of bees decoded?"]
+)
+
+
+def researched(question: str, texts: list[str]) -> Report:
+    found = [passage(f"p{n}", text, f"Note {n}", path=f"{n}.txt") for n, text in enumerate(texts)]
+    return asyncio.run(research(question, search=WordSearch(found), model="extractive"))
+
+
+@settings(max_examples=60, deadline=None)
+@given(QUESTIONS, st.lists(TEXTS, min_size=1, max_size=4, unique=True))
+def test_it_never_writes_what_no_source_contains(question: str, texts: list[str]) -> None:
+    report = researched(question, texts)
+    sources = {source.id: source for source in report.sources}
+    for claim in report.claims:
+        assert claim.support == "supported", claim
+        assert claim.citations
+        for span in claim.spans:
+            text = texts[int(sources[span.source].title.removeprefix("Note "))]
+            assert span.quote in text
+            assert " ".join(span.quote.split()) == claim.text
+
+
+@settings(max_examples=20, deadline=None)
+@given(QUESTIONS, st.lists(TEXTS, min_size=1, max_size=4, unique=True))
+def test_the_same_input_gives_the_same_answer(question: str, texts: list[str]) -> None:
+    first, second = researched(question, texts), researched(question, texts)
+    assert (first.final_answer, first.claims, first.gaps) == (second.final_answer, second.claims, second.gaps)
+
+
+def test_no_evidence_no_answer() -> None:
+    for question in ("Who painted Guernica?", "What is the melting point of tungsten?", "How do whales sleep?"):
+        assert drafted(question, DANCE, BRIDGE) == SynthesisResponse("")
+    assert drafted("Who decoded the waggle dance?") == SynthesisResponse("")
+
+
+def test_a_name_that_nobody_mentions_is_no_evidence() -> None:
+    """Everything fits but the one who is asked about."""
+    assert drafted("When did Erika Mustermann decode the waggle dance?", DANCE).answer == ""
+
+
+def test_the_answer_quotes_the_sentence_that_answers() -> None:
+    answer = drafted("Who designed the Forth Bridge?", DANCE, BRIDGE)
+    assert "John Fowler designed the Forth Bridge. [2]" in answer.answer
+    assert "[1]" not in answer.answer
+    assert answer.summary.endswith("[2]")
+
+
+def test_a_question_in_another_language_is_answered() -> None:
+    french = note("La hauteur de la tour est de 300 mètres. Elle est en fer.", 1, "Tour")
+    assert "300 mètres" in drafted("Quelle est la hauteur de la tour ?", french).answer
+
+
+def test_what_was_said_is_not_said_again() -> None:
+    again = note("Karl von Frisch decoded the waggle dance in 1927. He was Austrian.", 2, "Copy")
+    answer = drafted("Who decoded the waggle dance?", DANCE, again)
+    assert answer.answer.count("decoded the waggle dance in 1927") == 1
+
+
+def test_gaps_are_left_open() -> None:
+    assert drafted("Who decoded the waggle dance?", DANCE, gaps=("the date",)).open_questions == ("the date",)
+
+
+def test_code_is_quoted_as_code() -> None:
+    source = note('def waggle(angle):\n    """Return the dance direction."""\n    return angle % 360\n', 1, "dance.py", "code")
+    assert "Return the dance direction. [1]" in drafted("What direction does the dance return?", source).answer
+
+
+def test_sufficient_when_every_part_is_covered() -> None:
+    reflection = reflected("Who decoded the waggle dance?", DANCE)
+    assert reflection.sufficient
+    assert reflection.confidence == 1
+    assert reflection.gaps == ()
+
+
+def test_a_part_without_evidence_is_a_gap() -> None:
+    reflection = reflected("Who decoded the waggle dance, and who designed the Eiffel Tower?", DANCE)
+    assert not reflection.sufficient
+    assert 0 < reflection.confidence < 1
+    assert any("Eiffel Tower" in gap for gap in reflection.gaps)
+
+
+def test_nothing_found_is_never_sufficient() -> None:
+    for question in ("Who decoded the waggle dance?", "why?"):
+        reflection = reflected(question)
+        assert not reflection.sufficient
+        assert reflection.confidence == 0
+
+
+def test_a_thin_query_is_put_differently() -> None:
+    query = "waggle dance decoder honeybee"
+    reflection = reflected("Who decoded the waggle dance of the honeybee?", thin=(query,))
+    assert reflection.new_queries
+    assert query not in reflection.new_queries
+
+
+def test_leads_are_followed_once_and_no_more_than_wanted() -> None:
+    reflection = reflected("Who designed the Eiffel Tower?", DANCE, leads=("a", "b", "b", "c", "d"))
+    assert reflection.new_queries == ("a", "b", "c")
+
+
+def test_a_plan_begins_with_the_question() -> None:
+    assert planned("Who decoded the waggle dance?") == ["Who decoded the waggle dance?"]
+    survey = planned("How do Kestrel, Falcon and Osprey store logs?")
+    assert survey[0] == "How do Kestrel, Falcon and Osprey store logs?"
+    assert len(survey) > 1
+    assert len(planned("How do Kestrel, Falcon and Osprey store logs?", 2)) == 2
+
+
+def test_a_demanding_question_is_planned_as_one() -> None:
+    simple, deep = (
+        ask(Plan(task, 6)).complexity
+        for task in ("What is a hive?", "Compare risks, costs, dates, owners and limits; who decided, and when, and why it failed?")
+    )
+    assert (simple, deep) == ("simple", "deep")
+
+
+def test_an_ask_it_cannot_answer() -> None:
+    class Paint(Ask[str]):
+        role = "paint"
+        answer = str
+
+    with pytest.raises(ModelError, match="paint"):
+        ask(Paint())
+
+
+def test_it_costs_no_tokens() -> None:
+    usage = asyncio.run(Extractive()(Plan("x", 3))).usage
+    assert (usage.calls, usage.input_tokens, usage.output_tokens, usage.usd) == (1, 0, 0, None)
+
+
+def test_a_passage_with_one_endless_sentence_does_not_break_it() -> None:
+    table: Passage = passage("p", "waggle dance " * 5000)
+    report = asyncio.run(research("What is the waggle dance?", search=WordSearch([table])))
+    assert report.status in ("no_evidence", "answered", "partial")

@@ -1,0 +1,99 @@
+"""Plan, search, reflect: what each round asks."""
+
+import asyncio
+
+from suffice.asks import PlannedQuery, PlanResponse, ReflectionResponse
+from suffice.errors import ModelError
+from suffice.gates import budget, sufficiency
+from suffice.gather import gather
+from suffice.memory.trajectory import Trajectory
+from suffice.meters import standard
+from suffice.run import Run
+from suffice.strategies.reflect import ReflectStrategy
+from suffice.testing import FixtureSearch, ScriptedModel, down, passage
+
+FOUND = [
+    passage("a", "The bridge was built by Halloran Works.", "The bridge"),
+    passage("b", "Stone was cut in Graz.", "Stone"),
+    passage("c", "It rained.", "Weather"),
+]
+PLAN = PlanResponse((PlannedQuery("bridge builder", "who"), PlannedQuery("bridge date", "when")))
+
+
+def asked(reflections, *, found=None, plans=(PLAN,), rounds=3):
+    search = found or FixtureSearch(default=FOUND)
+    model = ScriptedModel({"plan": list(plans), "reflect": list(reflections)})
+    run = Run("Who built the bridge?", model, Trajectory, run_id="r")
+    gate = sufficiency() | budget(rounds=rounds)
+
+    async def main():
+        return [event async for event in gather(run, search, ReflectStrategy(), gate, standard(gate.needs))]
+
+    events = asyncio.run(main())
+    return [record.queries for record in run.records], run, model, events[-1].stop
+
+
+def test_the_plan_makes_the_first_round_and_reflection_every_later_one():
+    reflections = [
+        ReflectionResponse(False, 0.2, ("who",), ("Halloran Works founder",)),
+        ReflectionResponse(False, 0.3, ("who",), ("Ida Halloran", "Graz stone")),
+        ReflectionResponse(True, 0.9),
+    ]
+    rounds, _, model, stop = asked(reflections, rounds=9)
+    assert rounds == [("bridge builder", "bridge date"), ("Halloran Works founder",), ("Ida Halloran", "Graz stone")]
+    assert [ask.role for ask in model.asked].count("plan") == 1, "its queries are never replaced by a new plan"
+    assert stop.reason == "sufficient"
+
+
+def test_a_plan_that_failed_asks_the_task_itself():
+    rounds, run, _, _ = asked([ReflectionResponse(True, 0.9)], plans=[ModelError("no plan")])
+    assert rounds == [("Who built the bridge?",)]
+    assert run.error_log[0].where == "plan"
+
+
+def test_a_reflection_that_failed_follows_the_runs_own_leads():
+    rounds, run, _, stop = asked([ModelError("dizzy")], rounds=3)
+    assert len(rounds) == 3
+    assert "Halloran Works" in " ".join(rounds[1])
+    assert len(rounds[1]) == 1
+    assert [failure.where for failure in run.error_log] == ["reflect"] * 3
+    assert stop.reason == "budget_rounds"
+
+
+def test_a_run_recovers_from_one_bad_reflection():
+    rounds, _, _, stop = asked([ModelError("dizzy"), ReflectionResponse(True, 0.9)])
+    assert len(rounds) == 2
+    assert stop.reason == "sufficient"
+
+
+def test_leads_of_one_document_do_not_end_the_run_early():
+    """Chunks of one file share a title; following the first must not close the way to the others."""
+    chunks = [passage(f"doc#{n}", f"it is said that the bridge was built in part {n}", "handbook") for n in range(3)]
+    other = passage("other", "Halloran Works did it.", "Works")
+    found = FixtureSearch(default=[*chunks, other])
+    rounds, _, _, stop = asked([ModelError("dizzy")], found=found, plans=[PlanResponse(())], rounds=3)
+    assert stop.reason == "budget_rounds"
+    assert len({query for queries in rounds for query in queries}) == 3
+
+
+def test_thin_queries_are_put_before_the_model_to_be_worded_differently():
+    found = FixtureSearch({"bridge builder": FOUND[:1], "bridge date": down()}, default=FOUND)
+    _, run, model, _ = asked([ReflectionResponse(False, 0.2, (), ("who made the bridge",))], found=found, rounds=2)
+    reflections = [ask for ask in model.asked if ask.role == "reflect"]
+    assert reflections[0].thin == ("bridge builder",)
+    assert run.thin == ["bridge builder"]
+
+
+def test_three_empty_results_in_a_row_are_reformulated_and_found():
+    """S1: nothing found is put differently, not given up."""
+    plan = PlanResponse(tuple(PlannedQuery(f"odd wording {n}") for n in range(3)))
+    found = FixtureSearch({"plain wording": FOUND})
+
+    def reword(ask):
+        return ReflectionResponse(not ask.thin, 0.5, (), ("plain wording",) if ask.thin else ())
+
+    rounds, run, _, stop = asked([reword], found=found, plans=[plan])
+    assert rounds[1] == ("plain wording",)
+    assert run.thin == [f"odd wording {n}" for n in range(3)]
+    assert not run.degraded
+    assert stop.reason == "sufficient"

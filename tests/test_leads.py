@@ -1,0 +1,113 @@
+"""Leads: open until followed, most question-like first, never the same twice."""
+
+import numpy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from suffice.leads import Leads
+from suffice.testing import passage
+from suffice.text.tokens import words
+
+QUESTION = "Who founded the company that built the Meridian bridge?"
+NEAR = passage("near", "The Meridian bridge was built by Halloran Works.", "Meridian bridge")
+FAR = passage("far", "Bananas ripen faster in paper bags.", "Bananas")
+
+
+def opened(*passages, question=QUESTION):
+    leads = Leads(question)
+    leads.add(passages, 1)
+    return leads
+
+
+def test_nothing_found_opens_nothing():
+    assert opened().propose(3) == []
+
+
+def test_a_lead_names_the_passage_and_what_it_newly_mentions():
+    (lead,) = opened(NEAR).propose(1)
+    assert "Halloran Works" in lead.text
+    assert "Meridian bridge" in lead.text
+    assert "founded" in lead.text
+    assert "Meridian bridge" in lead.intent
+
+
+def test_the_most_question_like_passage_comes_first():
+    for order in ((NEAR, FAR), (FAR, NEAR)):
+        first, second = opened(*order).propose(2)
+        assert "Halloran" in first.text
+        assert "Bananas" in second.text
+
+
+def test_earlier_rounds_come_before_equal_later_ones():
+    leads = Leads("What is tin?")
+    leads.add([passage("first", "tin is a metal", "Alpha")], 1)
+    leads.add([passage("second", "tin is a metal", "Beta")], 2)
+    assert ["Alpha" in lead.text for lead in leads.propose(2)] == [True, False]
+
+
+def test_a_lead_stays_open_until_it_is_asked():
+    leads = opened(NEAR, FAR)
+    offered = leads.propose(1)
+    assert leads.propose(1) == offered
+    leads.asked(["something else altogether"])
+    assert "Halloran" in leads.propose(1)[0].text
+    leads.asked([offered[0].text])
+    assert ["Bananas" in lead.text for lead in leads.propose(5)] == [True]
+
+
+def test_a_name_that_a_query_has_used_is_not_new_any_more():
+    leads = opened(NEAR)
+    leads.asked(["Who owns Halloran Works"])
+    assert "Halloran" not in leads.propose(1)[0].text
+
+
+def test_no_more_leads_than_wanted():
+    leads = opened(*(passage(f"p{n}", f"Text number {n} about Topic{n}.") for n in range(9)))
+    assert [len(leads.propose(most)) for most in (0, 1, 4, 20)] == [0, 1, 4, 9]
+
+
+def test_pieces_of_one_document_are_not_the_same_lead_twice():
+    """Chunks of a file share its title; without names of their own they would all ask the same."""
+    leads = opened(*(passage(f"doc#{n}", f"the text of part {n}", "handbook") for n in "abc"), NEAR)
+    texts = [lead.text for lead in leads.propose(4)]
+    assert len(texts) == len(set(texts))
+
+
+def test_a_question_that_was_asked_is_no_lead():
+    leads = Leads("meridian bridge")
+    leads.asked(["meridian bridge"])
+    leads.add([passage("p", "the meridian bridge is old", "meridian bridge"), FAR], 1)
+    assert [words(lead.text) for lead in leads.propose(1)] != [["meridian", "bridge"]]
+
+
+titles = st.lists(st.sampled_from(["Ada", "Bob", "the notes", "log", "Ada and Bob"]), min_size=1, max_size=8)
+
+
+@settings(deadline=None, max_examples=80)
+@given(titles, st.lists(st.sampled_from(["", " met Cyd.", " saw Dee and Eve.", " in 1815."]), min_size=8, max_size=8))
+def test_following_every_lead_asks_nothing_twice_and_comes_to_an_end(titles, mentions):
+    leads = Leads("Who taught Ada mathematics?")
+    leads.asked(["Who taught Ada mathematics?"])
+    leads.add([passage(f"p{n}", f"it says so{mentions[n]}", title) for n, title in enumerate(titles)], 1)
+    followed = []
+    while proposed := leads.propose(1):
+        followed.append(tuple(words(proposed[0].text)))
+        leads.asked([proposed[0].text])
+        assert len(followed) <= len(titles), "a lead was offered again after it had been followed"
+    assert len(set(followed)) == len(followed)
+
+
+def test_with_embeddings_meaning_decides():
+    def embed(texts):
+        return numpy.array([[1.0, 0.0] if "river" in text or "stream" in text else [0.0, 1.0] for text in texts])
+
+    leads = Leads("Which stream is longest?", embed)
+    leads.add([passage("x", "All about cheese.", "Cheese"), passage("y", "A river of 900 km.", "Ob")], 1)
+    assert leads.embeds
+    assert "Ob" in leads.propose(1)[0].text
+
+
+def test_likeness_ranks_what_was_added():
+    leads = opened(NEAR, FAR)
+    assert leads.likeness(NEAR) > leads.likeness(FAR)
+    assert leads.likeness(passage("never", "added")) == 0.0

@@ -1,0 +1,106 @@
+"""The environment, ``.env`` below it, tiers, and bounds on top of each other."""
+
+from pathlib import Path
+
+import pytest
+
+from suffice.errors import InputError
+from suffice.settings import TIERS, Settings, bounds, checked, load, merged
+from suffice.types import Bounds
+
+
+def loaded(folder: Path, **environment: str) -> Settings:
+    return load({"HOME": str(folder), **environment}, folder)
+
+
+def test_nothing_set(tmp_path: Path) -> None:
+    settings = loaded(tmp_path)
+    assert settings.model is None
+    assert settings.offline is False
+    assert settings.bounds == Bounds()
+    assert settings.cache_dir.name == settings.data_dir.name == "suffice"
+
+
+def test_every_bound_has_its_variable(tmp_path: Path) -> None:
+    settings = loaded(
+        tmp_path,
+        RESEARCH_MAX_ITERS="3",
+        RESEARCH_MAX_QUERIES="4",
+        RESEARCH_MAX_SOURCES="5",
+        RESEARCH_MAX_EXECUTION_TIME_S="1.5",
+        RESEARCH_TOKEN_BUDGET="7",
+        RESEARCH_MAX_COST_USD="0.25",
+    )
+    assert settings.bounds == Bounds(3, 4, 5, 1.5, 7, 0.25)
+
+
+@pytest.mark.parametrize("value", ["", "  "])
+def test_an_empty_variable_is_not_set(tmp_path: Path, value: str) -> None:
+    assert loaded(tmp_path, RESEARCH_MAX_ITERS=value).bounds.rounds is None
+    assert loaded(tmp_path, SUFFICE_MODEL=value.strip()).model is None
+
+
+@pytest.mark.parametrize("value", ["0", "-1", "1.5", "ten", "nan"])
+def test_a_bound_must_be_a_number_above_zero(tmp_path: Path, value: str) -> None:
+    with pytest.raises(InputError, match="RESEARCH_MAX_ITERS"):
+        loaded(tmp_path, RESEARCH_MAX_ITERS=value)
+
+
+@pytest.mark.parametrize(("value", "offline"), [("1", True), ("true", True), ("0", False), ("", False)])
+def test_offline(tmp_path: Path, value: str, offline: bool) -> None:
+    assert loaded(tmp_path, SUFFICE_OFFLINE=value).offline is offline
+
+
+def test_folders(tmp_path: Path) -> None:
+    assert loaded(tmp_path, SUFFICE_CACHE_DIR="/tmp/x").cache_dir == Path("/tmp/x")
+    assert loaded(tmp_path, XDG_CACHE_HOME="/tmp/y").cache_dir == Path("/tmp/y/suffice")
+    assert loaded(tmp_path, SUFFICE_DATA_DIR="/tmp/d").data_dir == Path("/tmp/d")
+    assert "~" not in str(loaded(tmp_path, SUFFICE_CACHE_DIR="~/x").cache_dir)
+
+
+def test_dotenv_stands_below_the_environment(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text(
+        "# a comment\n\nexport SUFFICE_MODEL='extractive'\nRESEARCH_MAX_ITERS = 2\nRESEARCH_MAX_QUERIES=\"9\"\nbroken line\n"
+    )
+    settings = loaded(tmp_path, RESEARCH_MAX_QUERIES="8")
+    assert settings.model == "extractive"
+    assert (settings.bounds.rounds, settings.bounds.queries) == (2, 8)
+
+
+def test_a_folder_cannot_redirect_anything(tmp_path: Path) -> None:
+    from suffice.settings import dotenv
+
+    refused = "OPENAI_BASE_URL ANTHROPIC_BASE_URL SUFFICE_ALLOW_HOSTS SUFFICE_DATABASE_URL OLLAMA_HOST".split()
+    (tmp_path / ".env").write_text("".join(f"{name}=evil\nexport {name}=evil\n" for name in refused) + "KEPT=1\n")
+    assert dotenv(tmp_path) == {"KEPT": "1"}
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe\x00", b""])
+def test_a_dotenv_that_cannot_be_read_is_none(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / ".env").write_bytes(content)
+    assert loaded(tmp_path).bounds == Bounds()
+
+
+def test_tiers_are_those_of_the_specification() -> None:
+    assert TIERS == {
+        "simple": Bounds(2, 3, 5, 60, 20_000),
+        "standard": Bounds(5, 10, 15, 90, 60_000),
+        "deep": Bounds(10, 15, 20, 120, 150_000),
+    }
+
+
+def test_a_later_layer_wins_where_it_says_something() -> None:
+    assert bounds("simple", Bounds(rounds=4), Bounds(rounds=7, usd=1.0)) == Bounds(7, 3, 5, 60, 20_000, 1.0)
+    assert merged(Bounds(rounds=1), Bounds()) == Bounds(rounds=1)
+
+
+def test_an_unknown_tier() -> None:
+    with pytest.raises(InputError, match="standard"):
+        bounds("huge")
+
+
+@pytest.mark.parametrize("name", ["rounds", "queries", "sources", "seconds", "tokens", "usd"])
+@pytest.mark.parametrize("value", [0, -1, float("nan")])
+def test_given_bounds_are_checked(name: str, value: float) -> None:
+    with pytest.raises(InputError, match=name):
+        checked(Bounds(**{name: value}))

@@ -1,0 +1,76 @@
+"""What a question is about."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from suffice.text.entities import content_stems, entities, facets, stems
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("When did Maria's brother move to New York?", ["Maria", "New York"]),
+        ("How does TCP slow start differ from congestion avoidance?", ["TCP"]),
+        ("What is the difference between a mutex and a semaphore?", []),
+        ('Who wrote "Winter Harbour" before it was filmed?', ["Winter Harbour"]),
+        ("In what year was the University of Padua founded?", ["University of Padua"]),
+        ("What does os.path.join() return for an absolute argument?", ["os.path.join"]),
+        ("Is the parser in tree_walker.py thread-safe?", ["tree_walker.py"]),
+        ("Why is max_size ignored by `resize_window`?", ["max_size", "resize_window"]),
+        ("The Kestrels released which album in 1969?", ["Kestrels", "1969"]),
+        ("How tall is Mount Elbert in metres?", ["Mount Elbert"]),
+        ("Did Ludwig van Houten ever live in Graz?", ["Ludwig van Houten", "Graz"]),
+        ("What happened on 12/03/2004?", ["12/03/2004"]),
+        ("why is the sky blue", []),
+        ("", []),
+    ],
+)
+def test_names_in_a_question(question: str, names: list[str]) -> None:
+    assert entities(question) == names
+
+
+def test_a_comparison_has_two_sides() -> None:
+    named = [facet.text for facet in facets("Compare PostgreSQL and MySQL replication") if facet.named]
+    assert named == ["PostgreSQL", "MySQL"]
+
+
+@pytest.mark.parametrize(
+    ("question", "parts"),
+    [
+        ("Who founded the company that built the Meridian bridge?", ["Meridian", "founded company", "built bridge"]),
+        ("List the risks of lock-in, the costs of migration, and the options for an exit.",
+         ["risks lock-in", "costs migration", "options exit"]),
+        ("why?", []),
+        ("What is it?", []),
+    ],
+)  # fmt: skip
+def test_the_parts_of_a_question(question: str, parts: list[str]) -> None:
+    assert [facet.text for facet in facets(question)] == parts
+
+
+def test_a_question_in_another_script_has_a_part() -> None:
+    [facet] = facets("東京の人口は何人ですか？")
+    assert "東京" in facet.stems
+
+
+@given(st.text(max_size=120), st.integers(1, 8))
+def test_parts_of_any_text(text: str, most: int) -> None:
+    parts = facets(text, most)
+    assert len(parts) <= most
+    assert all(facet.stems and facet.text for facet in parts)
+    assert parts == facets(text, most)
+
+
+@given(st.text(max_size=120))
+def test_entities_of_any_text_stand_in_it_and_come_once(text: str) -> None:
+    found = entities(text)
+    assert len(found) == len(set(found))
+    joined = " ".join(text.split())
+    assert all(" ".join(name.split()) in joined for name in found)
+
+
+def test_words_are_compared_by_stem() -> None:
+    assert content_stems("The bridges were designed") == content_stems("design a bridge")
+    assert stems("Café") == stems("cafe")
+    assert content_stems("of the what is") == frozenset()
