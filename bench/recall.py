@@ -7,10 +7,12 @@ import argparse
 import asyncio
 import json
 import time
+from contextlib import aclosing
+from dataclasses import replace
 from pathlib import Path
 
 from suffice import settings
-from suffice.events import RoundDone
+from suffice.events import RoundDone, Stopped
 from suffice.front import Options, prepare
 from suffice.pipeline import stream
 
@@ -33,12 +35,15 @@ async def measure(folder: Path, limit: int | None, strategy: str, alpha: float) 
     first = await prepare(questions[0]["question"], options)
     curves = []
     for question in questions:
-        setup = first.__class__(**{**first.__dict__, "task": question["question"]})
+        setup = replace(first, task=question["question"])
         gold, seen, curve = set(question["gold"]), set(), []
-        async for event in stream(setup):
-            if isinstance(event, RoundDone):
-                seen |= {passage.id for passage in event.round.new}
-                curve.append(len(gold & seen) / len(gold))
+        async with aclosing(stream(setup)) as events:
+            async for event in events:
+                if isinstance(event, RoundDone):
+                    seen |= {passage.id for passage in event.round.new}
+                    curve.append(len(gold & seen) / len(gold))
+                elif isinstance(event, Stopped):
+                    break  # What is written afterwards does not change what was found.
         curves.append(curve + [curve[-1]] * (ROUNDS - len(curve)))
     return curves
 

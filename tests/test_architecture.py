@@ -31,17 +31,19 @@ LAYERS = """
     gates
     explanation
     replay
+    monitor
     strategies
     gather
     write
     presets
     pipeline
     front
+    lab adapters
     testing doors __main__
 """
 PUBLIC = """
-    Gate Passage Place Query Report Verdict __version__ budget exhaustion fixed parse_gate research run_research
-    saturation sufficiency
+    Gate Passage Place Query Report StopMonitor Verdict __version__ budget exhaustion fixed gain judged parse_gate
+    predicates recall research run_research saturation sufficiency unseen worth
 """
 SEAMS = {"models", "searches", "memories", "strategies", "gates", "meters"}
 
@@ -112,9 +114,7 @@ def test_a_module_is_short_and_says_what_it_is(module: str) -> None:
 
 def test_only_settings_reads_the_environment() -> None:
     readers = {
-        module
-        for module, path in MODULES.items()
-        if re.search(r"\benviron\b|\bgetenv\b", "\n".join(_code(path)))
+        module for module, path in MODULES.items() if re.search(r"\benviron\b|\bgetenv\b", "\n".join(_code(path)))
     }
     assert readers <= {"settings"}
 
@@ -163,7 +163,9 @@ def test_a_name_that_is_not_public() -> None:
 def declared() -> dict[tuple[str, str], str]:
     groups = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["entry-points"]
     return {
-        (group.removeprefix("suffice."), name): value for group, parts in groups.items() for name, value in parts.items()
+        (group.removeprefix("suffice."), name): value
+        for group, parts in groups.items()
+        for name, value in parts.items()
     }
 
 
@@ -180,7 +182,7 @@ def test_the_installed_parts_are_the_declared_ones() -> None:
         for entry in distribution("suffice").entry_points
         if entry.group.startswith("suffice.")
     }
-    assert installed == declared()
+    assert installed == declared(), "pyproject.toml changed; install again with: make setup"
 
 
 def test_every_built_in_part_is_registered() -> None:

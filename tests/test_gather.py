@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 
 from suffice.asks import PlannedQuery, PlanResponse, ReflectionResponse
 from suffice.events import Failed, RoundDone, Searching, Stopped
-from suffice.gates import budget, exhaustion, saturation, sufficiency
+from suffice.gates import Gate, budget, exhaustion, saturation, sufficiency
 from suffice.gather import gather
 from suffice.memory.trajectory import Trajectory
 from suffice.meters import standard
 from suffice.run import Run
 from suffice.search.resilience import Retrying
 from suffice.testing import FixtureSearch, ScriptedModel, down, passage
-from suffice.types import Bounds, Query
+from suffice.types import Bounds, Query, Verdict
 
 TASK = "tell me about tin"
 TEN = [passage(f"p{n}", f"Sentence number {n} about tin.", f"Page {n}", score=1 - n / 100) for n in range(10)]
@@ -190,6 +190,21 @@ def test_the_novelty_gate_stays_silent_for_its_minimum():
     assert [event.accepted for event in rounds(events)] == [True, True, False]
 
 
+def test_a_strangers_gate_may_end_a_run_in_its_own_words():
+    class bored(Gate):
+        needs = frozenset()
+
+        def __str__(self):
+            return "bored"
+
+        def judge(self, readings, seed=0):
+            return Verdict("bored", len(readings) > 1, "bored" if len(readings) > 1 else "", "it was dull")
+
+    events, _ = loop(FixtureSearch(default=TEN), Asks(["one"], ["two"], ["three"]), bored())
+    assert (events[-1].stop.reason, events[-1].stop.gate) == ("bored", "bored")
+    assert "it was dull" in events[-1].stop.explanation
+
+
 def test_searches_of_a_round_run_at_the_same_time():
     together = 0
     most = 0
@@ -292,7 +307,12 @@ def test_one_reflection_a_round_serves_gate_and_strategy():
 
 def test_no_model_is_asked_when_no_gate_needs_it():
     model = silent()
-    loop(FixtureSearch(default=TEN), Asks(["one"], ["two"]), exhaustion() | saturation() | budget(rounds=2), the_model=model)
+    loop(
+        FixtureSearch(default=TEN),
+        Asks(["one"], ["two"]),
+        exhaustion() | saturation() | budget(rounds=2),
+        the_model=model,
+    )
     assert model.asked == []
 
 

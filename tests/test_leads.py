@@ -15,7 +15,7 @@ FAR = passage("far", "Bananas ripen faster in paper bags.", "Bananas")
 
 def opened(*passages, question=QUESTION):
     leads = Leads(question)
-    leads.add(passages, 1)
+    leads.add(passages)
     return leads
 
 
@@ -40,8 +40,8 @@ def test_the_most_question_like_passage_comes_first():
 
 def test_earlier_rounds_come_before_equal_later_ones():
     leads = Leads("What is tin?")
-    leads.add([passage("first", "tin is a metal", "Alpha")], 1)
-    leads.add([passage("second", "tin is a metal", "Beta")], 2)
+    leads.add([passage("first", "tin is a metal", "Alpha")])
+    leads.add([passage("second", "tin is a metal", "Beta")])
     assert ["Alpha" in lead.text for lead in leads.propose(2)] == [True, False]
 
 
@@ -76,7 +76,7 @@ def test_pieces_of_one_document_are_not_the_same_lead_twice():
 def test_a_question_that_was_asked_is_no_lead():
     leads = Leads("meridian bridge")
     leads.asked(["meridian bridge"])
-    leads.add([passage("p", "the meridian bridge is old", "meridian bridge"), FAR], 1)
+    leads.add([passage("p", "the meridian bridge is old", "meridian bridge"), FAR])
     assert [words(lead.text) for lead in leads.propose(1)] != [["meridian", "bridge"]]
 
 
@@ -88,7 +88,7 @@ titles = st.lists(st.sampled_from(["Ada", "Bob", "the notes", "log", "Ada and Bo
 def test_following_every_lead_asks_nothing_twice_and_comes_to_an_end(titles, mentions):
     leads = Leads("Who taught Ada mathematics?")
     leads.asked(["Who taught Ada mathematics?"])
-    leads.add([passage(f"p{n}", f"it says so{mentions[n]}", title) for n, title in enumerate(titles)], 1)
+    leads.add([passage(f"p{n}", f"it says so{mentions[n]}", title) for n, title in enumerate(titles)])
     followed = []
     while proposed := leads.propose(1):
         followed.append(tuple(words(proposed[0].text)))
@@ -102,7 +102,7 @@ def test_with_embeddings_meaning_decides():
         return numpy.array([[1.0, 0.0] if "river" in text or "stream" in text else [0.0, 1.0] for text in texts])
 
     leads = Leads("Which stream is longest?", embed)
-    leads.add([passage("x", "All about cheese.", "Cheese"), passage("y", "A river of 900 km.", "Ob")], 1)
+    leads.add([passage("x", "All about cheese.", "Cheese"), passage("y", "A river of 900 km.", "Ob")])
     assert leads.embeds
     assert "Ob" in leads.propose(1)[0].text
 

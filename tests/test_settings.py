@@ -82,11 +82,10 @@ def test_a_dotenv_that_cannot_be_read_is_none(tmp_path: Path, content: bytes) ->
 
 
 def test_tiers_are_those_of_the_specification() -> None:
-    assert TIERS == {
-        "simple": Bounds(2, 3, 5, 60, 20_000),
-        "standard": Bounds(5, 10, 15, 90, 60_000),
-        "deep": Bounds(10, 15, 20, 120, 150_000),
-    }
+    assert list(TIERS) == ["simple", "standard", "deep"]
+    assert bounds("simple") == Bounds(2, 3, 5, 60, 20_000)
+    assert bounds("standard") == Bounds(5, 10, 15, 90, 60_000)
+    assert bounds("deep") == Bounds(10, 15, 20, 120, 150_000)
 
 
 def test_a_later_layer_wins_where_it_says_something() -> None:

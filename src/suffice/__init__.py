@@ -3,8 +3,7 @@
 The names below are the public face. They are loaded when first used, so that ``import suffice`` costs next to nothing.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+TYPE_CHECKING = False  # Type checkers know the name; importing typing would cost as much as everything else here.
 
 __version__ = "0.1.0"
 
@@ -55,7 +54,9 @@ _HOME = {
 __all__ = sorted([*_HOME, "__version__"])
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
+    from importlib import import_module
+
     if name not in _HOME:
         raise AttributeError(f"module 'suffice' has no attribute {name!r}")
     module, _, attribute = _HOME[name].partition(":")

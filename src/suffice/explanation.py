@@ -4,44 +4,47 @@ from collections.abc import Sequence
 
 from suffice.types import Promise, RoundRecord
 
-_MEANING = {
-    "sufficient": "What was found was judged to answer the question.",
-    "saturated": "More searching mostly brought back what was known.",
-    "exhausted": "The search had begun to go in circles.",
-    "diminished": "Another round was not expected to bring enough to be worth its price.",
-    "budget_rounds": "The limit on rounds was reached before the search was done.",
-    "budget_queries": "The limit on queries was reached before the search was done.",
-    "budget_time": "The time limit was reached before the search was done.",
-    "budget_tokens": "The token limit was reached before the search was done.",
-    "budget_cost": "The cost limit was reached before the search was done.",
-    "search_unavailable": "Search failed too often to be relied on.",
-    "planner_done": "Nothing was left to ask.",
-    "cancelled": "The run was interrupted.",
+ENDING_WORDS = {
+    "sufficient": "what was found was judged to answer the question",
+    "saturated": "more searching mostly brought back what was known",
+    "exhausted": "the search had begun to go in circles",
+    "diminished": "another round was not expected to be worth its price",
+    "budget_rounds": "the limit on rounds was reached",
+    "budget_queries": "the limit on queries was reached",
+    "budget_time": "the time was up",
+    "budget_tokens": "the limit on tokens was reached",
+    "budget_cost": "the limit on cost was reached",
+    "search_unavailable": "search failed too often to be relied on",
+    "planner_done": "nothing was left to ask",
+    "cancelled": "the run was interrupted",
 }
-_PROMISES: dict[Promise, str] = {
-    "heuristic": "This is a rule of thumb: it does not promise that nothing is left to find.",
-    "estimate": "This rests on a statistical estimate, not on a proof that nothing is left to find.",
-    "guarantee": "This holds with the stated confidence under the gate's assumptions.",
+PROMISE_WORDS: dict[Promise, str] = {
+    "heuristic": "a rule of thumb; it does not promise that nothing is left to find",
+    "estimate": "a statistical estimate; it does not mean that the evidence is complete",
+    "guarantee": "it holds with the stated confidence under the gate's assumptions",
 }
+_JUDGED = ("sufficient", "saturated", "exhausted", "diminished")
 
 
 def explain(reason: str, because: str, promise: Promise, rounds: Sequence[RoundRecord]) -> str:
     """One readable paragraph."""
     kept = sum(record.new_passages for record in rounds if record.accepted)
     queries = sum(len(record.queries) for record in rounds)
-    parts = [f"Stopped after {_count(len(rounds), 'round')}: {because}." if because else "", _MEANING[reason]]
-    parts.append(f"{_count(queries, 'query', 'queries')} brought {_count(kept, 'passage')}")
-    if rounds:
-        last = rounds[-1]
-        if last.accepted:
-            parts[-1] += f", {last.new_passages} of them in the last round."
-        else:
-            parts[-1] += "; the last round was judged before it could change anything and was left out."
-    else:
-        parts[-1] += "."
-    if not reason.startswith("budget") and reason not in ("cancelled", "search_unavailable", "planner_done"):
-        parts.append(_PROMISES[promise])
-    return " ".join(part for part in parts if part)
+    detail = f": {because}" if because else ""
+    parts = [f"Stopped after {_count(len(rounds), 'round')} because {ENDING_WORDS[reason]}{detail}."]
+    found = f"{_count(queries, 'query', 'queries')} brought {_count(kept, 'passage')}"
+    if rounds and not rounds[-1].accepted:
+        found += "; the last round was judged before it could change anything and was left out"
+    elif rounds:
+        found += f", {rounds[-1].new_passages} of them in the last round"
+    parts.append(f"{found}.")
+    if reason in _JUDGED:
+        parts.append(
+            f"This is {PROMISE_WORDS[promise]}."
+            if promise != "guarantee"
+            else f"{PROMISE_WORDS[promise].capitalize()}."
+        )
+    return " ".join(parts)
 
 
 def _count(number: int, one: str, many: str = "") -> str:

@@ -178,7 +178,7 @@ async def open_corpus(options: Options, config: settings.Settings, say: Say, pro
     if not 0 <= options.alpha <= 1:
         raise InputError(f"alpha must lie between 0 (meaning only) and 1 (words only), not {options.alpha:g}")
     docs = [options.docs] if isinstance(options.docs, str | Path) else options.docs
-    return await Corpus.open(
+    corpus = await Corpus.open(
         [Path(path) for path in docs],
         cache_dir=config.cache_dir,
         include=options.include,
@@ -188,3 +188,9 @@ async def open_corpus(options: Options, config: settings.Settings, say: Say, pro
         progress=progress,
         stdin_text=sys.stdin.read() if "-" in [str(path) for path in docs] else None,
     )
+    if corpus.skipped:
+        first = "; ".join(f"{skipped.path} ({skipped.why})" for skipped in corpus.skipped[:3])
+        more = f" and {len(corpus.skipped) - 3} more" if len(corpus.skipped) > 3 else ""
+        count = len(corpus.skipped)
+        say(f"Skipped {count} {'file' if count == 1 else 'files'} that cannot be read: {first}{more}.")
+    return corpus

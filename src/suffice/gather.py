@@ -39,13 +39,14 @@ async def gather(
         if queries:
             yield Searching(len(run.records) + 1, tuple(queries))
             round = await _search_all(run, search, queries, k, per_round)
-            readings = meters.read("before", round)
+            readings = meters.read("before", round) | await _asked(run, run.asked_before(round, gate.needs))
             run.readings.append(readings)
             verdict = gate.judge(run.readings, run.seed)
             accepted = not verdict.stop
             if accepted:
                 await run.admit(round)
-                readings |= meters.read("after", round) | run.spend() | await _asked(run, gate)
+                readings |= meters.read("after", round) | run.spend()
+                readings |= await _asked(run, run.asked_after(round, gate.needs))
                 verdict = gate.judge(run.readings, run.seed)
             run.records.append(
                 RoundRecord(round.index, accepted, round.queries, len(round.new), readings, verdict.leaves)
@@ -105,9 +106,10 @@ async def _search(search: Search, query: Query, depth: int) -> Hits:
         return Hits(query, failure=Failure("search", type(error).__name__, str(error), error.retryable))
 
 
-async def _asked(run: Run, gate: Gate) -> dict[str, float | None]:
+async def _asked(run: Run, readings: Awaitable[dict[str, float | None]]) -> dict[str, float | None]:
+    """Readings that cost a model call; unknown when the time is up."""
     try:
-        return await _in_time(run, run.asked_readings(gate.needs))
+        return await _in_time(run, readings)
     except TimeoutError:
         return {}
 

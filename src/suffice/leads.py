@@ -5,7 +5,6 @@ does not name. Seen passages wait in a queue, most question-like first. A lead a
 bridge's title, plus that title and a few entities of the passage that no query has used.
 
     likeness = cosine(question, passage) + ½ · share of the question's stems in it + 0.3 if the question names its title
-               − 0.02 · rank − 0.03 · round
 
 Adding a passage costs O(log n); nothing seen is ever looked at again until it is its turn.
 """
@@ -14,7 +13,8 @@ import heapq
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from suffice.text.entities import content_stems, entities, stems
+from suffice.text.entities import bare, content_stems, names
+from suffice.text.tokens import words
 from suffice.types import Passage, Query
 
 if TYPE_CHECKING:
@@ -32,7 +32,8 @@ class Leads:
         self._embed = embed
         self._aim: numpy.ndarray | None = None
         self._queue: list[tuple[float, int, Passage]] = []
-        self._used: set[str] = {entity.lower() for entity in entities(question)}
+        self._phrase = _phrase(question)
+        self._used: set[str] = {name.lower() for name in names(question)}
         self._offered: dict[str, str] = {}
         self._closed: set[str] = set()
         self._likeness: dict[str, float] = {}
@@ -42,14 +43,13 @@ class Leads:
     def embeds(self) -> bool:
         return self._embed is not None
 
-    def add(self, passages: Sequence[Passage], round_index: int) -> None:
-        """Put a round's new passages, best first, into the queue."""
-        for rank, (passage, cosine) in enumerate(zip(passages, self._cosines(passages), strict=True)):
+    def add(self, passages: Sequence[Passage]) -> None:
+        """Put a round's new passages into the queue."""
+        for passage, cosine in zip(passages, self._cosines(passages), strict=True):
             own = content_stems(f"{passage.title} {passage.text}")
             share = len(self._stems & own) / len(self._stems) if self._stems else 0.0
-            title = content_stems(passage.title)
-            named = 0.3 if title and title <= self._stems else 0.0
-            likeness = cosine + 0.5 * share + named - 0.02 * rank - 0.03 * round_index
+            named = 0.3 if _phrase(bare(passage.title)) in self._phrase else 0.0
+            likeness = cosine + 0.5 * share + named
             self._likeness[passage.id] = likeness
             self._count += 1
             heapq.heappush(self._queue, (-likeness, self._count, passage))
@@ -76,14 +76,14 @@ class Leads:
         for query in queries:
             if query in self._offered:
                 self._closed.add(self._offered.pop(query))
-            self._used.update(entity.lower() for entity in entities(query))
+            self._used.update(name.lower() for name in names(query))
 
     def _query(self, passage: Passage) -> Query:
-        own = set(stems(passage.title))
-        rest = [word for word in self._question.split() if not own & set(stems(word))]
-        fresh = [name for name in entities(passage.text) if name.lower() not in self._used and name != passage.title]
-        text = " ".join([*rest, passage.title, *fresh[:_ENTITIES]])
-        return Query(text, f"follow {passage.title!r}")
+        name = bare(passage.title)
+        own = set(words(name))
+        rest = [word for word in self._question.split() if not set(words(word.removesuffix("'s"))) <= own]
+        fresh = [found for found in names(passage.text) if found.lower() not in self._used and found not in name]
+        return Query(" ".join([*rest, name, *fresh[:_ENTITIES]]), f"follow {passage.title!r}")
 
     def _cosines(self, passages: Sequence[Passage]) -> Sequence[float]:
         if self._embed is None or not passages:
@@ -92,3 +92,7 @@ class Leads:
             self._aim = self._embed([self._question])[0]
         vectors = self._embed([f"{passage.title}. {passage.text}" for passage in passages])
         return [float(value) for value in vectors @ self._aim]
+
+
+def _phrase(text: str) -> str:
+    return f" {' '.join(words(text))} "

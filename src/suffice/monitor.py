@@ -17,7 +17,7 @@ from suffice.gates.base import Gate
 from suffice.gates.parse import parse
 from suffice.leads import Embed
 from suffice.meters import standard
-from suffice.replay.episodes import RecordedHit, RecordedRound
+from suffice.replay.recorded import RecordedHit, RecordedRound, unique
 from suffice.types import Readings, RoundRecord, Verdict
 
 
@@ -25,7 +25,7 @@ class StopMonitor:
     """Tell it what each round asked and got; it answers whether to stop. One monitor a run.
 
     ``question`` lets the gates that look at the question judge; ``embed`` those that compare meanings. Both may be left
-    out: what cannot be read is unknown, and a gate that needs it abstains.
+    out: what cannot be read is unknown, and a gate that needs it abstains. Its clock starts when it is made.
     """
 
     def __init__(
@@ -61,7 +61,9 @@ class StopMonitor:
         ``failed`` says that the search did not answer, which is not the same as finding nothing."""
         if isinstance(queries, str):
             raise InputError("observe(queries=…) takes a list of queries; put the single one into brackets")
-        hits = tuple(_hit(passage) for passage in passages)
+        if self.verdict.stop:
+            return self.verdict  # A stop is final: what a loop does after it changes nothing.
+        hits = unique(_hit(passage) for passage in passages)
         new = tuple(hit for hit in hits if hit.id not in self._seen)
         self._seen.update(hit.id for hit in new)
         self._queries += len(queries)
@@ -81,7 +83,7 @@ class StopMonitor:
     def explain(self) -> str:
         """Why it stopped, in a paragraph; or that it has not."""
         if not self.verdict.stop:
-            return f"Not stopped after {len(self.rounds)} rounds: {self.verdict.because or 'no gate has fired'}."
+            return f"Not stopped after round {len(self.rounds)}: {self.verdict.because or 'no gate has fired'}."
         return explain(self.verdict.reason, self.verdict.because, self.verdict.promise, self.rounds)
 
     def _spend(self) -> dict[str, float | None]:
@@ -97,6 +99,8 @@ class StopMonitor:
 
 def _hit(passage: Mapping[str, Any]) -> RecordedHit:
     try:
+        if passage["id"] is None:
+            raise KeyError("id")
         return RecordedHit(str(passage["id"]), passage.get("title"), passage.get("text"), passage.get("score"))
     except (KeyError, TypeError, AttributeError) as error:
         raise InputError(

@@ -22,6 +22,10 @@ from suffice.search.resilience import Retrying
 from suffice.types import Bounds
 from suffice.write.report import draft, report
 
+# A stop for futility says nothing about sufficiency, so the model is asked once more what is missing: both are shown. A stop
+# on a spent budget is not followed by more spending.
+_REFLECTED = ("diminished", "saturated", "exhausted", "planner_done", "budget_rounds", "budget_queries")
+
 
 @dataclass(frozen=True)
 class Setup:
@@ -65,6 +69,8 @@ async def stream(setup: Setup) -> AsyncGenerator[Event, None]:
             if isinstance(event, Stopped):
                 stopped = event
         assert stopped is not None, "the loop ends with Stopped"
+        if stopped.stop.reason in _REFLECTED:
+            await run.reflect()
         yield Writing(len(run.evidence))
         written = await draft(run, stopped.stop)
         for event in run.events():

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from suffice.asks import Ask, Plan, PlannedQuery, PlanResponse, Reflect, ReflectionResponse
+from suffice.asks import Ask, Judge, Novelty, Plan, PlannedQuery, PlanResponse, Reflect, ReflectionResponse
 from suffice.errors import ModelError
 from suffice.events import Compacted, Event, Failed
 from suffice.leads import Embed, Leads
@@ -23,9 +23,13 @@ from suffice.types import Bounds, Failure, Note, Query, Readings, Round, RoundRe
 A = TypeVar("A")
 
 PLAN_QUERIES = 6  # A plan has three to six queries (S1).
+GAP_QUERIES = 2  # After the first round: two leads a round found more than one or three (bench/recall.py).
 THIN = 3  # A query that succeeded with fewer results than this is thin: it is put differently, not repeated (S1).
 STATE_TOKENS = 50_000  # A prompt never carries more evidence than this; older evidence goes in as summaries (S1).
 LOW_BUDGET = 0.25  # With less than this share of the token budget left, evidence is compacted harder (S1).
+SNIPPET = 800  # Characters of a result that a novelty or exhaustion judge sees (S2).
+DOUBTS = {"conservative": "In doubt, answer PRODUCTIVE.", "neutral": ""}
+VERDICTS = {"PRODUCTIVE": 0.0, "QUERY_STALE": 0.5, "EXHAUSTED": 1.0}
 BREAKER_RUN = 3  # Failed searches in a row that open the breaker (S1) …
 BREAKER_SHARE = 0.5  # … or this share of all searches,
 BREAKER_LEAST = 4  # once at least this many were made.
@@ -109,11 +113,7 @@ class Run:
         """The model's plan, asked once; the task itself as the only query when there is none."""
         if self._plan is None:
             most = min(PLAN_QUERIES, self.queries_left or PLAN_QUERIES)
-            try:
-                self._plan = await self.ask(Plan(self.task, most))
-            except ModelError as error:
-                self.fail(Failure("plan", type(error).__name__, str(error), error.retryable))
-                self._plan = PlanResponse(())
+            self._plan = await self._try(Plan(self.task, most)) or PlanResponse(())
             if not self._plan.queries:
                 self._plan = replace(self._plan, queries=(PlannedQuery(self.task, "the task itself"),))
         return self._plan
@@ -123,24 +123,42 @@ class Run:
         if self._reflected != self._admitted:
             self._reflected = self._admitted
             thin, self._thin_open = tuple(self._thin_open), []
-            most = min(3, self.queries_left or 3)
+            most = min(GAP_QUERIES, self.queries_left or GAP_QUERIES)
             leads = tuple(lead.text for lead in self.leads.propose(most))
-            ask = Reflect(self.task, self.notes(), tuple(self.asked[-30:]), thin, leads, most)
-            try:
-                self.reflection = await self.ask(ask)
-            except ModelError as error:
-                self.reflection = None
-                self.fail(Failure("reflect", type(error).__name__, str(error), error.retryable))
+            self.reflection = await self._try(
+                Reflect(self.task, self.notes(), tuple(self.asked[-30:]), thin, leads, most)
+            )
         return self.reflection
 
-    async def asked_readings(self, needs: frozenset[str]) -> dict[str, float | None]:
-        """Readings that cost a model call; taken only when a gate needs them."""
-        if needs.isdisjoint(("sufficiency.model", "confidence.answer")):
+    async def asked_before(self, round: Round, needs: frozenset[str]) -> dict[str, float | None]:
+        """Readings of a round that cost a model call, before it may change the belief; only what a gate needs."""
+        if "novelty.model" not in needs:
             return {}
-        reflection = await self.reflect()
-        if reflection is None:
-            return {"sufficiency.model": None, "confidence.answer": None}
-        return {"sufficiency.model": float(reflection.sufficient), "confidence.answer": reflection.confidence}
+        known = tuple(replace(note, text=note.text[:SNIPPET]) for note in self.memory.render(SNIPPET))
+        answer = await self._try(Novelty(self.task, known, _snippets(round)))
+        score = None if answer is None else answer.score
+        return {"novelty.model": float(score) if score is not None and 0 <= score <= 10 else None}
+
+    async def asked_after(self, round: Round, needs: frozenset[str]) -> dict[str, float | None]:
+        """The same for readings taken after the round was accepted."""
+        readings: dict[str, float | None] = {}
+        if not needs.isdisjoint(("sufficiency.model", "confidence.answer")):
+            reflection = await self.reflect()
+            readings["sufficiency.model"] = None if reflection is None else float(reflection.sufficient)
+            readings["confidence.answer"] = None if reflection is None else reflection.confidence
+        for style, doubt in DOUBTS.items():
+            if f"judged.{style}" in needs:
+                answer = await self._try(Judge(self.task, doubt, tuple(self.asked[-10:]), _snippets(round)))
+                readings[f"judged.{style}"] = None if answer is None else VERDICTS.get(answer.verdict)
+        return readings
+
+    async def _try(self, ask: Ask[A]) -> A | None:
+        """The answer, or ``None`` and an entry in the error log."""
+        try:
+            return await self.ask(ask)
+        except ModelError as error:
+            self.fail(Failure(ask.role, type(error).__name__, str(error), error.retryable))
+            return None
 
     def notes(self) -> tuple[Note, ...]:
         """What the model is shown of the evidence, within the budget; compaction is recorded, never silent."""
@@ -206,9 +224,9 @@ class Run:
         for passage in round.new:
             self.evidence.add(passage)
         if self.leads.embeds:  # Embedding is work for a thread; without it a hop there would cost more than it saves.
-            await asyncio.to_thread(self.leads.add, round.new, round.index)
+            await asyncio.to_thread(self.leads.add, round.new)
         else:
-            self.leads.add(round.new, round.index)
+            self.leads.add(round.new)
         await self.memory.update(round)
 
     # -- reporting -----------------------------------------------------------------------------------------------------
@@ -244,3 +262,7 @@ class Run:
             "token_budget": None if self.bounds.tokens is None else max(0, self.bounds.tokens - self.tokens),
             "degraded_mode": self.degraded,
         }
+
+
+def _snippets(round: Round) -> tuple[Note, ...]:
+    return tuple(Note(passage.text[:SNIPPET], (), passage.title, passage.kind, False) for passage in round.new)

@@ -27,7 +27,12 @@ def test_a_prompt_is_a_file_with_a_version(ask):
 def test_every_input_reaches_the_prompt(ask):
     inputs = set(template(ask.role).body.get_identifiers())
     assert inputs == {item.name for item in fields(ask)}
-    for text in ("the task at hand", *(getattr(ask, "gaps", ())), *getattr(ask, "caveats", ()), *getattr(ask, "thin", ())):
+    for text in (
+        "the task at hand",
+        *(getattr(ask, "gaps", ())),
+        *getattr(ask, "caveats", ()),
+        *getattr(ask, "thin", ()),
+    ):
         assert text in ask.prompt()
 
 

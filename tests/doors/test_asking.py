@@ -64,7 +64,9 @@ def test_an_answer_is_quoted_and_cited(suffice: Callable, docs: Path) -> None:
 
 
 def test_json_keeps_standard_output_pure(program: Callable, docs: Path) -> None:
-    ended = program("ask", QUESTION, "--docs", docs, "--alpha", 1, "--json", "--out", "report.md")
+    ended = program(
+        "ask", QUESTION, "--docs", docs, "--alpha", 1, "--json", "--out", "report.md", "--strategy", "reflect"
+    )
     report = strict(ended.out)
     assert ended.status == 0
     holds_contract(report)
@@ -115,14 +117,19 @@ def test_json_without_evidence(suffice: Callable, docs: Path) -> None:
     report = strict(ended.out)
     holds_contract(report)
     assert ended.status == 3
-    assert (report["status"], report["final_answer"], report["sources"], report["claims"]) == ("no_evidence", "", [], [])
+    assert (report["status"], report["final_answer"], report["sources"], report["claims"]) == (
+        "no_evidence",
+        "",
+        [],
+        [],
+    )
     assert report["summary"] == ""
     assert report["key_findings"] == []
 
 
 def test_a_limit_makes_it_partial(suffice: Callable, docs: Path) -> None:
     question = "When did Karl von Frisch decode the dance, and who designed the Eiffel Tower?"
-    ended = suffice("ask", question, "--docs", docs, "--alpha", 1, "--max-rounds", 1, "--json")
+    ended = suffice("ask", question, "--docs", docs, "--alpha", 1, "--strategy", "reflect", "--max-rounds", 1, "--json")
     report = strict(ended.out)
     assert ended.status == 0
     assert report["status"] == "partial"
@@ -184,7 +191,7 @@ def test_quiet_says_nothing_on_standard_error(suffice: Callable, docs: Path) -> 
 
 def test_the_trace_is_json_lines_of_the_contract(suffice: Callable, docs: Path, tmp_path: Path) -> None:
     trace = tmp_path / "trace.jsonl"
-    suffice("ask", QUESTION, "--docs", docs, "--alpha", 1, "--trace", trace, "--max-seconds", "inf")
+    suffice("ask", QUESTION, "--docs", docs, "--alpha", 1, "--strategy", "reflect", "--trace", trace)
     events = [strict(line) for line in trace.read_text(encoding="utf-8").splitlines()]
     assert all({"type", "run", "at"} <= set(event) for event in events)
     assert len({event["run"] for event in events}) == 1
@@ -194,6 +201,15 @@ def test_the_trace_is_json_lines_of_the_contract(suffice: Callable, docs: Path, 
     assert set(one["passages"][0]) >= {"id", "title", "location", "score", "text"}
     [stopped] = [event for event in events if event["type"] == "stopped"]
     assert stopped["stop"]["reason"] == "sufficient"
+
+
+def test_a_bound_without_end_leaves_the_trace_readable(suffice: Callable, docs: Path, tmp_path: Path) -> None:
+    """Refused, or written as JSON that other languages read too."""
+    trace = tmp_path / "trace.jsonl"
+    ended = suffice("ask", QUESTION, "--docs", docs, "--alpha", 1, "--trace", trace, "--max-seconds", "inf")
+    assert ended.status in (0, 2)
+    if ended.status == 0:
+        assert [strict(line) for line in trace.read_text(encoding="utf-8").splitlines()]
 
 
 def test_several_docs_and_globs(suffice: Callable, docs: Path) -> None:

@@ -167,7 +167,7 @@ def test_a_bound_in_the_environment_that_allows_nothing(
         "exhaustion) | budget(rounds=1",
         "__import__('os').system('true')",
         "(" * 3000,
-        "exhaustion" + " | exhaustion" * 5000 + " |",
+        "exhaustion" + " | exhaustion" * 1000 + " |",
     ],
 )
 def test_a_stop_that_is_no_gate(suffice: Callable, docs: Path, expression: str) -> None:

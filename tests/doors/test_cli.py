@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-COMMANDS = ["ask", "search", "index", "explain", "doctor"]
+COMMANDS = ["ask", "search", "index", "explain", "replay", "doctor"]
 
 
 def test_version(suffice: Callable) -> None:

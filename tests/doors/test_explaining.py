@@ -56,6 +56,15 @@ def test_half_a_character_at_the_end(suffice: Callable, trace: Path) -> None:
     assert suffice("explain", trace).status == 0
 
 
+def test_a_source_with_rare_line_ends(suffice: Callable, docs: Path, tmp_path: Path) -> None:
+    (docs / "rare.txt").write_text(
+        "The waggle dance\u2028was decoded\x85by Frisch.\x0cIt is a dance.\n", encoding="utf-8"
+    )
+    suffice("ask", "Who decoded the waggle dance?", "--docs", docs, "--alpha", 1, "--trace", "rare.jsonl")
+    ended = suffice("explain", tmp_path / "rare.jsonl")
+    assert ended.status == 0, ended.err
+
+
 def test_a_run_that_was_cut_off_before_it_stopped(suffice: Callable, trace: Path) -> None:
     lines = trace.read_text(encoding="utf-8").splitlines(keepends=True)
     trace.write_text("".join(line for line in lines if '"stopped"' not in line and '"report"' not in line))

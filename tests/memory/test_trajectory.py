@@ -12,7 +12,9 @@ from suffice.text.tokens import estimate_tokens
 from suffice.types import Hits, Query, Round
 
 quick = settings(deadline=None, max_examples=100)
-sentence = st.lists(st.sampled_from("the old bridge of stone was built by Ada in 1820".split()), min_size=1, max_size=12)
+sentence = st.lists(
+    st.sampled_from("the old bridge of stone was built by Ada in 1820".split()), min_size=1, max_size=12
+)
 texts = st.lists(sentence.map(" ".join), min_size=1, max_size=12).map(lambda all_of_them: ". ".join(all_of_them) + ".")
 
 

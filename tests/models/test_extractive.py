@@ -13,7 +13,7 @@ from suffice.errors import ModelError
 from suffice.front import research
 from suffice.models.extractive import Extractive
 from suffice.testing import WordSearch, passage
-from suffice.types import Note, Passage, Report
+from suffice.types import Note, Passage, Place, Report
 
 
 def ask(question: Any) -> Any:
@@ -42,13 +42,33 @@ def planned(task: str, most: int = 6) -> list[str]:
 DANCE = note("Karl von Frisch decoded the waggle dance in 1927. Bees are insects.", 1, "Bees")
 BRIDGE = note("The Forth Bridge was opened in 1890. John Fowler designed the Forth Bridge.", 2, "Bridges")
 
-SUBJECTS = st.sampled_from(["The waggle dance", "A *starred* hive", "lru_cache[1]", "The_queen_", "Dr. Frisch", "`maxsize`", "1. Honey", "東京"])
-VERBS = st.sampled_from(["shows", "costs <b>ten</b>", "is a_b", "was decoded in 1927 by", "means | that", "\\escapes", "& amp; ~~ends~~"])
-OBJECTS = st.sampled_from(["the sun", "the dance\nof bees", "nothing at all", "e.g. flowers", "a price of 3.50", "#5 - or [2]", "“the hive”"])
+SUBJECTS = st.sampled_from(
+    [
+        "The waggle dance",
+        "A *starred* hive",
+        "lru_cache[1]",
+        "The_queen_",
+        "Dr. Frisch",
+        "`maxsize`",
+        "1. Honey",
+        "東京",
+    ]
+)
+VERBS = st.sampled_from(
+    ["shows", "costs <b>ten</b>", "is a_b", "was decoded in 1927 by", "means | that", "\\escapes", "& amp; ~~ends~~"]
+)
+OBJECTS = st.sampled_from(
+    ["the sun", "the dance\nof bees", "nothing at all", "e.g. flowers", "a price of 3.50", "#5 - or [2]", "“the hive”"]
+)
 SENTENCES = st.builds(lambda *parts: " ".join(parts), SUBJECTS, VERBS, OBJECTS)
 TEXTS = st.lists(SENTENCES, min_size=1, max_size=4).map(". ".join)
 QUESTIONS = st.sampled_from(
-    ["What does the waggle dance show?", "Who decoded the waggle dance?", "What is lru_cache?", "When was the dance of bees decoded?"]
+    [
+        "What does the waggle dance show?",
+        "Who decoded the waggle dance?",
+        "What is lru_cache?",
+        "When was the dance of bees decoded?",
+    ]
 )
 
 
@@ -112,8 +132,34 @@ def test_gaps_are_left_open() -> None:
 
 
 def test_code_is_quoted_as_code() -> None:
-    source = note('def waggle(angle):\n    """Return the dance direction."""\n    return angle % 360\n', 1, "dance.py", "code")
+    source = note(
+        'def waggle(angle):\n    """Return the dance direction."""\n    return angle % 360\n', 1, "dance.py", "code"
+    )
     assert "Return the dance direction. [1]" in drafted("What direction does the dance return?", source).answer
+
+
+CODE = '''def dance(angle):
+    """Show the waggle dance. The angle is kept."""
+    # The waggle dance turns. Then it stops.
+    return angle % 360  # the dance `angle` e.g. 90. Not more
+'''
+LIST = """Steps of the waggle dance:
+1. Dance in a circle. Then turn.
+2) The dance ends
+- *Waggle* while the dance lasts
+# Dance heading
+Quelle est la danse ? La danse : la voici !
+"""
+
+
+@pytest.mark.parametrize(("text", "kind"), [(CODE, "code"), (LIST, "text"), (LIST, "markdown")])
+def test_comments_and_list_items_are_quoted_whole(text: str, kind: str) -> None:
+    source = Passage("p", text, "Dance", Place("dance", (1, text.count("\n"))), kind)
+    report = asyncio.run(research("What is the waggle dance angle?", search=WordSearch([source])))
+    assert report.claims
+    for claim in report.claims:
+        assert claim.support == "supported", claim
+        assert all(span.quote in text for span in claim.spans)
 
 
 def test_sufficient_when_every_part_is_covered() -> None:
@@ -151,16 +197,19 @@ def test_leads_are_followed_once_and_no_more_than_wanted() -> None:
 
 def test_a_plan_begins_with_the_question() -> None:
     assert planned("Who decoded the waggle dance?") == ["Who decoded the waggle dance?"]
-    survey = planned("How do Kestrel, Falcon and Osprey store logs?")
-    assert survey[0] == "How do Kestrel, Falcon and Osprey store logs?"
+    survey = planned("How do Kestrel, Falcon or Osprey differ in storing logs?")
+    assert survey[0] == "How do Kestrel, Falcon or Osprey differ in storing logs?"
     assert len(survey) > 1
-    assert len(planned("How do Kestrel, Falcon and Osprey store logs?", 2)) == 2
+    assert len(planned("How do Kestrel, Falcon or Osprey differ in storing logs?", 2)) == 2
 
 
 def test_a_demanding_question_is_planned_as_one() -> None:
     simple, deep = (
         ask(Plan(task, 6)).complexity
-        for task in ("What is a hive?", "Compare risks, costs, dates, owners and limits; who decided, and when, and why it failed?")
+        for task in (
+            "What is a hive?",
+            "Compare risks, costs, dates, owners and limits; who decided, and when, and why it failed?",
+        )
     )
     assert (simple, deep) == ("simple", "deep")
 

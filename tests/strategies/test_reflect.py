@@ -68,7 +68,7 @@ def test_a_run_recovers_from_one_bad_reflection():
 
 def test_leads_of_one_document_do_not_end_the_run_early():
     """Chunks of one file share a title; following the first must not close the way to the others."""
-    chunks = [passage(f"doc#{n}", f"it is said that the bridge was built in part {n}", "handbook") for n in range(3)]
+    chunks = [passage(f"doc#{n}", f"it is said that the bridge was built {n}", "handbook") for n in ("first", "last")]
     other = passage("other", "Halloran Works did it.", "Works")
     found = FixtureSearch(default=[*chunks, other])
     rounds, _, _, stop = asked([ModelError("dizzy")], found=found, plans=[PlanResponse(())], rounds=3)

@@ -27,7 +27,7 @@ from suffice.text.entities import content_stems, entities, facets, stems
     ],
 )
 def test_names_in_a_question(question: str, names: list[str]) -> None:
-    assert entities(question) == names
+    assert list(entities(question)) == names
 
 
 def test_a_comparison_has_two_sides() -> None:

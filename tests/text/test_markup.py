@@ -8,11 +8,13 @@ from markdown_it import MarkdownIt
 from suffice.text.markup import CITATION, code, escape, plain
 
 PIECES = st.sampled_from(
-    ["*", "**", "_", "__", "`", "``", "[1]", "[", "]", "(", ")", "<b>", "</b>", "&amp;", "&#35;", "&", "\\", "\\*", "|", "~~", "# ",
-     "- ", "+ ", "1. ", "2) ", "> ", "!", "![x](y)", "[x](y)", "<http://a.b>", "http://a.b", "word", "lru_cache", "a*b", " ", ".",
-     "é", "東京", "=", "---", "$x$", "{", "'", '"', ":"]
+    ["*", "**", "_", "__", "`", "``", "[1]", "[", "]", "(", ")", "<b>", "</b>", "&amp;", "&#35;", "&", "\\", "\\*", "|", "~~",
+     "# ", "- ", "+ ", "1. ", "2) ", "> ", "!", "![x](y)", "[x](y)", "<http://a.b>", "http://a.b", "word", "lru_cache", "a*b",
+     " ", ".", "é", "東京", "=", "---", "$x$", "{", "'", '"', ":"]
 )  # fmt: skip
-LINES = st.one_of(st.lists(PIECES, max_size=12).map("".join), st.text(max_size=60)).map(lambda text: " ".join(text.split()))
+LINES = st.one_of(st.lists(PIECES, max_size=12).map("".join), st.text(max_size=60)).map(
+    lambda text: " ".join(text.split())
+)
 
 
 def shown(markdown: str) -> str:

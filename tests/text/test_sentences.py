@@ -1,6 +1,7 @@
 """Sentences as offsets: exact, in order, nothing lost."""
 
 import re
+import time
 from itertools import pairwise
 
 import pytest
@@ -10,8 +11,8 @@ from hypothesis import strategies as st
 from suffice.text.sentences import code_lines, docstrings, sentences, units
 
 PIECES = st.sampled_from(
-    ["Dr.", "e.g.", "the", "Ada", "3.14", ".", "!", "?", "…", "\n", "\n\n", " ", "\t", "- item", "1. ", "# Head", "| a |", "他来了。",
-     "「はい」", '"', "”", ")", "`x`", "é", "\u2028", "\r\n", "\x0c", "\u3000", "end.", "no"]
+    ["Dr.", "e.g.", "the", "Ada", "3.14", ".", "!", "?", "…", "\n", "\n\n", " ", "\t", "- item", "1. ", "# Head", "| a |",
+     "他来了。", "「はい」", '"', "”", ")", "`x`", "é", "\u2028", "\r\n", "\x0c", "\u3000", "end.", "no"]
 )  # fmt: skip
 TEXTS = st.one_of(st.text(max_size=200), st.lists(PIECES, max_size=40).map("".join))
 
@@ -57,7 +58,8 @@ def test_units_of_code_are_exact_and_in_order(text: str) -> None:
         ("See fig. 2, e.g. the top, i.e. the roof. Then go.", ["See fig. 2, e.g. the top, i.e. the roof.", "Then go."]),
         ("Version 3.11 costs $3.50. Buy it.", ["Version 3.11 costs $3.50.", "Buy it."]),
         ("Call lru_cache.clear() first. Then go on.", ["Call lru_cache.clear() first.", "Then go on."]),
-        ('He said "Go." She went. (Both left.) Nobody stayed.', ['He said "Go."', "She went.", "(Both left.)", "Nobody stayed."]),
+        ('He said "Go." She went. (Both left.) Nobody stayed.',
+         ['He said "Go."', "She went.", "(Both left.)", "Nobody stayed."]),
         ("Wait... it goes on. Really.", ["Wait... it goes on.", "Really."]),
         ("他来了。她走了！真的吗？是。", ["他来了。", "她走了！", "真的吗？", "是。"]),
         ("「はい。」彼は言った。", ["「はい。」", "彼は言った。"]),
@@ -71,9 +73,16 @@ def test_where_a_reader_would_cut(text: str, expected: list[str]) -> None:
     assert cut(text) == expected
 
 
-def test_a_very_long_text_takes_no_longer_than_it_should() -> None:
-    text = "a. b " * 40_000 + "(" * 20_000 + "\n" * 20_000 + "." * 20_000
-    assert sentences(text)
+@pytest.mark.parametrize("piece", ["He left. She ", "a. b ", "...", "?!", "\n", "\n- x", '."', "。"])
+def test_twice_the_text_takes_about_twice_the_time(piece: str) -> None:
+    def seconds(times: int) -> float:
+        text = piece * times
+        began = time.process_time()
+        sentences(text)
+        return time.process_time() - began
+
+    short = min(seconds(1_000) for _ in range(3))
+    assert seconds(4_000) < 8 * short + 0.05, "quadratic would be sixteen times as long"
 
 
 CODE = '''def area(r):

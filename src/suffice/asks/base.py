@@ -50,9 +50,8 @@ def template(role: str) -> PromptFile:
 
 def _words(value: object) -> str:
     if isinstance(value, Note):
-        # The fence marks retrieved text as data; a fence inside the text would end it early and is softened.
-        title = f" {value.title}" if value.title else ""
-        return f"{' '.join(value.handles)}{title}\n<<<\n{value.text.replace('>>>', '> > >')}\n>>>"
+        title = " ".join(_unfenced(value.title).split())
+        return f"{' '.join(value.handles)} {title}".rstrip() + f"\n<<<\n{_unfenced(value.text)}\n>>>"
     if isinstance(value, Query):
         return value.text
     if isinstance(value, Mapping):
@@ -61,3 +60,8 @@ def _words(value: object) -> str:
         lines = [_words(item) if isinstance(item, Note) else f"- {_words(item)}" for item in value]
         return "\n".join(lines) or "(none)"
     return str(value)
+
+
+def _unfenced(text: str) -> str:
+    """The fence marks retrieved text as data; one inside the text would end it early, so it is softened."""
+    return text.replace(">>>", "> > >").replace("<<<", "< < <")

@@ -10,7 +10,8 @@ from suffice.gates.parse import parse
 from suffice.leads import Embed
 from suffice.meters import MEANING
 from suffice.replay.compare import Row, compare
-from suffice.replay.episodes import Episode, read_corpus, read_episodes
+from suffice.replay.episodes import read_corpus, read_episodes
+from suffice.replay.recorded import Episode
 
 # S3's sweep: seven discrete and nine smooth configurations of the exhaustion gate.
 SWEEP = (
@@ -76,7 +77,7 @@ def table(rows: Sequence[Row]) -> str:
     for row in rows:
         interval = "–" if row.lift_ci is None else f"[{100 * row.lift_ci[0]:+.1f}, {100 * row.lift_ci[1]:+.1f}]"
         cells = [
-            f"`{row.gate}`",
+            f"`{row.gate}`".replace("|", "\\|"),
             f"{row.mean_rounds:.2f}",
             _number(row.mean_tokens, ",.0f"),
             _number(row.recall, ".3f"),

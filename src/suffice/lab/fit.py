@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from suffice.errors import InputError
 from suffice.gates.worth import Weights, chance, load, signals
 from suffice.replay.compare import recall_curve
-from suffice.replay.episodes import Episode
 from suffice.replay.judge import readings_of
+from suffice.replay.recorded import Episode
 from suffice.types import Readings
 
 if TYPE_CHECKING:

@@ -29,13 +29,13 @@ class EmbeddingNovelty:
         self._known: numpy.ndarray | None = None
 
     def read(self, sight: Sight) -> Readings:
-        import numpy
-
         hits = list({hit.id: hit for hit in (*sight.raw, *sight.new)}.values())
         if self._embed is None or sight.failed or any(hit.text is None for hit in hits):
             return {"novelty.embedding": None}
         if not hits:
             return {"novelty.embedding": 0.0}
+        import numpy
+
         vectors = self._embed(_texts(hits))
         if self._known is None:
             score = 10.0
@@ -62,10 +62,10 @@ class Coverage:
         self._topics, self._vectors, self._covered = list(topics), None, None
 
     def read(self, sight: Sight) -> Readings:
-        import numpy
-
         if self._embed is None or not self._topics or any(hit.text is None for hit in sight.new):
             return dict.fromkeys(self.names)
+        import numpy
+
         if self._vectors is None:
             self._vectors = self._embed(self._topics)
         before = self._covered

@@ -13,8 +13,8 @@ from suffice.gates.basic import fixed
 from suffice.leads import Embed
 from suffice.measure.answers import f1
 from suffice.measure.frontier import at, fixed_envelope, hull, oracle_envelope
-from suffice.replay.episodes import Episode
 from suffice.replay.judge import Halt, halt, readings_of
+from suffice.replay.recorded import Episode
 from suffice.types import Verdict
 
 if TYPE_CHECKING:

@@ -1,67 +1,22 @@
-"""Recorded runs, ours and other agents': the lab's interchange format, and traces read as episodes.
-
-A recording may lack texts, scores, tokens or readings: what is missing is unknown, never zero.
-"""
+"""Recorded runs, ours and other agents': the lab's interchange format, and traces read as episodes."""
 
 import gzip
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from suffice.errors import InputError
-from suffice.types import Readings
-
-
-@dataclass(frozen=True, slots=True)
-class RecordedHit:
-    """A passage as a recording holds it."""
-
-    id: str
-    title: str | None = None
-    text: str | None = None
-    score: float | None = None
-    location: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class RecordedRound:
-    """A round as a meter sees it (``raw``, ``new``, ``queries``, ``failed``), with what was recorded beside."""
-
-    index: int
-    queries: tuple[str, ...]
-    raw: tuple[RecordedHit, ...]
-    new: tuple[RecordedHit, ...]
-    readings: Readings
-    tokens: int | None = None
-    answer: str | None = None
-    accepted: bool = True
-    failed: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Episode:
-    """One recorded run with what is known about the truth."""
-
-    id: str
-    question: str
-    gold: frozenset[str]
-    answers: tuple[str, ...]
-    agent: str | None
-    rounds: tuple[RecordedRound, ...]
-    seed: int = 0
+from suffice.replay.recorded import Episode, rounds_of
+from suffice.replay.trace import is_trace, read_trace
 
 
 def read_episodes(path: Path, texts: Mapping[str, tuple[str, str]] | None = None) -> list[Episode]:
     """The episodes of a file: JSONL of episodes (also gzipped), or a trace. ``texts`` joins (title, text) by passage id."""
-    objects = list(_objects(path))
-    if objects and objects[0].get("type") is not None:
-        from suffice.replay.trace import episode_of
-
-        return [episode_of(objects, path)]
+    if is_trace(path):
+        return [read_trace(path).episode()]
     episodes = []
-    for number, item in enumerate(objects, 1):
+    for number, item in enumerate(_objects(path), 1):
         try:
             episodes.append(_episode(item, texts or {}))
         except (KeyError, TypeError, AttributeError) as error:
@@ -79,29 +34,6 @@ def read_corpus(path: Path) -> dict[str, tuple[str, str]]:
         raise InputError(f"{path}: a record of a corpus needs {error}") from error
 
 
-def rounds_of(items: list[dict[str, Any]], texts: Mapping[str, tuple[str, str]]) -> tuple[RecordedRound, ...]:
-    """Rounds in order; what an earlier round had is no longer new."""
-    seen: set[str] = set()
-    rounds = []
-    for number, item in enumerate(items, 1):
-        hits = tuple(_hit(hit, texts) for hit in item["passages"])
-        new = tuple(hit for hit in hits if hit.id not in seen)
-        seen.update(hit.id for hit in new)
-        rounds.append(
-            RecordedRound(
-                index=number,
-                queries=tuple(item["queries"]),
-                raw=hits,
-                new=new,
-                readings=item.get("readings") or {},
-                tokens=item.get("tokens"),
-                answer=item.get("answer"),
-                accepted=item.get("accepted", True),
-            )
-        )
-    return tuple(rounds)
-
-
 def _episode(item: dict[str, Any], texts: Mapping[str, tuple[str, str]]) -> Episode:
     rounds = item["rounds"]
     if not rounds:
@@ -114,17 +46,6 @@ def _episode(item: dict[str, Any], texts: Mapping[str, tuple[str, str]]) -> Epis
         answers=() if answer is None else (str(answer), *map(str, item.get("aliases") or ())),
         agent=item.get("agent"),
         rounds=rounds_of(rounds, texts),
-    )
-
-
-def _hit(hit: dict[str, Any], texts: Mapping[str, tuple[str, str]]) -> RecordedHit:
-    title, text = texts.get(str(hit["id"]), (None, None))
-    return RecordedHit(
-        id=str(hit["id"]),
-        title=hit.get("title") or title,
-        text=hit.get("text") if hit.get("text") is not None else text,
-        score=hit.get("score"),
-        location=hit.get("location"),
     )
 
 

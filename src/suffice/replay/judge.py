@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from suffice.gates.base import Gate
 from suffice.leads import Embed
 from suffice.meters import BEFORE, standard
-from suffice.replay.episodes import Episode
+from suffice.replay.recorded import Episode
 from suffice.types import Readings, Verdict
 
 

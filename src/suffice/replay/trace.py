@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from suffice.errors import InputError
-from suffice.replay.episodes import Episode, RecordedRound, rounds_of
+from suffice.replay.recorded import Episode, RecordedRound, rounds_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +19,10 @@ class Trace:
     rounds: tuple[RecordedRound, ...]
     stop: dict[str, Any] | None
     report: dict[str, Any] | None
+
+    def episode(self) -> Episode:
+        """The trace as an episode; nobody knows its gold."""
+        return Episode(self.run, self.task, frozenset(), (), None, self.rounds, self.seed)
 
 
 def read_trace(path: Path) -> Trace:
@@ -42,10 +46,14 @@ def read_trace(path: Path) -> Trace:
     return _trace(events, path)
 
 
-def episode_of(events: list[dict[str, Any]], path: Path) -> Episode:
-    """The trace as an episode; nobody knows its gold."""
-    trace = _trace(events, path)
-    return Episode(trace.run, trace.task, frozenset(), (), None, trace.rounds, trace.seed)
+def is_trace(path: Path) -> bool:
+    """Whether the file begins with an event; episodes have no type."""
+    try:
+        with path.open(encoding="utf-8") as lines:
+            first = json.loads(next(lines, "null"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(first, dict) and "type" in first
 
 
 def _trace(events: list[dict[str, Any]], path: Path) -> Trace:

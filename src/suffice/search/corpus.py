@@ -1,6 +1,7 @@
 """Files as a search: words first, meaning second.
 
-    BM25 over all passages → the best candidates → alpha · bm25 / best + (1 − alpha) · cosine → near-duplicates dropped
+    BM25 over all passages → the best candidates → alpha · bm25 / best + (1 − alpha) · cosine + 0.15 if the query names the
+    passage's title → near-duplicates dropped
 
 Only candidates are embedded, so that a folder can be searched as soon as its words are indexed. ``alpha`` 1 needs no
 embedding model; ``alpha`` 0 compares with every passage and embeds them all once. How the index keeps up with the files
@@ -21,6 +22,7 @@ from suffice.search.files.walk import Skipped
 from suffice.search.index import Entry, Index
 from suffice.search.upkeep import STDIN, Kept, Wanted, keep
 from suffice.search.vectors import Vectors
+from suffice.text.entities import bare
 from suffice.text.tokens import words
 from suffice.types import Passage, Place, Query
 
@@ -31,9 +33,11 @@ if TYPE_CHECKING:
 
 # Enough for meaning to lift a passage from far down; each costs one embedding, once (tens of milliseconds).
 CANDIDATES = 50
-CANDIDATES_PER_RESULT = 4
+CANDIDATES_PER_RESULT = 2
 # Word sets this alike are copies: the same page saved twice, a quotation with another caption.
 NEAR_DUPLICATE = 0.9
+# Added when the query names the passage's title: who names a thing wants the passage about it.
+_NAMED = 0.15
 _READ_AT_ONCE = 1024
 
 Progress = Callable[[str, int, int], None]
@@ -134,8 +138,12 @@ class Corpus:
         entries = [self._index.entry(address) for _, address in hits]
         vectors = self._vectors.get([text, *map(_embedded, entries)], lambda done: check())
         cosines = vectors[1:] @ vectors[0]
+        asked = _phrase(text)
         mixed = [
-            (self._alpha * score / best + (1 - self._alpha) * float(cosine), entry)
+            (
+                self._alpha * score / best + (1 - self._alpha) * float(cosine) + _NAMED * _names(asked, entry.title),
+                entry,
+            )
             for (score, _), cosine, entry in zip(hits, cosines, entries, strict=True)
         ]
         # The sort is stable: equals keep the order of the words' ranking.
@@ -231,3 +239,13 @@ async def _in_thread(work: Callable[[Callable[[], None]], T]) -> T:
     except asyncio.CancelledError:
         stop.set()
         raise
+
+
+def _phrase(text: str) -> str:
+    return f" {' '.join(words(text))} "
+
+
+def _names(asked: str, title: str) -> bool:
+    """Whether the query holds the title, less a remark in brackets, word for word."""
+    name = _phrase(bare(title))
+    return bool(name.strip()) and name in asked

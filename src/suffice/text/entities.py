@@ -20,6 +20,8 @@ _CAPITALISED = re.compile(
 )
 _QUOTED = re.compile(r"[\"“«]([^\"“”«»\n]{2,80})[\"”»]|`([^`\n]{2,80})`|(?<!\w)'([^'\n]{2,60})'(?!\w)")
 _IDENTIFIER = re.compile(r"\b(?:\w+_\w+|[a-z]+[A-Z]\w+|\w+(?:\.\w+)+|\w+\(\))")
+_REMARK = re.compile(r"\s*\([^()]*\)\s*$")
+_RUN = re.compile(r"[A-ZÀ-ÖØ-ÞĀ-Ž][\w'’-]+(?:\s+[A-ZÀ-ÖØ-ÞĀ-Ž][\w'’-]+)*")
 _POSSESSIVE = re.compile(r"['’]s$")
 _NUMBER = re.compile(r"\b\d[\d.,/:-]*\d\b|\b\d\b")
 _SENTENCE_START = re.compile(r"(?:^|[.!?]\s+|[\"“(]\s*)$")
@@ -55,11 +57,12 @@ def content_stems(text: str) -> frozenset[str]:
     return frozenset(stem for word in words(text) if _carries(word) for stem in stems(word))
 
 
-def entities(text: str) -> list[str]:
+@lru_cache(maxsize=4096)
+def entities(text: str) -> tuple[str, ...]:
     """Names, quoted strings, identifiers and numbers in order of appearance, each once.
 
     >>> entities('Who directed "The Kid" before Charles Chaplin of London met lru_cache in 1952?')
-    ['The Kid', 'Charles Chaplin of London', 'lru_cache', '1952']
+    ('The Kid', 'Charles Chaplin of London', 'lru_cache', '1952')
     """
     found: list[tuple[int, int, str]] = []
     for match in _QUOTED.finditer(text):
@@ -73,7 +76,19 @@ def entities(text: str) -> list[str]:
                 name = _without_opening(name, text, match.start())
             if name:
                 found.append((match.start(), match.end(), name))
-    return list(dict.fromkeys(name for _, _, name in sorted(found, key=lambda item: item[0])))
+    return tuple(dict.fromkeys(name for _, _, name in sorted(found, key=lambda item: item[0])))
+
+
+@lru_cache(maxsize=4096)
+def names(text: str) -> tuple[str, ...]:
+    """Only the runs of capitalised words: what leads on from one page to another. Numbers and quotations lead astray."""
+    found = (_without_opening(_POSSESSIVE.sub("", run.strip(" .,'’-")), text, 0) for run in _RUN.findall(text))
+    return tuple({name.lower(): name for name in found if len(name) > 1}.values())
+
+
+def bare(title: str) -> str:
+    """A title without the remark in brackets that tells it from others of the same name."""
+    return _REMARK.sub("", title)
 
 
 def facets(question: str, most: int = 6) -> list[Facet]:

@@ -10,13 +10,14 @@ from functools import cache
 from hashlib import sha256
 from html import escape
 
+from suffice.explanation import ENDING_WORDS, PROMISE_WORDS
 from suffice.types import Claim, Report, RoundRecord, Source, Span, Stop, Support
 from suffice.write import chart
 from suffice.write.markdown import NO_ANSWER, usage_line
 from suffice.write.marks import GLYPHS, mark
 from suffice.write.plain import clean, number, one_line
 from suffice.write.prose import Prose, is_web
-from suffice.write.rounds import ENDING_WORDS, PROMISE_WORDS, chosen, leaves, outcome, series
+from suffice.write.rounds import chosen, leaves, outcome, series
 
 _LONGEST_HEADING = 240
 

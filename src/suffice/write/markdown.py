@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from suffice.types import Bill, Report, Stop
 from suffice.write.plain import clean, number, one_line
-from suffice.write.rounds import ENDING_WORDS, PROMISE_WORDS, chosen, outcome, series
+from suffice.write.rounds import chosen, outcome, series
 
 # An underscore inside a word (base_events.py) is no emphasis and stays readable.
 _SPECIAL = re.compile(r"([\\`*\[\]<|~]|(?<![^\W_])_|_(?![^\W_]))")
@@ -112,11 +112,7 @@ def _sources(report: Report) -> Iterable[str]:
 
 def _why(stop: Stop) -> Iterable[str]:
     yield "## Why it stopped"
-    ending = ENDING_WORDS.get(stop.reason, stop.reason)
-    yield (
-        f"**Round {stop.round}, {escape(stop.reason)}:** {escape(ending)}. {escape(stop.explanation)} "
-        f"({PROMISE_WORDS[stop.promise].capitalize()}.)"
-    )
+    yield f"**{escape(stop.reason)}.** {escape(stop.explanation)}"
     if stop.expression:
         yield f"Gate: {_code(stop.expression)}"
     if stop.rounds:

@@ -17,27 +17,6 @@ _TELLING = (
     "worth.p",
 )
 
-ENDING_WORDS = {
-    "sufficient": "the evidence was enough",
-    "saturated": "new rounds said nothing new",
-    "exhausted": "searching kept returning what was already known",
-    "diminished": "another round was not worth its price",
-    "budget_rounds": "the bound on rounds was reached",
-    "budget_queries": "the bound on queries was reached",
-    "budget_time": "the time was up",
-    "budget_tokens": "the token budget was spent",
-    "budget_cost": "the money was spent",
-    "search_unavailable": "the search did not answer",
-    "planner_done": "there was nothing left to ask",
-    "cancelled": "the run was cancelled",
-}
-
-PROMISE_WORDS = {
-    "heuristic": "a rule of thumb, without a bound on its error",
-    "estimate": "a statistical estimate",
-    "guarantee": "a rule with a stated bound on its error",
-}
-
 
 def leaves(record: RoundRecord) -> tuple[Verdict, ...]:
     """The verdicts of the round, composed ones taken apart."""

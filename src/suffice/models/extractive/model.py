@@ -1,18 +1,22 @@
 """The extractive model: each ask goes to the function that answers it."""
 
 import asyncio
-from typing import TypeVar, cast
+from collections.abc import Callable
+from typing import Any, TypeVar
 
-from suffice.asks import Ask, Draft, Plan, Reflect
+from suffice.asks import Ask, Draft, Judge, Novelty, Plan, Reflect
 from suffice.errors import ModelError
 from suffice.leads import Embed
 from suffice.models.base import Reply
+from suffice.models.extractive.assess import judge, novelty
 from suffice.models.extractive.draft import draft
 from suffice.models.extractive.plan import plan
 from suffice.models.extractive.reflect import reflect
 from suffice.types import Usage
 
 A = TypeVar("A")
+
+_ANSWERS: dict[type, Callable[[Any], Any]] = {Plan: plan, Reflect: reflect, Novelty: novelty, Judge: judge}
 
 
 class Extractive:
@@ -25,15 +29,10 @@ class Extractive:
         self._embed = embed
 
     async def __call__(self, ask: Ask[A]) -> Reply[A]:
-        answer: object
-        if isinstance(ask, Plan):
-            answer = plan(ask)
-        elif isinstance(ask, Reflect):
-            answer = reflect(ask)
-        elif isinstance(ask, Draft):
-            answer = await asyncio.to_thread(draft, ask, self._embed)
+        if isinstance(ask, Draft):
+            answer: Any = await asyncio.to_thread(draft, ask, self._embed)
+        elif type(ask) in _ANSWERS:
+            answer = _ANSWERS[type(ask)](ask)
         else:
-            raise ModelError(
-                f"The extractive model has no way to answer {ask.role!r}; choose a language model with --model"
-            )
-        return Reply(cast(A, answer), Usage(calls=1))
+            raise ModelError(f"The extractive model cannot answer {ask.role!r}; choose a language model with --model")
+        return Reply(answer, Usage(calls=1))

@@ -1,0 +1,124 @@
+"""What judging costs: readings and verdicts of a round, and a replay of many runs; prints a Markdown table.
+
+    python -m bench.meters [--rounds 1000] [--episodes 10000] [--profile]
+
+Passages are synthetic: 80 words each, drawn by Zipf's law, every eighth word a name; five new ones a round. No embeddings. A
+round goes through ``StopMonitor.observe``: all meters, and the gate judged twice, as in the loop. The aims: a round under 1 ms
+at 1,000 passages seen, no dearer at round 1,000 than at round 10, and the replay of 10,000 runs with 20 gates under 60 s.
+Times are the process's own on one core, so that a busy machine does not change them.
+"""
+
+import argparse
+import cProfile
+import pstats
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy
+
+from suffice.doors.replaying import SWEEP
+from suffice.gates.parse import parse
+from suffice.monitor import StopMonitor
+from suffice.replay.compare import compare
+from suffice.replay.recorded import Episode, RecordedHit, RecordedRound
+
+GATE = (
+    "worth(price=0.000001) | exhaustion(j=1, u=0) | saturation(threshold=0) | unseen(mass=0) | budget(rounds=1000000)"
+)
+QUESTION = "Which company founded by Name12 in Name77 built the long bridge over the river that W40 crossed in 1887?"
+PER_ROUND, WORDS, VOCABULARY = 5, 80, 20_000
+REPLAYED = (*SWEEP, "worth", "unseen", "sufficiency(p=0.8)", "worth | exhaustion | budget(rounds=6)")
+
+
+def passages(count: int, seed: int = 1) -> list[dict[str, Any]]:
+    random = numpy.random.default_rng(seed)
+    weights = 1 / numpy.arange(1, VOCABULARY + 1)
+    drawn = random.choice(VOCABULARY, (count, WORDS), p=weights / weights.sum())
+    made = []
+    for number, row in enumerate(drawn.tolist()):
+        text = " ".join(f"Name{word}" if place % 8 == 5 else f"w{word}" for place, word in enumerate(row))
+        made.append(
+            {"id": f"p{number}", "title": f"Name{row[0]} {number}", "text": text, "score": 1 / (1 + number % 5)}
+        )
+    return made
+
+
+def rounds(count: int) -> list[tuple[list[str], list[dict[str, Any]]]]:
+    found = passages(count * PER_ROUND)
+    queries = [[f"Name{number % 300} and the bridge w{number}"] for number in range(count)]
+    return [(queries[i], found[i * PER_ROUND : (i + 1) * PER_ROUND]) for i in range(count)]
+
+
+def observe(given: Sequence[tuple[list[str], list[dict[str, Any]]]]) -> list[float]:
+    """Milliseconds of every round."""
+    monitor = StopMonitor(GATE, question=QUESTION)
+    times = []
+    for queries, hits in given:
+        start = time.process_time()
+        verdict = monitor.observe(queries, hits, tokens=100)
+        times.append(1000 * (time.process_time() - start))
+        assert not verdict.stop, "the gate is set so that it never stops"
+    return times
+
+
+def episodes(count: int, length: int = 10) -> list[Episode]:
+    """Runs without text: ids, scores, a reader's probability, tokens and gold."""
+    random = numpy.random.default_rng(2)
+    made = []
+    for number in range(count):
+        ids = random.integers(0, 40, (length, PER_ROUND)).tolist()
+        sure = random.random(length).tolist()
+        seen: set[int] = set()
+        own = []
+        for index, row in enumerate(ids):
+            hits = tuple(RecordedHit(f"p{id}", score=1 / (1 + place)) for place, id in enumerate(row))
+            new = tuple(hit for hit, id in zip(hits, row, strict=True) if id not in seen)
+            seen.update(row)
+            query = (f"bridge over the river {row[0] % 4}",)
+            own.append(RecordedRound(index + 1, query, hits, new, {"sufficiency.model": sure[index]}, 100, "Ida"))
+        made.append(Episode(f"q{number}", QUESTION, frozenset({"p1", "p2"}), ("Ida",), None, tuple(own), number))
+    return made
+
+
+def near(times: Sequence[float], number: int) -> float:
+    """The median of the twenty rounds around one."""
+    return statistics.median(times[max(0, number - 10) : number + 10])
+
+
+def profiled(title: str, work: Callable[[], object]) -> None:
+    profile = cProfile.Profile()
+    profile.runcall(work)
+    print(f"\n{title}", flush=True)
+    pstats.Stats(profile).sort_stats("tottime").print_stats(12)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=1000)
+    parser.add_argument("--episodes", type=int, default=10_000)
+    parser.add_argument("--profile", action="store_true", help="also where the time goes")
+    given = parser.parse_args()
+    made = rounds(given.rounds)
+    observe(made[:20])
+    times = observe(made)
+    at_thousand = near(times, min(1000 // PER_ROUND, len(times) - 10))
+    print("| readings and verdicts of a round, no embeddings | ms, median |\n|---|--:|")
+    print(f"| at 1,000 passages seen (aim: under 1) | {at_thousand:.2f} |")
+    for number in (10, 100, 1000):
+        if number <= len(times):
+            print(f"| round {number:,} ({number * PER_ROUND:,} passages seen) | {near(times, number):.2f} |")
+    runs = episodes(given.episodes)
+    gates = [parse(text) for text in REPLAYED]
+    start = time.process_time()
+    compare(runs, gates)
+    seconds = time.process_time() - start
+    print(f"\n| replay of {len(runs):,} runs of ten rounds, {len(gates)} gates, one process | {seconds:.0f} s |")
+    if given.profile:
+        profiled("rounds", lambda: observe(made[:300]))
+        profiled("replay", lambda: compare(runs[:1000], gates))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,63 @@
+"""What the engine itself costs a round, with a scripted model and a fixture search: ``python -m bench.overhead``.
+
+Flat from round 2 to round 1,000: cost grows with what is new, not with what is known.
+"""
+
+import asyncio
+import statistics
+import time
+
+from suffice.asks import PlannedQuery, PlanResponse, ReflectionResponse
+from suffice.events import RoundDone
+from suffice.gates.parse import parse
+from suffice.pipeline import Setup, stream
+from suffice.presets import preset
+from suffice.testing import ScriptedModel, passage
+from suffice.types import Bounds, Passage, Query, Usage
+
+ROUNDS = 1000
+_WINDOWS = ((2, 20), (90, 110), (480, 520), (900, 1000))
+
+
+class Endless:
+    """Five new passages for every query, in no time."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    async def __call__(self, query: Query, k: int) -> list[Passage]:
+        self.asked += 1
+        text = "A short passage about nothing in particular, of the length that a search engine returns. " * 3
+        return [passage(f"{self.asked}-{i}", f"{text} Item {self.asked} {i}.", f"Title {i}") for i in range(5)]
+
+
+async def measure() -> list[float]:
+    """Microseconds of each round."""
+    number = iter(range(10**9))
+    reflections = [lambda ask: ReflectionResponse(False, 0.5, (), (f"query number {next(number)}",))]
+    script = {"plan": [PlanResponse((PlannedQuery("the first query"),))], "reflect": reflections}
+    model = ScriptedModel(script, usage=Usage(1, 100, 10))
+    bounds = Bounds(ROUNDS, 10 * ROUNDS, 15, None, 10**9)
+    setup = Setup(
+        "What is it?", Endless(), model, preset("auto"), parse(f"fixed({ROUNDS}) | exhaustion"), bounds=bounds
+    )
+    times: list[float] = []
+    began = time.perf_counter()
+    async for event in stream(setup):
+        if isinstance(event, RoundDone):
+            now = time.perf_counter()
+            times.append(1e6 * (now - began))
+            began = now
+    return times
+
+
+def main() -> None:
+    times = asyncio.run(measure())
+    print("| rounds | median µs a round |")
+    print("|---|--:|")
+    for first, last in _WINDOWS:
+        print(f"| {first}–{last} | {statistics.median(times[first - 1 : last]):,.0f} |")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,466 @@
+"""What each stop gate buys against a constant number of rounds, over recorded runs of a real model.
+
+    python -m bench.stopping                                      writes bench/stopping.md
+    python -m bench.stopping --embeddings                         also the gates that compare meanings (slow the first time)
+    python -m bench.stopping --fit src/suffice/gates/worth.json   refits the shipped weights and does nothing else
+
+The runs lie in ``../shared/data``. Each set is joined with its own corpus: their passage ids collide, so ``suffice lab fit``,
+which takes one corpus, cannot fit on both at once. Every run is measured once; all gates share the readings.
+"""
+
+import argparse
+import json
+import time
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from suffice.doors.replaying import SWEEP, table
+from suffice.gates.parse import parse
+from suffice.lab.fit import calibrate, fit
+from suffice.measure.frontier import at, fixed_envelope, hull, oracle_envelope
+from suffice.replay.compare import Row, compare, recall_curve
+from suffice.replay.episodes import read_corpus, read_episodes
+from suffice.replay.recorded import Episode
+from suffice.replay.judge import halt, readings_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+DATA = Path(__file__).parents[2] / "shared" / "data"
+OUT = Path(__file__).with_suffix(".md")
+SETS = ("musique", "hotpotqa")
+AGENTS = ("ircot", "subq", "react")
+WORTH = ("worth", "worth(price=0.05)", "worth(price=0.15)", "worth(price=0.2)", "worth(price=0.15) | fixed(2)")
+PUBLISHED = (
+    "exhaustion",
+    "saturation.after(2)",
+    "saturation.after(2).epsilon(0.15)",
+    "sufficiency",
+    "sufficiency(p=0.7)",
+    "sufficiency(p=0.9)",
+    "unseen",
+    "unseen(mass=0.5)",
+    "unseen(mass=0.35)",
+    "unseen(mass=0.1)",
+    "judged",
+    "predicates",
+)
+MEANING = ("saturation(by=embedding).after(2)", "gain")
+MAIN = (1.5, 2.0, 2.5, 3.0)
+CHEAP = (1.25, 1.5, 1.75)
+PRICES = (0.05, 0.1, 0.15, 0.2)
+TARGET, CHEAP_TARGET = 0.25, 0.35
+DRAWS = 500
+
+
+# -- the runs ----------------------------------------------------------------------------------------------------------
+
+
+def load(job: tuple[str, str, str, bool]) -> list[Episode]:
+    """One file of episodes with its own corpus, measured: readings recorded, texts dropped."""
+    name, agent, kind, embeddings = job
+    texts = read_corpus(DATA / name / "corpus.jsonl")
+    episodes = read_episodes(DATA / "episodes" / f"{name}.{agent}.{kind}.jsonl.gz", texts)
+    needs = frozenset[str]().union(*(parse(gate).needs for gate in (*WORTH, *PUBLISHED, *SWEEP, *MEANING)))
+    embed = _embed() if embeddings else None
+    # Every run draws its own chances (ε); a file of episodes holds no seeds.
+    return [replace(measured(episode, needs, embed), seed=number) for number, episode in enumerate(episodes)]
+
+
+def measured(episode: Episode, needs: frozenset[str], embed: Any = None) -> Episode:
+    """What is recorded beats what can be measured, so a run that carries its readings needs no texts any more."""
+    rounds = []
+    for round, readings in zip(episode.rounds, readings_of(episode, needs, embed), strict=True):
+        raw, new = (tuple(replace(hit, text=None) for hit in hits) for hits in (round.raw, round.new))
+        rounds.append(replace(round, readings=readings, raw=raw, new=new))
+    return replace(episode, rounds=tuple(rounds))
+
+
+def load_all(kinds: Sequence[str], embeddings: bool) -> dict[tuple[str, str], list[Episode]]:
+    """(set, kind) → the runs of all agents. Embedding uses both cores by itself; everything else takes two processes."""
+    jobs = [(name, agent, kind, embeddings) for name in SETS for kind in kinds for agent in AGENTS]
+    if embeddings:
+        loaded = list(map(load, jobs))
+    else:
+        with ProcessPoolExecutor(2) as pool:
+            loaded = list(pool.map(load, jobs))
+    runs: dict[tuple[str, str], list[Episode]] = {}
+    for (name, _, kind, _), episodes in zip(jobs, loaded, strict=True):
+        runs.setdefault((name, kind), []).extend(episodes)
+    return runs
+
+
+def _embed() -> Any:
+    from suffice import settings
+    from suffice.models.embeddings import MiniLM
+    from suffice.search.vectors import Vectors
+
+    return Vectors(MiniLM(), settings.load().cache_dir, lambda message: None).get
+
+
+# -- lift and gap closed at several costs at once, bootstrapped over questions ---------------------------------------------
+
+
+@dataclass(frozen=True)
+class Share:
+    """Lift in recall and share of the gap closed, each with all its bootstrap draws."""
+
+    lift: float
+    gap: float
+    lifts: "NDArray[Any]"
+    gaps: "NDArray[Any]"
+
+    def __str__(self) -> str:
+        low, high = 100 * numpy.quantile(self.lifts, (0.025, 0.975))
+        return f"{100 * self.lift:+.1f} [{low:+.1f}, {high:+.1f}]"
+
+    @property
+    def closed(self) -> str:
+        low, high = 100 * numpy.quantile(self.gaps, (0.025, 0.975))
+        return f"{100 * self.gap:.0f} % [{low:.0f}, {high:.0f}]"
+
+    @property
+    def certain(self) -> bool:
+        return bool(numpy.quantile(self.lifts, 0.025) > 0)
+
+
+def mean(shares: Sequence[Share]) -> Share:
+    """The average over costs (draws are shared) or over sets (draws are independent)."""
+    lifts, gaps = (numpy.mean([getattr(share, name) for share in shares], axis=0) for name in ("lifts", "gaps"))
+    count = len(shares)
+    return Share(sum(share.lift for share in shares) / count, sum(share.gap for share in shares) / count, lifts, gaps)
+
+
+class Yardstick:
+    """Envelope of fixed k and frontier of the oracle, for the runs as they are and for every bootstrap draw of questions."""
+
+    def __init__(self, episodes: Sequence[Episode], cap: int | None = None, seed: int = 0) -> None:
+        whole = [recall_curve(episode) for episode in episodes]
+        self.curves = numpy.array([curve for curve in whole if curve is not None])
+        assert len(self.curves) == len(episodes), "every run of the sets has gold"
+        known = {name: number for number, name in enumerate(dict.fromkeys(episode.id for episode in episodes))}
+        self._question = numpy.array([known[episode.id] for episode in episodes])
+        picks = numpy.random.default_rng(seed).multinomial(len(known), [1 / len(known)] * len(known), size=DRAWS)
+        self._weights = picks[:, self._question].astype(float)
+        self._weights /= self._weights.sum(axis=1, keepdims=True)
+        best = self.curves if cap is None else self.curves[:, :cap]
+        self._fixed, self._oracle = fixed_envelope(self.curves.tolist()), oracle_envelope(best.tolist())
+        lengths = range(1, self.curves.shape[1] + 1)
+        means = self._weights @ numpy.maximum.accumulate(self.curves, axis=1)
+        self._drawn_fixed = [hull([(float(k), y) for k, y in zip(lengths, row, strict=True)]) for row in means.tolist()]
+        self._steps = self._ranked(best.tolist())
+
+    def _ranked(self, curves: Sequence[Sequence[float]]) -> "tuple[NDArray[Any], NDArray[Any], NDArray[Any]]":
+        """Every run's own steps of gain (run, cost, gain), best rate first: a draw only changes how much each weighs."""
+        steps = []
+        for run, curve in enumerate(curves):
+            points = oracle_envelope([curve])
+            steps += [(run, b[0] - a[0], b[1] - a[1]) for a, b in pairwise(points)]
+        steps.sort(key=lambda step: -step[2] / step[1])
+        runs, costs, gains = zip(*steps, strict=True)
+        return numpy.array(runs), numpy.array(costs), numpy.array(gains)
+
+    def share(self, stops: Sequence[int]) -> Share:
+        rounds = numpy.array(stops, float)
+        recalls = self.curves[numpy.arange(len(stops)), numpy.array(stops) - 1]
+        base = at(self._fixed, float(rounds.mean()))
+        lift = float(recalls.mean()) - base
+        gap = at(self._oracle, float(rounds.mean())) - base
+        costs, found = self._weights @ rounds, self._weights @ recalls
+        runs, cost, gain = self._steps
+        lifts, gaps = numpy.empty(DRAWS), numpy.empty(DRAWS)
+        for draw in range(DRAWS):
+            below = at(self._drawn_fixed[draw], float(costs[draw]))
+            weight = self._weights[draw]
+            x = numpy.concatenate([[1.0], 1 + numpy.cumsum(weight[runs] * cost)])
+            y = float(weight @ self.curves[:, 0]) + numpy.concatenate([[0.0], numpy.cumsum(weight[runs] * gain)])
+            lifts[draw] = found[draw] - below
+            gaps[draw] = lifts[draw] / (numpy.interp(costs[draw], x, y) - below)
+        return Share(lift, lift / gap, lifts, gaps)
+
+
+# -- transfer: weights from one set, price from the other set's runs without its labels ------------------------------------
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """How weights fitted on ``train`` do on ``test``: by cost, with a cap of two rounds, and with the price carried over."""
+
+    train: str
+    test: str
+    main: dict[float, Share]
+    cheap: dict[float, Share]
+    capped: dict[float, Share]
+    carried: list[Row]
+
+
+def transfer(train: str, test: str, runs: dict[tuple[str, str], list[Episode]]) -> Transfer:
+    episodes = runs[test, "sampled"]
+    readings = [readings_of(episode, frozenset()) for episode in episodes]
+    short = [replace(episode, rounds=episode.rounds[:2]) for episode in episodes]
+    full, two = Yardstick(episodes), Yardstick(episodes, cap=2)
+    with TemporaryDirectory() as folder:
+        file = str(Path(folder) / "weights.json")
+        Path(file).write_text(json.dumps(fit(runs[train, "sampled"])), encoding="utf-8")
+
+        def stops(price: float, cap: str) -> list[int]:
+            gate = parse(f"worth(price={price!r}, file='{file}'){cap}")
+            return [halt(gate, course, 0).rounds for course in readings]
+
+        main = {cost: full.share(stops(calibrate(episodes, cost, file), "")) for cost in MAIN}
+        kept = {cost: stops(calibrate(short, cost, file), " | fixed(2)") for cost in CHEAP}
+        names = [*(f"worth(price={price})" for price in PRICES), "worth(price=0.15) | fixed(2)"]
+        rows = compare(episodes, [parse(name.replace(")", f", file='{file}')", 1)) for name in names], draws=DRAWS)
+    carried = [replace(row, gate=name) for name, row in zip(names, rows, strict=False)]
+    cheap, capped = ({cost: yard.share(kept[cost]) for cost in CHEAP} for yard in (full, two))
+    return Transfer(train, test, main, cheap, capped, carried)
+
+
+def both_ways(runs: dict[tuple[str, str], list[Episode]]) -> list[Transfer]:
+    return [transfer(SETS[1], SETS[0], runs), transfer(SETS[0], SETS[1], runs)]
+
+
+# -- the page ----------------------------------------------------------------------------------------------------------
+
+
+def transfer_section(found: Sequence[Transfer]) -> list[str]:
+    lines = [
+        "## Transfer: what the default gate is worth on data it was not fitted on",
+        "",
+        "Weights fitted on one set; the price set on the other set's runs so that they cost the target on average, without "
+        f"their labels. Lift in points of recall, gap = share of the way from fixed k to the oracle; {DRAWS} bootstrap draws "
+        "over questions, weights and stops held fixed.",
+        "",
+        "| weights from → runs of | rounds | lift | gap closed |",
+        "|---|--:|--:|--:|",
+    ]
+    for each in found:
+        way = f"{each.train} → {each.test}"
+        lines += [f"| {way} | {cost:g} | {share} | {share.closed} |" for cost, share in each.main.items()]
+        average = mean(list(each.main.values()))
+        lines.append(f"| **{way}** | **average** | **{average}** | **{average.closed}** |")
+    overall = _main(found)
+    lines.append(f"| **mean of the sets** | **average** | **{overall}** | **{overall.closed}** |")
+    lines += [
+        "",
+        "Cheap mode: never more than two rounds. The gap is measured to the full oracle; the last column to an oracle that is "
+        "itself held to two rounds.",
+        "",
+        "| weights from → runs of | rounds | lift | gap closed | of the two-round oracle |",
+        "|---|--:|--:|--:|--:|",
+    ]
+    for each in found:
+        way = f"{each.train} → {each.test}"
+        lines += [
+            f"| {way} | {cost:g} | {share} | {share.closed} | {each.capped[cost].closed} |"
+            for cost, share in each.cheap.items()
+        ]
+        average, own = (mean(list(shares.values())) for shares in (each.cheap, each.capped))
+        lines.append(f"| **{way}** | **average** | **{average}** | **{average.closed}** | **{own.closed}** |")
+    overall, own = _cheap(found), mean([mean(list(each.capped.values())) for each in found])
+    lines.append(f"| **mean of the sets** | **average** | **{overall}** | **{overall.closed}** | **{own.closed}** |")
+    for each in found:
+        lines += ["", f"Weights *and* price carried over, {each.train} → {each.test}:", "", table(each.carried)]
+    return lines
+
+
+def _main(found: Sequence[Transfer]) -> Share:
+    return mean([mean(list(each.main.values())) for each in found])
+
+
+def _cheap(found: Sequence[Transfer]) -> Share:
+    return mean([mean(list(each.cheap.values())) for each in found])
+
+
+def targets(found: Sequence[Transfer]) -> list[str]:
+    """Whether the aims were reached, worked out from the shares."""
+    lines = ["| aim | result | reached? |", "|---|---|---|"]
+    for title, aim, pick in (
+        (f"{100 * TARGET:.0f} % of the gap on average, costs {_costs(MAIN)}", TARGET, lambda each: each.main),
+        (
+            f"{100 * CHEAP_TARGET:.0f} % of the gap in cheap mode, costs {_costs(CHEAP)}",
+            CHEAP_TARGET,
+            lambda each: each.cheap,
+        ),
+    ):
+        by_set = [mean(list(pick(each).values())) for each in found]
+        for name, share in [
+            *zip((each.test for each in found), by_set, strict=True),
+            ("mean of the sets", mean(by_set)),
+        ]:
+            lines.append(f"| {title}: {name} | {share.closed} | {'yes' if share.gap >= aim else '**no**'} |")
+    for each in found:
+        share = mean(list(each.main.values()))
+        words = "yes" if share.certain else "**no**"
+        lines.append(f"| lift above 0 with its whole interval: {each.test} | {share} points | {words} |")
+    return lines
+
+
+def failures(rows: dict[str, list[Row]]) -> list[str]:
+    """The negative results, from the same rows as the tables."""
+    lines = [
+        "## What did not work",
+        "",
+        "| gate | " + " | ".join(rows) + " | verdict |",
+        "|---|" + "---|" * (len(rows) + 1),
+    ]
+    for number, first in enumerate(next(iter(rows.values()))):
+        if first.gate.startswith(("worth", "fixed", "oracle")):
+            continue
+        own = [of_set[number] for of_set in rows.values()]
+        if all((row.lift_ci or (0, 0))[0] > 0 for row in own):
+            continue
+        cells = [f"{row.mean_rounds:.2f} rounds, {_lift(row)}" for row in own]
+        lines.append(f"| {_code(first.gate)} | " + " | ".join(cells) + f" | {_verdict(own)} |")
+    return lines
+
+
+def _verdict(rows: Sequence[Row]) -> str:
+    if all(row.fire_rate == 0 for row in rows):
+        silent = all(row.abstained == len(row.stops) for row in rows)
+        return "abstains: nobody took its reading" if silent else "never fires"
+    if all(row.mean_rounds < 1.02 for row in rows):
+        return "fires at once: a fixed(1)"
+    worse = sum((row.lift_ci or (0, 0))[1] < 0 for row in rows)
+    return {0: "no better than fixed k", len(rows): "worse than fixed k"}.get(
+        worse, "worse on one set, no better on the other"
+    )
+
+
+def by_agent(episodes: Sequence[Episode], gates: Sequence[str]) -> list[str]:
+    columns = []
+    for agent in AGENTS:
+        own = [episode for episode in episodes if episode.agent == agent]
+        assert own, f"no runs of {agent}"
+        columns.append(compare(own, [parse(gate) for gate in gates], draws=DRAWS))
+    lines = ["| gate | " + " | ".join(f"{agent}: rounds, lift, gap" for agent in AGENTS) + " |"]
+    lines.append("|---|" + "---|" * len(AGENTS))
+    for row in zip(*columns, strict=False):
+        cells = [f"{each.mean_rounds:.2f}, {_lift(each)}, {_gap(each)}" for each in row]
+        lines.append(f"| {_code(row[0].gate)} | " + " | ".join(cells) + " |")
+    return lines
+
+
+def sweep(runs: dict[tuple[str, str], list[Episode]]) -> list[str]:
+    columns = {key: compare(episodes, [parse(gate) for gate in SWEEP], draws=DRAWS) for key, episodes in runs.items()}
+    lines = ["| configuration | " + " | ".join(f"{name}, {kind}" for name, kind in columns) + " |"]
+    lines.append("|---|" + "---|" * len(columns))
+    for number, gate in enumerate(SWEEP):
+        cells = [f"{rows[number].mean_rounds:.2f} rounds, {_lift(rows[number])}" for rows in columns.values()]
+        lines.append(f"| {_code(gate)} | " + " | ".join(cells) + " |")
+    return lines
+
+
+def _lift(row: Row) -> str:
+    if row.lift is None or row.lift_ci is None:
+        return "–"
+    return f"{100 * row.lift:+.1f} [{100 * row.lift_ci[0]:+.1f}, {100 * row.lift_ci[1]:+.1f}]"
+
+
+def _gap(row: Row) -> str:
+    return "–" if row.gap_closed is None else f"{row.gap_closed:.0%}"
+
+
+def _code(gate: str) -> str:
+    return f"`{gate}`".replace("|", "\\|")
+
+
+def _costs(costs: Sequence[float]) -> str:
+    return " ".join(f"{cost:g}" for cost in costs)
+
+
+def page(runs: dict[tuple[str, str], list[Episode]], found: Sequence[Transfer], names: Sequence[str]) -> list[str]:
+    gates = [parse(name) for name in names]
+    rows = {key: compare(episodes, gates, draws=DRAWS) for key, episodes in runs.items()}
+    sampled = {name: rows[name, "sampled"] for name in SETS}
+    lines = ["## Were the aims reached?", "", *targets(found), "", *transfer_section(found), "", *failures(sampled)]
+    for name in SETS:
+        lines += [
+            "",
+            f"## {name}: sampled runs, {len(runs[name, 'sampled'])} of three agents",
+            "",
+            table(sampled[name]),
+        ]
+        lines += ["", f"### {name} by agent", "", *by_agent(runs[name, "sampled"], names)]
+    for name in SETS:
+        lines += [
+            "",
+            f"## {name}: greedy runs, {len(runs[name, 'greedy'])} of three agents",
+            "",
+            table(rows[name, "greedy"]),
+        ]
+    return [*lines, "", "## The sixteen configurations of exhaustion", "", *sweep(runs)]
+
+
+HEAD = """# Stop gates against a constant number of rounds
+
+Made by `python -m bench.stopping`; every figure and every yes or no below is computed, none is typed. 3,600 recorded search
+runs of Qwen2.5-Coder-1.5B, eight rounds without any stop, 300 questions of MuSiQue and 300 of HotpotQA, three agents.
+Lift is in points of gold-passage recall against `fixed(k)` at the same mean rounds; brackets are 95 % intervals over questions.
+
+**Read the `worth` rows of the set tables with care:** the shipped weights were fitted on these sampled runs. What they are
+worth on runs they have not seen is the section *Transfer*. The signals themselves were chosen while looking at both sets, so
+expect somewhat less on data nobody has looked at. Greedy runs freeze (they repeat their queries): they show loop detection.
+"""
+
+
+def provenance(runs: dict[tuple[str, str], list[Episode]], found: Sequence[Transfer]) -> dict[str, Any]:
+    def figures(share: Share) -> dict[str, Any]:
+        low, high = numpy.quantile(share.lifts, (0.025, 0.975))
+        return {
+            "lift": round(share.lift, 4),
+            "lift_ci": [round(float(low), 4), round(float(high), 4)],
+            "gap_closed": round(share.gap, 3),
+        }
+
+    episodes = [episode for name in SETS for episode in runs[name, "sampled"]]
+    return {
+        "made_by": "python -m bench.stopping --fit",
+        "sets": list(SETS),
+        "licences": "questions and passages: MuSiQue CC BY 4.0, HotpotQA CC BY-SA 4.0; the file holds weights only, no text",
+        "agents": list(AGENTS),
+        "model": "Qwen2.5-Coder-1.5B, sampled at temperature 0.7",
+        "episodes": len(episodes),
+        "rows": sum(len(episode.rounds) - 1 for episode in episodes),
+        "transfer": {
+            f"{each.train} to {each.test}": {
+                f"mean of {_costs(MAIN)} rounds": figures(mean(list(each.main.values()))),
+                f"at most 2 rounds, mean of {_costs(CHEAP)}": figures(mean(list(each.cheap.values()))),
+            }
+            for each in found
+        },
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--embeddings", action="store_true", help="also gates that compare meanings")
+    parser.add_argument(
+        "--fit", type=Path, metavar="FILE", help="write weights fitted on all sampled runs, and no page"
+    )
+    given = parser.parse_args()
+    began = time.perf_counter()
+    runs = load_all(("sampled",) if given.fit else ("sampled", "greedy"), given.embeddings)
+    print(f"measured {sum(map(len, runs.values())):,} runs in {time.perf_counter() - began:.0f} s", flush=True)
+    found = both_ways(runs)
+    if given.fit:
+        weights = fit([episode for name in SETS for episode in runs[name, "sampled"]])
+        given.fit.write_text(
+            json.dumps({**weights, "provenance": provenance(runs, found)}, indent=1) + "\n", encoding="utf-8"
+        )
+    else:
+        lines = page(runs, found, (*WORTH, *PUBLISHED, *(MEANING if given.embeddings else ())))
+        OUT.write_text("\n".join([HEAD, *lines, ""]), encoding="utf-8")
+    print("\n".join(targets(found)))
+    print(f"wrote {given.fit or OUT} after {time.perf_counter() - began:.0f} s")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,24 @@
+"""Novelty: how much of a round's results is new, as the model sees it (S2's third assessor)."""
+
+from dataclasses import dataclass
+
+from suffice.asks.base import Ask
+from suffice.types import Note
+
+
+@dataclass(frozen=True, slots=True)
+class NoveltyResponse:
+    """0 (nothing new) to 10 (all new); ``None`` when the model's answer was no such number: unknown, never a made-up 5."""
+
+    score: int | None
+
+
+@dataclass(frozen=True)
+class Novelty(Ask[NoveltyResponse]):
+    role = "novelty"
+    answer = NoveltyResponse
+    max_tokens = 3
+
+    task: str
+    known: tuple[Note, ...]
+    results: tuple[Note, ...]

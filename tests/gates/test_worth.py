@@ -1,0 +1,187 @@
+"""The default gate: which level it uses, what it says, and that it never stops on what it does not know."""
+
+import json
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from suffice.gates.parse import parse
+from suffice.gates.worth import chance, load, worth
+
+TEXT = {
+    "worth.missing_names": 1.0,
+    "worth.missing_words": 3.0,
+    "worth.pair_cover": 0.5,
+    "worth.second_adds": 0.2,
+    "worth.standout": 0.3,
+}
+SPENT = {"spend.rounds": 1.0}
+
+
+def rounds(count, **last):
+    return [{**SPENT}] * (count - 1) + [{**SPENT, **last}]
+
+
+@pytest.mark.parametrize(
+    ("readings", "level"),
+    [
+        ({**TEXT, "sufficiency.model": 0.7}, "text+reader"),
+        (TEXT, "text"),
+        ({**TEXT, "worth.missing_names": None, "sufficiency.model": 0.7}, "words+reader"),  # no name in the question
+        ({**TEXT, "worth.missing_names": None}, "words"),
+        ({"sufficiency.model": 0.7}, "reader"),  # no texts
+        ({}, "bare"),
+        ({**TEXT, "sufficiency.model": 1.0}, "text"),  # a bare yes is no probability
+        ({**TEXT, "sufficiency.model": 0.0}, "text"),
+        ({**TEXT, "worth.pair_cover": None}, "bare"),
+    ],
+)
+def test_the_richest_level_whose_signals_are_known_is_used(readings, level):
+    assert chance(readings, 2, load(None)).level == level
+
+
+def test_the_shipped_file_says_where_it_comes_from():
+    from importlib.resources import files
+
+    data = json.loads((files("suffice.gates") / "worth.json").read_text(encoding="utf-8"))
+    assert {"sets", "licences", "agents", "episodes", "rows", "transfer"} <= data["provenance"].keys()
+    assert [level["name"] for level in data["levels"]][-1] == "bare"
+
+
+unit = st.floats(0, 1)
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.integers(1, 20), st.integers(0, 8), unit, unit, st.none() | unit, st.none() | st.floats(0.0001, 0.9999))
+def test_contributions_sum_to_the_log_odds(number, missing, pair, second, lead, sure):
+    readings = {**TEXT, "worth.missing_names": float(missing), "worth.pair_cover": pair, "worth.second_adds": second}
+    readings |= {"worth.standout": lead, "sufficiency.model": sure}
+    weights = load(None)
+    found = chance(readings, number, weights)
+    bias = next(bias for name, bias, _ in weights.levels if name == found.level)
+    assert 0 < found.p < 1
+    assert math.log(found.p / (1 - found.p)) == pytest.approx(bias + sum(found.contributions.values()))
+
+
+def test_the_signals_pull_the_way_they_should():
+    def p(number=2, **changed):
+        return chance({**TEXT, **changed}, number, load(None)).p
+
+    assert p(5) < p(2) < p(1)
+    assert p(**{"worth.missing_names": 4.0}) > p(**{"worth.missing_names": 0.0})
+    assert p(**{"worth.pair_cover": 1.0}) < p(**{"worth.pair_cover": 0.0})
+    assert p(**{"sufficiency.model": 0.9}) < p(**{"sufficiency.model": 0.2})
+    # A reader's certainty counts up to 95 %.
+    assert p(**{"sufficiency.model": 0.96}) == p(**{"sufficiency.model": 0.9999})
+
+
+def test_it_stops_below_its_price_and_explains_why():
+    dear, cheap = worth(price=0.9), worth(price=0.001)
+    stopped, going = dear.judge(rounds(3, **TEXT)), cheap.judge(rounds(3, **TEXT))
+    assert (stopped.stop, stopped.reason, stopped.promise) == (True, "diminished", "estimate")
+    assert going.stop is False
+    [(value, price)] = stopped.signals.values()
+    assert price == 0.9
+    assert f"another round brings new evidence is {value:.2f} < 0.9" in stopped.because
+    assert f"is {value:.2f} ≥ 0.001" in going.because
+    for signal in ("log round", "missing names", "pair cover"):
+        assert signal in stopped.because
+
+
+def test_the_strongest_contribution_comes_first():
+    because = worth().judge(rounds(8, **TEXT)).because
+    assert because.index("log round") < because.index("standout")
+
+
+def test_it_needs_fewer_rounds_the_dearer_a_round_is():
+    history = [{**SPENT, **TEXT} for _ in range(12)]
+
+    def stop(price):
+        return next((n for n in range(1, 13) if worth(price).judge(history[:n]).stop), 99)
+
+    stops = [stop(price) for price in (0.02, 0.05, 0.1, 0.2, 0.5, 0.9)]
+    assert stops == sorted(stops, reverse=True)
+    assert stops[0] > stops[-1]
+
+
+@pytest.mark.parametrize(
+    "readings", [[], [{}], [{"novelty.words": 3.0}], [{**TEXT}], [{**SPENT}, {"novelty.words": 1.0}]]
+)
+def test_before_the_round_is_read_it_does_not_judge(readings):
+    assert worth(price=0.999).judge(readings).stop is None
+
+
+def write(path, **changed):
+    level = {"name": "only", "bias": 0.0, "weights": {"log_round": -1.0, "pair_cover": -2.0}}
+    path.write_text(json.dumps({"price": 0.25, "standout": 0.1, "levels": [level], **changed}), encoding="utf-8")
+    return str(path)
+
+
+def test_a_file_of_ones_own(tmp_path):
+    file = write(tmp_path / "own.json")
+    gate = worth(file=file)
+    assert gate.price == 0.25
+    assert gate.judge(rounds(1, **{**TEXT, "worth.pair_cover": 0.0})).signals["worth.p"][0] == pytest.approx(0.5)
+    assert gate.judge(rounds(1, **{**TEXT, "worth.pair_cover": 1.0})).stop is True
+    assert worth(price=0.3, file=file).price == 0.3
+    # Its only level wants texts: without them it abstains rather than guess.
+    assert gate.judge(rounds(9)).stop is None
+
+
+def test_it_prints_as_text_that_parses_back(tmp_path):
+    file = write(tmp_path / "own.json")
+    for gate in (worth(), worth(0.05), worth(price=0.3, file=file), worth(file=file)):
+        assert parse(str(gate)) == gate
+        assert parse(str(gate)).price == gate.price
+    assert str(worth()) == "worth"
+    assert str(worth(0.15)) == "worth(price=0.15)"
+
+
+def test_extreme_weights_do_not_break_it(tmp_path):
+    level = {"name": "sure", "bias": -5000.0, "weights": {"log_round": 0.0}}
+    gate = worth(file=write(tmp_path / "own.json", levels=[level]))
+    assert gate.judge(rounds(1)).stop is True
+    level["bias"] = 5000.0
+    assert worth(file=write(tmp_path / "own2.json", levels=[level])).judge(rounds(1)).stop is False
+
+
+@pytest.mark.parametrize("price", [0, 1, -0.1, 1.5, math.nan])
+def test_a_price_is_a_probability(price):
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        worth(price=price)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "not json",
+        "[]",
+        "{}",
+        '{"price": 0.1, "standout": 0.1, "levels": []}',
+        '{"price": 0.1, "standout": 0.1, "levels": 3}',
+        '{"price": 0.1, "standout": 0.1, "levels": [{"name": "x", "weights": {}}]}',
+        '{"price": 0.1, "standout": 0.1, "levels": [{"name": "x", "bias": "high", "weights": {}}]}',
+        '{"price": 0.1, "standout": 0.1, "levels": [{"name": "x", "bias": 0, "weights": [1]}]}',
+        '{"price": null, "standout": 0.1, "levels": [{"name": "x", "bias": 0, "weights": {}}]}',
+        '{"price": 7, "standout": 0.1, "levels": [{"name": "x", "bias": 0, "weights": {}}]}',
+    ],
+)
+def test_a_broken_file_is_refused_with_its_name(tmp_path, text):
+    path = tmp_path / "broken.json"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(ValueError, match="worth"):
+        worth(file=str(path))
+
+
+def test_a_signal_that_does_not_exist_is_refused(tmp_path):
+    level = {"name": "odd", "bias": 0.0, "weights": {"moon_phase": 1.0}}
+    with pytest.raises(ValueError, match="moon_phase"):
+        worth(file=write(tmp_path / "own.json", levels=[level]))
+
+
+def test_a_missing_file_says_how_to_make_one(tmp_path):
+    with pytest.raises(ValueError, match="suffice lab fit"):
+        worth(file=str(tmp_path / "none.json"))

@@ -1,0 +1,51 @@
+"""Good–Turing and Chao1 against sums made by hand."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from suffice.measure.richness import Sightings
+
+
+def seen(things):
+    sightings = Sightings()
+    sightings.add(things)
+    return sightings
+
+
+def test_nothing_seen_is_unknown():
+    assert seen("").unseen_mass() is None
+    assert seen("").richness() is None
+
+
+@pytest.mark.parametrize(
+    ("things", "mass", "richness"),
+    [
+        ("a", 1.0, 1.0),  # one thing once: 1 + 1·0/2
+        ("ab", 1.0, 3.0),  # 2 + 2·1/(2·1)
+        ("abc", 1.0, 6.0),  # 3 + 3·2/(2·1)
+        ("aab", 1 / 3, 2.0),  # f₁ = 1, f₂ = 1
+        ("aabbcd", 2 / 6, 4 + 2 / 6),  # f₁ = 2, f₂ = 2
+        ("aaabbbccc", 0.0, 3.0),
+        ("aaabcdef", 5 / 8, 6 + 20 / 2),  # f₁ = 5, f₂ = 0
+    ],
+)
+def test_estimates_by_hand(things, mass, richness):
+    assert seen(things).unseen_mass() == pytest.approx(mass)
+    assert seen(things).richness() == pytest.approx(richness)
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.lists(st.lists(st.integers(0, 12), max_size=6), max_size=8))
+def test_counting_in_parts_equals_counting_at_once(parts):
+    whole = [thing for part in parts for thing in part]
+    sightings = Sightings()
+    for part in parts:
+        sightings.add(part)
+    times = [whole.count(thing) for thing in set(whole)]
+    assert (sightings.total, sightings.different) == (len(whole), len(times))
+    once, twice = times.count(1), times.count(2)
+    if whole:
+        assert sightings.unseen_mass() == pytest.approx(once / len(whole))
+        assert sightings.richness() == pytest.approx(len(times) + once * (once - 1) / (2 * (twice + 1)))
+        assert sightings.richness() >= sightings.different

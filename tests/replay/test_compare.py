@@ -1,0 +1,175 @@
+"""Every column of the table, on runs small enough to work out by hand."""
+
+import pytest
+
+from suffice.gates import exhaustion, fixed, saturation, sufficiency
+from suffice.gates.parse import parse
+from suffice.replay.compare import compare, recall_curve
+from suffice.replay.recorded import Episode, RecordedHit, RecordedRound
+
+
+def rounds_of(*ids, tokens=None, answers=None, sure=None):
+    seen, rounds = set(), []
+    for number, names in enumerate(ids):
+        hits = tuple(RecordedHit(name) for name in names)
+        new = tuple(hit for hit in hits if hit.id not in seen)
+        seen |= {hit.id for hit in hits}
+        readings = {} if sure is None else {"sufficiency.model": sure[number]}
+        spent = None if tokens is None else tokens[number]
+        answer = None if answers is None else answers[number]
+        rounds.append(RecordedRound(number + 1, (f"query {number}",), hits, new, readings, spent, answer))
+    return tuple(rounds)
+
+
+def episode(id, gold, rounds, answers=("Ida Halloran",)):
+    return Episode(id, "Who built it?", frozenset(gold), tuple(answers), None, rounds)
+
+
+# A finds its two gold passages in rounds 1 and 3, B its only one in round 2, C never.
+A = episode(
+    "A",
+    "ab",
+    rounds_of("ax", "y", "b", tokens=(10, 20, 30), answers=("Ida", "?", "Ida Halloran"), sure=(0.2, 0.2, 0.9)),
+)
+B = episode(
+    "B",
+    "c",
+    rounds_of("x", "c", "z", tokens=(10, 10, 10), answers=("", "Halloran", "Ida Halloran"), sure=(0.1, 0.9, 0.9)),
+)
+C = episode("C", "d", rounds_of("x", "y", "z", tokens=(5, 5, 5), answers=("x", "x", "x"), sure=(None, None, None)))
+ALL = (A, B, C)
+
+
+def rows(episodes, *gates, **options):
+    return {row.gate: row for row in compare(episodes, gates, **options)}
+
+
+def test_recall_by_round():
+    assert [recall_curve(each) for each in ALL] == [[0.5, 0.5, 1.0], [0.0, 1.0, 1.0], [0.0, 0.0, 0.0]]
+    assert recall_curve(episode("D", "", rounds_of("x"))) is None
+
+
+def test_every_column_of_a_gate_by_hand():
+    row = rows(ALL, sufficiency(0.8))["sufficiency(p=0.8)"]
+    assert row.stops == (3, 2, 3)  # in the order of the file
+    assert row.mean_rounds == pytest.approx(8 / 3)
+    assert row.mean_tokens == pytest.approx((60 + 20 + 15) / 3)
+    assert row.recall == pytest.approx(2 / 3)
+    assert row.all_gold == pytest.approx(2 / 3)
+    assert row.answer_f1 == pytest.approx((1 + 2 / 3 + 0) / 3)
+    assert row.fire_rate == pytest.approx(2 / 3)
+    assert row.abstained == 1  # C: nobody asked the model
+    # fixed k: (1, 1/6), (2, 1/2), (3, 2/3); at 8/3 rounds two thirds of the way from 1/2 to 2/3.
+    base = 1 / 2 + (2 / 3) * (1 / 6)
+    assert row.lift == pytest.approx(2 / 3 - base)
+    # The oracle has everything at (3 + 2 + 1)/3 = 2 rounds already.
+    assert row.gap_closed == pytest.approx(1.0)
+    assert row.lift_ci[0] <= row.lift <= row.lift_ci[1]
+
+
+def test_a_partly_closed_gap_by_hand():
+    # A stops at once, B at round 2, C at round 1: 4/3 rounds, recall 1/2.
+    gate = parse("sufficiency(p=0.15) | fixed(3)")
+    early = [
+        episode("A", "ab", rounds_of("ax", "y", "b", sure=(0.2, 0.2, 0.2))),
+        episode("B", "c", rounds_of("x", "c", "z", sure=(0.1, 0.2, 0.2))),
+        episode("C", "d", rounds_of("x", "y", "z", sure=(0.2, 0.2, 0.2))),
+    ]
+    row = rows(early, gate)[str(gate)]
+    assert row.stops == (1, 2, 1)
+    base = 1 / 6 + (1 / 3) * (1 / 3)  # a third of the way from fixed(1) to fixed(2)
+    assert row.lift == pytest.approx(0.5 - base)
+    # The oracle buys B's passage first, for one third of a round: it is at 1/2 too.
+    assert row.gap_closed == pytest.approx(1.0)
+    half = rows(early, parse("fixed(2) | fixed(9)"))["fixed(2) | fixed(9)"]
+    assert half.lift == pytest.approx(0.0)
+    assert half.gap_closed == pytest.approx(0.0)
+
+
+def test_constants_have_no_lift_and_the_oracle_closes_the_gap():
+    found = rows(ALL, sufficiency(0.8))
+    assert list(found) == ["sufficiency(p=0.8)", "fixed(1)", "fixed(2)", "fixed(3)", "oracle"]
+    for k, recall, tokens in ((1, 1 / 6, 25 / 3), (2, 1 / 2, 60 / 3), (3, 2 / 3, 105 / 3)):
+        row = found[f"fixed({k})"]
+        assert row.stops == (k, k, k)
+        assert row.lift == pytest.approx(0.0)
+        assert (row.recall, row.mean_tokens) == (pytest.approx(recall), pytest.approx(tokens))
+    best = found["oracle"]
+    assert best.stops == (3, 2, 1)
+    assert (best.mean_rounds, best.recall) == (2.0, pytest.approx(2 / 3))
+    assert best.gap_closed == pytest.approx(1.0)
+    assert best.lift == pytest.approx(2 / 3 - 1 / 2)
+
+
+def test_a_constant_below_the_envelope_has_no_positive_lift():
+    # All gold comes in round 3: mixing fixed(1) and fixed(3) beats fixed(2).
+    late = [episode("A", "a", rounds_of("x", "y", "a"))]
+    assert rows(late)["fixed(2)"].lift == pytest.approx(-0.5)
+
+
+def test_a_run_that_is_shorter_than_k_costs_what_it_has():
+    short = episode("S", "a", rounds_of("a"))
+    row = rows([B, short], fixed(2))["fixed(2)"]
+    assert row.stops == (2, 1)
+    assert (row.mean_rounds, row.recall) == (1.5, 1.0)
+    assert row.lift == pytest.approx(0.0)
+
+
+def test_a_rejected_round_is_paid_for_but_not_kept():
+    hits = (RecordedHit("a", text="one two"), RecordedHit("b", text="one two"))
+    told = tuple(
+        RecordedRound(number + 1, ("q",), (hit,), (hit,), {}, 10, answer)
+        for number, (hit, answer) in enumerate(zip(hits, ("Ida Halloran", "nobody"), strict=True))
+    )
+    row = rows([episode("A", "ab", told)], saturation())["saturation"]
+    assert (row.stops, row.mean_tokens) == ((2,), 20)
+    assert (row.recall, row.answer_f1) == (0.5, 1.0)
+
+
+def test_a_gate_that_never_fires_runs_to_the_end():
+    row = rows(ALL, exhaustion())["exhaustion"]
+    assert (row.fire_rate, row.abstained, row.stops) == (0.0, 0, (3, 3, 3))
+
+
+def test_unknown_readings_are_counted_as_abstentions():
+    row = rows(ALL, saturation())["saturation"]  # no texts
+    assert (row.fire_rate, row.abstained) == (0.0, 3)
+
+
+def test_what_cannot_be_measured_is_none():
+    bare = episode("T", "", rounds_of("x", "y"), answers=())
+    row = rows([bare], fixed(1))["fixed(1)"]
+    assert (row.mean_rounds, row.stops) == (1.0, (1,))
+    for name in ("mean_tokens", "recall", "all_gold", "answer_f1", "lift", "lift_ci", "gap_closed"):
+        assert getattr(row, name) is None, name
+
+
+def test_runs_without_gold_count_for_cost_only():
+    row = rows([*ALL, episode("T", "", rounds_of("x", "y"))], sufficiency(0.8))["sufficiency(p=0.8)"]
+    assert row.stops == (3, 2, 3, 2)
+    assert row.mean_rounds == 2.5
+    assert row.recall == pytest.approx(2 / 3)
+    assert row.lift == pytest.approx(rows(ALL, sufficiency(0.8))["sufficiency(p=0.8)"].lift)
+
+
+@pytest.mark.parametrize("text", ["fixed(2) | sufficiency(p=0.8)", "fixed(2)"])
+def test_a_gate_somebody_asked_for_has_a_fire_rate_whatever_its_name(text):
+    first = compare(ALL, [parse(text)])[0]
+    assert (first.gate, first.fire_rate) == (text, 1.0)
+
+
+def test_intervals_are_seeded_and_move_all_runs_of_a_question_together():
+    first, second = (rows(ALL, sufficiency(0.8))["sufficiency(p=0.8)"].lift_ci for _ in range(2))
+    assert first == second
+    # One question, however many runs: there is nothing to draw from, so the interval is a point.
+    alone = [episode("A", "ab", each.rounds) for each in (A, A, B)]
+    low, high = rows(alone, sufficiency(0.8))["sufficiency(p=0.8)"].lift_ci
+    assert low == pytest.approx(high)
+
+
+def test_chance_is_drawn_anew_for_every_run():
+    # ε ignores a stop with probability one half: of many equal runs about half must go on, not all or none.
+    same = [episode(f"q{number}", "a", rounds_of("x", "y", sure=(0.9, 0.9))) for number in range(60)]
+    gate = sufficiency(0.8).epsilon(0.5)
+    stops = rows(same, gate)[str(gate)].stops
+    assert 10 < stops.count(1) < 50

@@ -1,0 +1,145 @@
+"""A gate over the trace of a run says what it said in the run; a world with nothing left to find ends the run by itself."""
+
+import asyncio
+import json
+from contextlib import aclosing
+
+import pytest
+
+from suffice.asks import PlannedQuery, PlanResponse, ReflectionResponse, SynthesisResponse
+from suffice.events import Finished, RoundDone, record
+from suffice.gates.parse import parse
+from suffice.pipeline import Setup, bounded, stream
+from suffice.presets import Preset, preset
+from suffice.replay.episodes import read_episodes
+from suffice.replay.judge import halt, readings_of
+from suffice.testing import ScriptedModel, WordSearch, passage
+
+TASK = "Who founded the works that built the Meridian bridge in Trieste?"
+WORLD = [
+    passage("p1", "The Meridian bridge was built by Halloran Works in 1887.", "Meridian bridge", score=0.9),
+    passage("p2", "Halloran Works was founded by Ida Halloran.", "Halloran Works", score=0.7),
+    passage("p3", "Ida Halloran studied in Graz and moved to Trieste.", "Ida Halloran", score=0.5),
+    passage("p4", "Graz lies on the river Mur.", "Graz", score=0.3),
+    passage("p5", "Trieste is a port on the Adriatic.", "Trieste", score=0.2),
+]
+# Alike in their words, yet never the same query twice.
+ASKED = [
+    f"who founded Halloran Works Meridian bridge Trieste {word}" for word in "one two three four five six seven".split()
+]
+
+
+def model():
+    """Never content, always with another query."""
+    queries = iter(ASKED * 9)
+    count = iter(range(99))
+    more = lambda ask: ReflectionResponse(False, 0.4, ("a gap",), (f"{next(queries)} {next(count)}",))  # noqa: E731
+    plan = PlanResponse((PlannedQuery(TASK),), "standard")
+    return ScriptedModel({"plan": [plan], "reflect": [more], "draft": [SynthesisResponse("Ida Halloran [1].")]})
+
+
+def play(stop, *, seed=0, tier="deep", k=2):
+    async def events():
+        chosen = Setup(
+            TASK,
+            WordSearch(WORLD),
+            model(),
+            Preset("reflect", "trajectory", stop),
+            parse(stop),
+            tier=tier,
+            seed=seed,
+            k=k,
+        )
+        async with aclosing(stream(chosen)) as running:
+            return [event async for event in running]
+
+    return asyncio.run(events())
+
+
+def recorded(events, path):
+    path.write_text("\n".join(json.dumps(record(event, "r1")) for event in events) + "\n", encoding="utf-8")
+    [episode] = read_episodes(path)
+    return episode
+
+
+GATES = [
+    "worth",
+    "worth(price=0.3)",
+    "worth | exhaustion",
+    "exhaustion",
+    "exhaustion(j=0.5, u=0.5, p=1, window=2)",
+    "exhaustion(j=0.5, u=0.5, p=1, smooth=0.5)",
+    "saturation",
+    "saturation.after(2)",
+    "saturation.after(2).epsilon(0.5)",
+    "saturation(threshold=8).patience(2)",
+    "unseen(mass=0.4)",
+    "saturation & exhaustion(p=1)",
+    "sufficiency | fixed(4)",
+    "budget(queries=3)",
+    "budget(tokens=2000)",
+    "judged | predicates | gain | recall | fixed(3)",
+]
+
+
+@pytest.mark.parametrize("seed", [0, 1, 5])
+@pytest.mark.parametrize("gate", GATES)
+def test_a_replay_stops_where_the_run_stopped_and_says_the_same(tmp_path, gate, seed):
+    events = play(gate, seed=seed)
+    stop = events[-1].report.stop
+    episode = recorded(events, tmp_path / "trace.jsonl")
+    whole = parse(stop.expression)
+    found = halt(whole, readings_of(episode, whole.needs), episode.seed)
+    assert found.fired
+    assert (found.rounds, found.verdict.reason, found.verdict.gate) == (stop.round, stop.reason, stop.gate)
+    assert found.kept == sum(round.accepted for round in stop.rounds)
+    assert [leaf.stop for leaf in found.verdict.leaves] == [leaf.stop for leaf in stop.rounds[-1].verdicts]
+
+
+def test_every_round_is_judged_the_same_again(tmp_path):
+    """Not only the last: each leaf, with its signals, in each round."""
+    events = play("fixed(6)")
+    episode = recorded(events, tmp_path / "trace.jsonl")
+    gate = bounded(parse("worth | exhaustion | unseen"), events[-1].report.stop and _bounds(events))
+    readings = readings_of(episode, gate.needs)
+    live = [event.readings for event in events if isinstance(event, RoundDone)]
+    for number in range(1, len(live) + 1):
+        now, then = gate.judge(live[:number]), gate.judge(readings[:number])
+        assert [(leaf.stop, leaf.signals) for leaf in now.leaves] == [(leaf.stop, leaf.signals) for leaf in then.leaves]
+
+
+def _bounds(events):
+    from suffice.types import Bounds
+
+    return Bounds(**events[0].bounds)
+
+
+def test_a_rejected_round_is_in_the_trace_and_ends_the_replay(tmp_path):
+    events = play("saturation.after(1)")
+    rounds = [event for event in events if isinstance(event, RoundDone)]
+    assert [event.accepted for event in rounds] == [True] * (len(rounds) - 1) + [False]
+    episode = recorded(events, tmp_path / "trace.jsonl")
+    found = halt(parse("saturation.after(1)"), readings_of(episode, frozenset()), episode.seed)
+    assert (found.rounds, found.kept, found.verdict.reason) == (len(rounds), len(rounds) - 1, "saturated")
+
+
+@pytest.mark.parametrize("stop", [preset("auto").gate, "worth", "exhaustion"])
+def test_a_saturated_world_ends_the_run_by_itself(stop):
+    """Five short documents, a model that is never content: no bound is needed to end it."""
+    report = play(stop, tier="deep", k=5)[-1].report
+    assert report.stop.round <= 5
+    assert report.stop.reason in {"exhausted", "saturated", "diminished"}
+    assert report.stop.gate in stop
+    assert report.status in {"answered", "partial"}
+
+
+def test_a_gate_may_be_tried_on_a_run_that_another_gate_ended(tmp_path):
+    episode = recorded(play("fixed(6)"), tmp_path / "trace.jsonl")
+    first = halt(parse("fixed(2)"), readings_of(episode, frozenset()), episode.seed)
+    never = halt(parse("sufficiency"), readings_of(episode, frozenset()), episode.seed)
+    assert (first.rounds, first.fired) == (2, True)
+    assert (never.rounds, never.fired, never.verdict.stop) == (6, False, None)
+
+
+def test_the_end_of_a_run_is_its_report():
+    assert isinstance(play("fixed(1)")[-1], Finished)

@@ -1,0 +1,154 @@
+"""The gate in somebody else's loop says what it says in ours."""
+
+import asyncio
+from contextlib import aclosing
+
+import pytest
+
+from suffice import StopMonitor, budget, exhaustion, fixed, saturation, sufficiency
+from suffice.asks import PlannedQuery, PlanResponse, ReflectionResponse, SynthesisResponse
+from suffice.errors import InputError
+from suffice.events import RoundDone
+from suffice.gates.parse import parse
+from suffice.pipeline import Setup, stream
+from suffice.presets import Preset
+from suffice.replay.recorded import Episode, RecordedHit, RecordedRound
+from suffice.replay.judge import halt, readings_of
+from suffice.testing import ScriptedModel, WordSearch, passage
+
+QUESTION = "Who founded the works that built the Meridian bridge?"
+WORLD = [
+    passage("p1", "The Meridian bridge was built by Halloran Works in 1887.", "Meridian bridge", score=0.9),
+    passage("p2", "Halloran Works was founded by Ida Halloran.", "Halloran Works", score=0.7),
+    passage("p3", "Ida Halloran studied in Graz.", "Ida Halloran", score=0.5),
+]
+SPENT = ("spend.seconds", "spend.usd", "spend.tokens")
+
+
+def seen(*ids):
+    texts = {each.id: each for each in WORLD}
+    return [{"id": id, "title": texts[id].title, "text": texts[id].text, "score": texts[id].score} for id in ids]
+
+
+def live(stop):
+    """A run of ours over a tiny world; k covers it whole, so nothing deeper is fetched."""
+    count = iter(range(99))
+    more = lambda ask: ReflectionResponse(False, 0.5, (), (f"Meridian bridge works founded {next(count)}",))  # noqa: E731
+    script = {
+        "plan": [PlanResponse((PlannedQuery(QUESTION),))],
+        "reflect": [more],
+        "draft": [SynthesisResponse("It [1].")],
+    }
+
+    async def events():
+        made = Setup(
+            QUESTION,
+            WordSearch(WORLD),
+            ScriptedModel(script),
+            Preset("reflect", "trajectory", stop),
+            parse(stop),
+            "deep",
+        )
+        async with aclosing(stream(made)) as running:
+            return [event async for event in running]
+
+    return asyncio.run(events())
+
+
+@pytest.mark.parametrize(
+    "stop", ["worth", "worth | exhaustion", "exhaustion", "saturation", "saturation.epsilon(0.5)", "unseen", "fixed(3)"]
+)
+def test_it_stops_where_our_own_loop_stops(stop):
+    events = live(stop)
+    rounds = [event for event in events if isinstance(event, RoundDone)]
+    monitor = StopMonitor(stop, question=QUESTION)
+    for event in rounds:
+        verdict = monitor.observe(event.round.queries, seen(*(hit.id for hit in event.round.raw)))
+        now = {name: value for name, value in monitor.readings[-1].items() if name not in SPENT}
+        assert now == {name: value for name, value in event.readings.items() if name in now}
+        assert bool(verdict.stop) == (event is rounds[-1])
+    assert verdict.reason == events[-1].report.stop.reason
+    assert [each.accepted for each in monitor.rounds] == [event.accepted for event in rounds]
+    assert verdict.reason in monitor.explain() or verdict.because in monitor.explain()
+
+
+def test_it_equals_a_replay_of_the_same_rounds():
+    rounds = [
+        (("who built it",), ("p1", "p2")),
+        (("who built it then",), ("p1", "p2")),
+        (("who built it now",), ("p1",)),
+    ]
+    gate = exhaustion(j=0.5, p=2)
+    monitor, known, recorded = StopMonitor(gate, question=QUESTION), set(), []
+    for number, (queries, ids) in enumerate(rounds, 1):
+        monitor.observe(queries, seen(*ids))
+        hits = tuple(RecordedHit(**hit) for hit in seen(*ids))
+        new = tuple(hit for hit in hits if hit.id not in known)
+        known |= set(ids)
+        recorded.append(RecordedRound(number, queries, hits, new, {}))
+    readings = readings_of(Episode("e", QUESTION, frozenset(), (), None, tuple(recorded)), gate.needs)
+    stopped = halt(gate, readings)
+    assert (stopped.rounds, stopped.verdict) == (3, monitor.verdict)
+    for measured, observed in zip(readings, monitor.readings, strict=True):
+        shared = measured.keys() & observed.keys()
+        assert {name: measured[name] for name in shared} == {name: observed[name] for name in shared}
+
+
+def test_a_rejected_round_is_not_read_further():
+    monitor = StopMonitor(saturation())
+    assert not monitor.observe(["a"], seen("p1")).stop
+    assert monitor.observe(["b"], seen("p1")).reason == "saturated"
+    assert monitor.rounds[-1].accepted is False
+    assert "overlap.upr" not in monitor.readings[-1]
+
+
+def test_what_is_left_out_is_unknown_and_never_stops():
+    monitor = StopMonitor("saturation | worth | sufficiency")
+    for _ in range(5):
+        verdict = monitor.observe(["q"], [{"id": "a"}])
+    assert [leaf.stop for leaf in verdict.leaves[::2]] == [None, None]
+    assert not StopMonitor(saturation()).observe(["q"], [{"id": "a"}], failed=True).stop
+
+
+def test_the_caller_may_add_what_only_he_can_measure():
+    monitor = StopMonitor(sufficiency(0.9))
+    assert monitor.observe(["q"], seen("p1"), readings={"sufficiency.model": 0.5}).stop is False
+    assert monitor.observe(["q"], seen("p1"), readings={"sufficiency.model": 0.95}).reason == "sufficient"
+
+
+def test_tokens_and_time_are_bounded():
+    monitor = StopMonitor(budget(tokens=100))
+    assert not monitor.observe(["q"], [], tokens=60).stop
+    assert monitor.observe(["q"], [], tokens=60).reason == "budget_tokens"
+    unknown = StopMonitor(budget(tokens=100))
+    unknown.observe(["q"], [])
+    assert not unknown.observe(["q"], [], tokens=500).stop
+    moments = iter([0.0, 3.0, 7.0])
+    timed = StopMonitor(budget(seconds=5), clock=lambda: next(moments))
+    assert not timed.observe(["q"], []).stop
+    assert timed.observe(["q"], []).reason == "budget_time"
+
+
+def test_before_anything_was_observed_it_has_not_stopped():
+    monitor = StopMonitor(fixed(2))
+    assert monitor.explain().startswith("Not stopped after 0 rounds")
+    monitor.observe(["q"], [])
+    assert monitor.explain().startswith("Not stopped after 1 rounds")
+    monitor.observe(["q"], [])
+    assert "2" in monitor.explain()
+
+
+@pytest.mark.parametrize("passages", [[{"text": "no id"}], ["a"], [None]])
+def test_a_passage_needs_an_id(passages):
+    with pytest.raises(InputError, match="id"):
+        StopMonitor(fixed(1)).observe(["q"], passages)
+
+
+def test_a_single_query_is_refused_rather_than_spelt():
+    with pytest.raises(InputError, match="list"):
+        StopMonitor(fixed(1)).observe("who?", [])
+
+
+def test_a_wrong_gate_is_named():
+    with pytest.raises(InputError, match="nonsense"):
+        StopMonitor("nonsense")
