@@ -27,8 +27,8 @@ from suffice.lab.fit import calibrate, fit
 from suffice.measure.frontier import at, fixed_envelope, hull, oracle_envelope
 from suffice.replay.compare import Row, compare, recall_curve
 from suffice.replay.episodes import read_corpus, read_episodes
-from suffice.replay.recorded import Episode
 from suffice.replay.judge import halt, readings_of
+from suffice.replay.recorded import Episode
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -31,6 +31,7 @@ class Unavailable(SufficeError):
     def __init__(self, message: str, *, retryable: bool = False) -> None:
         super().__init__(message)
         self.retryable = retryable
+        self.attempt = 1
 
 
 class SearchError(Unavailable):

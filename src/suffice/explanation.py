@@ -31,7 +31,7 @@ def explain(reason: str, because: str, promise: Promise, rounds: Sequence[RoundR
     kept = sum(record.new_passages for record in rounds if record.accepted)
     queries = sum(len(record.queries) for record in rounds)
     detail = f": {because}" if because else ""
-    parts = [f"Stopped after {_count(len(rounds), 'round')} because {ENDING_WORDS[reason]}{detail}."]
+    parts = [f"Stopped after {_count(len(rounds), 'round')} because {ENDING_WORDS.get(reason, reason)}{detail}."]
     found = f"{_count(queries, 'query', 'queries')} brought {_count(kept, 'passage')}"
     if rounds and not rounds[-1].accepted:
         found += "; the last round was judged before it could change anything and was left out"

@@ -5,6 +5,7 @@ It knows the seams by their one method and nothing of what is behind them.
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from suffice.errors import SearchError
@@ -12,14 +13,14 @@ from suffice.events import Event, RoundDone, Searching, Stopped
 from suffice.explanation import explain
 from suffice.gates.base import Gate
 from suffice.meters import Meters
-from suffice.run import Run
+from suffice.run import LATE, Run
 from suffice.search.base import Search
 from suffice.strategies.base import Strategy
 from suffice.types import Failure, Hits, Passage, Query, Round, RoundRecord, Stop, Verdict
 
 T = TypeVar("T")
 
-REACH = 20  # How much further down a ranking to look for passages that replace those seen before.
+REACH = 45  # How much further down a ranking to look for passages that replace those seen before.
 
 
 async def gather(
@@ -43,16 +44,17 @@ async def gather(
             run.readings.append(readings)
             verdict = gate.judge(run.readings, run.seed)
             accepted = not verdict.stop
+            # Recorded before anything is awaited: an interrupted run keeps the round it had admitted.
+            recorded = RoundRecord(round.index, accepted, round.queries, len(round.new), readings, verdict.leaves)
+            run.records.append(recorded)
             if accepted:
                 await run.admit(round)
-                readings |= meters.read("after", round) | run.spend()
-                readings |= await _asked(run, run.asked_after(round, gate.needs))
+                readings |= meters.read("after", round) | await _asked(run, run.asked_after(round, gate.needs))
+                readings |= run.spend()  # After the asking: what a round's judgement cost belongs to the round.
                 verdict = gate.judge(run.readings, run.seed)
-            run.records.append(
-                RoundRecord(round.index, accepted, round.queries, len(round.new), readings, verdict.leaves)
-            )
+                run.records[-1] = replace(recorded, verdicts=verdict.leaves)
             yield RoundDone(round, accepted, readings, verdict, run.tokens_since_last())
-            if run.degraded:
+            if run.degraded and not verdict.stop:
                 verdict = Verdict("breaker", True, "search_unavailable", "searches kept failing")
         for event in run.events():
             yield event
@@ -63,6 +65,8 @@ async def _propose(run: Run, strategy: Strategy) -> tuple[list[Query], Verdict]:
     """The next queries, or the verdict that there are none."""
     if run.queries_left == 0:
         return [], Verdict("budget", True, "budget_queries", f"all {run.bounds.queries} queries are spent")
+    if run.seconds_left == 0:
+        return [], Verdict("budget", True, "budget_time", "the time was up before the next round")
     try:
         queries = run.fresh(await _in_time(run, strategy.propose(run)))
     except TimeoutError:
@@ -80,9 +84,8 @@ async def _search_all(run: Run, search: Search, queries: Sequence[Query], k: int
     finally:
         for task in tasks:
             task.cancel()
-    late = Failure("search", "TimeoutError", "the run's time was up before the search answered")
     found = [
-        task.result() if task.done() and not task.cancelled() else Hits(query, failure=late)
+        task.result() if task.done() and not task.cancelled() else Hits(query, failure=LATE)
         for query, task in zip(queries, tasks, strict=True)
     ]
     raw = {passage.id: passage for hits in found for passage in hits.passages[:k]}
@@ -103,7 +106,7 @@ async def _search(search: Search, query: Query, depth: int) -> Hits:
     try:
         return Hits(query, tuple(await search(query, depth)))
     except SearchError as error:
-        return Hits(query, failure=Failure("search", type(error).__name__, str(error), error.retryable))
+        return Hits(query, failure=Failure("search", type(error).__name__, str(error), error.retryable, error.attempt))
 
 
 async def _asked(run: Run, readings: Awaitable[dict[str, float | None]]) -> dict[str, float | None]:

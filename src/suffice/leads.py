@@ -36,6 +36,7 @@ class Leads:
         self._used: set[str] = {name.lower() for name in names(question)}
         self._offered: dict[str, str] = {}
         self._closed: set[str] = set()
+        self._followed: set[tuple[str, ...]] = set()
         self._likeness: dict[str, float] = {}
         self._count = 0
 
@@ -60,20 +61,28 @@ class Leads:
 
     def propose(self, most: int) -> list[Query]:
         """The best open leads. They stay open until ``asked`` is told that they were followed."""
-        best: list[tuple[float, int, Passage]] = []
-        while self._queue and len(best) < most:
+        proposals: dict[tuple[str, ...], Query] = {}
+        looked_at: list[tuple[float, int, Passage]] = []
+        while self._queue and len(proposals) < most:
             item = heapq.heappop(self._queue)
-            if item[2].id not in self._closed:
-                best.append(item)
-        for item in best:
+            if item[2].id in self._closed:
+                continue
+            query = self._query(item[2])
+            key = tuple(words(query.text))
+            if key in self._followed:  # Pieces of one document may lead to the same query: it is followed once.
+                continue
+            looked_at.append(item)
+            if key not in proposals:
+                proposals[key] = query
+                self._offered[query.text] = item[2].id
+        for item in looked_at:
             heapq.heappush(self._queue, item)
-        proposals = [self._query(passage) for _, _, passage in best]
-        self._offered.update((query.text, passage.id) for query, (_, _, passage) in zip(proposals, best, strict=True))
-        return proposals
+        return list(proposals.values())
 
     def asked(self, queries: Sequence[str]) -> None:
         """Close the leads that were followed and remember what was named in queries."""
         for query in queries:
+            self._followed.add(tuple(words(query)))
             if query in self._offered:
                 self._closed.add(self._offered.pop(query))
             self._used.update(name.lower() for name in names(query))

@@ -3,6 +3,7 @@
 import asyncio
 import secrets
 from collections.abc import AsyncGenerator
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -93,7 +94,12 @@ def bounded(stop: Gate, bounds: Bounds) -> Gate:
 async def _bounds(setup: Setup, run: Run) -> Bounds:
     """An explicit bound beats the preset's cap, which beats the tier. A model on this machine has no time limit unless set:
     it is slow, not stuck (S1)."""
-    tier = (await run.plan()).complexity if setup.tier == "auto" else setup.tier
+    tier = setup.tier
+    if tier == "auto":
+        tier = "standard"
+        with suppress(TimeoutError):  # The loop then ends on its time limit.
+            async with asyncio.timeout(setup.bounds.seconds):
+                tier = (await run.plan()).complexity
     chosen = settings.bounds(tier, setup.preset.cap, setup.bounds)
     if setup.model.local and setup.bounds.seconds is None:
         chosen = Bounds(**{**asdict(chosen), "seconds": None})

@@ -35,6 +35,10 @@ BREAKER_SHARE = 0.5  # … or this share of all searches,
 BREAKER_LEAST = 4  # once at least this many were made.
 
 
+# A search that the run's own time limit cut off: it did not fail, so the breaker does not count it.
+LATE = Failure("search", "TimeoutError", "the run's time was up before the search answered")
+
+
 class Run:
     def __init__(
         self,
@@ -128,6 +132,8 @@ class Run:
             self.reflection = await self._try(
                 Reflect(self.task, self.notes(), tuple(self.asked[-30:]), thin, leads, most)
             )
+            if self.reflection is None:
+                self._thin_open = [*thin, *self._thin_open]  # They still want to be put differently.
         return self.reflection
 
     async def asked_before(self, round: Round, needs: frozenset[str]) -> dict[str, float | None]:
@@ -203,8 +209,9 @@ class Run:
             self.searches += 1
             if hits.failure is not None:
                 self.fail(hits.failure)
-                self._failures += 1
-                self._failures_running += 1
+                if hits.failure is not LATE:
+                    self._failures += 1
+                    self._failures_running += 1
                 continue
             self._failures_running = 0
             if len(hits.passages) < THIN:

@@ -11,6 +11,7 @@ as text that parses back to the same gate.
 import re
 from collections.abc import Callable
 from functools import partial
+from math import isinf
 
 from suffice import plugins
 from suffice.errors import InputError
@@ -41,6 +42,7 @@ class _Parser:
         self.tokens = self._scan(text)
         self.at = 0
         self.depth = 0
+        self.methods = 0
 
     def whole(self) -> Gate:
         gate = self._expression()
@@ -84,7 +86,10 @@ class _Parser:
             self._need("(")
             value = self._value()
             self._need(")")
-            if isinstance(value, str):
+            self.methods += 1
+            if self.methods > _DEEPEST:
+                raise InputError(f"The gate expression has more than {_DEEPEST} methods; simplify it")
+            if isinstance(value, str | bool):
                 raise self._error(f"{method} takes a number", back=2)
             gate = self._made(partial(_METHODS[method], gate, value))
         return gate
@@ -104,6 +109,8 @@ class _Parser:
                     self._need(",")
                 if self._kind() == "name" and self._sign(1) == "=":
                     option = self._name("an option")
+                    if option in options:
+                        raise self._error(f"{option!r} is given twice", back=1)
                     self._need("=")
                     options[option] = self._value()
                 elif options:
@@ -129,6 +136,8 @@ class _Parser:
         self.at += 1
         if kind == "number":
             number = float(text)
+            if isinf(number):
+                raise self._error("this number is too large", back=1)
             return int(number) if number.is_integer() and re.fullmatch(r"[-+]?\d+", text) else number
         if kind == "string":
             return text[1:-1]

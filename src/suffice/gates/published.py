@@ -6,7 +6,7 @@ run that goes in circles.
 """
 
 from collections.abc import Sequence
-from math import ceil, log
+from math import ceil, log, log1p
 
 from suffice.gates.leaf import Leaf
 from suffice.measure.recall import p_recall_below
@@ -80,7 +80,7 @@ class exhaustion(Leaf):
         if self.smooth is None:
             return readings[last].get(name)
         # Weights fall geometrically: what lies further back than this weighs less than a thousandth.
-        depth = last + 1 if self.smooth == 1 else min(last + 1, ceil(log(1e-3) / log(1 - self.smooth)) + 1)
+        depth = last + 1 if self.smooth == 1 else min(last + 1, ceil(log(1e-3) / log1p(-self.smooth)) + 1)
         values = [readings[last - i].get(name) for i in range(depth)]
         known = [value for value in reversed(values) if value is not None]
         if not known or values[0] is None:

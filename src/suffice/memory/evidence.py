@@ -26,7 +26,7 @@ class Evidence:
     def find(self, handle: str) -> Passage | None:
         """The passage behind a handle; ``None`` for a handle nobody gave out."""
         number = handle.strip("[]")
-        if not number.isdecimal() or not 1 <= int(number) <= len(self._passages):
+        if not number.isdecimal() or number != str(int(number)) or not 1 <= int(number) <= len(self._passages):
             return None
         return self._passages[int(number) - 1]
 

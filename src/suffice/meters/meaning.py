@@ -62,7 +62,7 @@ class Coverage:
         self._topics, self._vectors, self._covered = list(topics), None, None
 
     def read(self, sight: Sight) -> Readings:
-        if self._embed is None or not self._topics or any(hit.text is None for hit in sight.new):
+        if sight.failed or self._embed is None or not self._topics or any(hit.text is None for hit in sight.new):
             return dict.fromkeys(self.names)
         import numpy
 

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 # Enough for meaning to lift a passage from far down; each costs one embedding, once (tens of milliseconds).
 CANDIDATES = 50
-CANDIDATES_PER_RESULT = 2
 # Word sets this alike are copies: the same page saved twice, a quotation with another caption.
 NEAR_DUPLICATE = 0.9
 # Added when the query names the passage's title: who names a thing wants the passage about it.
@@ -129,7 +128,7 @@ class Corpus:
             return []
         if self._alpha == 0:
             return self._distinct(self._by_meaning(text, k, check), k)
-        hits = self._index.best(terms, max(CANDIDATES, CANDIDATES_PER_RESULT * k))
+        hits = self._index.best(terms, max(CANDIDATES, k))
         if not hits:
             return []
         best = hits[0][0]
@@ -157,7 +156,7 @@ class Corpus:
                 self._dense = self._embed_all(check)
         addresses, matrix = self._dense
         cosines = matrix @ self._vectors.get([text])[0]
-        for i in np.argsort(-cosines, kind="stable")[: max(CANDIDATES, CANDIDATES_PER_RESULT * k)]:
+        for i in np.argsort(-cosines, kind="stable")[: max(CANDIDATES, k)]:
             yield float(cosines[i]), self._index.entry(addresses[i])
 
     def _embed_all(self, check: Callable[[], None]) -> "tuple[list[tantivy.DocAddress], NDArray[np.float32]]":

@@ -32,12 +32,13 @@ class Retrying:
         self._random = random or Random()
 
     async def __call__(self, query: Query, k: int) -> list[Passage]:
-        for attempt in range(1, ATTEMPTS):
+        for attempt in range(1, ATTEMPTS + 1):
             try:
                 return await self._search(query, k)
             except SearchError as error:
-                if not error.retryable:
+                error.attempt = attempt
+                if not error.retryable or attempt == ATTEMPTS:
                     raise
                 self._report(Failure("search", type(error).__name__, str(error), True, attempt))
                 await self._sleep(min(2**attempt + self._random.random(), LONGEST_WAIT))
-        return await self._search(query, k)
+        raise AssertionError("the last attempt returns or raises")

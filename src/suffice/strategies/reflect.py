@@ -13,6 +13,6 @@ class ReflectStrategy:
         if not run.records:
             return [Query(planned.query, planned.intent) for planned in (await run.plan()).queries]
         reflection = await run.reflect()
-        if reflection is None:  # Without a reflection the run is not lost: it follows its own leads.
-            return run.leads.propose(1)
-        return [Query(text, "close a gap") for text in reflection.new_queries]
+        wanted = reflection.new_queries if reflection is not None else ()
+        # Without a reflection, or with one that asks nothing new, the run is not lost: it follows its own leads.
+        return run.fresh([Query(text, "close a gap") for text in wanted]) or run.leads.propose(1)

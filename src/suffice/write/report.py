@@ -4,16 +4,19 @@ Choose what the writer sees, ask for a draft, check every citation, number the s
 report.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from suffice.asks import Draft, SynthesisResponse
 from suffice.errors import ModelError
-from suffice.run import Run
+from suffice.run import STATE_TOKENS, Run
 from suffice.text.markup import CITATION
+from suffice.text.tokens import estimate_tokens
 from suffice.types import Bill, Claim, Failure, Note, Passage, Report, RoleUsage, Source, Span, Status, Stop, Support
 from suffice.write.claims import Statement, existing, quote, statements
 
+_SEVERAL = re.compile(r"(?<!\\)\[\d{1,4}(?:\s*[,;]\s*\d{1,4})+\]")
 NO_MODEL = "No language model was used: every sentence below is quoted verbatim from the source behind it."
 DEGRADED = "Search was limited because searches kept failing; this answer is partial."
 INSUFFICIENT = "The search ended on a limit before the evidence was judged sufficient; this answer may be incomplete."
@@ -33,7 +36,13 @@ def caveats(run: Run, stop: Stop) -> tuple[str, ...]:
 def before_the_writer(run: Run) -> tuple[Note, ...]:
     """The evidence the writer sees: the passages most like the question, at most ``bounds.sources``, in order found."""
     ranked = sorted(run.evidence, key=lambda passage: -(run.leads.likeness(passage) + (passage.score or 0.0)))
-    chosen = {passage.id for passage in ranked[: run.bounds.sources]}
+    chosen: set[str] = set()
+    left = STATE_TOKENS
+    for passage in ranked[: run.bounds.sources]:
+        left -= estimate_tokens(passage.text) + estimate_tokens(passage.title) + 4
+        if left < 0 and chosen:
+            break
+        chosen.add(passage.id)
     return tuple(
         Note(passage.text, (run.evidence.handle(passage),), passage.title, passage.kind)
         for passage in run.evidence
@@ -65,13 +74,13 @@ async def draft(run: Run, stop: Stop) -> SynthesisResponse | None:
 def report(run: Run, stop: Stop, written: SynthesisResponse | None, metadata: Mapping[str, Any]) -> Report:
     """The report of a run: the draft with its sources numbered, its claims, and everything that was recorded."""
     text = written or SynthesisResponse("")
-    lists = (text.key_findings, text.recommendations, text.risks)
+    lists = (text.key_findings, text.recommendations, text.risks, text.open_questions)
     number = _numbers([text.answer, text.summary, *(line for lines in lists for line in lines)])
     answer = _renumbered(text.answer, number) if number else ""
     notices = [*caveats(run, stop), *([NO_MODEL] if run.model.name == "extractive" else [])]
     if answer:
         answer = "\n".join([*(f"> {notice}\n" for notice in notices), answer])
-    findings, recommendations, risks = (
+    findings, recommendations, risks, questions = (
         tuple(_renumbered(line, number) for line in lines) if answer else () for lines in lists
     )
     return Report(
@@ -83,7 +92,7 @@ def report(run: Run, stop: Stop, written: SynthesisResponse | None, metadata: Ma
         key_findings=findings,
         recommendations=recommendations,
         risks=risks,
-        open_questions=text.open_questions or run.gaps,
+        open_questions=questions or run.gaps,
         sources=tuple(_source(run, handle, shown) for handle, shown in number.items()),
         claims=tuple(_claim(run, statement, number) for statement in statements(text.answer)) if answer else (),
         stop=stop,
@@ -101,10 +110,15 @@ def report(run: Run, stop: Stop, written: SynthesisResponse | None, metadata: Ma
 
 def _checked(run: Run, text: str) -> str:
     """The existence check: a handle nobody gave out is dropped and recorded."""
-    checked, invented = existing(text, lambda handle: run.evidence.find(handle) is not None)
+    checked, invented = existing(_apart(text), lambda handle: run.evidence.find(handle) is not None)
     for handle in invented:
         run.fail(Failure("citations", "InventedCitation", f"{handle} is no source of this run; it was dropped"))
     return checked
+
+
+def _apart(text: str) -> str:
+    """``[1, 2]`` as ``[1] [2]``: each handle is checked and numbered on its own."""
+    return _SEVERAL.sub(lambda match: " ".join(f"[{n}]" for n in re.findall(r"\d+", match.group())), text)
 
 
 def _numbers(texts: Iterable[str]) -> dict[str, str]:
