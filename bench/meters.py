@@ -28,11 +28,11 @@ GATE = (
     "worth(price=0.000001) | exhaustion(j=1, u=0) | saturation(threshold=0) | unseen(mass=0) | budget(rounds=1000000)"
 )
 QUESTION = "Which company founded by Name12 in Name77 built the long bridge over the river that W40 crossed in 1887?"
-PER_ROUND, WORDS, VOCABULARY = 5, 80, 20_000
+PER_ROUND, WORDS, VOCABULARY, BLOCK = 5, 80, 20_000, 10
 REPLAYED = (*SWEEP, "worth", "unseen", "sufficiency(p=0.8)", "worth | exhaustion | budget(rounds=6)")
 
 
-def passages(count: int, seed: int = 1) -> list[dict[str, Any]]:
+def passages(count: int, seed: int) -> list[dict[str, Any]]:
     random = numpy.random.default_rng(seed)
     weights = 1 / numpy.arange(1, VOCABULARY + 1)
     drawn = random.choice(VOCABULARY, (count, WORDS), p=weights / weights.sum())
@@ -45,21 +45,22 @@ def passages(count: int, seed: int = 1) -> list[dict[str, Any]]:
     return made
 
 
-def rounds(count: int) -> list[tuple[list[str], list[dict[str, Any]]]]:
-    found = passages(count * PER_ROUND)
+def rounds(count: int, seed: int = 1) -> list[tuple[list[str], list[dict[str, Any]]]]:
+    found = passages(count * PER_ROUND, seed)
     queries = [[f"Name{number % 300} and the bridge w{number}"] for number in range(count)]
     return [(queries[i], found[i * PER_ROUND : (i + 1) * PER_ROUND]) for i in range(count)]
 
 
 def observe(given: Sequence[tuple[list[str], list[dict[str, Any]]]]) -> list[float]:
-    """Milliseconds of every round."""
+    """Milliseconds a round, by blocks of ten rounds: single ones jitter."""
     monitor = StopMonitor(GATE, question=QUESTION)
     times = []
-    for queries, hits in given:
+    for first in range(0, len(given), BLOCK):
         start = time.process_time()
-        verdict = monitor.observe(queries, hits, tokens=100)
-        times.append(1000 * (time.process_time() - start))
-        assert not verdict.stop, "the gate is set so that it never stops"
+        for queries, hits in given[first : first + BLOCK]:
+            verdict = monitor.observe(queries, hits, tokens=100)
+            assert not verdict.stop, "the gate is set so that it never stops"
+        times.append(1000 * (time.process_time() - start) / len(given[first : first + BLOCK]))
     return times
 
 
@@ -83,8 +84,9 @@ def episodes(count: int, length: int = 10) -> list[Episode]:
 
 
 def near(times: Sequence[float], number: int) -> float:
-    """The median of the twenty rounds around one."""
-    return statistics.median(times[max(0, number - 10) : number + 10])
+    """The median of the three blocks up to and around a round."""
+    block = (number - 1) // BLOCK
+    return statistics.median(times[max(0, block - 1) : block + 2])
 
 
 def profiled(title: str, work: Callable[[], object]) -> None:
@@ -101,13 +103,13 @@ def main() -> None:
     parser.add_argument("--profile", action="store_true", help="also where the time goes")
     given = parser.parse_args()
     made = rounds(given.rounds)
-    observe(made[:20])
+    observe(rounds(20, seed=9))  # Others than those measured: caches keep what they have seen.
     times = observe(made)
-    at_thousand = near(times, min(1000 // PER_ROUND, len(times) - 10))
+    at_thousand = near(times, min(1000 // PER_ROUND, len(made)))
     print("| readings and verdicts of a round, no embeddings | ms, median |\n|---|--:|")
     print(f"| at 1,000 passages seen (aim: under 1) | {at_thousand:.2f} |")
     for number in (10, 100, 1000):
-        if number <= len(times):
+        if number <= len(made):
             print(f"| round {number:,} ({number * PER_ROUND:,} passages seen) | {near(times, number):.2f} |")
     runs = episodes(given.episodes)
     gates = [parse(text) for text in REPLAYED]

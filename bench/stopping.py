@@ -322,6 +322,24 @@ def failures(rows: dict[str, list[Row]]) -> list[str]:
     return lines
 
 
+def own_failures(rows: dict[tuple[str, str], list[Row]], found: Sequence[Transfer]) -> list[str]:
+    """Where the default gate itself is not better than fixed k: its interval reaches 0."""
+    kept = [
+        f"{cost:g} rounds, {each.train} → {each.test}: {share}"
+        for each in found
+        for cost, share in each.main.items()
+        if not share.certain
+    ]
+    here = [
+        f"{_code(row.gate)} on {name}, {kind}: {_lift(row)}"
+        for (name, kind), of_set in rows.items()
+        for row in of_set
+        if row.gate.startswith("worth") and (row.lift_ci or (0, 0))[0] <= 0
+    ]
+    title = "Where the default gate is itself no better than fixed k (its interval reaches 0):"
+    return ["", title, "", *(f"- {line}" for line in (*kept, *here))] if kept or here else []
+
+
 def _verdict(rows: Sequence[Row]) -> str:
     if all(row.fire_rate == 0 for row in rows):
         silent = all(row.abstained == len(row.stops) for row in rows)
@@ -381,6 +399,7 @@ def page(runs: dict[tuple[str, str], list[Episode]], found: Sequence[Transfer], 
     rows = {key: compare(episodes, gates, draws=DRAWS) for key, episodes in runs.items()}
     sampled = {name: rows[name, "sampled"] for name in SETS}
     lines = ["## Were the aims reached?", "", *targets(found), "", *transfer_section(found), "", *failures(sampled)]
+    lines += own_failures(rows, found)
     for name in SETS:
         lines += [
             "",

@@ -12,8 +12,8 @@ from suffice.events import RoundDone
 from suffice.gates.parse import parse
 from suffice.pipeline import Setup, stream
 from suffice.presets import Preset
-from suffice.replay.recorded import Episode, RecordedHit, RecordedRound
 from suffice.replay.judge import halt, readings_of
+from suffice.replay.recorded import Episode, RecordedHit, RecordedRound
 from suffice.testing import ScriptedModel, WordSearch, passage
 
 QUESTION = "Who founded the works that built the Meridian bridge?"
@@ -131,11 +131,11 @@ def test_tokens_and_time_are_bounded():
 
 def test_before_anything_was_observed_it_has_not_stopped():
     monitor = StopMonitor(fixed(2))
-    assert monitor.explain().startswith("Not stopped after 0 rounds")
+    assert monitor.explain().startswith("Not stopped")
     monitor.observe(["q"], [])
-    assert monitor.explain().startswith("Not stopped after 1 rounds")
+    assert monitor.explain().startswith("Not stopped")
     monitor.observe(["q"], [])
-    assert "2" in monitor.explain()
+    assert not monitor.explain().startswith("Not stopped")
 
 
 @pytest.mark.parametrize("passages", [[{"text": "no id"}], ["a"], [None]])

@@ -36,6 +36,7 @@ def searched(run, *outcomes):
     run.searched(round)
     run.readings.append({})
     asyncio.run(run.admit(round))
+    return round
 
 
 def some(count, text="Ada built the bridge.", first=0):
@@ -80,8 +81,8 @@ def test_a_reflection_that_fails_is_logged_and_unknown():
     run, _ = begun({"reflect": [ReflectionResponse(True, 0.9), ModelError("dizzy", retryable=True)]})
     searched(run, ("one", some(3)))
     assert asyncio.run(run.reflect()).sufficient
-    searched(run, ("two", some(3, first=3)))
-    readings = asyncio.run(run.asked_readings(frozenset({"sufficiency.model"})))
+    second = searched(run, ("two", some(3, first=3)))
+    readings = asyncio.run(run.asked_after(second, frozenset({"sufficiency.model"})))
     assert readings == {"sufficiency.model": None, "confidence.answer": None}
     assert run.sufficient is None
     assert [(failure.where, failure.retryable) for failure in run.error_log] == [("reflect", True)]

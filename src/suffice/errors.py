@@ -44,3 +44,6 @@ class ModelError(Unavailable):
 
 class ModelOutputError(ModelError):
     """A model answered in a shape that cannot be read."""
+
+
+INTERRUPTED = 130  # The exit status after Ctrl-C; an interruption is no error.

@@ -96,6 +96,14 @@ def run_research(
     **options: Any,
 ) -> Report:
     """The compatible, synchronous door (S1); further options are those of ``research``."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        pass
+    else:
+        raise InputError(
+            "run_research() cannot be called where an event loop runs (a notebook, a service): write: await research(…)"
+        )
     return asyncio.run(
         research(
             task,
@@ -117,7 +125,9 @@ async def prepare(
     base = preset(options.strategy)
     chosen = replace(base, memory=options.memory or base.memory)
     plugins.find("memories", chosen.memory)
-    stop = options.stop if isinstance(options.stop, Gate) else parse(options.stop or chosen.gate)
+    stop = (
+        options.stop if isinstance(options.stop, Gate) else parse(chosen.gate if options.stop is None else options.stop)
+    )
     if options.tier != "auto":
         settings.bounds(options.tier)
     for name, value in (("k", options.k), ("per_round", options.per_round)):
@@ -173,7 +183,7 @@ async def open_corpus(options: Options, config: settings.Settings, say: Say, pro
     """The index over the user's documents, brought up to date."""
     from suffice.search.corpus import Corpus
 
-    if options.docs is None:
+    if options.docs is None or not options.docs:
         raise InputError("There is nothing to search: name files or folders with --docs (docs= in Python)")
     if not 0 <= options.alpha <= 1:
         raise InputError(f"alpha must lie between 0 (meaning only) and 1 (words only), not {options.alpha:g}")
@@ -186,7 +196,7 @@ async def open_corpus(options: Options, config: settings.Settings, say: Say, pro
         alpha=options.alpha,
         say=say,
         progress=progress,
-        stdin_text=sys.stdin.read() if "-" in [str(path) for path in docs] else None,
+        stdin_text=await asyncio.to_thread(_standard_input) if "-" in [str(path) for path in docs] else None,
     )
     if corpus.skipped:
         first = "; ".join(f"{skipped.path} ({skipped.why})" for skipped in corpus.skipped[:3])
@@ -194,3 +204,11 @@ async def open_corpus(options: Options, config: settings.Settings, say: Say, pro
         count = len(corpus.skipped)
         say(f"Skipped {count} {'file' if count == 1 else 'files'} that cannot be read: {first}{more}.")
     return corpus
+
+
+def _standard_input() -> str:
+    from suffice.search.files.decode import decode
+
+    if sys.stdin is None:
+        raise InputError("Nothing came through standard input; pipe a text into it, or name a file")
+    return decode(sys.stdin.buffer.read(), "standard input")

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from suffice import plugins
 from suffice.errors import InputError
 from suffice.types import Bounds
 
@@ -21,6 +22,9 @@ PRESETS = {
 
 
 def preset(name: str) -> Preset:
-    if name not in PRESETS:
-        raise InputError(f"There is no strategy {name!r}; choose one of: {', '.join(PRESETS)}")
-    return PRESETS[name]
+    if name in PRESETS:
+        return PRESETS[name]
+    others = [other for other in plugins.names("strategies") if other not in PRESETS]
+    if name in others:  # A stranger's strategy, with the parts that suit most.
+        return Preset(name, "trajectory", "sufficiency")
+    raise InputError(f"There is no strategy {name!r}; choose one of: {', '.join([*PRESETS, *others])}")

@@ -23,7 +23,7 @@ from suffice.types import Bounds, Failure, Note, Query, Readings, Round, RoundRe
 A = TypeVar("A")
 
 PLAN_QUERIES = 6  # A plan has three to six queries (S1).
-GAP_QUERIES = 2  # After the first round: two leads a round found more than one or three (bench/recall.py).
+GAP_QUERIES = 3  # What a reflection may ask for at most.
 THIN = 3  # A query that succeeded with fewer results than this is thin: it is put differently, not repeated (S1).
 STATE_TOKENS = 50_000  # A prompt never carries more evidence than this; older evidence goes in as summaries (S1).
 LOW_BUDGET = 0.25  # With less than this share of the token budget left, evidence is compacted harder (S1).
@@ -218,6 +218,11 @@ class Run:
                 self.thin.append(hits.query.text)
                 self._thin_open.append(hits.query.text)
         self.leads.asked(round.queries)
+
+    @property
+    def unanswered(self) -> bool:
+        """Every search failed: that nothing was found says nothing."""
+        return 0 < self.searches == self._failures
 
     @property
     def degraded(self) -> bool:

@@ -4,6 +4,7 @@ A ``.env`` file in the working directory is read too, below the real environment
 database addresses: a folder somebody else wrote must not be able to redirect documents or keys.
 """
 
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -92,8 +93,8 @@ def checked(given: Bounds) -> Bounds:
     """The bounds, if every one of them is above zero."""
     for name in _BOUNDS:
         value = getattr(given, name)
-        if value is not None and not value > 0:
-            raise InputError(f"The bound on {name} must be greater than 0, not {value:g}")
+        if value is not None and not 0 < value < math.inf:
+            raise InputError(f"The bound on {name} must be a number greater than 0, not {value:g}")
     return given
 
 
@@ -110,7 +111,7 @@ def _bound(values: Mapping[str, str], name: str, kind: type[int] | type[float]) 
         number = kind(text)
     except ValueError:
         raise InputError(f"{name}={text!r} is not a number; set it to one greater than 0 or unset it") from None
-    if not number > 0:
+    if not 0 < number < math.inf:
         raise InputError(f"{name}={text} must be greater than 0; unset it for the tier's own bound")
     return number
 

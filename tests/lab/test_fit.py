@@ -10,8 +10,8 @@ import pytest
 from suffice.errors import InputError
 from suffice.gates.worth import chance, load, worth
 from suffice.lab.fit import calibrate, fit, logistic, samples
-from suffice.replay.recorded import Episode, RecordedHit, RecordedRound
 from suffice.replay.judge import halt, readings_of
+from suffice.replay.recorded import Episode, RecordedHit, RecordedRound
 
 BIAS, WEIGHTS = -0.5, {"log_round": -0.8, "pair_cover": -1.5, "standout": 0.0, "reader": -0.7}
 
@@ -42,7 +42,7 @@ def episode(number, *, rounds=8, told=True, gold=True):
 
 @pytest.fixture(scope="module")
 def runs():
-    return [episode(number) for number in range(1500)]
+    return [episode(number) for number in range(1000)]
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +68,7 @@ def test_known_weights_are_recovered(fitted):
 def test_every_level_is_fitted_richest_first(fitted):
     names = [level["name"] for level in fitted["levels"]]
     assert names == ["text+reader", "text", "words+reader", "words", "reader", "bare"]
-    assert {level["rows"] for level in fitted["levels"]} == {1500 * 7}
+    assert {level["rows"] for level in fitted["levels"]} == {1000 * 7}
     assert all(0 < level["base_rate"] < 1 for level in fitted["levels"])
 
 

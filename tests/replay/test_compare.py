@@ -1,10 +1,13 @@
 """Every column of the table, on runs small enough to work out by hand."""
 
+import json
+
 import pytest
 
 from suffice.gates import exhaustion, fixed, saturation, sufficiency
 from suffice.gates.parse import parse
 from suffice.replay.compare import compare, recall_curve
+from suffice.replay.episodes import read_episodes
 from suffice.replay.recorded import Episode, RecordedHit, RecordedRound
 
 
@@ -167,9 +170,12 @@ def test_intervals_are_seeded_and_move_all_runs_of_a_question_together():
     assert low == pytest.approx(high)
 
 
-def test_chance_is_drawn_anew_for_every_run():
+def test_chance_is_drawn_anew_for_every_run(tmp_path):
     # ε ignores a stop with probability one half: of many equal runs about half must go on, not all or none.
-    same = [episode(f"q{number}", "a", rounds_of("x", "y", sure=(0.9, 0.9))) for number in range(60)]
+    rounds = [{"queries": ["q"], "passages": [{"id": id}], "readings": {"sufficiency.model": 0.9}} for id in "xy"]
+    lines = [json.dumps({"id": f"q{number}", "question": "Who?", "rounds": rounds}) for number in range(60)]
+    (tmp_path / "e.jsonl").write_text("\n".join(lines), encoding="utf-8")
     gate = sufficiency(0.8).epsilon(0.5)
-    stops = rows(same, gate)[str(gate)].stops
-    assert 10 < stops.count(1) < 50
+    first, again = (rows(read_episodes(tmp_path / "e.jsonl"), gate)[str(gate)].stops for _ in range(2))
+    assert 10 < first.count(1) < 50
+    assert first == again

@@ -10,8 +10,8 @@ from suffice import budget, exhaustion, fixed, parse_gate, research, saturation,
 from suffice.events import record
 from suffice.replay.compare import compare
 from suffice.replay.episodes import read_episodes
-from suffice.replay.recorded import Episode
 from suffice.replay.judge import halt, readings_of
+from suffice.replay.recorded import Episode
 from suffice.testing import FixtureSearch, passage
 
 

@@ -6,10 +6,9 @@ from contextlib import ExitStack, aclosing
 from pathlib import Path
 from typing import TextIO
 
-from suffice.doors.cli import INTERRUPTED
 from suffice.doors.interrupt import interruptible
 from suffice.doors.terminal import Terminal, print_report
-from suffice.errors import InputError
+from suffice.errors import INTERRUPTED, InputError
 from suffice.events import Event, Finished, Started, record
 from suffice.front import Options, prepare
 from suffice.pipeline import stream
@@ -28,13 +27,13 @@ def ask(question: str, options: Options, *, out: Sequence[Path], trace: Path | N
         report = interruptible(_run(question, options, watcher))
     if report is None:  # Interrupted before the run had begun.
         return INTERRUPTED
-    for path in out:
-        path.write_text(_rendered(report, path.suffix.lower()), encoding="utf-8")
-        terminal.say(f"wrote {path}")
     if as_json:
         print(_rendered(report, ".json"))
     elif report.final_answer:
         print_report(report)
+    for path in out:
+        _write(report, path)
+        terminal.say(f"wrote {path}")
     return _status(report, terminal)
 
 
@@ -51,8 +50,18 @@ class _Watcher:
             self._run = event.run
         self.terminal.show(event)
         if self._trace is not None:
-            self._trace.write(json.dumps(record(event, self._run), ensure_ascii=False) + "\n")
-            self._trace.flush()
+            self._record(event, self._trace)
+
+    def _record(self, event: Event, trace: TextIO) -> None:
+        """Append to the trace; a full disk ends the trace, not the run."""
+        try:
+            if isinstance(event, Started) and trace.seekable():
+                trace.truncate(0)  # Only now: what was there before survives a run that never started.
+            trace.write(json.dumps(record(event, self._run), ensure_ascii=False) + "\n")
+            trace.flush()
+        except OSError as error:
+            self._trace = None
+            self.terminal.complain(f"--trace {trace.name} cannot be written: {error.strerror}; going on without it")
 
 
 async def _run(question: str, options: Options, watcher: _Watcher) -> Report | None:
@@ -93,6 +102,13 @@ def _rendered(report: Report, suffix: str) -> str:
     return markdown.render(report)
 
 
+def _write(report: Report, path: Path) -> None:
+    try:
+        path.write_text(_rendered(report, path.suffix.lower()), encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"--out {path} cannot be written: {error.strerror}") from error
+
+
 def _check_target(path: Path) -> None:
     """Before anything is spent: can the report be written there?"""
     if path.suffix.lower() not in _FORMATS:
@@ -105,6 +121,6 @@ def _check_target(path: Path) -> None:
 
 def _opened(trace: Path) -> TextIO:
     try:
-        return trace.open("w", encoding="utf-8", errors="backslashreplace")
+        return trace.open("a", encoding="utf-8", errors="backslashreplace")
     except OSError as error:
         raise InputError(f"--trace {trace} cannot be written: {error.strerror}") from error

@@ -11,8 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from suffice import __version__
-
-INTERRUPTED = 130
+from suffice.errors import INTERRUPTED
 
 app = typer.Typer(
     name="suffice",
@@ -236,7 +235,8 @@ def _run(arguments: list[str]) -> int:
     from suffice.errors import SufficeError
 
     try:
-        result: Any = app(args=arguments, standalone_mode=False)
+        result: Any = app(args=arguments or ["--help"], standalone_mode=False)
+        sys.stdout.flush()
         return result if isinstance(result, int) else 0
     except SufficeError as error:
         if "--debug" in arguments:
@@ -244,7 +244,7 @@ def _run(arguments: list[str]) -> int:
         return _complain(str(error), error.exit_code)
     except KeyboardInterrupt:
         return INTERRUPTED
-    except BrokenPipeError:  # The reader of a pipe has gone (`| head`): nothing is wrong.
+    except (BrokenPipeError, SystemExit):  # The reader of a pipe has gone (`| head`): nothing is wrong.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except Exception as error:

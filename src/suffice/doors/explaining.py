@@ -3,6 +3,8 @@
 from pathlib import Path
 
 from suffice.doors.terminal import print_stop
+from suffice.errors import InputError
+from suffice.gates.base import Gate
 from suffice.gates.parse import parse
 from suffice.replay.judge import halt
 from suffice.replay.trace import Trace, read_trace
@@ -11,22 +13,30 @@ from suffice.types import Stop
 
 def explain(path: Path, expression: str | None) -> int:
     trace = read_trace(path)
-    if trace.stop is None:
+    gate = None if expression is None else parse(expression)
+    stop = _stop(trace, path)
+    if stop is None:
         print(f"The run {trace.run} was cut off after round {len(trace.rounds)}: no stop is recorded.")
     else:
-        import msgspec
-
         if trace.task:
             print(f"{trace.task}\n")
-        print_stop(msgspec.convert(trace.stop, Stop))
-    if expression is not None:
-        print("\n" + what_if(trace, expression))
+        print_stop(stop)
+    if gate is not None:
+        print("\n" + what_if(trace, gate))
     return 0
 
 
-def what_if(trace: Trace, expression: str) -> str:
+def _stop(trace: Trace, path: Path) -> Stop | None:
+    import msgspec
+
+    try:
+        return None if trace.stop is None else msgspec.convert(trace.stop, Stop)
+    except msgspec.ValidationError as error:
+        raise InputError(f"{path} holds a stop that cannot be read ({error})") from error
+
+
+def what_if(trace: Trace, gate: Gate) -> str:
     """Where the gate would have stopped this run, and what it would have missed."""
-    gate = parse(expression)
     readings = [round.readings for round in trace.rounds]
     unknown = sorted(
         gate.needs - {name for reading in readings for name, value in reading.items() if value is not None}

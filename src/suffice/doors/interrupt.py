@@ -6,7 +6,7 @@ import signal
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
-from suffice.doors.cli import INTERRUPTED
+from suffice.errors import INTERRUPTED
 
 T = TypeVar("T")
 
@@ -29,4 +29,12 @@ def interruptible(work: Coroutine[Any, Any, T]) -> T | None:
         except asyncio.CancelledError:
             return None
 
-    return asyncio.run(main())
+    # Not asyncio.run: it would wait for threads (embedding, a read from standard input) that nobody waits for any more.
+    loop = asyncio.new_event_loop()
+    try:
+        return loop.run_until_complete(main())
+    finally:
+        for left in asyncio.all_tasks(loop):
+            left.cancel()
+        loop.run_until_complete(loop.shutdown_asyncgens())
+        loop.close()

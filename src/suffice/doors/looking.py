@@ -4,9 +4,9 @@ import json
 import sys
 
 from suffice import settings
-from suffice.doors.cli import INTERRUPTED
 from suffice.doors.interrupt import interruptible
 from suffice.doors.terminal import Terminal, print_passages
+from suffice.errors import INTERRUPTED
 from suffice.front import Options, checked_question, open_corpus
 from suffice.types import Passage, Query
 
@@ -43,7 +43,5 @@ def index(options: Options) -> int:
         corpus = interruptible(open_corpus(options, settings.load(), terminal.say, terminal.progress))
     if corpus is None:
         return INTERRUPTED
-    print(f"{corpus.size:,} passages from {corpus.files:,} files are in the index.")
-    for skipped in corpus.skipped:
-        print(f"skipped {skipped.path}: {skipped.why}")
+    print(f"{corpus.size:,} passages from {len(corpus.files):,} files are in the index.")
     return 0

@@ -45,7 +45,10 @@ def fit(paths: Sequence[Path], *, corpus: Path | None, price: float, out: Path) 
 
     episodes = load(paths, corpus)
     weights = {**fitted(episodes, price), "episodes": len(episodes), "files": [path.name for path in paths]}
-    out.write_text(json.dumps(weights, indent=1) + "\n", encoding="utf-8")
+    try:
+        out.write_text(json.dumps(weights, indent=1) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{out} cannot be written: {error.strerror}") from error
     print(f"Fitted on {len(episodes):,} episodes. Use it with: --stop \"worth(file='{out}')\"")
     return 0
 
@@ -54,7 +57,10 @@ def calibrate(paths: Sequence[Path], *, corpus: Path | None, rounds: float, file
     """The price that makes the default gate spend this many rounds on average on these runs."""
     from suffice.lab.fit import calibrate as calibrated
 
-    price = calibrated(load(paths, corpus), rounds, None if file is None else str(file))
+    try:
+        price = calibrated(load(paths, corpus), rounds, None if file is None else str(file))
+    except (OSError, KeyError, TypeError, ValueError, AttributeError) as error:
+        raise InputError(f"The weights {file} cannot be read: {error}; make them with: suffice lab fit") from error
     shown = f"{price:.4g}"
     where = "" if file is None else f", file='{file}'"
     print(f'{rounds:g} rounds on average: --stop "worth(price={shown}{where})"')
@@ -100,7 +106,10 @@ def _write(rows: Sequence[Row], path: Path) -> None:
         draw(rows, path)
         return
     text = as_object(rows) if path.suffix.lower() == ".json" else table(rows)
-    path.write_text(text + "\n", encoding="utf-8")
+    try:
+        path.write_text(text + "\n", encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"--out {path} cannot be written: {error.strerror}") from error
 
 
 def _number(value: float | None, how: str) -> str:

@@ -71,7 +71,7 @@ def chance(readings: Readings, rounds: int, weights: Weights) -> Chance | None:
         if all(value is not None for value in parts.values()):
             contributions = {signal: weight[signal] * value for signal, value in parts.items() if value is not None}
             z = bias + sum(contributions.values())
-            return Chance(1 / (1 + math.exp(-z)), name, contributions)
+            return Chance(1 / (1 + math.exp(min(-z, 700.0))), name, contributions)
     return None
 
 
@@ -121,6 +121,9 @@ def _read(text: str) -> Weights:
     levels = [(str(level["name"]), float(level["bias"]), _numbers(level["weights"])) for level in data["levels"]]
     if not levels:
         raise ValueError("it has no levels")
+    strange = {signal for _, _, weights in levels for signal in weights} - signals({}, 1, 0.0).keys()
+    if strange:
+        raise ValueError(f"there is no signal named {', '.join(sorted(strange))}")
     return Weights(tuple(levels), float(data["price"]), float(data["standout"]))
 
 

@@ -1,15 +1,15 @@
 """Readings of discovery: how much seems to be left to find.
 
 unseen.mass, unseen.richness                     Good–Turing and Chao1 over the passages that came back
-unseen.mass.entities, unseen.richness.entities   the same over the entities they name
+unseen.mass.entities, unseen.richness.entities   the same over the names they hold
 question.residual                                share of the question's words that no passage has matched
-bridges.open                                     entities that passages introduced and no query has named
+bridges.open                                     names that passages introduced and no query has used
 score.drop                                       how far this round's best score lies below the first round's, as a share
 """
 
 from suffice.measure.richness import Sightings
 from suffice.meters.base import Context, Moment, Sight
-from suffice.text.entities import content_stems, entities, facets
+from suffice.text.entities import content_stems, facets, names
 from suffice.text.tokens import words
 from suffice.types import Readings
 
@@ -34,7 +34,7 @@ class Unseen:
             if hit.text is None:
                 self._blind = True  # Entities of a passage without text cannot be counted, then or later.
             elif hit.id not in self._of:
-                self._of[hit.id] = [name.lower() for name in entities(hit.text)]
+                self._of[hit.id] = [name.lower() for name in names(hit.text)]
             self._entities.add(self._of.get(hit.id, ()))
         passages = None if sight.failed else self._passages
         named = None if sight.failed or self._blind else self._entities
@@ -68,7 +68,7 @@ class Bridges:
         for hit in sight.new:
             if hit.text is None:
                 self._blind = True
-            for name in entities(hit.text or ""):
+            for name in names(hit.text or ""):
                 self._introduce(name.lower())
         return {"bridges.open": None if self._blind or sight.failed else float(len(self._missing))}
 

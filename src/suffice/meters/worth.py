@@ -28,7 +28,6 @@ _IDLE = STOP_WORDS | frozenset(
     year""".split()
 )
 _STEM = 6
-_LINKABLE = 50  # Passages with the same cover that are still tried for a link; more would be copies of one story.
 
 
 class Worth:
@@ -49,8 +48,13 @@ class Worth:
         self._round = 0
         self._covered = 0
         self._best_one = self._best_two = self._best_linked = 0
-        # Seen passages by the words they cover: few different covers occur, so a new passage is compared with few.
-        self._seen: dict[int, list[tuple[str, str]]] = defaultdict(list)
+        self._starts = {key[:3] for key in keys}  # Few words begin like a key: the others need no stem.
+        self._covers: set[int] = set()
+        # For links: seen passages, by each of their words; covers by title; lengths of the titles that begin with a word.
+        self._seen: list[tuple[int, str, tuple[str, ...]]] = []
+        self._holding: dict[str, list[int]] = defaultdict(list)
+        self._titled: dict[tuple[str, ...], set[int]] = defaultdict(set)
+        self._lengths: dict[str, set[int]] = defaultdict(set)
         self._ids: set[str] = set()
         self._with_text = self._blind = 0
 
@@ -77,20 +81,38 @@ class Worth:
             return
         self._with_text += 1
         found = _WORD.findall(_folded(f"{hit.title or ''} {hit.text}").lower())
+        different = set(found)
         cover = 0
-        for key in {_key(word) for word in found}:
-            cover |= self._bit.get(key, 0)
-        text = f" {' '.join(found)} "
-        title = " ".join(_WORD.findall(_folded(_BRACKET.sub("", hit.title or "")).lower()))
+        for word in different:
+            if word[:3] in self._starts:
+                cover |= self._bit.get(_key(word), 0)
         self._covered |= cover
         self._best_one = max(self._best_one, cover.bit_count())
-        for other, passages in self._seen.items():
-            together = (cover | other).bit_count()
-            self._best_two = max(self._best_two, together)
-            if together > self._best_linked and any(_linked(text, title, *passage) for passage in passages):
-                self._best_linked = together
-        if len(self._seen[cover]) < _LINKABLE:
-            self._seen[cover].append((text, title))
+        for other in self._covers:
+            self._best_two = max(self._best_two, (cover | other).bit_count())
+        self._covers.add(cover)
+        self._link(cover, found, different, tuple(_WORD.findall(_folded(_BRACKET.sub("", hit.title or "")).lower())))
+
+    def _link(self, cover: int, found: list[str], different: set[str], title: tuple[str, ...]) -> None:
+        """Earlier titles within this text, then earlier texts with this title, which its rarest word finds."""
+        openings = different & self._lengths.keys()
+        for start, word in [item for item in enumerate(found) if item[1] in openings]:
+            for length in self._lengths[word]:
+                phrase = tuple(found[start : start + length])
+                for other in self._titled.get(phrase, ()) if phrase != title else ():
+                    self._best_linked = max(self._best_linked, (cover | other).bit_count())
+        name = " ".join(title)
+        if len(name) > 2:
+            for number in min((self._holding.get(word, []) for word in title), key=len):
+                other, text, other_title = self._seen[number]
+                together = (cover | other).bit_count()
+                if together > self._best_linked and other_title != title and f" {name} " in text:
+                    self._best_linked = together
+            self._titled[title].add(cover)
+            self._lengths[title[0]].add(len(title))
+        for word in different:
+            self._holding[word].append(len(self._seen))
+        self._seen.append((cover, f" {' '.join(found)} ", title))
 
     def _standout(self, sight: Sight) -> float | None:
         if self._round > 1:
@@ -107,12 +129,6 @@ def _keys_of(question: str) -> tuple[set[str], set[str]]:
             named = word[0].isupper() or any(character.isdigit() for character in word)
             (names if named else others).add(_key(word))
     return names, others
-
-
-def _linked(text: str, title: str, other_text: str, other_title: str) -> bool:
-    if title == other_title:
-        return False
-    return (len(title) > 2 and f" {title} " in other_text) or (len(other_title) > 2 and f" {other_title} " in text)
 
 
 def _folded(text: str) -> str:

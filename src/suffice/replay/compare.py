@@ -54,8 +54,8 @@ def compare(
     yard = _Yardstick(episodes, draws, seed)
     rows = [yard.row(str(gate), found) for gate, found in zip(gates, halts, strict=True)]
     longest = max(len(episode.rounds) for episode in episodes)
-    rows += [yard.row(str(fixed(k)), yard.constant(k)) for k in range(1, longest + 1)]
-    rows.append(yard.row("oracle", yard.oracle()))
+    rows += [yard.row(str(fixed(k)), yard.constant(k), given=False) for k in range(1, longest + 1)]
+    rows.append(yard.row("oracle", yard.oracle(), given=False))
     return rows
 
 
@@ -80,7 +80,7 @@ class _Yardstick:
         """Each run stops at the round of its last new gold; at round 1 if none ever comes."""
         return [_halt(1 if curve is None else curve.index(max(curve)) + 1) for curve in self.curves]
 
-    def row(self, name: str, halts: Sequence[Halt]) -> Row:
+    def row(self, name: str, halts: Sequence[Halt], *, given: bool = True) -> Row:
         rounds = [found.rounds for found in halts]
         recalls = [self._recall_at(i, halts[i].kept) for i in self.judged]
         cost = [float(rounds[i]) for i in self.judged]
@@ -88,7 +88,6 @@ class _Yardstick:
         base = at(self.fixed, _mean(cost) or 1.0) if self.fixed else None
         lift = None if recall is None or base is None else recall - base
         gap = None if self.best is None or base is None else at(self.best, _mean(cost) or 1.0) - base
-        named = name.startswith("fixed") or name == "oracle"
         return Row(
             gate=name,
             mean_rounds=sum(rounds) / len(rounds),
@@ -96,8 +95,8 @@ class _Yardstick:
             recall=recall,
             all_gold=_mean([float(value == 1) for value in recalls]),
             answer_f1=_mean([self._answer_at(i, found.kept) for i, found in enumerate(halts)]),
-            fire_rate=None if named else sum(found.fired for found in halts) / len(halts),
-            abstained=sum(not found.fired and found.verdict.stop is None for found in halts) if not named else 0,
+            fire_rate=sum(found.fired for found in halts) / len(halts) if given else None,
+            abstained=sum(not found.fired and found.verdict.stop is None for found in halts) if given else 0,
             lift=lift,
             lift_ci=self._draws.interval(cost, recalls) if self._draws and lift is not None else None,
             gap_closed=lift / gap if lift is not None and gap is not None and gap > 1e-9 else None,

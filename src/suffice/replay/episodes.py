@@ -5,6 +5,7 @@ import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 from suffice.errors import InputError
 from suffice.replay.recorded import Episode, rounds_of
@@ -46,20 +47,28 @@ def _episode(item: dict[str, Any], texts: Mapping[str, tuple[str, str]]) -> Epis
         answers=() if answer is None else (str(answer), *map(str, item.get("aliases") or ())),
         agent=item.get("agent"),
         rounds=rounds_of(rounds, texts),
+        # Every run draws its own chances (ε), and the same ones each time it is replayed.
+        seed=crc32(f"{item['id']} {item.get('agent')}".encode()),
     )
 
 
 def _objects(path: Path) -> Iterator[dict[str, Any]]:
     opener = gzip.open if path.suffix == ".gz" else open
-    number = 0
+    number, is_trace = 0, False
     try:
         with opener(path, "rt", encoding="utf-8") as lines:
             for line in lines:
                 number += 1
                 if line.strip():
-                    item = json.loads(line)
+                    try:
+                        item = json.loads(line)
+                    except ValueError:
+                        if is_trace and not line.endswith("\n"):
+                            return  # A run that was killed may have left half a line: the rest is good.
+                        raise
                     if not isinstance(item, dict):
                         raise ValueError("not an object")
+                    is_trace = is_trace or "type" in item
                     yield item
     except (OSError, EOFError) as error:
         raise InputError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from error

@@ -24,14 +24,15 @@ def readings_of(episode: Episode, needs: frozenset[str], embed: Embed | None = N
     """The readings of every round: measured from the recording, and what was recorded on top."""
     meters = standard(needs, episode.question, embed)
     found: list[Readings] = []
-    queries, tokens, sources = 0, 0, 0
+    queries, sources = 0, 0
+    tokens: int | None = 0
     for round in episode.rounds:
         queries, sources = queries + len(round.queries), sources + len(round.new)
-        tokens += round.tokens or 0
+        tokens = None if tokens is None or round.tokens is None else tokens + round.tokens
         spend = {"rounds": len(found) + 1, "queries": queries, "sources": sources}
         readings = meters.read("before", round) | meters.read("after", round)
         readings |= {f"spend.{name}": float(value) for name, value in spend.items()}
-        readings["spend.tokens"] = None if round.tokens is None else float(tokens)
+        readings["spend.tokens"] = None if tokens is None else float(tokens)
         found.append({**readings, **round.readings})
     return found
 

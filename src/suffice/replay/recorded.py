@@ -54,6 +54,9 @@ def rounds_of(items: list[dict[str, Any]], texts: Mapping[str, tuple[str, str]])
     seen: set[str] = set()
     rounds = []
     for number, item in enumerate(items, 1):
+        _check(item)
+        if isinstance(item["queries"], str):
+            raise TypeError("queries are a list")
         hits = unique(_hit(hit, texts) for hit in item["passages"])
         new = tuple(hit for hit in hits if hit.id not in seen)
         seen.update(hit.id for hit in new)
@@ -70,6 +73,18 @@ def rounds_of(items: list[dict[str, Any]], texts: Mapping[str, tuple[str, str]])
             )
         )
     return tuple(rounds)
+
+
+def _check(item: dict[str, Any]) -> None:
+    """A recording comes from anywhere: what has the wrong shape is named here, not found out in a meter."""
+    if isinstance(item["queries"], str):
+        raise TypeError("queries must be a list")
+    if not isinstance(item.get("readings") or {}, Mapping):
+        raise TypeError("readings must be an object")
+    if not isinstance(item.get("tokens"), int | float | None):
+        raise TypeError("tokens must be a number")
+    if not all(isinstance(hit.get("score"), int | float | None) for hit in item["passages"]):
+        raise TypeError("score must be a number")
 
 
 def unique(hits: Iterable[RecordedHit]) -> tuple[RecordedHit, ...]:

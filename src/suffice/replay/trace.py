@@ -28,16 +28,15 @@ class Trace:
 def read_trace(path: Path) -> Trace:
     """A trace file; an ``InputError`` naming the line that cannot be read."""
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = path.read_bytes().splitlines()  # Of bytes: only a line feed ends a line, U+2028 in a source does not.
     except OSError as error:
         raise InputError(f"The trace {path} cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path} is not a trace: it is not text") from error
     events: list[dict[str, Any]] = []
     for number, line in enumerate(lines, 1):
         try:
             event = json.loads(line)
-            event["type"]
+            if not isinstance(event["type"], str):
+                raise TypeError("type")
         except (ValueError, KeyError, TypeError) as error:
             if number == len(lines) and events:
                 break  # A run that was killed may have left half a line: the rest is good.
@@ -47,13 +46,13 @@ def read_trace(path: Path) -> Trace:
 
 
 def is_trace(path: Path) -> bool:
-    """Whether the file begins with an event; episodes have no type."""
+    """Whether the file begins with an event. An episode may have a type of its own (HotpotQA), but it has rounds."""
     try:
         with path.open(encoding="utf-8") as lines:
             first = json.loads(next(lines, "null"))
     except (OSError, ValueError):
         return False
-    return isinstance(first, dict) and "type" in first
+    return isinstance(first, dict) and "type" in first and "rounds" not in first
 
 
 def _trace(events: list[dict[str, Any]], path: Path) -> Trace:

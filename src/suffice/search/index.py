@@ -17,7 +17,7 @@ import msgspec
 
 from suffice.search.damage import Damaged, tantivy_errors
 from suffice.search.files.piece import Piece
-from suffice.text.tokens import spaced
+from suffice.text.tokens import content_words, spaced
 
 if TYPE_CHECKING:
     import tantivy
@@ -94,8 +94,9 @@ class Index:
                 writer.wait_merging_threads()
 
     def terms(self, text: str) -> list[str]:
-        """The distinct words of a text as the index spells them."""
-        return list(dict.fromkeys(self._analyzer.analyze(_normal(text))))
+        """The distinct words of a text as the index spells them; words that carry no meaning only where there are no others."""
+        telling = " ".join(content_words(text))
+        return list(dict.fromkeys(self._analyzer.analyze(_normal(telling or text))))
 
     def best(self, terms: Sequence[str], limit: int) -> list[tuple[float, "tantivy.DocAddress"]]:
         """BM25 over any of the terms, best first; equals in an order that survives a rebuild."""

@@ -19,7 +19,7 @@ _CAPITALISED = re.compile(
     rf"{_NAME}(?:\s+(?:(?:of|the|de|la|le|du|von|van|der|den|and|&|for|in|al|bin|y|e)\s+){{0,2}}{_NAME}|\s+\d{{1,4}}\b)*"
 )
 _QUOTED = re.compile(r"[\"“«]([^\"“”«»\n]{2,80})[\"”»]|`([^`\n]{2,80})`|(?<!\w)'([^'\n]{2,60})'(?!\w)")
-_IDENTIFIER = re.compile(r"\b(?:\w+_\w+|[a-z]+[A-Z]\w+|\w+(?:\.\w+)+|\w+\(\))")
+_IDENTIFIER = re.compile(r"\b(?:\w+(?:\.\w+)+|\w+_\w+|[a-z]+[A-Z]\w+|\w+\(\))")
 _REMARK = re.compile(r"\s*\([^()]*\)\s*$")
 _RUN = re.compile(r"[A-ZÀ-ÖØ-ÞĀ-Ž][\w'’-]+(?:\s+[A-ZÀ-ÖØ-ÞĀ-Ž][\w'’-]+)*")
 _POSSESSIVE = re.compile(r"['’]s$")
@@ -34,6 +34,7 @@ _ASKING = frozenset(
     describe explain compare tell give find show many much kind type behave behaves happen happens work works mean means
     use uses used using make makes made get gets got come comes go goes become becomes called named known located""".split()
 )
+_OPENING = STOP_WORDS | _ASKING
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ def stems(text: str) -> tuple[str, ...]:
 @lru_cache(maxsize=8192)
 def content_stems(text: str) -> frozenset[str]:
     """The stems that carry meaning."""
-    return frozenset(stem for word in words(text) if _carries(word) for stem in stems(word))
+    return frozenset(stems(" ".join(word for word in words(text) if _carries(word))))
 
 
 @lru_cache(maxsize=4096)
@@ -95,7 +96,7 @@ def facets(question: str, most: int = 6) -> list[Facet]:
     """The parts of a question: its entities, then the content-word runs of its clauses that no entity holds."""
     parts: list[Facet] = []
     taken: set[str] = set()
-    for name in entities(question):
+    for name in [side for entity in entities(question) for side in _sides(entity, question)]:
         found = content_stems(name)
         if found and not found <= taken:
             parts.append(Facet(name, found, True))
@@ -111,6 +112,12 @@ def facets(question: str, most: int = 6) -> list[Facet]:
     return parts[:most]
 
 
+def _sides(name: str, question: str) -> list[str]:
+    """Both sides of "A and B", unless it was quoted as one title."""
+    joined = re.search(rf"[\"“«`']{re.escape(name)}", question)
+    return [name] if joined else re.split(r"\s+(?:and|&)\s+", name)
+
+
 def _carries(word: str) -> bool:
     return word not in STOP_WORDS and word not in _ASKING and (len(word) > 1 or not word.isascii() or word.isdigit())
 
@@ -120,8 +127,10 @@ def _without_opening(name: str, text: str, start: int) -> str:
     pieces = name.split()
     while (
         pieces
-        and pieces[0].lower() in STOP_WORDS | _ASKING
-        and (len(pieces) == 1 or pieces[0].lower() in _ASKING or _SENTENCE_START.search(text[:start]))
+        and pieces[0].lower() in _OPENING
+        and (
+            len(pieces) == 1 or pieces[0].lower() in _ASKING or _SENTENCE_START.search(text, max(0, start - 40), start)
+        )
     ):
         pieces = pieces[1:]
     return " ".join(pieces)

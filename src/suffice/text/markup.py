@@ -4,9 +4,11 @@ import re
 
 # Only what CommonMark would take for markup: brackets would pass for citations or links, stars and back ticks for emphasis
 # and code, underscores only where they do not stand inside a word, angle brackets for tags.
-_SPECIAL = re.compile(r"[\\`*\[\]<>|~]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)|^(?:#{1,6}|[-+]|\d+[.)])(?=\s)")
+_SPECIAL = re.compile(r"[\\`*\[\]<>|~]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)|^(?:#{1,6}|[-+])(?=\s|$)|^(?:-{2,}|=+)$")
+_NUMBERED = re.compile(r"^(\d{1,9})([.)])(?=\s|$)")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
-_CODE = re.compile(r"(`+)(.+?)\1(?!`)")
+# An escaped character is passed over, so that an escaped tick opens no code.
+_CODE = re.compile(r"\\[!-/:-@\[-`{-~]|(?P<ticks>`+)(?P<code>.+?)(?<!`)(?P=ticks)(?!`)")
 
 CITATION = re.compile(r"(?<!\\)\[(\d{1,4})\]")
 
@@ -17,7 +19,7 @@ def escape(text: str) -> str:
     >>> escape("*maxsize* in lru_cache [1]")
     '\\*maxsize\\* in lru_cache \\[1\\]'
     """
-    return _SPECIAL.sub(lambda match: "\\" + match.group(), text)
+    return _NUMBERED.sub(r"\1\\\2", _SPECIAL.sub(lambda match: "\\" + match.group(), text))
 
 
 def code(text: str) -> str:
@@ -35,14 +37,21 @@ def plain(markdown: str) -> str:
     pieces: list[str] = []
     position = 0
     for match in _CODE.finditer(markdown):
-        pieces += [_words(markdown[position : match.start()]), match.group(2).strip()]
+        if match["ticks"] is None:
+            continue
+        pieces += [_words(markdown[position : match.start()]), match["code"].strip()]
         position = match.end()
     pieces.append(_words(markdown[position:]))
-    return re.sub(r"\s+([.,;:!?])(?=\s|$)", r"\1", " ".join("".join(pieces).split()))
+    return " ".join("".join(pieces).split())
+
+
+def without_code(line: str) -> str:
+    """The line with its inline code blotted out, at the same offsets: a full stop in code ends no sentence."""
+    return _CODE.sub(lambda match: match.group() if match["ticks"] is None else "x" * len(match.group()), line)
 
 
 def _words(text: str) -> str:
-    text = CITATION.sub("", text)
+    text = re.sub(rf"\s*{CITATION.pattern}", "", text)
     text = re.sub(r"(?<!\\)(\*\*|__)(?=\S)(.+?)(?<=\S)(?<!\\)\1", r"\2", text)
     text = re.sub(r"(?<![\\\w*])([*_])(?=\S)(.+?)(?<=\S)(?<!\\)\1(?!\w)", r"\2", text)
     return _ESCAPED.sub(r"\1", text)

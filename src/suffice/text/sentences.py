@@ -5,7 +5,7 @@ import re
 # A sentence ends at a full stop, question or exclamation mark (with closing quotes and brackets) before white space, at an
 # ideographic full stop, at a blank line, or where a list item, heading or table row begins.
 _END = re.compile(
-    r"""(?P<stop>[.!?…]+["'”’)\]*_`]*)(?=\s)
+    r"""(?P<stop>(?<![.!?…])[.!?…]+["'”’)\]*_`]*)(?=\s)
       | [。！？]+[」』）]*
       | \n[ \t]*\n\s*
       | \n(?=[ \t]*(?:[-*+•|>#]|\d+[.)])\s)""",
@@ -15,6 +15,7 @@ _ABBREVIATIONS = frozenset(
     """mr mrs ms dr prof sr jr st vs etc e.g i.e cf fig figs eq no vol pp ed eds al inc ltd co corp dept est approx
     gen col lt sgt capt rev hon jan feb mar apr jun jul aug sep sept oct nov dec u.s u.k a.m p.m""".split()
 )
+_NEXT = re.compile(r"\s*(\S)")
 _LAST_WORD = re.compile(r"[\w.]+$")
 _DOCSTRING = re.compile(r'("""|\'\'\')(.*?)\1', re.DOTALL)
 
@@ -63,8 +64,8 @@ def units(text: str, kind: str) -> list[Offsets]:
 
 def _goes_on(text: str, dot: int, after: int, end: int) -> bool:
     """A full stop that ends no sentence: an abbreviation, an initial, or a small letter behind it."""
-    following = text[after:end].lstrip()[:1]
-    if following.islower() and text[dot] == ".":
+    following = _NEXT.match(text, after, end)
+    if following is not None and following.group(1).islower() and text[dot] == ".":
         return True
     if text[dot : dot + 1] != "." or after - dot > 1:
         return False

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from suffice.text.entities import content_stems
-from suffice.text.markup import CITATION, plain
+from suffice.text.markup import CITATION, plain, without_code
 from suffice.text.sentences import sentences, units
 from suffice.types import Passage
 
@@ -78,7 +78,7 @@ def quote(text: str, passage: Passage) -> Quote | None:
 def _line(line: str) -> Iterator[Statement]:
     """Sentences of one line; citations that stand behind a full stop belong to the sentence before it."""
     pieces: list[str] = []
-    for start, end in sentences(line):
+    for start, end in sentences(without_code(line)):
         piece = line[start:end]
         leading = _LEADING.match(piece)
         if pieces and leading:

@@ -160,7 +160,7 @@ def _claim(run: Run, statement: Statement, number: Mapping[str, str]) -> Claim:
 def _status(run: Run, stop: Stop, answered: bool, failed: bool) -> Status:
     if answered:
         return "partial" if caveats(run, stop) or stop.reason == "cancelled" else "answered"
-    if failed or stop.reason in ("search_unavailable", "cancelled"):
+    if failed or run.unanswered or stop.reason in ("search_unavailable", "cancelled"):
         return "failed"
     return "no_evidence"
 

@@ -6,6 +6,7 @@ there is nothing to quote, and the answer stays empty.
 """
 
 import math
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ _REDUNDANCY = 0.5
 _ABOUT_WORDS = 0.5  # A passage is about the question when it holds this share of the question's weight in words,
 _ABOUT_MEANING = 0.45  # or when its vector is this close.
 _CODE = 0.7  # A line of code answers less often than a sentence about it.
+_MARKER = re.compile(r"(?:[-*+•>]|#{1,6}|\d{1,9}[.)])\s+")  # Begins a list item or heading; no part of what it says.
 _LONGEST = 600  # A "sentence" longer than this is a table or a list without stops.
 
 
@@ -76,7 +78,9 @@ def _share(stems: frozenset[str], weights: dict[str, float]) -> float:
 
 def _is_evidence(ask: Draft, about: Sequence[float], cosines: Sequence[float]) -> bool:
     """Some passage is about the question, and if the question names things, some passage names one of them."""
-    named = [facet for facet in facets(ask.task) if facet.named]
+    # A single word that opens the question may be capitalised for standing there, in any language.
+    opening = ask.task.split()[0].strip("\"'“«¿¡(,;:")
+    named = [facet for facet in facets(ask.task) if facet.named and facet.text != opening]
     held = [content_stems(f"{note.title} {note.text}") for note in ask.notes]
     if named and not any(facet.stems <= own for facet in named for own in held):
         return False
@@ -87,6 +91,8 @@ def _units(number: int, note: Note) -> list[Unit]:
     lines = set(code_lines(note.text)) if note.kind == "code" else set()
     found = []
     for start, end in units(note.text, note.kind):
+        marker = None if (start, end) in lines else _MARKER.match(note.text, start, end)
+        start = start if marker is None else marker.end()
         text = " ".join(note.text[start:end].split())
         stems = content_stems(text)
         if len(stems) >= 2 and len(text) <= _LONGEST:
