@@ -20,12 +20,15 @@ DATA = Path(__file__).parents[2] / "shared" / "data"
 ROUNDS = 10
 
 
-async def measure(folder: Path, limit: int | None, strategy: str, alpha: float) -> list[list[float]]:
+async def measure(
+    folder: Path, limit: int | None, strategy: str, alpha: float, memory: str | None = None
+) -> list[list[float]]:
     """One recall curve a question."""
     questions = [json.loads(line) for line in (folder / "questions.jsonl").read_text().splitlines()][:limit]
     options = Options(
         docs=str(folder / "corpus.jsonl"),
         strategy=strategy,
+        memory=memory,
         stop=f"fixed({ROUNDS})",
         bounds=settings.Bounds(rounds=ROUNDS, queries=10 * ROUNDS, tokens=10**9),
         per_round=5,
@@ -61,13 +64,15 @@ def main() -> None:
     parser.add_argument("sets", nargs="*", default=["musique", "hotpotqa"])
     parser.add_argument("--limit", type=int, help="only the first questions")
     parser.add_argument("--strategy", default="reflect")
+    parser.add_argument("--memory", help="instead of the preset's own")
+    parser.add_argument("--data", type=Path, default=DATA, help="where the sets lie")
     parser.add_argument("--alpha", type=float, default=0.5)
     given = parser.parse_args()
     print("| set | r1 | r2 | r3 | r4 | r5 | r10 | all gold r2 | r3 | r10 |")
     print("|---|" + "--:|" * 9)
     for name in given.sets:
         began = time.perf_counter()
-        curves = asyncio.run(measure(DATA / name, given.limit, given.strategy, given.alpha))
+        curves = asyncio.run(measure(given.data / name, given.limit, given.strategy, given.alpha, given.memory))
         print(row(name, curves), flush=True)
         print(f"<!-- {name}: {len(curves)} questions in {time.perf_counter() - began:.0f} s -->", flush=True)
 

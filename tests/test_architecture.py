@@ -20,7 +20,7 @@ LAYERS = """
     plugins settings events
     text
     measure
-    leads
+    leads outline
     asks
     search.base search.files
     models
@@ -33,6 +33,7 @@ LAYERS = """
     replay
     monitor
     strategies
+    interventions
     gather
     write
     presets

@@ -9,6 +9,7 @@ import suffice
 from suffice import Report, budget, exhaustion, fixed, research, run_research, saturation
 from suffice.errors import InputError, SufficeError
 from suffice.events import Event, Finished, RoundDone, Started, Stopped
+from suffice.search.corpus import Corpus
 from suffice.testing import FixtureSearch, WordSearch, down, passage
 
 QUESTION = "Who decoded the waggle dance?"
@@ -179,3 +180,31 @@ def test_giving_up_leaves_no_task_behind() -> None:
         return {str(left) for left in asyncio.all_tasks()} - {str(asyncio.current_task())}
 
     assert asyncio.run(impatient()) == set()
+
+
+@pytest.mark.parametrize(
+    ("strategy", "given", "used"),
+    [("ircot", None, 0.9), ("ircot", 0.3, 0.3), ("react", None, 0.5), ("auto", None, 0.5)],
+)
+def test_a_preset_brings_its_mix_unless_one_was_given(
+    docs: Path, monkeypatch: pytest.MonkeyPatch, strategy: str, given: float | None, used: float
+) -> None:
+    mixes = []
+
+    async def opened(*arguments: object, alpha: float, **others: object) -> None:
+        mixes.append(alpha)
+        raise InputError("seen enough")
+
+    monkeypatch.setattr(Corpus, "open", opened)
+    with pytest.raises(InputError, match="seen enough"):
+        asyncio.run(research(QUESTION, docs=docs, strategy=strategy, alpha=given))
+    assert mixes == [used]
+
+
+def test_leads_beside_the_strategys_own_queries() -> None:
+    found = [*FOUND, passage("c", "Frisch was born in Vienna.", "Karl von Frisch"), passage("d", "Rain.", "Vienna")]
+    report = asyncio.run(
+        research(QUESTION, search=WordSearch(found), k=1, strategy="ircot", with_leads=True, stop="fixed(2)")
+    )
+    assert report.metadata["interventions"] == ["leads"]
+    assert len(report.stop.rounds[1].queries) == 2

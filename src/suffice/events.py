@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from suffice.types import Failure, Passage, Query, Readings, Report, Round, Stop, Verdict
+from suffice.types import Failure, Note, Passage, Query, Readings, Report, Round, Stop, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +34,14 @@ class Searching:
 
 
 @dataclass(frozen=True, slots=True)
+class Believed:
+    """What is believed after a round: the memory's notes, shortened, and the questions still open."""
+
+    notes: tuple[Note, ...] = ()
+    open: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class RoundDone:
     """A round is over: what came back, what was read off it, and how it was judged."""
 
@@ -42,6 +50,7 @@ class RoundDone:
     readings: Readings
     verdict: Verdict
     tokens: int
+    belief: Believed = Believed()
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +143,10 @@ def _round(event: RoundDone) -> dict[str, Any]:
         "readings": dict(event.readings),
         "verdicts": [plain(msgspec.to_builtins(leaf)) for leaf in event.verdict.leaves],
         "tokens": event.tokens,
+        "belief": {
+            "notes": [{"text": note.text, "handles": list(note.handles)} for note in event.belief.notes],
+            "open": list(event.belief.open),
+        },
     }
 
 

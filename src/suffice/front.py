@@ -16,6 +16,7 @@ from suffice.errors import InputError
 from suffice.events import Event, Finished
 from suffice.gates.base import Gate
 from suffice.gates.parse import parse
+from suffice.interventions import checked
 from suffice.leads import Embed
 from suffice.models.base import Model
 from suffice.pipeline import Setup, stream
@@ -26,6 +27,7 @@ from suffice.types import Bounds, Report
 if TYPE_CHECKING:
     from suffice.search.corpus import Corpus
 
+ALPHA = 0.5  # Words and meaning weigh the same, unless a preset was made for another mix.
 LONGEST_QUESTION = 20_000  # Characters. What is longer is a document and belongs behind ``docs``.
 
 Docs = str | Path | Sequence[str | Path]
@@ -47,9 +49,11 @@ class Options:
     bounds: Bounds = Bounds()
     k: int = 5
     per_round: int | None = None
-    alpha: float = 0.5
+    alpha: float | None = None
     include: Sequence[str] = ()
     exclude: Sequence[str] = ()
+    with_leads: bool = False
+    interventions: Sequence[str] = ()
     seed: int = 0
 
 
@@ -125,9 +129,10 @@ async def prepare(
     base = preset(options.strategy)
     chosen = replace(base, memory=options.memory or base.memory)
     plugins.find("memories", chosen.memory)
-    stop = (
-        options.stop if isinstance(options.stop, Gate) else parse(chosen.gate if options.stop is None else options.stop)
-    )
+    # The lead stands beside the strategy's own query, so it comes before whatever else is put around the strategy.
+    interventions = checked([*(["leads"] if options.with_leads else []), *checked(options.interventions)])
+    wanted = chosen.gate if options.stop is None else options.stop
+    stop = parse(wanted) if isinstance(wanted, str) else wanted
     if options.tier != "auto":
         settings.bounds(options.tier)
     for name, value in (("k", options.k), ("per_round", options.per_round)):
@@ -137,8 +142,9 @@ async def prepare(
     bounds = settings.merged(config.bounds, settings.checked(options.bounds))
     search, embed = options.search, None
     if search is None:
+        options = replace(options, alpha=chosen.alpha if options.alpha is None else options.alpha)
         search = await open_corpus(options, config, say, progress)
-        embed = search.embed if options.alpha < 1 else None
+        embed = search.embed if options.alpha != 1 else None
     return Setup(
         task=task,
         search=search,
@@ -150,8 +156,14 @@ async def prepare(
         embed=embed,
         k=options.k,
         per_round=options.per_round,
+        interventions=interventions,
         seed=options.seed,
-        metadata={"version": __version__, "strategy": options.strategy, "tier": options.tier},
+        metadata={
+            "version": __version__,
+            "strategy": options.strategy,
+            "tier": options.tier,
+            "interventions": list(interventions),
+        },
     )
 
 
@@ -185,15 +197,16 @@ async def open_corpus(options: Options, config: settings.Settings, say: Say, pro
 
     if options.docs is None or not options.docs:
         raise InputError("There is nothing to search: name files or folders with --docs (docs= in Python)")
-    if not 0 <= options.alpha <= 1:
-        raise InputError(f"alpha must lie between 0 (meaning only) and 1 (words only), not {options.alpha:g}")
+    alpha = ALPHA if options.alpha is None else options.alpha
+    if not 0 <= alpha <= 1:
+        raise InputError(f"alpha must lie between 0 (meaning only) and 1 (words only), not {alpha:g}")
     docs = [options.docs] if isinstance(options.docs, str | Path) else options.docs
     corpus = await Corpus.open(
         [Path(path) for path in docs],
         cache_dir=config.cache_dir,
         include=options.include,
         exclude=options.exclude,
-        alpha=options.alpha,
+        alpha=alpha,
         say=say,
         progress=progress,
         stdin_text=await asyncio.to_thread(_standard_input) if "-" in [str(path) for path in docs] else None,

@@ -9,13 +9,13 @@ from dataclasses import replace
 from typing import TypeVar
 
 from suffice.errors import SearchError
-from suffice.events import Event, RoundDone, Searching, Stopped
+from suffice.events import Believed, Event, RoundDone, Searching, Stopped
 from suffice.explanation import explain
 from suffice.gates.base import Gate
 from suffice.meters import Meters
 from suffice.run import LATE, Run
 from suffice.search.base import Search
-from suffice.strategies.base import Strategy
+from suffice.strategies.base import Choosing, Strategy
 from suffice.types import Failure, Hits, Passage, Query, Round, RoundRecord, Stop, Verdict
 
 T = TypeVar("T")
@@ -39,7 +39,9 @@ async def gather(
         queries, verdict = await _propose(run, strategy)
         if queries:
             yield Searching(len(run.records) + 1, tuple(queries))
-            round = await _search_all(run, search, queries, k, per_round)
+            if run.outline is not None:
+                meters.outline(run.outline.texts)
+            round = await _search_all(run, search, strategy, queries, k, per_round)
             readings = meters.read("before", round) | await _asked(run, run.asked_before(round, gate.needs))
             run.readings.append(readings)
             verdict = gate.judge(run.readings, run.seed)
@@ -50,10 +52,12 @@ async def gather(
             if accepted:
                 await run.admit(round)
                 readings |= meters.read("after", round) | await _asked(run, run.asked_after(round, gate.needs))
+                readings["belief.open"] = run.predicates.reading
                 readings |= run.spend()  # After the asking: what a round's judgement cost belongs to the round.
                 verdict = gate.judge(run.readings, run.seed)
                 run.records[-1] = replace(recorded, verdicts=verdict.leaves)
-            yield RoundDone(round, accepted, readings, verdict, run.tokens_since_last())
+            tokens, belief = run.tokens_since_last(), Believed(run.believed(), run.predicates.open)
+            yield RoundDone(round, accepted, readings, verdict, tokens, belief)
             if run.degraded and not verdict.stop:
                 verdict = Verdict("breaker", True, "search_unavailable", "searches kept failing")
         for event in run.events():
@@ -75,7 +79,9 @@ async def _propose(run: Run, strategy: Strategy) -> tuple[list[Query], Verdict]:
     return queries, Verdict("planner", done, "planner_done" if done else "", "the strategy has nothing new to ask")
 
 
-async def _search_all(run: Run, search: Search, queries: Sequence[Query], k: int, per_round: int | None) -> Round:
+async def _search_all(
+    run: Run, search: Search, strategy: Strategy, queries: Sequence[Query], k: int, per_round: int | None
+) -> Round:
     """All queries at once. A failure is recorded with its query; what was found in time is kept."""
     depth = k + min(len(run.evidence), REACH)
     tasks = [asyncio.ensure_future(_search(search, query, depth)) for query in queries]
@@ -90,16 +96,23 @@ async def _search_all(run: Run, search: Search, queries: Sequence[Query], k: int
     ]
     raw = {passage.id: passage for hits in found for passage in hits.passages[:k]}
     unseen = [
-        passage
+        replace(hits, passages=tuple(passage for passage in hits.passages if passage.id not in run.evidence)[:k])
         for hits in found
-        for passage in [passage for passage in hits.passages if passage.id not in run.evidence][:k]
     ]
     new: dict[str, Passage] = {}
-    for passage in sorted(unseen, key=lambda passage: -(passage.score or 0.0)):
+    for passage in await _ranked(run, strategy, unseen):
         new.setdefault(passage.id, passage)
     round = Round(len(run.records) + 1, tuple(found), tuple(raw.values()), tuple(new.values())[:per_round])
     run.searched(round)
     return round
+
+
+async def _ranked(run: Run, strategy: Strategy, unseen: Sequence[Hits]) -> Sequence[Passage]:
+    """Best first: as the strategy chooses, if it does, else by score."""
+    if isinstance(strategy, Choosing):
+        return await strategy.choose(run, unseen)
+    passages = [passage for hits in unseen for passage in hits.passages]
+    return sorted(passages, key=lambda passage: -(passage.score or 0.0))
 
 
 async def _search(search: Search, query: Query, depth: int) -> Hits:

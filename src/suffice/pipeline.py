@@ -13,6 +13,7 @@ from suffice.events import Event, Finished, Started, Stopped, Writing
 from suffice.gates.base import Gate
 from suffice.gates.basic import budget
 from suffice.gather import cancelled, gather
+from suffice.interventions import Parts, intervened
 from suffice.leads import Embed
 from suffice.meters import standard
 from suffice.models.base import Model
@@ -36,36 +37,40 @@ class Setup:
     search: Search
     model: Model
     preset: Preset
-    stop: Gate
+    stop: Gate | None
+    """``None``: the strategy's own finish; only bounds end it otherwise."""
     tier: str = "standard"
     bounds: Bounds = Bounds()
     embed: Embed | None = None
     k: int = 5
     per_round: int | None = None
+    interventions: tuple[str, ...] = ()
     seed: int = 0
     metadata: dict[str, Any] = field(default_factory=dict)
 
 
 async def stream(setup: Setup) -> AsyncGenerator[Event, None]:
     """Run it. The last event is ``Finished`` with the report, also when somebody interrupts."""
+    strategy = plugins.find("strategies", setup.preset.strategy)()
+    parts = intervened(setup.interventions, Parts(strategy, plugins.find("memories", setup.preset.memory), setup.stop))
     run = Run(
         setup.task,
         setup.model,
-        plugins.find("memories", setup.preset.memory),
+        parts.memory,
         run_id=new_run_id(),
         seed=setup.seed,
+        grounded=parts.grounded,
         embed=setup.embed,
     )
-    strategy = plugins.find("strategies", setup.preset.strategy)()
-    gate = setup.stop
+    gate = bounded(parts.gate, Bounds())
     stopped: Stopped | None = None
     written = None
     try:
         run.bounds = await _bounds(setup, run)
-        gate = bounded(setup.stop, run.bounds)
+        gate = bounded(parts.gate, run.bounds)
         yield _started(setup, run, gate)
         search, meters = Retrying(setup.search, run.fail), standard(gate.needs, run.task, setup.embed)
-        async for event in gather(run, search, strategy, gate, meters, k=setup.k, per_round=setup.per_round):
+        async for event in gather(run, search, parts.strategy, gate, meters, k=setup.k, per_round=setup.per_round):
             yield event
             if isinstance(event, Stopped):
                 stopped = event
@@ -85,9 +90,12 @@ async def stream(setup: Setup) -> AsyncGenerator[Event, None]:
     yield Finished(report(run, stopped.stop, written, {**setup.metadata, "preset": asdict(setup.preset)}))
 
 
-def bounded(stop: Gate, bounds: Bounds) -> Gate:
-    """The stop gate, or a bound: whichever comes first. ``sources`` bounds the writer, not the search."""
+def bounded(stop: Gate | None, bounds: Bounds) -> Gate:
+    """The stop gate, or a bound: whichever comes first; without a gate only the bounds. ``sources`` bounds the writer, not the
+    search."""
     limits = {name: value for name, value in asdict(bounds).items() if value is not None and name != "sources"}
+    if stop is None:
+        return budget(**limits)
     return stop | budget(**limits) if limits else stop
 
 

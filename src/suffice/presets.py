@@ -11,20 +11,40 @@ from suffice.types import Bounds
 class Preset:
     strategy: str
     memory: str
-    gate: str
+    gate: str | None
+    """``None``: the strategy ends by itself, or on its bounds."""
     cap: Bounds = Bounds()
+    alpha: float | None = None
+    """The mix of words (1) and meaning (0) it was made for; ``None``: the usual one."""
+
+
+def _turns(rounds: int) -> Bounds:
+    """A harness's own cap (S3): one query a round, and room for a lead beside it."""
+    return Bounds(rounds=rounds, queries=2 * rounds)
 
 
 PRESETS = {
     "auto": Preset("reflect", "trajectory", "worth | exhaustion"),
     "reflect": Preset("reflect", "trajectory", "sufficiency"),
+    # S2's quality floor is part of the gate: the loop, a replay and `explain` then tell the same story.
+    "saturate": Preset("saturate", "rolling", "saturation.after(2).epsilon(0.15).floor(1800)", Bounds(rounds=5)),
+    "predicates": Preset("predicates", "freeform", "predicates | exhaustion"),
+    "outline": Preset("outline", "trajectory", "gain"),
+    "ircot": Preset("ircot", "trajectory", None, _turns(10), alpha=0.9),
+    "react": Preset("react", "trajectory", None, _turns(7)),
+    "memgpt": Preset("memgpt", "trajectory", None, _turns(12)),
+    "iterretgen": Preset("iterretgen", "trajectory", "fixed(4)", _turns(4)),
 }
+
+
+def choices() -> list[str]:
+    """Every strategy that can be named: the presets, then a stranger's."""
+    return [*PRESETS, *(name for name in plugins.names("strategies") if name not in PRESETS)]
 
 
 def preset(name: str) -> Preset:
     if name in PRESETS:
         return PRESETS[name]
-    others = [other for other in plugins.names("strategies") if other not in PRESETS]
-    if name in others:  # A stranger's strategy, with the parts that suit most.
+    if name in choices():  # A stranger's strategy, with the parts that suit most.
         return Preset(name, "trajectory", "sufficiency")
-    raise InputError(f"There is no strategy {name!r}; choose one of: {', '.join([*PRESETS, *others])}")
+    raise InputError(f"There is no strategy {name!r}; choose one of: {', '.join(choices())}")

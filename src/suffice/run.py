@@ -13,11 +13,14 @@ from suffice.asks import Ask, Judge, Novelty, Plan, PlannedQuery, PlanResponse, 
 from suffice.errors import ModelError
 from suffice.events import Compacted, Event, Failed
 from suffice.leads import Embed, Leads
-from suffice.memory.base import Memory
+from suffice.memory.base import MemoryFactory, Mind
 from suffice.memory.evidence import Evidence
+from suffice.memory.extraction import settle
+from suffice.memory.predicates import Predicates
 from suffice.models.base import Model
 from suffice.models.counted import Counted
-from suffice.text.tokens import words
+from suffice.outline import Outline
+from suffice.text.tokens import estimate_tokens, words
 from suffice.types import Bounds, Failure, Note, Query, Readings, Round, RoundRecord
 
 A = TypeVar("A")
@@ -28,6 +31,8 @@ THIN = 3  # A query that succeeded with fewer results than this is thin: it is p
 STATE_TOKENS = 50_000  # A prompt never carries more evidence than this; older evidence goes in as summaries (S1).
 LOW_BUDGET = 0.25  # With less than this share of the token budget left, evidence is compacted harder (S1).
 SNIPPET = 800  # Characters of a result that a novelty or exhaustion judge sees (S2).
+SHOWN = 400  # Characters of a note that a trace shows of the belief after a round …
+SHOWN_TOKENS = 1_000  # … and tokens of all of them.
 DOUBTS = {"conservative": "In doubt, answer PRODUCTIVE.", "neutral": ""}
 VERDICTS = {"PRODUCTIVE": 0.0, "QUERY_STALE": 0.5, "EXHAUSTED": 1.0}
 BREAKER_RUN = 3  # Failed searches in a row that open the breaker (S1) …
@@ -44,11 +49,12 @@ class Run:
         self,
         task: str,
         model: Model,
-        memory: Callable[[str, Evidence], Memory],
+        memory: MemoryFactory,
         *,
         run_id: str,
         bounds: Bounds = Bounds(),
         seed: int = 0,
+        grounded: bool = False,
         embed: Embed | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -58,8 +64,12 @@ class Run:
         self.bounds = bounds
         self.seed = seed
         self.evidence = Evidence()
-        self.memory = memory(task, self.evidence)
+        self.predicates = Predicates()
+        self.mind = Mind(self.attempt, self.predicates, self.refuse, grounded)
+        self.memory = memory(task, self.evidence, self.mind)
+        self.embed = embed
         self.leads = Leads(task, embed)
+        self.outline: Outline | None = None
         self._plan: PlanResponse | None = None
         self.records: list[RoundRecord] = []
         self.readings: list[Readings] = []
@@ -67,8 +77,11 @@ class Run:
         self.thin: list[str] = []
         self.error_log: list[Failure] = []
         self.reflection: ReflectionResponse | None = None
+        self.latest: Round | None = None  # The round admitted last.
+        self.pinned: set[str] = set()  # Passages that go before the writer first.
         self.searches = 0
         self._admitted = 0
+        self._admitted_tokens = 0
         self._reflected = -1
         self._thin_open: list[str] = []
         self._asked_keys: set[tuple[str, ...]] = set()
@@ -108,6 +121,10 @@ class Run:
             "spend.usd": self.model.total.usd,
         }
 
+    def believed(self) -> tuple[Note, ...]:
+        """The belief as a trace shows it: short, whatever the memory."""
+        return tuple(replace(note, text=note.text[:SHOWN]) for note in self.memory.render(SHOWN_TOKENS))
+
     # -- asking the model ----------------------------------------------------------------------------------------------
 
     async def ask(self, ask: Ask[A]) -> A:
@@ -117,7 +134,7 @@ class Run:
         """The model's plan, asked once; the task itself as the only query when there is none."""
         if self._plan is None:
             most = min(PLAN_QUERIES, self.queries_left or PLAN_QUERIES)
-            self._plan = await self._try(Plan(self.task, most)) or PlanResponse(())
+            self._plan = await self.attempt(Plan(self.task, most)) or PlanResponse(())
             if not self._plan.queries:
                 self._plan = replace(self._plan, queries=(PlannedQuery(self.task, "the task itself"),))
         return self._plan
@@ -129,7 +146,7 @@ class Run:
             thin, self._thin_open = tuple(self._thin_open), []
             most = min(GAP_QUERIES, self.queries_left or GAP_QUERIES)
             leads = tuple(lead.text for lead in self.leads.propose(most))
-            self.reflection = await self._try(
+            self.reflection = await self.attempt(
                 Reflect(self.task, self.notes(), tuple(self.asked[-30:]), thin, leads, most)
             )
             if self.reflection is None:
@@ -141,7 +158,7 @@ class Run:
         if "novelty.model" not in needs:
             return {}
         known = tuple(replace(note, text=note.text[:SNIPPET]) for note in self.memory.render(SNIPPET))
-        answer = await self._try(Novelty(self.task, known, _snippets(round)))
+        answer = await self.attempt(Novelty(self.task, known, _snippets(round)))
         score = None if answer is None else answer.score
         return {"novelty.model": float(score) if score is not None and 0 <= score <= 10 else None}
 
@@ -154,11 +171,11 @@ class Run:
             readings["confidence.answer"] = None if reflection is None else reflection.confidence
         for style, doubt in DOUBTS.items():
             if f"judged.{style}" in needs:
-                answer = await self._try(Judge(self.task, doubt, tuple(self.asked[-10:]), _snippets(round)))
+                answer = await self.attempt(Judge(self.task, doubt, tuple(self.asked[-10:]), _snippets(round)))
                 readings[f"judged.{style}"] = None if answer is None else VERDICTS.get(answer.verdict)
         return readings
 
-    async def _try(self, ask: Ask[A]) -> A | None:
+    async def attempt(self, ask: Ask[A]) -> A | None:
         """The answer, or ``None`` and an entry in the error log."""
         try:
             return await self.ask(ask)
@@ -173,6 +190,8 @@ class Run:
             left = max(0, self.bounds.tokens - self.tokens)
             if left < LOW_BUDGET * self.bounds.tokens:
                 budget, why = min(budget, max(left // 2, 200)), f"{left} of {self.bounds.tokens} tokens are left"
+        if self._admitted_tokens <= budget:
+            why = "the memory keeps less than it has seen"
         notes = self.memory.render(budget)
         self.shortened(why, sum(note.whole for note in notes))
         return notes
@@ -200,6 +219,10 @@ class Run:
     def fail(self, failure: Failure) -> None:
         self.error_log.append(failure)
         self._events.append(Failed(failure))
+
+    def refuse(self, what: str) -> None:
+        """Record what the belief did not take in, and why."""
+        self.fail(Failure("belief", "Refused", what))
 
     def searched(self, round: Round) -> None:
         """Book a round's searches: queries asked, thin and failed ones, and the breaker's counts."""
@@ -233,13 +256,21 @@ class Run:
     async def admit(self, round: Round) -> None:
         """Take an accepted round into the record, the leads and the belief."""
         self._admitted += 1
+        self.latest = round
         for passage in round.new:
             self.evidence.add(passage)
         if self.leads.embeds:  # Embedding is work for a thread; without it a hop there would cost more than it saves.
             await asyncio.to_thread(self.leads.add, round.new)
         else:
             self.leads.add(round.new)
-        await self.memory.update(round)
+        self._admitted_tokens += sum(estimate_tokens(f"{passage.title}{passage.text}") + 4 for passage in round.new)
+        try:
+            async with asyncio.timeout(self.seconds_left):
+                await self.memory.update(round)
+                if self.predicates.open and self.predicates.judged != round.index:
+                    await settle(round, self.task, self.evidence, self.mind)
+        except TimeoutError:
+            self.refuse(f"the time was up before round {round.index} was read; the belief stays as it was")
 
     # -- reporting -----------------------------------------------------------------------------------------------------
 
@@ -250,11 +281,15 @@ class Run:
 
     @property
     def sufficient(self) -> bool | None:
-        return None if self.reflection is None else self.reflection.sufficient
+        """The reflection's word; without one, whether every open question was answered, if there were any."""
+        if self.reflection is not None:
+            return self.reflection.sufficient
+        return None if self.predicates.reading is None else not self.predicates.open
 
     @property
     def gaps(self) -> tuple[str, ...]:
-        return () if self.reflection is None else self.reflection.gaps
+        reflected = () if self.reflection is None else self.reflection.gaps
+        return tuple(dict.fromkeys((*reflected, *self.predicates.open)))
 
     def state(self) -> dict[str, Any]:
         """The run's state under S1's names, serialisable."""

@@ -10,7 +10,9 @@ from typing import TypeVar, cast
 
 from suffice.asks import Ask
 from suffice.errors import ModelError, SearchError
-from suffice.models.base import Reply
+from suffice.memory.base import Mind
+from suffice.memory.predicates import Predicates
+from suffice.models.base import Model, Reply
 from suffice.text.tokens import estimate_tokens, words
 from suffice.types import Passage, Place, Query, Usage
 
@@ -88,6 +90,19 @@ def passage(id: str, text: str, title: str = "", *, path: str = "notes.txt", sco
     """A passage whose lines are counted from its text."""
     lines = (1, 1 + text.count("\n"))
     return Passage(id, text, title or id, Place(f"{path}", lines), "text", score)
+
+
+def mind(model: Model | None = None, *, refused: list[str] | None = None, grounded: bool = False) -> Mind:
+    """What a memory is made with, outside a run: ``refused`` collects what it did not believe. Without a model none answers."""
+    answers = model or ScriptedModel({})
+
+    async def ask(ask: Ask[A]) -> A | None:
+        try:
+            return (await answers(ask)).answer
+        except ModelError:
+            return None
+
+    return Mind(ask, Predicates(), ([] if refused is None else refused).append, grounded)
 
 
 def down(message: str = "the search is down", *, retryable: bool = False) -> SearchError:

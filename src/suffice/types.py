@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 Readings = Mapping[str, float | None]
+BELIEF = "belief"  # The kind of a note that says what is believed about passages and is none itself.
 Promise = Literal["heuristic", "estimate", "guarantee"]
 Support = Literal["supported", "contradicted", "unsupported", "unknown"]
 Status = Literal["answered", "partial", "no_evidence", "failed"]

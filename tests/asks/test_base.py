@@ -4,7 +4,7 @@ from dataclasses import fields
 
 import pytest
 
-from suffice.asks import Draft, Plan, Reflect
+from suffice.asks import Compress, Curate, Draft, DraftOutline, Extract, Gap, Hypothetical, Label, Plan, Reflect
 from suffice.asks.base import template
 from suffice.types import Note
 
@@ -13,6 +13,12 @@ ASKS = [
     Plan("the task at hand", 5),
     Reflect("the task at hand", (NOTE,), ("asked before",), ("found little",), ("an open lead",), 3),
     Draft("the task at hand", (NOTE,), ("a known gap",), ("tell the reader this",)),
+    Gap("the task at hand", "its history", (NOTE,), ("asked before",), ("an open lead",)),
+    DraftOutline("the task at hand", (NOTE,), 5),
+    Label("the task at hand", ("a topic",), (NOTE,)),
+    Extract("the task at hand", (NOTE,), ("an open question",), (NOTE,)),
+    Curate("the task at hand", ("an open question",), (NOTE,), 6),
+    Compress("the task at hand", (NOTE,), (NOTE,)),
 ]
 
 
@@ -65,3 +71,9 @@ def test_asks_are_values(ask):
     assert ask == type(ask)(*(getattr(ask, item.name) for item in fields(ask)))
     assert 0 <= ask.temperature <= 1
     assert ask.max_tokens > 0
+
+
+def test_a_topic_reaches_the_hypothetical_answer():
+    prompt = Hypothetical("the task at hand", "its history").prompt()
+    assert "the task at hand" in prompt
+    assert "its history" in prompt

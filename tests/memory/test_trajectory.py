@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from suffice.memory.evidence import Evidence
 from suffice.memory.trajectory import Trajectory
-from suffice.testing import passage
+from suffice.testing import mind, passage
 from suffice.text.tokens import estimate_tokens
 from suffice.types import Hits, Query, Round
 
@@ -20,7 +20,7 @@ texts = st.lists(sentence.map(" ".join), min_size=1, max_size=12).map(lambda all
 
 def remembered(texts, task="Who built the bridge?"):
     evidence = Evidence()
-    memory = Trajectory(task, evidence)
+    memory = Trajectory(task, evidence, mind())
 
     async def fill():
         for n, text in enumerate(texts):

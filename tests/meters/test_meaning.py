@@ -82,3 +82,26 @@ def test_coverage_is_unknown_without_a_model_a_question_or_text():
 def test_failed_searches_are_no_sign_that_returns_diminish():
     gains = read([COPPER, Sight(failed=True), Sight(failed=True)], "after", "coverage.gain")
     assert gains[1:] == [None, None]
+
+
+def with_outline(sights, change_before, topics):
+    """Readings of a run whose outline becomes ``topics`` before one of its rounds."""
+    meters = standard(question="Compare Copper with Silver", embed=embed)
+    readings = []
+    for number, sight in enumerate(sights):
+        if number >= change_before:
+            meters.outline(topics)
+        readings.append(meters.read("after", sight))
+    return readings
+
+
+def test_a_changed_outline_resets_the_gain_and_keeps_what_was_gathered():
+    readings = with_outline([COPPER, SILVER, OTHER, OTHER], 2, ["copper", "silver", "tin"])
+    assert [reading["coverage.gain"] for reading in readings] == [1.0, pytest.approx(1.0), 1.0, 0.0]
+    # Copper and silver were found before the outline changed; tin came with it.
+    assert readings[2]["coverage.min"] == 1.0
+
+
+def test_the_same_outline_again_resets_nothing():
+    readings = with_outline([COPPER, COPPER, COPPER], 1, ["copper"])
+    assert [reading["coverage.gain"] for reading in readings] == [1.0, 1.0, 0.0]

@@ -1,23 +1,59 @@
 """Every question a model is ever asked, one file a role."""
 
+from suffice.asks.act import Act, ActResponse
 from suffice.asks.base import Ask
+from suffice.asks.compress import Compress, Compression
+from suffice.asks.curate import Curate, Curation, Kept
 from suffice.asks.draft import Draft, SynthesisResponse
+from suffice.asks.extract import Extract, Extraction, Finding
+from suffice.asks.gap import Gap, GapResponse
+from suffice.asks.hypothetical import Hypothetical, HypotheticalResponse
 from suffice.asks.judge import Judge, JudgeResponse
+from suffice.asks.label import Label, LabelResponse
 from suffice.asks.novelty import Novelty, NoveltyResponse
-from suffice.asks.plan import Plan, PlannedQuery, PlanResponse
+from suffice.asks.outline import DraftOutline, OutlineResponse
+from suffice.asks.plan import Plan, PlannedQuery, PlanResponse, TaskType
 from suffice.asks.reflect import Reflect, ReflectionResponse
+from suffice.asks.short_answer import ShortAnswer, ShortAnswerResponse
+from suffice.asks.step import Step, StepResponse
+from suffice.asks.thought import Thought, ThoughtResponse
 
 __all__ = [
+    "Act",
+    "ActResponse",
     "Ask",
+    "Compress",
+    "Compression",
+    "Curate",
+    "Curation",
     "Draft",
+    "DraftOutline",
+    "Extract",
+    "Extraction",
+    "Finding",
+    "Gap",
+    "GapResponse",
+    "Hypothetical",
+    "HypotheticalResponse",
     "Judge",
     "JudgeResponse",
+    "Kept",
+    "Label",
+    "LabelResponse",
     "Novelty",
     "NoveltyResponse",
+    "OutlineResponse",
     "Plan",
     "PlanResponse",
     "PlannedQuery",
     "Reflect",
     "ReflectionResponse",
+    "ShortAnswer",
+    "ShortAnswerResponse",
+    "Step",
+    "StepResponse",
     "SynthesisResponse",
+    "TaskType",
+    "Thought",
+    "ThoughtResponse",
 ]

@@ -29,3 +29,5 @@ class Draft(Ask[SynthesisResponse]):
     notes: tuple[Note, ...]
     gaps: tuple[str, ...]
     caveats: tuple[str, ...]
+    section: str = ""
+    """The one section to write; empty for the whole answer."""

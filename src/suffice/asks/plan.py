@@ -1,9 +1,11 @@
-"""Plan: from the task to the first queries (S1)."""
+"""Plan: from the task to the first queries (S1), and what kind of task it is (S4)."""
 
 from dataclasses import dataclass
 from typing import Literal
 
 from suffice.asks.base import Ask
+
+TaskType = Literal["enumerated", "best_practices", "research"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,8 +16,17 @@ class PlannedQuery:
 
 @dataclass(frozen=True, slots=True)
 class PlanResponse:
+    """``expected_sections``: how many things a list must have, if the task says so. ``known_facts`` are the model's own, so
+    they steer the search and are never evidence. ``notes`` is one sentence of advice; ``subtasks`` are parts of the task that
+    can be searched for on their own (S4)."""
+
     queries: tuple[PlannedQuery, ...]
     complexity: Literal["simple", "standard", "deep"] = "standard"
+    task_type: TaskType = "research"
+    expected_sections: int | None = None
+    known_facts: tuple[str, ...] = ()
+    notes: str = ""
+    subtasks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperOption
 
 from suffice import __version__
 from suffice.errors import INTERRUPTED
@@ -33,7 +34,13 @@ Docs = Annotated[
 ]
 Include = Annotated[list[str] | None, typer.Option("--include", help="Only files like this glob.", metavar="GLOB")]
 Exclude = Annotated[list[str] | None, typer.Option("--exclude", help="No files like this glob.", metavar="GLOB")]
-Alpha = Annotated[float, typer.Option("--alpha", help="1 = words only (BM25), 0 = meaning only (English embeddings).")]
+Alpha = Annotated[
+    float | None,
+    typer.Option(
+        "--alpha",
+        help="1 = words only (BM25), 0 = meaning only (English embeddings); 0.5 unless the strategy says otherwise.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 K = Annotated[int, typer.Option("-k", help="Passages a query.", min=1)]
@@ -54,14 +61,29 @@ def root(
     pass
 
 
-@app.command()
+class _AskCommand(TyperCommand):
+    """Says in its help which parts are installed; only then, because finding them takes longer than starting up."""
+
+    def get_help(self, ctx: Any) -> str:
+        from suffice import plugins
+        from suffice.interventions import INTERVENTIONS
+        from suffice.presets import choices
+
+        installed = {"strategy": choices(), "memory": plugins.names("memories"), "interventions": INTERVENTIONS}
+        for option in self.params:
+            if isinstance(option, TyperOption) and option.name in installed:
+                option.help = f"{option.help}: {', '.join(installed[option.name])}."
+        return super().get_help(ctx)
+
+
+@app.command(cls=_AskCommand)
 def ask(
     question: Annotated[str, typer.Argument(help="What you want to know.", metavar="QUESTION")],
     docs: Docs = None,
     include: Include = None,
     exclude: Exclude = None,
-    strategy: Annotated[str, typer.Option(help="How to search: auto, reflect.")] = "auto",
-    memory: Annotated[str | None, typer.Option(help="What to remember: trajectory.")] = None,
+    strategy: Annotated[str, typer.Option(help="How to search", metavar="NAME")] = "auto",
+    memory: Annotated[str | None, typer.Option(help="What to remember", metavar="NAME")] = None,
     stop: Annotated[
         str | None, typer.Option(help="A gate: 'exhaustion(p=2) | budget(rounds=5)'.", metavar="EXPR")
     ] = None,
@@ -74,7 +96,18 @@ def ask(
     max_cost: Annotated[float | None, typer.Option(help="At most this many US dollars.")] = None,
     k: K = 5,
     per_round: Annotated[int | None, typer.Option(help="Passages a round, best first over its queries.", min=1)] = None,
-    alpha: Alpha = 0.5,
+    alpha: Alpha = None,
+    leads: Annotated[
+        bool, typer.Option("--leads", help="Each round also ask the best open lead; the same as --with leads.")
+    ] = False,
+    interventions: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--with",
+            help="A remedy; may be repeated",
+            metavar="NAME",
+        ),
+    ] = None,
     model: Annotated[str | None, typer.Option(help="extractive (no language model).")] = None,
     out: Annotated[
         list[Path] | None, typer.Option(help="Write the report to FILE.md, .html or .json.", metavar="FILE")
@@ -105,6 +138,8 @@ def ask(
         alpha=alpha,
         include=include or (),
         exclude=exclude or (),
+        with_leads=leads,
+        interventions=interventions or (),
         seed=seed,
     )
     raise typer.Exit(asking.ask(question, options, out=out or [], trace=trace, as_json=as_json, quiet=quiet))
@@ -117,7 +152,7 @@ def search(
     include: Include = None,
     exclude: Exclude = None,
     k: K = 5,
-    alpha: Alpha = 0.5,
+    alpha: Alpha = None,
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:

@@ -7,6 +7,7 @@ object runs live and over a recorded run. It looks back only over its own window
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from random import Random
 
 from suffice.types import Promise, Readings, Verdict
@@ -39,6 +40,10 @@ class Gate:
     def epsilon(self, e: float) -> "Gate":
         """With probability ``e`` a stop is ignored for this round; drawn from run and round, so a replay draws the same."""
         return Epsilon(self, e)
+
+    def floor(self, chars: int) -> "Gate":
+        """A stop with fewer characters of evidence than this is put off once, for one further round that is not judged."""
+        return Floor(self, chars)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Gate) and str(self) == str(other)
@@ -169,6 +174,43 @@ class Epsilon(Wrapped):
         if verdict.stop and Random(f"{seed}:{len(readings)}:{self.inner}").random() < self.value:
             return self._speak(verdict, False, f"{verdict.because}; ignored by chance (ε = {self.value:g})")
         return self._speak(verdict, verdict.stop, "")
+
+
+class Floor(Wrapped):
+    """S2's quality floor, inside the one loop: a stop with too little text gathered is put off exactly once.
+
+    The round that would have been refused is kept (with so little at hand nothing is worth refusing), one further round is
+    searched and kept whatever it brings, and then the stop stands. Text that nobody measured puts nothing off.
+    """
+
+    method = "floor"
+    reading = "evidence.chars"
+
+    def __init__(self, inner: Gate, chars: int) -> None:
+        super().__init__(inner, chars)
+        if chars < 1 or chars != int(chars):
+            raise ValueError("floor(chars) takes a whole number of characters, 1 or more")
+        self.needs = inner.needs | {self.reading, "spend.rounds"}
+
+    def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
+        before = _prefix(readings, 1)
+        verdict = self.inner.judge(before, seed) if len(before) else None
+        if verdict is not None and self._short(verdict, before):
+            # What was spent is known only once a round has been accepted: until then this one is not judged.
+            if "spend.rounds" not in readings[-1]:
+                return Verdict(str(self), False, because="the one further search under the floor is not judged")
+            return self._speak(verdict, True, f"{verdict.because}; one further search followed, the text being short")
+        verdict = self.inner.judge(readings, seed)
+        if not self._short(verdict, readings):
+            return self._speak(verdict, verdict.stop, "")
+        chars = readings[-1][self.reading]
+        because = f"{verdict.because}; put off once: only {chars:g} of {self.value:g} characters"
+        held = Verdict(str(self), False, "", because, {**verdict.signals, self.reading: (chars, self.value)})
+        return replace(held, parts=(*verdict.parts, held)) if verdict.parts else held
+
+    def _short(self, verdict: Verdict, readings: Sequence[Readings]) -> bool:
+        chars = readings[-1].get(self.reading) if readings else None
+        return bool(verdict.stop) and chars is not None and chars < self.value
 
 
 class _Prefix(Sequence[Readings]):

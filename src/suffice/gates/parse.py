@@ -16,6 +16,7 @@ from math import isinf
 from suffice import plugins
 from suffice.errors import InputError
 from suffice.gates.base import Gate
+from suffice.gates.held import GapAware, Resample
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)|(?P<name>[A-Za-z_]\w*)"
@@ -25,6 +26,9 @@ _METHODS: dict[str, Callable[[Gate, float], Gate]] = {
     "after": lambda gate, n: gate.after(_whole(n)),
     "patience": lambda gate, p: gate.patience(_whole(p)),
     "epsilon": lambda gate, e: gate.epsilon(e),
+    "floor": lambda gate, chars: gate.floor(_whole(chars, "characters")),
+    "gap_aware": lambda gate, n: GapAware(gate, _whole(n, "questions")),
+    "resample": lambda gate, n: Resample(gate, _whole(n)),
 }
 _DEEPEST = 50
 
@@ -80,9 +84,13 @@ class _Parser:
     def _factor(self) -> Gate:
         gate = self._atom()
         while self._take("."):
-            method = self._name("a method after the dot: after, patience or epsilon")
+            method = self._name("a method after the dot: after, patience, epsilon, floor, gap_aware or resample")
             if method not in _METHODS:
-                raise self._error(f"there is no method {method!r}; use after(n), patience(p) or epsilon(e)", back=1)
+                raise self._error(
+                    f"there is no method {method!r}; use after(n), patience(p), epsilon(e), floor(chars), gap_aware(n) or "
+                    "resample(n)",
+                    back=1,
+                )
             self._need("(")
             value = self._value()
             self._need(")")
@@ -175,7 +183,7 @@ class _Parser:
         return InputError(f"Gate {self.text!r}: {what} at character {position}")
 
 
-def _whole(value: float) -> int:
+def _whole(value: float, what: str = "rounds") -> int:
     if value != int(value):
-        raise ValueError(f"{value:g} is not a whole number of rounds")
+        raise ValueError(f"{value:g} is not a whole number of {what}")
     return int(value)

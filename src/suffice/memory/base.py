@@ -1,8 +1,34 @@
-"""The Memory seam: what the agent keeps of the accepted rounds, and how it fits a prompt."""
+"""The Memory seam: what the agent keeps of the accepted rounds, and how it fits a prompt.
 
-from typing import Protocol, runtime_checkable
+A memory is made by ``factory(task, evidence, mind)``. The mind is all it may use of the run besides the record of evidence.
+"""
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol, TypeVar, runtime_checkable
+
+from suffice.asks.base import Ask
+from suffice.memory.evidence import Evidence
+from suffice.memory.predicates import Predicates
 from suffice.types import Note, Round
+
+A = TypeVar("A")
+
+
+class Asking(Protocol):
+    async def __call__(self, ask: Ask[A]) -> A | None:
+        """The model's answer; ``None`` when it failed, which is logged already."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Mind:
+    """``refuse`` records what was not believed and why. ``grounded``: a finding about another entity is no finding (S3)."""
+
+    ask: Asking
+    predicates: Predicates
+    refuse: Callable[[str], None]
+    grounded: bool = False
 
 
 @runtime_checkable
@@ -14,3 +40,6 @@ class Memory(Protocol):
     def render(self, budget: int) -> tuple[Note, ...]:
         """What is known, oldest first, in at most about ``budget`` tokens. Costs O(budget), whatever came before."""
         ...
+
+
+MemoryFactory = Callable[[str, Evidence, Mind], Memory]

@@ -30,6 +30,10 @@ class Evidence:
             return None
         return self._passages[int(number) - 1]
 
+    def since(self, count: int) -> list[Passage]:
+        """The passages after the first ``count``."""
+        return self._passages[count:]
+
     def __contains__(self, passage_id: object) -> bool:
         return passage_id in self._handles
 

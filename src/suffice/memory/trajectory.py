@@ -3,6 +3,7 @@
 The newest stay whole; older ones become one line with their handle, so that nothing is lost from the record.
 """
 
+from suffice.memory.base import Mind
 from suffice.memory.evidence import Evidence
 from suffice.text.entities import content_stems
 from suffice.text.sentences import units
@@ -13,7 +14,7 @@ _SUMMARY_SHARE = 5  # One fifth of the budget is kept for the one-line summaries
 
 
 class Trajectory:
-    def __init__(self, task: str, evidence: Evidence) -> None:
+    def __init__(self, task: str, evidence: Evidence, mind: Mind) -> None:
         self._aim = content_stems(task)
         self._evidence = evidence
         self._notes: list[tuple[Note, int]] = []

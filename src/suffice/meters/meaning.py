@@ -10,6 +10,7 @@ their noise would drown the gain.
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from suffice.measure.coverage import Cover
 from suffice.meters.base import Context, Hit, Moment, Sight
 from suffice.text.entities import facets
 from suffice.types import Readings
@@ -54,26 +55,25 @@ class Coverage:
     def __init__(self, context: Context = Context()) -> None:
         self._topics = [facet.text for facet in facets(context.question or "")]
         self._embed = context.embed
-        self._vectors: numpy.ndarray | None = None
-        self._covered: numpy.ndarray | None = None
+        self._cover: Cover | None = None
+        self._changed = True
 
     def outline(self, topics: Sequence[str]) -> None:
-        """A changed outline: coverage begins anew and the next gain counts as a full one (S5)."""
-        self._topics, self._vectors, self._covered = list(topics), None, None
+        """A changed outline: what was gathered is held against the new topics, and the next gain counts as a full one (S5)."""
+        if list(topics) != self._topics:
+            self._topics, self._changed = list(topics), True
 
     def read(self, sight: Sight) -> Readings:
         if sight.failed or self._embed is None or not self._topics or any(hit.text is None for hit in sight.new):
             return dict.fromkeys(self.names)
-        import numpy
-
-        if self._vectors is None:
-            self._vectors = self._embed(self._topics)
-        before = self._covered
-        now = numpy.zeros(len(self._topics)) if before is None else before
-        if sight.new:
-            now = numpy.maximum(now, (self._vectors @ self._embed(_texts(sight.new)).T).max(axis=1))
-        self._covered = now
-        gain = 1.0 if before is None else float(numpy.linalg.norm(now - before))
+        if self._cover is None:
+            self._cover = Cover()
+        if self._changed:
+            self._cover.about(self._embed(self._topics))
+        gain = self._cover.add(self._embed(_texts(sight.new))) if sight.new else 0.0
+        if self._changed:
+            gain, self._changed = 1.0, False
+        now = self._cover.values
         return {"coverage.mean": float(now.mean()), "coverage.min": float(now.min()), "coverage.gain": gain}
 
 

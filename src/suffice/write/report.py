@@ -8,13 +8,28 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from suffice.asks import Draft, SynthesisResponse
+from suffice.asks import SynthesisResponse
 from suffice.errors import ModelError
 from suffice.run import STATE_TOKENS, Run
 from suffice.text.markup import CITATION
 from suffice.text.tokens import estimate_tokens
-from suffice.types import Bill, Claim, Failure, Note, Passage, Report, RoleUsage, Source, Span, Status, Stop, Support
+from suffice.types import (
+    BELIEF,
+    Bill,
+    Claim,
+    Failure,
+    Note,
+    Passage,
+    Report,
+    RoleUsage,
+    Source,
+    Span,
+    Status,
+    Stop,
+    Support,
+)
 from suffice.write.claims import Statement, existing, quote, statements
+from suffice.write.sections import drafted
 
 _SEVERAL = re.compile(r"(?<!\\)\[\d{1,4}(?:\s*[,;]\s*\d{1,4})+\]")
 NO_MODEL = "No language model was used: every sentence below is quoted verbatim from the source behind it."
@@ -34,8 +49,16 @@ def caveats(run: Run, stop: Stop) -> tuple[str, ...]:
 
 
 def before_the_writer(run: Run) -> tuple[Note, ...]:
-    """The evidence the writer sees: the passages most like the question, at most ``bounds.sources``, in order found."""
-    ranked = sorted(run.evidence, key=lambda passage: -(run.leads.likeness(passage) + (passage.score or 0.0)))
+    """What the writer sees: the facts of the belief, then the evidence: pinned passages, those behind the facts, those most
+    like the question, at most ``bounds.sources``, in order found. A fact whose passages are not among them is left out."""
+    facts = [note for note in run.memory.render(STATE_TOKENS // 10) if note.kind == BELIEF]
+    behind = {handle: place for place, fact in reversed(list(enumerate(facts))) for handle in fact.handles}
+
+    def rank(passage: Passage) -> tuple[bool, int, float]:
+        place = behind.get(run.evidence.handle(passage), len(facts))
+        return passage.id not in run.pinned, place, -(run.leads.likeness(passage) + (passage.score or 0.0))
+
+    ranked = sorted(run.evidence, key=rank)
     chosen: set[str] = set()
     left = STATE_TOKENS
     for passage in ranked[: run.bounds.sources]:
@@ -43,11 +66,13 @@ def before_the_writer(run: Run) -> tuple[Note, ...]:
         if left < 0 and chosen:
             break
         chosen.add(passage.id)
-    return tuple(
+    sources = tuple(
         Note(passage.text, (run.evidence.handle(passage),), passage.title, passage.kind)
         for passage in run.evidence
         if passage.id in chosen
     )
+    shown = {handle for note in sources for handle in note.handles}
+    return (*(fact for fact in facts if shown.issuperset(fact.handles)), *sources)
 
 
 async def draft(run: Run, stop: Stop) -> SynthesisResponse | None:
@@ -55,9 +80,9 @@ async def draft(run: Run, stop: Stop) -> SynthesisResponse | None:
     notes = before_the_writer(run)
     if not notes:
         return SynthesisResponse("")
-    run.shortened("before writing", len(notes))
+    run.shortened("before writing", sum(note.whole for note in notes))
     try:
-        answer = await run.ask(Draft(run.task, notes, run.gaps, caveats(run, stop)))
+        answer = await drafted(run, notes, caveats(run, stop))
     except ModelError as error:
         run.fail(Failure("draft", type(error).__name__, str(error), error.retryable))
         return None

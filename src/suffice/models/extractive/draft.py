@@ -9,7 +9,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from suffice.asks import Draft, SynthesisResponse
@@ -17,11 +17,12 @@ from suffice.leads import Embed
 from suffice.text.entities import content_stems, facets
 from suffice.text.markup import code, escape
 from suffice.text.sentences import code_lines, units
-from suffice.types import Note
+from suffice.types import BELIEF, Note
 
 if TYPE_CHECKING:
     import numpy
 
+_BELIEVED = 0.5  # A sentence that the belief holds was found to matter: it comes before one that only looks alike.
 _MOST = 8  # Sentences in an answer: enough for a few hops, short enough to be read.
 _COMPARED = 60  # Sentences that are compared by meaning; words choose them.
 _FLOOR = 0.6  # A sentence this much less relevant than the best is left out.
@@ -45,18 +46,23 @@ class Unit:
 
 
 def draft(ask: Draft, embed: Embed | None) -> SynthesisResponse:
+    if ask.section:  # A section answers its topic in the light of the question.
+        ask = replace(ask, task=f"{ask.section}: {ask.task}", section="")
+    believed = {note.text for note in ask.notes if note.kind == BELIEF}
+    ask = replace(ask, notes=tuple(note for note in ask.notes if note.kind != BELIEF))
     weights = _weights(ask.task, ask.notes)
     cosines = _cosines(ask.task, [f"{note.title}. {note.text}" for note in ask.notes], embed)
     about = [_share(content_stems(f"{note.title} {note.text}"), weights) for note in ask.notes]
     if not _is_evidence(ask, about, cosines):
         return SynthesisResponse("")
     every = [unit for number, note in enumerate(ask.notes) for unit in _units(number, note)]
-    every.sort(key=lambda unit: -_share(unit.stems, weights) - 0.3 * about[unit.note])
+    every.sort(key=lambda unit: (unit.text not in believed, -_share(unit.stems, weights) - 0.3 * about[unit.note]))
     likely = every[:_COMPARED]
     nearness = _cosines(ask.task, [unit.text for unit in likely], embed)
     relevance = [
         (_share(unit.stems, weights) + 0.3 * about[unit.note] + nearness[i] + 0.3 * cosines[unit.note])
         * (_CODE if unit.is_code else 1)
+        + (_BELIEVED if unit.text in believed else 0.0)
         for i, unit in enumerate(likely)
     ]
     chosen = _choose(likely, relevance, _vectors([unit.text for unit in likely], embed), weights)

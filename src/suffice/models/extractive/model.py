@@ -4,19 +4,59 @@ import asyncio
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from suffice.asks import Ask, Draft, Judge, Novelty, Plan, Reflect
+from suffice.asks import (
+    Act,
+    Ask,
+    Compress,
+    Curate,
+    Draft,
+    DraftOutline,
+    Extract,
+    Gap,
+    Hypothetical,
+    Judge,
+    Label,
+    Novelty,
+    Plan,
+    Reflect,
+    ShortAnswer,
+    Step,
+    Thought,
+)
 from suffice.errors import ModelError
 from suffice.leads import Embed
 from suffice.models.base import Reply
 from suffice.models.extractive.assess import judge, novelty
+from suffice.models.extractive.compress import compress
+from suffice.models.extractive.curate import curate
 from suffice.models.extractive.draft import draft
+from suffice.models.extractive.extract import extract
+from suffice.models.extractive.gap import gap
+from suffice.models.extractive.harness import act, short_answer, step, thought
+from suffice.models.extractive.outline import hypothetical, label, outline
 from suffice.models.extractive.plan import plan
 from suffice.models.extractive.reflect import reflect
 from suffice.types import Usage
 
 A = TypeVar("A")
 
-_ANSWERS: dict[type, Callable[[Any], Any]] = {Plan: plan, Reflect: reflect, Novelty: novelty, Judge: judge}
+_ANSWERS: dict[type, Callable[[Any], Any]] = {
+    Plan: plan,
+    Reflect: reflect,
+    Novelty: novelty,
+    Judge: judge,
+    Extract: extract,
+    Curate: curate,
+    Compress: compress,
+    Thought: thought,
+    Act: act,
+    Step: step,
+    ShortAnswer: short_answer,
+    Gap: gap,
+    DraftOutline: outline,
+    Hypothetical: hypothetical,
+    Label: label,
+}
 
 
 class Extractive:

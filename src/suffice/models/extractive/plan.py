@@ -4,6 +4,7 @@ import re
 from typing import Literal
 
 from suffice.asks import Plan, PlannedQuery, PlanResponse
+from suffice.models.extractive.kinds import expected_sections, task_type
 from suffice.text.entities import facets
 
 _COMPARES = re.compile(r"\b(?:or|both|between|versus|vs|than|same|differ\w*|compar\w*)\b", re.IGNORECASE)
@@ -18,7 +19,8 @@ def plan(ask: Plan) -> PlanResponse:
     if len(named) > 1 and _COMPARES.search(ask.task):
         rest = " ".join(facet.text for facet in parts if not facet.named)
         queries += [PlannedQuery(f"{facet.text} {rest}".strip(), f"about {facet.text}") for facet in named]
-    return PlanResponse(tuple(queries[: ask.most]), _complexity(len(parts)))
+    kind, count = task_type(ask.task), expected_sections(ask.task)
+    return PlanResponse(tuple(queries[: ask.most]), _complexity(len(parts)), kind, count)
 
 
 def _complexity(parts: int) -> Literal["simple", "standard", "deep"]:

@@ -1,0 +1,30 @@
+"""Act: a thought and one action, Search, Lookup or Finish (ReAct, S3)."""
+
+from dataclasses import dataclass
+
+from suffice.asks.base import Ask
+from suffice.types import Note
+
+
+@dataclass(frozen=True, slots=True)
+class ActResponse:
+    """``action`` is the model's own word; whoever asked checks it."""
+
+    thought: str
+    action: str
+    argument: str = ""
+
+
+@dataclass(frozen=True)
+class Act(Ask[ActResponse]):
+    """``looked_up`` holds what lookups found since the last search; ``complaint`` says what was wrong with the last answer."""
+
+    role = "act"
+    answer = ActResponse
+    max_tokens = 200
+
+    task: str
+    notes: tuple[Note, ...]
+    steps: tuple[str, ...]
+    looked_up: tuple[Note, ...]
+    complaint: str = ""

@@ -1,0 +1,38 @@
+"""Curate: fewer facts, none of the needed ones lost (S3).
+
+The answer names facts by number. So their sources are joined in code and cannot be lost or invented on the way.
+"""
+
+from dataclasses import dataclass
+
+from suffice.asks.base import Ask
+from suffice.types import Note
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """One fact that stays: the numbers of the facts it was made of, and its text (empty: as the first of them says it)."""
+
+    of: tuple[int, ...]
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Curation:
+    """Most important first."""
+
+    kept: tuple[Kept, ...]
+
+
+@dataclass(frozen=True)
+class Curate(Ask[Curation]):
+    """``facts`` carry their number (from 1) in place of handles."""
+
+    role = "curate"
+    answer = Curation
+    max_tokens = 600
+
+    task: str
+    open: tuple[str, ...]
+    facts: tuple[Note, ...]
+    most: int

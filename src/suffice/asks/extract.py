@@ -1,0 +1,34 @@
+"""Extract: what a round's passages add to the belief (S3). Sees the belief and the new observation, never the history."""
+
+from dataclasses import dataclass
+
+from suffice.asks.base import Ask
+from suffice.types import Note
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A fact as a source states it, the handles of its sources, and the open question it speaks to, if any."""
+
+    text: str
+    handles: tuple[str, ...]
+    about: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    facts: tuple[Finding, ...] = ()
+    resolved: tuple[str, ...] = ()
+    questions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Extract(Ask[Extraction]):
+    role = "extract"
+    answer = Extraction
+    max_tokens = 600
+
+    task: str
+    known: tuple[Note, ...]
+    open: tuple[str, ...]
+    observation: tuple[Note, ...]

@@ -1,0 +1,29 @@
+"""Gap: the one query that would close most of what is still open (S2, S5)."""
+
+from dataclasses import dataclass
+
+from suffice.asks.base import Ask
+from suffice.types import Note
+
+
+@dataclass(frozen=True, slots=True)
+class GapResponse:
+    """``query`` is empty when the model knows of nothing to look for."""
+
+    query: str
+
+
+@dataclass(frozen=True)
+class Gap(Ask[GapResponse]):
+    """``part`` is the part of the task to look into; empty for all of it. ``leads`` are open ends of the evidence."""
+
+    role = "gap"
+    answer = GapResponse
+    temperature = 0.3
+    max_tokens = 60
+
+    task: str
+    part: str
+    known: tuple[Note, ...]
+    asked: tuple[str, ...]
+    leads: tuple[str, ...]

@@ -1,0 +1,24 @@
+"""Thought: the next sentence of a chain of reasoning (IRCoT, S3)."""
+
+from dataclasses import dataclass
+
+from suffice.asks.base import Ask
+from suffice.types import Note
+
+
+@dataclass(frozen=True, slots=True)
+class ThoughtResponse:
+    """One sentence; empty when the model has nothing to add."""
+
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Thought(Ask[ThoughtResponse]):
+    role = "thought"
+    answer = ThoughtResponse
+    max_tokens = 120
+
+    task: str
+    notes: tuple[Note, ...]
+    thoughts: tuple[str, ...]

@@ -1,0 +1,18 @@
+"""Notes that fit a budget: the most important first, what is too long for the rest of it left out."""
+
+from collections.abc import Iterable
+
+from suffice.text.tokens import estimate_tokens
+from suffice.types import Note
+
+_FRAME = 4  # Tokens around a note: its handle and its fence.
+
+
+def fitting(notes: Iterable[Note], budget: int) -> tuple[Note, ...]:
+    chosen: list[Note] = []
+    for note in notes:
+        cost = estimate_tokens(note.text) + estimate_tokens(note.title) + _FRAME
+        if cost <= budget:
+            chosen.append(note)
+            budget -= cost
+    return tuple(chosen)

@@ -1,0 +1,78 @@
+"""Memory as typed belief: facts with their sources, and the open questions (S3). It is bounded, whatever comes.
+
+Its text rendering can be read back without loss::
+
+    FACTS
+    - Ada built the bridge. ← [1] [4]
+    OPEN
+    - Who taught Ada?
+"""
+
+import re
+from dataclasses import dataclass
+
+from suffice.errors import InputError
+from suffice.memory.base import Mind
+from suffice.memory.curation import curated
+from suffice.memory.evidence import Evidence
+from suffice.memory.extraction import extracted
+from suffice.memory.fitting import fitting
+from suffice.types import BELIEF, Note, Round
+
+_FACT = re.compile(r"- (?P<text>.*) ← (?P<handles>\[\d+\](?: \[\d+\])*)")
+
+
+@dataclass(frozen=True, slots=True)
+class Belief:
+    """What is believed, most important first, and what is still asked."""
+
+    facts: tuple[Note, ...] = ()
+    open: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        facts = [f"- {_line(fact.text)} ← {' '.join(fact.handles)}" for fact in self.facts]
+        return "\n".join(["FACTS", *facts, "OPEN", *(f"- {_line(question)}" for question in self.open)])
+
+    @classmethod
+    def parse(cls, text: str) -> "Belief":
+        """The belief that was rendered as this text; an ``InputError`` naming the line that is none."""
+        facts: list[Note] = []
+        questions: list[str] = []
+        part = ""
+        for number, line in enumerate(text.split("\n"), 1):
+            fact = _FACT.fullmatch(line)
+            if line in ("FACTS", "OPEN"):
+                part = line
+            elif part == "OPEN" and line.startswith("- "):
+                questions.append(line[2:])
+            elif part == "FACTS" and fact is not None:
+                facts.append(Note(fact["text"], tuple(fact["handles"].split()), kind=BELIEF, whole=False))
+            else:
+                raise InputError(
+                    f"Line {number} of this belief is neither a fact with its sources nor an open question"
+                )
+        return cls(tuple(facts), tuple(questions))
+
+
+class Structured:
+    def __init__(self, task: str, evidence: Evidence, mind: Mind) -> None:
+        self._task = task
+        self._evidence = evidence
+        self._mind = mind
+        self._facts: tuple[Note, ...] = ()
+
+    @property
+    def belief(self) -> Belief:
+        return Belief(self._facts, self._mind.predicates.open)
+
+    async def update(self, round: Round) -> None:
+        new = await extracted(round, self._facts, self._task, self._evidence, self._mind)
+        if new:
+            self._facts = tuple(await curated([*self._facts, *new], self._task, self._mind))
+
+    def render(self, budget: int) -> tuple[Note, ...]:
+        return fitting(self._facts, budget)
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())

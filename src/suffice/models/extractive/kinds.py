@@ -1,0 +1,37 @@
+"""What kind of task a question is (S4), by its wording: a list of things, good practice, or anything else.
+
+Patterns, so only English wording is recognised; everything else is research.
+"""
+
+import re
+
+from suffice.asks.plan import TaskType
+
+_NUMBERS = {word: number for number, word in enumerate("two three four five six seven eight nine ten".split(), 2)}
+_COUNT = rf"(\d{{1,2}}|{'|'.join(_NUMBERS)})"
+_ORDER = r"(?:most|best|key|common|main|top|largest|biggest|greatest|important)"
+_COUNTED = re.compile(rf"\btop[\s-]{_COUNT}\b|\b{_COUNT}\s+(?:\w+\s+)?{_ORDER}\b", re.IGNORECASE)
+_LISTED = re.compile(r"^\s*(?:list|enumerate|name)\b", re.IGNORECASE)
+_PRACTICE = re.compile(
+    r"\b(?:best|good)\s+practices?\b|\bguidelines?\b|\bhow\s+(?:should|best)\b|\brecommend\w*", re.IGNORECASE
+)
+
+
+def task_type(task: str) -> TaskType:
+    if expected_sections(task) is not None or _LISTED.search(task):
+        return "enumerated"
+    return "best_practices" if _PRACTICE.search(task) else "research"
+
+
+def expected_sections(task: str) -> int | None:
+    """How many things were asked for: "top N", "N best …"; ``None`` when the task does not say.
+
+    >>> expected_sections("What are the five most common causes?"), expected_sections("Who was it in 1952?")
+    (5, None)
+    """
+    found = _COUNTED.search(task)
+    if found is None:
+        return None
+    text = (found[1] or found[2]).lower()
+    number = _NUMBERS.get(text) or int(text)
+    return number if number > 0 else None

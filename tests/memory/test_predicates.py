@@ -1,0 +1,75 @@
+"""Open questions: bounded, without doubles, unknown while nobody set one."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from suffice.memory.predicates import LONGEST, MOST_EVER, MOST_OPEN, Predicates
+
+quick = settings(deadline=None, max_examples=100)
+question = st.text(alphabet="ab ?éX\n1", max_size=12)
+
+
+def opened(*questions):
+    predicates = Predicates()
+    for text in questions:
+        predicates.add(text)
+    return predicates
+
+
+def test_nobody_asked_is_unknown_and_all_answered_is_zero():
+    predicates = Predicates()
+    assert predicates.reading is None
+    predicates.add("Who built it?")
+    assert predicates.reading == 1.0
+    assert predicates.resolve("who built it")
+    assert predicates.reading == 0.0
+    assert predicates.top() is None
+
+
+def test_a_question_is_opened_once_and_never_again_after_it_was_answered():
+    predicates = opened("Who built it?", "WHO  built it")
+    assert predicates.open == ("Who built it?",)
+    predicates.resolve("Who built it?")
+    assert not predicates.add("who built it")
+    assert predicates.open == ()
+
+
+def test_a_question_quoted_loosely_is_still_meant():
+    predicates = opened("Where was Ada Lind born?", "When was the bridge opened?")
+    assert predicates.find("where Ada Lind was born") == "Where was Ada Lind born?"
+    assert predicates.find("Who paid for it?") is None
+    assert not predicates.resolve("Who paid for it?")
+
+
+def test_what_was_tried_goes_behind_the_others():
+    predicates = opened("first thing", "second thing")
+    assert predicates.top() == "first thing"
+    predicates.tried("first thing")
+    assert predicates.top() == "second thing"
+    predicates.tried("second thing")
+    assert predicates.top() == "first thing"
+
+
+@quick
+@given(st.lists(st.tuples(st.booleans(), question), max_size=80))
+def test_it_is_bounded_whatever_is_asked(steps):
+    predicates = Predicates()
+    ever = set()
+    for resolves, text in steps:
+        if resolves:
+            predicates.resolve(text)
+        elif predicates.add(text):
+            ever.add(predicates.open[-1])
+        assert len(predicates.open) <= MOST_OPEN
+        assert len(set(predicates.open)) == len(predicates.open)
+        assert (predicates.reading is None) == (not ever)
+    assert len(ever) <= MOST_EVER
+
+
+def test_an_extractor_that_asks_for_ever_comes_to_an_end():
+    predicates = Predicates()
+    for n in range(200):
+        predicates.add(f"question number {n} " + "x" * 1000)
+        predicates.resolve(predicates.top() or "")
+    assert predicates.open == ()
+    assert all(len(text) <= LONGEST for text in predicates.ranked())

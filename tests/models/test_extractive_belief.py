@@ -1,0 +1,62 @@
+"""Extract, curate and compress without a language model: verbatim, with handles, deterministic."""
+
+import asyncio
+
+from suffice.asks import Compress, Curate, Extract
+from suffice.models.extractive import Extractive
+from suffice.types import BELIEF, Note
+
+TASK = "Where was the director of The Silver Lamp born?"
+FILM = Note("The Silver Lamp is a film. It was directed by Ada Lind in Oslo.", ("[1]",), "The Silver Lamp")
+ADA = Note("The director Ada Lind was born in Graz. She sang.", ("[2]",), "Ada Lind")
+RAIN = Note("It rained for forty days.", ("[3]",), "Weather")
+
+
+def ask(question):
+    return asyncio.run(Extractive()(question)).answer
+
+
+def fact(text, number):
+    return Note(text, (str(number),), kind=BELIEF)
+
+
+def test_a_fact_is_a_sentence_of_its_source():
+    answer = ask(Extract(TASK, (), ("Silver Lamp", "director born"), (FILM, ADA, RAIN)))
+    by_handle = {"[1]": FILM, "[2]": ADA, "[3]": RAIN}
+    assert answer.facts
+    assert all(finding.text in by_handle[finding.handles[0]].text for finding in answer.facts)
+    assert not any(finding.handles == ("[3]",) for finding in answer.facts)
+    assert "director born" in answer.resolved
+
+
+def test_a_bridge_opens_a_question():
+    answer = ask(Extract(TASK, (), ("Silver Lamp", "director born"), (FILM,)))
+    assert answer.resolved == ("Silver Lamp",)
+    assert answer.questions == ("Ada Lind director born",)
+
+
+def test_what_is_known_is_not_found_again():
+    known = (Note("The director Ada Lind was born in Graz.", ("[2]",), kind=BELIEF),)
+    assert ask(Extract(TASK, known, (), (ADA,))).facts == ()
+
+
+def test_nothing_to_read_is_nothing_found():
+    answer = ask(Extract(TASK, (), ("director born",), ()))
+    assert (answer.facts, answer.resolved, answer.questions) == ((), (), ())
+
+
+def test_curation_joins_what_says_the_same_and_keeps_the_chain():
+    chain = ["The Silver Lamp was directed by Ada Lind.", "Ada Lind came from Graz."]
+    same = ["The old barn was painted red.", "The barn was painted red."]
+    texts = [*same, *chain, *(f"Number {n} is even." for n in "two four six eight".split())]
+    answer = ask(Curate(TASK, (), tuple(fact(text, n) for n, text in enumerate(texts, 1)), 6))
+    kept = [kept.of for kept in answer.kept]
+    assert kept[:2] == [(3,), (4,)]
+    assert len(kept) == 6
+    assert len({number for group in kept for number in group}) == sum(len(group) for group in kept)
+
+
+def test_compression_chooses_and_never_writes():
+    answer = ask(Compress(TASK, (Note("Ada Lind sang.", ("[2]",), kind=BELIEF),), (FILM, ADA, RAIN)))
+    sources = " ".join(note.text for note in (FILM, ADA, RAIN)) + " Ada Lind sang."
+    assert all(bullet.text in sources and bullet.handles for bullet in answer.bullets)

@@ -1,0 +1,60 @@
+"""A strategy over a small library, through the real loop."""
+
+import asyncio
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from suffice.gates import budget
+from suffice.gather import gather
+from suffice.memory.trajectory import Trajectory
+from suffice.meters import standard
+from suffice.run import Run
+from suffice.testing import ScriptedModel, WordSearch, passage
+from suffice.types import Bounds, Stop
+
+TASK = "Where was the founder of the works that built the Meridian bridge born?"
+LIBRARY = [
+    passage("bridge", "The Meridian bridge was built by Halloran Works. It spans the Mur.", "Meridian bridge"),
+    passage(
+        "works", "Halloran Works was founded by Ida Halloran in 1850. Halloran Works made steel.", "Halloran Works"
+    ),
+    passage("ida", "Ida Halloran was born in Trieste. Ida Halloran studied in Graz.", "Ida Halloran"),
+    passage("graz", "Graz lies on the river Mur.", "Graz"),
+]
+
+
+@dataclass
+class Played:
+    run: Run
+    stop: Stop
+    model: Any
+
+    @property
+    def queries(self) -> list[tuple[str, ...]]:
+        return [record.queries for record in self.run.records]
+
+    @property
+    def asks(self) -> list[Any]:
+        return self.model.asked
+
+    @property
+    def failures(self) -> list[tuple[str, str]]:
+        return [(failure.where, failure.message) for failure in self.run.error_log]
+
+
+@pytest.fixture
+def play():
+    def go(strategy, script, *, rounds=5, k=1, search=None, bounds=Bounds(), gate=None):
+        model = ScriptedModel(script) if isinstance(script, dict) else script
+        run = Run(TASK, model, Trajectory, run_id="r", bounds=bounds)
+        stop = gate or budget(rounds=rounds)
+
+        async def main():
+            loop = gather(run, search or WordSearch(LIBRARY), strategy, stop, standard(stop.needs), k=k)
+            return [event async for event in loop]
+
+        return Played(run, asyncio.run(main())[-1].stop, model)
+
+    return go

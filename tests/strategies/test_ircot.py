@@ -1,0 +1,94 @@
+"""IRCoT: one sentence a round, the last that states something is the next query."""
+
+import pytest
+
+from suffice.asks import ThoughtResponse
+from suffice.errors import ModelError
+from suffice.strategies.ircot import IRCoTStrategy, first_sentence, is_reasoning
+from suffice.types import Bounds
+
+from .conftest import TASK
+
+
+def thoughts(*sentences):
+    return {"thought": [ThoughtResponse(sentence) for sentence in sentences]}
+
+
+def test_the_question_comes_first_and_each_sentence_is_the_next_query(play):
+    script = thoughts("Halloran Works built it.", "Ida Halloran founded Halloran Works.", "So the answer is: Trieste.")
+    played = play(IRCoTStrategy(), script)
+    assert played.queries == [(TASK,), ("Halloran Works built it.",), ("Ida Halloran founded Halloran Works.",)]
+    assert played.stop.reason == "planner_done"
+    assert [ask.thoughts for ask in played.asks][-1] == (
+        "Halloran Works built it.",
+        "Ida Halloran founded Halloran Works.",
+    )
+
+
+@pytest.mark.parametrize("last", ["", "   ", "The answer is Trieste", "so the ANSWER IS: Trieste", "Answer is: Graz."])
+def test_it_ends_with_an_answer_or_an_empty_sentence(play, last):
+    played = play(IRCoTStrategy(), thoughts(last))
+    assert (played.stop.reason, len(played.queries)) == ("planner_done", 1)
+
+
+def test_a_finished_chain_asks_the_model_nothing_more(play):
+    strategy = IRCoTStrategy()
+    played = play(strategy, thoughts("The answer is: Graz."))
+    again = play(strategy, thoughts("Halloran Works built it."))
+    assert len(played.asks) == 1
+    assert (again.queries, again.asks) == ([], [])
+
+
+def test_the_passages_that_hold_the_answer_go_before_the_writer_first(play):
+    played = play(IRCoTStrategy(), thoughts("Ida Halloran was born.", "So the answer is: Trieste."))
+    assert played.run.pinned == {"ida"}
+
+
+def test_pure_reasoning_is_no_query(play):
+    played = play(IRCoTStrategy(), thoughts("Halloran Works built it.", "Thus 1850 - 1820 = 30.", "The answer is x"))
+    assert played.queries[1] == ("Halloran Works built it.",)
+    assert len(played.queries) == 3, "the sentence before it was asked already, so a lead is followed"
+    assert "1820" not in str(played.queries)
+
+
+@pytest.mark.parametrize(
+    "sentence", ["Thus, he was.", "so it is", "Therefore Graz", "Hence it", "It is 1,850 + 20 = 1,870 now"]
+)
+def test_reasoning(sentence):
+    assert is_reasoning(sentence)
+
+
+@pytest.mark.parametrize(
+    "sentence", ["Sofia is a city.", "Thusnelda was a princess.", "He won 3 - 2 in 1850.", "So-called"]
+)
+def test_no_reasoning(sentence):
+    assert not is_reasoning(sentence)
+
+
+def test_only_the_first_sentence_counts():
+    assert first_sentence(" Dr. Ida founded it. The answer is: Graz.") == "Dr. Ida founded it."
+
+
+def test_it_ends_on_its_cap(play):
+    count = iter(range(100))
+    played = play(IRCoTStrategy(), {"thought": [lambda ask: ThoughtResponse(f"Fact number {next(count)} of Graz.")]})
+    assert (played.stop.reason, len(played.queries)) == ("budget_rounds", 5)
+
+
+def test_a_model_that_fails_is_logged_and_leads_are_followed(play):
+    script = {"thought": [ThoughtResponse("Halloran Works built it."), ModelError("dizzy")]}
+    played = play(IRCoTStrategy(), script, rounds=3)
+    assert len(played.queries) == 3
+    assert ("thought", "dizzy") in played.failures
+    assert len(played.queries[2][0].split()) > 5, "a lead holds the question"
+
+
+def test_a_model_that_repeats_itself_does_not_stop_the_run(play):
+    played = play(IRCoTStrategy(), thoughts("Halloran Works built it."), rounds=4)
+    assert played.stop.reason in ("budget_rounds", "planner_done")
+    assert len(set(played.queries)) == len(played.queries) >= 3
+
+
+def test_nothing_is_asked_when_the_tokens_are_spent(play):
+    played = play(IRCoTStrategy(), thoughts("Halloran Works built it."), rounds=3, bounds=Bounds(tokens=1))
+    assert len(played.asks) <= 1

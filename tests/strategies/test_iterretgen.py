@@ -1,0 +1,38 @@
+"""Iter-RetGen: the question with the last answer, from the current passages only."""
+
+from suffice.asks import ShortAnswerResponse
+from suffice.errors import ModelError
+from suffice.gates import fixed
+from suffice.strategies.iterretgen import IterRetGenStrategy
+
+from .conftest import LIBRARY, TASK
+
+
+def test_the_last_answer_is_part_of_the_next_query(play):
+    script = {"short_answer": [ShortAnswerResponse("Halloran Works"), ShortAnswerResponse(" Ida Halloran ")]}
+    played = play(IterRetGenStrategy(), script, gate=fixed(3))
+    assert played.queries == [(TASK,), (f"{TASK} Halloran Works",), (f"{TASK} Ida Halloran",)]
+    assert played.stop.reason == "budget_rounds"
+
+
+def test_an_answer_comes_from_the_current_passages_only(play):
+    count = iter(range(9))
+    script = {"short_answer": [lambda ask: ShortAnswerResponse(f"Graz {next(count)}")]}
+    played = play(IterRetGenStrategy(), script, rounds=4)
+    texts = {passage.text for passage in LIBRARY}
+    for ask in played.asks:
+        assert 0 < len(ask.notes) <= 2 < len(played.run.evidence), "what was shown and what was new, one each"
+        assert {note.text for note in ask.notes} <= texts
+        assert all(note.handles for note in ask.notes)
+
+
+def test_no_answer_and_a_repeated_answer_follow_leads(play):
+    for script in ([ShortAnswerResponse("")], [ShortAnswerResponse("Graz")]):
+        played = play(IterRetGenStrategy(), {"short_answer": script}, gate=fixed(4))
+        assert len(played.queries) == len(set(played.queries)) == 4
+
+
+def test_a_model_that_fails_is_logged_and_the_rounds_go_on(play):
+    played = play(IterRetGenStrategy(), {"short_answer": [ModelError("dizzy")]}, gate=fixed(4))
+    assert len(played.queries) == 4
+    assert played.failures == [("short_answer", "dizzy")] * 3

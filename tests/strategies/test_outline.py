@@ -1,0 +1,207 @@
+"""Boot, outline, the least covered topic each round, chunk choice, latent topics."""
+
+import asyncio
+
+import numpy
+import pytest
+
+from suffice.asks import (
+    GapResponse,
+    HypotheticalResponse,
+    LabelResponse,
+    OutlineResponse,
+    PlannedQuery,
+    PlanResponse,
+)
+from suffice.errors import ModelError
+from suffice.gates.parse import parse
+from suffice.gather import gather
+from suffice.memory.trajectory import Trajectory
+from suffice.meters import standard
+from suffice.models.extractive import Extractive
+from suffice.run import Run
+from suffice.strategies.outline import MOST_TOPICS, TOPICS, OutlineStrategy
+from suffice.testing import FixtureSearch, ScriptedModel, WordSearch, passage
+
+TASK = "Compare Copper with Silver"
+METALS = ("copper", "silver", "tin", "lead", "iron", "gold")
+PLAN = PlanResponse((PlannedQuery("metals"),))
+
+
+def embed(texts):
+    """One direction a metal, one for everything else."""
+    rows = numpy.array([[float(metal in text.lower()) for metal in METALS] + [0.1] for text in texts])
+    return rows / numpy.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def found(*metals):
+    return [passage(f"{metal}{n}", f"{metal} note {n}", metal.title(), score=0.5) for n, metal in enumerate(metals)]
+
+
+def model(topics=("copper", "silver"), gap=lambda ask: GapResponse(f"more about {ask.part}"), **script):
+    return ScriptedModel(
+        {
+            "plan": [PLAN],
+            "outline": [topics if isinstance(topics, Exception) else OutlineResponse(tuple(topics))],
+            "hypothetical": [lambda ask: HypotheticalResponse(f"{ask.topic} would be a metal")],
+            "gap": [gap],
+            "label": [LabelResponse("")],
+            **script,
+        }
+    )
+
+
+def ran(model, search, gate="budget(rounds=4)", *, task=TASK, embed=embed, **options):
+    run = Run(task, model, Trajectory, run_id="r", embed=embed)
+    stop = parse(gate)
+
+    async def main():
+        meters = standard(stop.needs, task, embed)
+        return [event async for event in gather(run, search, OutlineStrategy(), stop, meters, **options)]
+
+    ended = asyncio.run(main())[-1].stop
+    return [record.queries for record in run.records], run, ended
+
+
+def roles(model, role):
+    return [ask for ask in model.asked if ask.role == role]
+
+
+def test_the_least_covered_topic_is_asked_for():
+    scripted = model(("copper", "silver", "tin"))
+    search = FixtureSearch(
+        {"metals": found("copper"), "more about silver": found("silver"), "more about tin": found("tin")}
+    )
+    rounds, run, _ = ran(scripted, search, "budget(rounds=3)")
+    assert rounds[0] == ("metals",)
+    assert {query for queries in rounds[1:] for query in queries} == {"more about silver", "more about tin"}
+    assert run.outline.topics == ["copper", "silver", "tin"]
+    assert roles(scripted, "outline")[0].notes[0].title == "Copper", "the outline is drawn from the first round"
+
+
+def test_a_hypothetical_answer_is_asked_for_once_a_topic():
+    scripted = model(("copper", "silver", "tin"))
+    _, run, _ = ran(scripted, FixtureSearch(default=found(*METALS)), "budget(rounds=6)")
+    assert len(run.records) == 6
+    assert sorted(ask.topic for ask in roles(scripted, "hypothetical")) == ["copper", "silver", "tin"]
+    assert len(roles(scripted, "outline")) == 1
+
+
+@pytest.mark.parametrize(
+    ("topics", "expected"),
+    [
+        ((), [TASK]),
+        (("", " ", "?!"), [TASK]),
+        (ModelError("dizzy"), [TASK]),
+        (("Copper", "copper ", "COPPER!", "silver"), ["Copper", "silver"]),
+        ([f"topic {n}" for n in range(100)], [f"topic {n}" for n in range(TOPICS)]),
+        (("a\nb " + "x" * 900,), [("a b " + "x" * 900)[:120]]),
+    ],
+    ids=["none", "empty", "failed", "duplicates", "hundred", "long"],
+)
+def test_odd_outlines(topics, expected):
+    _, run, _ = ran(model(topics), FixtureSearch(default=found("copper")))
+    assert run.outline.topics == expected
+
+
+@pytest.mark.parametrize("answer", [ModelError("dizzy"), HypotheticalResponse("  ")])
+def test_without_a_hypothetical_answer_a_topic_stands_for_itself(answer):
+    _, run, _ = ran(model(hypothetical=[answer]), FixtureSearch(default=found("copper")))
+    assert run.outline.texts == ["copper", "silver"]
+
+
+def test_without_a_gap_query_topics_then_leads_are_asked():
+    scripted = model(gap=ModelError("dizzy"))
+    rounds, _, _ = ran(scripted, FixtureSearch(default=found("copper")), "budget(rounds=3)")
+    assert rounds[1] == ("silver",), "the least covered topic itself"
+    assert rounds[2][0] not in ("metals", "silver"), "then whatever is still open"
+
+
+def test_a_round_keeps_what_is_near_to_its_topic_and_new():
+    other = [passage(f"s{n}", "silver again", "Silver", score=0.1) for n in range(2)]
+    scripted = model(("copper", "silver"))
+    search = FixtureSearch(
+        {"metals": found("copper"), "more about silver": [*found("iron", "copper", "gold")[1:], *other]}
+    )
+    _, run, _ = ran(scripted, search, "budget(rounds=2)", per_round=2)
+    assert [passage.id for passage in run.evidence][1:] == ["s0", "s1"], "utility beats the search's own score"
+
+
+def test_a_latent_topic_joins_the_outline_and_begins_the_gains_anew():
+    many = [passage(f"{metal}{n}", f"{metal} {n}", metal.title()) for n in range(3) for metal in METALS[:4]]
+    scripted = model(("copper", "silver"), label=[LabelResponse("tin ware"), LabelResponse("")])
+    search = FixtureSearch({"metals": many}, default=many)
+    _, run, _ = ran(scripted, search, "gain | budget(rounds=6)", k=12)
+    assert run.outline.topics == ["copper", "silver", "tin ware"]
+    gains = [reading["coverage.gain"] for reading in run.readings]
+    assert gains[:2] == [1.0, 1.0], "the outline, and the topic added to it, reset the history"
+    assert set(gains[2:]) == {0.0}
+    assert roles(scripted, "label")[0].topics == ("copper", "silver")
+
+
+def test_a_latent_topic_later_on_puts_the_stop_off():
+    many = [passage(f"{metal}{n}", f"{metal} {n}", metal.title()) for n in range(3) for metal in METALS[:4]]
+    search = FixtureSearch({"metals": many}, default=many)
+    _, calm, ended = ran(model(), search, "gain | budget(rounds=9)", k=12)
+    assert (len(calm.records), ended.reason) == (4, "diminished")
+    late = model(label=[LabelResponse(""), LabelResponse(""), LabelResponse("tin ware"), LabelResponse("")])
+    _, run, ended = ran(late, search, "gain | budget(rounds=9)", k=12)
+    assert (len(run.records), ended.reason) == (6, "diminished")
+
+
+@pytest.mark.parametrize("label", ["copper", "Silver", "all about copper"])
+def test_a_label_near_to_a_topic_is_nothing_new(label):
+    many = [passage(f"{metal}{n}", f"{metal} {n}", metal.title()) for n in range(3) for metal in METALS[:4]]
+    _, run, _ = ran(model(label=[LabelResponse(label)]), FixtureSearch(default=many), k=12)
+    assert run.outline.topics == ["copper", "silver"]
+
+
+def test_an_outline_never_grows_without_end():
+    many = [passage(f"{n}", f"{METALS[n % 6]} {n}", "page") for n in range(200)]
+    labels = [lambda ask: LabelResponse(f"label {len(ask.topics)}")]
+
+    class Paged:
+        async def __call__(self, query, k):
+            return many[:k]
+
+    def apart(texts):
+        rows = embed(texts)
+        for row, text in zip(rows, texts, strict=True):
+            if text.startswith("label"):
+                row[:] = 0
+        return rows
+
+    _, run, _ = ran(model(label=labels), Paged(), "budget(rounds=12)", embed=apart)
+    assert len(run.outline.topics) == MOST_TOPICS
+
+
+def test_fewer_chunks_than_groups_are_not_grouped():
+    scripted = model()
+    ran(scripted, FixtureSearch(default=found("copper", "silver", "tin")))
+    assert not roles(scripted, "label")
+
+
+def test_without_embeddings_words_decide_and_no_latent_topics_are_looked_for():
+    scripted = model(("copper", "silver"))
+    many = [passage(f"{metal}{n}", f"{metal} {n}", metal.title()) for n in range(3) for metal in METALS[:4]]
+    rounds, run, _ = ran(scripted, FixtureSearch({"metals": found("copper")}, default=many), embed=None, k=12)
+    assert rounds[1] == ("more about silver",)
+    assert not roles(scripted, "label")
+    assert run.readings[-1]["coverage.gain"] is None, "coverage by meaning stays unknown"
+
+
+def test_a_first_round_that_found_nothing_still_has_an_outline():
+    rounds, run, ended = ran(model(), FixtureSearch(), "budget(rounds=9)")
+    assert run.outline.topics == ["copper", "silver"]
+    assert ended.reason == "planner_done"
+    assert len(rounds) < 9
+
+
+@pytest.mark.parametrize("vectors", [embed, None])
+def test_without_a_language_model(vectors):
+    corpus = [*found(*METALS), *(passage(f"n{n}", f"noise {n}", f"N{n}") for n in range(5))]
+    rounds, run, _ = ran(Extractive(vectors), WordSearch(corpus), embed=vectors)
+    assert {"copper0", "silver1"} <= {passage.id for passage in run.evidence}
+    assert [topic.lower() for topic in run.outline.topics[:2]] == ["copper", "silver"]
+    assert len(rounds) > 1
+    assert not run.error_log

@@ -1,0 +1,90 @@
+"""Open questions drive the search: the top one is asked, with what was found on the way to it."""
+
+import asyncio
+
+import pytest
+
+from suffice.asks import Extraction, Finding, PlannedQuery, PlanResponse
+from suffice.errors import ModelError
+from suffice.front import research
+from suffice.gates import budget, predicates
+from suffice.gather import gather
+from suffice.memory.freeform import Freeform
+from suffice.memory.trajectory import Trajectory
+from suffice.meters import standard
+from suffice.models.extractive import Extractive
+from suffice.presets import preset
+from suffice.run import Run
+from suffice.strategies.predicates import PredicatesStrategy
+from suffice.testing import FixtureSearch, ScriptedModel, WordSearch, passage
+
+TASK = "Where was the director of The Silver Lamp born?"
+WHO, WHERE = "Who directed The Silver Lamp?", "Where was the director born?"
+PLAN = PlanResponse((PlannedQuery(WHO, "who"), PlannedQuery(WHERE, "where")))
+FILM = passage("film", "The director of The Silver Lamp was Ada Lind.", "The Silver Lamp")
+ADA = passage("ada", "Ada Lind was born in Graz.", "Ada Lind")
+FOUND_WHO = Extraction((Finding(FILM.text, ("[1]",), WHO),), (WHO,))
+FOUND_WHERE = Extraction((Finding(ADA.text, ("[2]",), WHERE),), (WHERE,))
+
+
+def searched(script, memory=Freeform, *, rounds=6, found=None):
+    search = found or FixtureSearch({f"{WHERE} Ada Lind": [ADA]}, default=[FILM])
+    run = Run(TASK, ScriptedModel(script), memory, run_id="r")
+    gate = predicates() | budget(rounds=rounds)
+
+    async def main():
+        return [event async for event in gather(run, search, PredicatesStrategy(), gate, standard(gate.needs))]
+
+    return run, asyncio.run(main())[-1].stop
+
+
+def test_the_top_question_is_asked_with_the_bridge_and_the_run_ends_when_none_is_open():
+    run, stop = searched({"plan": [PLAN], "extract": [FOUND_WHO, FOUND_WHERE]})
+    assert [record.queries for record in run.records] == [(TASK, WHO), (f"{WHERE} Ada Lind",)]
+    assert [readings["belief.open"] for readings in run.readings] == [1.0, 0.0]
+    assert stop.reason == "sufficient"
+    assert run.sufficient
+
+
+def test_questions_are_answered_under_a_memory_that_keeps_no_facts_too():
+    run, stop = searched(
+        {"plan": [PLAN], "extract": [FOUND_WHO, FOUND_WHERE]},
+        Trajectory,
+        found=FixtureSearch({TASK: [FILM], WHO: [FILM]}, default=[ADA]),
+    )
+    assert stop.reason == "sufficient"
+    assert run.predicates.open == ()
+
+
+def test_a_plan_that_failed_leaves_the_parts_of_the_task():
+    run, _ = searched({"plan": [ModelError("no")], "extract": [Extraction()]}, rounds=1)
+    assert run.predicates.open == ("The Silver Lamp", "director born")
+
+
+def test_a_question_that_finds_nothing_makes_room_for_the_others_and_then_for_leads():
+    run, stop = searched({"plan": [PLAN], "extract": [Extraction()]}, rounds=5)
+    asked = [record.queries for record in run.records]
+    assert asked[0] == (TASK, WHO)
+    assert asked[1][0].startswith(WHERE)
+    assert stop.reason in ("planner_done", "budget_rounds")
+    assert set(run.gaps) == {WHO, WHERE}
+
+
+def test_a_failing_extractor_does_not_end_the_run():
+    run, _ = searched({"plan": [PLAN], "extract": [ModelError("no")]}, rounds=3)
+    assert len(run.records) == 3
+    assert {failure.where for failure in run.error_log} == {"extract", "belief"}
+
+
+def test_the_preset():
+    chosen = preset("predicates")
+    assert (chosen.strategy, chosen.memory, chosen.gate) == ("predicates", "freeform", "predicates | exhaustion")
+
+
+@pytest.mark.parametrize("memory", ["freeform", "structured", "rolling", "lobotomized", "trajectory"])
+def test_it_answers_without_a_language_model_under_every_memory(memory):
+    noise = [passage(f"n{n}", f"It rained in town {n}.", f"Town {n}") for n in range(5)]
+    search = WordSearch([FILM, ADA, *noise])
+    report = asyncio.run(research(TASK, search=search, model=Extractive(), strategy="predicates", memory=memory, k=2))
+    assert report.status in ("answered", "partial")
+    assert "Ada Lind" in report.final_answer

@@ -1,0 +1,162 @@
+"""ReAct: Search makes a round, Lookup none, Finish ends; what is malformed is asked for again once."""
+
+import asyncio
+
+import pytest
+
+from suffice.asks import ActResponse
+from suffice.errors import ModelError
+from suffice.strategies.react import LOOKUPS, Action, ReActStrategy, read
+from suffice.testing import ScriptedModel
+from suffice.types import Bounds
+from suffice.write.report import before_the_writer
+
+from .conftest import TASK
+
+
+def act(action, argument="", thought="I think."):
+    return ActResponse(thought, action, argument)
+
+
+def acts(*answers):
+    return {"act": list(answers)}
+
+
+def test_search_and_finish(play):
+    script = acts(act("Search", "Meridian bridge"), act("Search", "Halloran Works"), act("Finish", "Ida Halloran"))
+    played = play(ReActStrategy(), script)
+    assert played.queries == [("Meridian bridge",), ("Halloran Works",)]
+    assert played.stop.reason == "planner_done"
+    assert played.asks[2].steps == (
+        "Thought: I think. Action: Search[Meridian bridge]",
+        "Thought: I think. Action: Search[Halloran Works]",
+    )
+
+
+def test_the_answer_of_finish_reaches_the_writer_only_as_a_choice_of_passages(play):
+    script = acts(act("Search", "Halloran steel"), act("Search", "Graz river"), act("Finish", "Ida Halloran"))
+    played = play(ReActStrategy(), script, bounds=Bounds(sources=1))
+    assert played.run.pinned == {"works"}
+    assert [note.title for note in before_the_writer(played.run)] == ["Halloran Works"]
+
+
+def test_an_answer_that_no_passage_holds_pins_nothing(play):
+    script = acts(act("Search", "Halloran Works"), act("Finish", "Napoleon"))
+    assert play(ReActStrategy(), script).run.pinned == set()
+
+
+def test_finish_stays_finished(play):
+    strategy = ReActStrategy()
+    play(strategy, acts(act("Search", "Graz"), act("Finish", "")))
+    again = play(strategy, acts(act("Search", "Mur")))
+    assert (again.queries, again.asks) == ([], [])
+
+
+def test_a_lookup_shows_the_next_sentence_and_costs_no_round(play):
+    lookups = [act("Lookup", "halloran works")] * 3
+    played = play(ReActStrategy(), acts(act("Search", "Halloran Works steel"), *lookups, act("Finish", "steel")))
+    assert len(played.queries) == 1
+    seen = [[note.text for note in ask.looked_up] for ask in played.asks]
+    assert seen[2] == ["Halloran Works was founded by Ida Halloran in 1850."]
+    assert seen[3][1] == "Halloran Works made steel."
+    assert seen[4][2] == "halloran works: no more results"
+    assert played.asks[2].looked_up[0].handles == ("[1]",)
+    assert "(Result 1 / 2)" in played.asks[2].steps[-1]
+
+
+def test_looked_up_text_is_fenced_in_the_prompt(play):
+    played = play(ReActStrategy(), acts(act("Search", "Halloran steel"), act("Lookup", "steel"), act("Finish", "x")))
+    assert "<<<\nHalloran Works made steel.\n>>>" in played.asks[2].prompt()
+
+
+def test_lookups_between_searches_are_bounded(play):
+    played = play(ReActStrategy(), acts(act("Search", "Graz"), act("Lookup", "Mur")), rounds=2)
+    assert played.queries == [("Graz",), ("Mur",)], "the lookup too many is searched for"
+    assert len(played.asks) == 1 + LOOKUPS + 1
+
+
+def test_lookups_begin_anew_after_a_search(play):
+    script = acts(act("Search", "Graz"), act("Lookup", "Mur"), act("Search", "Halloran"), act("Finish", "x"))
+    assert play(ReActStrategy(), script).asks[3].looked_up == ()
+
+
+@pytest.mark.parametrize(
+    ("bad", "why"),
+    [
+        (act("Dance", "now"), "none of Search, Lookup, Finish"),
+        (act("", "words"), "none of Search"),
+        (act("Search", " "), "needs an argument"),
+        (act("Lookup"), "needs an argument"),
+        (act("Finish", "from memory"), "nothing was searched"),
+    ],
+)
+def test_a_malformed_action_is_asked_for_again_with_the_reason(play, bad, why):
+    played = play(ReActStrategy(), acts(bad, act("Search", "Graz"), act("Finish", "Graz")))
+    assert played.queries == [("Graz",)]
+    assert why in played.asks[1].complaint
+    assert why in played.asks[1].prompt()
+    assert played.asks[2].complaint == ""
+    assert [where for where, _ in played.failures] == ["act"]
+
+
+def test_malformed_twice_searches_for_the_thought(play):
+    played = play(ReActStrategy(), acts(act("Dance", thought="Halloran Works made it")), rounds=1)
+    assert played.queries == [("Halloran Works made it",)]
+    assert len(played.asks) == 2
+
+
+def test_malformed_for_ever_is_bounded_and_ends(play):
+    played = play(ReActStrategy(), acts(act("Dance", thought="")), rounds=9)
+    assert played.queries[0] == (TASK,)
+    assert len(played.asks) <= 2 * (len(played.queries) + 1)
+    assert played.stop.reason in ("planner_done", "budget_rounds")
+
+
+@pytest.mark.parametrize(
+    ("answer", "action"),
+    [
+        (act("search", " Graz  Mur "), Action("search", "Graz Mur")),
+        (act("Search[Graz]"), Action("search", "Graz")),
+        (act(" Lookup [Mur] "), Action("lookup", "Mur")),
+        (act("Finish[list[int]]"), Action("finish", "list[int]")),
+        (act("Finish[cut off"), Action("finish", "cut off")),
+        (act("Finish"), Action("finish", "")),
+        (act("I would Search[Graz]"), None),
+        (act("Searching"), None),
+    ],
+)
+def test_reading_an_action(answer, action):
+    assert read(answer) == action
+
+
+def test_a_model_that_fails_is_logged_and_the_run_goes_on(play):
+    played = play(ReActStrategy(), acts(act("Search", "Meridian bridge"), ModelError("dizzy")), rounds=3)
+    assert len(played.queries) == 3
+    assert played.queries[1] == (TASK,)
+    assert played.failures == [("act", "dizzy")] * 2
+
+
+def test_a_model_that_fails_from_the_start_still_searches(play):
+    played = play(ReActStrategy(), acts(ModelError("dizzy")), rounds=2)
+    assert played.queries[0] == (TASK,)
+    assert len(played.asks) == 2, "a failed call is not repeated: retrying is the model's own business"
+
+
+def test_spent_tokens_end_the_asking(play):
+    script = acts(act("Search", "Meridian bridge"), act("Lookup", "Mur"))
+    played = play(ReActStrategy(), script, bounds=Bounds(tokens=1), rounds=3)
+    assert len(played.asks) == 1
+
+
+def test_a_slow_model_ends_on_the_time_limit(play):
+    class Slow(ScriptedModel):
+        async def __call__(self, ask):
+            await asyncio.sleep(5)
+
+    played = play(ReActStrategy(), Slow({}), bounds=Bounds(seconds=0.05))
+    assert (played.stop.reason, played.queries) == ("budget_time", [])
+
+
+def test_a_search_that_was_asked_before_follows_a_lead(play):
+    played = play(ReActStrategy(), acts(act("Search", "Meridian bridge")), rounds=3)
+    assert len(set(played.queries)) == 3

@@ -1,0 +1,33 @@
+"""The intervention ``leads``: the strategy's own queries and the best open lead."""
+
+from suffice.asks import ThoughtResponse
+from suffice.errors import ModelError
+from suffice.interventions import Parts, intervened
+from suffice.memory.trajectory import Trajectory
+from suffice.strategies.ircot import IRCoTStrategy
+
+from .conftest import TASK
+
+SCRIPT = {"thought": [ThoughtResponse("Halloran Works built it."), ThoughtResponse("The answer is: x")]}
+
+
+def both():
+    return intervened(["leads"], Parts(IRCoTStrategy(), Trajectory, None)).strategy
+
+
+def test_a_lead_stands_beside_the_strategys_own_query(play):
+    played = play(both(), SCRIPT)
+    assert played.queries[0] == (TASK,), "nothing was found yet that could lead on"
+    assert played.queries[1][0] == "Halloran Works built it."
+    assert len(played.queries[1]) == 2
+
+
+def test_the_strategys_finish_stays_its_own(play):
+    played = play(both(), SCRIPT)
+    assert (played.stop.reason, len(played.queries)) == ("planner_done", 2)
+    assert played.run.leads.propose(1), "a lead was still open"
+
+
+def test_a_lead_that_is_the_strategys_query_is_asked_once(play):
+    played = play(both(), {"thought": [ModelError("dizzy")]}, rounds=3)
+    assert [len(queries) for queries in played.queries] == [1, 1, 1]

@@ -1,0 +1,118 @@
+"""Interventions: each an option of any strategy, memory and gate, from Python and from the command line."""
+
+import asyncio
+
+import pytest
+
+from suffice.asks import Extraction, Finding, PlannedQuery, PlanResponse, ReflectionResponse, SynthesisResponse
+from suffice.errors import InputError
+from suffice.events import RoundDone
+from suffice.front import research
+from suffice.gates import budget, exhaustion
+from suffice.interventions import INTERVENTIONS, Parts, intervened
+from suffice.memory.structured import Structured
+from suffice.memory.trajectory import Trajectory
+from suffice.models.extractive import Extractive
+from suffice.run import Run
+from suffice.strategies.base import Choosing
+from suffice.strategies.outline import OutlineStrategy
+from suffice.strategies.reflect import ReflectStrategy
+from suffice.testing import FixtureSearch, ScriptedModel, WordSearch, passage
+
+TASK = "Where was the director of The Silver Lamp born?"
+WHO, WHERE = "Who directed The Silver Lamp?", "Where was the director born?"
+PLAN = PlanResponse((PlannedQuery(WHO), PlannedQuery(WHERE)))
+FILM = passage("film", "The director of The Silver Lamp was Ada Lind.", "The Silver Lamp")
+ADA = passage("ada", "Ada Lind was born in Graz.", "Ada Lind")
+RAIN = passage("rain", "It poured for weeks.", "Weather")
+DONE = ReflectionResponse(True, 0.9)
+DRAFT = SynthesisResponse("Ada Lind directed it [1].")
+
+
+def ran(script, search, **options):
+    events = []
+    model = ScriptedModel({"plan": [PLAN], "draft": [DRAFT], "reflect": [DONE], **script})
+    report = asyncio.run(research(TASK, search=search, model=model, on_event=events.append, **options))
+    return report, [event for event in events if isinstance(event, RoundDone)], model
+
+
+def test_gap_aware_goes_on_where_a_reflection_would_have_stopped():
+    script = {
+        "extract": [
+            Extraction((Finding(FILM.text, ("[1]",), WHO),), (WHO,)),
+            Extraction((Finding(ADA.text, ("[2]",), WHERE),), (WHERE,)),
+        ]
+    }
+    search = FixtureSearch({WHO: [FILM], WHERE: [FILM]}, default=[ADA])
+    early, rounds, _ = ran(script, search, strategy="reflect", memory="structured")
+    assert (early.stop.reason, len(rounds)) == ("sufficient", 1)
+    late, rounds, _ = ran(script, search, strategy="reflect", memory="structured", interventions=("gap_aware",))
+    assert (late.stop.reason, len(rounds)) == ("sufficient", 2)
+    assert rounds[0].belief.open == (WHERE,)
+    assert any("held back" in leaf.because for leaf in rounds[0].verdict.leaves)
+
+
+def test_entity_grounded_refuses_a_finding_about_somebody_else():
+    wrong = passage("bo", "Bo Holm was born in Malmo.", "Bo Holm")
+    script = {"extract": [Extraction((Finding(wrong.text, ("[1]",), WHERE),), (WHERE,))]}
+    search = FixtureSearch(default=[wrong])
+    options = {"strategy": "predicates", "memory": "structured", "max_iters": 1}
+    _, (loose,), _ = ran(script, search, **options)
+    _, (strict,), _ = ran(script, search, interventions=("entity_grounded",), **options)
+    assert [note.text for note in loose.belief.notes] == [wrong.text]
+    assert strict.belief.notes == ()
+    assert WHERE in strict.belief.open
+    assert WHERE not in loose.belief.open
+
+
+def test_observation_filter_keeps_from_the_memory_what_has_nothing_to_do_with_it():
+    search = FixtureSearch(default=[FILM, RAIN])
+    script = {"extract": [Extraction()]}
+    report, (round,), _ = ran(
+        script, search, strategy="reflect", memory="trajectory", max_iters=1, interventions=("observation_filter",)
+    )
+    assert [note.text for note in round.belief.notes] == [FILM.text]
+    assert {passage.id for passage in round.round.new} == {"film", "rain"}, "the record keeps both"
+    assert report.metadata["interventions"] == ["observation_filter"]
+
+
+def test_resample_tries_a_lead_before_a_stagnation_counts():
+    parts = intervened(["resample"], Parts(ReflectStrategy(), Trajectory, exhaustion(p=1)))
+    model = ScriptedModel({"reflect": [ReflectionResponse(False, 0.1, (), ("the same again",))]})
+    run = Run(TASK, model, parts.memory, run_id="r")
+
+    async def main():
+        run.leads.add([FILM])
+        run.records.append(None)
+        run.readings.append({"overlap.jaccard": 0.9, "overlap.upr": 0.0})
+        stale = await parts.strategy.propose(run)
+        run.readings[-1] = {"overlap.jaccard": 0.1, "overlap.upr": 1.0}
+        return stale, await parts.strategy.propose(run)
+
+    stale, usual = asyncio.run(main())
+    assert "Ada Lind" in stale[0].text
+    assert [query.text for query in usual] == ["the same again"]
+
+
+def test_a_strategy_that_chooses_passages_still_does():
+    for name in INTERVENTIONS:
+        parts = intervened([name], Parts(OutlineStrategy(), Structured, budget(rounds=1)))
+        assert isinstance(parts.strategy, Choosing), name
+        assert not isinstance(intervened([name], Parts(ReflectStrategy(), Structured, None)).strategy, Choosing)
+
+
+@pytest.mark.parametrize(
+    "strategy", ["reflect", "saturate", "predicates", "outline", "ircot", "react", "memgpt", "iterretgen"]
+)
+def test_all_of_them_together_run_with_every_strategy(strategy):
+    search = WordSearch([FILM, ADA, RAIN])
+    report = asyncio.run(
+        research(TASK, search=search, model=Extractive(), strategy=strategy, interventions=INTERVENTIONS, max_iters=4)
+    )
+    assert report.status in ("answered", "partial")
+    assert report.metadata["interventions"] == list(INTERVENTIONS)
+
+
+def test_an_unknown_one_is_named_with_those_there_are():
+    with pytest.raises(InputError, match=r"'gap'.*gap_aware, entity_grounded, resample, observation_filter"):
+        asyncio.run(research(TASK, search=WordSearch([]), interventions=("gap",)))

@@ -1,0 +1,22 @@
+"""Texts as bags of words: likeness is shared words."""
+
+import numpy
+import pytest
+
+from suffice.text.bags import bags
+
+
+def cosine(left, right):
+    rows = bags([left, right])
+    return float(rows[0] @ rows[1])
+
+
+def test_rows_have_length_one_and_texts_without_words_are_zero():
+    rows = bags(["the bridge was built", "", "of the"])
+    assert numpy.linalg.norm(rows, axis=1) == pytest.approx([1, 0, 0])
+
+
+def test_likeness_is_shared_words_whatever_their_order_or_form():
+    assert cosine("bridges of stone", "a stone bridge") == pytest.approx(1)
+    assert cosine("stone bridge", "stone wall") == pytest.approx(0.5)
+    assert cosine("stone bridge", "quiet music") == 0

@@ -1,0 +1,112 @@
+"""Section by section, in parallel, joined under the outline's headings."""
+
+import asyncio
+
+import pytest
+
+from suffice.asks import SynthesisResponse
+from suffice.errors import ModelError
+from suffice.memory.trajectory import Trajectory
+from suffice.models.extractive import Extractive
+from suffice.outline import Outline
+from suffice.run import Run
+from suffice.testing import ScriptedModel
+from suffice.types import Note
+from suffice.write.sections import CHUNKS, drafted
+
+NOTES = tuple(
+    Note(f"{metal.title()} was mined near {place}.", (f"[{n}]",), metal.title())
+    for n, (metal, place) in enumerate((("copper", "Graz"), ("silver", "Linz"), ("tin", "Wels")), 1)
+)
+
+
+def written(model, topics, notes=NOTES, told=("tell this",), task="Where were copper and silver mined?"):
+    run = Run(task, model, Trajectory, run_id="r")
+    if topics:
+        run.outline = Outline()
+        run.outline.add(list(topics), list(topics))
+    return asyncio.run(drafted(run, notes, told)), run
+
+
+def section(ask):
+    return SynthesisResponse(
+        f"About {ask.section}: it was mined [1].\n\nBoth say this [2].",
+        f"{ask.section} in short [1]",
+        (f"{ask.section} finding [1]",),
+        open_questions=("how much?",),
+    )
+
+
+def test_each_topic_gets_its_section_in_the_outlines_order():
+    model = ScriptedModel({"draft": [section]})
+    answer, _ = written(model, ("copper", "silver"))
+    assert answer.answer == (
+        "## copper\n\nAbout copper: it was mined [1].\n\nBoth say this [2].\n\n## silver\n\nAbout silver: it was mined [1]."
+    )
+    assert answer.summary == "copper in short [1]"
+    assert answer.key_findings == ("copper finding [1]", "silver finding [1]")
+    assert answer.open_questions == ("how much?",)
+    assert [ask.caveats for ask in model.asked] == [("tell this",), ()], "the reader is told once"
+
+
+def test_sections_are_written_at_the_same_time():
+    waiting, most = 0, 0
+
+    class Slow(ScriptedModel):
+        async def __call__(self, ask):
+            nonlocal waiting, most
+            waiting += 1
+            most = max(most, waiting)
+            await asyncio.sleep(0.01)
+            waiting -= 1
+            return await super().__call__(ask)
+
+    written(Slow({"draft": [section]}), ("copper", "silver", "tin"))
+    assert most == 3
+
+
+def test_a_section_is_written_from_the_notes_nearest_to_it():
+    notes = tuple(Note(f"{'copper' if n % 2 else 'silver'} fact {n}", (f"[{n}]",)) for n in range(1, 41))
+    model = ScriptedModel({"draft": [section]})
+    written(model, ("copper", "silver"), notes)
+    for ask in model.asked:
+        assert len(ask.notes) == CHUNKS
+        assert all(ask.section in note.text for note in ask.notes)
+
+
+@pytest.mark.parametrize("topics", [(), ("copper",)])
+def test_without_two_topics_the_answer_is_one_piece(topics):
+    model = ScriptedModel({"draft": [SynthesisResponse("All of it [1].")]})
+    answer, _ = written(model, topics)
+    assert answer.answer == "All of it [1]."
+    assert [ask.section for ask in model.asked] == [""]
+
+
+def test_a_section_that_failed_is_left_out_and_recorded():
+    answer, run = written(ScriptedModel({"draft": [ModelError("dizzy"), section]}), ("copper", "silver"))
+    assert "## silver" in answer.answer
+    assert "## copper" not in answer.answer
+    assert [failure.where for failure in run.error_log] == ["draft"]
+
+
+def test_no_section_at_all_is_a_failure():
+    with pytest.raises(ModelError):
+        written(ScriptedModel({"draft": [ModelError("dizzy")]}), ("copper", "silver"))
+
+
+def test_topics_without_evidence_fall_back_to_the_whole():
+    answers = [lambda ask: SynthesisResponse("" if ask.section else "Whole [1].")]
+    answer, _ = written(ScriptedModel({"draft": answers}), ("lead", "gold"))
+    assert answer.answer == "Whole [1]."
+
+
+def test_a_heading_is_text_not_markup():
+    answer, _ = written(ScriptedModel({"draft": [section]}), ("*copper* [1]", "silver"))
+    assert answer.answer.startswith("## \\*copper\\* \\[1\\]\n")
+
+
+def test_without_a_language_model_nothing_is_quoted_twice():
+    answer, _ = written(Extractive(), ("Copper", "Silver"))
+    assert "## Copper" in answer.answer
+    for note in NOTES[:2]:
+        assert answer.answer.count(note.text.rstrip(".")) == 1
