@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from suffice.events import Compacted, Event, Failed, RoundDone, Searching, Started, Stopped, Writing
+from suffice.explanation import sufficiency_words
 from suffice.types import Passage, Report, Stop, Verdict
 from suffice.write.chart import sparkline
 from suffice.write.markdown import render
@@ -106,6 +107,8 @@ def print_report(report: Report) -> None:
     out.print()
     print_stop(report.stop, out)
     usage = report.usage
+    judged = sufficiency_words(report.sufficient, report.confidence)
+    out.print(Text(f"Evidence judged sufficient: {judged}"))
     bill = f"{usage.calls} model calls, {usage.input_tokens + usage.output_tokens} tokens, {usage.searches} searches"
     out.print(Text(f"{report.status} · {bill}, {usage.seconds:.1f} s · run {report.run}", style="dim"))
 
@@ -145,7 +148,8 @@ def print_stop(stop: Stop, out: Console | None = None) -> None:
 
 def _round_line(event: RoundDone) -> Text:
     novelty, unseen = event.readings.get("novelty.words"), event.readings.get("overlap.upr")
-    counts = f"{len(event.round.queries)} queries, {len(event.round.new)} new passages"
+    asked, new = len(event.round.queries), len(event.round.new)
+    counts = f"{asked} {'query' if asked == 1 else 'queries'}, {new} new passages"
     readings = f"novelty {number(novelty)}, unseen {number(unseen)}"
     return Text.assemble(
         (f"round {event.round.index}", "bold"), f"  {counts}  ", (readings, "dim"), f"  {_decision(event.verdict)}"

@@ -29,6 +29,7 @@ _REDUNDANCY = 0.5
 _ABOUT_WORDS = 0.5  # A passage is about the question when it holds this share of the question's weight in words,
 _ABOUT_MEANING = 0.45  # or when its vector is this close.
 _CODE = 0.7  # A line of code answers less often than a sentence about it.
+_LINK = re.compile(r"https?://\S+")  # A sentence that is nothing but a link says nothing.
 _MARKER = re.compile(r"(?:[-*+•>]|#{1,6}|\d{1,9}[.)])\s+")  # Begins a list item or heading; no part of what it says.
 _LONGEST = 600  # A "sentence" longer than this is a table or a list without stops.
 
@@ -95,7 +96,7 @@ def _units(number: int, note: Note) -> list[Unit]:
         start = start if marker is None else marker.end()
         text = " ".join(note.text[start:end].split())
         stems = content_stems(text)
-        if len(stems) >= 2 and len(text) <= _LONGEST:
+        if len(content_stems(_LINK.sub("", text))) >= 2 and len(text) <= _LONGEST:
             found.append(Unit(number, start, text, stems, (start, end) in lines))
     return found
 
