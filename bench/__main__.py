@@ -16,8 +16,9 @@ _PARTS = {
     "The demo": "demo",
     "Corpus search at 200,000 passages": "corpus",
     "Gold-passage recall by round, extractive engine, 5 passages a round": "recall",
+    "No evidence, no report": "evidence",
 }
-_NEEDS_DATA = {"recall", "stopping"}
+_NEEDS_DATA = {"recall", "evidence"}
 
 
 def main() -> None:

@@ -6,7 +6,6 @@ import pytest
 
 from suffice.asks import Judge, JudgeResponse, Novelty, NoveltyResponse, PlannedQuery, PlanResponse, ReflectionResponse
 from suffice.errors import ModelError
-from suffice.events import Finished
 from suffice.gates.parse import parse
 from suffice.models.extractive import Extractive
 from suffice.pipeline import Setup, stream
@@ -25,7 +24,7 @@ def played(stop, **script):
     setup = Setup(TASK, WordSearch(PAGES), model, preset("reflect"), parse(stop), bounds=Bounds(rounds=6, queries=50))
 
     async def play():
-        return [event.report async for event in stream(setup) if isinstance(event, Finished)][0]
+        return [event async for event in stream(setup)][-1].report
 
     return asyncio.run(play()), model
 

@@ -26,8 +26,10 @@ _MOST = 8  # Sentences in an answer: enough for a few hops, short enough to be r
 _COMPARED = 60  # Sentences that are compared by meaning; words choose them.
 _FLOOR = 0.6  # A sentence this much less relevant than the best is left out.
 _REDUNDANCY = 0.5
-_ABOUT_WORDS = 0.5  # A passage is about the question when it holds this share of the question's weight in words,
-_ABOUT_MEANING = 0.45  # or when its vector is this close.
+# A passage is about the question when it holds this share of the question's weight in words, or when its vector is this
+# close: questions over their own corpus nearly all pass, questions over another one mostly do not (bench/evidence.py).
+_ABOUT_WORDS = 0.5
+_ABOUT_MEANING = 0.45
 _CODE = 0.7  # A line of code answers less often than a sentence about it.
 _LINK = re.compile(r"https?://\S+")  # A sentence that is nothing but a link says nothing.
 _MARKER = re.compile(r"(?:[-*+•>]|#{1,6}|\d{1,9}[.)])\s+")  # Begins a list item or heading; no part of what it says.
