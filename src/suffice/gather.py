@@ -52,6 +52,7 @@ async def gather(
                 readings |= meters.read("after", round) | await _asked(run, run.asked_after(round, gate.needs))
                 readings |= run.spend()  # After the asking: what a round's judgement cost belongs to the round.
                 verdict = gate.judge(run.readings, run.seed)
+                readings |= {**verdict.values, **readings}
                 run.records[-1] = replace(recorded, verdicts=verdict.leaves)
             yield RoundDone(round, accepted, readings, verdict, run.tokens_since_last())
             if run.degraded and not verdict.stop:

@@ -76,6 +76,7 @@ class StopMonitor:
         if accepted:
             now |= self._meters.read("after", sight) | self._spend() | dict(readings or {})
             self.verdict = self.gate.judge(self.readings, self._seed)
+            now |= {**self.verdict.values, **now}
         leaves = self.verdict.leaves
         self.rounds.append(RoundRecord(sight.index, accepted, sight.queries, len(new), now, leaves))
         return self.verdict
