@@ -51,7 +51,9 @@ def sufficiency_words(sufficient: bool | None, confidence: float | None) -> str:
     """Whether what was found answers the question, as far as it was judged: another matter than why the search stopped."""
     if sufficient is None:
         return "not judged"
-    sure = "" if confidence is None else f" (confidence {confidence:.2g})"
+    sure = " (every part of it was found in words)" if sufficient else " (not every part of it was found in words)"
+    if confidence is not None:
+        sure = f" (confidence {confidence:.2g})"
     return f"{'yes' if sufficient else 'no'}{sure}"
 
 

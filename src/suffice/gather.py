@@ -131,4 +131,4 @@ def _stop(run: Run, gate: Gate, verdict: Verdict) -> Stop:
 
 def cancelled(run: Run, gate: Gate) -> Stopped:
     """How the loop ends when somebody interrupts it: with what was gathered."""
-    return Stopped(_stop(run, gate, Verdict("user", True, "cancelled", "the run was interrupted")), run.state())
+    return Stopped(_stop(run, gate, Verdict("user", True, "cancelled", "")), run.state())

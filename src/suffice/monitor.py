@@ -59,8 +59,8 @@ class StopMonitor:
     ) -> Verdict:
         """Judge a round. ``readings`` adds what only the caller can measure, such as ``sufficiency.model``;
         ``failed`` says that the search did not answer, which is not the same as finding nothing."""
-        if isinstance(queries, str):
-            raise InputError("observe(queries=…) takes a list of queries; put the single one into brackets")
+        if isinstance(queries, str) or not all(isinstance(query, str) for query in queries):
+            raise InputError("observe(queries=…) takes a list of texts; put a single one into brackets")
         if self.verdict.stop:
             return self.verdict  # A stop is final: what a loop does after it changes nothing.
         hits = unique(_hit(passage) for passage in passages)
