@@ -13,7 +13,7 @@ from suffice.write.plain import clean, number, one_line
 from suffice.write.rounds import chosen, outcome, series
 
 # An underscore inside a word (base_events.py) is no emphasis and stays readable.
-_SPECIAL = re.compile(r"([\\`*\[\]<|~]|(?<![^\W_])_|_(?![^\W_]))")
+_SPECIAL = re.compile(r"([\\`*\[\]|~]|<(?=[A-Za-z/!?])|(?<![^\W_])_|_(?![^\W_]))")
 _LEADING = re.compile(r"^(\d{1,9})([.)])|^([#+=>-])")
 _HANDLE = re.compile(r"\[\d{1,4}\]")
 _ENTITY = re.compile(r"&(?=#?\w+;)")
