@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 STDLIB = $(shell $(BIN)/python -c "import sysconfig; print(sysconfig.get_path('stdlib'))")
-ASK ?= What happens to the cache when maxsize of functools.lru_cache is set to None?
+ASK ?= How does heapq.merge combine sorted inputs, and what does the key argument do?
 DOCS ?=
 
 .PHONY: demo test lint bench clean setup

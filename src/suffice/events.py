@@ -121,12 +121,9 @@ def _fields(event: Event) -> dict[str, Any]:
     if isinstance(event, Searching):
         return {"index": event.index, "queries": [query.text for query in event.queries]}
     fields: dict[str, Any] = msgspec.to_builtins(event)
-    if isinstance(event, Stopped):
-        for recorded in fields["stop"]["rounds"]:
-            recorded["verdicts"] = [plain(verdict) for verdict in recorded["verdicts"]]
-    if isinstance(event, Finished):
-        for recorded in fields["report"]["stop"]["rounds"]:
-            recorded["verdicts"] = [plain(verdict) for verdict in recorded["verdicts"]]
+    stop = fields.get("stop") or fields.get("report", {}).get("stop", {})
+    for recorded in stop.get("rounds", ()):
+        recorded["verdicts"] = [plain(verdict) for verdict in recorded["verdicts"]]
     return fields
 
 

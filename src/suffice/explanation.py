@@ -47,5 +47,15 @@ def explain(reason: str, because: str, promise: Promise, rounds: Sequence[RoundR
     return " ".join(parts)
 
 
+def sufficiency_words(sufficient: bool | None, confidence: float | None) -> str:
+    """Whether what was found answers the question, as far as it was judged: another matter than why the search stopped."""
+    if sufficient is None:
+        return "not judged"
+    sure = " (every part of it was found in words)" if sufficient else " (not every part of it was found in words)"
+    if confidence is not None:
+        sure = f" (confidence {confidence:.2g})"
+    return f"{'yes' if sufficient else 'no'}{sure}"
+
+
 def _count(number: int, one: str, many: str = "") -> str:
     return f"{number} {one if number == 1 else many or one + 's'}"

@@ -93,6 +93,7 @@ async def research(
 def run_research(
     task: str,
     *,
+    docs: Docs | None = None,
     max_iters: int | None = None,
     max_queries: int | None = None,
     max_sources: int | None = None,
@@ -115,6 +116,7 @@ def run_research(
             max_queries=max_queries,
             max_sources=max_sources,
             max_execution_time_s=max_execution_time_s,
+            docs=docs,
             **options,
         )
     )

@@ -55,6 +55,7 @@ async def gather(
                 readings["belief.open"] = run.predicates.reading
                 readings |= run.spend()  # After the asking: what a round's judgement cost belongs to the round.
                 verdict = gate.judge(run.readings, run.seed)
+                readings |= {**verdict.values, **readings}
                 run.records[-1] = replace(recorded, verdicts=verdict.leaves)
             tokens, belief = run.tokens_since_last(), Believed(run.believed(), run.predicates.open)
             yield RoundDone(round, accepted, readings, verdict, tokens, belief)
@@ -143,4 +144,4 @@ def _stop(run: Run, gate: Gate, verdict: Verdict) -> Stop:
 
 def cancelled(run: Run, gate: Gate) -> Stopped:
     """How the loop ends when somebody interrupts it: with what was gathered."""
-    return Stopped(_stop(run, gate, Verdict("user", True, "cancelled", "the run was interrupted")), run.state())
+    return Stopped(_stop(run, gate, Verdict("user", True, "cancelled", "")), run.state())

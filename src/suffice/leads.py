@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import numpy
 
 _ENTITIES = 5
+_LOOK = 20  # Waiting passages looked at for one proposal: many pieces of one document may lead to the same query.
 
 Embed = Callable[[Sequence[str]], "numpy.ndarray"]
 
@@ -63,7 +64,7 @@ class Leads:
         """The best open leads. They stay open until ``asked`` is told that they were followed."""
         proposals: dict[tuple[str, ...], Query] = {}
         looked_at: list[tuple[float, int, Passage]] = []
-        while self._queue and len(proposals) < most:
+        while self._queue and len(proposals) < most and len(looked_at) < _LOOK:
             item = heapq.heappop(self._queue)
             if item[2].id in self._closed:
                 continue

@@ -59,8 +59,8 @@ class StopMonitor:
     ) -> Verdict:
         """Judge a round. ``readings`` adds what only the caller can measure, such as ``sufficiency.model``;
         ``failed`` says that the search did not answer, which is not the same as finding nothing."""
-        if isinstance(queries, str):
-            raise InputError("observe(queries=…) takes a list of queries; put the single one into brackets")
+        if isinstance(queries, str) or not all(isinstance(query, str) for query in queries):
+            raise InputError("observe(queries=…) takes a list of texts; put a single one into brackets")
         if self.verdict.stop:
             return self.verdict  # A stop is final: what a loop does after it changes nothing.
         hits = unique(_hit(passage) for passage in passages)
@@ -76,6 +76,7 @@ class StopMonitor:
         if accepted:
             now |= self._meters.read("after", sight) | self._spend() | dict(readings or {})
             self.verdict = self.gate.judge(self.readings, self._seed)
+            now |= {**self.verdict.values, **now}
         leaves = self.verdict.leaves
         self.rounds.append(RoundRecord(sight.index, accepted, sight.queries, len(new), now, leaves))
         return self.verdict

@@ -162,6 +162,11 @@ class Verdict:
     def leaves(self) -> tuple["Verdict", ...]:
         return self.parts or (self,)
 
+    @property
+    def values(self) -> Readings:
+        """What the leaves looked at or worked out, such as ``worth.p``: readings in their own right."""
+        return {name: signal[0] for leaf in self.leaves for name, signal in leaf.signals.items()}
+
 
 @dataclass(frozen=True, slots=True)
 class RoundRecord:

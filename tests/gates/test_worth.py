@@ -84,8 +84,8 @@ def test_it_stops_below_its_price_and_explains_why():
     assert going.stop is False
     [(value, price)] = stopped.signals.values()
     assert price == 0.9
-    assert f"another round brings new evidence is {value:.2f} < 0.9" in stopped.because
-    assert f"is {value:.2f} ≥ 0.001" in going.because
+    assert f"another round brings new evidence is {value:.3f} < 0.9" in stopped.because
+    assert f"is {value:.3f} ≥ 0.001" in going.because
     for signal in ("log round", "missing names", "pair cover"):
         assert signal in stopped.because
 

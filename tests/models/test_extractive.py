@@ -165,14 +165,13 @@ def test_comments_and_list_items_are_quoted_whole(text: str, kind: str) -> None:
 def test_sufficient_when_every_part_is_covered() -> None:
     reflection = reflected("Who decoded the waggle dance?", DANCE)
     assert reflection.sufficient
-    assert reflection.confidence == 1
+    assert reflection.confidence is None  # Counting words makes nobody sure.
     assert reflection.gaps == ()
 
 
 def test_a_part_without_evidence_is_a_gap() -> None:
     reflection = reflected("Who decoded the waggle dance, and who designed the Eiffel Tower?", DANCE)
     assert not reflection.sufficient
-    assert 0 < reflection.confidence < 1
     assert any("Eiffel Tower" in gap for gap in reflection.gaps)
 
 
@@ -180,7 +179,6 @@ def test_nothing_found_is_never_sufficient() -> None:
     for question in ("Who decoded the waggle dance?", "why?"):
         reflection = reflected(question)
         assert not reflection.sufficient
-        assert reflection.confidence == 0
 
 
 def test_a_thin_query_is_put_differently() -> None:
@@ -225,7 +223,7 @@ def test_an_ask_it_cannot_answer() -> None:
 
 def test_it_costs_no_tokens() -> None:
     usage = asyncio.run(Extractive()(Plan("x", 3))).usage
-    assert (usage.calls, usage.input_tokens, usage.output_tokens, usage.usd) == (1, 0, 0, None)
+    assert (usage.calls, usage.input_tokens, usage.output_tokens, usage.usd) == (1, 0, 0, 0.0)
 
 
 def test_a_passage_with_one_endless_sentence_does_not_break_it() -> None:

@@ -9,7 +9,7 @@ from suffice.types import Note
 @dataclass(frozen=True, slots=True)
 class ReflectionResponse:
     sufficient: bool
-    confidence: float
+    confidence: float | None
     gaps: tuple[str, ...] = ()
     new_queries: tuple[str, ...] = ()
 

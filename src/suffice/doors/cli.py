@@ -279,7 +279,10 @@ def _run(arguments: list[str]) -> int:
         return _complain(str(error), error.exit_code)
     except KeyboardInterrupt:
         return INTERRUPTED
-    except (BrokenPipeError, SystemExit):  # The reader of a pipe has gone (`| head`): nothing is wrong.
+    except (
+        BrokenPipeError,
+        SystemExit,
+    ):  # typer exits so when the reader of a pipe has gone (`| head`): nothing is wrong.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except Exception as error:

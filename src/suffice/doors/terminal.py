@@ -15,11 +15,12 @@ from rich.table import Table
 from rich.text import Text
 
 from suffice.events import Compacted, Event, Failed, RoundDone, Searching, Started, Stopped, Writing
+from suffice.explanation import sufficiency_words
 from suffice.types import Passage, Report, Stop, Verdict
 from suffice.write.chart import sparkline
 from suffice.write.markdown import render
 from suffice.write.plain import number
-from suffice.write.rounds import chosen, outcome
+from suffice.write.rounds import chosen, outcome, series
 
 
 class Terminal:
@@ -106,6 +107,8 @@ def print_report(report: Report) -> None:
     out.print()
     print_stop(report.stop, out)
     usage = report.usage
+    judged = sufficiency_words(report.sufficient, report.confidence)
+    out.print(Text(f"Evidence judged sufficient: {judged}"))
     bill = f"{usage.calls} model calls, {usage.input_tokens + usage.output_tokens} tokens, {usage.searches} searches"
     out.print(Text(f"{report.status} · {bill}, {usage.seconds:.1f} s · run {report.run}", style="dim"))
 
@@ -131,22 +134,23 @@ def print_stop(stop: Stop, out: Console | None = None) -> None:
     names = chosen(stop, 5)
     table = Table(box=None, pad_edge=False, header_style="dim")
     for column in ("round", "queries", "new", *names, "verdict"):
-        table.add_column(column, justify="left" if column == "verdict" else "right")
-    for record in stop.rounds:
-        values = [number(record.readings.get(name)) for name in names]
+        table.add_column(column.replace(".", "\n"), justify="left" if column == "verdict" else "right")
+    courses = [series(stop, name) for name in names]
+    for i, record in enumerate(stop.rounds):
+        values = [number(course[i]) for course in courses]
         cells = (str(record.index), str(len(record.queries)), str(record.new_passages), *values, outcome(stop, record))
         table.add_row(*cells)
     if len(stop.rounds) > 1:
-        courses = [sparkline([record.readings.get(name) for record in stop.rounds]) for name in names]
         news = sparkline([float(record.new_passages) for record in stop.rounds])
-        table.add_row("", "", news, *courses, "", style="dim")
+        table.add_row("", "", news, *map(sparkline, courses), "", style="dim")
     out.print(table)
 
 
 def _round_line(event: RoundDone) -> Text:
     novelty, unseen = event.readings.get("novelty.words"), event.readings.get("overlap.upr")
-    counts = f"{len(event.round.queries)} queries, {len(event.round.new)} new passages"
-    readings = f"novelty {number(novelty)}, unseen {number(unseen)}"
+    asked, new = len(event.round.queries), len(event.round.new)
+    counts = f"{asked} {'query' if asked == 1 else 'queries'}, {new} new {'passage' if new == 1 else 'passages'}"
+    readings = f"novelty {number(novelty)}, new share {number(unseen)}"
     return Text.assemble(
         (f"round {event.round.index}", "bold"), f"  {counts}  ", (readings, "dim"), f"  {_decision(event.verdict)}"
     )

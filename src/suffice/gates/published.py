@@ -71,7 +71,7 @@ class exhaustion(Leaf):
             return self.verdict(False, because="the search is not going in circles", signals=signals)
         if None in known:
             return self.verdict(None, because="a search failed, so nothing can be said", signals=signals)
-        numbers = f"J {j:.2f} ≥ {self.j:g}, unseen {u:.2f} ≤ {self.u:g}"
+        numbers = f"J {j:.2f} ≥ {self.j:g}, new share {u:.2f} ≤ {self.u:g}"
         because = f"alike queries brought back seen passages for {self.p} rounds ({numbers})"
         return self.verdict(True, "exhausted", because, signals)
 

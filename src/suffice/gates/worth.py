@@ -105,7 +105,7 @@ class worth(Leaf):
             f"{name.replace('_', ' ')} {value:+.2f}" for name, value in strongest if abs(value) >= 0.005
         )
         because = (
-            f"the chance that another round brings new evidence is {found.p:.2f} {'<' if stop else '≥'} {self.price:g}"
+            f"the chance that another round brings new evidence is {found.p:.3f} {'<' if stop else '≥'} {self.price:g}"
             f" (log-odds: {weighed or 'none'})"
         )
         return self.verdict(stop, "diminished", because, {"worth.p": (found.p, self.price)})

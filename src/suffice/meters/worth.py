@@ -28,6 +28,9 @@ _IDLE = STOP_WORDS | frozenset(
     year""".split()
 )
 _STEM = 6
+_LINKABLE = (
+    50  # Seen passages that a new title is looked for in: the latest ones, so that a round's cost does not grow.
+)
 
 
 class Worth:
@@ -103,7 +106,7 @@ class Worth:
                     self._best_linked = max(self._best_linked, (cover | other).bit_count())
         name = " ".join(title)
         if len(name) > 2:
-            for number in min((self._holding.get(word, []) for word in title), key=len):
+            for number in min((self._holding.get(word, []) for word in title), key=len)[-_LINKABLE:]:
                 other, text, other_title = self._seen[number]
                 together = (cover | other).bit_count()
                 if together > self._best_linked and other_title != title and f" {name} " in text:

@@ -17,6 +17,7 @@ import msgspec
 
 from suffice.search.damage import Damaged, tantivy_errors
 from suffice.search.files.piece import Piece
+from suffice.text.entities import analyzer
 from suffice.text.tokens import content_words, spaced
 
 if TYPE_CHECKING:
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 # More threads than this only make smaller segments; 64 MB each hold about 50,000 passages before a segment is written.
 _MAX_THREADS = 4
 _HEAP_PER_THREAD = 64_000_000
-# Longer "words" are hashes and base64: nobody searches them, and they swell the dictionary.
-_LONGEST_WORD = 64
 _OPEN_ATTEMPTS = 5
 # Beyond so many passages of one score, which of them are seen may change when the index is made anew.
 _MOST_EQUALS = 10_000
@@ -57,7 +56,7 @@ class Index:
         import tantivy
 
         self._schema = _schema()
-        self._analyzer = _analyzer()
+        self._analyzer = analyzer()
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
         with tantivy_errors():
@@ -230,17 +229,3 @@ def _schema() -> "tantivy.Schema":
     builder.add_unsigned_field("order", fast=True)
     builder.add_bytes_field("entry", stored=True)
     return builder.build()
-
-
-def _analyzer() -> "tantivy.TextAnalyzer":
-    import tantivy
-
-    filters = tantivy.Filter
-    return (
-        tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
-        .filter(filters.remove_long(_LONGEST_WORD))
-        .filter(filters.lowercase())
-        .filter(filters.ascii_fold())
-        .filter(filters.stemmer("english"))
-        .build()
-    )

@@ -108,6 +108,8 @@ def _look(wanted: Wanted) -> _Found:
         except OSError as error:
             found.skipped.append(Skipped(path, f"cannot be opened ({error.strerror})"))
         else:
+            if not state.st_size and name not in found.named:
+                continue  # An empty file among others (a package's __init__.py) is no fault worth naming.
             # ctime as well: it shows a change of permissions, and an edit that puts the old time back.
             found.stamps[name] = f"{state.st_size}:{state.st_mtime_ns}:{state.st_ctime_ns}"
     return found

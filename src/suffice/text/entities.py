@@ -24,6 +24,8 @@ _REMARK = re.compile(r"\s*\([^()]*\)\s*$")
 _RUN = re.compile(r"[A-ZÀ-ÖØ-ÞĀ-Ž][\w'’-]+(?:\s+[A-ZÀ-ÖØ-ÞĀ-Ž][\w'’-]+)*")
 _POSSESSIVE = re.compile(r"['’]s$")
 _NUMBER = re.compile(r"\b\d[\d.,/:-]*\d\b|\b\d\b")
+# Longer "words" are hashes and base64: nobody searches them, and they swell an index.
+_LONGEST_WORD = 64
 _SENTENCE_START = re.compile(r"(?:^|[.!?]\s+|[\"“(]\s*)$")
 _BREAK = re.compile(
     r"[,;:()\n?!]|\s[-–—]\s|\b(?:who|whom|whose|which|that|where|when|while|because|and|or|but|if)\b", re.I
@@ -49,7 +51,7 @@ class Facet:
 @lru_cache(maxsize=8192)
 def stems(text: str) -> tuple[str, ...]:
     """The words of a text as the index compares them: lower-cased, folded to ASCII, stemmed as English."""
-    return tuple(_analyzer().analyze(spaced(text)))
+    return tuple(analyzer().analyze(spaced(text)))
 
 
 @lru_cache(maxsize=8192)
@@ -137,8 +139,12 @@ def _without_opening(name: str, text: str, start: int) -> str:
 
 
 @cache
-def _analyzer() -> "TextAnalyzer":
+def analyzer() -> "TextAnalyzer":
+    """How a text becomes comparable words; the index spells its words the same way."""
     from tantivy import Filter, TextAnalyzerBuilder, Tokenizer
 
-    builder = TextAnalyzerBuilder(Tokenizer.simple()).filter(Filter.lowercase()).filter(Filter.ascii_fold())
-    return builder.filter(Filter.stemmer("english")).build()
+    filters = (Filter.remove_long(_LONGEST_WORD), Filter.lowercase(), Filter.ascii_fold(), Filter.stemmer("english"))
+    builder = TextAnalyzerBuilder(Tokenizer.simple())
+    for each in filters:
+        builder = builder.filter(each)
+    return builder.build()

@@ -4,7 +4,10 @@ import re
 
 # Only what CommonMark would take for markup: brackets would pass for citations or links, stars and back ticks for emphasis
 # and code, underscores only where they do not stand inside a word, angle brackets for tags.
-_SPECIAL = re.compile(r"[\\`*\[\]<>|~]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)|^(?:#{1,6}|[-+])(?=\s|$)|^(?:-{2,}|=+)$")
+_SPECIAL = re.compile(
+    r"[\\`*\[\]]|<(?=[A-Za-z/!?])|~(?=~)|(?<=~)~|^>|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)"
+    r"|^(?:#{1,6}|[-+])(?=\s|$)|^(?:-{2,}|=+)$"
+)
 _NUMBERED = re.compile(r"^(\d{1,9})([.)])(?=\s|$)")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 # An escaped character is passed over, so that an escaped tick opens no code.

@@ -17,7 +17,8 @@ _ABBREVIATIONS = frozenset(
 )
 _NEXT = re.compile(r"\s*(\S)")
 _LAST_WORD = re.compile(r"[\w.]+$")
-_DOCSTRING = re.compile(r'("""|\'\'\')(.*?)\1', re.DOTALL)
+_TRIPLE = re.compile(r'"""|\'\'\'')
+_CLOSING = re.compile(r"[ \t]*(?:\n|$)")
 
 Offsets = tuple[int, int]
 
@@ -42,7 +43,7 @@ def sentences(text: str, start: int = 0, end: int | None = None) -> list[Offsets
 
 def docstrings(text: str) -> list[Offsets]:
     """Offsets of the sentences in the docstrings of source code; examples typed at a prompt are no sentences."""
-    found = [span for doc in _DOCSTRING.finditer(text) for span in sentences(text, doc.start(2), doc.end(2))]
+    found = [span for start, end in _prose(text) for span in sentences(text, start, end)]
     return [(start, end) for start, end in found if ">>>" not in text[start:end]]
 
 
@@ -50,9 +51,9 @@ def code_lines(text: str) -> list[Offsets]:
     """Offsets of the lines of source code outside docstrings."""
     found: list[Offsets] = []
     position = 0
-    for doc in _DOCSTRING.finditer(text):
-        found.extend(_lines(text, position, doc.start()))
-        position = doc.end()
+    for start, end in _prose(text):
+        found.extend(_lines(text, position, start))
+        position = end
     found.extend(_lines(text, position, len(text)))
     return found
 
@@ -60,6 +61,18 @@ def code_lines(text: str) -> list[Offsets]:
 def units(text: str, kind: str) -> list[Offsets]:
     """What can be quoted from a passage of this kind."""
     return sorted(docstrings(text) + code_lines(text)) if kind == "code" else sentences(text)
+
+
+def _prose(text: str) -> list[Offsets]:
+    """The insides of the docstrings. A passage may begin or end within one: a lone mark that nothing follows on its line
+    closes a docstring that began earlier, any other lone mark opens one that goes on."""
+    marks = [mark.span() for mark in _TRIPLE.finditer(text)]
+    found: list[Offsets] = []
+    if len(marks) % 2 and _CLOSING.match(text, marks[0][1]):
+        found.append((0, marks.pop(0)[0]))
+    for i in range(0, len(marks), 2):
+        found.append((marks[i][1], marks[i + 1][0] if i + 1 < len(marks) else len(text)))
+    return found
 
 
 def _goes_on(text: str, dot: int, after: int, end: int) -> bool:

@@ -10,10 +10,9 @@ import math
 from typing import Any, cast
 
 from suffice.errors import InputError
+from suffice.events import plain
 from suffice.types import Report
 from suffice.write.plain import encodable
-
-_VERDICT_KEYS = ("gate", "stop", "reason", "because", "signals")
 
 
 def to_json(report: Report) -> dict[str, Any]:
@@ -22,7 +21,7 @@ def to_json(report: Report) -> dict[str, Any]:
 
     wire = cast(dict[str, Any], _plain(msgspec.to_builtins(report, str_keys=True, enc_hook=str)))
     for record in wire["stop"]["rounds"]:
-        record["verdicts"] = [{key: verdict[key] for key in _VERDICT_KEYS} for verdict in record["verdicts"]]
+        record["verdicts"] = [plain(verdict) for verdict in record["verdicts"]]
     return wire
 
 

@@ -10,7 +10,7 @@ from functools import cache
 from hashlib import sha256
 from html import escape
 
-from suffice.explanation import ENDING_WORDS, PROMISE_WORDS
+from suffice.explanation import ENDING_WORDS, PROMISE_WORDS, sufficiency_words
 from suffice.types import Claim, Report, RoundRecord, Source, Span, Stop, Support
 from suffice.write import chart
 from suffice.write.markdown import NO_ANSWER, usage_line
@@ -133,6 +133,7 @@ def _why(report: Report) -> str:
 <p class="explanation" dir="auto">{_text(stop.explanation)}</p>
 <dl class="facts"><div><dt>Ending</dt><dd>{_text(stop.reason.replace("_", " "), 60)}</dd></div>
 <div><dt>Gate</dt><dd><code>{_text(stop.expression or stop.gate, 400)}</code></dd></div>
+<div><dt>Evidence judged sufficient</dt><dd>{sufficiency_words(report.sufficient, report.confidence)}</dd></div>
 <div><dt>Promise</dt><dd>{stop.promise}: {PROMISE_WORDS[stop.promise]}</dd></div></dl>
 {figure if picture else ""}
 {_rounds(stop)}

@@ -7,12 +7,13 @@ other text came from a document, a model or a user and is escaped. It knows noth
 import re
 from collections.abc import Iterable
 
-from suffice.types import Bill, Report, Stop
+from suffice.explanation import sufficiency_words
+from suffice.types import Bill, Report
 from suffice.write.plain import clean, number, one_line
 from suffice.write.rounds import chosen, outcome, series
 
 # An underscore inside a word (base_events.py) is no emphasis and stays readable.
-_SPECIAL = re.compile(r"([\\`*\[\]<|~]|(?<![^\W_])_|_(?![^\W_]))")
+_SPECIAL = re.compile(r"([\\`*\[\]|~]|<(?=[A-Za-z/!?])|(?<![^\W_])_|_(?![^\W_]))")
 _LEADING = re.compile(r"^(\d{1,9})([.)])|^([#+=>-])")
 _HANDLE = re.compile(r"\[\d{1,4}\]")
 _ENTITY = re.compile(r"&(?=#?\w+;)")
@@ -36,7 +37,7 @@ def render(report: Report) -> str:
         *_section("Risks", map(_safe_line, report.risks)),
         *_section("Open questions", map(escape, report.open_questions)),
         *_sources(report),
-        *_why(report.stop),
+        *_why(report),
         *_section("Searches that led nowhere", map(escape, report.failed_queries)),
         "---\n\n" + escape(usage_line(report.usage)),
     ]
@@ -110,11 +111,12 @@ def _sources(report: Report) -> Iterable[str]:
             yield f"{handle} {escape(one_line(source.title, _LONGEST_TITLE)) or place} — {place}"
 
 
-def _why(stop: Stop) -> Iterable[str]:
+def _why(report: Report) -> Iterable[str]:
+    stop = report.stop
     yield "## Why it stopped"
     yield f"**{escape(stop.reason)}.** {escape(stop.explanation)}"
-    if stop.expression:
-        yield f"Gate: {_code(stop.expression)}"
+    judged = sufficiency_words(report.sufficient, report.confidence)
+    yield f"Evidence judged sufficient: {judged}. Gate: {_code(stop.expression or stop.gate)}"
     if stop.rounds:
         names = chosen(stop)
         columns = [series(stop, name) for name in names]

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 
 from suffice.asks import Draft, SynthesisResponse
 from suffice.leads import Embed
-from suffice.text.entities import content_stems, facets
+from suffice.text.entities import bare, content_stems, facets
 from suffice.text.markup import code, escape
 from suffice.text.sentences import code_lines, units
+from suffice.text.tokens import words
 from suffice.types import BELIEF, Note
 
 if TYPE_CHECKING:
@@ -27,9 +28,12 @@ _MOST = 8  # Sentences in an answer: enough for a few hops, short enough to be r
 _COMPARED = 60  # Sentences that are compared by meaning; words choose them.
 _FLOOR = 0.6  # A sentence this much less relevant than the best is left out.
 _REDUNDANCY = 0.5
-_ABOUT_WORDS = 0.5  # A passage is about the question when it holds this share of the question's weight in words,
-_ABOUT_MEANING = 0.45  # or when its vector is this close.
+# A passage is about the question when it holds this share of the question's weight in words, or when its vector is this
+# close: questions over their own corpus nearly all pass, questions over another one mostly do not (bench/evidence.py).
+_ABOUT_WORDS = 0.5
+_ABOUT_MEANING = 0.45
 _CODE = 0.7  # A line of code answers less often than a sentence about it.
+_LINK = re.compile(r"https?://\S+")  # A sentence that is nothing but a link says nothing.
 _MARKER = re.compile(r"(?:[-*+•>]|#{1,6}|\d{1,9}[.)])\s+")  # Begins a list item or heading; no part of what it says.
 _LONGEST = 600  # A "sentence" longer than this is a table or a list without stops.
 
@@ -55,7 +59,7 @@ def draft(ask: Draft, embed: Embed | None) -> SynthesisResponse:
     about = [_share(content_stems(f"{note.title} {note.text}"), weights) for note in ask.notes]
     if not _is_evidence(ask, about, cosines):
         return SynthesisResponse("")
-    every = [unit for number, note in enumerate(ask.notes) for unit in _units(number, note)]
+    every = [unit for number, note in enumerate(ask.notes) for unit in _units(number, note, ask.task)]
     every.sort(key=lambda unit: (unit.text not in believed, -_share(unit.stems, weights) - 0.3 * about[unit.note]))
     likely = every[:_COMPARED]
     nearness = _cosines(ask.task, [unit.text for unit in likely], embed)
@@ -90,10 +94,17 @@ def _is_evidence(ask: Draft, about: Sequence[float], cosines: Sequence[float]) -
     held = [content_stems(f"{note.title} {note.text}") for note in ask.notes]
     if named and not any(facet.stems <= own for facet in named for own in held):
         return False
-    return any(share >= _ABOUT_WORDS or cosine >= _ABOUT_MEANING for share, cosine in zip(about, cosines, strict=True))
+    # The embedding model reads English: between texts in other scripts its cosine says nothing.
+    latin = sum("a" <= character <= "z" for character in ask.task.lower())
+    readable = latin >= sum(character.isalpha() for character in ask.task) / 2
+    near = [readable and cosine >= _ABOUT_MEANING for cosine in cosines]
+    return any(share >= _ABOUT_WORDS or close for share, close in zip(about, near, strict=True))
 
 
-def _units(number: int, note: Note) -> list[Unit]:
+def _units(number: int, note: Note, task: str) -> list[Unit]:
+    """The sentences of a note. Where the question names the note's title, its sentences are about that without saying so."""
+    named = f" {' '.join(words(bare(note.title)))} "
+    about = content_stems(bare(note.title)) if named.strip() and named in f" {' '.join(words(task))} " else frozenset()
     lines = set(code_lines(note.text)) if note.kind == "code" else set()
     found = []
     for start, end in units(note.text, note.kind):
@@ -101,8 +112,9 @@ def _units(number: int, note: Note) -> list[Unit]:
         start = start if marker is None else marker.end()
         text = " ".join(note.text[start:end].split())
         stems = content_stems(text)
-        if len(stems) >= 2 and len(text) <= _LONGEST:
-            found.append(Unit(number, start, text, stems, (start, end) in lines))
+        if len(content_stems(_LINK.sub("", text))) >= 2 and len(text) <= _LONGEST:
+            is_code = (start, end) in lines
+            found.append(Unit(number, start, text, stems if is_code else stems | about, is_code))
     return found
 
 

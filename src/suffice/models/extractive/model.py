@@ -75,4 +75,4 @@ class Extractive:
             answer = _ANSWERS[type(ask)](ask)
         else:
             raise ModelError(f"The extractive model cannot answer {ask.role!r}; choose a language model with --model")
-        return Reply(answer, Usage(calls=1))
+        return Reply(answer, Usage(calls=1, usd=0.0))

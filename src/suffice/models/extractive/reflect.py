@@ -13,13 +13,12 @@ def reflect(ask: Reflect) -> ReflectionResponse:
     parts = facets(ask.task)
     question = frozenset[str]().union(*(facet.stems for facet in parts))
     open_parts = [facet for facet in parts if not any(covers(note, facet, question) for note in ask.notes)]
-    covered = 1 - len(open_parts) / len(parts) if parts else float(bool(ask.notes))
     reworded = [broader(query, open_parts) for query in ask.thin]
     # One lead a round: two or three found less for the same number of passages (bench/RESULTS.md).
     queries = [query for query in [*reworded, *ask.leads[:1]] if query and query not in ask.asked]
     return ReflectionResponse(
         sufficient=bool(ask.notes) and not open_parts,
-        confidence=round(covered, 3),
+        confidence=None,  # Words can be counted; how sure to be of an answer cannot.
         gaps=tuple(f"Nothing found about: {facet.text}" for facet in open_parts),
         new_queries=tuple(dict.fromkeys(queries))[: ask.most],
     )

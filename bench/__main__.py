@@ -1,0 +1,45 @@
+"""Everything that is measured, written to RESULTS.md: ``make bench``. What needs ``../shared/data`` is left out without it."""
+
+import os
+import platform
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+HERE = Path(__file__).parent
+DATA = HERE.parents[1] / "shared" / "data"
+_PARTS = {
+    "Start-up": "startup",
+    "Engine overhead a round (scripted model, fixture search)": "overhead",
+    "Readings and verdicts": "meters",
+    "The demo": "demo",
+    "Corpus search at 200,000 passages": "corpus",
+    "Gold-passage recall by round, extractive engine, 5 passages a round": "recall",
+    "No evidence, no report": "evidence",
+}
+_NEEDS_DATA = {"recall", "evidence"}
+
+
+def main() -> None:
+    head = f"""# Results
+
+Made by `make bench` on {datetime.now(UTC):%Y-%m-%d}: {os.cpu_count()} cores, {platform.machine()}, Python
+{platform.python_version()}. Times are from one run on a shared machine: compare within a table, not across machines.
+Stopping rules have a page of their own: [stopping.md](stopping.md).
+"""
+    sections = [head]
+    for title, module in _PARTS.items():
+        if module in _NEEDS_DATA and not DATA.is_dir():
+            print(f"{module}: ../shared/data is not there, left out")
+            continue
+        print(f"{module} …", flush=True)
+        done = subprocess.run([sys.executable, "-m", f"bench.{module}"], check=True, capture_output=True, text=True)
+        sections.append(f"## {title}\n`python -m bench.{module}`\n\n{done.stdout.strip()}\n")
+    (HERE / "RESULTS.md").write_text("\n".join(sections), encoding="utf-8")
+    if DATA.is_dir():
+        subprocess.run([sys.executable, "-m", "bench.stopping"], check=True)
+
+
+if __name__ == "__main__":
+    main()

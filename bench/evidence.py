@@ -1,0 +1,43 @@
+"""How often the extractive model finds evidence: questions over their own corpus, and over one that was made for others.
+
+``python -m bench.evidence``. The other corpus holds an answer now and then, so its share need not be zero.
+"""
+
+import asyncio
+import json
+from pathlib import Path
+
+from suffice import settings
+from suffice.asks import Draft
+from suffice.models.extractive import Extractive
+from suffice.search.corpus import Corpus
+from suffice.types import Note, Query
+
+DATA = Path(__file__).parents[2] / "shared" / "data"
+SETS = ("musique", "hotpotqa")
+_QUESTIONS = 100
+
+
+async def answered(questions: str, corpus: str) -> float:
+    """The share of questions for which something is quoted."""
+    search = await Corpus.open([DATA / corpus / "corpus.jsonl"], cache_dir=settings.load().cache_dir)
+    model = Extractive(search.embed)
+    lines = (DATA / questions / "questions.jsonl").read_text().splitlines()[:_QUESTIONS]
+    found = 0
+    for task in (json.loads(line)["question"] for line in lines):
+        hits = await search(Query(task), 10)
+        notes = tuple(Note(hit.text, (f"[{number}]",), hit.title) for number, hit in enumerate(hits, 1))
+        found += bool((await model(Draft(task, notes, (), ()))).answer.answer)
+    return found / len(lines)
+
+
+def main() -> None:
+    print("| questions of | over the corpus of | quoted something |")
+    print("|---|---|--:|")
+    for questions in SETS:
+        for corpus in SETS:
+            print(f"| {questions} | {corpus} | {asyncio.run(answered(questions, corpus)):.0%} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
