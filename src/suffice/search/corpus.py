@@ -138,11 +138,12 @@ class Corpus:
         vectors = self._vectors.get([text, *map(_embedded, entries)], lambda done: check())
         cosines = vectors[1:] @ vectors[0]
         asked = _phrase(text)
-        named = [_named(asked, entry.title) for entry in entries]
-        longest = max(1, *named)  # Of "textwrap" and "textwrap.dedent" the question means the longer.
         mixed = [
-            (self._alpha * score / best + (1 - self._alpha) * float(cosine) + _NAMED * (length == longest), entry)
-            for (score, _), cosine, entry, length in zip(hits, cosines, entries, named, strict=True)
+            (
+                self._alpha * score / best + (1 - self._alpha) * float(cosine) + _NAMED * _named(asked, entry.title),
+                entry,
+            )
+            for (score, _), cosine, entry in zip(hits, cosines, entries, strict=True)
         ]
         # The sort is stable: equals keep the order of the words' ranking.
         return self._distinct(sorted(mixed, key=lambda item: -item[0]), k)
@@ -243,7 +244,7 @@ def _phrase(text: str) -> str:
     return f" {' '.join(words(text))} "
 
 
-def _named(asked: str, title: str) -> int:
-    """How many words long the title is, less a remark in brackets, if the query holds it word for word."""
+def _named(asked: str, title: str) -> bool:
+    """Whether the query holds the title, less a remark in brackets, word for word."""
     name = _phrase(bare(title))
-    return len(name.split()) if name in asked else 0
+    return bool(name.strip()) and name in asked
