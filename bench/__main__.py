@@ -13,6 +13,7 @@ _PARTS = {
     "Start-up": "startup",
     "Engine overhead a round (scripted model, fixture search)": "overhead",
     "Readings and verdicts": "meters",
+    "Prompt tokens a round, by memory (extractive model)": "memory",
     "The demo": "demo",
     "Corpus search at 200,000 passages": "corpus",
     "Gold-passage recall by round, extractive engine, 5 passages a round": "recall",
