@@ -9,7 +9,7 @@ score.drop                                       how far this round's best score
 
 from suffice.measure.richness import Sightings
 from suffice.meters.base import Context, Moment, Sight
-from suffice.text.entities import content_stems, facets, names
+from suffice.text.entities import facets, names, stems
 from suffice.text.tokens import words
 from suffice.types import Readings
 
@@ -97,7 +97,7 @@ class Residual:
             if hit.text is None:
                 self._blind = True
             elif self._left:
-                self._left -= content_stems(f"{hit.title or ''} {hit.text}")
+                self._left.difference_update(stems(f"{hit.title or ''} {hit.text}"))
         return {"question.residual": None if self._blind else len(self._left) / self._all}
 
 
