@@ -6,6 +6,7 @@ object runs live and over a recorded run. It looks back only over its own window
     None & True = None      None & False = False      None | True = True      None | False = None
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
@@ -13,15 +14,15 @@ from random import Random
 from suffice.types import Promise, Readings, Verdict
 
 
-class Gate:
+class Gate(ABC):
     """Base of every gate: one method, ``judge``, plus the ways to compose gates."""
 
     needs: frozenset[str] = frozenset()
     promise: Promise = "heuristic"
 
+    @abstractmethod
     def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
         """The verdict after the last of ``readings`` (one mapping a round). ``seed`` identifies the run."""
-        raise NotImplementedError
 
     def __or__(self, other: "Gate") -> "Gate":
         return AnyOf((*_flat(self, AnyOf), *_flat(other, AnyOf)))
