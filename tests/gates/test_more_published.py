@@ -1,34 +1,14 @@
 """Gain, unseen, predicates, judged and recall at their edges, on readings as the meters give them."""
 
-from dataclasses import dataclass
-
 import numpy
 import pytest
+from sights import AllNew as Sight
+from sights import Hit
 
 from suffice.gates import gain, judged, predicates, recall, unseen
 from suffice.measure.recall import p_recall_below
 from suffice.meters.base import Context
 from suffice.meters.meaning import Coverage
-
-
-@dataclass(frozen=True)
-class Hit:
-    id: str
-    text: str | None = ""
-    title: str | None = None
-    score: float | None = None
-
-
-@dataclass(frozen=True)
-class Sight:
-    raw: tuple[Hit, ...] = ()
-    failed: bool = False
-    queries: tuple[str, ...] = ("q",)
-    index: int = 1
-
-    @property
-    def new(self):
-        return self.raw
 
 
 def embed(texts):

@@ -1,29 +1,11 @@
 """Readings of what seems to be left to find, against values worked out by hand."""
 
-from dataclasses import dataclass
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sights import Hit, Sight
 
 from suffice.meters import standard
-
-
-@dataclass(frozen=True)
-class Hit:
-    id: str
-    text: str | None = ""
-    title: str | None = None
-    score: float | None = None
-
-
-@dataclass(frozen=True)
-class Sight:
-    raw: tuple[Hit, ...] = ()
-    new: tuple[Hit, ...] = ()
-    queries: tuple[str, ...] = ("q",)
-    failed: bool = False
-    index: int = 1
 
 
 def read(sights, name, question=None):

@@ -1,31 +1,11 @@
 """Readings that compare meanings, with an embedding small enough to work out by hand."""
 
-from dataclasses import dataclass
-
 import numpy
 import pytest
+from sights import AllNew as Sight
+from sights import Hit
 
 from suffice.meters import standard
-
-
-@dataclass(frozen=True)
-class Hit:
-    id: str
-    text: str | None
-    title: str | None = None
-    score: float | None = None
-
-
-@dataclass(frozen=True)
-class Sight:
-    raw: tuple[Hit, ...] = ()
-    failed: bool = False
-    queries: tuple[str, ...] = ("q",)
-    index: int = 1
-
-    @property
-    def new(self):
-        return self.raw
 
 
 def embed(texts):

@@ -1,28 +1,9 @@
 """How much text the accepted rounds brought, before the round at hand."""
 
-from dataclasses import dataclass
+from sights import AllNew as Sight
+from sights import Hit
 
 from suffice.meters import standard
-
-
-@dataclass(frozen=True)
-class Hit:
-    id: str
-    text: str | None
-    title: str | None = None
-    score: float | None = None
-
-
-@dataclass(frozen=True)
-class Sight:
-    new: tuple[Hit, ...] = ()
-    failed: bool = False
-    queries: tuple[str, ...] = ("q",)
-    index: int = 1
-
-    @property
-    def raw(self):
-        return self.new
 
 
 def chars(*sights):

@@ -1,31 +1,14 @@
 """The signals of the default gate, each worked out by hand and all against a brute-force recomputation."""
 
 import re
-from dataclasses import dataclass
 from itertools import combinations
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sights import Hit, Sight
 
 from suffice.meters import standard
-
-
-@dataclass(frozen=True)
-class Hit:
-    id: str
-    text: str | None = ""
-    title: str | None = None
-    score: float | None = None
-
-
-@dataclass(frozen=True)
-class Sight:
-    raw: tuple[Hit, ...] = ()
-    new: tuple[Hit, ...] = ()
-    queries: tuple[str, ...] = ("q",)
-    failed: bool = False
-    index: int = 1
 
 
 def read(question, *rounds):

@@ -1,0 +1,34 @@
+"""Rounds as somebody else's loop would show them to a meter."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Hit:
+    id: str
+    text: str | None = ""
+    title: str | None = None
+    score: float | None = None
+
+
+@dataclass(frozen=True)
+class Sight:
+    raw: tuple[Hit, ...] = ()
+    new: tuple[Hit, ...] = ()
+    queries: tuple[str, ...] = ("q",)
+    failed: bool = False
+    index: int = 1
+
+
+@dataclass(frozen=True)
+class AllNew:
+    """A round in which nothing had been seen before."""
+
+    raw: tuple[Hit, ...] = ()
+    failed: bool = False
+    queries: tuple[str, ...] = ("q",)
+    index: int = 1
+
+    @property
+    def new(self) -> tuple[Hit, ...]:
+        return self.raw
