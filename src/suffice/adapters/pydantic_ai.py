@@ -23,7 +23,7 @@ try:
     from pydantic_ai.tools import AgentDepsT, RunContext, Tool
     from pydantic_ai.toolsets import AbstractToolset, FunctionToolset, ToolsetTool, WrapperToolset
 except ImportError as error:
-    raise InputError("This adapter needs Pydantic AI: pip install 'suffice[pydantic-ai]'") from error
+    raise InputError("This adapter needs Pydantic AI: pip install suffice") from error
 
 
 def guarded(
