@@ -1,23 +1,17 @@
 """A guarded search tool in real Pydantic AI agents with a scripted model."""
 
 import asyncio
-import sys
-from importlib import import_module
 from typing import Any
 
 import pytest
-
-from suffice import StopMonitor
-from suffice.errors import InputError
-
-pytest.importorskip("pydantic_ai")
-
 from pydantic_ai import Agent, ModelMessage, ModelResponse, ModelRetry, RunContext, TextPart, ToolCallPart, ToolReturn
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.toolsets import FunctionToolset
 from pydantic_ai.usage import RequestUsage
 
+from suffice import StopMonitor
 from suffice.adapters.pydantic_ai import guarded
+from suffice.errors import InputError
 
 NEVER_STOPS = "exhaustion(p=1) | budget(rounds=9)"
 
@@ -162,10 +156,3 @@ def test_a_toolset_with_other_names_and_shapes() -> None:
     assert monitor.rounds[0].new_passages == 2
     assert "Search is closed" in told(result)[0]
     assert [part.metadata for part in result.all_messages()[2].parts] == ["kept"]
-
-
-def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pydantic_ai", None)
-    monkeypatch.delitem(sys.modules, "suffice.adapters.pydantic_ai")
-    with pytest.raises(InputError, match=r"suffice\[pydantic-ai\]"):
-        import_module("suffice.adapters.pydantic_ai")

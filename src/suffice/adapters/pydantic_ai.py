@@ -14,16 +14,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from pydantic_ai import ToolFailed, ToolReturn
+from pydantic_ai.tools import AgentDepsT, RunContext, Tool
+from pydantic_ai.toolsets import AbstractToolset, FunctionToolset, ToolsetTool, WrapperToolset
+
 from suffice.adapters.rounds import OpenRound, Read, notice, passages_of, queries_of, with_notice
 from suffice.errors import InputError
 from suffice.monitor import StopMonitor
-
-try:
-    from pydantic_ai import ToolFailed, ToolReturn
-    from pydantic_ai.tools import AgentDepsT, RunContext, Tool
-    from pydantic_ai.toolsets import AbstractToolset, FunctionToolset, ToolsetTool, WrapperToolset
-except ImportError as error:
-    raise InputError("This adapter needs Pydantic AI: pip install suffice") from error
 
 
 def guarded(
