@@ -62,7 +62,7 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Compacted:
-    """A prompt held only some passages whole, the rest as summaries or not at all; the record keeps everything."""
+    """A prompt held only some pieces whole, the rest as summaries, handles or not at all; the record keeps everything."""
 
     why: str
     whole: int

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from suffice.asks import Ask, Judge, Novelty, Plan, PlannedQuery, PlanResponse, Reflect, ReflectionResponse
+from suffice.asks.fitted import fitted
 from suffice.errors import ModelError
 from suffice.events import Compacted, Event, Failed
 from suffice.leads import Embed, Leads
@@ -29,6 +30,7 @@ PLAN_QUERIES = 6  # A plan has three to six queries (S1).
 GAP_QUERIES = 3  # What a reflection may ask for at most.
 THIN = 3  # A query that succeeded with fewer results than this is thin: it is put differently, not repeated (S1).
 STATE_TOKENS = 50_000  # A prompt never carries more evidence than this; older evidence goes in as summaries (S1).
+LAST_WORD = 4_000  # A prompt may hold this much although the run's tokens are spent: an answer is still written.
 LOW_BUDGET = 0.25  # With less than this share of the token budget left, evidence is compacted harder (S1).
 SNIPPET = 800  # Characters of a result that a novelty or exhaustion judge sees (S2).
 SHOWN = 400  # Characters of a note that a trace shows of the belief after a round …
@@ -128,7 +130,32 @@ class Run:
     # -- asking the model ----------------------------------------------------------------------------------------------
 
     async def ask(self, ask: Ask[A]) -> A:
-        return (await self.model(ask)).answer
+        """The answer to an ask whose prompt is cut to what may be read; a cut is recorded, never silent."""
+        room, why = self.room(ask.max_tokens)
+        fit = fitted(ask, room)
+        if self.model.context is not None and fit.tokens > self.model.context - ask.max_tokens:
+            raise ModelError(
+                f"What has to stand in the prompt for {ask.role!r} takes about {fit.tokens:,} tokens and {self.model.name} "
+                f"reads {self.model.context:,}; choose a model that reads more, or shorten the question"
+            )
+        if fit.shortened:
+            self._events.append(Compacted(f"the prompt for {ask.role!r} was too long: {why}", fit.whole, fit.shortened))
+        return (await self.model(fit.ask)).answer
+
+    def room(self, answer: int) -> tuple[int, str]:
+        """Tokens that a prompt may hold when its answer may take so many, and what sets that limit."""
+        room, why = self._read(answer)
+        if self.bounds.tokens is not None:
+            left = max(0, self.bounds.tokens - self.tokens)
+            if max(left - answer, LAST_WORD) < room:
+                room, why = max(left - answer, LAST_WORD), f"{left} of {self.bounds.tokens} tokens are left"
+        return room, why
+
+    def _read(self, answer: int) -> tuple[int, str]:
+        """What the model reads beside an answer of that length; a model that does not say gets a usual state's worth."""
+        if self.model.context is None:
+            return STATE_TOKENS, f"the evidence is over {STATE_TOKENS} tokens"
+        return self.model.context - answer, f"the model reads {self.model.context} tokens"
 
     async def plan(self) -> PlanResponse:
         """The model's plan, asked once; the task itself as the only query when there is none."""
@@ -185,7 +212,7 @@ class Run:
 
     def notes(self) -> tuple[Note, ...]:
         """What the model is shown of the evidence, within the budget; compaction is recorded, never silent."""
-        budget, why = STATE_TOKENS, f"the evidence is over {STATE_TOKENS} tokens"
+        budget, why = min((STATE_TOKENS, f"the evidence is over {STATE_TOKENS} tokens"), self._read(0))
         if self.bounds.tokens is not None:
             left = max(0, self.bounds.tokens - self.tokens)
             if left < LOW_BUDGET * self.bounds.tokens:

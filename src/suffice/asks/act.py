@@ -22,6 +22,7 @@ class Act(Ask[ActResponse]):
     role = "act"
     answer = ActResponse
     max_tokens = 200
+    shrinks = (("steps", "first"), ("looked_up", "first"), ("notes", "first"))
 
     task: str
     notes: tuple[Note, ...]

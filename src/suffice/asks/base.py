@@ -9,11 +9,13 @@ from dataclasses import fields
 from functools import cache
 from importlib.resources import files
 from string import Template
-from typing import ClassVar, Generic, TypeVar
+from typing import ClassVar, Generic, Literal, TypeVar
 
 from suffice.types import Note, Query
 
 A = TypeVar("A")
+
+LEFT_OUT = "(found earlier, left out here for room)"
 
 
 class Ask(Generic[A]):
@@ -23,10 +25,13 @@ class Ask(Generic[A]):
     answer: ClassVar[type]
     temperature: ClassVar[float] = 0.0
     max_tokens: ClassVar[int] = 800
+    shrinks: ClassVar[tuple[tuple[str, Literal["first", "last"]], ...]] = ()
+    """The lists that give way when a prompt is too long (``asks/fitted.py``), the least needed list first, and at which end
+    of each the least useful items stand. All other fields stay as they are."""
 
     def prompt(self) -> str:
         """The words a language model gets."""
-        inputs = {item.name: _words(getattr(self, item.name)) for item in fields(self)}  # type: ignore[arg-type]
+        inputs = {item.name: words_of(getattr(self, item.name)) for item in fields(self)}  # type: ignore[arg-type]
         return template(self.role).body.substitute(inputs)
 
     @classmethod
@@ -48,16 +53,19 @@ def template(role: str) -> PromptFile:
     return PromptFile((files("suffice") / "prompts" / f"{role}.md").read_text(encoding="utf-8"))
 
 
-def _words(value: object) -> str:
+def words_of(value: object) -> str:
+    """An input as a prompt shows it."""
+    if isinstance(value, Note) and not value.text:
+        return f"{' '.join(value.handles)} {LEFT_OUT}"
     if isinstance(value, Note):
         title = " ".join(_unfenced(value.title).split())
         return f"{' '.join(value.handles)} {title}".rstrip() + f"\n<<<\n{_unfenced(value.text)}\n>>>"
     if isinstance(value, Query):
         return value.text
     if isinstance(value, Mapping):
-        return "\n".join(f"- {name}: {_words(item)}" for name, item in value.items()) or "(none)"
+        return "\n".join(f"- {name}: {words_of(item)}" for name, item in value.items()) or "(none)"
     if isinstance(value, Sequence) and not isinstance(value, str):
-        lines = [_words(item) if isinstance(item, Note) else f"- {_words(item)}" for item in value]
+        lines = [words_of(item) if isinstance(item, Note) else f"- {words_of(item)}" for item in value]
         return "\n".join(lines) or "(none)"
     return str(value)
 

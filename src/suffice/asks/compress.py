@@ -18,6 +18,7 @@ class Compress(Ask[Compression]):
     answer = Compression
     temperature = 0.1
     max_tokens = 400
+    shrinks = (("results", "last"), ("known", "last"))
 
     task: str
     known: tuple[Note, ...]

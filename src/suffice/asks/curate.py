@@ -31,6 +31,7 @@ class Curate(Ask[Curation]):
     role = "curate"
     answer = Curation
     max_tokens = 600
+    shrinks = (("open", "last"), ("facts", "last"))
 
     task: str
     open: tuple[str, ...]

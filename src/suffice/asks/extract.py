@@ -27,6 +27,7 @@ class Extract(Ask[Extraction]):
     role = "extract"
     answer = Extraction
     max_tokens = 600
+    shrinks = (("observation", "last"), ("open", "last"), ("known", "last"))
 
     task: str
     known: tuple[Note, ...]

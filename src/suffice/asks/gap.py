@@ -21,6 +21,7 @@ class Gap(Ask[GapResponse]):
     answer = GapResponse
     temperature = 0.3
     max_tokens = 60
+    shrinks = (("asked", "first"), ("leads", "last"), ("known", "first"))
 
     task: str
     part: str

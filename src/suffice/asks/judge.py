@@ -19,6 +19,7 @@ class Judge(Ask[JudgeResponse]):
     role = "judge"
     answer = JudgeResponse
     max_tokens = 20
+    shrinks = (("queries", "first"), ("results", "last"))
 
     task: str
     doubt: str

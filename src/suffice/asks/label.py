@@ -19,6 +19,7 @@ class Label(Ask[LabelResponse]):
     answer = LabelResponse
     temperature = 0.2
     max_tokens = 16
+    shrinks = (("notes", "last"), ("topics", "last"))
 
     task: str
     topics: tuple[str, ...]

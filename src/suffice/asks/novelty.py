@@ -18,6 +18,7 @@ class Novelty(Ask[NoveltyResponse]):
     role = "novelty"
     answer = NoveltyResponse
     max_tokens = 3
+    shrinks = (("results", "last"), ("known", "first"))
 
     task: str
     known: tuple[Note, ...]

@@ -19,6 +19,7 @@ class DraftOutline(Ask[OutlineResponse]):
     answer = OutlineResponse
     temperature = 0.2
     max_tokens = 300
+    shrinks = (("notes", "first"),)
 
     task: str
     notes: tuple[Note, ...]

@@ -20,6 +20,7 @@ class Reflect(Ask[ReflectionResponse]):
 
     role = "reflect"
     answer = ReflectionResponse
+    shrinks = (("asked", "first"), ("leads", "last"), ("thin", "first"), ("notes", "first"))
 
     task: str
     notes: tuple[Note, ...]

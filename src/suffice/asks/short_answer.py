@@ -18,6 +18,7 @@ class ShortAnswer(Ask[ShortAnswerResponse]):
     role = "short_answer"
     answer = ShortAnswerResponse
     max_tokens = 100
+    shrinks = (("notes", "last"),)
 
     task: str
     notes: tuple[Note, ...]

@@ -24,6 +24,7 @@ class Step(Ask[StepResponse]):
     role = "step"
     answer = StepResponse
     max_tokens = 500
+    shrinks = (("steps", "first"), ("page", "last"), ("notes", "first"))
 
     task: str
     core: tuple[Note, ...]

@@ -18,6 +18,7 @@ class Thought(Ask[ThoughtResponse]):
     role = "thought"
     answer = ThoughtResponse
     max_tokens = 120
+    shrinks = (("thoughts", "first"), ("notes", "first"))
 
     task: str
     notes: tuple[Note, ...]

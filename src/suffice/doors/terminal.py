@@ -66,9 +66,7 @@ class Terminal:
         elif isinstance(event, Failed):
             self.say(f"{event.failure.where}: {event.failure.message}")
         elif isinstance(event, Compacted):
-            self.say(
-                f"prompt holds {event.whole} passages whole, {event.shortened} shortened or left out ({event.why})"
-            )
+            self.say(f"prompt holds {event.whole} pieces whole, {event.shortened} shortened or left out ({event.why})")
         elif isinstance(event, Stopped):
             self._rest()
 

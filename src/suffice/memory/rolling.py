@@ -33,7 +33,7 @@ class Rolling:
         if not self._bullets:
             self._bullets = self._first(round.new)
             return
-        results = tuple(self._note(passage, RESULT_CHARS) for passage in round.new[:MOST_RESULTS])
+        results = tuple(self._note(passage, RESULT_CHARS, passage.kind) for passage in round.new[:MOST_RESULTS])
         answer = await self._mind.ask(Compress(self._task, self._bullets, results))
         bullets = () if answer is None else self._checked(answer.bullets)
         if bullets:
@@ -48,9 +48,9 @@ class Rolling:
         chosen = passages[:MOST_BULLETS]
         return tuple(self._note(passage, FIRST_CHARS // len(chosen)) for passage in chosen if passage.text.strip())
 
-    def _note(self, passage: Passage, chars: int) -> Note:
+    def _note(self, passage: Passage, chars: int, kind: str = BELIEF) -> Note:
         text = " ".join(passage.text.split())[:chars]
-        return Note(text, (self._evidence.handle(passage),), kind=BELIEF, whole=False)
+        return Note(text, (self._evidence.handle(passage),), kind=kind, whole=False)
 
     def _checked(self, bullets: Sequence[Finding]) -> tuple[Note, ...]:
         """What passes as a fact, each bullet once, until the summary is full."""

@@ -6,9 +6,9 @@ The newest stay whole; older ones become one line with their handle, so that not
 from suffice.memory.base import Mind
 from suffice.memory.evidence import Evidence
 from suffice.text.entities import content_stems
-from suffice.text.sentences import units
+from suffice.text.gist import gist
 from suffice.text.tokens import estimate_tokens
-from suffice.types import Note, Passage, Round
+from suffice.types import Note, Round
 
 _SUMMARY_SHARE = 5  # One fifth of the budget is kept for the one-line summaries of what no longer fits whole.
 
@@ -23,7 +23,10 @@ class Trajectory:
     async def update(self, round: Round) -> None:
         for passage in round.new:
             handle = self._evidence.handle(passage)
-            for kept, text, whole in ((self._notes, passage.text, True), (self._short, self._summary(passage), False)):
+            for kept, text, whole in (
+                (self._notes, passage.text, True),
+                (self._short, gist(passage.text, passage.kind, self._aim), False),
+            ):
                 note = Note(text, (handle,), passage.title, passage.kind, whole)
                 kept.append((note, estimate_tokens(text) + estimate_tokens(passage.title) + 4))
 
@@ -41,9 +44,3 @@ class Trajectory:
             chosen.append(self._short[position][0])
             left -= self._short[position][1]
         return tuple(reversed(chosen))
-
-    def _summary(self, passage: Passage) -> str:
-        """The sentence that says most about the task, verbatim, cut to one line."""
-        offsets = units(passage.text, passage.kind) or [(0, len(passage.text))]
-        best = max(offsets, key=lambda span: len(self._aim & content_stems(passage.text[span[0] : span[1]])))
-        return " ".join(passage.text[best[0] : best[1]].split())[:200]

@@ -19,7 +19,8 @@ class Reply(Generic[A]):
 
 @runtime_checkable
 class Model(Protocol):
-    """``local``: it runs on this machine, so nothing leaves it and slowness is no fault."""
+    """``local``: it runs on this machine, so nothing leaves it and slowness is no fault. A model may also say in ``context``
+    how many tokens it reads; prompts are then cut to fit."""
 
     @property
     def name(self) -> str: ...

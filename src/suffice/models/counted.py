@@ -16,6 +16,7 @@ class Counted:
         self._model = model
         self.name = model.name
         self.local = model.local
+        self.context: int | None = getattr(model, "context", None)
         self.by_role: dict[str, Usage] = {}
         self.total = Usage()
 

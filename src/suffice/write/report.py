@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from suffice.asks import SynthesisResponse
+from suffice.asks import Draft, SynthesisResponse
 from suffice.errors import ModelError
 from suffice.run import STATE_TOKENS, Run
 from suffice.text.markup import CITATION
@@ -51,7 +51,8 @@ def caveats(run: Run, stop: Stop) -> tuple[str, ...]:
 def before_the_writer(run: Run) -> tuple[Note, ...]:
     """What the writer sees: the facts of the belief, then the evidence: pinned passages, those behind the facts, those most
     like the question, at most ``bounds.sources``, in order found. A fact whose passages are not among them is left out."""
-    facts = [note for note in run.memory.render(STATE_TOKENS // 10) if note.kind == BELIEF]
+    left, _ = run.room(Draft.max_tokens)
+    facts = [note for note in run.memory.render(min(STATE_TOKENS // 10, left // 2)) if note.kind == BELIEF]
     behind = {handle: place for place, fact in reversed(list(enumerate(facts))) for handle in fact.handles}
 
     def rank(passage: Passage) -> tuple[bool, int, float]:
@@ -60,7 +61,6 @@ def before_the_writer(run: Run) -> tuple[Note, ...]:
 
     ranked = sorted(run.evidence, key=rank)
     chosen: set[str] = set()
-    left = STATE_TOKENS
     for passage in ranked[: run.bounds.sources]:
         left -= estimate_tokens(passage.text) + estimate_tokens(passage.title) + 4
         if left < 0 and chosen:
