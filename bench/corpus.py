@@ -40,6 +40,7 @@ class StandIn:
 
     name = "stand-in"
     dimension = 384
+    served = False
 
     def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
         seeds = [int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") for text in texts]

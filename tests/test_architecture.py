@@ -17,7 +17,8 @@ SOURCE = ROOT / "src" / "suffice"
 # A module imports only from its own line or from lines above it.
 LAYERS = """
     types errors
-    plugins settings events
+    damage
+    plugins settings events shelf
     text
     measure
     leads outline

@@ -238,12 +238,13 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What one or more model calls cost."""
+    """What one or more model calls cost. ``stored`` answers came out of the cache: they cost nothing and are no calls."""
 
     calls: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
     usd: float | None = None
+    stored: int = 0
 
     def __add__(self, other: "Usage") -> "Usage":
         usd = None if self.usd is None and other.usd is None else (self.usd or 0.0) + (other.usd or 0.0)
@@ -252,6 +253,7 @@ class Usage:
             self.input_tokens + other.input_tokens,
             self.output_tokens + other.output_tokens,
             usd,
+            self.stored + other.stored,
         )
 
 
@@ -260,6 +262,7 @@ class RoleUsage:
     calls: int
     input_tokens: int
     output_tokens: int
+    stored: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,6 +278,8 @@ class Bill:
     seconds: float
     cost_usd: float | None
     by_role: Mapping[str, RoleUsage]
+    stored: int = 0
+    """Answers that came out of the cache."""
 
 
 @dataclass(frozen=True, slots=True)

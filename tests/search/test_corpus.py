@@ -22,6 +22,7 @@ class Letters:
 
     name = "letters-1"
     dimension = 26
+    served = False
 
     def __init__(self) -> None:
         self.texts: list[str] = []
@@ -35,6 +36,7 @@ class Letters:
 class Unwanted:
     name = "unwanted"
     dimension = 2
+    served = False
 
     def embed(self, texts: Sequence[str]) -> np.ndarray:
         raise AssertionError("no embedding is needed here")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from suffice.search.damage import Damaged, tantivy_errors
+from suffice.damage import Damaged, tantivy_errors
 from suffice.search.files.piece import Piece
 from suffice.search.index import Index
 

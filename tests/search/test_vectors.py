@@ -1,6 +1,5 @@
 """The vector cache: asks the embedder once, and never stands in the way."""
 
-import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from suffice.search.vectors import Vectors
 class Counting:
     name = "counting/1"
     dimension = 3
+    served = False
 
     def __init__(self) -> None:
         self.texts: list[str] = []
@@ -56,40 +56,51 @@ def test_embedders_do_not_share_vectors(tmp_path: Path) -> None:
     assert two.texts == ["a"]
 
 
-def test_a_damaged_file_is_moved_aside(tmp_path: Path) -> None:
+def test_a_damaged_file_costs_the_vectors_in_it(tmp_path: Path) -> None:
     said: list[str] = []
     Vectors(Counting(), tmp_path, said.append).get(["a"])
     [path] = (tmp_path / "vectors").glob("*.sqlite")
     path.write_bytes(b"this is no database, whatever it was before" * 100)
     for extra in (tmp_path / "vectors").glob("*-wal"):
         extra.unlink()
-    vectors = Vectors(Counting(), tmp_path, said.append)
-    vectors.get(["a"])
-    vectors.close()
+    embedder = Counting()
+    assert Vectors(embedder, tmp_path, said.append).get(["a"]).shape == (1, 3)
+    assert embedder.texts == ["a"]
     assert len(said) == 1
-    assert "damaged" in said[0]
-    assert list((tmp_path / "vectors").glob("*.damaged"))
-    assert sqlite3.connect(path).execute("SELECT count(*) FROM vectors").fetchone() == (1,)
 
 
-def test_an_unusable_place_is_said_once(tmp_path: Path) -> None:
-    (tmp_path / "vectors").write_text("a file where a folder should be")
+def test_another_dimension_is_another_file(tmp_path: Path) -> None:
+    Vectors(Counting(), tmp_path, print).get(["a"])
+    wider = Counting()
+    wider.dimension = 4
+    wider.embed = lambda texts: np.ones((len(texts), 4), np.float32) / 2  # type: ignore[method-assign]
+    assert Vectors(wider, tmp_path, print).get(["a"]).shape == (1, 4)
+    assert len(list((tmp_path / "vectors").glob("*.sqlite"))) == 2
+
+
+class Swapped(Counting):
+    """A server that has put another model behind the same name."""
+
+    served = True
+    turn = 1.0
+
+    def embed(self, texts: Sequence[str]) -> np.ndarray:
+        return super().embed(texts) * np.array([1, 1, self.turn], np.float32)
+
+
+def test_a_server_that_changes_its_model_gets_new_vectors(tmp_path: Path) -> None:
     said: list[str] = []
-    vectors = Vectors(Counting(), tmp_path, said.append)
-    assert vectors.get(["a"]).shape == vectors.get(["b"]).shape == (1, 3)
+    Vectors(Swapped(), tmp_path, said.append).get(["a"])
+    same = Swapped()
+    Vectors(same, tmp_path, said.append).get(["a"])
+    assert "a" not in same.texts
+    assert said == []
+    other = Swapped()
+    other.turn = -1.0
+    turned = Vectors(other, tmp_path, said.append).get(["a"])
+    assert turned[0, 2] < 0
     assert len(said) == 1
-
-
-def test_a_full_disk_is_said_once(tmp_path: Path) -> None:
-    said: list[str] = []
-    vectors = Vectors(Counting(), tmp_path, said.append)
-    vectors.get(["a"])
-    assert vectors._database is not None
-    vectors._database.execute("PRAGMA max_page_count=3")
-    many = [str(i) * 50 for i in range(2000)]
-    assert vectors.get(many).shape == (2000, 3)
-    assert len(said) == 1
-    assert "full" in said[0]
+    assert "has changed" in said[0]
 
 
 def test_an_interruption_keeps_what_was_done(tmp_path: Path) -> None:

@@ -107,7 +107,8 @@ def print_report(report: Report) -> None:
     usage = report.usage
     judged = sufficiency_words(report.sufficient, report.confidence)
     out.print(Text(f"Evidence judged sufficient: {judged}"))
-    bill = f"{usage.calls} model calls, {usage.input_tokens + usage.output_tokens} tokens, {usage.searches} searches"
+    stored = f", {usage.stored} answers from the cache" if usage.stored else ""
+    bill = f"{usage.calls} model calls{stored}, {usage.input_tokens + usage.output_tokens} tokens, {usage.searches} searches"
     out.print(Text(f"{report.status} · {bill}, {usage.seconds:.1f} s · run {report.run}", style="dim"))
 
 

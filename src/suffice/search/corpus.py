@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
+from suffice.damage import Damaged
 from suffice.errors import InputError, SearchError
 from suffice.models.embeddings import Embedder, MiniLM
-from suffice.search.damage import Damaged
 from suffice.search.files.walk import Skipped
 from suffice.search.index import Entry, Index
 from suffice.search.upkeep import STDIN, Kept, Wanted, keep

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from suffice.search.damage import Damaged, tantivy_errors
+from suffice.damage import Damaged, tantivy_errors
 from suffice.search.files.piece import Piece
 from suffice.text.entities import analyzer
 from suffice.text.tokens import content_words, spaced

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from suffice.search.damage import Damaged, sqlite_errors
+from suffice.damage import Damaged, sqlite_errors
 
 _WAIT_SECONDS = 30.0
 

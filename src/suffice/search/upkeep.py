@@ -16,8 +16,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from suffice.damage import Damaged
 from suffice.errors import SearchError
-from suffice.search.damage import Damaged
 from suffice.search.files.piece import Unreadable
 from suffice.search.files.read import read, read_text
 from suffice.search.files.walk import Skipped, listing

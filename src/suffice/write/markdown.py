@@ -52,9 +52,10 @@ def escape(text: str) -> str:
 
 def usage_line(usage: Bill) -> str:
     """What the run used, in one line."""
+    stored = f" and {_count(usage.stored, 'stored answer')}" if usage.stored else ""
     cost = "cost unknown" if usage.cost_usd is None else f"${usage.cost_usd:.4f}"
     return (
-        f"{usage.model or 'no model'} · {_count(usage.calls, 'call')} · {usage.input_tokens:,} tokens in, "
+        f"{usage.model or 'no model'} · {_count(usage.calls, 'call')}{stored} · {usage.input_tokens:,} tokens in, "
         f"{usage.output_tokens:,} out · {_count(usage.searches, 'search', 'searches')} · "
         f"{_count(usage.pages_read, 'page')} read · {usage.seconds:.1f} s · {cost}"
     )

@@ -193,7 +193,7 @@ def _status(run: Run, stop: Stop, answered: bool, failed: bool) -> Status:
 def _bill(run: Run) -> Bill:
     total = run.model.total
     roles = {
-        role: RoleUsage(usage.calls, usage.input_tokens, usage.output_tokens)
+        role: RoleUsage(usage.calls, usage.input_tokens, usage.output_tokens, usage.stored)
         for role, usage in sorted(run.model.by_role.items())
     }
     return Bill(
@@ -206,4 +206,5 @@ def _bill(run: Run) -> Bill:
         seconds=round(run.seconds, 3),
         cost_usd=total.usd,
         by_role=roles,
+        stored=total.stored,
     )

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from suffice.errors import ModelError
-from suffice.models import embeddings
-from suffice.models.embeddings import MiniLM
+from suffice.models.embeddings import MiniLM, minilm
 
 
 @pytest.fixture(scope="module")
@@ -48,14 +47,14 @@ def test_no_texts(model: MiniLM) -> None:
 
 
 def test_another_file_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embeddings, "_SHA256", "0" * 64)
-    monkeypatch.setattr(embeddings, "_checked", set())
+    monkeypatch.setattr(minilm, "_SHA256", "0" * 64)
+    monkeypatch.setattr(minilm, "_checked", set())
     with pytest.raises(ModelError, match="not the expected model"):
         MiniLM().embed(["a"])
 
 
 def test_a_missing_package_says_how_to_mend_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embeddings, "_PACKAGE", "no-such-package")
+    monkeypatch.setattr(minilm, "_PACKAGE", "no-such-package")
     with pytest.raises(ModelError, match="install no-such-package"):
         MiniLM().embed(["a"])
 
@@ -65,7 +64,7 @@ def test_importing_is_cheap() -> None:
         "import sys, suffice.search.corpus, suffice.models.embeddings;"
         "print([name for name in ('numpy', 'onnxruntime', 'tokenizers', 'tantivy') if name in sys.modules])"
     )
-    root = Path(embeddings.__file__).parents[2]
+    root = Path(minilm.__file__).parents[3]
     result = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, env={"PYTHONPATH": str(root)}
     )

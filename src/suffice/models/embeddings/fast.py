@@ -1,0 +1,60 @@
+"""Embeddings by ``fastembed``, an extra: many models on this machine, fetched from a model hub at first use."""
+
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from suffice.errors import InputError, ModelError
+from suffice.models.embeddings.base import unit
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class FastEmbed:
+    """``offline``: use only what was fetched before. Loads at first use; thread-safe."""
+
+    served = False
+
+    def __init__(self, model: str, folder: Path, *, offline: bool = False) -> None:
+        try:
+            from fastembed import TextEmbedding
+        except ImportError as error:
+            raise InputError("fastembed is not installed; install it with: pip install 'suffice[fastembed]'") from error
+        known = {item["model"].lower(): item["dim"] for item in TextEmbedding.list_supported_models()}
+        if model.lower() not in known:
+            raise InputError(f"fastembed has no model {model!r}; it has: {', '.join(sorted(known)[:5])} and others")
+        self.name = f"fastembed:{model}"
+        self.dimension: int = known[model.lower()]
+        self._model = model
+        self._folder = folder
+        self._offline = offline
+        self._make: Any = TextEmbedding
+        self._lock = threading.Lock()
+        self._loaded: Any = None
+
+    def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
+        import numpy as np
+
+        if not texts:
+            return np.zeros((0, self.dimension), np.float32)
+        try:
+            rows = np.array(list(self._load().embed(list(texts))), np.float32)
+            return unit(rows)
+        except ValueError as error:
+            raise ModelError(f"{self.name} cannot embed this ({error})") from error
+
+    def _load(self) -> Any:
+        with self._lock:
+            if self._loaded is None:
+                try:
+                    self._loaded = self._make(
+                        model_name=self._model, cache_dir=str(self._folder), local_files_only=self._offline
+                    )
+                except Exception as error:  # The hub's client raises whatever it likes.
+                    raise ModelError(
+                        f"{self.name} could not be fetched ({error}); connect to the network once, or unset SUFFICE_EMBEDDINGS"
+                    ) from error
+            return self._loaded

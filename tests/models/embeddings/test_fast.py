@@ -1,0 +1,63 @@
+"""fastembed is an extra: these tests put a stand-in where it would be, since its models come from a hub."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from suffice.errors import InputError, ModelError
+from suffice.models.embeddings.fast import FastEmbed
+
+
+class TextEmbedding:
+    made: list[dict[str, Any]] = []  # noqa: RUF012
+
+    @staticmethod
+    def list_supported_models() -> list[dict[str, Any]]:
+        return [{"model": "BAAI/bge-small-en-v1.5", "dim": 3}, {"model": "other/large", "dim": 9}]
+
+    def __init__(self, **options: Any) -> None:
+        if options["local_files_only"]:
+            raise RuntimeError("no such file")
+        self.made.append(options)
+
+    def embed(self, texts: Sequence[str]) -> Iterator[np.ndarray]:
+        return (np.array([len(text), 0, 0], np.float64) for text in texts)
+
+
+@pytest.fixture
+def _installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = ModuleType("fastembed")
+    module.TextEmbedding = TextEmbedding  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "fastembed", module)
+    monkeypatch.setattr(TextEmbedding, "made", [])
+
+
+def test_without_the_extra_it_says_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "fastembed", None)
+    with pytest.raises(InputError, match=r"pip install 'suffice\[fastembed\]'"):
+        FastEmbed("BAAI/bge-small-en-v1.5", tmp_path)
+
+
+@pytest.mark.usefixtures("_installed")
+def test_it_loads_at_first_use_and_once(tmp_path: Path) -> None:
+    model = FastEmbed("baai/bge-small-en-v1.5", tmp_path)
+    assert (model.dimension, TextEmbedding.made) == (3, [])
+    assert model.embed([]).shape == (0, 3)
+    assert model.embed(["a", "bb"]).tolist() == [[1, 0, 0], [1, 0, 0]]
+    model.embed(["c"])
+    assert [made["cache_dir"] for made in TextEmbedding.made] == [str(tmp_path)]
+
+
+@pytest.mark.usefixtures("_installed")
+def test_what_it_cannot_do_is_said(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no model 'nope'"):
+        FastEmbed("nope", tmp_path)
+    with pytest.raises(ModelError, match="could not be fetched"):
+        FastEmbed("other/large", tmp_path, offline=True).embed(["a"])
+    with pytest.raises(ModelError, match="cannot embed"):
+        FastEmbed("BAAI/bge-small-en-v1.5", tmp_path).embed([""])
