@@ -8,10 +8,21 @@ object runs live and over a recorded run. It looks back only over its own window
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from random import Random
 
 from suffice.types import Promise, Readings, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Dial:
+    """A number of a gate that a person may turn: from where to where, how finely, and where it usually stands."""
+
+    name: str
+    low: float
+    high: float
+    step: float
+    usual: float
 
 
 class Gate(ABC):
@@ -19,6 +30,7 @@ class Gate(ABC):
 
     needs: frozenset[str] = frozenset()
     promise: Promise = "heuristic"
+    dials: tuple[Dial, ...] = ()
 
     @abstractmethod
     def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:

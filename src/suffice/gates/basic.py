@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from suffice.gates.base import Dial
 from suffice.gates.leaf import Leaf
 from suffice.types import Readings, Verdict
 
@@ -16,6 +17,8 @@ _ENDINGS = {
 
 class budget(Leaf):
     """Stop when a bound is reached. The bound that is reached first, in this order, names the stop."""
+
+    dials = (Dial("rounds", 1, 20, 1, 5),)
 
     def __init__(
         self,
@@ -48,6 +51,7 @@ class fixed(Leaf):
     """Stop after round ``k``, whatever was found: the baseline every other gate has to beat."""
 
     needs = frozenset({"spend.rounds"})
+    dials = (Dial("k", 1, 20, 1, 3),)
 
     def __init__(self, k: int) -> None:
         if k < 1 or k != int(k):
@@ -63,6 +67,7 @@ class sufficiency(Leaf):
     """Stop when the model judges the evidence sufficient with probability ``p`` or more."""
 
     needs = frozenset({"sufficiency.model"})
+    dials = (Dial("p", 0.05, 1, 0.05, 0.5),)
 
     def __init__(self, p: float = 0.5) -> None:
         if not 0 < p <= 1:

@@ -8,6 +8,7 @@ run that goes in circles.
 from collections.abc import Sequence
 from math import ceil, log, log1p
 
+from suffice.gates.base import Dial
 from suffice.gates.leaf import Leaf
 from suffice.measure.recall import p_recall_below
 from suffice.types import Promise, Readings, Verdict
@@ -18,6 +19,8 @@ SATURATION_THRESHOLDS = {"words": 3.0, "embedding": 3.0, "model": 3.0}
 
 class saturation(Leaf):
     """Stop when a round's results are no longer new. Judged before the round may change the belief."""
+
+    dials = (Dial("threshold", 0, 10, 0.5, 3),)
 
     def __init__(self, threshold: float | None = None, by: str = "words") -> None:
         if by not in SATURATION_THRESHOLDS:
@@ -40,6 +43,12 @@ class exhaustion(Leaf):
 
     ``smooth`` (0–1) judges exponential moving averages instead: x̄ₜ = smooth·xₜ + (1 − smooth)·x̄ₜ₋₁.
     """
+
+    dials = (
+        Dial("j", 0, 1, 0.05, 0.6),
+        Dial("u", 0, 1, 0.05, 0.3),
+        Dial("p", 1, 5, 1, 2),
+    )
 
     def __init__(
         self, j: float = 0.6, u: float = 0.3, p: int = 2, window: int = 5, smooth: float | None = None
@@ -95,6 +104,10 @@ class gain(Leaf):
     """Stop when coverage hardly grows: the mean of the last ``w`` information gains is under ``eps``."""
 
     needs = frozenset({"coverage.gain"})
+    dials = (
+        Dial("eps", 0.001, 0.2, 0.001, 0.005),
+        Dial("w", 1, 5, 1, 2),
+    )
 
     def __init__(self, eps: float = 0.005, w: int = 2) -> None:
         if eps <= 0 or w < 1 or w != int(w):
@@ -122,6 +135,7 @@ class unseen(Leaf):
     """Stop when the chance that the next hit is new is estimated at ``mass`` or less (Good–Turing)."""
 
     needs = frozenset({"unseen.mass"})
+    dials = (Dial("mass", 0, 0.95, 0.05, 0.2),)
     promise: Promise = "estimate"
 
     def __init__(self, mass: float = 0.2) -> None:
@@ -174,6 +188,10 @@ class recall(Leaf):
     """
 
     needs = frozenset({"recall.found", "recall.unseen", "recall.drawn", "recall.hits"})
+    dials = (
+        Dial("target", 0.5, 0.99, 0.01, 0.9),
+        Dial("confidence", 0.5, 0.99, 0.01, 0.95),
+    )
     promise: Promise = "guarantee"
 
     def __init__(self, target: float = 0.9, confidence: float = 0.95) -> None:

@@ -16,6 +16,7 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
+from suffice.gates.base import Dial
 from suffice.gates.leaf import Leaf
 from suffice.types import Promise, Readings, Verdict
 
@@ -80,6 +81,7 @@ class worth(Leaf):
 
     needs = frozenset({"worth.pair_cover", "worth.second_adds", "spend.rounds"})
     promise: Promise = "estimate"
+    dials = (Dial("price", 0.01, 0.5, 0.01, 0.1),)
 
     def __init__(self, price: float | None = None, file: str | None = None) -> None:
         try:

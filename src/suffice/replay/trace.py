@@ -42,7 +42,7 @@ def read_trace(path: Path) -> Trace:
                 break  # A run that was killed may have left half a line: the rest is good.
             raise InputError(f"{path}, line {number}, is not an event of a trace") from error
         events.append(event)
-    return _trace(events, path)
+    return trace_of(events, str(path))
 
 
 def is_trace(path: Path) -> bool:
@@ -55,15 +55,16 @@ def is_trace(path: Path) -> bool:
     return isinstance(first, dict) and "type" in first and "rounds" not in first
 
 
-def _trace(events: list[dict[str, Any]], path: Path) -> Trace:
+def trace_of(events: list[dict[str, Any]], where: str) -> Trace:
+    """The recorded run that these events tell; ``where`` they come from is for the message."""
     by_type: dict[str, dict[str, Any]] = {event["type"]: event for event in events}
     if "round" not in by_type:
-        raise InputError(f"{path} holds no rounds; a trace is written by: suffice ask … --trace FILE")
+        raise InputError(f"{where} holds no rounds; a trace is written by: suffice ask … --trace FILE")
     started = by_type.get("started", {})
     try:
         rounds = rounds_of([event for event in events if event["type"] == "round"], {})
     except (KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"{path} holds a round that cannot be read ({type(error).__name__}: {error})") from error
+        raise InputError(f"{where} holds a round that cannot be read ({type(error).__name__}: {error})") from error
     return Trace(
         run=str(events[0].get("run", "")),
         task=str(started.get("task", "")),

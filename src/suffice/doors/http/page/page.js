@@ -1,0 +1,97 @@
+// The page: which view is shown, the form, and the list of earlier runs.
+
+import * as api from "./api.js";
+import * as run from "./run.js";
+import { byId, element } from "./show.js";
+import * as whatif from "./whatif.js";
+
+const VIEWS = ["ask", "runs", "run"];
+let parts = null;
+
+function problem(error) {
+  const box = byId("problem");
+  box.textContent = error?.message ?? "";
+  box.hidden = !error;
+}
+
+async function route() {
+  problem(null);
+  run.leave();
+  const [, view = "", id] = location.hash.split("/");
+  const chosen = view === "runs" && id ? "run" : view === "runs" ? "runs" : "ask";
+  for (const name of VIEWS) byId(`view-${name}`).hidden = name !== chosen;
+  for (const link of document.querySelectorAll("nav a:not(.name)")) {
+    const here = link.getAttribute("href") === (chosen === "ask" ? "#/" : "#/runs");
+    if (here) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+  document.title = "suffice";
+  try {
+    parts ??= await prepare();
+    if (chosen === "ask") byId("task").focus();
+    if (chosen === "runs") await earlier();
+    if (chosen === "run") {
+      byId("content").focus();
+      await run.show(id);
+    }
+  } catch (error) {
+    problem(error);
+  }
+}
+
+async function prepare() {
+  const found = await api.get("/parts");
+  const options = (names) => names.map((name) => element("option", {}, name));
+  byId("strategy").replaceChildren(...options(found.strategies));
+  byId("memory").replaceChildren(element("option", { value: "" }, "the strategy's own"), ...options(found.memories));
+  byId("tier").replaceChildren(...options(found.tiers));
+  byId("tier").value = "standard";
+  const boxes = found.collections.map((name) => box("collections", name, name, true));
+  if (found.web) boxes.push(box("web", "web", "the web", !boxes.length));
+  byId("where").append(...boxes);
+  whatif.prepare(found);
+  return found;
+}
+
+const box = (name, value, words, checked) =>
+  element("label", {}, element("input", { type: "checkbox", name, value, checked }), words);
+
+byId("ask").addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const form = new FormData(event.target);
+  const options = { collections: form.getAll("collections"), strategy: form.get("strategy") };
+  if (form.get("web")) options.web = true;
+  if (form.get("memory")) options.memory = form.get("memory");
+  if (form.get("stop").trim()) options.stop = form.get("stop").trim();
+  const button = event.target.querySelector("button.main");
+  button.disabled = true;
+  try {
+    const body = { task: form.get("task"), options, complexity_tier: form.get("tier"), async: true };
+    location.hash = `#/runs/${(await api.post("/run", body)).job_id}`;
+  } catch (error) {
+    problem(error);
+  } finally {
+    button.disabled = false;
+  }
+});
+
+byId("task").addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) byId("ask").requestSubmit();
+});
+
+async function earlier(cursor = "") {
+  const page = await api.get(`/jobs?limit=20${cursor && `&cursor=${encodeURIComponent(cursor)}`}`);
+  const items = page.jobs.map((job) =>
+    element("li", {},
+      element("a", { href: `#/runs/${job.job_id}`, dir: "auto" }, job.task),
+      element("p", {}, [job.status, job.reason, when(job.created_at)].filter(Boolean).join(" · "))));
+  if (cursor) byId("runs").append(...items);
+  else byId("runs").replaceChildren(...(items.length ? items : [element("li", {}, "No run yet.")]));
+  byId("more").hidden = !page.next;
+  byId("more").onclick = () => earlier(page.next).catch(problem);
+}
+
+const when = (moment) => (moment ? new Date(moment).toLocaleString() : "");
+
+addEventListener("hashchange", route);
+route();
