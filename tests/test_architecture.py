@@ -47,7 +47,7 @@ PUBLIC = """
     Gate Passage Place Query Report StopMonitor Verdict __version__ budget exhaustion fixed gain judged parse_gate
     predicates recall research run_research saturation sufficiency unseen worth
 """
-SEAMS = {"models", "searches", "memories", "strategies", "gates", "meters"}
+SEAMS = {"models", "searches", "providers", "memories", "strategies", "gates", "meters"}
 
 
 def modules() -> dict[str, Path]:

@@ -4,6 +4,7 @@
     ├── InputError            the user: wrong usage or unusable input (exit 2)
     └── Unavailable           the operator: something outside does not answer (exit 4)
         ├── SearchError       a search failed
+        │   └── SearchRefused      it answered, but said no: a wrong key, a used-up plan, too many questions
         └── ModelError        a model failed
             └── ModelOutputError   a model answered, but not in the shape that was asked for
 
@@ -36,6 +37,14 @@ class Unavailable(SufficeError):
 
 class SearchError(Unavailable):
     """A search failed; that is not the same as finding nothing."""
+
+
+class SearchRefused(SearchError):
+    """A search service said no. ``retry_after`` is how many seconds it asked to be left alone, if it did."""
+
+    def __init__(self, message: str, *, retryable: bool = False, retry_after: float | None = None) -> None:
+        super().__init__(message, retryable=retryable)
+        self.retry_after = retry_after
 
 
 class ModelError(Unavailable):

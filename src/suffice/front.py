@@ -40,6 +40,8 @@ class Options:
     """What a user may choose about a run, with the defaults every door shares."""
 
     docs: Docs | None = None
+    web: bool = False
+    providers: Sequence[str] = ()
     search: Search | None = None
     model: str | Model | None = None
     strategy: str = "auto"
@@ -69,7 +71,7 @@ async def research(
     on_event: Callable[[Event], None] | None = None,
     **options: Any,
 ) -> Report:
-    """Answer a question over ``docs`` (files, folders) or any ``search``; the report says why it stopped.
+    """Answer a question over ``docs`` (files, folders), the ``web`` or any ``search``; the report says why it stopped.
 
     ``options`` are the fields of ``Options``. A question without evidence comes back as a report whose status is
     ``no_evidence``; input that cannot be used raises ``InputError``.
@@ -145,8 +147,7 @@ async def prepare(
     search, embed = options.search, None
     if search is None:
         options = replace(options, alpha=chosen.alpha if options.alpha is None else options.alpha)
-        search = await open_corpus(options, config, say, progress)
-        embed = search.embed if options.alpha != 1 else None
+        search, embed = await open_search(options, config, say, progress)
     return Setup(
         task=task,
         search=search,
@@ -193,12 +194,39 @@ def model_maker(model: str | Model) -> Callable[[Embed | None], Model]:
     return make
 
 
+async def open_search(
+    options: Options, config: settings.Settings, say: Say, progress: Progress | None = None
+) -> tuple[Search, Embed | None]:
+    """What a user named: documents, the web, or both as one; and the embeddings to compare what is found with."""
+    wants_web = options.web or bool(options.providers)
+    if not options.docs and not wants_web:
+        raise InputError(
+            "There is nothing to search: name files or folders with --docs (docs= in Python), or add --web"
+        )
+    from suffice.search.web.choose import open_web
+
+    web = open_web(config, options.providers, say) if wants_web else None
+    if not options.docs:
+        assert web is not None
+        from suffice.models.embeddings import MiniLM
+        from suffice.search.vectors import Vectors
+
+        return web, None if options.alpha == 1 else Vectors(MiniLM(), config.cache_dir, say).get
+    corpus = await open_corpus(options, config, say, progress)
+    embed = None if options.alpha == 1 else corpus.embed
+    if web is None:
+        return corpus, embed
+    from suffice.search.merged import Merged
+
+    return Merged([corpus, web]), embed
+
+
 async def open_corpus(options: Options, config: settings.Settings, say: Say, progress: Progress | None) -> "Corpus":
     """The index over the user's documents, brought up to date."""
     from suffice.search.corpus import Corpus
 
-    if options.docs is None or not options.docs:
-        raise InputError("There is nothing to search: name files or folders with --docs (docs= in Python)")
+    if not options.docs:
+        raise InputError("There is nothing to index: name files or folders")
     alpha = ALPHA if options.alpha is None else options.alpha
     if not 0 <= alpha <= 1:
         raise InputError(f"alpha must lie between 0 (meaning only) and 1 (words only), not {alpha:g}")

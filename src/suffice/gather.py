@@ -8,13 +8,14 @@ from collections.abc import AsyncGenerator, Awaitable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from suffice.errors import SearchError
+from suffice.errors import InputError, SearchError
 from suffice.events import Believed, Event, RoundDone, Searching, Stopped
 from suffice.explanation import explain
 from suffice.gates.base import Gate
 from suffice.meters import Meters
 from suffice.run import LATE, Run
 from suffice.search.base import Search
+from suffice.search.resilience import failure
 from suffice.strategies.base import Choosing, Strategy
 from suffice.types import Failure, Hits, Passage, Query, Round, RoundRecord, Stop, Verdict
 
@@ -109,18 +110,24 @@ async def _search_all(
 
 
 async def _ranked(run: Run, strategy: Strategy, unseen: Sequence[Hits]) -> Sequence[Passage]:
-    """Best first: as the strategy chooses, if it does, else by score."""
+    """Best first: as the strategy chooses, if it does, else by score; where there is none, first every query's first."""
     if isinstance(strategy, Choosing):
         return await strategy.choose(run, unseen)
-    passages = [passage for hits in unseen for passage in hits.passages]
-    return sorted(passages, key=lambda passage: -(passage.score or 0.0))
+    placed = [(place, passage) for hits in unseen for place, passage in enumerate(hits.passages)]
+    return [passage for _, passage in sorted(placed, key=lambda item: (-(item[1].score or 0.0), item[0]))]
 
 
 async def _search(search: Search, query: Query, depth: int) -> Hits:
     try:
         return Hits(query, tuple(await search(query, depth)))
     except SearchError as error:
-        return Hits(query, failure=Failure("search", type(error).__name__, str(error), error.retryable, error.attempt))
+        return Hits(query, failure=failure(error))
+    except InputError:
+        raise  # Only the user can mend it.
+    except Exception as error:  # A bug in somebody's search is named as one, and does not take the run with it.
+        return Hits(
+            query, failure=Failure("search", type(error).__name__, f"The search broke: {error or 'no reason given'}")
+        )
 
 
 async def _asked(run: Run, readings: Awaitable[dict[str, float | None]]) -> dict[str, float | None]:

@@ -20,7 +20,7 @@ from suffice.models.base import Model
 from suffice.presets import Preset
 from suffice.run import Run
 from suffice.search.base import Search
-from suffice.search.resilience import Retrying
+from suffice.search.resilience import surviving
 from suffice.types import Bounds
 from suffice.write.report import draft, report
 
@@ -69,7 +69,7 @@ async def stream(setup: Setup) -> AsyncGenerator[Event, None]:
         run.bounds = await _bounds(setup, run)
         gate = bounded(parts.gate, run.bounds)
         yield _started(setup, run, gate)
-        search, meters = Retrying(setup.search, run.fail), standard(gate.needs, run.task, setup.embed)
+        search, meters = surviving(setup.search, run.fail), standard(gate.needs, run.task, setup.embed)
         async for event in gather(run, search, parts.strategy, gate, meters, k=setup.k, per_round=setup.per_round):
             yield event
             if isinstance(event, Stopped):

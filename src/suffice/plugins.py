@@ -1,6 +1,6 @@
 """Where parts are found by name: one entry-point group a seam. Built-in parts are registered in the same way as a stranger's.
 
-suffice.models  suffice.searches  suffice.memories  suffice.strategies  suffice.gates  suffice.meters
+suffice.models  suffice.searches  suffice.providers  suffice.memories  suffice.strategies  suffice.gates  suffice.meters
 """
 
 from difflib import get_close_matches
@@ -36,6 +36,7 @@ def find(seam: str, name: str) -> Any:
 _SINGULAR = {
     "models": "model",
     "searches": "search",
+    "providers": "search provider",
     "memories": "memory",
     "strategies": "strategy",
     "gates": "gate",

@@ -21,6 +21,7 @@ from suffice.memory.predicates import Predicates
 from suffice.models.base import Model
 from suffice.models.counted import Counted
 from suffice.outline import Outline
+from suffice.search.breaker import Tally
 from suffice.text.tokens import estimate_tokens, words
 from suffice.types import Bounds, Failure, Note, Query, Readings, Round, RoundRecord
 
@@ -37,9 +38,6 @@ SHOWN = 400  # Characters of a note that a trace shows of the belief after a rou
 SHOWN_TOKENS = 1_000  # … and tokens of all of them.
 DOUBTS = {"conservative": "In doubt, answer PRODUCTIVE.", "neutral": ""}
 VERDICTS = {"PRODUCTIVE": 0.0, "QUERY_STALE": 0.5, "EXHAUSTED": 1.0}
-BREAKER_RUN = 3  # Failed searches in a row that open the breaker (S1) …
-BREAKER_SHARE = 0.5  # … or this share of all searches,
-BREAKER_LEAST = 4  # once at least this many were made.
 
 
 # A search that the run's own time limit cut off: it did not fail, so the breaker does not count it.
@@ -87,8 +85,7 @@ class Run:
         self._reflected = -1
         self._thin_open: list[str] = []
         self._asked_keys: set[tuple[str, ...]] = set()
-        self._failures = 0
-        self._failures_running = 0
+        self._tally = Tally()  # Of the searches whose outcome is known.
         self._events: list[Event] = []
         self._tokens_told = 0
         self._clock = clock
@@ -260,10 +257,9 @@ class Run:
             if hits.failure is not None:
                 self.fail(hits.failure)
                 if hits.failure is not LATE:
-                    self._failures += 1
-                    self._failures_running += 1
+                    self._tally.count(failed=True)
                 continue
-            self._failures_running = 0
+            self._tally.count(failed=False)
             if len(hits.passages) < THIN:
                 self.thin.append(hits.query.text)
                 self._thin_open.append(hits.query.text)
@@ -272,13 +268,12 @@ class Run:
     @property
     def unanswered(self) -> bool:
         """Every search failed: that nothing was found says nothing."""
-        return 0 < self.searches == self._failures
+        return 0 < self.searches == self._tally.failed
 
     @property
     def degraded(self) -> bool:
         """The breaker: search has failed too often to be relied on."""
-        share = self._failures / self.searches if self.searches >= BREAKER_LEAST else 0.0
-        return self._failures_running >= BREAKER_RUN or share >= BREAKER_SHARE
+        return self._tally.too_many
 
     async def admit(self, round: Round) -> None:
         """Take an accepted round into the record, the leads and the belief."""

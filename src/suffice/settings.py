@@ -46,6 +46,8 @@ class Settings:
     """Where indexes and vectors are kept; safe to delete."""
     bounds: Bounds = field(default_factory=Bounds)
     """Bounds set for every run; they beat the tier's."""
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Everything else, for services that are known by their own names: keys, base URLs. Never shown, it holds secrets."""
 
 
 def load(environment: Mapping[str, str] | None = None, folder: Path | None = None) -> Settings:
@@ -57,6 +59,7 @@ def load(environment: Mapping[str, str] | None = None, folder: Path | None = Non
         data_dir=_folder(values, "SUFFICE_DATA_DIR", "XDG_DATA_HOME", ".local/share"),
         cache_dir=_folder(values, "SUFFICE_CACHE_DIR", "XDG_CACHE_HOME", ".cache"),
         bounds=_bounds(values),
+        environment=values,
     )
 
 

@@ -88,7 +88,7 @@ def test_nothing_to_search(suffice: Callable) -> None:
         ("--model", "openai:x", "openai:x"),
         ("--tier", "nope", "standard"),
         ("--memory", "nope", "trajectory"),
-        ("--provider", "nope", "--provider"),
+        ("--provider", "nope", "searxng"),
         ("--alpha", "1.5", "alpha"),
         ("--alpha", "-0.1", "alpha"),
         ("--alpha", "nan", "alpha"),

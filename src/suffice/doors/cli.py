@@ -32,6 +32,15 @@ Docs = Annotated[
         metavar="PATH",
     ),
 ]
+Web = Annotated[bool, typer.Option("--web", help="Search the web, with what is configured; see: suffice doctor.")]
+Providers = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--provider",
+        help="Search the web with this service; several are merged",
+        metavar="NAME",
+    ),
+]
 Include = Annotated[list[str] | None, typer.Option("--include", help="Only files like this glob.", metavar="GLOB")]
 Exclude = Annotated[list[str] | None, typer.Option("--exclude", help="No files like this glob.", metavar="GLOB")]
 Alpha = Annotated[
@@ -61,7 +70,7 @@ def root(
     pass
 
 
-class _AskCommand(TyperCommand):
+class _NamingCommand(TyperCommand):
     """Says in its help which parts are installed; only then, because finding them takes longer than starting up."""
 
     def get_help(self, ctx: Any) -> str:
@@ -69,17 +78,24 @@ class _AskCommand(TyperCommand):
         from suffice.interventions import INTERVENTIONS
         from suffice.presets import choices
 
-        installed = {"strategy": choices(), "memory": plugins.names("memories"), "interventions": INTERVENTIONS}
+        installed = {
+            "strategy": choices(),
+            "memory": plugins.names("memories"),
+            "interventions": INTERVENTIONS,
+            "providers": plugins.names("providers"),
+        }
         for option in self.params:
             if isinstance(option, TyperOption) and option.name in installed:
                 option.help = f"{option.help}: {', '.join(installed[option.name])}."
         return super().get_help(ctx)
 
 
-@app.command(cls=_AskCommand)
+@app.command(cls=_NamingCommand)
 def ask(
     question: Annotated[str, typer.Argument(help="What you want to know.", metavar="QUESTION")],
     docs: Docs = None,
+    web: Web = False,
+    providers: Providers = None,
     include: Include = None,
     exclude: Exclude = None,
     strategy: Annotated[str, typer.Option(help="How to search", metavar="NAME")] = "auto",
@@ -120,13 +136,15 @@ def ask(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
     debug: Debug = False,
 ) -> None:
-    """Answer a question over documents; every sentence cited, and why it stopped explained."""
+    """Answer a question over documents or the web; every sentence cited, and why it stopped explained."""
     from suffice.doors import asking
     from suffice.front import Options
     from suffice.types import Bounds
 
     options = Options(
         docs=docs,
+        web=web,
+        providers=providers or (),
         model=model,
         strategy=strategy,
         memory=memory,
@@ -145,10 +163,12 @@ def ask(
     raise typer.Exit(asking.ask(question, options, out=out or [], trace=trace, as_json=as_json, quiet=quiet))
 
 
-@app.command()
+@app.command(cls=_NamingCommand)
 def search(
     query: Annotated[str, typer.Argument(help="What to look for.", metavar="QUERY")],
     docs: Docs = None,
+    web: Web = False,
+    providers: Providers = None,
     include: Include = None,
     exclude: Exclude = None,
     k: K = 5,
@@ -160,7 +180,15 @@ def search(
     from suffice.doors import looking
     from suffice.front import Options
 
-    options = Options(docs=docs, k=k, alpha=alpha, include=include or (), exclude=exclude or ())
+    options = Options(
+        docs=docs,
+        web=web,
+        providers=providers or (),
+        k=k,
+        alpha=alpha,
+        include=include or (),
+        exclude=exclude or (),
+    )
     raise typer.Exit(looking.search(query, options, as_json=as_json))
 
 

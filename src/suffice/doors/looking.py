@@ -1,4 +1,4 @@
-"""``suffice search`` and ``suffice index``: the corpus on its own."""
+"""``suffice search`` and ``suffice index``: searching on its own."""
 
 import json
 import sys
@@ -7,7 +7,8 @@ from suffice import settings
 from suffice.doors.interrupt import interruptible
 from suffice.doors.terminal import Terminal, print_passages
 from suffice.errors import INTERRUPTED
-from suffice.front import Options, checked_question, open_corpus
+from suffice.front import Options, checked_question, open_corpus, open_search
+from suffice.search.resilience import surviving
 from suffice.types import Passage, Query
 
 
@@ -17,8 +18,8 @@ def search(query: str, options: Options, *, as_json: bool) -> int:
     with Terminal().watching() as terminal:
 
         async def work() -> list[Passage]:
-            corpus = await open_corpus(options, settings.load(), terminal.say, terminal.progress)
-            return await corpus(Query(text), options.k)
+            search, _ = await open_search(options, settings.load(), terminal.say, terminal.progress)
+            return await surviving(search, lambda failure: terminal.say(failure.message))(Query(text), options.k)
 
         found = interruptible(work())
     if found is None:

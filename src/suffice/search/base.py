@@ -12,5 +12,6 @@ from suffice.types import Passage, Query
 @runtime_checkable
 class Search(Protocol):
     async def __call__(self, query: Query, k: int) -> list[Passage]:
-        """At most ``k`` passages for the query, best first, each with a score comparable within this search."""
+        """At most ``k`` passages for the query, best first. A score is comparable within this search; where a service
+        gives only an order, there is none."""
         ...

@@ -1,19 +1,52 @@
-"""Wrappers that make a search survive passing faults. Each is a Search over a Search."""
+"""Wrappers that make a search survive faults. Each is a Search over a Search, or over several.
+
+A search made of several goes on when one of them fails, and says so to whoever listens: ``reporting`` binds it to a run.
+"""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from random import Random
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from suffice.errors import SearchError
+from suffice.errors import SearchError, SearchRefused
 from suffice.search.base import Search
+from suffice.search.breaker import Breaker
 from suffice.types import Failure, Passage, Query
+
+if TYPE_CHECKING:
+    from aiolimiter import AsyncLimiter
 
 ATTEMPTS = 3
 LONGEST_WAIT = 10.0
 
+Listener = Callable[[Failure], None]
+
+
+@runtime_checkable
+class Reporting(Protocol):
+    """A search that survives faults by itself."""
+
+    def reporting(self, report: Listener) -> Search:
+        """The same search; ``report`` hears of what failed although the search went on."""
+        ...
+
+
+def surviving(search: Search, report: Listener) -> Search:
+    """The search with whatever it needs to survive passing faults."""
+    return search.reporting(report) if isinstance(search, Reporting) else Retrying(search, report)
+
+
+def failure(error: SearchError) -> Failure:
+    return Failure("search", type(error).__name__, str(error), error.retryable, error.attempt)
+
+
+def nobody(failure: Failure) -> None:
+    """Whom a search reports to that no run listens to."""
+
 
 class Retrying:
-    """Tries again after a transient error: up to 3 attempts, waiting min(2ⁿ + U(0, 1), 10) seconds (S1).
+    """Tries again after a transient error: up to 3 attempts, waiting min(2ⁿ + U(0, 1), 10) seconds (S1), or as long as the
+    service asks for. One that asks for longer is not tried again.
 
     ``report`` hears of every attempt that failed and is tried again; the last failure is raised.
     """
@@ -21,7 +54,7 @@ class Retrying:
     def __init__(
         self,
         search: Search,
-        report: Callable[[Failure], None],
+        report: Listener,
         *,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         random: Random | None = None,
@@ -37,8 +70,86 @@ class Retrying:
                 return await self._search(query, k)
             except SearchError as error:
                 error.attempt = attempt
-                if not error.retryable or attempt == ATTEMPTS:
+                wanted = wanted_wait(error)
+                if not error.retryable or attempt == ATTEMPTS or wanted > LONGEST_WAIT:
                     raise
-                self._report(Failure("search", type(error).__name__, str(error), True, attempt))
-                await self._sleep(min(2**attempt + self._random.random(), LONGEST_WAIT))
+                self._report(failure(error))
+                await self._sleep(max(wanted, min(2**attempt + self._random.random(), LONGEST_WAIT)))
         raise AssertionError("the last attempt returns or raises")
+
+
+def wanted_wait(error: SearchError) -> float:
+    """How long the service asked to be left alone."""
+    return (error.retry_after or 0.0) if isinstance(error, SearchRefused) else 0.0
+
+
+class Limited:
+    """Asks no more often than ``per_second``; who comes too early waits."""
+
+    def __init__(self, search: Search, per_second: float) -> None:
+        self._search = search
+        self._per_second = per_second
+        self._limiter: AsyncLimiter | None = None
+
+    async def __call__(self, query: Query, k: int) -> list[Passage]:
+        if self._limiter is None:
+            from aiolimiter import AsyncLimiter
+
+            burst = max(1.0, self._per_second)
+            self._limiter = AsyncLimiter(burst, burst / self._per_second)
+        async with self._limiter:
+            return await self._search(query, k)
+
+
+class Breaking:
+    """Does not ask a service whose breaker is open."""
+
+    def __init__(self, name: str, search: Search, breaker: Breaker) -> None:
+        self._name = name
+        self._search = search
+        self._breaker = breaker
+
+    async def __call__(self, query: Query, k: int) -> list[Passage]:
+        if not self._breaker.admit():
+            raise SearchError(f"{self._name} has failed too often and is left alone for a while")
+        try:
+            found = await self._search(query, k)
+        except SearchError as error:
+            wait = wanted_wait(error)
+            self._breaker.failed(wait if wait > LONGEST_WAIT else 0.0)
+            raise
+        except BaseException:
+            self._breaker.released()
+            raise
+        self._breaker.succeeded()
+        return found
+
+
+class Fallback:
+    """Asks the first search; where it fails, the next. An empty answer is an answer."""
+
+    def __init__(self, searches: Sequence[Search], report: Listener = nobody) -> None:
+        self._searches = tuple(searches)
+        self._report = report
+
+    def reporting(self, report: Listener) -> "Fallback":
+        return Fallback([surviving(search, report) for search in self._searches], report)
+
+    async def __call__(self, query: Query, k: int) -> list[Passage]:
+        errors: list[SearchError] = []
+        for search in self._searches:
+            for error in errors[-1:]:
+                self._report(failure(error))
+            try:
+                return await search(query, k)
+            except SearchError as error:
+                errors.append(error)
+        raise together(errors)
+
+
+def together(errors: Sequence[SearchError]) -> SearchError:
+    """One error for several searches that all failed: refused only if every one refused."""
+    if len(errors) == 1:
+        return errors[0]
+    kind = SearchRefused if all(isinstance(error, SearchRefused) for error in errors) else SearchError
+    return kind("; ".join(dict.fromkeys(map(str, errors))), retryable=any(error.retryable for error in errors))

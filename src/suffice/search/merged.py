@@ -1,0 +1,77 @@
+"""Several searches as one: asked at once, fused by reciprocal rank, each passage once.
+
+    a passage's place = Σ over the searches that found it of 1 / (60 + its rank there)
+
+Reciprocal rank fusion (Cormack, Clarke & Büttcher 2009) needs only the orders: the scores of an index over files and of a
+web service are not of one scale. For the same reason what comes out has no score.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+
+from suffice.errors import SearchError
+from suffice.search.base import Search
+from suffice.search.resilience import Listener, failure, nobody, surviving, together
+from suffice.types import Passage, Query
+
+SMOOTHING = 60
+GRACE = 5.0  # Seconds that the others have once the first search has answered.
+
+
+class Merged:
+    """What all searches find. One that fails is reported and done without; only when all fail does this fail."""
+
+    def __init__(self, searches: Sequence[Search], report: Listener = nobody) -> None:
+        self._searches = tuple(searches)
+        self._report = report
+
+    def reporting(self, report: Listener) -> "Merged":
+        return Merged([surviving(search, report) for search in self._searches], report)
+
+    async def __call__(self, query: Query, k: int) -> list[Passage]:
+        outcomes = await _outcomes([asyncio.ensure_future(search(query, k)) for search in self._searches])
+        errors = [outcome for outcome in outcomes if isinstance(outcome, SearchError)]
+        if len(errors) == len(outcomes):
+            raise together(errors)
+        for error in errors:
+            self._report(failure(error))
+        return fused([outcome for outcome in outcomes if not isinstance(outcome, SearchError)], k)
+
+
+def fused(rankings: Sequence[Sequence[Passage]], k: int) -> list[Passage]:
+    """The best ``k`` over all rankings; of two texts of one passage the longer is kept."""
+    places: dict[str, float] = {}
+    kept: dict[str, Passage] = {}
+    for ranking in rankings:
+        for rank, passage in enumerate(ranking, 1):
+            places[passage.id] = places.get(passage.id, 0.0) + 1 / (SMOOTHING + rank)
+            if passage.id not in kept or len(passage.text) > len(kept[passage.id].text):
+                kept[passage.id] = replace(passage, score=None)
+    # The sort is stable: of equals the one from the search named first comes first.
+    return [kept[key] for key in sorted(places, key=lambda key: -places[key])[:k]]
+
+
+async def _outcomes(tasks: Sequence["asyncio.Task[list[Passage]]"]) -> list[list[Passage] | SearchError]:
+    """What each search answered or why it could not. A bug in one is raised as it is."""
+    late = SearchError(f"A search was given up {GRACE:g} seconds after the others had answered", retryable=True)
+    waiting = set(tasks)
+    try:
+        while waiting:
+            done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+            if waiting and any(task.exception() is None for task in done):
+                await asyncio.wait(waiting, timeout=GRACE)
+                break
+    finally:
+        for task in tasks:
+            task.cancel()
+    return [_outcome(task) if task.done() else late for task in tasks]
+
+
+def _outcome(task: "asyncio.Task[list[Passage]]") -> list[Passage] | SearchError:
+    error = task.exception()
+    if error is None:
+        return task.result()
+    if isinstance(error, SearchError):
+        return error
+    raise error

@@ -1,0 +1,42 @@
+"""arXiv: preprints by their title and abstract. No key; one question every three seconds, as its terms ask for."""
+
+from collections.abc import Iterator
+from xml.etree import ElementTree
+
+from suffice.errors import SearchError
+from suffice.search.web.http import Call, ask
+from suffice.search.web.provider import Found, Provider, base_url, passages
+from suffice.settings import Settings
+from suffice.text.tokens import words
+from suffice.types import Passage, Query
+
+_ATOM = "{http://www.w3.org/2005/Atom}"
+MOST_WORDS = 20
+
+
+def arxiv(config: Settings) -> Provider:
+    url = base_url(config, "ARXIV_BASE_URL", "https://export.arxiv.org/api")
+
+    async def search(query: Query, k: int) -> list[Passage]:
+        # Its own syntax is not for people who ask questions: any of the words, best first.
+        wanted = " OR ".join(f"all:{word}" for word in list(dict.fromkeys(words(query.text)))[:MOST_WORDS])
+        if not wanted:
+            return []
+        call = Call(f"{url}/query", {"search_query": wanted, "max_results": k, "sortBy": "relevance"})
+        return passages(_read(await ask("arXiv", call)), k)
+
+    return Provider("arxiv", url, search, per_second=1 / 3)
+
+
+def _read(body: bytes) -> Iterator[Found]:
+    if b"<!DOCTYPE" in body or b"<!ENTITY" in body:
+        raise SearchError("arXiv answered with a document that declares entities; it was not read")
+    try:
+        feed = ElementTree.fromstring(body)
+    except ElementTree.ParseError as error:
+        raise SearchError(f"arXiv answered with something that is no Atom feed: {error}") from error
+    for entry in feed.iter(f"{_ATOM}entry"):
+        address, title, summary = (entry.findtext(f"{_ATOM}{name}", "") for name in ("id", "title", "summary"))
+        if "/api/errors" in address:
+            raise SearchError(f"arXiv did not accept the query: {' '.join(summary.split())}")
+        yield Found(address.replace("http://", "https://", 1), " ".join(title.split()), " ".join(summary.split()))

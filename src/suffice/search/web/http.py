@@ -1,0 +1,176 @@
+"""One request to a search service: bounded in time and size, and every way to go wrong has a name.
+
+    401, 403              SearchRefused   the key is wrong: says which setting holds it
+    402, 432, 433         SearchRefused   the plan is used up
+    429                   SearchRefused   asked too often; tried again after as long as it says
+    408, 425, 5xx         SearchError     tried again
+    no answer, no line    SearchError     tried again
+    anything else         SearchError     not tried again
+
+No redirect is followed and no proxy taken from the environment: a key goes to the address that was set and nowhere else.
+"""
+
+import asyncio
+import json
+import ssl
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from functools import cache
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from suffice import __version__
+from suffice.errors import SearchError, SearchRefused
+from suffice.search.web.provider import Found, clean, passages
+from suffice.types import Passage
+
+if TYPE_CHECKING:
+    import httpx2
+
+SECONDS = 15.0  # What a service has for its whole answer.
+LARGEST = 4_000_000  # Bytes of an answer, unpacked.
+AGENT = f"suffice/{__version__}"
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A request. ``key`` names the setting that holds the secret, ``secret`` is it and is never shown."""
+
+    url: str
+    params: Mapping[str, str | int] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    body: Any = None
+    """Sent as JSON by POST, if there is one."""
+    key: str = ""
+    secret: str = field(default="", repr=False)
+    refusals: Mapping[int, str] = field(default_factory=dict)
+    """What a status means that this service uses in its own way: it says no, and why."""
+
+
+async def results(service: str, call: Call, read: Callable[[Any], Iterable[Found]], k: int) -> list[Passage]:
+    """The first ``k`` of what ``read`` finds in the JSON of the answer."""
+    body = await ask(service, call)
+    try:
+        answer = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise SearchError(f"{service} answered with something that is no JSON: {_excerpt(body, call)}") from error
+    try:
+        return passages(read(answer), k)
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise SearchError(
+            f"{service} answered in a shape that cannot be read ({type(error).__name__}: {error})"
+        ) from error
+
+
+async def ask(service: str, call: Call) -> bytes:
+    """The body of a good answer."""
+    import httpx2
+
+    where = urlsplit(call.url).netloc.rpartition("@")[2]
+    try:
+        async with (
+            asyncio.timeout(SECONDS),
+            httpx2.AsyncClient(verify=_trust(), trust_env=False, timeout=SECONDS) as client,
+            client.stream(
+                "GET" if call.body is None else "POST",
+                call.url,
+                params=dict(call.params) or None,
+                headers={"User-Agent": AGENT, "Accept": "application/json, */*;q=0.1", **call.headers},
+                json=call.body,
+            ) as answer,
+        ):
+            body = await _bounded(service, answer)
+            if answer.status_code != 200:
+                raise _refusal(service, call, answer, body)
+            return body
+    except (TimeoutError, httpx2.TimeoutException) as error:
+        raise SearchError(f"{service} did not answer within {SECONDS:g} seconds", retryable=True) from error
+    except (httpx2.InvalidURL, httpx2.UnsupportedProtocol, UnicodeError) as error:
+        raise SearchError(f"{service} cannot be asked at {where}: {error}") from error
+    except httpx2.DecodingError as error:
+        raise SearchError(f"{service} answered with a body that cannot be unpacked") from error
+    except httpx2.HTTPError as error:
+        raise SearchError(
+            f"{service} cannot be reached at {where}: {error or type(error).__name__}", retryable=True
+        ) from error
+
+
+@cache
+def _trust() -> ssl.SSLContext:
+    import httpx2
+
+    return httpx2.create_ssl_context(trust_env=False)
+
+
+async def _bounded(service: str, answer: "httpx2.Response") -> bytes:
+    body = bytearray()
+    async for piece in answer.aiter_bytes():
+        body += piece
+        if len(body) > LARGEST:
+            raise SearchError(f"{service} answered with more than {LARGEST // 1_000_000} MB; the rest was not read")
+    return bytes(body)
+
+
+def _refusal(service: str, call: Call, answer: "httpx2.Response", body: bytes) -> SearchError:
+    status, said = answer.status_code, _excerpt(body, call)
+    reason = f"HTTP {status}: {said}" if said else f"HTTP {status}"
+    if status == 429:
+        wait = _retry_after(answer.headers.get("retry-after"))
+        told = "" if wait is None else f" and wants to be left alone for {wait:g} seconds"
+        return SearchRefused(f"{service} was asked too often{told} ({reason})", retryable=True, retry_after=wait)
+    if status in call.refusals:
+        return SearchRefused(f"{service} refused: {call.refusals[status]} ({reason})")
+    if status in (401, 403):
+        mend = f"; check {call.key}" if call.key else ""
+        return SearchRefused(f"{service} refused the request ({reason}){mend}")
+    if status in (402, 432, 433):
+        return SearchRefused(f"{service} refused: the plan behind {call.key or 'this key'} is used up ({reason})")
+    if 300 <= status < 400:
+        return SearchError(
+            f"{service} has moved to {clean(answer.headers.get('location', 'elsewhere'))[:200]} ({reason})"
+        )
+    return SearchError(f"{service} failed ({reason})", retryable=status in (408, 425) or status >= 500)
+
+
+def _excerpt(body: bytes, call: Call) -> str:
+    """What the service says, in a few words; if it repeats the secret, without it."""
+    text = body[:2_000].decode("utf-8", "replace")
+    try:
+        told = json.loads(body)
+    except (ValueError, RecursionError):
+        pass
+    else:
+        text = _message(told) or text
+    if call.secret:
+        text = text.replace(call.secret, "…")
+    return " ".join(clean(text).split())[:160]
+
+
+def _message(told: Any) -> str:
+    """The sentence in an error object, wherever services put it."""
+    if isinstance(told, str):
+        return told
+    if isinstance(told, list):
+        return _message(told[0]) if told else ""
+    if isinstance(told, dict):
+        for name in ("message", "detail", "error", "msg", "info"):
+            if found := _message(told.get(name)):
+                return found
+    return ""
+
+
+def _retry_after(value: str | None) -> float | None:
+    """Seconds, from a number or a date."""
+    if not value:
+        return None
+    try:
+        seconds = float(value)
+    except ValueError:
+        try:
+            moment = parsedate_to_datetime(value)
+        except ValueError:
+            return None
+        seconds = (moment.replace(tzinfo=moment.tzinfo or UTC) - datetime.now(UTC)).total_seconds()
+    return max(0.0, round(seconds, 1)) if seconds == seconds else None

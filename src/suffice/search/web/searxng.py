@@ -1,0 +1,36 @@
+"""SearXNG: somebody's own metasearch, over its JSON format.
+
+It is free and keeps queries to itself, but the JSON format must be switched on where it runs, and it answers 200 without
+results also when none of its engines could be asked: that is a failure, not an empty answer.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from suffice.errors import SearchError
+from suffice.search.web.http import Call, results
+from suffice.search.web.provider import Found, Provider, base_url, required
+from suffice.settings import Settings
+from suffice.types import Passage, Query
+
+NAME = "SearXNG"
+_NO_JSON = "its JSON format is switched off; add json to search.formats in its settings.yml"
+
+
+def searxng(config: Settings) -> Provider:
+    required(config, "SEARXNG_URL", NAME)
+    url = base_url(config, "SEARXNG_URL").removesuffix("/search")
+
+    async def search(query: Query, k: int) -> list[Passage]:
+        call = Call(f"{url}/search", {"q": query.text, "format": "json"}, refusals={403: _NO_JSON})
+        return await results(NAME, call, _read, k)
+
+    return Provider("searxng", url, search)
+
+
+def _read(answer: Any) -> Iterator[Found]:
+    if not answer["results"] and answer.get("unresponsive_engines"):
+        engines = ", ".join(f"{name} ({why})" for name, why, *_ in answer["unresponsive_engines"])
+        raise SearchError(f"None of {NAME}'s engines answered: {engines}")
+    for result in answer["results"]:
+        yield Found(result.get("url") or "", result.get("title") or "", result.get("content") or "")
