@@ -218,7 +218,7 @@ async def open_search(
         return corpus, embed
     from suffice.search.merged import Merged
 
-    return Merged([corpus, web]), embed
+    return Merged({"The search over the documents": corpus, "The web search": web}), embed
 
 
 async def open_corpus(options: Options, config: settings.Settings, say: Say, progress: Progress | None) -> "Corpus":

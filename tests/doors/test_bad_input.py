@@ -116,7 +116,7 @@ def test_out_into_a_folder(suffice: Callable, docs: Path, tmp_path: Path) -> Non
     refused(suffice("ask", QUESTION, "--docs", docs, "--out", "report.md"), "folder")
 
 
-@pytest.mark.parametrize("option", ["--web", "--nope", "--panel"])
+@pytest.mark.parametrize("option", ["--nope", "--panel"])
 def test_an_option_that_does_not_exist(suffice: Callable, docs: Path, option: str) -> None:
     refused(suffice("ask", QUESTION, "--docs", docs, option), option)
 

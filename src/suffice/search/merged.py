@@ -7,7 +7,7 @@ web service are not of one scale. For the same reason what comes out has no scor
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from suffice.errors import SearchError
@@ -20,17 +20,19 @@ GRACE = 5.0  # Seconds that the others have once the first search has answered.
 
 
 class Merged:
-    """What all searches find. One that fails is reported and done without; only when all fail does this fail."""
+    """What all searches find, by their names. One that fails is reported and done without; if all fail, this fails."""
 
-    def __init__(self, searches: Sequence[Search], report: Listener = nobody) -> None:
-        self._searches = tuple(searches)
+    def __init__(self, searches: Mapping[str, Search], report: Listener = nobody) -> None:
+        self._searches = dict(searches)
         self._report = report
 
     def reporting(self, report: Listener) -> "Merged":
-        return Merged([surviving(search, report) for search in self._searches], report)
+        return Merged({name: surviving(search, report) for name, search in self._searches.items()}, report)
 
     async def __call__(self, query: Query, k: int) -> list[Passage]:
-        outcomes = await _outcomes([asyncio.ensure_future(search(query, k)) for search in self._searches])
+        outcomes = await _outcomes(
+            {name: asyncio.ensure_future(search(query, k)) for name, search in self._searches.items()}
+        )
         errors = [outcome for outcome in outcomes if isinstance(outcome, SearchError)]
         if len(errors) == len(outcomes):
             raise together(errors)
@@ -52,10 +54,9 @@ def fused(rankings: Sequence[Sequence[Passage]], k: int) -> list[Passage]:
     return [kept[key] for key in sorted(places, key=lambda key: -places[key])[:k]]
 
 
-async def _outcomes(tasks: Sequence["asyncio.Task[list[Passage]]"]) -> list[list[Passage] | SearchError]:
+async def _outcomes(tasks: Mapping[str, "asyncio.Task[list[Passage]]"]) -> list[list[Passage] | SearchError]:
     """What each search answered or why it could not. A bug in one is raised as it is."""
-    late = SearchError(f"A search was given up {GRACE:g} seconds after the others had answered", retryable=True)
-    waiting = set(tasks)
+    waiting = set(tasks.values())
     try:
         while waiting:
             done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
@@ -63,12 +64,14 @@ async def _outcomes(tasks: Sequence["asyncio.Task[list[Passage]]"]) -> list[list
                 await asyncio.wait(waiting, timeout=GRACE)
                 break
     finally:
-        for task in tasks:
+        for task in tasks.values():
             task.cancel()
-    return [_outcome(task) if task.done() else late for task in tasks]
+    return [_outcome(name, task) for name, task in tasks.items()]
 
 
-def _outcome(task: "asyncio.Task[list[Passage]]") -> list[Passage] | SearchError:
+def _outcome(name: str, task: "asyncio.Task[list[Passage]]") -> list[Passage] | SearchError:
+    if not task.done():
+        return SearchError(f"{name} was given up {GRACE:g} seconds after others had answered", retryable=True)
     error = task.exception()
     if error is None:
         return task.result()

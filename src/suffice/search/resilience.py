@@ -4,6 +4,7 @@ A search made of several goes on when one of them fails, and says so to whoever 
 """
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from random import Random
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 ATTEMPTS = 3
 LONGEST_WAIT = 10.0
+SLOW = 4.0  # Seconds.
 
 Listener = Callable[[Failure], None]
 
@@ -102,7 +104,8 @@ class Limited:
 
 
 class Breaking:
-    """Does not ask a service whose breaker is open."""
+    """Does not ask a service whose breaker is open. An empty answer is a success; a search that somebody gave up waiting for
+    has failed if it was slow."""
 
     def __init__(self, name: str, search: Search, breaker: Breaker) -> None:
         self._name = name
@@ -112,14 +115,19 @@ class Breaking:
     async def __call__(self, query: Query, k: int) -> list[Passage]:
         if not self._breaker.admit():
             raise SearchError(f"{self._name} has failed too often and is left alone for a while")
+        began = time.monotonic()
         try:
             found = await self._search(query, k)
         except SearchError as error:
             wait = wanted_wait(error)
             self._breaker.failed(wait if wait > LONGEST_WAIT else 0.0)
             raise
+        except asyncio.CancelledError:
+            slow = time.monotonic() - began >= SLOW
+            self._breaker.failed() if slow else self._breaker.released()
+            raise
         except BaseException:
-            self._breaker.released()
+            self._breaker.failed()
             raise
         self._breaker.succeeded()
         return found

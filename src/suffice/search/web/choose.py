@@ -39,8 +39,8 @@ def open_web(config: Settings, names: Sequence[str], say: Callable[[str], None])
     order = "then" if not names else "and"
     say(f"Searching the web with {f', {order} '.join(f'{provider.name} ({provider.url})' for provider in chosen)}.")
     forget_old(config.cache_dir / "web")
-    guarded = [Guarded(provider, config) for provider in chosen]
-    return Merged(guarded) if names else Fallback(guarded)
+    guarded = {provider.name: Guarded(provider, config) for provider in chosen}
+    return Merged(guarded) if names else Fallback(list(guarded.values()))
 
 
 def configured(config: Settings) -> list[Provider]:
