@@ -17,7 +17,7 @@ SOURCE = ROOT / "src" / "suffice"
 # A module imports only from its own line or from lines above it.
 LAYERS = """
     types errors
-    damage
+    model_settings damage
     plugins settings events shelf
     text
     measure

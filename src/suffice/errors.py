@@ -11,6 +11,8 @@
 Every error is one sentence that says what is wrong and, where somebody can mend it, how.
 """
 
+from suffice.types import Failure, Usage
+
 
 class SufficeError(Exception):
     """Base of all errors that suffice raises on purpose."""
@@ -48,7 +50,14 @@ class SearchRefused(SearchError):
 
 
 class ModelError(Unavailable):
-    """A model failed to answer."""
+    """A model failed to answer. What was tried on the way is in ``failures``, and what it cost all the same in ``usage``."""
+
+    def __init__(
+        self, message: str, *, retryable: bool = False, usage: Usage = Usage(), failures: tuple[Failure, ...] = ()
+    ) -> None:
+        super().__init__(message, retryable=retryable)
+        self.usage = usage
+        self.failures = failures
 
 
 class ModelOutputError(ModelError):

@@ -142,7 +142,7 @@ async def prepare(
     for name, value in (("k", options.k), ("per_round", options.per_round)):
         if value is not None and value < 1:
             raise InputError(f"{name} must be at least 1, not {value}")
-    make_model = model_maker(options.model or config.model or "extractive")
+    make_model = await model_maker(options.model, config, say)
     bounds = settings.merged(config.bounds, settings.checked(options.bounds))
     search, embed = options.search, None
     if search is None:
@@ -182,16 +182,15 @@ def checked_question(question: str) -> str:
     return task
 
 
-def model_maker(model: str | Model) -> Callable[[Embed | None], Model]:
-    """How to make the model a user named; it gets the run's embeddings, which not every model uses."""
-    if not isinstance(model, str):
+async def model_maker(
+    model: str | Model | None, config: settings.Settings, say: Say
+) -> Callable[[Embed | None], Model]:
+    """How to make the model a user named, or the one that is there; not every model uses the run's embeddings."""
+    if model is not None and not isinstance(model, str):
         return lambda embed: model
-    if ":" in model:
-        raise InputError(
-            f"Model {model!r} needs a language-model provider, which this version does not have; use extractive"
-        )
-    make: Callable[[Embed | None], Model] = plugins.find("models", model)
-    return make
+    from suffice.models.choose import choose
+
+    return await asyncio.to_thread(choose, model, config, say)  # It may look at a server.
 
 
 async def open_search(

@@ -137,7 +137,15 @@ class Run:
             )
         if fit.shortened:
             self._events.append(Compacted(f"the prompt for {ask.role!r} was too long: {why}", fit.whole, fit.shortened))
-        return (await self.model(fit.ask)).answer
+        try:
+            reply = await self.model(fit.ask)
+        except ModelError as error:
+            for failure in error.failures:
+                self.fail(failure)
+            raise
+        for failure in reply.failures:
+            self.fail(failure)
+        return reply.answer
 
     def room(self, answer: int) -> tuple[int, str]:
         """Tokens that a prompt may hold when its answer may take so many, and what sets that limit."""

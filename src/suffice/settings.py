@@ -11,7 +11,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from suffice import model_settings
 from suffice.errors import InputError
+from suffice.model_settings import ModelSettings
 from suffice.types import Bounds
 
 # What a run of each size may spend (S1): rounds, queries, sources, seconds, tokens.
@@ -37,7 +39,7 @@ class Settings:
     """What the environment says. Command-line options and arguments of ``research`` come on top."""
 
     model: str | None = None
-    """Which model to use, as ``PROVIDER:NAME`` or ``extractive``."""
+    """Which model to use, as ``PROVIDER:NAME`` or ``extractive``; several, separated by commas, to fall back through."""
     offline: bool = False
     """No document may leave this machine."""
     data_dir: Path = Path(".")
@@ -48,6 +50,8 @@ class Settings:
     """Bounds set for every run; they beat the tier's."""
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Everything else, for services that are known by their own names: keys, base URLs. Never shown, it holds secrets."""
+    models: ModelSettings = ModelSettings()
+    """Everything else about language models."""
 
 
 def load(environment: Mapping[str, str] | None = None, folder: Path | None = None) -> Settings:
@@ -60,6 +64,7 @@ def load(environment: Mapping[str, str] | None = None, folder: Path | None = Non
         cache_dir=_folder(values, "SUFFICE_CACHE_DIR", "XDG_CACHE_HOME", ".cache"),
         bounds=_bounds(values),
         environment=values,
+        models=model_settings.read(values),
     )
 
 

@@ -238,22 +238,27 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What one or more model calls cost. ``stored`` answers came out of the cache: they cost nothing and are no calls."""
+    """What one or more model calls cost; one call of unknown cost makes the sum unknown. ``stored`` answers came out of the
+    cache: they cost nothing and are no calls."""
 
     calls: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
     usd: float | None = None
     stored: int = 0
+    estimated: int = 0
+    """Calls whose tokens the provider did not report, so that they are our estimate."""
 
     def __add__(self, other: "Usage") -> "Usage":
-        usd = None if self.usd is None and other.usd is None else (self.usd or 0.0) + (other.usd or 0.0)
+        unknown = any(part.usd is None and part.calls for part in (self, other))
+        known = self.usd is not None or other.usd is not None
         return Usage(
             self.calls + other.calls,
             self.input_tokens + other.input_tokens,
             self.output_tokens + other.output_tokens,
-            usd,
+            (self.usd or 0.0) + (other.usd or 0.0) if known and not unknown else None,
             self.stored + other.stored,
+            self.estimated + other.estimated,
         )
 
 
@@ -280,6 +285,8 @@ class Bill:
     by_role: Mapping[str, RoleUsage]
     stored: int = 0
     """Answers that came out of the cache."""
+    estimated_calls: int = 0
+    """Calls whose tokens are our estimate because the provider reported none."""
 
 
 @dataclass(frozen=True, slots=True)

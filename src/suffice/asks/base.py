@@ -9,7 +9,7 @@ from dataclasses import fields
 from functools import cache
 from importlib.resources import files
 from string import Template
-from typing import ClassVar, Generic, Literal, TypeVar
+from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 from suffice.types import Note, Query
 
@@ -28,11 +28,22 @@ class Ask(Generic[A]):
     shrinks: ClassVar[tuple[tuple[str, Literal["first", "last"]], ...]] = ()
     """The lists that give way when a prompt is too long (``asks/fitted.py``), the least needed list first, and at which end
     of each the least useful items stand. All other fields stay as they are."""
+    form: ClassVar[Literal["json", "line", "text"]] = "json"
+    """How a language model writes the answer: as JSON of the answer's shape, in one line, or as free text."""
+    bounded: ClassVar[str] = ""
+    """The list of the answer that may have ``most`` items."""
 
     def prompt(self) -> str:
         """The words a language model gets."""
         inputs = {item.name: words_of(getattr(self, item.name)) for item in fields(self)}  # type: ignore[arg-type]
         return template(self.role).body.substitute(inputs)
+
+    @classmethod
+    def read(cls, text: str) -> A:
+        """The answer that a line or a free text stands for; empty: nothing to say. Raises ``ValueError`` when it is none."""
+        answer: Any = cls.answer
+        read: A = answer(text)
+        return read
 
     @classmethod
     def version(cls) -> str:

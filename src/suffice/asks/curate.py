@@ -30,6 +30,7 @@ class Curate(Ask[Curation]):
 
     role = "curate"
     answer = Curation
+    bounded = "kept"
     max_tokens = 600
     shrinks = (("open", "last"), ("facts", "last"))
 

@@ -19,6 +19,7 @@ class Gap(Ask[GapResponse]):
 
     role = "gap"
     answer = GapResponse
+    form = "line"
     temperature = 0.3
     max_tokens = 60
     shrinks = (("asked", "first"), ("leads", "last"), ("known", "first"))

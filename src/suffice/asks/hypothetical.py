@@ -14,6 +14,7 @@ class HypotheticalResponse:
 class Hypothetical(Ask[HypotheticalResponse]):
     role = "hypothetical"
     answer = HypotheticalResponse
+    form = "text"
     temperature = 0.4
     max_tokens = 300
 

@@ -17,6 +17,7 @@ class LabelResponse:
 class Label(Ask[LabelResponse]):
     role = "label"
     answer = LabelResponse
+    form = "line"
     temperature = 0.2
     max_tokens = 16
     shrinks = (("notes", "last"), ("topics", "last"))

@@ -1,9 +1,12 @@
 """Novelty: how much of a round's results is new, as the model sees it (S2's third assessor)."""
 
+import re
 from dataclasses import dataclass
 
 from suffice.asks.base import Ask
 from suffice.types import Note
+
+_WHOLE = re.compile(r"(?<![\d.])\d{1,2}(?![\d]|\.\d)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,9 +20,17 @@ class NoveltyResponse:
 class Novelty(Ask[NoveltyResponse]):
     role = "novelty"
     answer = NoveltyResponse
+    form = "line"
     max_tokens = 3
     shrinks = (("results", "last"), ("known", "first"))
 
     task: str
     known: tuple[Note, ...]
     results: tuple[Note, ...]
+
+    @classmethod
+    def read(cls, text: str) -> NoveltyResponse:
+        number = _WHOLE.search(text)
+        if number is None or int(number.group()) > 10:
+            raise ValueError("the answer must be one whole number from 0 to 10")
+        return NoveltyResponse(int(number.group()))

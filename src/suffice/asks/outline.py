@@ -17,6 +17,7 @@ class DraftOutline(Ask[OutlineResponse]):
 
     role = "outline"
     answer = OutlineResponse
+    bounded = "topics"
     temperature = 0.2
     max_tokens = 300
     shrinks = (("notes", "first"),)

@@ -35,6 +35,7 @@ class Plan(Ask[PlanResponse]):
 
     role = "plan"
     answer = PlanResponse
+    bounded = "queries"
 
     task: str
     most: int

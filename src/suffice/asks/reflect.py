@@ -21,6 +21,7 @@ class Reflect(Ask[ReflectionResponse]):
     role = "reflect"
     answer = ReflectionResponse
     shrinks = (("asked", "first"), ("leads", "last"), ("thin", "first"), ("notes", "first"))
+    bounded = "new_queries"
 
     task: str
     notes: tuple[Note, ...]

@@ -17,6 +17,7 @@ class ShortAnswerResponse:
 class ShortAnswer(Ask[ShortAnswerResponse]):
     role = "short_answer"
     answer = ShortAnswerResponse
+    form = "line"
     max_tokens = 100
     shrinks = (("notes", "last"),)
 

@@ -17,6 +17,7 @@ class ThoughtResponse:
 class Thought(Ask[ThoughtResponse]):
     role = "thought"
     answer = ThoughtResponse
+    form = "line"
     max_tokens = 120
     shrinks = (("thoughts", "first"), ("notes", "first"))
 

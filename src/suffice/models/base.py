@@ -1,12 +1,18 @@
 """The Model seam: one function from an ask to its answer, with what it cost."""
 
+from collections.abc import Callable
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar, runtime_checkable
 
 from suffice.asks.base import Ask
-from suffice.types import Usage
+from suffice.types import Failure, Usage
 
 A = TypeVar("A")
+
+listening: ContextVar[Callable[[str], None] | None] = ContextVar("listening", default=None)
+"""Who hears a free text while it is being written, piece by piece; an empty piece: it begins again. Set around a call, it
+reaches a model through any wrapper. A model that writes all at once passes over it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +21,8 @@ class Reply(Generic[A]):
 
     answer: A
     usage: Usage
+    failures: tuple[Failure, ...] = ()
+    """What went wrong on the way to the answer; it belongs in the run's error log."""
 
 
 @runtime_checkable
@@ -30,3 +38,9 @@ class Model(Protocol):
     async def __call__(self, ask: Ask[A]) -> Reply[A]:
         """The answer, of type ``ask.answer``; raises ``ModelError`` when there is none."""
         ...
+
+
+def context_of(model: Model) -> int | None:
+    """How many tokens a model can read, question and answer together; ``None``: it does not say."""
+    context: int | None = getattr(model, "context", None)
+    return context

@@ -3,25 +3,34 @@
 from typing import TypeVar
 
 from suffice.asks.base import Ask
-from suffice.models.base import Model, Reply
+from suffice.errors import ModelError
+from suffice.models.base import Model, Reply, context_of
 from suffice.types import Usage
 
 A = TypeVar("A")
 
 
 class Counted:
-    """Wraps any model. ``by_role`` adds up to ``total``, always: both come from the same replies."""
+    """Wraps any model. ``by_role`` adds up to ``total``, always: both come from the same replies and failures."""
 
     def __init__(self, model: Model) -> None:
         self._model = model
         self.name = model.name
         self.local = model.local
-        self.context: int | None = getattr(model, "context", None)
+        self.context = context_of(model)
         self.by_role: dict[str, Usage] = {}
         self.total = Usage()
 
     async def __call__(self, ask: Ask[A]) -> Reply[A]:
-        reply = await self._model(ask)
-        self.by_role[ask.role] = self.by_role.get(ask.role, Usage()) + reply.usage
-        self.total = self.total + reply.usage
+        try:
+            reply = await self._model(ask)
+        except ModelError as error:
+            self._count(ask.role, error.usage)
+            raise
+        self._count(ask.role, reply.usage)
         return reply
+
+    def _count(self, role: str, usage: Usage) -> None:
+        if usage != Usage():
+            self.by_role[role] = self.by_role.get(role, Usage()) + usage
+            self.total = self.total + usage

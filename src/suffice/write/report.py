@@ -207,4 +207,5 @@ def _bill(run: Run) -> Bill:
         cost_usd=total.usd,
         by_role=roles,
         stored=total.stored,
+        estimated_calls=total.estimated,
     )

@@ -1,0 +1,102 @@
+"""What the environment says about language models: which, where, with which keys and under which limits."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from suffice.errors import InputError
+
+_ROLE = "SUFFICE_MODEL_"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSettings:
+    """Unset means the default of whoever uses it."""
+
+    roles: Mapping[str, str] = field(default_factory=dict)
+    """Models for single roles or groups of roles, by the name in ``SUFFICE_MODEL_<ROLE>``, in small letters."""
+    keys: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """API keys by provider."""
+    base_urls: Mapping[str, str] = field(default_factory=dict)
+    """Where a provider is reached, if not at its usual address."""
+    context: int | None = None
+    """Tokens that the model can read, if it is not to be asked."""
+    timeout: float | None = None
+    """Seconds that one attempt at a call may take."""
+    concurrency: Mapping[str, float] = field(default_factory=dict)
+    """Calls at a time, by provider; the empty name is for all others."""
+    per_minute: Mapping[str, float] = field(default_factory=dict)
+    """Calls a minute, in the same way."""
+    prices: Path | None = None
+    """A file of prices that beat the table's."""
+    think: bool = False
+    """A thinking model may think (S4)."""
+
+
+_KEYS = {
+    "openai": ("OPENAI_API_KEY",),
+    "anthropic": ("ANTHROPIC_API_KEY",),
+    "google": ("GOOGLE_API_KEY", "GEMINI_API_KEY"),
+    "openrouter": ("OPENROUTER_API_KEY",),
+    "ollama": ("OLLAMA_API_KEY",),
+}
+_URLS = {
+    "openai": "OPENAI_BASE_URL",
+    "anthropic": "ANTHROPIC_BASE_URL",
+    "google": "GOOGLE_GEMINI_BASE_URL",
+    "ollama": "OLLAMA_HOST",
+}
+
+
+def read(values: Mapping[str, str]) -> ModelSettings:
+    """The settings that these variables stand for."""
+    roles = {name.removeprefix(_ROLE).lower(): text for name, text in values.items() if name.startswith(_ROLE) and text}
+    producer = values.get("HARNESS_PRODUCER_MODEL", "").strip()
+    if producer:  # S4's name for the writer's model; it names an Ollama model, as `qwen3:8b` does.
+        known = producer.partition(":")[0] in (*_KEYS, "extractive")
+        roles.setdefault("writer", producer if known else f"ollama:{producer}")
+    keys = {
+        provider: next(values[name] for name in names if values.get(name))
+        for provider, names in _KEYS.items()
+        if any(values.get(name) for name in names)
+    }
+    context = _positive(values, "SUFFICE_CONTEXT")
+    return ModelSettings(
+        roles=roles,
+        keys=keys,
+        base_urls={provider: values[name].strip() for provider, name in _URLS.items() if values.get(name, "").strip()},
+        context=None if context is None else int(context),
+        timeout=_positive(values, "SUFFICE_TIMEOUT"),
+        concurrency=_limits(values, "SUFFICE_CONCURRENCY"),
+        per_minute=_limits(values, "SUFFICE_REQUESTS_PER_MINUTE"),
+        prices=Path(values["SUFFICE_PRICES"]).expanduser() if values.get("SUFFICE_PRICES") else None,
+        think=values.get("HARNESS_PRODUCER_THINK", "") not in ("", "0"),
+    )
+
+
+def _positive(values: Mapping[str, str], name: str) -> float | None:
+    text = values.get(name, "").strip()
+    return _number(text, name) if text else None
+
+
+def _limits(values: Mapping[str, str], name: str) -> dict[str, float]:
+    """``8``, or ``openai:8,ollama:1``: a number for all, or one by provider."""
+    limits: dict[str, float] = {}
+    for part in filter(None, (part.strip() for part in values.get(name, "").split(","))):
+        provider, separator, number = part.rpartition(":")
+        if separator and provider not in _KEYS:
+            raise InputError(f"{name}={part!r}: there is no provider {provider!r}; choose one of: {', '.join(_KEYS)}")
+        limits[provider] = _number(number, name)
+    return limits
+
+
+def _number(text: str, name: str) -> float:
+    try:
+        number: Any = float(text)
+    except ValueError:
+        raise InputError(f"{name}={text!r} is not a number; set it to one of at least 1 or unset it") from None
+    if not 1 <= number < math.inf:
+        raise InputError(f"{name}={text} must be at least 1; unset it for the default")
+    return float(number)

@@ -1,0 +1,6 @@
+"""Language models of any provider behind the Model seam. Nothing heavy is imported before the first call."""
+
+from suffice.models.llm.endpoint import PROVIDERS, Endpoint
+from suffice.models.llm.model import LanguageModel
+
+__all__ = ["PROVIDERS", "Endpoint", "LanguageModel"]

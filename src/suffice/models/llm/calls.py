@@ -1,0 +1,198 @@
+"""One call to a provider: in its turn, tried again after passing faults, and counted whatever comes of it.
+
+Only faults that pass are tried again: too many requests, a server's own error, a time-out, a lost connection. The server's
+``Retry-After`` decides the wait, if it names one.
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from suffice.errors import ModelError
+from suffice.models.llm.connect import connect
+from suffice.models.llm.endpoint import Endpoint
+from suffice.models.llm.limits import turn
+from suffice.types import Failure
+
+if TYPE_CHECKING:
+    from pydantic_ai.messages import ModelMessage, ModelResponse
+    from pydantic_ai.models import Model as Client
+    from pydantic_ai.models import ModelRequestParameters
+    from pydantic_ai.settings import ModelSettings
+
+ATTEMPTS = 3
+LONGEST_WAIT = 10.0  # min(2ⁿ + U(0, 1), 10) seconds, as for a search (S1).
+LONGEST_ASKED_WAIT = 60.0  # A server that asks for more patience than this has failed for now.
+
+Listener = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What came back: the text, why it ended, and the tokens that the provider reported."""
+
+    text: str
+    finish: str | None
+    input_tokens: int
+    output_tokens: int
+    cached_tokens: int = 0
+
+
+# A client and its open connections belong to an event loop; all runs in it that use the same endpoint share them.
+_clients: "WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Endpoint, Client[Any]]]" = WeakKeyDictionary()
+
+
+class Line:
+    """The connection to an endpoint, made when the first call needs it."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self.endpoint = endpoint
+
+    async def client(self) -> "Client[Any]":
+        clients = _clients.setdefault(asyncio.get_running_loop(), {})
+        if self.endpoint not in clients:
+            made = await asyncio.to_thread(connect, self.endpoint)
+            clients.setdefault(self.endpoint, made)
+        return clients[self.endpoint]
+
+    async def call(
+        self,
+        messages: "list[ModelMessage]",
+        settings: "ModelSettings",
+        parameters: "ModelRequestParameters",
+        *,
+        role: str,
+        listener: Listener | None = None,
+        report: Callable[[Failure], None],
+    ) -> Words:
+        """The provider's words. ``listener`` hears them as they come, and an empty piece when it begins again. Every attempt
+        that failed and is tried again goes to ``report``; the last one is raised as ``ModelError``."""
+        import stamina
+        import stamina.instrumentation
+
+        stamina.instrumentation.set_on_retry_hooks([])  # Its own hook would write to the terminal.
+        client = await self.client()
+        waits = stamina.retry_context(
+            on=_wait, attempts=ATTEMPTS, timeout=None, wait_initial=2, wait_max=LONGEST_WAIT, wait_jitter=1
+        )
+        async for attempt in waits:
+            with attempt:
+                try:
+                    async with turn(self.endpoint):
+                        return await _request(client, messages, settings, parameters, listener)
+                except (
+                    Exception
+                ) as error:  # Whatever a provider's library raises becomes one of our errors, here and only here.
+                    failed = self._error(error)
+                    failed.attempt = attempt.num
+                    if attempt.num < ATTEMPTS and _wait(failed):
+                        report(Failure(role, "ModelError", str(failed), True, attempt.num))
+                    raise failed from error
+        raise AssertionError("the last attempt returns or raises")
+
+    def _error(self, error: Exception) -> "CallError":
+        """What a user should read, and whether trying again may help."""
+        from pydantic_ai import exceptions as given
+
+        where = f"{self.endpoint.name} at {self.endpoint.host}"
+        wait = getattr(error, "retry_after", None)
+        if isinstance(error, given.ModelRateLimitError):
+            if wait is not None and wait > LONGEST_ASKED_WAIT:
+                return CallError(f"{where} refuses more calls for {wait:.0f} seconds (too many requests)")
+            return CallError(f"{where} refuses more calls for now (too many requests)", retryable=True, wait=wait)
+        if isinstance(error, given.ModelTimeoutError | given.ModelRequestTimeout):
+            return CallError(
+                f"{where} did not answer within {self.endpoint.seconds:g} seconds; SUFFICE_TIMEOUT sets them",
+                retryable=True,
+            )
+        if isinstance(error, given.ModelConnectionError):
+            return CallError(f"{where} cannot be reached or hung up: {_short(error)}", retryable=True)
+        if isinstance(error, given.ModelUnavailableError | given.ModelServerError):
+            return CallError(f"{where} has an error of its own: {_short(error)}", retryable=True, wait=wait)
+        if isinstance(error, given.ModelAuthenticationError):
+            return CallError(f"{where} does not accept the API key: {_short(error)}")
+        if isinstance(error, given.ModelContextWindowExceededError):
+            return CallError(f"The prompt is too long for {where}; SUFFICE_CONTEXT tells how many tokens it can read")
+        if isinstance(error, given.ModelNotFoundError):
+            return CallError(f"{where} does not exist there: {_short(error)}")
+        if isinstance(error, given.ModelRequestRejectedError):
+            return CallError(f"{where} does not take the request: {_short(error)}", rejected=True)
+        undecoded = isinstance(error.__cause__, ValueError)
+        if isinstance(error, given.ModelAPIError | given.UserError) and not undecoded:
+            return CallError(f"{where} failed: {_short(error)}")
+        return CallError(f"{where} sent something that is no answer: {_short(error)}", unreadable=True)
+
+
+class CallError(ModelError):
+    """``rejected``: the server does not take a request like this. ``unreadable``: what it sent is no answer at all."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        retryable: bool = False,
+        wait: float | None = None,
+        rejected: bool = False,
+        unreadable: bool = False,
+    ) -> None:
+        super().__init__(message, retryable=retryable)
+        self.wait = wait
+        self.rejected = rejected
+        self.unreadable = unreadable
+
+
+def rejected(error: ModelError) -> bool:
+    return isinstance(error, CallError) and error.rejected
+
+
+def unreadable(error: ModelError) -> bool:
+    return isinstance(error, CallError) and error.unreadable
+
+
+def _wait(error: Exception) -> bool | float:
+    """Whether to try again, or after how many seconds."""
+    if not isinstance(error, CallError) or not error.retryable:
+        return False
+    return True if error.wait is None else max(error.wait, 0.001)
+
+
+async def _request(
+    client: "Client[Any]",
+    messages: "list[ModelMessage]",
+    settings: "ModelSettings",
+    parameters: "ModelRequestParameters",
+    listener: Listener | None,
+) -> Words:
+    if listener is None:
+        return _words(await client.request(messages, settings, parameters))
+    from pydantic_ai.messages import PartDeltaEvent, PartStartEvent, TextPart, TextPartDelta
+
+    listener("")
+    async with client.request_stream(messages, settings, parameters) as stream:
+        async for event in stream:
+            if isinstance(event, PartStartEvent) and isinstance(event.part, TextPart):
+                listener(event.part.content)
+            elif isinstance(event, PartDeltaEvent) and isinstance(event.delta, TextPartDelta):
+                listener(event.delta.content_delta)
+        return _words(stream.get())
+
+
+def _words(response: "ModelResponse") -> Words:
+    usage = response.usage
+    return Words(
+        response.text or "",
+        response.finish_reason,
+        usage.input_tokens,
+        usage.output_tokens,
+        usage.cache_read_tokens,
+    )
+
+
+def _short(error: Exception) -> str:
+    """The server's own words, if it had any."""
+    body = getattr(error, "body", None)
+    own = body.get("message") if isinstance(body, dict) else body
+    text = " ".join(str(own or error).split()) or type(error).__name__
+    return text if len(text) <= 300 else text[:299] + "…"

@@ -1,0 +1,213 @@
+"""A language model behind the Model seam: one function from an ask to its answer.
+
+A structured answer is held to its JSON schema where the provider can do that. What comes back is read with everything that
+costs nothing (``reading``); an answer that cannot be read is asked for once more, with the reason; if that fails too, what
+is complete of it is kept, or the ask has failed. Every step of this is in the bill and in the reply's ``failures``.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from suffice.asks.base import Ask
+from suffice.errors import ModelError, ModelOutputError
+from suffice.models.base import Reply, listening
+from suffice.models.llm.calls import Line, Words, rejected, unreadable
+from suffice.models.llm.endpoint import Endpoint
+from suffice.models.llm.thinking import quiet, room, thinks
+from suffice.text.tokens import estimate_tokens
+from suffice.types import Failure, Usage
+
+if TYPE_CHECKING:
+    from pydantic_ai.messages import ModelMessage
+
+A = TypeVar("A")
+_SHOWN = 4_000  # Characters of a bad answer that it is shown again; the rest would only cost.
+
+
+class Costing(Protocol):
+    """What a call costs in US dollars."""
+
+    def of(self, input_tokens: int, output_tokens: int, cached_tokens: int = 0) -> float: ...
+
+
+class LanguageModel:
+    """``price`` is ``None`` when nobody knows what a call costs; then the bill says so."""
+
+    def __init__(self, endpoint: Endpoint, price: Costing | None = None) -> None:
+        self.name = endpoint.name
+        self.local = endpoint.local
+        self.context = endpoint.context
+        self.price = price
+        self.endpoint = endpoint
+        self._line = Line(endpoint)
+        self._by_schema = True  # Until the server refuses a schema.
+
+    async def __call__(self, ask: Ask[A]) -> Reply[A]:
+        conversation = _Conversation(self, ask)
+        try:
+            answer = await conversation.answer()
+        except ModelError as error:
+            error.usage = conversation.usage
+            error.failures = tuple(conversation.failures)
+            raise
+        return Reply(answer, conversation.usage, tuple(conversation.failures))
+
+    async def words(
+        self, ask: Ask[Any], messages: "list[ModelMessage]", tokens: int, report: Callable[[Failure], None]
+    ) -> Words:
+        """One exchange; without the schema from the moment on that the server refuses it."""
+        heard = listening.get() if ask.form == "text" else None
+        while True:
+            by_schema = self._by_schema and ask.form == "json"
+            try:
+                return await self._line.call(
+                    messages,
+                    await self._settings(ask, tokens),
+                    _parameters(ask, by_schema),
+                    role=ask.role,
+                    listener=heard,
+                    report=report,
+                )
+            except ModelError as error:
+                if not (by_schema and rejected(error)):
+                    raise
+                self._by_schema = False
+                report(Failure(ask.role, "SchemaRefused", f"{error}; asking by prompt alone from now on"))
+
+    async def _settings(self, ask: Ask[Any], tokens: int) -> Any:
+        client = await self._line.client()
+        endpoint = self.endpoint
+        always = bool(client.profile.get("thinking_always_enabled", False))
+        settings: dict[str, Any] = {
+            "temperature": ask.temperature,
+            "max_tokens": room(endpoint.model, tokens, always=always, think=endpoint.think),
+            "timeout": endpoint.seconds,
+        }
+        body = {} if endpoint.think else quiet(endpoint.model)
+        if endpoint.keep_alive is not None and endpoint.provider == "ollama":
+            body["keep_alive"] = endpoint.keep_alive
+        if body and endpoint.provider not in ("anthropic", "google"):
+            settings["extra_body"] = body
+        if not endpoint.think and client.profile.get("supports_thinking", False) and not thinks(endpoint.model):
+            settings["thinking"] = False
+        return settings
+
+
+class _Conversation:
+    """One ask until it is answered: at most two exchanges, and what they cost."""
+
+    def __init__(self, model: LanguageModel, ask: Ask[Any]) -> None:
+        self._model = model
+        self._ask = ask
+        self._prompt = ask.prompt()
+        self.usage = Usage()
+        self.failures: list[Failure] = []
+
+    async def answer(self) -> Any:
+        from suffice.models.llm.reading import Unreadable, read, too_many, whole_sentences
+
+        self._check_length()
+        text, cut = await self._exchange(None, "")
+        if cut and self._ask.form == "text":
+            text = whole_sentences(text)
+        try:
+            answer = read(self._ask, text)
+        except Unreadable as error:
+            answer = await self._again(text, self._why(error, cut))
+        else:
+            self._note_cut(cut)
+        answer, over = too_many(self._ask, answer)
+        if over:
+            most = self._ask.most  # type: ignore[attr-defined]
+            self._fail(
+                "TooMany", f"{over + most} {self._ask.bounded} where at most {most} were asked for; the first are kept"
+            )
+        return answer
+
+    async def _again(self, first: str, why: str) -> Any:
+        """Ask once more, with the reason; then keep what is complete."""
+        from suffice.models.llm.reading import Unreadable, read, salvaged
+
+        self._fail("BadAnswer", f"{why}; asked again")
+        text, cut = await self._exchange(first, why)
+        try:
+            answer = read(self._ask, text)
+        except Unreadable as error:
+            why = self._why(error, cut)
+        else:
+            self._note_cut(cut)
+            return answer
+        for given in (text, first):
+            try:
+                answer = salvaged(self._ask, given)
+            except Unreadable:
+                continue
+            self._fail("Repaired", f"{why}; what was complete of it is kept")
+            return answer
+        raise ModelOutputError(f"{self._model.name} gave no readable answer to {self._ask.role!r}: {why}")
+
+    async def _exchange(self, bad: str | None, why: str) -> tuple[str, bool]:
+        """The text, and whether it was cut off at its limit. A response that is none at all counts as an empty text."""
+        from suffice.models.llm.prompting import messages
+
+        tokens = self._ask.max_tokens * (1 if bad is None else 2)
+        asked = messages(self._ask, self._prompt, None if bad is None else bad[:_SHOWN], why)
+        try:
+            words = await self._model.words(self._ask, asked, self._fitting(tokens), self.failures.append)
+        except ModelError as error:
+            if not unreadable(error):
+                raise
+            self._fail("BadAnswer", str(error))
+            self._count(Words("", None, 0, 0), bad)
+            return "", False
+        self._count(words, bad)
+        return words.text, words.finish == "length"
+
+    def _count(self, words: Words, bad: str | None) -> None:
+        """The provider's own count; without one an estimate, marked as such."""
+        tokens = words.input_tokens, words.output_tokens
+        estimated = not any(tokens)
+        if estimated:
+            tokens = estimate_tokens(self._prompt + (bad or "")), estimate_tokens(words.text)
+        price = self._model.price
+        usd = None if price is None else price.of(*tokens, words.cached_tokens)
+        self.usage = self.usage + Usage(1, *tokens, usd, int(estimated))
+
+    def _check_length(self) -> None:
+        """A prompt that does not fit would be cut by the server, and nobody would know."""
+        context, tokens = self._model.context, estimate_tokens(self._prompt)
+        if context is not None and tokens > context:
+            raise ModelError(
+                f"The prompt of {self._ask.role!r} has about {tokens} tokens and {self._model.name} reads {context}; "
+                "choose a model that reads more, or set SUFFICE_CONTEXT if it does"
+            )
+
+    def _fitting(self, tokens: int) -> int:
+        """No more output than the context has room for."""
+        context = self._model.context
+        if context is None:
+            return tokens
+        return max(1, min(tokens, context - estimate_tokens(self._prompt)))
+
+    def _why(self, error: Exception, cut: bool) -> str:
+        limit = f" (cut off at its limit of {self._ask.max_tokens} tokens)" if cut else ""
+        return f"{error}{limit}"
+
+    def _note_cut(self, cut: bool) -> None:
+        if cut and self._ask.form == "text":
+            self._fail("CutOff", f"the text was cut off at its limit of {self._ask.max_tokens} tokens")
+
+    def _fail(self, kind: str, message: str) -> None:
+        self.failures.append(Failure(self._ask.role, kind, message))
+
+
+def _parameters(ask: Ask[Any], by_schema: bool) -> Any:
+    from pydantic_ai.models import ModelRequestParameters
+    from pydantic_ai.output import OutputObjectDefinition
+
+    if not by_schema:
+        return ModelRequestParameters()
+    from suffice.models.llm.shape import schema
+
+    shape = OutputObjectDefinition(json_schema=schema(ask), name=ask.role)
+    return ModelRequestParameters(output_mode="native", output_object=shape)

@@ -1,0 +1,220 @@
+"""A language-model server on loopback that does what a test tells it: OpenAI-compatible, and as faulty as you like.
+
+    with FakeLlm(["hello", Say("…", status=429, headers={"Retry-After": "1"}), '{"queries": []}']) as server:
+        ...  # server.url is the base URL; server.requests are the bodies it got, in order
+
+Answers are given in order, the last one again and again. A function gets the request's body and gives the answer. The
+server speaks chat completions, also streamed, ``/models`` and ``/props``; ``Say`` holds everything that can go wrong.
+"""
+
+import json
+import socket
+import struct
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Self
+
+Body = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Say:
+    """One answer of the server."""
+
+    text: str | None = ""
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+    finish: str = "stop"
+    usage: tuple[int, int] | None = (10, 5)
+    """Tokens in and out; ``None``: the server does not say."""
+    delay: float = 0.0
+    """Seconds before it answers."""
+    raw: bytes | None = None
+    """Sent as the body instead of a completion."""
+    reset: bool = False
+    """The connection is reset: at once, or in the middle of a stream."""
+    choices: bool = True
+    """``False``: the list of choices is empty."""
+
+
+Answer = str | Say
+Script = Sequence[Answer] | Callable[[Body], Answer]
+
+
+class FakeLlm:
+    def __init__(
+        self,
+        script: Script = ("ok",),
+        *,
+        models: Sequence[str] = ("fake-model",),
+        context: int | None = None,
+        routes: Mapping[str, Any] | None = None,
+    ) -> None:
+        self._script = script if callable(script) else list(script)
+        self._models = models
+        self._context = context
+        self._routes = dict(routes or {})
+        """Further paths and the JSON they answer, also for POST."""
+        self.requests: list[Body] = []
+        self.headers: list[dict[str, str]] = []
+        self.paths: list[str] = []
+        self.disconnected = threading.Event()
+        self.asked = threading.Event()
+        self._lock = threading.Lock()
+        self._server = _Server(("127.0.0.1", 0), _Handler)
+        self._server.fake = self
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
+
+    @property
+    def origin(self) -> str:
+        return f"http://127.0.0.1:{self._server.server_address[1]}"
+
+    @property
+    def url(self) -> str:
+        return f"{self.origin}/v1"
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+    def answer(self, path: str, body: Body, headers: Mapping[str, str]) -> Say:
+        with self._lock:
+            self.requests.append(body)
+            self.paths.append(path)
+            self.headers.append({name.lower(): value for name, value in headers.items()})
+            self.asked.set()
+            if callable(self._script):
+                said = self._script(body)
+            else:
+                said = self._script.pop(0) if len(self._script) > 1 else self._script[0]
+        return Say(said) if isinstance(said, str) else said
+
+    def known(self, path: str) -> Any:
+        """What a plain path answers; ``None``: there is none."""
+        if path in self._routes:
+            return self._routes[path]
+        if path == "/v1/models":
+            return {"object": "list", "data": [{"id": name, "object": "model"} for name in self._models]}
+        if path == "/props" and self._context:
+            return {"default_generation_settings": {"n_ctx": self._context}}
+        return None
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    fake: FakeLlm
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that has gone is no news."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: _Server
+
+    def log_message(self, format: str, *arguments: object) -> None:
+        pass
+
+    def do_GET(self) -> None:
+        known = self.server.fake.known(self.path)
+        self._send(200 if known is not None else 404, json.dumps(known or {"error": "no such path"}).encode(), {})
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))) or b"{}")
+        known = self.server.fake.known(self.path)
+        if known is not None:
+            self._send(200, json.dumps(known).encode(), {})
+            return
+        said = self.server.fake.answer(self.path, body, self.headers)
+        if said.delay and self._gone_within(said.delay):
+            self.server.fake.disconnected.set()
+            self.close_connection = True
+            return
+        if said.raw is not None:
+            self._send(said.status, said.raw, said.headers)
+        elif said.status != 200:
+            error = {"error": {"message": said.text or "it did not work", "type": "fault", "code": None}}
+            self._send(said.status, json.dumps(error).encode(), said.headers)
+        elif body.get("stream"):
+            self._stream(said)
+        elif said.reset:
+            self._reset()
+        else:
+            self._send(200, json.dumps(_completion(said)).encode(), said.headers)
+
+    def _send(self, status: int, body: bytes, headers: Mapping[str, str]) -> None:
+        self.send_response(status)
+        for name, value in {"Content-Type": "application/json", **headers, "Content-Length": str(len(body))}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def _stream(self, said: Say) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Connection", "close")
+        self.end_headers()
+        text = said.text or ""
+        pieces = [text[i : i + 12] for i in range(0, len(text), 12)]
+        for number, piece in enumerate(pieces):
+            if said.reset and number >= len(pieces) // 2:
+                self._reset()
+                return
+            self._event(_chunk({"role": "assistant", "content": piece}))
+        self._event(_chunk({}, said.finish))
+        if said.usage is not None:
+            self._event({**_chunk({}), "choices": [], "usage": _usage(said.usage)})
+        self.wfile.write(b"data: [DONE]\n\n")
+        self.close_connection = True
+
+    def _event(self, event: Body) -> None:
+        self.wfile.write(b"data: " + json.dumps(event).encode() + b"\n\n")
+        self.wfile.flush()
+
+    def _reset(self) -> None:
+        """Closes with RST, as a crashed server's kernel does."""
+        self.wfile.flush()
+        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.close_connection = True
+        self.connection.close()
+
+    def _gone_within(self, seconds: float) -> bool:
+        """Wait; true as soon as the client has hung up."""
+        self.connection.settimeout(seconds)
+        try:
+            return self.connection.recv(1, socket.MSG_PEEK) == b""
+        except TimeoutError:
+            return False
+        except OSError:
+            return True
+        finally:
+            self.connection.settimeout(None)
+
+
+def _completion(said: Say) -> Body:
+    message = {"role": "assistant", "content": said.text}
+    choice = {"index": 0, "message": message, "finish_reason": said.finish}
+    return {
+        "id": "chat-1",
+        "object": "chat.completion",
+        "created": int(time.time()),
+        "model": "fake-model",
+        "choices": [choice] if said.choices else [],
+        **({"usage": _usage(said.usage)} if said.usage is not None else {}),
+    }
+
+
+def _chunk(delta: Body, finish: str | None = None) -> Body:
+    choice = {"index": 0, "delta": delta, "finish_reason": finish}
+    return {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "fake-model", "choices": [choice]}
+
+
+def _usage(tokens: tuple[int, int]) -> Body:
+    return {"prompt_tokens": tokens[0], "completion_tokens": tokens[1], "total_tokens": sum(tokens)}
