@@ -33,10 +33,17 @@ def doctor() -> int:
 
 
 def _model(config: settings.Settings) -> Check:
-    name = config.model or "extractive"
-    if name in plugins.names("models"):
-        return True, f"{name}: works without a language model, quotes only" if name == "extractive" else name
-    return False, f"SUFFICE_MODEL={name} is not available in this version; unset it to use extractive"
+    """The model that a question would be put to; a server on this machine is asked what it has."""
+    from suffice.models.choose import choose, reachable
+
+    told: list[str] = []
+    try:
+        model = choose(None, config, told.append)(None)
+        good, words = reachable(model)
+    except SufficeError as error:
+        named = f"SUFFICE_MODEL={config.model}: " if config.model else ""
+        return False, f"{named}{error}"
+    return good, " ".join([words, *told])
 
 
 def _embeddings() -> Check:

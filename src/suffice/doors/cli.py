@@ -124,7 +124,14 @@ def ask(
             metavar="NAME",
         ),
     ] = None,
-    model: Annotated[str | None, typer.Option(help="extractive (no language model).")] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            help="openai:NAME, ollama:NAME, anthropic:NAME, google:NAME, openrouter:NAME, or extractive (no language "
+            "model); several with commas to fall back through.",
+            metavar="PROVIDER:NAME",
+        ),
+    ] = None,
     out: Annotated[
         list[Path] | None, typer.Option(help="Write the report to FILE.md, .html or .json.", metavar="FILE")
     ] = None,

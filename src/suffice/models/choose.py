@@ -3,7 +3,7 @@
 Nothing is sent to a model here. A server on this machine is looked at, so that its loaded model and its length are known.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from suffice import asks, plugins
@@ -221,6 +221,18 @@ def _limit(limits: Mapping[str, float], provider: str) -> int | None:
     return None if limit is None else int(limit)
 
 
-def describe(models: Sequence[str]) -> str:
-    shown = ", ".join(models[:5])
-    return shown if len(models) <= 5 else f"{shown} and {len(models) - 5} more"
+def reachable(model: Model) -> tuple[bool, str]:
+    """Whether the model can be asked, as far as that can be seen without paying, and what is to be done if not."""
+    if model.name == "extractive":
+        return True, "extractive: works without a language model, quotes only; --model or SUFFICE_MODEL names one"
+    if not isinstance(model, LanguageModel):
+        return True, model.name
+    endpoint = model.endpoint
+    reads = f", reads {endpoint.context} tokens" if endpoint.context else ", length unknown: set SUFFICE_CONTEXT"
+    if not endpoint.local:
+        return True, f"{endpoint.name} at {endpoint.host}{reads}; it is not called before a question is asked"
+    there = servers.loaded(endpoint.url, endpoint.key)
+    if there is None:
+        return False, f"{endpoint.name}: nobody answers at {endpoint.url}; start the server, or use --model extractive"
+    shown = ", ".join(there.models[:5]) + (f" and {len(there.models) - 5} more" if len(there.models) > 5 else "")
+    return True, f"{endpoint.name} at {endpoint.host}{reads}; loaded there: {shown}"

@@ -14,7 +14,6 @@ from suffice.errors import ModelError
 from suffice.models.llm.connect import connect
 from suffice.models.llm.endpoint import Endpoint
 from suffice.models.llm.limits import turn
-from suffice.types import Failure
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage, ModelResponse
@@ -27,6 +26,8 @@ LONGEST_WAIT = 10.0  # min(2ⁿ + U(0, 1), 10) seconds, as for a search (S1).
 LONGEST_ASKED_WAIT = 60.0  # A server that asks for more patience than this has failed for now.
 
 Listener = Callable[[str], None]
+Report = Callable[["CallError", bool], None]
+"""An attempt failed, and whether it is tried again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +64,11 @@ class Line:
         settings: "ModelSettings",
         parameters: "ModelRequestParameters",
         *,
-        role: str,
         listener: Listener | None = None,
-        report: Callable[[Failure], None],
+        report: Report,
     ) -> Words:
-        """The provider's words. ``listener`` hears them as they come, and an empty piece when it begins again. Every attempt
-        that failed and is tried again goes to ``report``; the last one is raised as ``ModelError``."""
+        """The provider's words. ``listener`` hears them as they come, and an empty piece when it begins again. ``report``
+        hears of every attempt that failed; the last one is raised too."""
         import stamina
         import stamina.instrumentation
 
@@ -82,13 +82,10 @@ class Line:
                 try:
                     async with turn(self.endpoint):
                         return await _request(client, messages, settings, parameters, listener)
-                except (
-                    Exception
-                ) as error:  # Whatever a provider's library raises becomes one of our errors, here and only here.
+                except Exception as error:  # Whatever a provider's library raises becomes an error of ours, only here.
                     failed = self._error(error)
                     failed.attempt = attempt.num
-                    if attempt.num < ATTEMPTS and _wait(failed):
-                        report(Failure(role, "ModelError", str(failed), True, attempt.num))
+                    report(failed, attempt.num < ATTEMPTS and _wait(failed) is not False)
                     raise failed from error
         raise AssertionError("the last attempt returns or raises")
 
@@ -106,9 +103,12 @@ class Line:
             return CallError(
                 f"{where} did not answer within {self.endpoint.seconds:g} seconds; SUFFICE_TIMEOUT sets them",
                 retryable=True,
+                sent=True,
             )
         if isinstance(error, given.ModelConnectionError):
-            return CallError(f"{where} cannot be reached or hung up: {_short(error)}", retryable=True)
+            return CallError(
+                f"{where} cannot be reached or hung up: {_short(error)}", retryable=True, sent=error.phase == "read"
+            )
         if isinstance(error, given.ModelUnavailableError | given.ModelServerError):
             return CallError(f"{where} has an error of its own: {_short(error)}", retryable=True, wait=wait)
         if isinstance(error, given.ModelAuthenticationError):
@@ -126,7 +126,8 @@ class Line:
 
 
 class CallError(ModelError):
-    """``rejected``: the server does not take a request like this. ``unreadable``: what it sent is no answer at all."""
+    """``rejected``: the server does not take a request like this. ``unreadable``: what it sent is no answer at all. ``sent``:
+    the model may have worked on it, so it may be billed."""
 
     def __init__(
         self,
@@ -136,19 +137,13 @@ class CallError(ModelError):
         wait: float | None = None,
         rejected: bool = False,
         unreadable: bool = False,
+        sent: bool = False,
     ) -> None:
         super().__init__(message, retryable=retryable)
         self.wait = wait
         self.rejected = rejected
         self.unreadable = unreadable
-
-
-def rejected(error: ModelError) -> bool:
-    return isinstance(error, CallError) and error.rejected
-
-
-def unreadable(error: ModelError) -> bool:
-    return isinstance(error, CallError) and error.unreadable
+        self.sent = sent or unreadable
 
 
 def _wait(error: Exception) -> bool | float:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from suffice.asks.base import Ask
 from suffice.errors import ModelError, ModelOutputError
 from suffice.models.base import Reply, listening
-from suffice.models.llm.calls import Line, Words, rejected, unreadable
+from suffice.models.llm.calls import CallError, Line, Report, Words
 from suffice.models.llm.endpoint import Endpoint
 from suffice.models.llm.thinking import quiet, room, thinks
 from suffice.text.tokens import estimate_tokens
@@ -53,7 +53,12 @@ class LanguageModel:
         return Reply(answer, conversation.usage, tuple(conversation.failures))
 
     async def words(
-        self, ask: Ask[Any], messages: "list[ModelMessage]", tokens: int, report: Callable[[Failure], None]
+        self,
+        ask: Ask[Any],
+        messages: "list[ModelMessage]",
+        tokens: int,
+        report: Report,
+        note: Callable[[str, str], None],
     ) -> Words:
         """One exchange; without the schema from the moment on that the server refuses it."""
         heard = listening.get() if ask.form == "text" else None
@@ -64,15 +69,14 @@ class LanguageModel:
                     messages,
                     await self._settings(ask, tokens),
                     _parameters(ask, by_schema),
-                    role=ask.role,
                     listener=heard,
                     report=report,
                 )
-            except ModelError as error:
-                if not (by_schema and rejected(error)):
+            except CallError as error:
+                if not (by_schema and error.rejected):
                     raise
                 self._by_schema = False
-                report(Failure(ask.role, "SchemaRefused", f"{error}; asking by prompt alone from now on"))
+                note("SchemaRefused", f"{error}; asking by prompt alone from now on")
 
     async def _settings(self, ask: Ask[Any], tokens: int) -> Any:
         client = await self._line.client()
@@ -153,15 +157,21 @@ class _Conversation:
         tokens = self._ask.max_tokens * (1 if bad is None else 2)
         asked = messages(self._ask, self._prompt, None if bad is None else bad[:_SHOWN], why)
         try:
-            words = await self._model.words(self._ask, asked, self._fitting(tokens), self.failures.append)
-        except ModelError as error:
-            if not unreadable(error):
+            words = await self._model.words(self._ask, asked, self._fitting(tokens), self._lost, self._fail)
+        except CallError as error:
+            if not error.unreadable:
                 raise
             self._fail("BadAnswer", str(error))
-            self._count(Words("", None, 0, 0), bad)
             return "", False
         self._count(words, bad)
         return words.text, words.finish == "length"
+
+    def _lost(self, error: CallError, again: bool) -> None:
+        """An attempt that brought nothing is a call all the same; its prompt may be billed if it was read."""
+        tokens = estimate_tokens(self._prompt) if error.sent else 0
+        self.usage = self.usage + Usage(1, tokens, 0, self._usd(tokens, 0), int(error.sent))
+        if again:
+            self.failures.append(Failure(self._ask.role, "Retried", str(error), True, error.attempt))
 
     def _count(self, words: Words, bad: str | None) -> None:
         """The provider's own count; without one an estimate, marked as such."""
@@ -169,9 +179,11 @@ class _Conversation:
         estimated = not any(tokens)
         if estimated:
             tokens = estimate_tokens(self._prompt + (bad or "")), estimate_tokens(words.text)
+        self.usage = self.usage + Usage(1, *tokens, self._usd(*tokens, words.cached_tokens), int(estimated))
+
+    def _usd(self, input_tokens: int, output_tokens: int, cached_tokens: int = 0) -> float | None:
         price = self._model.price
-        usd = None if price is None else price.of(*tokens, words.cached_tokens)
-        self.usage = self.usage + Usage(1, *tokens, usd, int(estimated))
+        return None if price is None else price.of(input_tokens, output_tokens, cached_tokens)
 
     def _check_length(self) -> None:
         """A prompt that does not fit would be cut by the server, and nobody would know."""
