@@ -152,7 +152,7 @@ def test_a_model_named_in_the_call_is_the_only_one() -> None:
 
 
 def test_a_role_that_does_not_exist() -> None:
-    with pytest.raises(InputError, match="SUFFICE_MODEL_POET.*writer"):
+    with pytest.raises(InputError, match=r"SUFFICE_MODEL_POET.*writer"):
         chosen(SUFFICE_MODEL_POET="extractive")
 
 

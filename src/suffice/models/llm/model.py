@@ -169,7 +169,7 @@ class _Conversation:
     def _lost(self, error: CallError, again: bool) -> None:
         """An attempt that brought nothing is a call all the same; its prompt may be billed if it was read."""
         tokens = estimate_tokens(self._prompt) if error.sent else 0
-        self.usage = self.usage + Usage(1, tokens, 0, self._usd(tokens, 0), int(error.sent))
+        self.usage = self.usage + Usage(1, tokens, 0, self._usd(tokens, 0), estimated=int(error.sent))
         if again:
             self.failures.append(Failure(self._ask.role, "Retried", str(error), True, error.attempt))
 
@@ -179,7 +179,7 @@ class _Conversation:
         estimated = not any(tokens)
         if estimated:
             tokens = estimate_tokens(self._prompt + (bad or "")), estimate_tokens(words.text)
-        self.usage = self.usage + Usage(1, *tokens, self._usd(*tokens, words.cached_tokens), int(estimated))
+        self.usage = self.usage + Usage(1, *tokens, self._usd(*tokens, words.cached_tokens), estimated=int(estimated))
 
     def _usd(self, input_tokens: int, output_tokens: int, cached_tokens: int = 0) -> float | None:
         price = self._model.price
