@@ -6,6 +6,7 @@ The sets lie in ``../shared/data`` (MuSiQue, HotpotQA); every round asks through
 import argparse
 import asyncio
 import json
+from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
@@ -17,10 +18,16 @@ from suffice.pipeline import stream
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 ROUNDS = 10
+HEAD = "| {} | r1 | r2 | r3 | r4 | r5 | r10 | all gold r2 | r3 | r10 |\n|---|" + "--:|" * 9
 
 
 async def measure(
-    folder: Path, limit: int | None, strategy: str, alpha: float, memory: str | None = None
+    folder: Path,
+    limit: int | None,
+    strategy: str,
+    alpha: float,
+    memory: str | None = None,
+    interventions: Sequence[str] = (),
 ) -> list[list[float]]:
     """One recall curve a question."""
     questions = [json.loads(line) for line in (folder / "questions.jsonl").read_text().splitlines()][:limit]
@@ -33,6 +40,7 @@ async def measure(
         per_round=5,
         alpha=alpha,
         model="extractive",
+        interventions=interventions,
     )
     first = await prepare(questions[0]["question"], options)
     curves = []
@@ -64,6 +72,7 @@ def main() -> None:
     parser.add_argument("--limit", type=int, help="only the first questions")
     parser.add_argument("--strategy", default="reflect")
     parser.add_argument("--memory", help="instead of the preset's own")
+    parser.add_argument("--with", dest="interventions", action="append", default=[], help="a remedy; may be repeated")
     parser.add_argument("--data", type=Path, default=DATA, help="where the sets lie")
     parser.add_argument("--alpha", type=float, default=0.5)
     given = parser.parse_args()
@@ -71,11 +80,10 @@ def main() -> None:
         "Found without a language model, by `--strategy",
         given.strategy + "`; `all gold`: share of questions with every gold passage.\n",
     )
-    print("| set | r1 | r2 | r3 | r4 | r5 | r10 | all gold r2 | r3 | r10 |")
-    print("|---|" + "--:|" * 9)
+    print(HEAD.format("set"))
     for name in given.sets:
-        curves = asyncio.run(measure(given.data / name, given.limit, given.strategy, given.alpha, given.memory))
-        print(row(name, curves), flush=True)
+        chosen = (given.strategy, given.alpha, given.memory, given.interventions)
+        print(row(name, asyncio.run(measure(given.data / name, given.limit, *chosen))), flush=True)
 
 
 if __name__ == "__main__":

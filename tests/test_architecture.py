@@ -21,7 +21,7 @@ LAYERS = """
     plugins settings events shelf
     text
     measure
-    leads outline
+    leads outline rivals
     asks
     search.base search.files
     models

@@ -1,10 +1,20 @@
 """Interventions: each an option of any strategy, memory and gate, from Python and from the command line."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
-from suffice.asks import Extraction, Finding, PlannedQuery, PlanResponse, ReflectionResponse, SynthesisResponse
+from suffice.asks import (
+    Extraction,
+    Finding,
+    Hypotheses,
+    Hypothesis,
+    PlannedQuery,
+    PlanResponse,
+    ReflectionResponse,
+    SynthesisResponse,
+)
 from suffice.errors import InputError
 from suffice.events import RoundDone
 from suffice.front import research
@@ -92,6 +102,66 @@ def test_resample_tries_a_lead_before_a_stagnation_counts():
     stale, usual = asyncio.run(main())
     assert "Ada Lind" in stale[0].text
     assert [query.text for query in usual] == ["the same again"]
+
+
+def test_resample_gives_a_strategy_without_a_gate_another_lead_once_a_stagnation():
+    parts = intervened(["resample"], Parts(ReflectStrategy(), Trajectory, None))
+    assert parts.gate is None, "its own finish stays"
+    model = ScriptedModel({"reflect": [ReflectionResponse(False, 0.1, (), ("the same again",))]})
+    run = Run(TASK, model, parts.memory, run_id="r")
+    stale = {"overlap.jaccard": 0.9, "overlap.upr": 0.0}
+
+    async def main():
+        run.leads.add([FILM])
+        proposed = []
+        for _ in range(3):
+            run.records.append(None)
+            run.readings.append(stale)
+            proposed += await parts.strategy.propose(run)
+        return proposed
+
+    first, second, third = asyncio.run(main())
+    assert "Ada Lind" in second.text, "two stale rounds are a stagnation"
+    assert first.text == third.text == "the same again"
+
+
+RIVALS = Hypotheses((Hypothesis("Born in Graz", "Ada Lind Graz"), Hypothesis("Born in Malmo", "Ada Lind Malmo")))
+GO_ON = ReflectionResponse(False, 0.2, (), ("Ada Lind",))
+
+
+def test_hypotheses_are_searched_beside_the_strategys_own_query_and_weighed():
+    search = FixtureSearch({WHO: [FILM], WHERE: [FILM]}, default=[ADA])
+    script = {"hypotheses": [RIVALS], "reflect": [GO_ON]}
+    options = {"strategy": "reflect", "max_iters": 2, "max_queries": 9, "interventions": ("hypotheses",)}
+    report, (first, second), _ = ran(script, search, **options)
+    assert first.round.queries == (WHO, WHERE)
+    assert second.round.queries == ("Ada Lind", "Ada Lind Graz", "Ada Lind Malmo")
+    assert [note.text for note in second.belief.notes[:2]] == [
+        "100% of the support: Born in Graz",
+        "0% of the support: Born in Malmo",
+    ]
+    assert second.belief.notes[0].handles == ("[2]",)
+    assert "of the support" not in report.final_answer
+
+
+def test_hypotheses_take_turns_when_queries_are_few():
+    search = FixtureSearch({WHO: [FILM], WHERE: [FILM]}, default=[ADA])
+    again = [replace(GO_ON, new_queries=(f"Ada Lind {n}",)) for n in range(9)]
+    rivals = [
+        Hypotheses(tuple(replace(rival, query=f"{rival.query} {n}") for rival in RIVALS.rivals)) for n in range(9)
+    ]
+    options = {"strategy": "reflect", "max_iters": 3, "max_queries": 6, "interventions": ("hypotheses",)}
+    _, (_, second, third), _ = ran({"hypotheses": rivals, "reflect": again}, search, **options)
+    assert [query.rsplit(" ", 1)[0] for query in second.round.queries] == ["Ada Lind", "Ada Lind Graz"]
+    assert [query.rsplit(" ", 1)[0] for query in third.round.queries] == ["Ada Lind", "Ada Lind Malmo"]
+
+
+def test_a_model_without_hypotheses_costs_nothing_but_the_attempt():
+    search = FixtureSearch({WHO: [FILM], WHERE: [FILM]}, default=[ADA])
+    options = {"strategy": "reflect", "max_iters": 2, "interventions": ("hypotheses",)}
+    report, (_, second), _ = ran({"reflect": [GO_ON]}, search, **options)
+    assert second.round.queries == ("Ada Lind",)
+    assert [failure.where for failure in report.error_log] == ["hypotheses"]
 
 
 def test_a_strategy_that_chooses_passages_still_does():

@@ -4,6 +4,7 @@
     entity_grounded     a finding about another entity is no finding
     resample            on exhaustion one round to a lead not yet tried, once a stagnation, before the stop counts
     observation_filter  passages that share nothing with the open questions are not given to the memory
+    hypotheses          each round also asks what would tell rival hypotheses apart; what speaks for each is weighed and shown
     leads               each round also asks the best open lead: a model's own queries miss bridges that the leads see
 
 Each wraps the parts of a run and knows them by their one method.
@@ -12,17 +13,22 @@ Each wraps the parts of a run and knows them by their one method.
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 
+from suffice.asks import Hypothesize
 from suffice.errors import InputError
+from suffice.gates import exhaustion
 from suffice.gates.base import Gate
 from suffice.gates.held import GapAware, Resample
 from suffice.memory.base import Memory, MemoryFactory, Mind
 from suffice.memory.evidence import Evidence
 from suffice.memory.predicates import Predicates
+from suffice.rivals import Rivals
 from suffice.run import Run
 from suffice.strategies.base import Choosing, Strategy
 from suffice.strategies.predicates import PredicatesStrategy, set_predicates
 from suffice.text.entities import content_stems
 from suffice.types import Hits, Note, Passage, Query, Round
+
+_RIVALS = 3  # Hypotheses weighed at a time.
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,16 +73,20 @@ def entity_grounded(parts: Parts) -> Parts:
 
 
 def resample(parts: Parts) -> Parts:
-    gate = parts.gate
-    if gate is None:  # A strategy that ends by itself never calls the search exhausted.
-        return parts
+    # A strategy that ends by itself has no gate that calls the search exhausted; it is given another lead all the same.
+    trigger = exhaustion() if parts.gate is None else parts.gate
+
+    def exhausted(run: Run, back: int) -> bool:
+        past = run.readings[: len(run.readings) - back]
+        return bool(past) and trigger.judge(past, run.seed).reason == "exhausted"
 
     async def propose(run: Run) -> list[Query]:
-        stagnates = bool(run.records) and gate.judge(run.readings, run.seed).reason == "exhausted"
-        leads = run.fresh(run.leads.propose(1)) if stagnates else []
+        begins = exhausted(run, 0) and not exhausted(run, 1)
+        leads = run.fresh(run.leads.propose(1)) if begins else []
         return leads or await parts.strategy.propose(run)
 
-    return replace(parts, strategy=_around(parts.strategy, propose), gate=Resample(gate))
+    gate = None if parts.gate is None else Resample(parts.gate)
+    return replace(parts, strategy=_around(parts.strategy, propose), gate=gate)
 
 
 def observation_filter(parts: Parts) -> Parts:
@@ -84,6 +94,44 @@ def observation_filter(parts: Parts) -> Parts:
         return Filtered(parts.memory(task, evidence, mind), mind.predicates)
 
     return replace(_asking(parts, parts.strategy.propose), memory=make)
+
+
+def hypotheses(parts: Parts) -> Parts:
+    async def propose(run: Run) -> list[Query]:
+        own = run.fresh(await parts.strategy.propose(run))
+        if (
+            not run.records or not own
+        ):  # Before the first round nothing is possible yet; the finish stays the strategy's own.
+            return own
+        return run.fresh([*own[:1], *await _tests(run), *own[1:]])
+
+    return replace(parts, strategy=_around(parts.strategy, propose))
+
+
+async def _tests(run: Run) -> list[Query]:
+    """The queries that would tell the rivals apart: all at once where the budget allows it, else in turn."""
+    rivals = run.rivals = run.rivals or Rivals(run.task)
+    rivals.read(run.evidence.since(rivals.taken))
+    leads = tuple(lead.text for lead in run.leads.propose(_RIVALS))
+    answer = await run.attempt(
+        Hypothesize(run.task, run.notes(), rivals.standing(), tuple(run.asked[-30:]), leads, _RIVALS)
+    )
+    if answer is None:
+        return []
+    query = {rival.text: Query(rival.query, f"would tell whether: {rival.text}") for rival in answer.rivals[:_RIVALS]}
+    rivals.consider(list(query))
+    able = [text for text in rivals.next() if run.fresh([query[text]])]
+    chosen = able[: _affordable(run)]
+    for text in chosen:
+        rivals.tried(text)
+    return [query[text] for text in chosen]
+
+
+def _affordable(run: Run) -> int:
+    """Rivals that a round may ask about, so that the rounds still to come have queries too; at least one."""
+    if run.queries_left is None or run.bounds.rounds is None:
+        return _RIVALS
+    return max(1, run.queries_left // max(1, run.bounds.rounds - len(run.records)) - 1)
 
 
 def leads(parts: Parts) -> Parts:
@@ -161,6 +209,7 @@ _INTERVENTIONS: dict[str, Callable[[Parts], Parts]] = {
     "entity_grounded": entity_grounded,
     "resample": resample,
     "observation_filter": observation_filter,
+    "hypotheses": hypotheses,
     "leads": leads,
 }
 INTERVENTIONS = tuple(_INTERVENTIONS)

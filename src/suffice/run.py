@@ -21,6 +21,7 @@ from suffice.memory.predicates import Predicates
 from suffice.models.base import Model
 from suffice.models.counted import Counted
 from suffice.outline import Outline
+from suffice.rivals import Rivals
 from suffice.search.breaker import Tally
 from suffice.text.tokens import estimate_tokens, words
 from suffice.types import Bounds, Failure, Note, Query, Readings, Round, RoundRecord
@@ -70,6 +71,7 @@ class Run:
         self.embed = embed
         self.leads = Leads(task, embed)
         self.outline: Outline | None = None
+        self.rivals: Rivals | None = None
         self._plan: PlanResponse | None = None
         self.records: list[RoundRecord] = []
         self.readings: list[Readings] = []
@@ -121,8 +123,12 @@ class Run:
         }
 
     def believed(self) -> tuple[Note, ...]:
-        """The belief as a trace shows it: short, whatever the memory."""
-        return tuple(replace(note, text=note.text[:SHOWN]) for note in self.memory.render(SHOWN_TOKENS))
+        """The belief as a trace shows it: short, whatever the memory; rival hypotheses with their weight come first."""
+        standing: tuple[Note, ...] = ()
+        if self.rivals is not None:
+            self.rivals.read(self.evidence.since(self.rivals.taken))
+            standing = self.rivals.standing()
+        return tuple(replace(note, text=note.text[:SHOWN]) for note in (*standing, *self.memory.render(SHOWN_TOKENS)))
 
     # -- asking the model ----------------------------------------------------------------------------------------------
 

@@ -4,7 +4,19 @@ from dataclasses import fields
 
 import pytest
 
-from suffice.asks import Compress, Curate, Draft, DraftOutline, Extract, Gap, Hypothetical, Label, Plan, Reflect
+from suffice.asks import (
+    Compress,
+    Curate,
+    Draft,
+    DraftOutline,
+    Extract,
+    Gap,
+    Hypothesize,
+    Hypothetical,
+    Label,
+    Plan,
+    Reflect,
+)
 from suffice.asks.base import template
 from suffice.types import Note
 
@@ -15,6 +27,7 @@ ASKS = [
     Draft("the task at hand", (NOTE,), ("a known gap",), ("tell the reader this",)),
     Gap("the task at hand", "its history", (NOTE,), ("asked before",), ("an open lead",)),
     DraftOutline("the task at hand", (NOTE,), 5),
+    Hypothesize("the task at hand", (NOTE,), (NOTE,), ("asked before",), ("an open lead",), 3),
     Label("the task at hand", ("a topic",), (NOTE,)),
     Extract("the task at hand", (NOTE,), ("an open question",), (NOTE,)),
     Curate("the task at hand", ("an open question",), (NOTE,), 6),

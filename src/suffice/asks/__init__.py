@@ -7,6 +7,7 @@ from suffice.asks.curate import Curate, Curation, Kept
 from suffice.asks.draft import Draft, SynthesisResponse
 from suffice.asks.extract import Extract, Extraction, Finding
 from suffice.asks.gap import Gap, GapResponse
+from suffice.asks.hypotheses import Hypotheses, Hypothesis, Hypothesize
 from suffice.asks.hypothetical import Hypothetical, HypotheticalResponse
 from suffice.asks.judge import Judge, JudgeResponse
 from suffice.asks.label import Label, LabelResponse
@@ -33,6 +34,9 @@ __all__ = [
     "Finding",
     "Gap",
     "GapResponse",
+    "Hypotheses",
+    "Hypothesis",
+    "Hypothesize",
     "Hypothetical",
     "HypotheticalResponse",
     "Judge",

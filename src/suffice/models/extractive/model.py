@@ -13,6 +13,7 @@ from suffice.asks import (
     DraftOutline,
     Extract,
     Gap,
+    Hypothesize,
     Hypothetical,
     Judge,
     Label,
@@ -33,6 +34,7 @@ from suffice.models.extractive.draft import draft
 from suffice.models.extractive.extract import extract
 from suffice.models.extractive.gap import gap
 from suffice.models.extractive.harness import act, short_answer, step, thought
+from suffice.models.extractive.hypotheses import hypotheses
 from suffice.models.extractive.outline import hypothetical, label, outline
 from suffice.models.extractive.plan import plan
 from suffice.models.extractive.reflect import reflect
@@ -55,6 +57,7 @@ _ANSWERS: dict[type, Callable[[Any], Any]] = {
     Gap: gap,
     DraftOutline: outline,
     Hypothetical: hypothetical,
+    Hypothesize: hypotheses,
     Label: label,
 }
 

@@ -1,0 +1,35 @@
+"""Hypothesize: rival answers that the evidence leaves possible, each with the query that would tell (S3)."""
+
+from dataclasses import dataclass
+
+from suffice.asks.base import Ask
+from suffice.types import Note
+
+
+@dataclass(frozen=True, slots=True)
+class Hypothesis:
+    text: str
+    query: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hypotheses:
+    rivals: tuple[Hypothesis, ...]
+
+
+@dataclass(frozen=True)
+class Hypothesize(Ask[Hypotheses]):
+    """``standing`` are the rivals so far with their weight; ``leads`` are open ends of the evidence."""
+
+    role = "hypotheses"
+    answer = Hypotheses
+    temperature = 0.3
+    max_tokens = 400
+    shrinks = (("asked", "first"), ("leads", "last"), ("notes", "first"), ("standing", "last"))
+
+    task: str
+    notes: tuple[Note, ...]
+    standing: tuple[Note, ...]
+    asked: tuple[str, ...]
+    leads: tuple[str, ...]
+    most: int
