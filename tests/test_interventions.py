@@ -142,6 +142,9 @@ def test_hypotheses_are_searched_beside_the_strategys_own_query_and_weighed():
     ]
     assert second.belief.notes[0].handles == ("[2]",)
     assert "of the support" not in report.final_answer
+    told = report.stop.rounds[1]
+    assert told.belief[0] == "100% of the support: Born in Graz (Ada Lind)"
+    assert told.found == ("Ada Lind (notes.txt:1-1)",)
 
 
 def test_hypotheses_take_turns_when_queries_are_few():

@@ -59,6 +59,7 @@ async def gather(
                 readings |= {**verdict.values, **readings}
                 run.records[-1] = replace(recorded, verdicts=verdict.leaves)
             tokens, belief = run.tokens_since_last(), Believed(run.believed(), run.predicates.open)
+            run.tell(round, belief.notes)
             yield RoundDone(round, accepted, readings, verdict, tokens, belief)
             if run.degraded and not verdict.stop:
                 verdict = Verdict("breaker", True, "search_unavailable", "searches kept failing")

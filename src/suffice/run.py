@@ -37,6 +37,7 @@ LOW_BUDGET = 0.25  # With less than this share of the token budget left, evidenc
 SNIPPET = 800  # Characters of a result that a novelty or exhaustion judge sees (S2).
 SHOWN = 400  # Characters of a note that a trace shows of the belief after a round …
 SHOWN_TOKENS = 1_000  # … and tokens of all of them.
+TOLD, TOLD_CHARS = 16, 200  # Passages and notes of a round, and characters of a note, that the report tells.
 DOUBTS = {"conservative": "In doubt, answer PRODUCTIVE.", "neutral": ""}
 VERDICTS = {"PRODUCTIVE": 0.0, "QUERY_STALE": 0.5, "EXHAUSTED": 1.0}
 
@@ -129,6 +130,18 @@ class Run:
             self.rivals.read(self.evidence.since(self.rivals.taken))
             standing = self.rivals.standing()
         return tuple(replace(note, text=note.text[:SHOWN]) for note in (*standing, *self.memory.render(SHOWN_TOKENS)))
+
+    def tell(self, round: Round, notes: Sequence[Note]) -> None:
+        """Add to the record of the latest round what a reader wants of it: what it found, the belief in short, what is open."""
+        belief = [_in_short(note, self.evidence) for note in notes]
+        before = set(self.records[-2].belief) if len(self.records) > 1 else set()
+        chosen = sorted(range(len(belief)), key=lambda i: (belief[i] in before, i))[:TOLD]  # What is new comes first.
+        self.records[-1] = replace(
+            self.records[-1],
+            found=tuple(f"{passage.title} ({passage.location})" for passage in round.new[:TOLD]),
+            belief=tuple(belief[i] for i in sorted(chosen)),
+            open=self.predicates.open,
+        )
 
     # -- asking the model ----------------------------------------------------------------------------------------------
 
@@ -345,6 +358,13 @@ class Run:
             "token_budget": None if self.bounds.tokens is None else max(0, self.bounds.tokens - self.tokens),
             "degraded_mode": self.degraded,
         }
+
+
+def _in_short(note: Note, evidence: Evidence) -> str:
+    sources = [found.title for handle in note.handles if (found := evidence.find(handle)) is not None]
+    text = " ".join(note.text.split())
+    text = text if len(text) <= TOLD_CHARS else text[: TOLD_CHARS - 1].rstrip() + "…"
+    return f"{text} ({'; '.join(dict.fromkeys(sources))})" if sources else text
 
 
 def _snippets(round: Round) -> tuple[Note, ...]:

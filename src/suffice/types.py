@@ -170,7 +170,8 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class RoundRecord:
-    """What the report and the trace keep of a round."""
+    """What the report and the trace keep of a round. ``found`` names its new passages; ``belief`` is what was believed after
+    it, in short, each note with the titles of its sources; ``open`` are the questions then still open."""
 
     index: int
     accepted: bool
@@ -178,6 +179,9 @@ class RoundRecord:
     new_passages: int
     readings: Readings
     verdicts: tuple[Verdict, ...]
+    found: tuple[str, ...] = ()
+    belief: tuple[str, ...] = ()
+    open: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

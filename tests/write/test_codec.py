@@ -70,7 +70,8 @@ def test_the_keys_are_those_of_the_contract(report: Report) -> None:
         "usage sufficient confidence gaps failed_queries insufficient_termination degraded_mode error_log raw metadata"
     )
     assert set(wire["stop"]) == {"reason", "gate", "round", "promise", "explanation", "rounds", "expression"}
-    assert set(wire["stop"]["rounds"][0]) == {"index", "accepted", "queries", "new_passages", "readings", "verdicts"}
+    told = {"index", "accepted", "queries", "new_passages", "readings", "verdicts", "found", "belief", "open"}
+    assert set(wire["stop"]["rounds"][0]) == told
     assert set(wire["stop"]["rounds"][0]["verdicts"][0]) == {"gate", "stop", "reason", "because", "signals"}
     assert wire["stop"]["rounds"][1]["verdicts"][0]["signals"]["overlap.jaccard"] == [0.12, 0.6]
     assert wire["sources"][0] == {

@@ -71,3 +71,38 @@
     if (event.key === "Escape") hide();
   });
 })();
+
+// Steps through the rounds: buttons, and arrow keys while something in the section has the focus.
+(() => {
+  const section = document.getElementById("steps");
+  if (!section) return;
+  const steps = [...section.querySelectorAll("details.step")];
+  const bar = section.querySelector(".stepper");
+  const status = bar.querySelector("[role=status]");
+  const buttons = [...bar.querySelectorAll("button")];
+  const current = () => steps.findIndex((step) => step.open);
+
+  function tell() {
+    const at = current();
+    status.textContent = at < 0 ? "" : `Round ${at + 1} of ${steps.length}`;
+    // Not ``disabled``: that would take the focus away, and the arrow keys with it.
+    buttons[0].setAttribute("aria-disabled", at <= 0);
+    buttons[1].setAttribute("aria-disabled", at === steps.length - 1);
+  }
+
+  function go(by) {
+    const to = Math.min(steps.length - 1, Math.max(0, current() + by));
+    steps.forEach((step, i) => { step.open = i === to; });
+    tell();
+  }
+
+  bar.hidden = false;
+  buttons.forEach((button) => button.addEventListener("click", () => go(Number(button.dataset.step))));
+  steps.forEach((step) => step.addEventListener("toggle", tell));
+  section.addEventListener("keydown", (event) => {
+    if (event.altKey || event.ctrlKey || event.metaKey) return;
+    if (event.key === "ArrowLeft") go(-1);
+    else if (event.key === "ArrowRight") go(1);
+  });
+  tell();
+})();

@@ -1,6 +1,7 @@
 """Rival hypotheses without a language model: names that question-like passages introduce, each a way the answer may run.
 
-It cannot word a hypothesis nor tell what excludes what. A name and the question together are the query.
+It cannot word a hypothesis nor tell what excludes what. A name and the question together are the query. The strongest of those
+that stand are kept, one place is for a newcomer.
 """
 
 from suffice.asks import Hypotheses, Hypothesis, Hypothesize
@@ -15,5 +16,7 @@ def hypotheses(ask: Hypothesize) -> Hypotheses:
         for name in dict.fromkeys(names(note.text)):
             if shared and not content_stems(name) <= question:
                 likeness[name] = max(shared, likeness.get(name, 0))
+    standing = [note.text.partition(": ")[2] for note in ask.standing if not note.text.startswith("0%")]
     ranked = sorted(likeness, key=lambda name: -likeness[name])  # Ties in the order found.
-    return Hypotheses(tuple(Hypothesis(name, f"{ask.task} {name}") for name in ranked[: ask.most]))
+    rivals = list(dict.fromkeys([*standing[: ask.most - 1], *ranked]))[: ask.most]
+    return Hypotheses(tuple(Hypothesis(name, f"{ask.task} {name}") for name in rivals))
