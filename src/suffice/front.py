@@ -238,7 +238,7 @@ async def open_corpus(options: Options, config: settings.Settings, say: Say, pro
         alpha=alpha,
         say=say,
         progress=progress,
-        stdin_text=await asyncio.to_thread(_standard_input) if "-" in [str(path) for path in docs] else None,
+        stdin_text=await asyncio.to_thread(standard_input) if "-" in [str(path) for path in docs] else None,
     )
     if corpus.skipped:
         first = "; ".join(f"{skipped.path} ({skipped.why})" for skipped in corpus.skipped[:3])
@@ -248,7 +248,8 @@ async def open_corpus(options: Options, config: settings.Settings, say: Say, pro
     return corpus
 
 
-def _standard_input() -> str:
+def standard_input() -> str:
+    """All of standard input as text."""
     from suffice.search.files.decode import decode
 
     if sys.stdin is None:

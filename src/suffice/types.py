@@ -221,12 +221,13 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A sentence of the answer, its citations, and what the sources say to it."""
+    """A sentence or clause of the answer, its citations, and what the sources say to it; ``note`` says why in a few words."""
 
     text: str
     citations: tuple[str, ...]
     support: Support
     spans: tuple[Span, ...] = ()
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -200,6 +200,24 @@ def search(
 
 
 @app.command()
+def check(
+    file: Annotated[str, typer.Argument(help="A text, such as a report; '-' reads standard input.", metavar="FILE")],
+    docs: Docs = None,
+    include: Include = None,
+    exclude: Exclude = None,
+    alpha: Alpha = None,
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Hold the claims of any text against the sources: exit 1 when one is contradicted or unsupported."""
+    from suffice.doors import checking
+    from suffice.front import Options
+
+    options = Options(docs=docs, alpha=alpha, include=include or (), exclude=exclude or ())
+    raise typer.Exit(checking.check(file, options, as_json=as_json))
+
+
+@app.command()
 def index(
     paths: Annotated[list[str], typer.Argument(help="Files and folders.", metavar="PATH...")],
     include: Include = None,

@@ -1,37 +1,81 @@
-"""From a draft to claims: each sentence, the sources it cites, and the exact stretch of the source that says it.
+"""From a text to its claims: each sentence or free-standing clause, where it stands, and the handles behind it.
 
-The existence check lives here: a handle that no source has is dropped and reported, never shown.
+Headings, code, source lists and table heads state nothing. A claim's ``text`` is an exact stretch of the text; ``said`` is
+the same without markup, for comparing. The existence check lives here too: a handle that no source has is dropped and
+reported, never shown.
 """
 
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from suffice.text.entities import content_stems
 from suffice.text.markup import CITATION, plain, without_code
-from suffice.text.sentences import sentences, units
-from suffice.types import Passage
+from suffice.text.sentences import Offsets, sentences
+from suffice.write.blocks import blocks
+from suffice.write.checkers.reading import read
 
-_MARKER = re.compile(r"^\s*(?:>\s*)*(?:[-*+]\s+|\d+[.)]\s+)?")
 _LEADING = re.compile(r"(?:\s*\[\d{1,4}\])+[.,;]?")
-_ALIGNED = 0.6  # Share of the claim's stems a sentence must hold to be shown as the nearest stretch.
+_TRAILING = re.compile(r"(?:\s*\[\d{1,4}\](?:\([^()\s]*\))?)+\s*[.,;:!?]*$")
+_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*\)")
+_NOT_WORDS = re.compile(r"\[\^[\w-]+\]|<[^<>\s][^<>]*>|https?://\S+|【[^】]*】")
+_QUOTE_MARK = re.compile(r"\n[ \t]*(?:>[ \t]*)+")
+# Two clauses stand alone when the second brings its own subject (a name, or a noun with an article) and verb.
+_JOINT = re.compile(r"(?P<semicolon>;\s+)|,\s+(?:and|but|while|whereas)\s+")
+_SUBJECT = re.compile(r"(?:[Tt]he|[Aa]n?|[Tt]hese|[Tt]hose|[Ee]ach|[Ee]very)\s+[\w-]+\s+\w|[A-Z][\w.'’-]*\s+\w")
+_VERB = re.compile(
+    r"(?:is|are|was|were|has|have|had|does|do|did|can|could|may|might|must|shall|will|would|became|began|came|gave|got|grew|held"
+    r"|kept|knew|led|left|lost|made|met|rose|fell|ran|said|saw|sold|sent|spent|stood|took|went|won|wrote|built|bought"
+    r"|lies|lives|uses|holds|takes|makes|gives|returns|contains|remains|\w{3,}ed)$"
+)
+_QUESTION = re.compile(r"\?[\"'”’)\]*_]*$")
+_INTRODUCES = re.compile(r":[*_]*$")
+_OPINION = re.compile(
+    r"\b(?:I|we)\s+(?:think|believe|feel|hope|guess|recommend|suggest|suspect)\b|\bin (?:my|our) (?:opinion|view)\b"
+    r"|\b(?:should|ought to|please)\b|\blet(?:'s|’s| us)\b",
+    re.IGNORECASE,
+)
+_INSTRUCTION = re.compile(
+    r"^(?:use|run|install|see|note|consider|make sure|click|open|add|check|ensure|try|avoid|remember|call|keep|read|write"
+    r"|choose|do not|don't|never)\s+(?!(?:is|was|are|were|has|had)\b)",
+    re.IGNORECASE,
+)
+_ABOUT_THE_SEARCH = re.compile(
+    r"\bthis (?:answer|search|report|summary)\b|\bsearch(?:es)? (?:was|were) limited\b"
+    r"|\b(?:sources?|evidence|documents?|passages?|notes?)\b.{0,60}\b(?:do|does|did|is|are|was|were) not\b"
+    r"|\b(?:no|none of the) (?:sources?|evidence|documents?|passages?|information)\b"
+    r"|\b(?:is|are|remains?) (?:not known|unknown|unclear)\b",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A sentence of the draft and the handles behind it."""
+    """A claim of a text: its exact stretch, where that stands, and the handles behind it.
+
+    ``whole`` is the stretch that goes when the claim goes: with its citations and full stop.
+    """
 
     text: str
+    said: str
+    start: int
+    whole: Offsets
     handles: tuple[str, ...]
 
-
-@dataclass(frozen=True, slots=True)
-class Quote:
-    """An exact stretch of a passage; ``verbatim`` when it says the statement word for word."""
-
-    start: int
-    end: int
-    verbatim: bool
+    @property
+    def idle(self) -> str:
+        """Why nothing can be held against the sources here; empty for a claim that can be checked."""
+        if _QUESTION.search(self.text):
+            return "a question"
+        if _INTRODUCES.search(self.text):
+            return "it introduces what follows"
+        if _OPINION.search(self.said) or _INSTRUCTION.search(self.said):
+            return "advice or opinion"
+        if not self.handles and _ABOUT_THE_SEARCH.search(self.said):
+            return "it speaks of the search itself"
+        reading = read(self.said)
+        if len(reading.stems) + len(reading.numbers) < 2:
+            return "it says too little to be checked"
+        return ""
 
 
 def existing(markdown: str, known: Callable[[str], bool]) -> tuple[str, list[str]]:
@@ -49,44 +93,73 @@ def existing(markdown: str, known: Callable[[str], bool]) -> tuple[str, list[str
 
 
 def statements(markdown: str) -> Iterator[Statement]:
-    """The sentences of a draft in order. Headings, rules and code blocks state nothing."""
-    fenced = False
-    for line in markdown.splitlines():
-        if line.lstrip().startswith(("```", "~~~")):
-            fenced = not fenced
-            continue
-        if fenced or line.lstrip().startswith("#") or not any(character.isalnum() for character in line):
-            continue
-        yield from _line(_MARKER.sub("", line))
+    """The claims of a text in reading order."""
+    for start, end in blocks(markdown):
+        yield from _block(markdown[start:end], start)
 
 
-def quote(text: str, passage: Passage) -> Quote | None:
-    """Where the passage says the statement: word for word if it does, else the sentence nearest to it."""
-    pattern = r"\s+".join(re.escape(word) for word in text.split())
-    match = re.search(pattern, passage.text)
-    if match is not None:
-        return Quote(match.start(), match.end(), True)
-    wanted = content_stems(text)
-    best, most = None, 0.0
-    for start, end in units(passage.text, passage.kind):
-        share = len(wanted & content_stems(passage.text[start:end])) / len(wanted) if wanted else 0.0
-        if share > most:
-            best, most = Quote(start, end, False), share
-    return best if most >= _ALIGNED else None
+def words(stretch: str) -> str:
+    """The words of a stretch of Markdown: no citations, links, markup or table bars."""
+    text = _QUOTE_MARK.sub("\n", stretch)
+    text = _LINK.sub(lambda match: "" if match.group(1).strip().isdecimal() else match.group(1), text)
+    return plain(_NOT_WORDS.sub("", text).replace("\n", " ").replace(" | ", "; "))
 
 
-def _line(line: str) -> Iterator[Statement]:
-    """Sentences of one line; citations that stand behind a full stop belong to the sentence before it."""
-    pieces: list[str] = []
-    for start, end in sentences(without_code(line)):
-        piece = line[start:end]
-        leading = _LEADING.match(piece)
-        if pieces and leading:
-            pieces[-1] += " " + leading.group()
-            piece = piece[leading.end() :].lstrip()
-        if any(character.isalnum() for character in piece):
-            pieces.append(piece)
-    for piece in pieces:
-        text = plain(piece)
-        if any(character.isalnum() for character in text):
-            yield Statement(text, tuple(dict.fromkeys(match.group() for match in CITATION.finditer(piece))))
+def _block(block: str, offset: int) -> Iterator[Statement]:
+    """Claims of one block; citations that stand behind a full stop belong to the sentence before it."""
+    blotted = _QUOTE_MARK.sub(_spaces, without_code(block))
+    wholes: list[Offsets] = []
+    for start, end in sentences(blotted):
+        leading = _LEADING.match(block, start, end)
+        if wholes and leading:
+            wholes[-1] = wholes[-1][0], leading.end()
+            start = end - len(block[leading.end() : end].lstrip())
+        if any(character.isalnum() for character in block[start:end]):
+            wholes.append((start, end))
+    for start, end in wholes:
+        cited = _handles(block[start:end])
+        for clause in _clauses(blotted, start, end):
+            yield from _statement(block, *clause, offset, cited)
+
+
+def _spaces(match: re.Match[str]) -> str:
+    return "\n" + " " * (len(match.group()) - 1)
+
+
+def _statement(block: str, start: int, end: int, offset: int, cited: tuple[str, ...]) -> Iterator[Statement]:
+    """``cited``: the handles of the whole sentence, for a clause that has none of its own."""
+    whole = offset + start, offset + end
+    handles = _handles(block[start:end]) or cited
+    while trailing := _TRAILING.search(block, start, end):
+        end = trailing.start()
+    said = words(block[start:end])
+    if any(character.isalnum() for character in said):
+        yield Statement(block[start:end], said, offset + start, whole, handles)
+
+
+def _handles(text: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(match.group() for match in CITATION.finditer(text)))
+
+
+def _clauses(text: str, start: int, end: int) -> list[Offsets]:
+    """The sentence, or its coordinated clauses where each stands alone."""
+    found: list[Offsets] = []
+    begin = start
+    for joint in _JOINT.finditer(text, start, end):
+        if _stands_alone(text[begin : joint.start()]) and _stands_alone(text[joint.end() : end]):
+            found.append((begin, joint.start()))
+            begin = joint.end()
+    return [*found, (begin, end)]
+
+
+def _stands_alone(clause: str) -> bool:
+    clause = re.sub(r"\s*\[\d{1,4}\]", "", clause)
+    subject = _SUBJECT.match(clause)
+    return bool(
+        subject
+        and len(clause.split()) >= 4
+        and any(_VERB.match(word) for word in re.findall(r"[\w']+", clause)[1:6])
+        and not re.search(
+            r"\b(?:if|whether|unless|that|because|although|though|when|both|either|neither)\b", clause, re.I
+        )
+    )

@@ -28,13 +28,15 @@ from suffice.types import (
     Stop,
     Support,
 )
-from suffice.write.claims import Statement, existing, quote, statements
+from suffice.write.checkers import Lexical
+from suffice.write.claims import Statement, existing, statements
 from suffice.write.sections import drafted
 
 _SEVERAL = re.compile(r"(?<!\\)\[\d{1,4}(?:\s*[,;]\s*\d{1,4})+\]")
 NO_MODEL = "No language model was used: every sentence below is quoted verbatim from the source behind it."
 DEGRADED = "Search was limited because searches kept failing; this answer is partial."
 INSUFFICIENT = "The search ended on a limit before the evidence was judged sufficient; this answer may be incomplete."
+NOTICES = (NO_MODEL, DEGRADED, INSUFFICIENT)
 
 
 def insufficient(run: Run, stop: Stop) -> bool:
@@ -169,17 +171,19 @@ def _source(run: Run, handle: str, shown: str) -> Source:
 
 def _claim(run: Run, statement: Statement, number: Mapping[str, str]) -> Claim:
     spans: list[Span] = []
-    support: Support = "unknown" if statement.handles else "unsupported"
-    for handle in statement.handles:
+    checker = Lexical()
+    for handle in () if statement.idle else statement.handles:
         passage = _passage(run, handle)
-        found = quote(statement.text, passage)
-        if found is None:
-            continue
-        place = passage.place.narrowed(passage.text, found.start, found.end)
-        spans.append(Span(number[handle], passage.text[found.start : found.end], str(place)))
-        if found.verbatim:
-            support = "supported"
-    return Claim(statement.text, tuple(number[handle] for handle in statement.handles), support, tuple(spans))
+        found = checker.check(statement.said, passage)
+        if found is not None and found.stance is not None:
+            place = passage.place.narrowed(passage.text, found.start, found.end)
+            spans.append(Span(number[handle], passage.text[found.start : found.end], str(place), found.stance))
+    stances = {span.stance for span in spans}
+    support: Support = "unknown" if statement.idle else "unsupported"
+    if stances:
+        support = "supported" if "supports" in stances else "contradicted"
+    cited = tuple(number[handle] for handle in statement.handles)
+    return Claim(_renumbered(statement.text, number), cited, support, tuple(spans), statement.idle)
 
 
 def _status(run: Run, stop: Stop, answered: bool, failed: bool) -> Status:

@@ -1,0 +1,92 @@
+"""``suffice check``: the claims of a text that anybody wrote, held against the sources."""
+
+import json
+import sys
+from collections import Counter
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from suffice import settings
+from suffice.doors.interrupt import interruptible
+from suffice.doors.terminal import Terminal
+from suffice.errors import INTERRUPTED, InputError
+from suffice.front import Options, open_corpus, standard_input
+from suffice.types import Claim
+from suffice.write.audit import Audit
+from suffice.write.checkers import Lexical
+from suffice.write.marks import GLYPHS
+from suffice.write.verdicts import Checked
+
+_STYLES = {"supported": "green", "contradicted": "red", "unsupported": "yellow", "unknown": "dim"}
+
+
+def check(file: str, options: Options, *, as_json: bool) -> int:
+    """Hold every claim of the file against the documents; 1 when one is contradicted or unsupported."""
+    text = _read(file, options)
+    with Terminal().watching() as terminal:
+
+        async def work() -> tuple[Audit, list[tuple[Claim, Checked]]]:
+            corpus = await open_corpus(options, settings.load(), terminal.say, terminal.progress)
+            audit = Audit(text, corpus, Lexical())
+            found = []
+            async for each in audit.claims():
+                found.append(each)
+                terminal.progress("checking claims", len(found), len(audit.statements))
+            return audit, found
+
+        done = interruptible(work())
+    if done is None:
+        return INTERRUPTED
+    audit, found = done
+    if not found:
+        terminal.complain(f"{file} makes no claim that could be checked.")
+    if as_json:
+        import msgspec
+
+        rows = {"claims": [claim for claim, _ in found], "sources": list(audit.sources.values())}
+        json.dump({"file": file, **msgspec.to_builtins(rows)}, sys.stdout, ensure_ascii=False, indent=2)
+        print()
+    else:
+        _show(found)
+    return int(any(claim.support in ("contradicted", "unsupported") for claim, _ in found))
+
+
+def _read(file: str, options: Options) -> str:
+    from suffice.search.files.decode import decode
+
+    if file == "-":
+        if "-" in [str(path) for path in options.docs or ()]:  # type: ignore[union-attr]
+            raise InputError("Standard input can be the text or a document, not both; name a file for one of them")
+        text = standard_input()
+    else:
+        try:
+            text = decode(Path(file).read_bytes(), file)
+        except OSError as error:
+            raise InputError(f"{file} cannot be read: {error.strerror}") from error
+    if not text.strip():
+        raise InputError(f"{'Standard input' if file == '-' else file} is empty; there is nothing to check")
+    return text
+
+
+def _show(found: list[tuple[Claim, Checked]]) -> None:
+    out = Console(highlight=False)
+    for claim, checked in found:
+        style = _STYLES[claim.support]
+        head = Text.assemble((f"{GLYPHS[claim.support]} {claim.support}", style), f"  {' '.join(claim.text.split())}")
+        out.print(head, soft_wrap=True)
+        if claim.note:
+            out.print(Text(f"    {claim.note}", style="dim"), soft_wrap=True)
+        for span in claim.spans:
+            against = "against: " if span.stance == "contradicts" else ""
+            quote = " ".join(span.quote.split())
+            out.print(Text.assemble(f"    {against}“{quote}”  ", (span.location, "cyan")), soft_wrap=True)
+        if checked.nearest is not None and not claim.spans:
+            near = " ".join(checked.nearest.quote.split())
+            out.print(
+                Text.assemble(("    nearest: ", "dim"), f"“{near}”  ", (checked.nearest.location, "cyan")),
+                soft_wrap=True,
+            )
+    counts = Counter(claim.support for claim, _ in found)
+    out.print(Text(" · ".join(f"{counts[name]} {name}" for name in GLYPHS if counts[name]), style="bold"))

@@ -1,0 +1,163 @@
+"""What a sentence says, in parts that can be compared: content words, names, numbers, negations, directions.
+
+It reads one sentence at a time and knows nothing of claims, sources or verdicts.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from suffice.text.entities import stems
+from suffice.text.tokens import STOP_WORDS, spaced
+from suffice.write.checkers.numbers import MONTHS, Number, numbers
+from suffice.write.checkers.polarity import NEGATIONS, negations, senses
+
+_TOKEN = re.compile(r"[^\W_]+(?:[._'’-][^\W_]+)*")
+_NAME = re.compile(r"[A-ZÀ-ÖØ-ÞĀ-Ž]")
+_INNER_CAPITAL = re.compile(r"\w[A-Z0-9]")
+_PRONOUNS = frozenset(
+    """he she it they him her them his hers its their theirs himself herself itself this these those that who which
+    whose""".split()
+)
+# Words that open a sentence with a capital and name nothing, beyond stop words.
+_OPENERS = frozenset(
+    """according additionally although among besides both compared consequently despite due each during every few
+    finally first following for furthermore given hence here however importantly indeed instead interestingly later
+    like many meanwhile more moreover most neither nevertheless notably now often one once other others overall
+    people previous previously rather recent recently researchers results scientists second several similarly since some
+    sometimes still studies study such then there therefore third though thus today together two under unlike until usually
+    various whereas whether while within yet""".split()
+)
+# Bound to the words around them, not to what is said.
+_EMPTY = frozenset(
+    """also however therefore thus moreover furthermore additionally indeed approximately about around roughly nearly
+    respectively overall notably currently generally typically usually often mainly primarily largely actually
+    able order well known called named use used using based including included various several many show shows showed
+    shown suggest suggests found find finds report reports reported study studies result results data conclusion
+    conclusions""".split()
+)
+# Past forms that a stemmer does not lead back to their verb.
+_IRREGULAR = dict(
+    pair.split("=")
+    for pair in """rose=rise risen=rise fell=fall fallen=fall grew=grow grown=grow won=win lost=lose built=build wrote=write
+    written=write began=begin begun=begin made=make took=take taken=take came=come gave=give given=give held=hold led=lead
+    met=meet sold=sell bought=buy sent=send spent=spend became=become knew=know known=know ran=run said=say taught=teach
+    thought=think fought=fight kept=keep left=leave stood=stand sang=sing sung=sing drew=draw drawn=draw flew=fly went=go
+    shot=shoot caught=catch chose=choose chosen=choose drove=drive driven=drive broke=break broken=break spoke=speak
+    spoken=speak bore=bear wore=wear worn=wear threw=throw thrown=throw understood=understand brought=bring shown=show
+    died=die dies=die dying=die children=child men=man women=woman people=person""".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A content word, name or number at its place in the sentence."""
+
+    key: str
+    start: int
+    anchor: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One sentence, read."""
+
+    stems: frozenset[str]
+    words: frozenset[str]
+    names: frozenset[str]
+    """Stems of names; a text that lacks one of them speaks of something else."""
+    opening: str
+    """The stem of a capitalised first word, which may be a name or may only open the sentence; else empty."""
+    numbers: tuple[Number, ...]
+    months: frozenset[int]
+    negated: frozenset[str]
+    reached: frozenset[str]
+    """First stems behind each negation, and all stems it reaches."""
+    senses: frozenset[tuple[int, int]]
+    turning: frozenset[str]
+    """Which pairs of opposites it uses, each with its side, and the stems of those words."""
+    marks: tuple[Mark, ...]
+    refers: bool
+    """It points back to something named before: a pronoun, or a thing with a definite article in front."""
+
+
+@lru_cache(maxsize=16384)
+def read(text: str) -> Reading:
+    """The sentence, read; the latest sentences are kept."""
+    figures = numbers(text)
+    taken = [(number.start, number.end) for number in figures]
+    marks: list[Mark] = [Mark(f"#{number.value:g}", number.start, True) for number in figures]
+    found, plain_words, named, turning = set[str](), set[str](), set[str](), set[str]()
+    months, turned = set[int](), set[tuple[int, int]]()
+    opening = ""
+    refers = text[:4].lower() == "the "
+    for position, match in enumerate(_TOKEN.finditer(text)):
+        word = match.group()
+        low = word.lower()
+        plain_words.add(low)
+        refers = refers or low in _PRONOUNS
+        turned.update(senses(low))
+        if senses(low):
+            turning.update(word_stems(word))
+        if low in MONTHS and (low != "may" or word[0].isupper()) and _beside_a_number(match, taken):
+            months.add(MONTHS[low])
+            continue
+        if any(start <= match.start() < end for start, end in taken):
+            continue
+        capital = _NAME.match(word) is not None
+        if not _carries(low, word, capital and position > 0):
+            continue
+        parts = word_stems(word)
+        is_name = (capital and (position > 0 or bool(_INNER_CAPITAL.search(word)))) or (
+            _INNER_CAPITAL.search(word) is not None
+        )
+        if capital and not is_name and low not in _OPENERS:
+            opening = " ".join(parts)
+        found.update(parts)
+        if is_name:
+            named.update(parts)
+        marks.extend(Mark(part, match.start(), capital) for part in parts)
+    marks.sort(key=lambda mark: mark.start)
+    first, reached = _negated(text, marks)
+    return Reading(
+        frozenset(found),
+        frozenset(plain_words),
+        frozenset(named),
+        opening,
+        figures,
+        frozenset(months),
+        first,
+        reached,
+        frozenset(turned),
+        frozenset(turning),
+        tuple(marks),
+        refers,
+    )
+
+
+@lru_cache(maxsize=65536)
+def word_stems(word: str) -> tuple[str, ...]:
+    """The stems of one written word; a compound has several."""
+    bare = re.sub(r"['’]s?$", "", word)
+    return stems(_IRREGULAR.get(bare.lower(), bare) if word.isascii() else spaced(bare))
+
+
+def _carries(low: str, word: str, name: bool) -> bool:
+    if low.isdigit() or low in NEGATIONS or low.endswith(("n't", "n’t")):
+        return False
+    if name and len(word) > 1:
+        return low not in STOP_WORDS or word.isupper()
+    return low not in STOP_WORDS and low not in _EMPTY and (len(low) > 1 or not low.isascii())
+
+
+def _beside_a_number(match: re.Match[str], taken: list[tuple[int, int]]) -> bool:
+    return any(0 <= start - match.end() <= 3 or 0 <= match.start() - end <= 4 for start, end in taken)
+
+
+def _negated(text: str, marks: list[Mark]) -> tuple[frozenset[str], frozenset[str]]:
+    first, reached = set(), set()
+    for start, end in negations(text):
+        behind = [mark.key for mark in marks if start < mark.start < end]
+        first.update(behind[:1])
+        reached.update(behind[:4])
+    return frozenset(first), frozenset(reached)

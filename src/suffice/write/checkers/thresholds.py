@@ -1,0 +1,21 @@
+"""The fitted thresholds of the checkers, with where they come from."""
+
+import json
+from dataclasses import dataclass, fields
+from functools import cache
+from importlib.resources import files
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    supports: float
+    contradicts: float
+    cosine: float
+    cosine_near: float
+    cosine_contradicts: float
+
+
+@cache
+def thresholds() -> Thresholds:
+    stored = json.loads((files("suffice.write.checkers") / "thresholds.json").read_text(encoding="utf-8"))
+    return Thresholds(**{item.name: float(stored[item.name]) for item in fields(Thresholds)})

@@ -1,0 +1,95 @@
+"""``suffice check``."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+TRUE = "# Bees\n\nKarl von Frisch decoded the dance in 1927.\n\n- A hive holds one queen.\n- Why is that?\n"
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[[str], Path]:
+    def write(text: str) -> Path:
+        path = tmp_path / "report.md"
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return write
+
+
+def test_a_text_that_the_sources_support(suffice: Callable, docs: Path, write: Callable) -> None:
+    done = suffice("check", write(TRUE), "--docs", docs, "--alpha", 1)
+    assert done.status == 0, done.err
+    assert "2 supported · 1 unknown" in done.out
+    assert "docs/bees.md:5-5" in done.out
+
+
+@pytest.mark.parametrize(
+    ("sentence", "verdict"),
+    [
+        ("Karl von Frisch decoded the dance in 1972.", "contradicted"),
+        ("Karl von Frisch did not decode the dance in 1927.", "contradicted"),
+        ("A hive holds forty golden thrones of Byzantium.", "unsupported"),
+    ],
+)
+def test_one_wrong_sentence_is_enough(
+    suffice: Callable, docs: Path, write: Callable, sentence: str, verdict: str
+) -> None:
+    file = write(f"{TRUE}\n{sentence}\n")
+    done = suffice("check", file, "--docs", docs, "--alpha", 1, "--json")
+    assert done.status == 1
+    claims = json.loads(done.out)["claims"]
+    assert [claim["support"] for claim in claims] == ["supported", "supported", "unknown", verdict]
+    assert claims[-1]["text"] == sentence
+    assert all(claim["text"] in file.read_text() for claim in claims)
+    for claim in claims[:2]:
+        [span] = claim["spans"]
+        assert span["stance"] == "supports"
+        assert span["quote"] in (docs / "bees.md").read_text()
+
+
+def test_a_citation_moved_to_another_source(suffice: Callable, docs: Path, write: Callable) -> None:
+    listed = "\n\n## Sources\n\n[1] Bees — docs/bees.md:1-5\n\n[2] Bridge — docs/bridge.txt:1-2\n"
+    right = suffice("check", write(f"A hive holds one queen [1].{listed}"), "--docs", docs, "--alpha", 1)
+    assert right.status == 0, right.out
+    moved = suffice("check", write(f"A hive holds one queen [2].{listed}"), "--docs", docs, "--alpha", 1, "--json")
+    assert moved.status == 1
+    [claim] = json.loads(moved.out)["claims"]
+    assert claim["support"] == "unsupported"
+    assert "another one does" in claim["note"]
+    assert claim["spans"][0]["source"] == "[1]"
+
+
+def test_our_own_report_passes(suffice: Callable, docs: Path, tmp_path: Path) -> None:
+    report = tmp_path / "own.md"
+    asked = suffice("ask", "Who decoded the waggle dance?", "--docs", docs, "--alpha", 1, "--out", report, "-q")
+    assert asked.status == 0
+    done = suffice("check", report, "--docs", docs, "--alpha", 1)
+    assert done.status == 0, done.out
+
+
+def test_standard_input(suffice: Callable, docs: Path) -> None:
+    done = suffice("check", "-", "--docs", docs, "--alpha", 1, stdin=TRUE.encode())
+    assert done.status == 0, done.err
+
+
+@pytest.mark.parametrize("file", ["missing.md", "docs", "empty.md"])
+def test_a_file_that_cannot_be_checked(suffice: Callable, docs: Path, tmp_path: Path, file: str) -> None:
+    (tmp_path / "empty.md").write_text("\n")
+    done = suffice("check", file, "--docs", docs)
+    assert done.status == 2
+    assert done.err.count("\n") == 1
+
+
+def test_nothing_to_check_against(suffice: Callable, write: Callable) -> None:
+    done = suffice("check", write(TRUE))
+    assert done.status == 2
+    assert "--docs" in done.err
+
+
+def test_a_text_without_claims(suffice: Callable, docs: Path, write: Callable) -> None:
+    done = suffice("check", write("# Only a heading\n"), "--docs", docs, "--alpha", 1)
+    assert done.status == 0
+    assert "no claim" in done.err
