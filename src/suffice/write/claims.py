@@ -16,8 +16,9 @@ from suffice.write.checkers.reading import read
 
 _LEADING = re.compile(r"(?:\s*\[\d{1,4}\])+[.,;]?")
 _TRAILING = re.compile(r"(?:\s*\[\d{1,4}\](?:\([^()\s]*\))?)+\s*[.,;:!?]*$")
-_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*\)")
-_NOT_WORDS = re.compile(r"\[\^[\w-]+\]|<[^<>\s][^<>]*>|https?://\S+|【[^】]*】")
+_MARKUP = re.compile(
+    r"(?<!\\)!?\[(?P<label>[^\[\]]*)\]\([^()\s]*\)|(?<!\\)\[\^[\w-]+\]|(?<!\\)</?[A-Za-z][^<>]*>|【[^】]*】"
+)
 _QUOTE_MARK = re.compile(r"\n[ \t]*(?:>[ \t]*)+")
 # Two clauses stand alone when the second brings its own subject (a name, or a noun with an article) and verb.
 _JOINT = re.compile(r"(?P<semicolon>;\s+)|,\s+(?:and|but|while|whereas)\s+")
@@ -100,9 +101,13 @@ def statements(markdown: str) -> Iterator[Statement]:
 
 def words(stretch: str) -> str:
     """The words of a stretch of Markdown: no citations, links, markup or table bars."""
-    text = _QUOTE_MARK.sub("\n", stretch)
-    text = _LINK.sub(lambda match: "" if match.group(1).strip().isdecimal() else match.group(1), text)
-    return plain(_NOT_WORDS.sub("", text).replace("\n", " ").replace(" | ", "; "))
+    text = _QUOTE_MARK.sub(_spaces, stretch).replace(" | ", " ; ")
+    pieces, position = [], 0
+    for match in _MARKUP.finditer(without_code(text)):
+        label = match["label"] or ""
+        pieces += [text[position : match.start()], "" if label.strip().isdecimal() else label]
+        position = match.end()
+    return plain("".join([*pieces, text[position:]]).replace("\n", " "))
 
 
 def _block(block: str, offset: int) -> Iterator[Statement]:

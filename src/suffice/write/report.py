@@ -29,6 +29,7 @@ from suffice.types import (
     Support,
 )
 from suffice.write.checkers import Lexical
+from suffice.write.checkers.lexical import verbatim
 from suffice.write.claims import Statement, existing, statements
 from suffice.write.sections import drafted
 
@@ -172,9 +173,9 @@ def _source(run: Run, handle: str, shown: str) -> Source:
 def _claim(run: Run, statement: Statement, number: Mapping[str, str]) -> Claim:
     spans: list[Span] = []
     checker = Lexical()
-    for handle in () if statement.idle else statement.handles:
+    for handle in statement.handles:
         passage = _passage(run, handle)
-        found = checker.check(statement.said, passage)
+        found = verbatim(statement.said, passage) if statement.idle else checker.check(statement.said, passage)
         if found is not None and found.stance is not None:
             place = passage.place.narrowed(passage.text, found.start, found.end)
             spans.append(Span(number[handle], passage.text[found.start : found.end], str(place), found.stance))
@@ -183,7 +184,7 @@ def _claim(run: Run, statement: Statement, number: Mapping[str, str]) -> Claim:
     if stances:
         support = "supported" if "supports" in stances else "contradicted"
     cited = tuple(number[handle] for handle in statement.handles)
-    return Claim(_renumbered(statement.text, number), cited, support, tuple(spans), statement.idle)
+    return Claim(statement.said, cited, support, tuple(spans), "" if spans else statement.idle)
 
 
 def _status(run: Run, stop: Stop, answered: bool, failed: bool) -> Status:

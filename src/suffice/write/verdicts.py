@@ -10,6 +10,7 @@ from itertools import chain
 
 from suffice.types import Passage, Support
 from suffice.write.checkers import Checker, Finding
+from suffice.write.checkers.lexical import verbatim
 from suffice.write.claims import Statement
 
 _SHOWN = 2  # Stretches shown for each side; more would bury the claim.
@@ -49,8 +50,11 @@ class Checked:
 
 async def judge(statement: Statement, cited: Sequence[Passage], others: Sequence[Passage], checker: Checker) -> Checked:
     """The verdict on one claim from the passages behind its citations and others that may speak to it."""
-    if statement.idle:
-        return Checked(statement, "unknown", note=statement.idle)
+    if statement.idle:  # Even a question is supported where a source asks it in the same words.
+        quoted = [Spoken(passage, found) for passage in cited if (found := verbatim(statement.said, passage))]
+        return Checked(
+            statement, "supported" if quoted else "unknown", tuple(quoted), note="" if quoted else statement.idle
+        )
     own = {passage.id for passage in cited}
     pool = [*cited, *(passage for passage in others if passage.id not in own)]
     found = await checker(statement.said, pool)
