@@ -100,8 +100,8 @@ def statements(markdown: str) -> Iterator[Statement]:
 
 
 def words(stretch: str) -> str:
-    """The words of a stretch of Markdown: no citations, links, markup or table bars."""
-    text = _QUOTE_MARK.sub(_spaces, stretch).replace(" | ", " ; ")
+    """The words of a stretch of Markdown: no citations, links or markup."""
+    text = _QUOTE_MARK.sub(_spaces, stretch)
     pieces, position = [], 0
     for match in _MARKUP.finditer(without_code(text)):
         label = match["label"] or ""

@@ -57,8 +57,8 @@ async def judge(statement: Statement, cited: Sequence[Passage], others: Sequence
         )
     own = {passage.id for passage in cited}
     pool = [*cited, *(passage for passage in others if passage.id not in own)]
-    found = await checker(statement.said, pool)
-    spoken = [Spoken(passage, finding) for passage, finding in zip(pool, found, strict=True) if finding is not None]
+    findings = await checker(statement.said, pool)
+    spoken = [Spoken(passage, finding) for passage, finding in zip(pool, findings, strict=True) if finding is not None]
     spoken.sort(key=lambda item: -item.finding.score)
     supporting = [item for item in spoken if item.finding.stance == "supports"]
     against = [item for item in spoken if item.finding.stance == "contradicts"]
