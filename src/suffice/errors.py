@@ -5,6 +5,8 @@
     └── Unavailable           the operator: something outside does not answer (exit 4)
         ├── SearchError       a search failed
         │   └── SearchRefused      it answered, but said no: a wrong key, a used-up plan, too many questions
+        ├── PageError         a page could not be read
+        │   └── PageRefused   a page may not be read: the guard or the site's own rules say so
         └── ModelError        a model failed
             └── ModelOutputError   a model answered, but not in the shape that was asked for
 
@@ -47,6 +49,14 @@ class SearchRefused(SearchError):
     def __init__(self, message: str, *, retryable: bool = False, retry_after: float | None = None) -> None:
         super().__init__(message, retryable=retryable)
         self.retry_after = retry_after
+
+
+class PageError(Unavailable):
+    """A web page could not be read."""
+
+
+class PageRefused(PageError):
+    """A web page may not be read."""
 
 
 class ModelError(Unavailable):

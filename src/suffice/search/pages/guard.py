@@ -1,0 +1,132 @@
+"""The guard: a client that reaches public web servers and nothing else, wherever a page or a redirect points.
+
+A name is resolved once, every address behind it is checked, and the connection goes to a checked address: a second answer of
+the name server finds nobody asking. URLs are checked before every request, so before every hop of a redirect too. Nothing of
+the environment counts, in particular no proxy, which would do the connecting for us.
+"""
+
+import asyncio
+import socket
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from suffice.errors import InputError, PageError, PageRefused
+from suffice.search.pages.addresses import is_public
+
+if TYPE_CHECKING:
+    import httpx2
+
+USUAL_PORTS = {"http": 80, "https": 443}
+_MOST_ADDRESSES = 3  # Tried one after the other when a server does not answer on the first.
+
+Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """Hosts a user lets in although they are not public: ``host`` on any port, or ``host:port``."""
+
+    hosts: frozenset[tuple[str, int | None]] = frozenset()
+
+    @classmethod
+    def parse(cls, entries: Iterable[str]) -> "Allowed":
+        return cls(frozenset(_entry(entry) for entry in entries if entry.strip()))
+
+    def __call__(self, host: str, port: int) -> bool:
+        return not self.hosts.isdisjoint({(host, port), (host, None)})
+
+
+def check(url: "httpx2.URL", allowed: Allowed) -> None:
+    """Refuse a URL that is no plain web address; what its name resolves to is checked when a connection is made."""
+    if url.scheme not in USUAL_PORTS:
+        raise PageRefused(f"{_short(url)}: only http and https pages are read, not {url.scheme or 'no scheme'}")
+    if not url.host:
+        raise PageRefused(f"{_short(url)}: the address names no host")
+    if url.userinfo:
+        raise PageRefused(f"{url.host}: an address that carries a user name or password is not followed")
+    port = url.port or USUAL_PORTS[url.scheme]
+    if port not in USUAL_PORTS.values() and not allowed(_host(url.host), port):
+        raise PageRefused(f"{url.host}: port {port} is neither 80 nor 443; SUFFICE_ALLOW_HOSTS={url.host}:{port} allows it")
+
+
+async def system_resolve(host: str, port: int) -> Sequence[str]:
+    """Every address of a host, as the system resolves it."""
+    try:
+        found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as error:
+        raise PageError(f"{host} cannot be resolved: {error}") from error
+    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+
+def client(allowed: Allowed, *, resolve: Resolve = system_resolve, cache: Any = None, **options: Any) -> "httpx2.AsyncClient":
+    """An HTTP client behind the guard. ``cache`` wraps the guarded transport; it is asked only about URLs that were checked."""
+    import httpcore2
+    import httpx2
+    from httpcore2._backends.auto import AutoBackend
+
+    class Guarded(AutoBackend):
+        async def connect_tcp(
+            self,
+            host: str,
+            port: int,
+            timeout: float | None = None,
+            local_address: str | None = None,
+            socket_options: Iterable[Any] | None = None,
+        ) -> httpcore2.AsyncNetworkStream:
+            addresses = await _addresses(host, port, allowed, resolve)
+            for address in addresses[: _MOST_ADDRESSES - 1]:
+                try:
+                    return await super().connect_tcp(address, port, timeout, local_address, socket_options)
+                except (httpcore2.ConnectError, httpcore2.ConnectTimeout):
+                    continue
+            return await super().connect_tcp(addresses[-1], port, timeout, local_address, socket_options)
+
+        async def connect_unix_socket(self, *arguments: Any, **named: Any) -> httpcore2.AsyncNetworkStream:
+            raise PageRefused("a socket file is no web page")
+
+    transport = httpx2.AsyncHTTPTransport(trust_env=False)
+    # httpx2 has no public way to say which backend its pool connects through; a test pins that this one is used.
+    transport._pool._network_backend = Guarded()
+
+    async def checked(request: "httpx2.Request") -> None:
+        check(request.url, allowed)
+
+    return httpx2.AsyncClient(
+        transport=transport if cache is None else cache(transport),
+        event_hooks={"request": [checked]},
+        trust_env=False,
+        follow_redirects=False,
+        **options,
+    )
+
+
+async def _addresses(host: str, port: int, allowed: Allowed, resolve: Resolve) -> Sequence[str]:
+    addresses = await resolve(host, port)
+    if not addresses:
+        raise PageError(f"{host} has no address")
+    if allowed(_host(host), port):
+        return addresses
+    for address in addresses:
+        if not is_public(address):
+            raise PageRefused(f"{host} is {address}, which is not a public address; SUFFICE_ALLOW_HOSTS={host} allows it")
+    return addresses
+
+
+def _entry(entry: str) -> tuple[str, int | None]:
+    host, separator, port = entry.strip().rpartition(":")
+    if not separator or host.endswith(":") or (":" in host and not host.endswith("]")):  # a bare name or IPv6 address
+        host, port = entry.strip(), ""
+    if (port or separator and host != entry.strip()) and not (port.isdecimal() and 0 < int(port) < 65536):
+        raise InputError(f"SUFFICE_ALLOW_HOSTS: {entry.strip()!r} is not host or host:port")
+    if not host or any(character in "/@?#" or character.isspace() for character in host):
+        raise InputError(f"SUFFICE_ALLOW_HOSTS: {entry.strip()!r} is not host or host:port; leave out http:// and paths")
+    return _host(host), int(port) if port else None
+
+
+def _host(host: str) -> str:
+    return host.strip("[]").rstrip(".").lower()
+
+
+def _short(url: "httpx2.URL") -> str:
+    return str(url)[:120]
