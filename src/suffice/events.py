@@ -70,6 +70,15 @@ class Compacted:
 
 
 @dataclass(frozen=True, slots=True)
+class Screened:
+    """Lines of a retrieved passage addressed the model; they were cut out before anybody read them."""
+
+    passage: str
+    location: str
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Stopped:
     """The search is over; ``state`` is the run's state under S1's names."""
 
@@ -91,7 +100,7 @@ class Finished:
     report: Report
 
 
-Event = Started | Searching | RoundDone | Failed | Compacted | Stopped | Writing | Finished
+Event = Started | Searching | RoundDone | Failed | Compacted | Screened | Stopped | Writing | Finished
 
 _NAMES = {
     Started: "started",
@@ -99,6 +108,7 @@ _NAMES = {
     RoundDone: "round",
     Failed: "failed",
     Compacted: "compacted",
+    Screened: "screened",
     Stopped: "stopped",
     Writing: "writing",
     Finished: "report",

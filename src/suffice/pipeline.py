@@ -21,6 +21,7 @@ from suffice.presets import Preset
 from suffice.run import Run
 from suffice.search.base import Search
 from suffice.search.resilience import surviving
+from suffice.search.screening import Screening
 from suffice.types import Bounds
 from suffice.write.report import draft, report
 
@@ -69,7 +70,8 @@ async def stream(setup: Setup) -> AsyncGenerator[Event, None]:
         run.bounds = await _bounds(setup, run)
         gate = bounded(parts.gate, run.bounds)
         yield _started(setup, run, gate)
-        search, meters = surviving(setup.search, run.fail), standard(gate.needs, run.task, setup.embed)
+        search = Screening(surviving(setup.search, run.fail), run.left_out)
+        meters = standard(gate.needs, run.task, setup.embed)
         async for event in gather(run, search, parts.strategy, gate, meters, k=setup.k, per_round=setup.per_round):
             yield event
             if isinstance(event, Stopped):

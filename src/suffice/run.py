@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from suffice.asks import Ask, Judge, Novelty, Plan, PlannedQuery, PlanResponse, Reflect, ReflectionResponse
 from suffice.asks.fitted import fitted
 from suffice.errors import ModelError
-from suffice.events import Compacted, Event, Failed
+from suffice.events import Compacted, Event, Failed, Screened
 from suffice.leads import Embed, Leads
 from suffice.memory.base import MemoryFactory, Mind
 from suffice.memory.evidence import Evidence
@@ -24,7 +24,7 @@ from suffice.outline import Outline
 from suffice.rivals import Rivals
 from suffice.search.breaker import Tally
 from suffice.text.tokens import estimate_tokens, words
-from suffice.types import Bounds, Failure, Note, Query, Readings, Round, RoundRecord
+from suffice.types import Bounds, Failure, Note, Passage, Query, Readings, Round, RoundRecord
 
 A = TypeVar("A")
 
@@ -274,6 +274,10 @@ class Run:
     def refuse(self, what: str) -> None:
         """Record what the belief did not take in, and why."""
         self.fail(Failure("belief", "Refused", what))
+
+    def left_out(self, passage: Passage, lines: Sequence[str]) -> None:
+        """Record what was cut out of a passage because it addresses the model."""
+        self._events.append(Screened(passage.id, passage.location, tuple(lines)))
 
     def searched(self, round: Round) -> None:
         """Book a round's searches: queries asked, thin and failed ones, and the breaker's counts."""

@@ -69,8 +69,9 @@ def words_of(value: object) -> str:
     if isinstance(value, Note) and not value.text:
         return f"{' '.join(value.handles)} {LEFT_OUT}"
     if isinstance(value, Note):
-        title = " ".join(_unfenced(value.title).split())
-        return f"{' '.join(value.handles)} {title}".rstrip() + f"\n<<<\n{_unfenced(value.text)}\n>>>"
+        title = " ".join(value.title.split())  # As much a stranger's text as what stands below it.
+        inside = _unfenced(f"{title}\n{value.text}" if title else value.text)
+        return f"{' '.join(value.handles)}\n<<<\n{inside}\n>>>".lstrip()
     if isinstance(value, Query):
         return value.text
     if isinstance(value, Mapping):

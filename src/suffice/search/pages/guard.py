@@ -47,7 +47,9 @@ def check(url: "httpx2.URL", allowed: Allowed) -> None:
         raise PageRefused(f"{url.host}: an address that carries a user name or password is not followed")
     port = url.port or USUAL_PORTS[url.scheme]
     if port not in USUAL_PORTS.values() and not allowed(_host(url.host), port):
-        raise PageRefused(f"{url.host}: port {port} is neither 80 nor 443; SUFFICE_ALLOW_HOSTS={url.host}:{port} allows it")
+        raise PageRefused(
+            f"{url.host}: port {port} is neither 80 nor 443; SUFFICE_ALLOW_HOSTS={url.host}:{port} allows it"
+        )
 
 
 async def system_resolve(host: str, port: int) -> Sequence[str]:
@@ -59,7 +61,9 @@ async def system_resolve(host: str, port: int) -> Sequence[str]:
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
-def client(allowed: Allowed, *, resolve: Resolve = system_resolve, cache: Any = None, **options: Any) -> "httpx2.AsyncClient":
+def client(
+    allowed: Allowed, *, resolve: Resolve = system_resolve, cache: Any = None, **options: Any
+) -> "httpx2.AsyncClient":
     """An HTTP client behind the guard. ``cache`` wraps the guarded transport; it is asked only about URLs that were checked."""
     import httpcore2
     import httpx2
@@ -109,7 +113,9 @@ async def _addresses(host: str, port: int, allowed: Allowed, resolve: Resolve) -
         return addresses
     for address in addresses:
         if not is_public(address):
-            raise PageRefused(f"{host} is {address}, which is not a public address; SUFFICE_ALLOW_HOSTS={host} allows it")
+            raise PageRefused(
+                f"{host} is {address}, which is not a public address; SUFFICE_ALLOW_HOSTS={host} allows it"
+            )
     return addresses
 
 
@@ -117,10 +123,12 @@ def _entry(entry: str) -> tuple[str, int | None]:
     host, separator, port = entry.strip().rpartition(":")
     if not separator or host.endswith(":") or (":" in host and not host.endswith("]")):  # a bare name or IPv6 address
         host, port = entry.strip(), ""
-    if (port or separator and host != entry.strip()) and not (port.isdecimal() and 0 < int(port) < 65536):
+    if (port or (separator and host != entry.strip())) and not (port.isdecimal() and 0 < int(port) < 65536):
         raise InputError(f"SUFFICE_ALLOW_HOSTS: {entry.strip()!r} is not host or host:port")
     if not host or any(character in "/@?#" or character.isspace() for character in host):
-        raise InputError(f"SUFFICE_ALLOW_HOSTS: {entry.strip()!r} is not host or host:port; leave out http:// and paths")
+        raise InputError(
+            f"SUFFICE_ALLOW_HOSTS: {entry.strip()!r} is not host or host:port; leave out http:// and paths"
+        )
     return _host(host), int(port) if port else None
 
 
