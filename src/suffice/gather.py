@@ -21,6 +21,8 @@ from suffice.types import Failure, Hits, Passage, Query, Round, RoundRecord, Sto
 
 T = TypeVar("T")
 
+# Endings for want of anything new; they say nothing where search did not answer.
+_FUTILE = ("saturated", "exhausted", "diminished")
 REACH = 45  # How much further down a ranking to look for passages that replace those seen before.
 
 
@@ -61,8 +63,8 @@ async def gather(
             tokens, belief = run.tokens_since_last(), Believed(run.believed(), run.predicates.open)
             run.tell(round, belief.notes)
             yield RoundDone(round, accepted, readings, verdict, tokens, belief)
-            if run.degraded and not verdict.stop:
-                verdict = Verdict("breaker", True, "search_unavailable", "searches kept failing")
+            if run.degraded and (not verdict.stop or verdict.reason in _FUTILE):
+                verdict = _unavailable(run)
         for event in run.events():
             yield event
     yield Stopped(_stop(run, gate, verdict), run.state())
@@ -79,7 +81,15 @@ async def _propose(run: Run, strategy: Strategy) -> tuple[list[Query], Verdict]:
     except TimeoutError:
         return [], Verdict("budget", True, "budget_time", "the time was up before the next round")
     done = not queries
+    if done and run.unanswered:
+        return [], _unavailable(run)
     return queries, Verdict("planner", done, "planner_done" if done else "", "the strategy has nothing new to ask")
+
+
+def _unavailable(run: Run) -> Verdict:
+    """Search did not answer, and that is why nothing was found."""
+    last = next(failure for failure in reversed(run.error_log) if failure.where == "search")
+    return Verdict("breaker", True, "search_unavailable", f"the last search said: {last.message.rstrip('.')}")
 
 
 async def _search_all(

@@ -44,6 +44,13 @@ class Shelf:
                 with database:
                     database.executemany("INSERT OR REPLACE INTO shelf VALUES (?, ?)", items.items())
 
+    def drop_before(self, value: bytes) -> None:
+        """Delete what sorts before a value: for values that begin with a time."""
+        with self._caring():
+            if (database := self._connected()) is not None:
+                with database:
+                    database.execute("DELETE FROM shelf WHERE value < ?", (value,))
+
     def clear(self) -> None:
         with self._caring():
             if (database := self._connected()) is not None:

@@ -38,7 +38,7 @@ class Ended:
 def _clean_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An empty working directory and cache; nothing set by whoever runs the tests."""
     for name in list(os.environ):
-        if name.startswith(("SUFFICE_", "RESEARCH_")):
+        if name.startswith(("SUFFICE_", "RESEARCH_")) or name.endswith(("_API_KEY", "_URL")):
             monkeypatch.delenv(name)
     monkeypatch.setenv("SUFFICE_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setenv("SUFFICE_DATA_DIR", str(tmp_path / "data"))

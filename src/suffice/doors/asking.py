@@ -79,7 +79,7 @@ def _status(report: Report, terminal: Terminal) -> int:
         terminal.complain(f"Interrupted; {report.stop.explanation}")
         return INTERRUPTED
     if report.status == "no_evidence":
-        terminal.complain("No evidence: nothing in the documents answers this question, so there is no report.")
+        terminal.complain("No evidence: nothing that was searched answers this question, so there is no report.")
         return 3
     if report.status == "failed":
         last = report.error_log[-1].message if report.error_log else report.stop.explanation

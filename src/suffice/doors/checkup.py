@@ -2,9 +2,11 @@
 
 import os
 import platform
+import socket
 from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from suffice import __version__, plugins, settings
 from suffice.errors import SufficeError
@@ -21,13 +23,14 @@ def doctor() -> int:
         ("embeddings", _embeddings),
         ("index", _index),
         ("cache", lambda: _folder(config.cache_dir, "indexes and vectors are rebuilt for every question")),
+        ("web", lambda: _web(config)),
         ("bounds", lambda: (True, _bounds(config))),
         ("plug-ins", lambda: (True, _parts())),
     ]
     healthy = True
     for name, check in checks:
         good, words = check()
-        healthy = healthy and (good or name == "cache")
+        healthy = healthy and (good or name in ("cache", "web"))
         print(f"{'ok  ' if good else 'FAIL'} {name:11} {words}")
     return 0 if healthy else 4
 
@@ -70,6 +73,33 @@ def _folder(path: Path, otherwise: str) -> Check:
     if os.access(existing, os.W_OK) and existing.is_dir():
         return True, str(path)
     return False, f"{path} cannot be written: {otherwise}; set SUFFICE_CACHE_DIR to a folder that can"
+
+
+def _web(config: settings.Settings) -> Check:
+    """What --web would ask, and whether it is there at all; nothing is searched for, so nothing is spent."""
+    from suffice.search.web.choose import KEYLESS, configured
+
+    if config.offline:
+        return True, "SUFFICE_OFFLINE is set: the web is not searched"
+    try:
+        heard = {provider: _reachable(provider.url) for provider in configured(config)}
+    except SufficeError as error:
+        return False, str(error)
+    others = [name for name in plugins.names("providers") if name not in {one.name for one in heard}]
+    more = f"--provider also knows {', '.join(others)}; docs/web.md names their keys"
+    if not heard:
+        return True, f"nothing is configured: --web asks {KEYLESS}, which needs no key; {more}"
+    words = (f"{one.name} ({one.url}) {'is there' if here else 'cannot be reached'}" for one, here in heard.items())
+    return any(heard.values()), f"{'; '.join(words)}; {more}"
+
+
+def _reachable(url: str) -> bool:
+    parts = urlsplit(url)
+    try:
+        with socket.create_connection((parts.hostname or "", parts.port or (80 if parts.scheme == "http" else 443)), 2):
+            return True
+    except OSError:
+        return False
 
 
 def _bounds(config: settings.Settings) -> str:

@@ -96,7 +96,9 @@ class worth(Leaf):
 
     def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
         # Before the belief has changed there is nothing to weigh yet: the spend is read last.
-        if not readings or readings[-1].get("spend.rounds") is None:
+        # A round whose searches failed says nothing about the next one, least of all by having gone by.
+        failed = bool(readings) and readings[-1].get("overlap.upr", 0.0) is None
+        if not readings or failed or readings[-1].get("spend.rounds") is None:
             return self.abstain("worth.p", self.price)
         found = chance(readings[-1], len(readings), self.weights)
         if found is None:

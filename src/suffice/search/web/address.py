@@ -23,12 +23,12 @@ def canonical(url: str) -> str | None:
         return None
     try:
         parts = urlsplit(url)
-        host, port = parts.hostname, parts.port
+        host, port = (parts.hostname or "").rstrip("."), parts.port
     except ValueError:
         return None
     if parts.scheme not in _DEFAULT_PORTS or not host:
         return None
-    host = f"[{host}]" if ":" in host else host.rstrip(".")
+    host = f"[{host}]" if ":" in host else host
     place = host if port in (None, _DEFAULT_PORTS[parts.scheme]) else f"{host}:{port}"
     query = "&".join(part for part in parts.query.split("&") if part and not _TRACKING.match(part))
     return urlunsplit((parts.scheme, place, parts.path.rstrip("/"), query, ""))

@@ -35,6 +35,8 @@ def _read(body: bytes) -> Iterator[Found]:
         feed = ElementTree.fromstring(body)
     except ElementTree.ParseError as error:
         raise SearchError(f"arXiv answered with something that is no Atom feed: {error}") from error
+    if feed.tag != f"{_ATOM}feed":
+        raise SearchError(f"arXiv answered with something that is no Atom feed: {feed.tag[:60]}")
     for entry in feed.iter(f"{_ATOM}entry"):
         address, title, summary = (entry.findtext(f"{_ATOM}{name}", "") for name in ("id", "title", "summary"))
         if "/api/errors" in address:

@@ -16,6 +16,7 @@ from suffice.search.remembered import Remembered, forget_old
 from suffice.search.resilience import Breaking, Fallback, Limited, Listener, Retrying, nobody
 from suffice.search.web.provider import Provider, Unconfigured
 from suffice.settings import Settings
+from suffice.shelf import Shelf
 from suffice.types import Passage, Query
 
 # What somebody runs or pays for themselves says what they want searched with. One's own server comes first, then services
@@ -38,8 +39,9 @@ def open_web(config: Settings, names: Sequence[str], say: Callable[[str], None])
         )
     order = "then" if not names else "and"
     say(f"Searching the web with {f', {order} '.join(f'{provider.name} ({provider.url})' for provider in chosen)}.")
-    forget_old(config.cache_dir / "web")
-    guarded = {provider.name: Guarded(provider, config) for provider in chosen}
+    shelf = Shelf(config.cache_dir / "searches.sqlite", "search cache", say)
+    forget_old(shelf)
+    guarded = {provider.name: Guarded(provider, shelf) for provider in chosen}
     return Merged(guarded) if names else Fallback(list(guarded.values()))
 
 
@@ -57,15 +59,15 @@ def configured(config: Settings) -> list[Provider]:
 class Guarded:
     """A provider with its own memory, breaker and rate; several runs may share it."""
 
-    def __init__(self, provider: Provider, config: Settings) -> None:
+    def __init__(self, provider: Provider, shelf: Shelf) -> None:
         self._provider = provider
         self._limited = Limited(provider.search, provider.per_second)
         self._breaker = Breaker()
-        self._folder = config.cache_dir / "web"
+        self._shelf = shelf
 
     def reporting(self, report: Listener) -> Search:
         tried = Breaking(self._provider.name, Retrying(self._limited, report), self._breaker)
-        return Remembered(f"{self._provider.name} {self._provider.url}", tried, self._folder)
+        return Remembered(f"{self._provider.name} {self._provider.url}", tried, self._shelf)
 
     async def __call__(self, query: Query, k: int) -> list[Passage]:
         return await self.reporting(nobody)(query, k)

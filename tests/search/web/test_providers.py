@@ -1,0 +1,291 @@
+"""Each provider against a server that speaks as its documentation says: what it sends, and what it makes of the answer."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from loopback import Answer, Asked, Loopback, serving
+
+from suffice import plugins
+from suffice.errors import InputError, SearchError, SearchRefused
+from suffice.search.web.provider import LONGEST_TEXT, Found, Provider, passages
+from suffice.settings import Settings
+from suffice.types import Passage, Query
+
+KEY = "secret-0123"
+ATOM = """<?xml version="1.0" encoding="UTF-8"?><feed xmlns="http://www.w3.org/2005/Atom"><title>ArXiv Query</title>
+<entry><id>http://arxiv.org/abs/1001.1000v2</id><title>Waggle
+  dance</title><summary>  Bees dance.
+ </summary></entry>
+<entry><id>http://arxiv.org/abs/1001.2000v1</id><title>Hive</title><summary>A hive holds one queen.</summary></entry></feed>"""
+DUCK = """<html><body><div class="links_main result__body"><h2><a href="https://a.example/dance">Waggle dance</a></h2>
+<a href="https://a.example/dance">Bees dance.</a></div>
+<div class="result__body"><h2>Hive</h2><a href="https://a.example/hive">A hive holds one queen.</a></div>
+<div class="result__body"><h2>Ad</h2><a href="https://duckduckgo.com/y.js?ad=1">Buy a hive.</a></div></body></html>"""
+BOTH = [
+    ("https://a.example/dance", "Waggle dance", "Bees dance."),
+    ("https://a.example/hive", "Hive", "A hive holds one queen."),
+]
+
+
+def listed(url: str, title: str, text: str) -> list[dict[str, Any]]:
+    return [dict(zip((url, title, text), row, strict=True)) for row in BOTH]
+
+
+# The address setting, the key's setting, a good answer, an empty one.
+SPOKEN: dict[str, tuple[str, str, Any, Any]] = {
+    "searxng": (
+        "SEARXNG_URL",
+        "",
+        {"query": "bees", "results": listed("url", "title", "content"), "answers": [], "unresponsive_engines": []},
+        {"query": "bees", "results": [], "unresponsive_engines": []},
+    ),
+    "tavily": (
+        "TAVILY_BASE_URL",
+        "TAVILY_API_KEY",
+        {"query": "bees", "results": [{**row, "score": 0.9} for row in listed("url", "title", "content")]},
+        {"query": "bees", "results": []},
+    ),
+    "brave": (
+        "BRAVE_BASE_URL",
+        "BRAVE_API_KEY",
+        {"type": "search", "web": {"type": "search", "results": listed("url", "title", "description")}},
+        {"type": "search", "query": {"original": "bees"}},
+    ),
+    "exa": (
+        "EXA_BASE_URL",
+        "EXA_API_KEY",
+        {"results": [{**row, "highlights": [row["text"]], "text": "all"} for row in listed("url", "title", "text")]},
+        {"results": []},
+    ),
+    "serper": (
+        "SERPER_BASE_URL",
+        "SERPER_API_KEY",
+        {"searchParameters": {"q": "bees"}, "organic": listed("link", "title", "snippet")},
+        {"searchParameters": {"q": "bees"}, "organic": []},
+    ),
+    "wikipedia": (
+        "WIKIPEDIA_URL",
+        "",
+        {
+            "batchcomplete": True,
+            "query": {
+                "pages": [{**row, "index": 2 - i} for i, row in enumerate(listed("fullurl", "title", "extract")[::-1])]
+            },
+        },
+        {"batchcomplete": True},
+    ),
+    "arxiv": ("ARXIV_BASE_URL", "", ATOM.encode(), b'<feed xmlns="http://www.w3.org/2005/Atom"/>'),
+    "duckduckgo": ("DUCKDUCKGO_URL", "", DUCK.encode(), b'<html><div class="no-results">No results.</div></html>'),
+    "endpoint": ("SUFFICE_SEARCH_URL", "", {"hits": listed("url", "title", "text")}, {"hits": []}),
+}
+PLACES = {
+    "arxiv": ["https://arxiv.org/abs/1001.1000v2", "https://arxiv.org/abs/1001.2000v1"],
+}
+
+
+def provider(name: str, server: Loopback, **more: str) -> Provider:
+    address, key, _, _ = SPOKEN[name]
+    url = f"{server.url}/find?q={{query}}&n={{k}}" if name == "endpoint" else server.url
+    made = plugins.find("providers", name)(Settings(cache_dir=Path(), environment={address: url, key: KEY, **more}))
+    assert made.name == name
+    return made  # type: ignore[no-any-return]
+
+
+def answered(name: str, body: object, k: int = 5, query: str = "bees", **more: str) -> tuple[list[Passage], Asked]:
+    with serving(lambda asked: Answer(body)) as server:
+        found = asyncio.run(provider(name, server, **more).search(Query(query), k))
+    return found, server.asked[0]
+
+
+def test_every_provider_is_spoken_with() -> None:
+    assert SPOKEN.keys() == set(plugins.names("providers")) - {"fred", "yahoo"}
+
+
+@pytest.mark.parametrize("name", SPOKEN)
+def test_an_answer_becomes_passages(name: str) -> None:
+    found, _ = answered(name, SPOKEN[name][2])
+    assert [passage.title for passage in found] == ["Waggle dance", "Hive"]
+    assert [passage.text for passage in found] == ["Bees dance.", "A hive holds one queen."]
+    assert [passage.location for passage in found] == PLACES.get(name, [url for url, _, _ in BOTH])
+    assert [passage.id for passage in found] == [passage.url for passage in found]
+    assert {(passage.kind, passage.score) for passage in found} == {("web", None)}
+
+
+@pytest.mark.parametrize("name", SPOKEN)
+def test_no_more_than_asked_for(name: str) -> None:
+    found, _ = answered(name, SPOKEN[name][2], k=1)
+    assert [passage.title for passage in found] == ["Waggle dance"]
+
+
+@pytest.mark.parametrize("name", SPOKEN)
+def test_an_empty_answer_is_empty(name: str) -> None:
+    assert answered(name, SPOKEN[name][3])[0] == []
+
+
+@pytest.mark.parametrize("name", SPOKEN)
+@pytest.mark.parametrize(
+    ("status", "refused", "retryable"), [(403, True, False), (429, True, True), (503, False, True)]
+)
+def test_refused_and_failed_are_told_apart(name: str, status: int, refused: bool, retryable: bool) -> None:
+    with serving(lambda asked: Answer(b"no", status=status)) as server, pytest.raises(SearchError) as caught:
+        asyncio.run(provider(name, server).search(Query("bees"), 5))
+    assert isinstance(caught.value, SearchRefused) == refused
+    if name != "duckduckgo":  # It has no key: every refusal is for asking too much.
+        assert caught.value.retryable == retryable
+    assert KEY not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", [name for name in SPOKEN if name != "duckduckgo"])
+def test_an_answer_that_is_none_of_its_own(name: str) -> None:
+    for body in (b"<html><body>Please log in</body></html>", b"", b"\x00\x01"):
+        with pytest.raises(SearchError):
+            answered(name, body)
+
+
+@pytest.mark.parametrize("name", [name for name, spoken in SPOKEN.items() if spoken[1] or name == "searxng"])
+def test_without_its_key_it_says_which(name: str) -> None:
+    needed = SPOKEN[name][1] or SPOKEN[name][0]
+    with pytest.raises(InputError, match=f"needs {needed}"):
+        plugins.find("providers", name)(Settings(environment={needed: "  "}))
+
+
+@pytest.mark.parametrize("name", SPOKEN)
+def test_an_address_that_is_none(name: str) -> None:
+    address, key, _, _ = SPOKEN[name]
+    with pytest.raises(InputError, match=address):
+        plugins.find("providers", name)(Settings(environment={address: "localhost:8080", key: KEY}))
+
+
+def test_what_each_sends() -> None:
+    sent = {name: answered(name, SPOKEN[name][2], query="What do bees do?")[1] for name in SPOKEN}
+    assert (sent["searxng"].path, sent["searxng"].params) == ("/search", {"q": "What do bees do?", "format": "json"})
+    assert sent["tavily"].headers["authorization"] == f"Bearer {KEY}"
+    assert sent["tavily"].body == {"query": "What do bees do?", "max_results": 5, "search_depth": "basic"}
+    assert sent["brave"].path == "/web/search"
+    assert sent["brave"].headers["x-subscription-token"] == KEY
+    assert (sent["brave"].params["q"], sent["brave"].params["count"]) == ("What do bees do?", "5")
+    assert sent["exa"].headers["x-api-key"] == KEY
+    assert sent["exa"].body["numResults"] == 5
+    assert sent["exa"].body["contents"] == {"highlights": True}
+    assert sent["serper"].headers["x-api-key"] == KEY
+    assert sent["serper"].body == {"q": "What do bees do?", "num": 5}
+    assert (sent["wikipedia"].path, sent["wikipedia"].params["gsrsearch"]) == ("/w/api.php", "What do bees do?")
+    assert sent["arxiv"].params["search_query"] == "all:what OR all:do OR all:bees"
+    assert (sent["endpoint"].path, sent["endpoint"].params) == ("/find", {"q": "What do bees do?", "n": "5"})
+
+
+@pytest.mark.parametrize(("name", "field", "most"), [("tavily", "max_results", 20), ("exa", "numResults", 100)])
+def test_no_more_is_asked_for_than_the_service_gives(name: str, field: str, most: int) -> None:
+    assert answered(name, SPOKEN[name][3], k=500)[1].body[field] == most
+
+
+def test_searxng_without_any_engine_that_answers_has_failed_not_found_nothing() -> None:
+    body = {"results": [], "unresponsive_engines": [["google", "Suspended: CAPTCHA"], ["bing", "timeout"]]}
+    with pytest.raises(SearchError, match=r"google \(Suspended: CAPTCHA\), bing \(timeout\)"):
+        answered("searxng", body)
+
+
+def test_searxng_says_how_to_switch_json_on() -> None:
+    with (
+        serving(lambda asked: Answer(b"<html>403 Forbidden</html>", status=403)) as server,
+        pytest.raises(SearchRefused, match=r"search\.formats"),
+    ):
+        asyncio.run(provider("searxng", server).search(Query("bees"), 5))
+
+
+@pytest.mark.parametrize(("code", "kind"), [("ratelimited", SearchRefused), ("internal_api_error", SearchError)])
+def test_wikipedia_puts_errors_into_good_answers(code: str, kind: type) -> None:
+    with pytest.raises(SearchError, match="no bees today") as caught:
+        answered("wikipedia", {"error": {"code": code, "info": "no bees today"}})
+    assert type(caught.value) is kind
+
+
+def test_arxiv_puts_errors_into_its_feed() -> None:
+    feed = ATOM.replace("http://arxiv.org/abs/1001.1000v2", "http://arxiv.org/api/errors#incorrect_id")
+    with pytest.raises(SearchError, match="Bees dance"):
+        answered("arxiv", feed.encode())
+
+
+def test_arxiv_reads_no_document_with_entities() -> None:
+    bomb = b'<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;">]><feed>&b;</feed>'
+    with pytest.raises(SearchError, match="entities"):
+        answered("arxiv", bomb)
+
+
+@pytest.mark.parametrize("answer", [Answer(b"", 202), Answer(b'<div class="anomaly-modal__title">Bots</div>')])
+def test_duckduckgo_asking_for_a_person_is_a_refusal_not_an_empty_answer(answer: Answer) -> None:
+    with serving(lambda asked: answer) as server, pytest.raises(SearchRefused, match="too often"):
+        asyncio.run(provider("duckduckgo", server).search(Query("bees"), 5))
+
+
+def test_an_endpoint_described_by_settings() -> None:
+    body = {
+        "data": {
+            "items": [{"go": "https://a.example/x", "meta": {"name": ["Hive"]}, "parts": [{"body": "One queen."}]}]
+        }
+    }
+    found, asked = answered(
+        "endpoint",
+        body,
+        SUFFICE_SEARCH_RESULTS="data.items",
+        SUFFICE_SEARCH_FIELDS="url=go, title=meta.name.0, text=parts.0.body",
+        SUFFICE_SEARCH_HEADER="Authorization: Bearer abc",
+    )
+    assert [(passage.id, passage.title, passage.text) for passage in found] == [
+        ("https://a.example/x", "Hive", "One queen.")
+    ]
+    assert asked.headers["authorization"] == "Bearer abc"
+
+
+@pytest.mark.parametrize(
+    ("settings", "word"),
+    [
+        ({"SUFFICE_SEARCH_URL": "https://a.example/find"}, "{query}"),
+        (
+            {"SUFFICE_SEARCH_URL": "https://a.example/?q={query}", "SUFFICE_SEARCH_FIELDS": "url"},
+            "SUFFICE_SEARCH_FIELDS",
+        ),
+        (
+            {"SUFFICE_SEARCH_URL": "https://a.example/?q={query}", "SUFFICE_SEARCH_FIELDS": "link=x"},
+            "SUFFICE_SEARCH_FIELDS",
+        ),
+    ],
+)
+def test_an_endpoint_described_wrongly(settings: dict[str, str], word: str) -> None:
+    with pytest.raises(InputError, match=word.replace("{", r"\{").replace("}", r"\}")):
+        plugins.find("providers", "endpoint")(Settings(environment=settings))
+
+
+def test_an_endpoint_whose_list_is_elsewhere() -> None:
+    with pytest.raises(SearchError, match="SUFFICE_SEARCH_RESULTS"):
+        answered("endpoint", {"found": []})
+
+
+def some(*found: Found) -> list[Passage]:
+    return passages(found, 10)
+
+
+@pytest.mark.parametrize("clean", [lambda text: some(Found("https://a.example", "", text))[0].text])
+def test_text_that_reaches_no_terminal_and_hides_nothing(clean: Callable[[str], str]) -> None:
+    assert clean("a\x1b[31m\x00b\u202ec\u200b d\r\n\n e\ud800") == "a [31m b c d\ne?"
+    assert len(clean("x" * 50_000)) == LONGEST_TEXT
+
+
+def test_a_page_is_there_once_and_only_pages_are() -> None:
+    found = some(
+        Found("https://a.example/x?utm_source=y", "X", "one"),
+        Found("https://A.example/x/", "X again", "two"),
+        Found("javascript:alert(1)", "Bad", "bad"),
+        Found("https://a.example/empty", "", ""),
+        Found("https://a.example/titled", "Only a title", ""),
+        Found("https://a.example/untitled", "", "Only a text"),
+    )
+    assert [(passage.id, passage.title, passage.text) for passage in found] == [
+        ("https://a.example/x", "X", "one"),
+        ("https://a.example/titled", "Only a title", "Only a title"),
+        ("https://a.example/untitled", "https://a.example/untitled", "Only a text"),
+    ]
+    assert found[0].location == "https://a.example/x?utm_source=y"
