@@ -37,6 +37,7 @@ LAYERS = """
     interventions
     gather
     write
+    review
     presets
     pipeline
     front

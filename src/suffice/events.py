@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from suffice.types import Failure, Note, Passage, Query, Readings, Report, Round, Stop, Verdict
+from suffice.types import Failure, Note, Passage, Query, Readings, Report, Reviewed, Round, Stop, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ class Finished:
     report: Report
 
 
-Event = Started | Searching | RoundDone | Failed | Compacted | Screened | Stopped | Writing | Finished
+Event = Started | Searching | RoundDone | Failed | Compacted | Screened | Stopped | Writing | Reviewed | Finished
 
 _NAMES = {
     Started: "started",
@@ -111,6 +111,7 @@ _NAMES = {
     Screened: "screened",
     Stopped: "stopped",
     Writing: "writing",
+    Reviewed: "reviewed",
     Finished: "report",
 }
 

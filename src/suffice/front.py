@@ -18,7 +18,7 @@ from suffice.gates.base import Gate
 from suffice.gates.parse import parse
 from suffice.interventions import checked
 from suffice.leads import Embed
-from suffice.models.base import Model
+from suffice.models.base import Model, speaks
 from suffice.pipeline import Setup, stream
 from suffice.presets import preset
 from suffice.search.base import Search
@@ -56,6 +56,8 @@ class Options:
     exclude: Sequence[str] = ()
     with_leads: bool = False
     interventions: Sequence[str] = ()
+    review: bool = True
+    panel: bool = False
     seed: int = 0
 
 
@@ -148,10 +150,11 @@ async def prepare(
     if search is None:
         options = replace(options, alpha=chosen.alpha if options.alpha is None else options.alpha)
         search, embed = await open_search(options, config, say, progress)
+    model = make_model(embed)
     return Setup(
         task=task,
         search=search,
-        model=make_model(embed),
+        model=model,
         preset=chosen,
         stop=stop,
         tier=options.tier,
@@ -160,6 +163,7 @@ async def prepare(
         k=options.k,
         per_round=options.per_round,
         interventions=interventions,
+        review=review_rules(options, config, model),
         seed=options.seed,
         metadata={
             "version": __version__,
@@ -191,6 +195,17 @@ async def model_maker(
     from suffice.models.choose import choose
 
     return await asyncio.to_thread(choose, model, config, say)  # It may look at a server.
+
+
+def review_rules(options: Options, config: settings.Settings, model: Model) -> settings.ReviewRules | None:
+    """How the answer is reviewed; ``None`` when nobody wants it or no language model writes it: a quotation has no faults of
+    its own."""
+    if options.panel and not (options.review and speaks(model)):
+        why = "nothing is reviewed" if not options.review else "the extractive model quotes and is not reviewed"
+        raise InputError(f"--panel has nothing to read: {why}; leave it out, or choose a language model with --model")
+    if not options.review or not speaks(model):
+        return None
+    return replace(config.review, panel=options.panel or config.review.panel)
 
 
 async def open_search(

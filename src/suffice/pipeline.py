@@ -1,4 +1,4 @@
-"""``research``: gather → write → report, as a stream of events. Command line, service and page only consume it."""
+"""``research``: gather → write → review → report, as a stream of events. Command line, service and page only consume it."""
 
 import asyncio
 import secrets
@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from suffice import plugins, settings
+from suffice.asks import SynthesisResponse
 from suffice.events import Event, Finished, Started, Stopped, Writing
 from suffice.gates.base import Gate
 from suffice.gates.basic import budget
@@ -18,12 +19,13 @@ from suffice.leads import Embed
 from suffice.meters import standard
 from suffice.models.base import Model
 from suffice.presets import Preset
+from suffice.review.loop import Reviewing
 from suffice.run import Run
 from suffice.search.base import Search
 from suffice.search.resilience import surviving
 from suffice.search.screening import Screening
 from suffice.types import Bounds
-from suffice.write.report import draft, report
+from suffice.write.report import checked, draft, report
 
 # A stop for futility says nothing about sufficiency, so the model is asked once more what is missing: both are shown. A stop
 # on a spent budget is not followed by more spending.
@@ -46,6 +48,8 @@ class Setup:
     k: int = 5
     per_round: int | None = None
     interventions: tuple[str, ...] = ()
+    review: settings.ReviewRules | None = None
+    """``None``: what is written goes out without a review."""
     seed: int = 0
     metadata: dict[str, Any] = field(default_factory=dict)
 
@@ -65,7 +69,11 @@ async def stream(setup: Setup) -> AsyncGenerator[Event, None]:
     )
     gate = bounded(parts.gate, Bounds())
     stopped: Stopped | None = None
-    written = None
+
+    async def settle(text: SynthesisResponse) -> SynthesisResponse:
+        return checked(run, text)
+
+    review = Reviewing(run, settle, setup.review)
     try:
         run.bounds = await _bounds(setup, run)
         gate = bounded(parts.gate, run.bounds)
@@ -81,6 +89,8 @@ async def stream(setup: Setup) -> AsyncGenerator[Event, None]:
             await run.reflect()
         yield Writing(len(run.evidence))
         written = await draft(run, stopped.stop)
+        async for judged in review.rounds(None if written is None else await settle(written)):
+            yield judged
         for event in run.events():
             yield event
     except asyncio.CancelledError:
@@ -89,7 +99,8 @@ async def stream(setup: Setup) -> AsyncGenerator[Event, None]:
             task.uncancel()  # Interrupted once: the report of what was gathered still goes out.
         stopped = cancelled(run, gate)
         yield stopped
-    yield Finished(report(run, stopped.stop, written, {**setup.metadata, "preset": asdict(setup.preset)}))
+    metadata = {**setup.metadata, "preset": asdict(setup.preset), **review.metadata()}
+    yield Finished(report(run, stopped.stop, review.best, metadata))
 
 
 def bounded(stop: Gate | None, bounds: Bounds) -> Gate:

@@ -190,6 +190,11 @@ class Run:
                 self._plan = replace(self._plan, queries=(PlannedQuery(self.task, "the task itself"),))
         return self._plan
 
+    @property
+    def planned(self) -> PlanResponse | None:
+        """The plan, if one was made: a strategy may do without."""
+        return self._plan
+
     async def reflect(self) -> ReflectionResponse | None:
         """The model's reflection on the rounds so far, asked once a round; ``None`` when it could not be had."""
         if self._reflected != self._admitted:

@@ -35,6 +35,18 @@ _NOT_FROM_FILE = ("_BASE_URL", "_URL", "_HOST", "SUFFICE_ALLOW_HOSTS", "SUFFICE_
 
 
 @dataclass(frozen=True, slots=True)
+class ReviewRules:
+    """How a written answer is reviewed (S4)."""
+
+    pass_mark: float = 8.0
+    """The composite, of 10, that an answer needs. 9 is nearly out of reach: depth alone seldom gets more than 7."""
+    rounds: int = 3
+    """Evaluations at most; between two of them the answer is revised."""
+    panel: bool = False
+    """Three readers instead of one judge."""
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """What the environment says. Command-line options and arguments of ``research`` come on top."""
 
@@ -52,6 +64,8 @@ class Settings:
     """Everything else, for services that are known by their own names: keys, base URLs. Never shown, it holds secrets."""
     models: ModelSettings = ModelSettings()
     """Everything else about language models."""
+    review: ReviewRules = ReviewRules()
+    """How answers are reviewed, unless a run says that they are not."""
 
 
 def load(environment: Mapping[str, str] | None = None, folder: Path | None = None) -> Settings:
@@ -65,6 +79,7 @@ def load(environment: Mapping[str, str] | None = None, folder: Path | None = Non
         bounds=_bounds(values),
         environment=values,
         models=model_settings.read(values),
+        review=_review(values),
     )
 
 
@@ -111,6 +126,15 @@ def _bounds(values: Mapping[str, str]) -> Bounds:
     return Bounds(**found)
 
 
+def _review(values: Mapping[str, str]) -> ReviewRules:
+    usual = ReviewRules()
+    mark = _bound(values, "SUFFICE_REVIEW_PASS", float) or usual.pass_mark
+    if mark > 10:
+        raise InputError(f"SUFFICE_REVIEW_PASS={mark:g} cannot be reached: scores go from 0 to 10")
+    rounds = _bound(values, "MAX_WIGGUM_ROUNDS", int) or usual.rounds
+    return ReviewRules(mark, int(rounds), values.get("SUFFICE_REVIEW_PANEL", "") not in ("", "0"))
+
+
 def _bound(values: Mapping[str, str], name: str, kind: type[int] | type[float]) -> int | float | None:
     text = values.get(name, "").strip()
     if not text:
@@ -120,7 +144,7 @@ def _bound(values: Mapping[str, str], name: str, kind: type[int] | type[float]) 
     except ValueError:
         raise InputError(f"{name}={text!r} is not a number; set it to one greater than 0 or unset it") from None
     if not 0 < number < math.inf:
-        raise InputError(f"{name}={text} must be greater than 0; unset it for the tier's own bound")
+        raise InputError(f"{name}={text} must be greater than 0; unset it for the usual value")
     return number
 
 

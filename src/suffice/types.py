@@ -231,6 +231,30 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
+class Reviewed:
+    """One evaluation of the written answer: S4's six scores, or unknown when it could not be read."""
+
+    round: int
+    scores: Mapping[str, float] | None
+    composite: float | None
+    passed: bool | None
+    issues: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """How the review of an answer went. ``kept`` is the round whose text is the report's; 0 when no evaluation could be read.
+    ``passed`` and ``composite`` are those of that text."""
+
+    ending: str
+    passed: bool | None
+    composite: float | None
+    kept: int
+    pass_mark: float
+    rounds: tuple[Reviewed, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Source:
     """A cited source, as the reader sees it."""
 

@@ -6,7 +6,7 @@ import pytest
 
 from suffice.asks import DraftOutline, Gap, Hypothetical, Label, Plan
 from suffice.models.extractive import Extractive
-from suffice.models.extractive.kinds import expected_sections, task_type
+from suffice.text.kinds import expected_sections, task_type
 from suffice.types import Note
 
 

@@ -5,6 +5,7 @@ from suffice.asks.base import Ask
 from suffice.asks.compress import Compress, Compression
 from suffice.asks.curate import Curate, Curation, Kept
 from suffice.asks.draft import Draft, SynthesisResponse
+from suffice.asks.evaluate import Evaluate, Evaluation, Issue
 from suffice.asks.extract import Extract, Extraction, Finding
 from suffice.asks.gap import Gap, GapResponse
 from suffice.asks.hypotheses import Hypotheses, Hypothesis, Hypothesize
@@ -13,8 +14,9 @@ from suffice.asks.judge import Judge, JudgeResponse
 from suffice.asks.label import Label, LabelResponse
 from suffice.asks.novelty import Novelty, NoveltyResponse
 from suffice.asks.outline import DraftOutline, OutlineResponse
-from suffice.asks.plan import Plan, PlannedQuery, PlanResponse, TaskType
+from suffice.asks.plan import Plan, PlannedQuery, PlanResponse
 from suffice.asks.reflect import Reflect, ReflectionResponse
+from suffice.asks.revise import Revise
 from suffice.asks.short_answer import ShortAnswer, ShortAnswerResponse
 from suffice.asks.step import Step, StepResponse
 from suffice.asks.thought import Thought, ThoughtResponse
@@ -29,6 +31,8 @@ __all__ = [
     "Curation",
     "Draft",
     "DraftOutline",
+    "Evaluate",
+    "Evaluation",
     "Extract",
     "Extraction",
     "Finding",
@@ -39,6 +43,7 @@ __all__ = [
     "Hypothesize",
     "Hypothetical",
     "HypotheticalResponse",
+    "Issue",
     "Judge",
     "JudgeResponse",
     "Kept",
@@ -52,12 +57,12 @@ __all__ = [
     "PlannedQuery",
     "Reflect",
     "ReflectionResponse",
+    "Revise",
     "ShortAnswer",
     "ShortAnswerResponse",
     "Step",
     "StepResponse",
     "SynthesisResponse",
-    "TaskType",
     "Thought",
     "ThoughtResponse",
 ]

@@ -51,17 +51,24 @@ class Ask(Generic[A]):
 
 
 class PromptFile:
-    """A template as it was read: its version and its body."""
+    """A template as it was read: its version, its body, and the words of a task that call for it, if it is one of several."""
 
     def __init__(self, text: str) -> None:
         head, _, body = text.partition("\n---\n")
-        self.version = head.removeprefix("version:").strip()
+        fields = dict(line.split(":", 1) for line in head.splitlines())
+        self.version = fields["version"].strip()
+        self.when = tuple(word.strip() for word in fields.get("when", "").split(",") if word.strip())
         self.body = Template(body.strip())
 
 
 @cache
 def template(role: str) -> PromptFile:
     return PromptFile((files("suffice") / "prompts" / f"{role}.md").read_text(encoding="utf-8"))
+
+
+def wording(name: str) -> str:
+    """A piece of prompt text that is an input of other prompts, such as ``readers/critic``."""
+    return template(name).body.template
 
 
 def words_of(value: object) -> str:

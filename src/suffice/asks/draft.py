@@ -32,3 +32,11 @@ class Draft(Ask[SynthesisResponse]):
     caveats: tuple[str, ...]
     section: str = ""
     """The one section to write; empty for the whole answer."""
+    instruction: str = ""
+    """How to write: one of S4's variants."""
+    count: int = 0
+    """How many sections a list must have; 0 when the task says no number."""
+    advice: tuple[str, ...] = ()
+    """What the planner noted before the search: advice, never evidence."""
+    correction: str = ""
+    """What was wrong with the last draft, when it is asked for again."""

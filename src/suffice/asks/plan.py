@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from suffice.asks.base import Ask
-
-TaskType = Literal["enumerated", "best_practices", "research"]
+from suffice.text.kinds import TaskType
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,9 +15,9 @@ class PlannedQuery:
 
 @dataclass(frozen=True, slots=True)
 class PlanResponse:
-    """``expected_sections``: how many things a list must have, if the task says so. ``known_facts`` are the model's own, so
-    they steer the search and are never evidence. ``notes`` is one sentence of advice; ``subtasks`` are parts of the task that
-    can be searched for on their own (S4)."""
+    """``expected_sections``: how many things a list must have, if the task says so. ``known_facts`` are the model's own: the
+    writer is told them as what was believed beforehand, and they are never evidence. ``notes`` is one sentence of advice;
+    ``subtasks`` are parts of the task that can be searched for and written about on their own (S4)."""
 
     queries: tuple[PlannedQuery, ...]
     complexity: Literal["simple", "standard", "deep"] = "standard"

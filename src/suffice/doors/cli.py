@@ -124,6 +124,10 @@ def ask(
             metavar="NAME",
         ),
     ] = None,
+    no_review: Annotated[
+        bool, typer.Option("--no-review", "--no-wiggum", help="Do not evaluate and revise the answer.")
+    ] = False,
+    panel: Annotated[bool, typer.Option("--panel", help="Three readers review the answer instead of one.")] = False,
     model: Annotated[
         str | None,
         typer.Option(
@@ -165,6 +169,8 @@ def ask(
         exclude=exclude or (),
         with_leads=leads,
         interventions=interventions or (),
+        review=not no_review,
+        panel=panel,
         seed=seed,
     )
     raise typer.Exit(asking.ask(question, options, out=out or [], trace=trace, as_json=as_json, quiet=quiet))

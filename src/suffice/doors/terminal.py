@@ -16,7 +16,7 @@ from rich.text import Text
 
 from suffice.events import Compacted, Event, Failed, RoundDone, Searching, Started, Stopped, Writing
 from suffice.explanation import sufficiency_words
-from suffice.types import Passage, Report, Stop, Verdict
+from suffice.types import Passage, Report, Reviewed, Stop, Verdict
 from suffice.write.chart import sparkline
 from suffice.write.markdown import render
 from suffice.write.plain import number
@@ -63,6 +63,10 @@ class Terminal:
             self._work("thinking")
         elif isinstance(event, Writing):
             self._work("writing")
+        elif isinstance(event, Reviewed):
+            self._rest()
+            self._err.print(_review_line(event), soft_wrap=True)
+            self._work("reviewing")
         elif isinstance(event, Failed):
             self.say(f"{event.failure.where}: {event.failure.message}")
         elif isinstance(event, Compacted):
@@ -152,6 +156,16 @@ def _round_line(event: RoundDone) -> Text:
     readings = f"novelty {number(novelty)}, new share {number(unseen)}"
     return Text.assemble(
         (f"round {event.round.index}", "bold"), f"  {counts}  ", (readings, "dim"), f"  {_decision(event.verdict)}"
+    )
+
+
+def _review_line(event: Reviewed) -> Text:
+    if event.composite is None:
+        return Text.assemble((f"review {event.round}", "bold"), "  the evaluation could not be read")
+    found = " ".join(f"{name} {score:g}" for name, score in (event.scores or {}).items())
+    outcome = "passed" if event.passed else f"{len(event.issues)} to mend"
+    return Text.assemble(
+        (f"review {event.round}", "bold"), f"  {event.composite:g} of 10  ", (found, "dim"), f"  {outcome}"
     )
 
 

@@ -44,3 +44,8 @@ def context_of(model: Model) -> int | None:
     """How many tokens a model can read, question and answer together; ``None``: it does not say."""
     context: int | None = getattr(model, "context", None)
     return context
+
+
+def speaks(model: Model) -> bool:
+    """Whether it is a language model: it has words of its own, which can be reviewed, corrected and asked for again."""
+    return model.name != "extractive"

@@ -10,6 +10,7 @@ from typing import Any
 
 from suffice.asks import Draft, SynthesisResponse
 from suffice.errors import ModelError
+from suffice.models.base import speaks
 from suffice.run import STATE_TOKENS, Run
 from suffice.text.markup import CITATION
 from suffice.text.tokens import estimate_tokens
@@ -31,7 +32,10 @@ from suffice.types import (
 from suffice.write.checkers import Lexical
 from suffice.write.checkers.lexical import verbatim
 from suffice.write.claims import Statement, existing, statements
+from suffice.write.counting import shortfall, trimmed
+from suffice.write.instructions import instruction
 from suffice.write.sections import drafted
+from suffice.write.tidy import tidy
 
 _SEVERAL = re.compile(r"(?<!\\)\[\d{1,4}(?:\s*[,;]\s*\d{1,4})+\]")
 NO_MODEL = "No language model was used: every sentence below is quoted verbatim from the source behind it."
@@ -79,23 +83,34 @@ def before_the_writer(run: Run) -> tuple[Note, ...]:
 
 
 async def draft(run: Run, stop: Stop) -> SynthesisResponse | None:
-    """The draft, without citations that nobody gave out; ``None`` when the model failed."""
+    """The draft as the model wrote it; ``None`` when the model failed."""
     notes = before_the_writer(run)
     if not notes:
         return SynthesisResponse("")
     run.shortened("before writing", sum(note.whole for note in notes))
     try:
-        answer = await drafted(run, notes, caveats(run, stop))
+        return await drafted(run, notes, caveats(run, stop))
     except ModelError as error:
         run.fail(Failure("draft", type(error).__name__, str(error), error.retryable))
         return None
+
+
+def checked(run: Run, written: SynthesisResponse) -> SynthesisResponse:
+    """The text without citations that nobody gave out, without items over the number asked for, and with no finding,
+    recommendation or risk that cites nothing: those are filled from the evidence or not at all."""
+    count = instruction(run).count
+    answer = _checked(run, tidy(written.answer))
+    findings, recommendations, risks = (
+        tuple(line for line in (_checked(run, line) for line in lines) if CITATION.search(line))
+        for lines in (written.key_findings, written.recommendations, written.risks)
+    )
     return SynthesisResponse(
-        _checked(run, answer.answer),
-        _checked(run, answer.summary),
-        *(
-            tuple(_checked(run, line) for line in lines)
-            for lines in (answer.key_findings, answer.recommendations, answer.risks, answer.open_questions)
-        ),
+        trimmed(answer, count) if count else answer,
+        _checked(run, written.summary),
+        findings,
+        recommendations,
+        risks,
+        tuple(_checked(run, line) for line in written.open_questions),
     )
 
 
@@ -105,7 +120,9 @@ def report(run: Run, stop: Stop, written: SynthesisResponse | None, metadata: Ma
     lists = (text.key_findings, text.recommendations, text.risks, text.open_questions)
     number = _numbers([text.answer, text.summary, *(line for lines in lists for line in lines)])
     answer = _renumbered(text.answer, number) if number else ""
-    notices = [*caveats(run, stop), *([NO_MODEL] if run.model.name == "extractive" else [])]
+    how = instruction(run)
+    short = shortfall(answer, how.count)
+    notices = [*caveats(run, stop), *([short] if short else []), *([] if speaks(run.model) else [NO_MODEL])]
     if answer:
         answer = "\n".join([*(f"> {notice}\n" for notice in notices), answer])
     findings, recommendations, risks, questions = (
@@ -132,7 +149,7 @@ def report(run: Run, stop: Stop, written: SynthesisResponse | None, metadata: Ma
         insufficient_termination=insufficient(run, stop),
         degraded_mode=run.degraded,
         error_log=tuple(run.error_log),
-        metadata=metadata,
+        metadata={**metadata, "writing": {"variant": how.variant, "version": how.version}},
     )
 
 

@@ -69,7 +69,8 @@ def draft(ask: Draft, embed: Embed | None) -> SynthesisResponse:
         + (_BELIEVED if unit.text in believed else 0.0)
         for i, unit in enumerate(likely)
     ]
-    chosen = _choose(likely, relevance, _vectors([unit.text for unit in likely], embed), weights)
+    vectors = _vectors([unit.text for unit in likely], embed)
+    chosen = _choose(likely, relevance, vectors, weights, ask.count or _MOST)
     return _written(ask, [likely[i] for i in chosen]) if chosen else SynthesisResponse("")
 
 
@@ -119,14 +120,18 @@ def _units(number: int, note: Note, task: str) -> list[Unit]:
 
 
 def _choose(
-    units: Sequence[Unit], relevance: Sequence[float], vectors: "numpy.ndarray | None", weights: dict[str, float]
+    units: Sequence[Unit],
+    relevance: Sequence[float],
+    vectors: "numpy.ndarray | None",
+    weights: dict[str, float],
+    most: int,
 ) -> list[int]:
     """Greedy: the most relevant first, less what it repeats, plus what it adds of the question."""
     chosen: list[int] = []
     covered: set[str] = set()
     best = max(relevance, default=0.0)
     open_units = [i for i in range(len(units)) if relevance[i] >= _FLOOR * best]
-    while open_units and len(chosen) < _MOST:
+    while open_units and len(chosen) < most:
         scores = {}
         for i in open_units:
             repeated = max((_alike(units, vectors, i, j) for j in chosen), default=0.0)
@@ -157,6 +162,22 @@ def _cosines(task: str, texts: Sequence[str], embed: Embed | None) -> list[float
 
 
 def _written(ask: Draft, chosen: Sequence[Unit]) -> SynthesisResponse:
+    lines = [f"{_shown(unit)} {' '.join(ask.notes[unit.note].handles)}" for unit in chosen]
+    blocks = _listed(ask, chosen, lines) if ask.count else _by_source(ask, chosen)
+    return SynthesisResponse(
+        "\n\n".join(blocks), summary=lines[0], key_findings=tuple(lines[:3]), open_questions=ask.gaps
+    )
+
+
+def _listed(ask: Draft, chosen: Sequence[Unit], lines: Sequence[str]) -> list[str]:
+    """A section a sentence, best first: without a language model a sentence is what comes nearest to an item."""
+    titles = [escape(_short(ask.notes[unit.note].title or unit.text)) for unit in chosen]
+    return [
+        f"## {number}. {title}\n\n{line}" for number, (title, line) in enumerate(zip(titles, lines, strict=True), 1)
+    ]
+
+
+def _by_source(ask: Draft, chosen: Sequence[Unit]) -> list[str]:
     order = list(dict.fromkeys(unit.note for unit in chosen))
     blocks: list[str] = []
     heading = ""
@@ -167,10 +188,7 @@ def _written(ask: Draft, chosen: Sequence[Unit]) -> SynthesisResponse:
             blocks.append(f"### {escape(_short(heading))}")
         own = sorted((unit for unit in chosen if unit.note == number), key=lambda unit: unit.start)
         blocks.append("\n".join(f"- {_shown(unit)} {' '.join(note.handles)}" for unit in own))
-    lines = [f"{_shown(unit)} {' '.join(ask.notes[unit.note].handles)}" for unit in chosen]
-    return SynthesisResponse(
-        "\n\n".join(blocks), summary=lines[0], key_findings=tuple(lines[:3]), open_questions=ask.gaps
-    )
+    return blocks
 
 
 def _shown(unit: Unit) -> str:

@@ -4,8 +4,8 @@ import re
 from typing import Literal
 
 from suffice.asks import Plan, PlannedQuery, PlanResponse
-from suffice.models.extractive.kinds import expected_sections, task_type
 from suffice.text.entities import facets
+from suffice.text.kinds import expected_sections, task_type
 
 _COMPARES = re.compile(r"\b(?:or|both|between|versus|vs|than|same|differ\w*|compar\w*)\b", re.IGNORECASE)
 

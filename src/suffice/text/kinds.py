@@ -4,13 +4,15 @@ Patterns, so only English wording is recognised; everything else is research.
 """
 
 import re
+from typing import Literal
 
-from suffice.asks.plan import TaskType
+TaskType = Literal["enumerated", "best_practices", "research"]
 
 _NUMBERS = {word: number for number, word in enumerate("two three four five six seven eight nine ten".split(), 2)}
 _COUNT = rf"(\d{{1,2}}|{'|'.join(_NUMBERS)})"
 _ORDER = r"(?:most|best|key|common|main|top|largest|biggest|greatest|important)"
 _COUNTED = re.compile(rf"\btop[\s-]{_COUNT}\b|\b{_COUNT}\s+(?:\w+\s+)?{_ORDER}\b", re.IGNORECASE)
+_NUMBER = re.compile(rf"\b{_COUNT}\b", re.IGNORECASE)
 _LISTED = re.compile(r"^\s*(?:list|enumerate|name)\b", re.IGNORECASE)
 _PRACTICE = re.compile(
     r"\b(?:best|good)\s+practices?\b|\bguidelines?\b|\bhow\s+(?:should|best)\b|\brecommend\w*", re.IGNORECASE
@@ -32,6 +34,14 @@ def expected_sections(task: str) -> int | None:
     found = _COUNTED.search(task)
     if found is None:
         return None
-    text = (found[1] or found[2]).lower()
-    number = _NUMBERS.get(text) or int(text)
+    return _number(found[1] or found[2])
+
+
+def says(task: str, number: int) -> bool:
+    """Whether a number stands in the task, as digits or as a word."""
+    return any(_number(found[0]) == number for found in _NUMBER.finditer(task))
+
+
+def _number(text: str) -> int | None:
+    number = _NUMBERS.get(text.lower()) or int(text)
     return number if number > 0 else None

@@ -1,0 +1,34 @@
+"""A long text shortened for a reader with little room: every heading, the beginning of each section, and the whole tail."""
+
+from suffice.text.headings import headings
+from suffice.text.sentences import sentences
+
+LONGEST = 24_000  # Characters; about 6,000 tokens. What is shorter is read whole.
+_TAIL = 0.25  # Share of the room that the end of the text gets: conclusions stand there.
+_CUT = " […]"
+
+
+def condensed(text: str, most: int = LONGEST) -> str:
+    """The text in about ``most`` characters; headings are never dropped, so many of them may need more."""
+    if len(text) <= most:
+        return text
+    tail = text[-int(most * _TAIL) :]
+    tail = tail[tail.find("\n") + 1 :] if "\n" in tail else tail
+    head = text[: len(text) - len(tail)]
+    parts = [(0, 0, 0), *((part.start, part.body, part.end) for part in headings(head))]
+    parts[0] = (0, 0, parts[1][0] if len(parts) > 1 else len(head))
+    room = max(0, most - len(tail) - sum(body - start for start, body, _ in parts))
+    shortened = []
+    for left, (start, body, end) in zip(range(len(parts), 0, -1), parts, strict=True):
+        kept = _beginning(head[body:end], room // left)
+        room -= len(kept)
+        shortened.append(head[start:body] + kept)
+    return "".join(shortened) + tail
+
+
+def _beginning(text: str, most: int) -> str:
+    """As many whole sentences as fit, or as many characters when not even one does."""
+    if len(text) <= most:
+        return text
+    ends = [end for _, end in sentences(text) if end <= most]
+    return text[: ends[-1] if ends else most].rstrip() + _CUT + "\n\n"

@@ -1,0 +1,37 @@
+"""A list of N things has exactly N sections: second-level headings, without those that only give structure (S4)."""
+
+import re
+
+from suffice.text.headings import Section, sections
+
+_STRUCTURE = frozenset(
+    (
+        *("introduction", "conclusion", "conclusions", "summary", "overview", "background", "references", "sources"),
+        *("appendix", "notes", "open questions", "key takeaways", "portfolio summary"),
+    )
+)
+_NUMBERED = re.compile(r"^\W*\d+[.):]?\s*")
+
+
+def counted(markdown: str) -> list[Section]:
+    """The sections that are items of the list."""
+    return [
+        part for part in sections(markdown, 2) if _NUMBERED.sub("", part.title).lower().strip(" :.") not in _STRUCTURE
+    ]
+
+
+def trimmed(markdown: str, most: int) -> str:
+    """The text without the items after the first ``most``; structural sections stay."""
+    text = markdown
+    for part in reversed(counted(markdown)[most:]):
+        text = text[: part.start] + text[part.end :]
+    return text.rstrip() if text != markdown else markdown
+
+
+def shortfall(markdown: str, wanted: int) -> str:
+    """What the reader is told when there are fewer items than were asked for; empty when there are enough."""
+    there = len(counted(markdown))
+    if there >= wanted:
+        return ""
+    items = {0: "none that stands by itself", 1: "only one"}.get(there, f"only {there}")
+    return f"The task asks for {wanted}; the evidence that was found holds {items}."
