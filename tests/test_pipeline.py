@@ -6,10 +6,12 @@ from datetime import UTC, datetime
 import pytest
 from bridge_story import ENOUGH, MORE, PASSAGES, TASK, asking, kinds, model, outcome, plan, play, setup
 
+from suffice.asks import Evaluation, SynthesisResponse
 from suffice.errors import ModelError
 from suffice.events import Failed, Finished, RoundDone, Stopped, record
-from suffice.testing import FixtureSearch, down
-from suffice.types import Bounds, Usage
+from suffice.settings import ReviewRules
+from suffice.testing import FixtureSearch, ScriptedModel, down
+from suffice.types import Bounds, Reviewed, Usage
 
 
 def test_every_event_is_a_line_of_json():
@@ -85,3 +87,39 @@ def test_the_same_seed_gives_the_same_run():
 
     assert shape(3) == shape(3)
     assert len({shape(seed) for seed in range(12)}) > 1
+
+
+def reviewed(*evaluations):
+    script = {
+        "plan": [plan()],
+        "reflect": [ENOUGH],
+        "draft": [SynthesisResponse("Halloran built it [1].", risks=("Rust.",))],
+    }
+    better = SynthesisResponse("Halloran Works built it in 1887 [1]. A king paid [99].")
+    the_model = ScriptedModel({**script, "evaluate": list(evaluations), "revise": [better]})
+    return play(setup(the_model, review=ReviewRules()))
+
+
+def test_the_review_is_in_the_trace_the_bill_and_the_report():
+    events = reviewed(Evaluation(5, 5, 5, 5, 5, 5), Evaluation(9, 9, 9, 9, 9, 9))
+    lines = [json.loads(json.dumps(record(event, "r"))) for event in kinds(events, Reviewed)]
+    assert [(line["type"], line["round"], line["composite"], line["passed"]) for line in lines] == [
+        ("reviewed", 1, 5.0, False),
+        ("reviewed", 2, 9.0, True),
+    ]
+    report = events[-1].report
+    assert report.metadata["review"]["ending"] == "passed"
+    assert report.metadata["review"]["rounds"][0]["scores"]["depth"] == 5
+    assert report.usage.by_role["evaluate"].calls == 2
+    assert report.usage.by_role["revise"].calls == 1
+    assert report.final_answer == "Halloran Works built it in 1887 [1]. A king paid.", "an invented source stays out"
+
+
+def test_what_cites_nothing_is_no_risk():
+    assert reviewed(Evaluation(9, 9, 9, 9, 9, 9))[-1].report.risks == ()
+
+
+def test_how_it_was_written_is_in_the_report():
+    report = outcome(setup(model(reflects=[ENOUGH])))
+    assert report.metadata["writing"] == {"variant": "prose", "version": "1"}
+    assert "review" not in report.metadata

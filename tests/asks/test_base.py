@@ -9,6 +9,7 @@ from suffice.asks import (
     Curate,
     Draft,
     DraftOutline,
+    Evaluate,
     Extract,
     Gap,
     Hypothesize,
@@ -16,6 +17,7 @@ from suffice.asks import (
     Label,
     Plan,
     Reflect,
+    Revise,
 )
 from suffice.asks.base import template
 from suffice.types import Note
@@ -32,6 +34,8 @@ ASKS = [
     Extract("the task at hand", (NOTE,), ("an open question",), (NOTE,)),
     Curate("the task at hand", ("an open question",), (NOTE,), 6),
     Compress("the task at hand", (NOTE,), (NOTE,)),
+    Evaluate("the task at hand", "You doubt.", "a list", ("One",), ("[7] A page",), NOTE),
+    Revise("the task at hand", "plainly", "One", ("too short",), NOTE, (NOTE,)),
 ]
 
 

@@ -36,8 +36,8 @@ KEY_NAMES = {
 GROUPS = {
     "planner": ("plan", "reflect", "gap", "outline", "hypothetical", "label", "thought", "act", "step", "short_answer"),
     "notes": ("extract", "curate", "compress"),
-    "judge": ("judge", "novelty"),
-    "writer": ("draft",),
+    "judge": ("judge", "novelty", "evaluate"),
+    "writer": ("draft", "revise"),
 }
 
 

@@ -12,9 +12,11 @@ def condensed(text: str, most: int = LONGEST) -> str:
     """The text in about ``most`` characters; headings are never dropped, so many of them may need more."""
     if len(text) <= most:
         return text
-    tail = text[-int(most * _TAIL) :]
-    tail = tail[tail.find("\n") + 1 :] if "\n" in tail else tail
-    head = text[: len(text) - len(tail)]
+    end = len(text) - int(most * _TAIL)
+    head, tail = (
+        text[:end],
+        text[end:],
+    )  # A heading cut in two is whole again where they meet: nothing of a heading is dropped.
     parts = [(0, 0, 0), *((part.start, part.body, part.end) for part in headings(head))]
     parts[0] = (0, 0, parts[1][0] if len(parts) > 1 else len(head))
     room = max(0, most - len(tail) - sum(body - start for start, body, _ in parts))

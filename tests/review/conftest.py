@@ -1,0 +1,64 @@
+"""A judge who answers from a script, and a run whose answer is under review."""
+
+import asyncio
+
+import pytest
+
+from suffice.asks import Evaluation, Issue, SynthesisResponse
+from suffice.memory.trajectory import Trajectory
+from suffice.review.loop import Reviewing
+from suffice.run import Run
+from suffice.settings import ReviewRules
+from suffice.testing import ScriptedModel, passage
+from suffice.types import Bounds
+
+FIRST = SynthesisResponse("## Builders\n\nHalloran Works built it [1].", "Halloran Works [1].", ("Halloran [1].",))
+
+
+def scored(every=7.0, *issues, **own):
+    names = ("relevance", "completeness", "depth", "grounded", "specificity", "structure")
+    return Evaluation(**{name: own.get(name, every) for name in names}, issues=issues)
+
+
+def version(number):
+    return SynthesisResponse(f"## Builders\n\nHalloran Works built it, version {number} [1].")
+
+
+def missing(section="Builders", problem="say when"):
+    return Issue("depth", section, problem)
+
+
+class Case:
+    """``judgements`` and ``revisions`` are what the model answers, in order."""
+
+    def __init__(
+        self, judgements, revisions=(), *, rules=None, bounds=Bounds(), settle=None, clock=None, kind=ScriptedModel
+    ):
+        self.model = kind({"evaluate": list(judgements), "revise": list(revisions)})
+        options = {} if clock is None else {"clock": clock}
+        self.run = Run("Who built the bridge?", self.model, Trajectory, run_id="r", bounds=bounds, **options)
+        self.run.evidence.add(passage("p1", "The bridge was built by Halloran Works in 1887.", "Bridge"))
+        self.review = Reviewing(self.run, settle or as_it_is, rules or ReviewRules())
+
+    def play(self, written=FIRST):
+        async def all_of_them():
+            return [judged async for judged in self.review.rounds(written)]
+
+        return asyncio.run(all_of_them())
+
+    @property
+    def told(self):
+        return self.review.told()
+
+    @property
+    def roles(self):
+        return [ask.role for ask in self.model.asked]
+
+
+async def as_it_is(text):
+    return text
+
+
+@pytest.fixture
+def case():
+    return Case

@@ -1,0 +1,66 @@
+"""The rubric's arithmetic, and issues that always name a place."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from review.conftest import scored
+
+from suffice.asks import Issue
+from suffice.review.rubric import WEIGHTS, about, composite, issues, joined, scores
+
+marks = st.fixed_dictionaries({name: st.integers(0, 10) for name in WEIGHTS})
+
+
+def test_the_weights_are_s4s():
+    assert WEIGHTS == {
+        "relevance": 20,
+        "completeness": 20,
+        "depth": 25,
+        "grounded": 15,
+        "specificity": 10,
+        "structure": 10,
+    }
+    assert sum(WEIGHTS.values()) == 100
+
+
+@given(marks)
+def test_the_composite_is_a_rounded_mean(found):
+    value = composite(found)
+    assert min(found.values()) <= value <= max(found.values())
+    assert value == round(value, 1)
+    assert abs(value - sum(WEIGHTS[name] * found[name] for name in WEIGHTS) / 100) <= 0.05 + 1e-9
+
+
+def test_half_a_tenth_goes_up():
+    assert composite(scores(scored(8, depth=7, specificity=9))) == 7.9  # 7.85
+    assert composite(scores(scored(8, depth=7, relevance=9))) == 8.0  # 7.95
+
+
+@given(st.lists(marks, min_size=3, max_size=3))
+def test_one_reader_of_three_cannot_decide(readers):
+    together = joined(readers)
+    for name in WEIGHTS:
+        assert together[name] == sorted(reader[name] for reader in readers)[1]
+
+
+def test_every_weak_dimension_yields_an_issue_that_names_a_place():
+    found = scores(scored(9, depth=5, structure=7))
+    named = [
+        Issue("Depth", "## builders", "say when"),
+        Issue("looks", "", "nice"),
+        Issue("relevance", "gone", "drifts"),
+    ]
+    told = issues(named, found, ("Builders",), 8.0)
+    assert told == (
+        "depth, “Builders”: say when",
+        "structure, the whole text: scored 7 of 10",
+        "relevance, the whole text: drifts",
+    )
+
+
+@pytest.mark.parametrize(
+    ("issue", "section"),
+    [("depth, “A”: short", "A"), ("depth, “A, B”: short", "A, B"), ("depth, the whole text: about A", None)],
+)
+def test_the_section_of_an_issue(issue, section):
+    assert about(issue, ("A", "A, B")) == section
