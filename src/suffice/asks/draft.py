@@ -24,7 +24,7 @@ class Draft(Ask[SynthesisResponse]):
     answer = SynthesisResponse
     temperature = 0.1
     max_tokens = 2000
-    shrinks = (("gaps", "last"), ("notes", "first"))
+    shrinks = (("advice", "last"), ("gaps", "last"), ("notes", "first"))
 
     task: str
     notes: tuple[Note, ...]

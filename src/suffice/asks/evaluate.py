@@ -33,6 +33,7 @@ class Evaluate(Ask[Evaluation]):
     role = "evaluate"
     answer = Evaluation
     max_tokens = 700
+    shrinks = (("sources", "last"), ("sections", "last"))
 
     task: str
     reader: str

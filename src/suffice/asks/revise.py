@@ -13,6 +13,7 @@ class Revise(Ask[SynthesisResponse]):
     answer = SynthesisResponse
     temperature = 0.1
     max_tokens = 2500
+    shrinks = (("issues", "last"), ("notes", "first"))
 
     task: str
     instruction: str
