@@ -41,6 +41,7 @@ LAYERS = """
     presets
     pipeline
     front
+    jobs
     lab adapters
     testing doors __main__
 """

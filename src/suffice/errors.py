@@ -74,4 +74,8 @@ class ModelOutputError(ModelError):
     """A model answered in a shape that cannot be read."""
 
 
+class CutOff(TimeoutError):
+    """A call that the run's own time limit ended when the run was first gone through, before a crash; no failure of anybody."""
+
+
 INTERRUPTED = 130  # The exit status after Ctrl-C; an interruption is no error.

@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Awaitable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from suffice.errors import InputError, SearchError
+from suffice.errors import CutOff, InputError, SearchError
 from suffice.events import Believed, Event, RoundDone, Searching, Stopped
 from suffice.explanation import explain
 from suffice.gates.base import Gate
@@ -133,6 +133,8 @@ async def _search(search: Search, query: Query, depth: int) -> Hits:
         return Hits(query, tuple(await search(query, depth)))
     except SearchError as error:
         return Hits(query, failure=failure(error))
+    except CutOff:
+        return Hits(query, failure=LATE)
     except InputError:
         raise  # Only the user can mend it.
     except Exception as error:  # A bug in somebody's search is named as one, and does not take the run with it.

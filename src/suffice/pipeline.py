@@ -2,7 +2,8 @@
 
 import asyncio
 import secrets
-from collections.abc import AsyncGenerator
+import time
+from collections.abc import AsyncGenerator, Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
@@ -52,6 +53,9 @@ class Setup:
     """``None``: what is written goes out without a review."""
     seed: int = 0
     metadata: dict[str, Any] = field(default_factory=dict)
+    run_id: str | None = None
+    """A run that is taken up again keeps its name; ``None``: a new one."""
+    clock: Callable[[], float] = time.monotonic
 
 
 async def stream(setup: Setup) -> AsyncGenerator[Event, None]:
@@ -62,10 +66,11 @@ async def stream(setup: Setup) -> AsyncGenerator[Event, None]:
         setup.task,
         setup.model,
         parts.memory,
-        run_id=new_run_id(),
+        run_id=setup.run_id or new_run_id(),
         seed=setup.seed,
         grounded=parts.grounded,
         embed=setup.embed,
+        clock=setup.clock,
     )
     gate = bounded(parts.gate, Bounds())
     stopped: Stopped | None = None

@@ -58,6 +58,8 @@ class Settings:
     """Where runs are kept."""
     cache_dir: Path = Path(".")
     """Where indexes and vectors are kept; safe to delete."""
+    database_url: str | None = None
+    """A Postgres that several workers share; without one, an SQLite file in the data directory."""
     bounds: Bounds = field(default_factory=Bounds)
     """Bounds set for every run; they beat the tier's."""
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -76,6 +78,7 @@ def load(environment: Mapping[str, str] | None = None, folder: Path | None = Non
         offline=values.get("SUFFICE_OFFLINE", "") not in ("", "0"),
         data_dir=_folder(values, "SUFFICE_DATA_DIR", "XDG_DATA_HOME", ".local/share"),
         cache_dir=_folder(values, "SUFFICE_CACHE_DIR", "XDG_CACHE_HOME", ".cache"),
+        database_url=values.get("SUFFICE_DATABASE_URL") or None,
         bounds=_bounds(values),
         environment=values,
         models=model_settings.read(values),

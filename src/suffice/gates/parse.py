@@ -11,6 +11,7 @@ as text that parses back to the same gate.
 import re
 from collections.abc import Callable
 from functools import partial
+from inspect import signature
 from math import isinf
 
 from suffice import plugins
@@ -35,14 +36,18 @@ _DEEPEST = 50
 Value = float | int | str | bool
 
 
-def parse(text: str) -> Gate:
-    """The gate a text describes; an ``InputError`` that shows where it cannot be read."""
-    return _Parser(text).whole()
+def parse(text: str, *, files: bool = True) -> Gate:
+    """The gate a text describes; an ``InputError`` that shows where it cannot be read.
+
+    Without ``files`` no gate may name one: the text comes from somebody who must not read this machine's files.
+    """
+    return _Parser(text, files).whole()
 
 
 class _Parser:
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, files: bool) -> None:
         self.text = text
+        self.files = files
         self.tokens = self._scan(text)
         self.at = 0
         self.depth = 0
@@ -125,6 +130,8 @@ class _Parser:
                     raise self._error("a value without a name cannot follow a named one")
                 else:
                     positional.append(self._value())
+        if not self.files and _names_file(kind, positional, options):
+            raise self._error(f"{name} may not name a file here", back=1)
         return self._made(lambda: kind(*positional, **options), name)
 
     def _made(self, make: Callable[[], Gate], name: str = "") -> Gate:
@@ -181,6 +188,14 @@ class _Parser:
         where = self.at - back
         position = self.tokens[where][2] + 1 if where < len(self.tokens) else len(self.text) + 1
         return InputError(f"Gate {self.text!r}: {what} at character {position}")
+
+
+def _names_file(kind: Callable[..., Gate], positional: list[Value], options: dict[str, Value]) -> bool:
+    """Whether the gate's ``file`` is among what it would be made with; by position too."""
+    try:
+        return "file" in signature(kind).bind_partial(*positional, **options).arguments
+    except TypeError:  # It cannot be made anyway, and then says why.
+        return False
 
 
 def _whole(value: float, what: str = "rounds") -> int:

@@ -1,0 +1,1 @@
+"""The HTTP service: what CONTRACT calls ``/run``, ``/jobs`` and the rest, over durable runs."""

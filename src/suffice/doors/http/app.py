@@ -1,0 +1,36 @@
+"""The application: its paths, what stands before them, and the worker's life around it."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI
+
+from suffice import __version__
+from suffice.doors.http import health, jobs, problems, runs
+from suffice.doors.http.context import Service
+from suffice.doors.http.guard import Guard
+
+
+def application(service: Service) -> FastAPI:
+    @asynccontextmanager
+    async def life(app: FastAPI) -> AsyncGenerator[None, None]:
+        await service.worker.start()
+        try:
+            yield
+        finally:
+            await service.worker.stop()
+
+    app = FastAPI(
+        title="suffice",
+        summary="Deep research that knows when it knows enough.",
+        version=__version__,
+        lifespan=life,
+        docs_url=None,  # The usual page loads its scripts from elsewhere.
+        redoc_url=None,
+    )
+    app.state.service = service
+    problems.install(app)
+    app.add_middleware(Guard)
+    for part in (runs, jobs, health):
+        app.include_router(part.router)
+    return app

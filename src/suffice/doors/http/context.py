@@ -1,0 +1,30 @@
+"""What every path needs: the worker, what the operator offers, and who is asking."""
+
+from dataclasses import dataclass
+from typing import Annotated, cast
+
+from fastapi import Depends, Request
+
+from suffice.jobs.worker import Worker
+
+
+@dataclass(frozen=True)
+class Service:
+    """``models`` are those a request may name, the first when it names none; ``web``: requests may search the web."""
+
+    worker: Worker
+    models: tuple[str, ...] = ()
+    web: bool = False
+
+
+def service(request: Request) -> Service:
+    return cast(Service, request.app.state.service)
+
+
+def owner(request: Request) -> str:
+    """Whose runs these are."""
+    return cast(str, getattr(request.state, "owner", "local"))
+
+
+Here = Annotated[Service, Depends(service)]
+Owner = Annotated[str, Depends(owner)]

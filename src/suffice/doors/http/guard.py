@@ -1,0 +1,89 @@
+"""What stands before every path: bodies are small and come in time, and no browser does more with an answer than it should."""
+
+import asyncio
+
+from starlette.datastructures import MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from suffice.doors.http.problems import answer
+
+LARGEST_BODY = 256 * 1024  # Bytes. A task is at most 20,000 characters; documents do not come this way.
+BODY_TIME = 15.0  # Seconds until a body must be there.
+
+HEADERS = {
+    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), microphone=(), geolocation=()",
+    "cache-control": "no-store",
+}
+
+
+class Guard:
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+
+        async def guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        try:
+            body = await _body(scope, receive)
+        except _TooLarge:
+            refusal = answer(
+                413, f"The body is larger than {LARGEST_BODY // 1024} KiB", headers={"connection": "close"}
+            )
+            await refusal(scope, receive, guarded)
+        except TimeoutError:
+            refusal = answer(408, f"The body was not there after {BODY_TIME:g} seconds", True, {"connection": "close"})
+            await refusal(scope, receive, guarded)
+        else:
+            await self._app(scope, _then(body, receive), guarded)
+
+
+class _TooLarge(Exception):
+    pass
+
+
+async def _body(scope: Scope, receive: Receive) -> bytes:
+    """The whole body, within its bounds."""
+    for name, value in scope["headers"]:
+        if name == b"content-length" and value.isdigit() and int(value) > LARGEST_BODY:
+            raise _TooLarge
+    body = bytearray()
+    async with asyncio.timeout(BODY_TIME):
+        while True:
+            message = await receive()
+            if message["type"] != "http.request":
+                return bytes(body)
+            body += message.get("body", b"")
+            if len(body) > LARGEST_BODY:
+                raise _TooLarge
+            if not message.get("more_body"):
+                return bytes(body)
+
+
+def _then(body: bytes, receive: Receive) -> Receive:
+    """The body in one piece, then whatever comes."""
+    told = False
+
+    async def again() -> Message:
+        nonlocal told
+        if not told:
+            told = True
+            return {"type": "http.request", "body": body, "more_body": False}
+        return await receive()
+
+    return again

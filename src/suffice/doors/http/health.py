@@ -1,0 +1,47 @@
+"""Whether the service lives, whether it can work, and what it has done so far."""
+
+import asyncio
+
+import sqlalchemy as sa
+from fastapi import APIRouter, Response
+from fastapi.responses import PlainTextResponse
+from pydantic import BaseModel
+
+from suffice.doors.http.context import Here
+from suffice.doors.http.problems import Problem, documented
+from suffice.jobs.store import ENDED
+
+router = APIRouter()
+
+
+class Health(BaseModel):
+    status: str
+
+
+@router.get("/healthz", summary="Is the process alive?")
+async def healthz() -> Health:
+    return Health(status="ok")
+
+
+@router.get("/readyz", summary="Can it take runs?", responses=documented(503))
+async def readyz(here: Here) -> Health:
+    try:
+        await asyncio.to_thread(here.worker.store.counts)
+    except sa.exc.SQLAlchemyError:
+        raise Problem(503, "The database does not answer", retryable=True) from None
+    return Health(status="ok")
+
+
+@router.get("/metrics", summary="Figures for Prometheus", response_class=PlainTextResponse)
+async def metrics(here: Here) -> Response:
+    counts = await asyncio.to_thread(here.worker.store.counts)
+    workers = await asyncio.to_thread(here.worker.roster.alive)
+    lines = [
+        "# HELP suffice_runs Runs by status.",
+        "# TYPE suffice_runs gauge",
+        *(f'suffice_runs{{status="{status}"}} {counts.get(status, 0)}' for status in ("queued", "running", *ENDED)),
+        "# HELP suffice_workers Workers whose heart beats.",
+        "# TYPE suffice_workers gauge",
+        f"suffice_workers {workers}",
+    ]
+    return PlainTextResponse("\n".join(lines) + "\n", media_type="text/plain; version=0.0.4; charset=utf-8")

@@ -1,0 +1,106 @@
+"""Every failure in one shape: ``{"error": {"type", "message", "retryable"}}`` with a fitting status."""
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException
+
+from suffice.errors import InputError, SufficeError, Unavailable
+
+log = logging.getLogger(__name__)
+
+_TYPES = {
+    400: "bad_request",
+    401: "unauthorized",
+    403: "forbidden",
+    404: "not_found",
+    405: "method_not_allowed",
+    408: "too_slow",
+    409: "conflict",
+    413: "too_large",
+    421: "wrong_host",
+    422: "invalid_request",
+    429: "too_many",
+    500: "internal",
+    503: "unavailable",
+}
+
+
+class ErrorDetail(BaseModel):
+    type: str
+    message: str
+    retryable: bool
+
+
+class ErrorResponse(BaseModel):
+    """What went wrong, in one sentence, and whether the same request may succeed later."""
+
+    error: ErrorDetail
+
+
+class Problem(Exception):
+    """A request that cannot be served; ``headers`` go with the answer."""
+
+    def __init__(
+        self, status: int, message: str, *, retryable: bool = False, headers: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.retryable = retryable
+        self.headers = dict(headers or {})
+
+
+def answer(
+    status: int, message: str, retryable: bool = False, headers: Mapping[str, str] | None = None
+) -> JSONResponse:
+    detail = {"type": _TYPES.get(status, "error"), "message": message, "retryable": retryable}
+    return JSONResponse({"error": detail}, status, dict(headers or {}))
+
+
+def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """These failures, for the description of a path."""
+    return {status: {"model": ErrorResponse, "description": _TYPES[status].replace("_", " ")} for status in statuses}
+
+
+def install(app: FastAPI) -> None:
+    """Turn whatever is raised into an answer."""
+
+    @app.exception_handler(Problem)
+    async def problem(request: Request, error: Problem) -> JSONResponse:
+        return answer(error.status, str(error), error.retryable, error.headers)
+
+    @app.exception_handler(RequestValidationError)
+    async def invalid(request: Request, error: RequestValidationError) -> JSONResponse:
+        return answer(422, _said(error))
+
+    @app.exception_handler(HTTPException)
+    async def http(request: Request, error: HTTPException) -> JSONResponse:
+        path = request.url.path
+        words = {404: f"There is nothing at {path}", 405: f"{request.method} is not possible at {path}"}
+        return answer(error.status_code, words.get(error.status_code, str(error.detail)), headers=error.headers)
+
+    @app.exception_handler(SufficeError)
+    async def ours(request: Request, error: SufficeError) -> JSONResponse:
+        if isinstance(error, Unavailable):
+            return answer(503, str(error), error.retryable)
+        return answer(422 if isinstance(error, InputError) else 500, str(error))
+
+    @app.exception_handler(Exception)
+    async def unforeseen(request: Request, error: Exception) -> JSONResponse:
+        log.error("%s %s failed", request.method, request.url.path, exc_info=error)
+        return answer(500, "Something went wrong inside; the operator's log says what")
+
+
+def _said(error: RequestValidationError) -> str:
+    """The first thing wrong, with its place, as a sentence."""
+    first = error.errors()[0]
+    place = ".".join(str(part) for part in first["loc"] if part != "body")
+    message = str(first["msg"]).removeprefix("Value error, ")
+    if first["type"] == "extra_forbidden":
+        message = "there is no such key"
+    return f"{place}: {message}" if place else message

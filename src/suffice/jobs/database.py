@@ -1,0 +1,107 @@
+"""Where runs are kept: an SQLite file in the data directory, or a Postgres that several machines share."""
+
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+
+from suffice.errors import InputError, Unavailable
+
+_POSTGRES = ("postgresql", "postgres", "postgresql+psycopg")
+
+tables = sa.MetaData()
+
+runs = sa.Table(
+    "suffice_runs",
+    tables,
+    sa.Column("id", sa.String(64), primary_key=True),
+    sa.Column("owner", sa.String(64), nullable=False),
+    sa.Column("status", sa.String(16), nullable=False, index=True),
+    sa.Column("order", sa.Text, nullable=False),
+    sa.Column("priority", sa.Integer, nullable=False),
+    sa.Column("created", sa.Float, nullable=False),
+    sa.Column("started", sa.Float),
+    sa.Column("finished", sa.Float),
+    sa.Column("attempts", sa.Integer, nullable=False, default=0),
+    sa.Column("cancel", sa.Boolean, nullable=False, default=False),
+    sa.Column("idempotency", sa.String(255)),
+    sa.Column("report", sa.Text),
+    sa.Column("error", sa.Text),
+    sa.UniqueConstraint("owner", "idempotency"),
+    sa.Index("suffice_runs_of_owner", "owner", "created", "id"),
+)
+
+events = sa.Table(
+    "suffice_events",
+    tables,
+    sa.Column("run", sa.String(64), primary_key=True),
+    sa.Column("seq", sa.Integer, primary_key=True),
+    sa.Column("type", sa.String(32), nullable=False),
+    sa.Column("data", sa.Text, nullable=False),
+)
+
+workers = sa.Table(
+    "suffice_workers",
+    tables,
+    sa.Column("id", sa.String(64), primary_key=True),
+    sa.Column("host", sa.String(255), nullable=False),
+    sa.Column("pid", sa.Integer, nullable=False),
+    sa.Column("beat", sa.Float, nullable=False),
+)
+
+
+def sqlite(path: Path) -> str:
+    """The address of an SQLite file; its folder is made."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(
+            f"The data directory {path.parent} cannot be made: {error.strerror}; set SUFFICE_DATA_DIR"
+        ) from error
+    return f"sqlite:///{path.resolve()}"
+
+
+def address(url: str | None, data_dir: Path) -> str:
+    """What ``SUFFICE_DATABASE_URL`` says, or the file in the data directory."""
+    if not url:
+        return sqlite(data_dir / "service.sqlite")
+    try:
+        parsed = sa.make_url(url)
+    except sa.exc.ArgumentError as error:
+        raise InputError(
+            "SUFFICE_DATABASE_URL is no address; write postgresql://user:password@host/database"
+        ) from error
+    if parsed.drivername in _POSTGRES:
+        return parsed.set(drivername="postgresql+psycopg").render_as_string(hide_password=False)
+    raise InputError(
+        f"SUFFICE_DATABASE_URL names {parsed.drivername!r}; use postgresql://…, or unset it for an SQLite file in the data "
+        "directory"
+    )
+
+
+def connect(url: str) -> sa.Engine:
+    """An engine with our tables made; writers on SQLite wait for each other instead of failing."""
+    postgres = not url.startswith("sqlite")
+    engine = sa.create_engine(url, pool_pre_ping=postgres, pool_size=10, max_overflow=10)
+    if not postgres:
+        sa.event.listen(engine, "connect", _patient)
+    try:
+        with engine.begin() as connection:
+            if postgres:  # Two workers that start at once would otherwise both make the tables.
+                connection.execute(sa.text("SELECT pg_advisory_xact_lock(7823401)"))
+            tables.create_all(connection)
+    except sa.exc.OperationalError as error:
+        engine.dispose()
+        where = sa.make_url(url).render_as_string(hide_password=True)
+        raise Unavailable(f"The database {where} does not answer ({_first_line(error)}); is it running?") from error
+    return engine
+
+
+def _patient(connection: Any, record: Any) -> None:
+    connection.isolation_level = "IMMEDIATE"
+    connection.execute("PRAGMA busy_timeout=30000")
+    connection.execute("PRAGMA journal_mode=WAL")  # Readers do not wait for the writer.
+
+
+def _first_line(error: sa.exc.OperationalError) -> str:
+    return str(error.orig).strip().partition("\n")[0]

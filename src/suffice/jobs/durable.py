@@ -1,0 +1,65 @@
+"""The seams of a run whose every paid call is a step of its journal."""
+
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import msgspec
+
+from suffice.asks.base import Ask
+from suffice.jobs.journal import Journal
+from suffice.models.base import Model, Reply
+from suffice.pipeline import Setup
+from suffice.search.base import Search
+from suffice.types import Passage, Query, Usage
+
+A = TypeVar("A")
+
+
+class DurableModel:
+    """Wraps any model: an ask that was answered before a crash is not asked again."""
+
+    def __init__(self, model: Model, journal: Journal) -> None:
+        self._model = model
+        self._journal = journal
+        self.name = model.name
+        self.local = model.local
+        self.context: int | None = getattr(model, "context", None)
+
+    async def __call__(self, ask: Ask[A]) -> Reply[A]:
+        async def call() -> Any:
+            reply = await self._model(ask)
+            return msgspec.to_builtins({"answer": reply.answer, "usage": reply.usage})
+
+        found = await self._journal.step(f"ask {ask.role}", [type(ask).__qualname__, ask], call)
+        return Reply(msgspec.convert(found["answer"], ask.answer), msgspec.convert(found["usage"], Usage))
+
+
+class DurableSearch:
+    """Wraps any search: a query that was answered before a crash is not sent again."""
+
+    def __init__(self, search: Search, journal: Journal) -> None:
+        self._search = search
+        self._journal = journal
+
+    async def __call__(self, query: Query, k: int) -> list[Passage]:
+        async def call() -> Any:
+            return msgspec.to_builtins(await self._search(query, k))
+
+        return msgspec.convert(await self._journal.step("search", [query.text, k], call), list[Passage])
+
+
+def pays(setup: Setup) -> bool:
+    """Whether anything of this run costs more than to do it again: the extractive model over files does not."""
+    from suffice.search.corpus import Corpus
+
+    return setup.model.name != "extractive" or not isinstance(setup.search, Corpus)
+
+
+def durable(setup: Setup, journal: Journal) -> Setup:
+    """The same run with its calls in the journal and its clock ticking there."""
+    return replace(
+        setup,
+        model=DurableModel(setup.model, journal),
+        search=DurableSearch(setup.search, journal),
+        clock=journal.clock,
+    )

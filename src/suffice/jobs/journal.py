@@ -1,0 +1,123 @@
+"""The journal of a run: every paid call and its outcome, found again by what was asked.
+
+A step of the workflow is looked up by content, not by position: its name is the kind of call, a digest of what was asked and
+how often the same was asked before. So calls under way at the same time may finish in any order, and a run that is picked up
+by a newer version repeats only what it now asks differently.
+
+**The clock of a durable run ticks at its steps.** Each outcome carries the seconds the run had worked when it came; between
+steps the clock stands still. So every decision about time is the same when the run is gone through again, and time in which
+nobody worked on the run does not count.
+"""
+
+import asyncio
+import hashlib
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+import msgspec
+from dbos import DBOS
+from dbos._context import assert_current_dbos_context
+
+from suffice import errors
+from suffice.errors import CutOff, SufficeError, Unavailable
+
+Outcome = dict[str, Any]
+
+
+class Suspended(BaseException):
+    """The process lets go of the run; whoever picks it up goes on. No error, so nothing may record it as one."""
+
+
+class Journal:
+    """``stopped`` says whether somebody cancelled the run, ``suspended`` whether this process is about to end."""
+
+    def __init__(
+        self,
+        recorded: Mapping[str, Outcome],
+        *,
+        stopped: Callable[[], Awaitable[bool]],
+        suspended: Callable[[], bool],
+    ) -> None:
+        self._recorded = recorded
+        self._stopped = stopped
+        self._suspended = suspended
+        self._asked: Counter[str] = Counter()
+        self._worked = 0.0
+        self._before = max((outcome["at"] for outcome in recorded.values()), default=0.0)
+        self._began = time.monotonic()
+
+    def clock(self) -> float:
+        """Seconds of work at the last finished step."""
+        return self._worked
+
+    async def step(self, kind: str, asked: Any, call: Callable[[], Awaitable[Any]]) -> Any:
+        """The outcome of a call, from the journal if it was made before. Its errors are outcomes too."""
+        digest = hashlib.sha256(msgspec.json.encode(asked, enc_hook=str, order="deterministic")).hexdigest()[:24]
+        self._asked[digest] += 1
+        name = f"{kind} {digest} {self._asked[digest]}"
+        outcome = self._recorded.get(name)
+        raised: BaseException | None = None
+        if outcome is None:
+
+            async def made() -> Outcome:
+                nonlocal raised
+                answer, raised = await self._call(call)
+                return {"at": self._before + time.monotonic() - self._began, **answer}
+
+            outcome = await DBOS.run_step_async({"name": name}, made)
+        self._worked = max(self._worked, outcome["at"])
+        if raised is not None:
+            raise raised
+        return _result(outcome)
+
+    async def _call(self, call: Callable[[], Awaitable[Any]]) -> tuple[Outcome, BaseException | None]:
+        if self._suspended():
+            raise Suspended
+        if await self._stopped():
+            await asyncio.Event().wait()  # Whoever saw that the run was cancelled ends this wait.
+        try:
+            return {"answer": await call()}, None
+        except asyncio.CancelledError as cut:
+            if self._suspended():
+                raise Suspended from None
+            if await self._stopped():
+                raise
+            return {"cut": True}, cut  # The run's own time limit cut it off.
+        except Exception as error:
+            return {"error": _described(error)}, error
+
+
+async def open_journal(run: str, *, stopped: Callable[[], Awaitable[bool]], suspended: Callable[[], bool]) -> Journal:
+    """The journal of the workflow that calls this, as far as it was written."""
+    steps = await DBOS.list_workflow_steps_async(run)
+    # New steps are numbered after those there are: a step is found by its name, its number says nothing.
+    assert_current_dbos_context().function_id = max((step["function_id"] for step in steps), default=0)
+    recorded = {step["function_name"]: step["output"] for step in steps if isinstance(step["output"], dict)}
+    return Journal(recorded, stopped=stopped, suspended=suspended)
+
+
+def _described(error: Exception) -> dict[str, Any]:
+    return {
+        "type": type(error).__name__,
+        "message": str(error),
+        "retryable": getattr(error, "retryable", False),
+        "attempt": getattr(error, "attempt", 1),
+    }
+
+
+def _result(outcome: Outcome) -> Any:
+    if "answer" in outcome:
+        return outcome["answer"]
+    if "cut" in outcome:
+        raise CutOff("the run's time was up before this call was answered")
+    error = outcome["error"]
+    kind = getattr(errors, error["type"], None)
+    if isinstance(kind, type) and issubclass(kind, Unavailable):
+        again = kind(error["message"], retryable=error["retryable"])
+        again.attempt = error["attempt"]
+        raise again
+    if isinstance(kind, type) and issubclass(kind, SufficeError):
+        raise kind(error["message"])
+    raise RuntimeError(f"{error['type']}: {error['message']}")
