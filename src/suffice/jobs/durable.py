@@ -6,11 +6,13 @@ from typing import Any, TypeVar
 import msgspec
 
 from suffice.asks.base import Ask
-from suffice.jobs.journal import Journal
+from suffice.errors import SearchError
+from suffice.jobs.journal import Journal, described, restored
 from suffice.models.base import Model, Reply
 from suffice.pipeline import Setup
 from suffice.search.base import Search
-from suffice.types import Passage, Query, Usage
+from suffice.search.resilience import Listener, nobody, surviving
+from suffice.types import Failure, Passage, Query, Usage
 
 A = TypeVar("A")
 
@@ -35,17 +37,32 @@ class DurableModel:
 
 
 class DurableSearch:
-    """Wraps any search: a query that was answered before a crash is not sent again."""
+    """Wraps any search: a query that was answered before a crash is not sent again. Attempts that fail and are made again
+    belong to the step; ``report`` hears of them when it is over."""
 
-    def __init__(self, search: Search, journal: Journal) -> None:
+    def __init__(self, search: Search, journal: Journal, report: Listener = nobody) -> None:
         self._search = search
         self._journal = journal
+        self._report = report
+
+    def reporting(self, report: Listener) -> "DurableSearch":
+        return DurableSearch(self._search, self._journal, report)
 
     async def __call__(self, query: Query, k: int) -> list[Passage]:
         async def call() -> Any:
-            return msgspec.to_builtins(await self._search(query, k))
+            heard: list[Failure] = []
+            try:
+                found = await surviving(self._search, heard.append)(query, k)
+            except SearchError as error:
+                return msgspec.to_builtins({"heard": heard, "error": described(error)})
+            return msgspec.to_builtins({"heard": heard, "found": found})
 
-        return msgspec.convert(await self._journal.step("search", [query.text, k], call), list[Passage])
+        outcome = await self._journal.step("search", [query.text, k], call)
+        for failure in msgspec.convert(outcome["heard"], list[Failure]):
+            self._report(failure)
+        if "error" in outcome:
+            raise restored(outcome["error"])
+        return msgspec.convert(outcome["found"], list[Passage])
 
 
 def pays(setup: Setup) -> bool:

@@ -86,7 +86,7 @@ class Journal:
                 raise
             return {"cut": True}, cut  # The run's own time limit cut it off.
         except Exception as error:
-            return {"error": _described(error)}, error
+            return {"error": described(error)}, error
 
 
 async def open_journal(run: str, *, stopped: Callable[[], Awaitable[bool]], suspended: Callable[[], bool]) -> Journal:
@@ -98,7 +98,7 @@ async def open_journal(run: str, *, stopped: Callable[[], Awaitable[bool]], susp
     return Journal(recorded, stopped=stopped, suspended=suspended)
 
 
-def _described(error: Exception) -> dict[str, Any]:
+def described(error: Exception) -> dict[str, Any]:
     return {
         "type": type(error).__name__,
         "message": str(error),
@@ -107,17 +107,20 @@ def _described(error: Exception) -> dict[str, Any]:
     }
 
 
+def restored(error: dict[str, Any]) -> Exception:
+    """The error again, of the kind it was, or the nearest of ours."""
+    kind = getattr(errors, error["type"], None)
+    if not (isinstance(kind, type) and issubclass(kind, SufficeError)):
+        return RuntimeError(f"{error['type']}: {error['message']}")
+    again = kind(error["message"])
+    if isinstance(again, Unavailable):
+        again.retryable, again.attempt = error["retryable"], error["attempt"]
+    return again
+
+
 def _result(outcome: Outcome) -> Any:
-    if "answer" in outcome:
-        return outcome["answer"]
     if "cut" in outcome:
         raise CutOff("the run's time was up before this call was answered")
-    error = outcome["error"]
-    kind = getattr(errors, error["type"], None)
-    if isinstance(kind, type) and issubclass(kind, Unavailable):
-        again = kind(error["message"], retryable=error["retryable"])
-        again.attempt = error["attempt"]
-        raise again
-    if isinstance(kind, type) and issubclass(kind, SufficeError):
-        raise kind(error["message"])
-    raise RuntimeError(f"{error['type']}: {error['message']}")
+    if "error" in outcome:
+        raise restored(outcome["error"])
+    return outcome["answer"]

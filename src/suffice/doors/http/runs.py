@@ -122,9 +122,7 @@ async def _report(here: Service, run: str) -> dict[str, Any]:
 
 def _check_web(here: Service, options: schema.SearchOptions) -> None:
     if options.web and not here.web:
-        raise Problem(
-            422, "options.web: this service does not search the web; its operator starts it with --web to allow it"
-        )
+        raise Problem(422, "options.web: this service does not search the web; its operator allows it with --web")
 
 
 def _shown(passage: Passage) -> schema.FoundPassage:
