@@ -91,7 +91,8 @@ class Journal:
 
 async def open_journal(run: str, *, stopped: Callable[[], Awaitable[bool]], suspended: Callable[[], bool]) -> Journal:
     """The journal of the workflow that calls this, as far as it was written."""
-    steps = await DBOS.list_workflow_steps_async(run)
+    # Outside the workflow's context: within it the list itself would be a step, and remembered.
+    steps = await asyncio.get_running_loop().run_in_executor(None, DBOS.list_workflow_steps, run)
     # New steps are numbered after those there are: a step is found by its name, its number says nothing.
     assert_current_dbos_context().function_id = max((step["function_id"] for step in steps), default=0)
     recorded = {step["function_name"]: step["output"] for step in steps if isinstance(step["output"], dict)}
