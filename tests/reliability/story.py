@@ -101,9 +101,13 @@ class CountedSearch:
         call = self._ledger.killer.began()
         mark = hashlib.sha256(query.text.encode()).hexdigest()[:6]
         self._ledger.paid(call, f"search {mark} {k}")
-        found = [passage("bridge", "The Meridian bridge was built by Halloran Works in 1887.", "Meridian bridge", score=1.0)]
+        found = [
+            passage("bridge", "The Meridian bridge was built by Halloran Works in 1887.", "Meridian bridge", score=1.0)
+        ]
         return found + [
-            passage(f"{mark}-{n}", f"Page {n} about {query.text}: a note on bridge {mark}.", f"Note {mark} {n}", score=0.5)
+            passage(
+                f"{mark}-{n}", f"Page {n} about {query.text}: a note on bridge {mark}.", f"Note {mark} {n}", score=0.5
+            )
             for n in (1, 2)
         ]
 

@@ -22,6 +22,7 @@ def serve(host: str, port: int, docs: Sequence[str], models: Sequence[str], limi
 
     from suffice.doors.http.app import application
     from suffice.doors.http.context import Service
+    from suffice.models.choose import choose
 
     config = settings.load()
     terminal = Terminal(quiet=False)
@@ -31,8 +32,9 @@ def serve(host: str, port: int, docs: Sequence[str], models: Sequence[str], limi
         )
     listening = _bound(host, port)
     worker = Worker(database.address(config.database_url, config.data_dir), orders.collections(docs), limits=limits)
-    offered = tuple(models) or (config.model or "extractive",)
-    app = application(Service(worker, offered, web))
+    usual = models[0] if models else None
+    choose(usual, config, terminal.say)  # Where documents go is said before the first call.
+    app = application(Service(worker, usual, tuple(dict.fromkeys((*models, "extractive"))), web))
     shown = f"[{host}]" if ":" in host else host
     terminal.say(f"suffice listens on http://{shown}:{listening.getsockname()[1]}")
     terminal.say(f"Collections: {', '.join(worker.offered) or 'none (start with --docs NAME=PATH)'}.")

@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from dbos import DBOS, DBOSConfig, Serializer, SetEnqueueOptions, SetWorkflowID
@@ -52,13 +52,11 @@ class Limits:
 
 @dataclass
 class _Active:
-    """A run this process works on. ``watch`` sees its events first; ``kept`` is false once it was interrupted here."""
+    """A run this process works on."""
 
     work: asyncio.Task[None] | None = None
-    watch: Callable[[Event], None] | None = None
     interrupted: bool = False
     report: Report | None = None
-    done: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 class Worker:
@@ -84,6 +82,7 @@ class Worker:
         self.feed = Feed(self.store)
         self.roster = Roster(engine) if dead_after is None else Roster(engine, dead_after=dead_after)
         self._active: dict[str, _Active] = {}
+        self._workflows: set[asyncio.Task[Any]] = set()
         self._stopping = threading.Event()
         self._heart = threading.Thread(target=self._live, name="heart", daemon=True)
         self._workflow: Callable[[str], Any] = _unstarted
@@ -105,6 +104,10 @@ class Worker:
         DBOS(config=config)
 
         async def research(run: str) -> str:
+            workflow = asyncio.current_task()
+            assert workflow is not None
+            self._workflows.add(workflow)
+            workflow.add_done_callback(self._workflows.discard)
             return await self._execute(run)
 
         self._workflow = DBOS.workflow(name="research", max_recovery_attempts=None)(research)
@@ -128,7 +131,8 @@ class Worker:
         for active in self._active.values():
             if active.work is not None:
                 active.work.cancel()
-        await asyncio.gather(*(active.done.wait() for active in self._active.values()))
+        if self._workflows:
+            await asyncio.wait(self._workflows)
         await asyncio.to_thread(self._heart.join)
         await asyncio.to_thread(self.roster.leave)
         # In a thread of its own: it shuts down the pool that the loop's other threads come from.
@@ -222,7 +226,6 @@ class Worker:
             await self._fail(run, "InternalError", "Something went wrong inside; the operator's log says what", False)
         finally:
             self._active.pop(run, None)
-            active.done.set()
             self.feed.wake(run)
         return "done"
 

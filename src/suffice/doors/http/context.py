@@ -10,10 +10,12 @@ from suffice.jobs.worker import Worker
 
 @dataclass(frozen=True)
 class Service:
-    """``models`` are those a request may name, the first when it names none; ``web``: requests may search the web."""
+    """``model`` is used when a request names none (``None``: whatever is configured), ``models`` are those it may name;
+    ``web``: requests may search the web."""
 
     worker: Worker
-    models: tuple[str, ...] = ()
+    model: str | None = None
+    models: tuple[str, ...] = ("extractive",)
     web: bool = False
 
 

@@ -52,9 +52,8 @@ async def job(job: JobId, here: Here, owner: Owner) -> schema.Job:
 @router.get(
     "/jobs/{job}/events",
     summary="Watch a run",
-    response_class=EventSourceResponse,
     response_model=None,
-    responses={200: {"description": "Server-sent events; `end` is the last"}, **_FAILURES},
+    responses={200: {"description": "`end` is the last", "content": {"text/event-stream": {}}}, **_FAILURES},
 )
 async def watch(
     job: JobId,

@@ -93,9 +93,9 @@ async def _ordered(
     wanted = request.options.model
     if wanted is not None and wanted not in here.models:
         raise Problem(422, f"options.model: {wanted!r} is not offered here; choose from: {', '.join(here.models)}")
-    order = schema.order(request, tier, wanted or (here.models[0] if here.models else None))
+    order = schema.order(request, tier, wanted or here.model)
     orders.searchable(order, here.worker.offered)
-    await prepare(order.task, replace(order.options, search=_nothing))
+    await prepare(order.task, replace(order.options, search=_nothing, model="extractive"))
     kept = await here.worker.order(order, owner=owner, priority=priority, idempotency=key)
     if key is not None and kept.order != order.dumps():
         raise Problem(409, f"Idempotency-Key {key!r} was used for another request; choose a new one")
