@@ -12,6 +12,7 @@ import typer
 from typer.core import TyperCommand, TyperOption
 
 from suffice import __version__
+from suffice.doors import service_cli
 from suffice.errors import INTERRUPTED
 
 app = typer.Typer(
@@ -307,59 +308,15 @@ def calibrate(
     raise typer.Exit(replaying.calibrate(files, corpus=corpus, rounds=rounds, file=file))
 
 
-Served = Annotated[
-    list[str] | None,
-    typer.Option("--docs", help="A collection that requests may search; may be repeated.", metavar="NAME=PATH|PATH"),
-]
-AtOnce = Annotated[int, typer.Option(help="Runs that this process works on at once.", min=1)]
-ForOne = Annotated[int, typer.Option(help="Runs of one user that are worked on at once.", min=1)]
-Overall = Annotated[int | None, typer.Option(help="Runs that all workers together work on at once.", min=1)]
-
-
-@app.command()
-def serve(
-    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="The port to listen on.", min=0, max=65535)] = 8080,
-    docs: Served = None,
-    model: Annotated[
-        list[str] | None,
-        typer.Option(help="A model that requests may name; may be repeated, the first is the default.", metavar="NAME"),
-    ] = None,
-    web: Annotated[bool, typer.Option("--web", help="Requests may search the web.")] = False,
-    runs: AtOnce = 32,
-    runs_per_user: ForOne = 8,
-    runs_overall: Overall = None,
-    debug: Debug = False,
-) -> None:
-    """Answer over HTTP: durable runs, watched live, for several people."""
-    from suffice.doors import serving
-    from suffice.jobs.worker import Limits
-
-    limits = Limits(runs, runs_per_user, runs_overall)
-    raise typer.Exit(serving.serve(host, port, docs or [], model or [], limits, web=web))
-
-
-@app.command()
-def worker(
-    docs: Served = None,
-    runs: AtOnce = 32,
-    runs_per_user: ForOne = 8,
-    runs_overall: Overall = None,
-    debug: Debug = False,
-) -> None:
-    """Work on the runs of a service that shares this worker's database."""
-    from suffice.doors import serving
-    from suffice.jobs.worker import Limits
-
-    raise typer.Exit(serving.work(docs or [], Limits(runs, runs_per_user, runs_overall)))
-
-
 @app.command()
 def doctor(debug: Debug = False) -> None:
     """Say what is configured, what works, and what to do about the rest."""
     from suffice.doors import checkup
 
     raise typer.Exit(checkup.doctor())
+
+
+service_cli.add_to(app)
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -1,0 +1,55 @@
+"""The commands of the service, as words: what they do is elsewhere, and imported when one of them is called."""
+
+from typing import Annotated
+
+import typer
+
+Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+Served = Annotated[
+    list[str] | None,
+    typer.Option("--docs", help="A collection that requests may search; may be repeated.", metavar="NAME=PATH|PATH"),
+]
+AtOnce = Annotated[int, typer.Option(help="Runs that this process works on at once.", min=1)]
+ForOne = Annotated[int, typer.Option(help="Runs of one user that are worked on at once.", min=1)]
+Overall = Annotated[int | None, typer.Option(help="Runs that all workers together work on at once.", min=1)]
+
+
+def serve(
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="The port to listen on.", min=0, max=65535)] = 8080,
+    docs: Served = None,
+    model: Annotated[
+        list[str] | None,
+        typer.Option(help="A model that requests may name; may be repeated, the first is the default.", metavar="NAME"),
+    ] = None,
+    web: Annotated[bool, typer.Option("--web", help="Requests may search the web.")] = False,
+    runs: AtOnce = 32,
+    runs_per_user: ForOne = 8,
+    runs_overall: Overall = None,
+    debug: Debug = False,
+) -> None:
+    """Answer over HTTP: durable runs, watched live, for several people."""
+    from suffice.doors import serving
+    from suffice.jobs.worker import Limits
+
+    limits = Limits(runs, runs_per_user, runs_overall)
+    raise typer.Exit(serving.serve(host, port, docs or [], model or [], limits, web=web))
+
+
+def worker(
+    docs: Served = None,
+    runs: AtOnce = 32,
+    runs_per_user: ForOne = 8,
+    runs_overall: Overall = None,
+    debug: Debug = False,
+) -> None:
+    """Work on the runs of a service that shares this worker's database."""
+    from suffice.doors import serving
+    from suffice.jobs.worker import Limits
+
+    raise typer.Exit(serving.work(docs or [], Limits(runs, runs_per_user, runs_overall)))
+
+
+def add_to(app: typer.Typer) -> None:
+    app.command()(serve)
+    app.command()(worker)
