@@ -30,6 +30,10 @@ class Evidence:
             return None
         return self._passages[int(number) - 1]
 
+    def resolve(self, citation: str) -> str | None:
+        """The handle that a citation means: a handle itself, or the anchor of a typed source, which is its passage's id."""
+        return citation if self.find(citation) is not None else self._handles.get(citation.strip("[]"))
+
     def since(self, count: int) -> list[Passage]:
         """The passages after the first ``count``."""
         return self._passages[count:]

@@ -14,6 +14,10 @@ _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _CODE = re.compile(r"\\[!-/:-@\[-`{-~]|(?P<ticks>`+)(?P<code>.+?)(?<!`)(?P=ticks)(?!`)")
 
 CITATION = re.compile(r"(?<!\\)\[(\d{1,4})\]")
+# What a writer may cite: a handle, or the anchor of a typed source (FRED:UNRATE:2024-05). A thesis label names no source.
+_CITED = r"(?:\d{1,4}|(?!THESIS:)[A-Z][A-Z0-9]{1,11}:[\w.^=-]{1,40}:[\w.-]{1,40})"
+CITED = re.compile(rf"(?<!\\)\[{_CITED}\]")
+SEVERAL_CITED = re.compile(rf"(?<!\\)\[{_CITED}(?:\s*[,;]\s*{_CITED})+\]")
 
 
 def escape(text: str) -> str:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from suffice.text.markup import CITATION, plain, without_code
+from suffice.text.markup import CITATION, CITED, plain, without_code
 from suffice.text.sentences import Offsets, sentences
 from suffice.write.blocks import blocks
 from suffice.write.checkers.reading import read
@@ -79,18 +79,18 @@ class Statement:
         return ""
 
 
-def existing(markdown: str, known: Callable[[str], bool]) -> tuple[str, list[str]]:
-    """The text without handles nobody gave out, and those handles."""
+def existing(markdown: str, resolve: Callable[[str], str | None]) -> tuple[str, list[str]]:
+    """The text with each citation as its source's handle, without those that nobody gave out, and those."""
     invented: list[str] = []
 
     def keep(match: re.Match[str]) -> str:
-        if known(match.group()):
-            return match.group()
+        if (handle := resolve(match.group())) is not None:
+            return handle
         invented.append(match.group())
         return ""
 
-    cleaned = CITATION.sub(keep, markdown)
-    return (re.sub(r"[ \t]+([.,;:!?])", r"\1", cleaned) if invented else markdown), list(dict.fromkeys(invented))
+    cleaned = CITED.sub(keep, markdown)
+    return (re.sub(r"[ \t]+([.,;:!?])", r"\1", cleaned) if invented else cleaned), list(dict.fromkeys(invented))
 
 
 def statements(markdown: str) -> Iterator[Statement]:

@@ -12,7 +12,7 @@ from suffice.asks import Draft, SynthesisResponse
 from suffice.errors import ModelError
 from suffice.models.base import speaks
 from suffice.run import STATE_TOKENS, Run
-from suffice.text.markup import CITATION
+from suffice.text.markup import CITATION, SEVERAL_CITED
 from suffice.text.tokens import estimate_tokens
 from suffice.types import (
     BELIEF,
@@ -37,7 +37,6 @@ from suffice.write.instructions import instruction
 from suffice.write.sections import drafted
 from suffice.write.tidy import tidy
 
-_SEVERAL = re.compile(r"(?<!\\)\[\d{1,4}(?:\s*[,;]\s*\d{1,4})+\]")
 NO_MODEL = "No language model was used: every sentence below is quoted verbatim from the source behind it."
 DEGRADED = "Search was limited because searches kept failing; this answer is partial."
 INSUFFICIENT = "The search ended on a limit before the evidence was judged sufficient; this answer may be incomplete."
@@ -155,7 +154,7 @@ def report(run: Run, stop: Stop, written: SynthesisResponse | None, metadata: Ma
 
 def _checked(run: Run, text: str) -> str:
     """The existence check: a handle nobody gave out is dropped and recorded."""
-    checked, invented = existing(_apart(text), lambda handle: run.evidence.find(handle) is not None)
+    checked, invented = existing(_apart(text), run.evidence.resolve)
     for handle in invented:
         run.fail(Failure("citations", "InventedCitation", f"{handle} is no source of this run; it was dropped"))
     return checked
@@ -163,7 +162,9 @@ def _checked(run: Run, text: str) -> str:
 
 def _apart(text: str) -> str:
     """``[1, 2]`` as ``[1] [2]``: each handle is checked and numbered on its own."""
-    return _SEVERAL.sub(lambda match: " ".join(f"[{n}]" for n in re.findall(r"\d+", match.group())), text)
+    return SEVERAL_CITED.sub(
+        lambda match: " ".join(f"[{one.strip()}]" for one in re.split("[,;]", match.group()[1:-1])), text
+    )
 
 
 def _numbers(texts: Iterable[str]) -> dict[str, str]:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
 from suffice import __version__
@@ -28,6 +28,8 @@ from suffice.types import Passage
 
 if TYPE_CHECKING:
     import httpx2
+
+T = TypeVar("T")
 
 SECONDS = 15.0  # What a service has for its whole answer.
 LARGEST = 4_000_000  # Bytes of an answer, unpacked.
@@ -47,17 +49,24 @@ class Call:
     secret: str = field(default="", repr=False)
     refusals: Mapping[int, str] = field(default_factory=dict)
     """What a status means that this service uses in its own way: it says no, and why."""
+    empty: tuple[int, ...] = ()
+    """Statuses by which this service says that there is nothing; the answer is then ``null``."""
 
 
 async def results(service: str, call: Call, read: Callable[[Any], Iterable[Found]], k: int) -> list[Passage]:
     """The first ``k`` of what ``read`` finds in the JSON of the answer."""
+    return await ask_parsed(service, call, lambda answer: passages(read(answer), k))
+
+
+async def ask_parsed(service: str, call: Call, read: Callable[[Any], T]) -> T:
+    """What ``read`` makes of the JSON of the answer."""
     body = await ask(service, call)
     try:
         answer = json.loads(body)
     except (ValueError, RecursionError) as error:
         raise SearchError(f"{service} answered with something that is no JSON: {_excerpt(body, call)}") from error
     try:
-        return passages(read(answer), k)
+        return read(answer)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise SearchError(
             f"{service} answered in a shape that cannot be read ({type(error).__name__}: {error})"
@@ -82,6 +91,8 @@ async def ask(service: str, call: Call) -> bytes:
             ) as answer,
         ):
             body = await _bounded(service, answer)
+            if answer.status_code in call.empty:
+                return b"null"
             if answer.status_code != 200:
                 raise _refusal(service, call, answer, body)
             return body
