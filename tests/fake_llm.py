@@ -218,3 +218,47 @@ def _chunk(delta: Body, finish: str | None = None) -> Body:
 
 def _usage(tokens: tuple[int, int]) -> Body:
     return {"prompt_tokens": tokens[0], "completion_tokens": tokens[1], "total_tokens": sum(tokens)}
+
+
+SENSIBLE = {
+    "plan": '{"queries": [{"query": "forth bridge opened", "intent": "when"}], "complexity": "simple"}',
+    "reflect": '{"sufficient": true, "confidence": 0.9, "gaps": [], "new_queries": []}',
+    "draft": "The Forth Bridge was opened in 1890 [1].\n\n## Key findings\n- It was opened in 1890 [1].",
+    "extract": '{"facts": [{"text": "The Forth Bridge was opened in 1890.", "handles": ["[1]"], "about": ""}]}',
+    "curate": '{"kept": [{"of": [1], "text": ""}]}',
+    "compress": '{"bullets": [{"text": "The Forth Bridge was opened in 1890.", "handles": ["[1]"]}]}',
+    "gap": "who designed the bridge",
+    "novelty": "7",
+    "judge": "PRODUCTIVE",
+    "outline": '{"topics": ["opening", "design", "designers", "railway"]}',
+    "hypothetical": "The bridge was opened in the nineteenth century.",
+    "label": "railway bridges",
+    "thought": "So the answer is: 1890.",
+    "act": '{"thought": "It is known.", "action": "Finish", "argument": "1890"}',
+    "step": '{"inner_monologue": "Known.", "tool": "send_message", "arguments": {"message": "1890"}}',
+    "short_answer": "It was opened in 1890.",
+    "hypotheses": '{"rivals": [{"text": "It was 1890.", "query": "bridge 1890"}, {"text": "1891.", "query": "bridge 1891"}]}',
+    "evaluate": '{"relevance": 9, "completeness": 9, "depth": 9, "grounded": 9, "specificity": 9, "structure": 9}',
+    "revise": "The Forth Bridge was opened in 1890 [1].",
+}
+_SEARCHES = {
+    "act": '{"thought": "Look.", "action": "Search", "argument": "forth bridge opened"}',
+    "step": '{"inner_monologue": "Look.", "tool": "archival_search", "arguments": {"query": "forth bridge opened"}}',
+}
+
+
+def role_of(body: Body) -> str:
+    """Which ask a request puts, by the words its prompt begins with."""
+    from suffice.asks.base import template
+
+    prompt = body["messages"][0]["content"]
+    [role] = [role for role in SENSIBLE if prompt.startswith(template(role).body.template[:40])]
+    return role
+
+
+def sensible(body: Body) -> str:
+    """An answer to every ask, about a bridge that was opened in 1890."""
+    role = role_of(body)
+    if role in _SEARCHES and "1890" not in body["messages"][0]["content"]:
+        return _SEARCHES[role]
+    return SENSIBLE[role]

@@ -27,6 +27,7 @@ LAYERS = """
     models
     search
     memory
+    drafting
     run
     meters
     gates

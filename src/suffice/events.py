@@ -94,13 +94,24 @@ class Writing:
 
 
 @dataclass(frozen=True, slots=True)
+class Drafting:
+    """The next piece of the draft, as the model writes it; empty: it begins anew. ``section`` names the part, if there are
+    several. What the report holds in the end has been checked and may differ."""
+
+    text: str
+    section: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Finished:
     """The report is there."""
 
     report: Report
 
 
-Event = Started | Searching | RoundDone | Failed | Compacted | Screened | Stopped | Writing | Reviewed | Finished
+Event = (
+    Started | Searching | RoundDone | Failed | Compacted | Screened | Stopped | Writing | Drafting | Reviewed | Finished
+)
 
 _NAMES = {
     Started: "started",
@@ -111,6 +122,7 @@ _NAMES = {
     Screened: "screened",
     Stopped: "stopped",
     Writing: "writing",
+    Drafting: "drafting",
     Reviewed: "reviewed",
     Finished: "report",
 }

@@ -93,7 +93,10 @@ async def stream(setup: Setup) -> AsyncGenerator[Event, None]:
         if stopped.stop.reason in _REFLECTED:
             await run.reflect()
         yield Writing(len(run.evidence))
-        written = await draft(run, stopped.stop)
+        writing = asyncio.ensure_future(draft(run, stopped.stop))
+        async for event in run.meanwhile(writing):
+            yield event
+        written = writing.result()
         async for judged in review.rounds(None if written is None else await settle(written)):
             yield judged
         for event in run.events():

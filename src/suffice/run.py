@@ -5,12 +5,13 @@ Everything is appended to, nothing is recomputed: a step costs O(what is new). T
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
 from suffice.asks import Ask, Judge, Novelty, Plan, PlannedQuery, PlanResponse, Reflect, ReflectionResponse
 from suffice.asks.fitted import fitted
+from suffice.drafting import overheard
 from suffice.errors import ModelError
 from suffice.events import Compacted, Event, Failed, Screened
 from suffice.leads import Embed, Leads
@@ -90,6 +91,7 @@ class Run:
         self._asked_keys: set[tuple[str, ...]] = set()
         self._tally = Tally()  # Of the searches whose outcome is known.
         self._events: list[Event] = []
+        self._happened = asyncio.Event()
         self._tokens_told = 0
         self._clock = clock
         self._began = clock()
@@ -155,9 +157,10 @@ class Run:
                 f"reads {self.model.context:,}; choose a model that reads more, or shorten the question"
             )
         if fit.shortened:
-            self._events.append(Compacted(f"the prompt for {ask.role!r} was too long: {why}", fit.whole, fit.shortened))
+            self.tell(Compacted(f"the prompt for {ask.role!r} was too long: {why}", fit.whole, fit.shortened))
         try:
-            reply = await self.model(fit.ask)
+            with overheard(fit.ask, self.tell):
+                reply = await self.model(fit.ask)
         except ModelError as error:
             for failure in error.failures:
                 self.fail(failure)
@@ -255,7 +258,7 @@ class Run:
     def shortened(self, why: str, whole: int) -> None:
         """Book that a prompt holds fewer passages whole than there are."""
         if whole < len(self.evidence):
-            self._events.append(Compacted(why, whole, len(self.evidence) - whole))
+            self.tell(Compacted(why, whole, len(self.evidence) - whole))
 
     # -- searching -----------------------------------------------------------------------------------------------------
 
@@ -274,7 +277,7 @@ class Run:
 
     def fail(self, failure: Failure) -> None:
         self.error_log.append(failure)
-        self._events.append(Failed(failure))
+        self.tell(Failed(failure))
 
     def refuse(self, what: str) -> None:
         """Record what the belief did not take in, and why."""
@@ -331,6 +334,26 @@ class Run:
             self.refuse(f"the time was up before round {round.index} was read; the belief stays as it was")
 
     # -- reporting -----------------------------------------------------------------------------------------------------
+
+    def tell(self, event: Event) -> None:
+        self._events.append(event)
+        self._happened.set()
+
+    async def meanwhile(self, work: "asyncio.Future[Any]") -> AsyncGenerator[Event, None]:
+        """What happens while something is being worked on, as it happens. Who stops listening stops the work."""
+        try:
+            while not work.done():
+                self._happened.clear()
+                for event in self.events():
+                    yield event
+                waiting = asyncio.ensure_future(self._happened.wait())
+                await asyncio.wait((work, waiting), return_when=asyncio.FIRST_COMPLETED)
+                waiting.cancel()
+            for event in self.events():
+                yield event
+        finally:
+            work.cancel()
+            await asyncio.wait((work,))
 
     def events(self) -> list[Event]:
         """What has happened inside since the last call."""

@@ -8,7 +8,7 @@ from fake_llm import FakeLlm
 from suffice import settings
 from suffice.errors import InputError
 from suffice.models.base import Model
-from suffice.models.choose import choose, reachable
+from suffice.models.choose import GROUPS, choose, reachable, roles
 
 
 def chosen(wanted: str | None = None, /, **environment: str) -> tuple[Model, list[str]]:
@@ -190,3 +190,8 @@ def test_own_prices_beat_the_table(tmp_path: Path) -> None:
 
 def test_an_unknown_model_has_an_unknown_price() -> None:
     assert chosen("openai:no-such-model", OPENAI_API_KEY="k")[0].price is None
+
+
+def test_every_role_belongs_to_one_group() -> None:
+    members = [role for group in GROUPS.values() for role in group]
+    assert sorted(members) == sorted(roles())

@@ -4,7 +4,7 @@ from suffice.asks.act import Act, ActResponse
 from suffice.asks.base import Ask
 from suffice.asks.compress import Compress, Compression
 from suffice.asks.curate import Curate, Curation, Kept
-from suffice.asks.draft import Draft, SynthesisResponse
+from suffice.asks.draft import Draft
 from suffice.asks.evaluate import Evaluate, Evaluation, Issue
 from suffice.asks.extract import Extract, Extraction, Finding
 from suffice.asks.gap import Gap, GapResponse
@@ -19,6 +19,7 @@ from suffice.asks.reflect import Reflect, ReflectionResponse
 from suffice.asks.revise import Revise
 from suffice.asks.short_answer import ShortAnswer, ShortAnswerResponse
 from suffice.asks.step import Step, StepResponse
+from suffice.asks.synthesis import SynthesisResponse
 from suffice.asks.thought import Thought, ThoughtResponse
 
 __all__ = [

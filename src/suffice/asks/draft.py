@@ -3,25 +3,15 @@
 from dataclasses import dataclass
 
 from suffice.asks.base import Ask
+from suffice.asks.synthesis import SynthesisResponse, from_markdown
 from suffice.types import Note
-
-
-@dataclass(frozen=True, slots=True)
-class SynthesisResponse:
-    """``answer`` is Markdown in which every statement carries the handles of its sources: ``… [3].``"""
-
-    answer: str
-    summary: str = ""
-    key_findings: tuple[str, ...] = ()
-    recommendations: tuple[str, ...] = ()
-    risks: tuple[str, ...] = ()
-    open_questions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Draft(Ask[SynthesisResponse]):
     role = "draft"
     answer = SynthesisResponse
+    form = "text"
     temperature = 0.1
     max_tokens = 2000
     shrinks = (("advice", "last"), ("gaps", "last"), ("notes", "first"))
@@ -40,3 +30,7 @@ class Draft(Ask[SynthesisResponse]):
     """What the planner noted before the search: advice, never evidence."""
     correction: str = ""
     """What was wrong with the last draft, when it is asked for again."""
+
+    @classmethod
+    def read(cls, text: str) -> SynthesisResponse:
+        return from_markdown(text)

@@ -23,6 +23,7 @@ class Hypothesize(Ask[Hypotheses]):
 
     role = "hypotheses"
     answer = Hypotheses
+    bounded = "rivals"
     temperature = 0.3
     max_tokens = 400
     shrinks = (("asked", "first"), ("leads", "last"), ("notes", "first"), ("standing", "last"))

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from suffice.asks.base import Ask
-from suffice.asks.draft import SynthesisResponse
+from suffice.asks.synthesis import SynthesisResponse, from_markdown
 from suffice.types import Note
 
 
@@ -11,6 +11,7 @@ from suffice.types import Note
 class Revise(Ask[SynthesisResponse]):
     role = "revise"
     answer = SynthesisResponse
+    form = "text"
     temperature = 0.1
     max_tokens = 2500
     shrinks = (("issues", "last"), ("notes", "first"))
@@ -22,3 +23,7 @@ class Revise(Ask[SynthesisResponse]):
     issues: tuple[str, ...]
     text: Note
     notes: tuple[Note, ...]
+
+    @classmethod
+    def read(cls, text: str) -> SynthesisResponse:
+        return from_markdown(text)

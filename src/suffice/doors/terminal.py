@@ -14,13 +14,15 @@ from rich.status import Status
 from rich.table import Table
 from rich.text import Text
 
-from suffice.events import Compacted, Event, Failed, RoundDone, Searching, Started, Stopped, Writing
+from suffice.events import Compacted, Drafting, Event, Failed, RoundDone, Searching, Started, Stopped, Writing
 from suffice.explanation import sufficiency_words
 from suffice.types import Passage, Report, Reviewed, Stop, Verdict
 from suffice.write.chart import sparkline
 from suffice.write.markdown import render
 from suffice.write.plain import number
 from suffice.write.rounds import chosen, outcome, series
+
+DRAFT_LINES = 6  # Of a draft, while it is being written.
 
 
 class Terminal:
@@ -30,6 +32,7 @@ class Terminal:
         self._err = Console(stderr=True, highlight=False, quiet=quiet)
         self._status: Status | None = None
         self._bar: Progress | None = None
+        self._drafts: dict[str, str] = {}
 
     def say(self, message: str) -> None:
         self._err.print(Text(message, style="dim"), soft_wrap=True)
@@ -63,6 +66,8 @@ class Terminal:
             self._work("thinking")
         elif isinstance(event, Writing):
             self._work("writing")
+        elif isinstance(event, Drafting):
+            self._draft(event)
         elif isinstance(event, Reviewed):
             self._rest()
             self._err.print(_review_line(event), soft_wrap=True)
@@ -73,6 +78,15 @@ class Terminal:
             self.say(f"prompt holds {event.whole} pieces whole, {event.shortened} shortened or left out ({event.why})")
         elif isinstance(event, Stopped):
             self._rest()
+
+    def _draft(self, event: Drafting) -> None:
+        """The end of what has been written so far; it goes when the report comes."""
+        self._drafts[event.section] = self._drafts.get(event.section, "") + event.text if event.text else ""
+        if self._status is not None:
+            shown = "\n".join(self._drafts[event.section].splitlines()[-DRAFT_LINES:])
+            self._status.update(
+                Text(f"writing {event.section}".rstrip() + f"\n{shown[-DRAFT_LINES * self._err.width :]}")
+            )
 
     @contextmanager
     def watching(self) -> Iterator["Terminal"]:

@@ -34,7 +34,10 @@ KEY_NAMES = {
 }
 # Roles that a user thinks of as one: SUFFICE_MODEL_WRITER is for all of them, SUFFICE_MODEL_DRAFT for one.
 GROUPS = {
-    "planner": ("plan", "reflect", "gap", "outline", "hypothetical", "label", "thought", "act", "step", "short_answer"),
+    "planner": (
+        *("plan", "reflect", "gap", "outline", "hypothetical", "hypotheses", "label"),
+        *("thought", "act", "step", "short_answer"),
+    ),
     "notes": ("extract", "curate", "compress"),
     "judge": ("judge", "novelty", "evaluate"),
     "writer": ("draft", "revise"),

@@ -1,0 +1,75 @@
+"""The writer's answer: what it holds, and how it is read from the Markdown that a language model writes.
+
+A model writes the answer as plain Markdown: that is what models of every size do best, and it can be shown while it is being
+written. Its first sentence is the summary; lists under known headings at its end are taken for what they are called.
+"""
+
+import re
+from dataclasses import dataclass
+
+from suffice.text.sentences import sentences
+
+_FIELDS = ("key_findings", "recommendations", "risks", "open_questions")
+_HEADING = re.compile(r"^(?:#{1,6}[ \t]+(?P<hash>[^\n]+?)|\*\*(?P<bold>[^*\n]+)\*\*)[ \t:#]*$", re.MULTILINE)
+_ITEM = re.compile(r"^[ \t]*(?:[-*+•]|\d{1,2}[.)])[ \t]+", re.MULTILINE)
+_OPENING = ("answer", "final answer", "report", "summary")
+_NOTHING = re.compile(r"\W*(?:none|nothing|n/a|not applicable)\b.{0,40}", re.IGNORECASE)
+_MARKED = re.compile(r"\A(?:\s*\[\d{1,4}\])+[.]?")
+
+
+@dataclass(frozen=True, slots=True)
+class SynthesisResponse:
+    """``answer`` is Markdown in which every statement carries the handles of its sources: ``… [3].``"""
+
+    answer: str
+    summary: str = ""
+    key_findings: tuple[str, ...] = ()
+    recommendations: tuple[str, ...] = ()
+    risks: tuple[str, ...] = ()
+    open_questions: tuple[str, ...] = ()
+
+
+def from_markdown(text: str) -> SynthesisResponse:
+    """The parts of a written answer. Headings in its middle stay where they are: they belong to it."""
+    text = text.strip()
+    lists: dict[str, tuple[str, ...]] = {}
+    while (last := _last_heading(text)) is not None:
+        name = _named(last)
+        if name not in _FIELDS or name in lists:
+            break
+        lists[name] = _items(text[last.end() :])
+        text = text[: last.start()].rstrip()
+    first = _HEADING.match(text)
+    if first is not None and _title(first).lower() in _OPENING:
+        text = text[first.end() :].lstrip()
+    return SynthesisResponse(text, _first_sentence(text), *(lists.get(name, ()) for name in _FIELDS))
+
+
+def _last_heading(text: str) -> re.Match[str] | None:
+    return max(_HEADING.finditer(text), key=lambda match: match.start(), default=None)
+
+
+def _title(heading: re.Match[str]) -> str:
+    return (heading.group("hash") or heading.group("bold")).strip(" *:")
+
+
+def _named(heading: re.Match[str]) -> str:
+    return _title(heading).lower().replace(" ", "_")
+
+
+def _items(text: str) -> tuple[str, ...]:
+    """The items of a list, each in one line; without list marks, each paragraph is one."""
+    pieces = _ITEM.split(text)[1:] if _ITEM.search(text) else text.split("\n\n")
+    lines = (" ".join(piece.split()) for piece in pieces)
+    return tuple(line for line in lines if line and not _NOTHING.fullmatch(line))
+
+
+def _first_sentence(text: str) -> str:
+    """The first sentence that is no heading, quotation or list item, with the handles that follow it."""
+    for paragraph in text.split("\n\n"):
+        words = paragraph.strip()
+        if words and not words.startswith(("#", ">", "|", "```")) and not _ITEM.match(words):
+            start, end = sentences(words)[0]
+            marks = _MARKED.match(words[end:])
+            return words[start : end + (marks.end() if marks else 0)]
+    return ""
