@@ -3,7 +3,11 @@
 import os
 from collections.abc import Iterator
 
+import hypothesis
 import pytest
+
+hypothesis.settings.register_profile("busy", deadline=None)  # A busy machine is no fault.
+hypothesis.settings.load_profile("busy")
 
 _FOREIGN = ("OPENAI_", "ANTHROPIC_", "GOOGLE_", "GEMINI_", "OPENROUTER_", "OLLAMA_", "SUFFICE_MODEL", "HARNESS_")
 

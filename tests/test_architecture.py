@@ -27,7 +27,7 @@ LAYERS = """
     models
     search
     memory
-    drafting
+    happenings
     run
     meters
     gates

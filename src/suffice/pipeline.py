@@ -94,7 +94,7 @@ async def stream(setup: Setup) -> AsyncGenerator[Event, None]:
             await run.reflect()
         yield Writing(len(run.evidence))
         writing = asyncio.ensure_future(draft(run, stopped.stop))
-        async for event in run.meanwhile(writing):
+        async for event in run.happenings.during(writing):
             yield event
         written = writing.result()
         async for judged in review.rounds(None if written is None else await settle(written)):

@@ -5,15 +5,15 @@ Everything is appended to, nothing is recomputed: a step costs O(what is new). T
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
 from suffice.asks import Ask, Judge, Novelty, Plan, PlannedQuery, PlanResponse, Reflect, ReflectionResponse
 from suffice.asks.fitted import fitted
-from suffice.drafting import overheard
 from suffice.errors import ModelError
 from suffice.events import Compacted, Event, Failed, Screened
+from suffice.happenings import Happenings, overheard
 from suffice.leads import Embed, Leads
 from suffice.memory.base import MemoryFactory, Mind
 from suffice.memory.evidence import Evidence
@@ -90,8 +90,7 @@ class Run:
         self._thin_open: list[str] = []
         self._asked_keys: set[tuple[str, ...]] = set()
         self._tally = Tally()  # Of the searches whose outcome is known.
-        self._events: list[Event] = []
-        self._happened = asyncio.Event()
+        self.happenings = Happenings()
         self._tokens_told = 0
         self._clock = clock
         self._began = clock()
@@ -157,9 +156,9 @@ class Run:
                 f"reads {self.model.context:,}; choose a model that reads more, or shorten the question"
             )
         if fit.shortened:
-            self.tell(Compacted(f"the prompt for {ask.role!r} was too long: {why}", fit.whole, fit.shortened))
+            self.happenings.add(Compacted(f"the prompt for {ask.role!r} was too long: {why}", fit.whole, fit.shortened))
         try:
-            with overheard(fit.ask, self.tell):
+            with overheard(fit.ask, self.happenings.add):
                 reply = await self.model(fit.ask)
         except ModelError as error:
             for failure in error.failures:
@@ -258,7 +257,7 @@ class Run:
     def shortened(self, why: str, whole: int) -> None:
         """Book that a prompt holds fewer passages whole than there are."""
         if whole < len(self.evidence):
-            self.tell(Compacted(why, whole, len(self.evidence) - whole))
+            self.happenings.add(Compacted(why, whole, len(self.evidence) - whole))
 
     # -- searching -----------------------------------------------------------------------------------------------------
 
@@ -277,7 +276,7 @@ class Run:
 
     def fail(self, failure: Failure) -> None:
         self.error_log.append(failure)
-        self.tell(Failed(failure))
+        self.happenings.add(Failed(failure))
 
     def refuse(self, what: str) -> None:
         """Record what the belief did not take in, and why."""
@@ -285,7 +284,7 @@ class Run:
 
     def left_out(self, passage: Passage, lines: Sequence[str]) -> None:
         """Record what was cut out of a passage because it addresses the model."""
-        self._events.append(Screened(passage.id, passage.location, tuple(lines)))
+        self.happenings.add(Screened(passage.id, passage.location, tuple(lines)))
 
     def searched(self, round: Round) -> None:
         """Book a round's searches: queries asked, thin and failed ones, and the breaker's counts."""
@@ -335,30 +334,9 @@ class Run:
 
     # -- reporting -----------------------------------------------------------------------------------------------------
 
-    def tell(self, event: Event) -> None:
-        self._events.append(event)
-        self._happened.set()
-
-    async def meanwhile(self, work: "asyncio.Future[Any]") -> AsyncGenerator[Event, None]:
-        """What happens while something is being worked on, as it happens. Who stops listening stops the work."""
-        try:
-            while not work.done():
-                self._happened.clear()
-                for event in self.events():
-                    yield event
-                waiting = asyncio.ensure_future(self._happened.wait())
-                await asyncio.wait((work, waiting), return_when=asyncio.FIRST_COMPLETED)
-                waiting.cancel()
-            for event in self.events():
-                yield event
-        finally:
-            work.cancel()
-            await asyncio.wait((work,))
-
     def events(self) -> list[Event]:
         """What has happened inside since the last call."""
-        happened, self._events = self._events, []
-        return happened
+        return self.happenings.take()
 
     @property
     def sufficient(self) -> bool | None:

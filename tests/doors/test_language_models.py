@@ -115,7 +115,7 @@ def test_the_draft_is_heard_while_it_is_written(ask: Callable, tmp_path: Path) -
 def test_the_model_of_a_role(ask: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SUFFICE_MODEL_PLANNER", "extractive")
     _, report, server = ask(sensible)
-    assert {role_of(body) for body in server.requests} == {"draft"}
+    assert {role_of(body) for body in server.requests} == {"draft", "evaluate"}
     assert report["usage"]["model"] == "openai:fake-model + extractive"
 
 
