@@ -2,8 +2,10 @@
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
+from loopback import Answer, serving
 
 import suffice
 from suffice import Report, budget, exhaustion, fixed, research, run_research, saturation
@@ -208,3 +210,12 @@ def test_leads_beside_the_strategys_own_queries() -> None:
     )
     assert report.metadata["interventions"] == ["leads"]
     assert len(report.stop.rounds[1].queries) == 2
+
+
+@pytest.mark.parametrize("chosen", [{"web": True}, {"providers": "searxng"}, {"providers": ["searxng"]}])
+def test_research_on_the_web(monkeypatch: pytest.MonkeyPatch, chosen: dict[str, Any]) -> None:
+    page = {"url": "https://a.example/hive", "title": "Hive", "content": "A hive holds one queen."}
+    with serving(lambda asked: Answer({"results": [page]})) as server:
+        monkeypatch.setenv("SEARXNG_URL", server.url)
+        report = asyncio.run(research("How many queens does a hive hold?", alpha=1, **chosen))
+    assert report.sources[0].url == "https://a.example/hive"

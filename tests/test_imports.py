@@ -28,14 +28,17 @@ def by_help() -> set[str]:
 
 @pytest.mark.parametrize(
     "heavy",
-    "numpy tantivy onnxruntime tokenizers typer click rich msgspec pydantic asyncio markdown_it nh3 sqlite3".split(),
+    """numpy tantivy onnxruntime tokenizers typer click rich msgspec pydantic asyncio markdown_it nh3 sqlite3 httpx2 ddgs
+    aiolimiter""".split(),
 )
 def test_importing_the_package(by_import: set[str], heavy: str) -> None:
     assert heavy not in by_import
 
 
 @pytest.mark.parametrize(
-    "heavy", "numpy tantivy onnxruntime tokenizers msgspec pypdfium2 charset_normalizer markdown_it nh3 sqlite3".split()
+    "heavy",
+    """numpy tantivy onnxruntime tokenizers msgspec pypdfium2 charset_normalizer markdown_it nh3 sqlite3 httpx2 ddgs
+    aiolimiter""".split(),
 )
 def test_showing_the_help(by_help: set[str], heavy: str) -> None:
     assert "typer" in by_help

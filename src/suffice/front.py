@@ -41,7 +41,7 @@ class Options:
 
     docs: Docs | None = None
     web: bool = False
-    providers: Sequence[str] = ()
+    providers: str | Sequence[str] = ()
     search: Search | None = None
     model: str | Model | None = None
     strategy: str = "auto"
@@ -217,9 +217,12 @@ async def open_search(
         raise InputError(
             "There is nothing to search: name files or folders with --docs (docs= in Python), or add --web"
         )
-    from suffice.search.web.choose import open_web
+    web: Search | None = None
+    if wants_web:
+        from suffice.search.web.choose import open_web
 
-    web = open_web(config, options.providers, say) if wants_web else None
+        named = [options.providers] if isinstance(options.providers, str) else options.providers
+        web = open_web(config, named, say)
     if not options.docs:
         assert web is not None
         from suffice.models.embeddings import MiniLM

@@ -89,7 +89,7 @@ def _web(config: settings.Settings) -> Check:
     more = f"--provider also knows {', '.join(others)}; docs/web.md names their keys"
     if not heard:
         return True, f"nothing is configured: --web asks {KEYLESS}, which needs no key; {more}"
-    words = (f"{one.name} ({one.url}) {'is there' if here else 'cannot be reached'}" for one, here in heard.items())
+    words = (f"{one.name} ({one.address}) {'is there' if here else 'cannot be reached'}" for one, here in heard.items())
     return any(heard.values()), f"{'; '.join(words)}; {more}"
 
 

@@ -177,7 +177,9 @@ def test_what_each_sends() -> None:
     assert (sent["endpoint"].path, sent["endpoint"].params) == ("/find", {"q": "What do bees do?", "n": "5"})
 
 
-@pytest.mark.parametrize(("name", "field", "most"), [("tavily", "max_results", 20), ("exa", "numResults", 100)])
+@pytest.mark.parametrize(
+    ("name", "field", "most"), [("tavily", "max_results", 20), ("exa", "numResults", 25), ("serper", "num", 20)]
+)
 def test_no_more_is_asked_for_than_the_service_gives(name: str, field: str, most: int) -> None:
     assert answered(name, SPOKEN[name][3], k=500)[1].body[field] == most
 
@@ -262,6 +264,24 @@ def test_an_endpoint_described_wrongly(settings: dict[str, str], word: str) -> N
 def test_an_endpoint_whose_list_is_elsewhere() -> None:
     with pytest.raises(SearchError, match="SUFFICE_SEARCH_RESULTS"):
         answered("endpoint", {"found": []})
+
+
+def test_the_documentation_names_every_provider_and_its_settings() -> None:
+    told = (Path(__file__).parents[3] / "docs" / "web.md").read_text(encoding="utf-8")
+    assert [name for name in plugins.names("providers") if f"| `{name}` |" not in told] == []
+    assert [
+        name for address, key, _, _ in SPOKEN.values() for name in (address, key) if f"`{name}`" not in told and name
+    ] == []
+
+
+def test_a_password_in_an_address_is_used_and_never_shown() -> None:
+    with serving(lambda asked: Answer(b"", 503)) as server:
+        made = provider("searxng", Loopback(server.url.replace("://", "://ann:hidden@")))
+        with pytest.raises(SearchError) as caught:
+            asyncio.run(made.search(Query("bees"), 5))
+    assert server.asked[0].headers["authorization"].startswith("Basic ")
+    assert made.address == server.url
+    assert "hidden" not in str(caught.value)
 
 
 def some(*found: Found) -> list[Passage]:

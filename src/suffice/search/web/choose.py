@@ -38,7 +38,7 @@ def open_web(config: Settings, names: Sequence[str], say: Callable[[str], None])
             "No search service is configured: asking DuckDuckGo, which may refuse under load; see docs/web.md for others."
         )
     order = "then" if not names else "and"
-    say(f"Searching the web with {f', {order} '.join(f'{provider.name} ({provider.url})' for provider in chosen)}.")
+    say(f"Searching the web with {f', {order} '.join(f'{provider.name} ({provider.address})' for provider in chosen)}.")
     shelf = Shelf(config.cache_dir / "searches.sqlite", "search cache", say)
     forget_old(shelf)
     guarded = {provider.name: Guarded(provider, shelf) for provider in chosen}
@@ -67,7 +67,7 @@ class Guarded:
 
     def reporting(self, report: Listener) -> Search:
         tried = Breaking(self._provider.name, Retrying(self._limited, report), self._breaker)
-        return Remembered(f"{self._provider.name} {self._provider.url}", tried, self._shelf)
+        return Remembered(f"{self._provider.name} {self._provider.address}", tried, self._shelf)
 
     async def __call__(self, query: Query, k: int) -> list[Passage]:
         return await self.reporting(nobody)(query, k)

@@ -9,7 +9,7 @@ SUFFICE_SEARCH_HEADER   a header to send, such as: Authorization: Bearer …
 
 from collections.abc import Iterator, Mapping
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from suffice.errors import InputError
 from suffice.search.web.http import Call, results
@@ -38,8 +38,7 @@ def endpoint(config: Settings) -> Provider:
         call = Call(url, headers=headers, key=HEADER, secret=value.strip())
         return await results(NAME, call, lambda answer: _read(answer, where, fields), k)
 
-    parts = urlsplit(template)
-    return Provider("endpoint", f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}", search)
+    return Provider("endpoint", template, search)
 
 
 def _fields(text: str) -> Mapping[str, str]:

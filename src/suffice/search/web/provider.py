@@ -7,6 +7,7 @@ which setting it lacks. Its search may fail in any way a service fails: the wrap
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from urllib.parse import urlsplit, urlunsplit
 
 from suffice.errors import InputError
 from suffice.search.base import Search
@@ -31,6 +32,12 @@ class Provider:
     """Where it answers: this is who gets to read the queries."""
     search: Search
     per_second: float = 5.0
+
+    @property
+    def address(self) -> str:
+        """Where it answers, without a password that may stand in it."""
+        parts = urlsplit(self.url)
+        return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
 
 
 @dataclass(frozen=True, slots=True)

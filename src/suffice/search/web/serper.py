@@ -9,7 +9,7 @@ from suffice.settings import Settings
 from suffice.types import Passage, Query
 
 KEY = "SERPER_API_KEY"
-MOST = 100  # Results that one request may ask for.
+MOST = 20  # Results of one request; more are allowed, and cost more.
 
 
 def serper(config: Settings) -> Provider:
