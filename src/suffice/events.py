@@ -70,6 +70,15 @@ class Compacted:
 
 
 @dataclass(frozen=True, slots=True)
+class PageRead:
+    """A web page behind a result was read whole; this many passages of it are evidence now."""
+
+    url: str
+    title: str
+    passages: int
+
+
+@dataclass(frozen=True, slots=True)
 class Screened:
     """Lines of a retrieved passage addressed the model; they were cut out before anybody read them."""
 
@@ -110,7 +119,18 @@ class Finished:
 
 
 Event = (
-    Started | Searching | RoundDone | Failed | Compacted | Screened | Stopped | Writing | Drafting | Reviewed | Finished
+    Started
+    | Searching
+    | RoundDone
+    | Failed
+    | Compacted
+    | PageRead
+    | Screened
+    | Stopped
+    | Writing
+    | Drafting
+    | Reviewed
+    | Finished
 )
 
 _NAMES = {
@@ -119,6 +139,7 @@ _NAMES = {
     RoundDone: "round",
     Failed: "failed",
     Compacted: "compacted",
+    PageRead: "page",
     Screened: "screened",
     Stopped: "stopped",
     Writing: "writing",

@@ -21,7 +21,7 @@ from suffice.leads import Embed
 from suffice.models.base import Model, speaks
 from suffice.pipeline import Setup, stream
 from suffice.presets import preset
-from suffice.search.base import Search
+from suffice.search.base import Reader, Search
 from suffice.types import Bounds, Report
 
 if TYPE_CHECKING:
@@ -152,6 +152,7 @@ async def prepare(
         search, embed = await open_search(options, config, say, progress)
     model = make_model(embed)
     return Setup(
+        reader=open_reader(options, config),
         task=task,
         search=search,
         model=model,
@@ -236,6 +237,15 @@ async def open_search(
     from suffice.search.merged import Merged
 
     return Merged({"The search over the documents": corpus, "The web search": web}), embed
+
+
+def open_reader(options: Options, config: settings.Settings) -> Reader | None:
+    """What reads whole pages behind the results of a web search; nothing else brings pages."""
+    if options.search is not None or not (options.web or options.providers):
+        return None
+    from suffice.search.pages.reader import PageReader
+
+    return PageReader.open(config.environment.get("SUFFICE_ALLOW_HOSTS", ""), config.cache_dir)
 
 
 async def open_corpus(options: Options, config: settings.Settings, say: Say, progress: Progress | None) -> "Corpus":

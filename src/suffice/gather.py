@@ -53,13 +53,13 @@ async def gather(
             recorded = RoundRecord(round.index, accepted, round.queries, len(round.new), readings, verdict.leaves)
             run.records.append(recorded)
             if accepted:
-                await run.admit(round)
+                round = await run.admit(round)
                 readings |= meters.read("after", round) | await _asked(run, run.asked_after(round, gate.needs))
                 readings["belief.open"] = run.predicates.reading
                 readings |= run.spend()  # After the asking: what a round's judgement cost belongs to the round.
                 verdict = gate.judge(run.readings, run.seed)
                 readings |= {**verdict.values, **readings}
-                run.records[-1] = replace(recorded, verdicts=verdict.leaves)
+                run.records[-1] = replace(recorded, new_passages=len(round.new), verdicts=verdict.leaves)
             tokens, belief = run.tokens_since_last(), Believed(run.believed(), run.predicates.open)
             run.tell(round, belief.notes)
             yield RoundDone(round, accepted, readings, verdict, tokens, belief)

@@ -22,7 +22,7 @@ from suffice.models.base import Model
 from suffice.presets import Preset
 from suffice.review.loop import Reviewing
 from suffice.run import Run
-from suffice.search.base import Search
+from suffice.search.base import Reader, Search
 from suffice.search.resilience import surviving
 from suffice.search.screening import Screening
 from suffice.types import Bounds
@@ -46,6 +46,8 @@ class Setup:
     tier: str = "standard"
     bounds: Bounds = Bounds()
     embed: Embed | None = None
+    reader: Reader | None = None
+    """Reads whole pages behind web results; the stream closes it."""
     k: int = 5
     per_round: int | None = None
     interventions: tuple[str, ...] = ()
@@ -71,6 +73,7 @@ async def stream(setup: Setup) -> AsyncGenerator[Event, None]:
         grounded=parts.grounded,
         embed=setup.embed,
         clock=setup.clock,
+        reader=setup.reader,
     )
     gate = bounded(parts.gate, Bounds())
     stopped: Stopped | None = None
@@ -83,7 +86,7 @@ async def stream(setup: Setup) -> AsyncGenerator[Event, None]:
         run.bounds = await _bounds(setup, run)
         gate = bounded(parts.gate, run.bounds)
         yield _started(setup, run, gate)
-        search = Screening(surviving(setup.search, run.fail), run.left_out)
+        search = Screening(surviving(setup.search, run.fail), run.happenings.add)
         meters = standard(gate.needs, run.task, setup.embed)
         async for event in gather(run, search, parts.strategy, gate, meters, k=setup.k, per_round=setup.per_round):
             yield event
@@ -107,6 +110,9 @@ async def stream(setup: Setup) -> AsyncGenerator[Event, None]:
             task.uncancel()  # Interrupted once: the report of what was gathered still goes out.
         stopped = cancelled(run, gate)
         yield stopped
+    finally:
+        if setup.reader is not None:
+            await setup.reader.aclose()
     metadata = {**setup.metadata, "preset": asdict(setup.preset), **review.metadata()}
     yield Finished(report(run, stopped.stop, review.best, metadata))
 

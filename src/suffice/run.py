@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from suffice.asks import Ask, Judge, Novelty, Plan, PlannedQuery, PlanResponse, Reflect, ReflectionResponse
 from suffice.asks.fitted import fitted
 from suffice.errors import ModelError
-from suffice.events import Compacted, Event, Failed, Screened
+from suffice.events import Compacted, Event, Failed
 from suffice.happenings import Happenings, overheard
 from suffice.leads import Embed, Leads
 from suffice.memory.base import MemoryFactory, Mind
@@ -23,7 +23,9 @@ from suffice.models.base import Model
 from suffice.models.counted import Counted
 from suffice.outline import Outline
 from suffice.rivals import Rivals
+from suffice.search.base import Reader
 from suffice.search.breaker import Tally
+from suffice.search.deepening import deepened
 from suffice.text.tokens import estimate_tokens, words
 from suffice.types import Bounds, Failure, Note, Passage, Query, Readings, Round, RoundRecord
 
@@ -59,6 +61,7 @@ class Run:
         seed: int = 0,
         grounded: bool = False,
         embed: Embed | None = None,
+        reader: Reader | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.id = run_id
@@ -71,6 +74,7 @@ class Run:
         self.mind = Mind(self.attempt, self.predicates, self.refuse, grounded)
         self.memory = memory(task, self.evidence, self.mind)
         self.embed = embed
+        self.reader = reader
         self.leads = Leads(task, embed)
         self.outline: Outline | None = None
         self.rivals: Rivals | None = None
@@ -84,6 +88,7 @@ class Run:
         self.latest: Round | None = None  # The round admitted last.
         self.pinned: set[str] = set()  # Passages that go before the writer first.
         self.searches = 0
+        self.pages_read = 0
         self._admitted = 0
         self._admitted_tokens = 0
         self._reflected = -1
@@ -282,10 +287,6 @@ class Run:
         """Record what the belief did not take in, and why."""
         self.fail(Failure("belief", "Refused", what))
 
-    def left_out(self, passage: Passage, lines: Sequence[str]) -> None:
-        """Record what was cut out of a passage because it addresses the model."""
-        self.happenings.add(Screened(passage.id, passage.location, tuple(lines)))
-
     def searched(self, round: Round) -> None:
         """Book a round's searches: queries asked, thin and failed ones, and the breaker's counts."""
         for hits in round.hits:
@@ -313,17 +314,14 @@ class Run:
         """The breaker: search has failed too often to be relied on."""
         return self._tally.too_many
 
-    async def admit(self, round: Round) -> None:
-        """Take an accepted round into the record, the leads and the belief."""
+    async def admit(self, round: Round) -> Round:
+        """Take an accepted round into the record, the leads and the belief; the round with the pages behind its results."""
         self._admitted += 1
-        self.latest = round
-        for passage in round.new:
-            self.evidence.add(passage)
-        if self.leads.embeds:  # Embedding is work for a thread; without it a hop there would cost more than it saves.
-            await asyncio.to_thread(self.leads.add, round.new)
-        else:
-            self.leads.add(round.new)
-        self._admitted_tokens += sum(estimate_tokens(f"{passage.title}{passage.text}") + 4 for passage in round.new)
+        self._record(round.new)
+        pages, _ = await asyncio.gather(self._pages(round), self._lead(round.new))
+        self._record(pages)
+        await self._lead(pages)
+        self.latest = round = replace(round, new=(*round.new, *pages))
         try:
             async with asyncio.timeout(self.seconds_left):
                 await self.memory.update(round)
@@ -331,6 +329,29 @@ class Run:
                     await settle(round, self.task, self.evidence, self.mind)
         except TimeoutError:
             self.refuse(f"the time was up before round {round.index} was read; the belief stays as it was")
+        return round
+
+    def _record(self, passages: Sequence[Passage]) -> None:
+        for passage in passages:
+            self.evidence.add(passage)
+        self._admitted_tokens += sum(estimate_tokens(f"{passage.title}{passage.text}") + 4 for passage in passages)
+
+    async def _lead(self, passages: Sequence[Passage]) -> None:
+        if self.leads.embeds:  # Embedding is work for a thread; without it a hop there would cost more than it saves.
+            await asyncio.to_thread(self.leads.add, passages)
+        else:
+            self.leads.add(passages)
+
+    async def _pages(self, round: Round) -> tuple[Passage, ...]:
+        """Passages of whole pages behind the results; an enumerated task is left to its snippets (S2)."""
+        if self.reader is None or (self._plan is not None and self._plan.task_type == "enumerated"):
+            return ()
+        known = self.memory.render(STATE_TOKENS)
+        pages, failures = await deepened(self.reader, round, known, self.seconds_left, self.happenings.add)
+        self.pages_read += len({passage.url for passage in pages})
+        for failure in failures:
+            self.fail(failure)
+        return tuple(passage for passage in pages if passage.id not in self.evidence)
 
     # -- reporting -----------------------------------------------------------------------------------------------------
 

@@ -1,21 +1,20 @@
 """A search whose passages do not address the model: such lines are cut out where retrieved text comes in, and reported."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
+from suffice.events import Event, Screened
 from suffice.search.base import Search
 from suffice.text.injection import screen
 from suffice.types import Passage, Query
 
-Report = Callable[[Passage, Sequence[str]], None]
-
 
 class Screening:
-    """A Search over a Search. ``report`` hears once of every passage that lost something."""
+    """A Search over a Search. ``tell`` hears once of every passage that lost something."""
 
-    def __init__(self, search: Search, report: Report) -> None:
+    def __init__(self, search: Search, tell: Callable[[Event], None]) -> None:
         self._search = search
-        self._report = report
+        self._tell = tell
         self._seen: dict[str, Passage] = {}
 
     async def __call__(self, query: Query, k: int) -> list[Passage]:
@@ -25,17 +24,15 @@ class Screening:
         """The same passage comes back round after round: it is looked at once."""
         known = self._seen.get(passage.id)
         if known is None:
-            known, removed = screened(passage)
-            self._seen[passage.id] = known
-            if removed:
-                self._report(passage, removed)
+            known = self._seen[passage.id] = told(passage, self._tell)
         return replace(known, score=passage.score)
 
 
-def screened(passage: Passage) -> tuple[Passage, tuple[str, ...]]:
-    """The passage without what addresses a model, and that."""
+def told(passage: Passage, tell: Callable[[Event], None]) -> Passage:
+    """The passage without what addresses a model; ``tell`` hears what that was."""
     text, removed = screen(passage.text)
     title, from_title = screen(passage.title)
     if not removed and not from_title:
-        return passage, ()
-    return replace(passage, text=text, title=title.strip() or passage.location), (*removed, *from_title)
+        return passage
+    tell(Screened(passage.id, passage.location, (*removed, *from_title)))
+    return replace(passage, text=text, title=title.strip() or passage.location)

@@ -225,7 +225,7 @@ def _bill(run: Run) -> Bill:
         input_tokens=total.input_tokens,
         output_tokens=total.output_tokens,
         searches=run.searches,
-        pages_read=0,
+        pages_read=run.pages_read,
         seconds=round(run.seconds, 3),
         cost_usd=total.usd,
         by_role=roles,

@@ -20,6 +20,8 @@ _BOMS = (
 )
 # HTML's charset=, XML's encoding=, and Python's and Emacs' coding:
 _DECLARED = re.compile(rb"(?:charset|encoding|coding)\s*[=:]\s*[\"']?([A-Za-z0-9_.:-]+)")
+# Encodings whose bytes pass for ASCII or for a binary file: only somebody's word can tell them.
+_NOT_LIKE_ASCII = re.compile(r"utf-?(?:16|32)|iso-2022|hz\b|hz-gb", re.IGNORECASE)
 _CONTROL = re.compile(r"[\x00-\x06\x0e-\x1a\x7f]")
 _BAD = "\ufffd"
 
@@ -44,26 +46,34 @@ def unopenable(path: Path, error: OSError) -> Unreadable:
     return Unreadable(f"{path} cannot be opened ({error.strerror or error}); check the path.")
 
 
-def decode(data: bytes, name: str) -> str:
-    """The text of the bytes, line ends untouched."""
+def decode(data: bytes, name: str, said: str = "") -> str:
+    """The text of the bytes, line ends untouched. ``said`` is the encoding that a server names; it is often wrong."""
     for mark, encoding in _BOMS:
         if data.startswith(mark):
             return data.decode(encoding, errors="replace").replace("\x00", _BAD)
+    if _NOT_LIKE_ASCII.match(said) and (text := _in(data, said)) is not None:
+        return text
     if b"\x00" in data:
         raise _binary(name)
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
-        return _legacy(data, name)
+        return _legacy(data, name, said)
 
 
-def _legacy(data: bytes, name: str) -> str:
+def _in(data: bytes, encoding: str) -> str | None:
+    """The text, if that is its encoding: a wrong declaration is no declaration."""
+    try:
+        return data.decode(codecs.lookup(encoding).name)
+    except (LookupError, UnicodeError, ValueError):
+        return None
+
+
+def _legacy(data: bytes, name: str, said: str) -> str:
     declared = _DECLARED.search(data[:1024])
-    if declared is not None:
-        try:
-            return data.decode(codecs.lookup(declared.group(1).decode("ascii")).name)
-        except (LookupError, UnicodeDecodeError):
-            pass  # a wrong declaration is no declaration
+    for encoding in (said, declared.group(1).decode("ascii") if declared is not None else ""):
+        if encoding and (decoded := _in(data, encoding)) is not None:
+            return decoded
     text = data.decode("utf-8", errors="replace")
     bad = text.count(_BAD)
     if len(_CONTROL.findall(text[:_SAMPLE])) > len(text[:_SAMPLE]) / 20:

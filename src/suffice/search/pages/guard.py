@@ -6,6 +6,7 @@ the environment counts, in particular no proxy, which would do the connecting fo
 """
 
 import asyncio
+import re
 import socket
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -18,6 +19,12 @@ if TYPE_CHECKING:
     import httpx2
 
 USUAL_PORTS = {"http": 80, "https": 443}
+_LET_IN = "SUFFICE_ALLOW_HOSTS lets in hosts of your own"
+_HOST = re.compile(r"[A-Za-z0-9._-]+|[0-9A-Fa-f:.]+")
+# Names that no public name server answers for: a network's own, or nobody's.
+_PRIVATE = re.compile(
+    r"(?:^|\.)(?:localhost|localdomain|local|internal|intranet|lan|home|corp|private|home\.arpa|onion|test|invalid)$"
+)
 _MOST_ADDRESSES = 3  # Tried one after the other when a server does not answer on the first.
 
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
@@ -37,6 +44,28 @@ class Allowed:
         return not self.hosts.isdisjoint({(host, port), (host, None)})
 
 
+def parsed(text: str, allowed: Allowed) -> "httpx2.URL":
+    """A checked URL out of whatever a search result or a redirect says."""
+    import httpx2
+
+    try:
+        url = httpx2.URL(text)
+    except (httpx2.InvalidURL, TypeError, UnicodeError, ValueError) as error:
+        raise PageRefused(f"{text[:120]!r} is no address of a page: {error}") from error
+    check(url, allowed)
+    return url
+
+
+def joined(base: "httpx2.URL", location: str) -> str:
+    """Where a redirect leads."""
+    import httpx2
+
+    try:
+        return str(base.join(location))
+    except (httpx2.InvalidURL, UnicodeError, ValueError) as error:
+        raise PageRefused(f"{base.host} redirects to {location[:120]!r}, which is no address of a page") from error
+
+
 def check(url: "httpx2.URL", allowed: Allowed) -> None:
     """Refuse a URL that is no plain web address; what its name resolves to is checked when a connection is made."""
     if url.scheme not in USUAL_PORTS:
@@ -45,11 +74,13 @@ def check(url: "httpx2.URL", allowed: Allowed) -> None:
         raise PageRefused(f"{_short(url)}: the address names no host")
     if url.userinfo:
         raise PageRefused(f"{url.host}: an address that carries a user name or password is not followed")
-    port = url.port or USUAL_PORTS[url.scheme]
-    if port not in USUAL_PORTS.values() and not allowed(_host(url.host), port):
-        raise PageRefused(
-            f"{url.host}: port {port} is neither 80 nor 443; SUFFICE_ALLOW_HOSTS={url.host}:{port} allows it"
-        )
+    port = USUAL_PORTS[url.scheme] if url.port is None else url.port
+    if allowed(_host(url.host), port):
+        return
+    if port not in USUAL_PORTS.values():
+        raise PageRefused(f"{url.host}: port {port} is neither 80 nor 443; {_LET_IN}")
+    if not _HOST.fullmatch(url.host) or _PRIVATE.search(_host(url.host)):
+        raise PageRefused(f"{url.host} is no name of a public host; {_LET_IN}")
 
 
 async def system_resolve(host: str, port: int) -> Sequence[str]:
@@ -113,9 +144,7 @@ async def _addresses(host: str, port: int, allowed: Allowed, resolve: Resolve) -
         return addresses
     for address in addresses:
         if not is_public(address):
-            raise PageRefused(
-                f"{host} is {address}, which is not a public address; SUFFICE_ALLOW_HOSTS={host} allows it"
-            )
+            raise PageRefused(f"{host} is {address}, which is not a public address; {_LET_IN}")
     return addresses
 
 

@@ -1,0 +1,21 @@
+"""From a round's results to the passages of the pages behind them, without whatever addresses a model."""
+
+from collections.abc import Callable, Iterable
+
+from suffice.events import Event, PageRead
+from suffice.search.base import Reader
+from suffice.search.screening import told
+from suffice.types import Failure, Note, Passage, Round
+
+
+async def deepened(
+    reader: Reader, round: Round, known: Iterable[Note], seconds: float | None, tell: Callable[[Event], None]
+) -> tuple[list[Passage], list[Failure]]:
+    """Passages of pages that say more than what was ``known`` before the round, and why other pages could not be read."""
+    read = await reader(round.new, "\n".join(f"{note.title}\n{note.text}" for note in known), seconds)
+    passages: dict[str, Passage] = {}
+    for page in read.pages:
+        tell(PageRead(page.url, page.title, len(page.passages)))
+        for passage in page.passages:
+            passages[passage.id] = told(passage, tell)
+    return [passage for passage in passages.values() if passage.text.strip()], list(read.failures)
