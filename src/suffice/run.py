@@ -347,10 +347,8 @@ class Run:
         if self.reader is None or (self._plan is not None and self._plan.task_type == "enumerated"):
             return ()
         known = self.memory.render(STATE_TOKENS)
-        pages, failures = await deepened(self.reader, round, known, self.seconds_left, self.happenings.add)
-        self.pages_read += len({passage.url for passage in pages})
-        for failure in failures:
-            self.fail(failure)
+        pages, count = await deepened(self.reader, round, known, self.seconds_left, self.happenings.add, self.fail)
+        self.pages_read += count
         return tuple(passage for passage in pages if passage.id not in self.evidence)
 
     # -- reporting -----------------------------------------------------------------------------------------------------

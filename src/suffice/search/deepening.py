@@ -9,13 +9,20 @@ from suffice.types import Failure, Note, Passage, Round
 
 
 async def deepened(
-    reader: Reader, round: Round, known: Iterable[Note], seconds: float | None, tell: Callable[[Event], None]
-) -> tuple[list[Passage], list[Failure]]:
-    """Passages of pages that say more than what was ``known`` before the round, and why other pages could not be read."""
+    reader: Reader,
+    round: Round,
+    known: Iterable[Note],
+    seconds: float | None,
+    tell: Callable[[Event], None],
+    fail: Callable[[Failure], None],
+) -> tuple[list[Passage], int]:
+    """Passages of pages that say more than what was ``known`` before the round, and of how many pages they are."""
     read = await reader(round.new, "\n".join(f"{note.title}\n{note.text}" for note in known), seconds)
+    for failure in read.failures:
+        fail(failure)
     passages: dict[str, Passage] = {}
     for page in read.pages:
         tell(PageRead(page.url, page.title, len(page.passages)))
         for passage in page.passages:
             passages[passage.id] = told(passage, tell)
-    return [passage for passage in passages.values() if passage.text.strip()], list(read.failures)
+    return [passage for passage in passages.values() if passage.text.strip()], len(read.pages)
