@@ -50,6 +50,44 @@ def worker(
     raise typer.Exit(serving.work(docs or [], Limits(runs, runs_per_user, runs_overall)))
 
 
+keys = typer.Typer(help="Who may use the service, and how much.", no_args_is_help=True)
+
+
+@keys.command()
+def create(
+    name: Annotated[str, typer.Argument(help="Who or what will use it.", metavar="NAME")],
+    active: Annotated[int, typer.Option(help="Runs queued or under way at once.", min=1)] = 20,
+    per_minute: Annotated[int, typer.Option(help="Runs ordered a minute.", min=1)] = 60,
+    max_cost: Annotated[float | None, typer.Option(help="US dollars that one run may cost.", min=0.0001)] = None,
+    debug: Debug = False,
+) -> None:
+    """Make a key. It is shown once: only a digest of it is kept."""
+    from suffice.doors import keeping
+    from suffice.jobs.keys import Allowance
+
+    raise typer.Exit(keeping.create(name, Allowance(active, per_minute, max_cost)))
+
+
+@keys.command(name="list")
+def listed(debug: Debug = False) -> None:
+    """Show the keys there are."""
+    from suffice.doors import keeping
+
+    raise typer.Exit(keeping.listed())
+
+
+@keys.command()
+def revoke(
+    key: Annotated[str, typer.Argument(help="Its id, as shown by: suffice keys list", metavar="ID")],
+    debug: Debug = False,
+) -> None:
+    """Refuse a key from now on."""
+    from suffice.doors import keeping
+
+    raise typer.Exit(keeping.revoke(key))
+
+
 def add_to(app: typer.Typer) -> None:
+    app.add_typer(keys, name="keys")
     app.command()(serve)
     app.command()(worker)

@@ -3,7 +3,6 @@
 import asyncio
 import ipaddress
 import signal
-import socket
 from collections.abc import Sequence
 from contextlib import suppress
 
@@ -13,36 +12,32 @@ from suffice.errors import InputError
 from suffice.jobs import database, orders
 from suffice.jobs.worker import Limits, Worker
 
-GRACE = 3  # Seconds that open connections get when the service is told to end.
-
 
 def serve(host: str, port: int, docs: Sequence[str], models: Sequence[str], limits: Limits, *, web: bool) -> int:
     """Serve until told to end; runs under way go on with the next worker."""
-    import uvicorn
-
     from suffice.doors.http.app import application
+    from suffice.doors.http.connection import listen, serving
     from suffice.doors.http.context import Service
     from suffice.models.choose import choose
 
     config = settings.load()
     terminal = Terminal(quiet=False)
-    if not loopback(host):
-        raise InputError(
-            f"{host} can be reached from outside, and there are no keys yet; make one with: suffice keys create"
-        )
-    listening = _bound(host, port)
     worker = Worker(database.address(config.database_url, config.data_dir), orders.collections(docs), limits=limits)
+    needs_key = worker.keys.required()
+    if not needs_key and not loopback(host):
+        raise InputError(
+            f"{host} can be reached from outside, and there are no keys yet; make one with: suffice keys create NAME"
+        )
+    listening = listen(host, port)
     usual = models[0] if models else None
     choose(usual, config, terminal.say)  # Where documents go is said before the first call.
-    app = application(Service(worker, usual, tuple(dict.fromkeys((*models, "extractive"))), web))
+    app = application(Service(worker, usual, tuple(dict.fromkeys((*models, "extractive"))), web, not needs_key))
     shown = f"[{host}]" if ":" in host else host
     terminal.say(f"suffice listens on http://{shown}:{listening.getsockname()[1]}")
     terminal.say(f"Collections: {', '.join(worker.offered) or 'none (start with --docs NAME=PATH)'}.")
-    server = uvicorn.Server(
-        uvicorn.Config(
-            app, log_config=None, access_log=False, server_header=False, timeout_graceful_shutdown=GRACE, lifespan="on"
-        )
-    )
+    if not needs_key:
+        terminal.say("No keys: whoever is on this machine can use it. suffice keys create NAME changes that.")
+    server = serving(app)
     with suppress(KeyboardInterrupt):  # uvicorn has closed everything by then.
         server.run(sockets=[listening])
     return 0 if server.started else 1
@@ -80,13 +75,3 @@ def loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
-
-
-def _bound(host: str, port: int) -> socket.socket:
-    """The socket, before anything is started: a port that is taken is said in one sentence."""
-    try:
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        return socket.create_server((host, port), family=family, backlog=2048)
-    except (OSError, OverflowError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "there is no such port"
-        raise InputError(f"Cannot listen on {host}:{port}: {reason}; choose another --port or --host") from error

@@ -49,6 +49,17 @@ workers = sa.Table(
     sa.Column("beat", sa.Float, nullable=False),
 )
 
+keys = sa.Table(
+    "suffice_keys",
+    tables,
+    sa.Column("id", sa.String(16), primary_key=True),
+    sa.Column("name", sa.String(100), nullable=False),
+    sa.Column("digest", sa.String(64), nullable=False),
+    sa.Column("created", sa.Float, nullable=False),
+    sa.Column("revoked", sa.Boolean, nullable=False),
+    sa.Column("allowance", sa.Text, nullable=False),
+)
+
 
 def sqlite(path: Path) -> str:
     """The address of an SQLite file; its folder is made."""

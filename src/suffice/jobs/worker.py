@@ -23,6 +23,7 @@ from suffice.jobs.database import connect
 from suffice.jobs.durable import durable, pays
 from suffice.jobs.feed import Feed
 from suffice.jobs.journal import Suspended, open_journal
+from suffice.jobs.keys import Keys
 from suffice.jobs.orders import Order
 from suffice.jobs.roster import BEAT, Roster
 from suffice.jobs.store import Kept, Line, Status, Store
@@ -80,6 +81,7 @@ class Worker:
         engine = connect(database)
         self.store = Store(engine)
         self.feed = Feed(self.store)
+        self.keys = Keys(engine)
         self.roster = Roster(engine) if dead_after is None else Roster(engine, dead_after=dead_after)
         self._active: dict[str, _Active] = {}
         self._workflows: set[asyncio.Task[Any]] = set()

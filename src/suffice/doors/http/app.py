@@ -30,7 +30,7 @@ def application(service: Service) -> FastAPI:
     )
     app.state.service = service
     problems.install(app)
-    app.add_middleware(Guard)
+    app.add_middleware(Guard, here_only=service.open)
     for part in (runs, jobs, health):
         app.include_router(part.router)
     return app

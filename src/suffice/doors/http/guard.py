@@ -1,6 +1,8 @@
 """What stands before every path: bodies are small and come in time, and no browser does more with an answer than it should."""
 
 import asyncio
+import re
+from contextlib import suppress
 
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -9,6 +11,7 @@ from suffice.doors.http.problems import answer
 
 LARGEST_BODY = 256 * 1024  # Bytes. A task is at most 20,000 characters; documents do not come this way.
 BODY_TIME = 15.0  # Seconds until a body must be there.
+DRAIN_TIME = 2.0  # Seconds that a body which is too large may go on.
 
 HEADERS = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -24,8 +27,12 @@ HEADERS = {
 
 
 class Guard:
-    def __init__(self, app: ASGIApp) -> None:
+    """``here_only``: no key is needed, so nobody may be led here under another name (a page that a browser has open could
+    give this machine's address a name of its own)."""
+
+    def __init__(self, app: ASGIApp, *, here_only: bool) -> None:
         self._app = app
+        self._here_only = here_only
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -39,9 +46,14 @@ class Guard:
                     headers.setdefault(name, value)
             await send(message)
 
+        if self._here_only and not _names_this_machine(scope):
+            refusal = answer(421, "Without keys this service answers only to localhost, 127.0.0.1 and [::1]")
+            await refusal(scope, receive, guarded)
+            return
         try:
             body = await _body(scope, receive)
         except _TooLarge:
+            await _drained(receive)
             refusal = answer(
                 413, f"The body is larger than {LARGEST_BODY // 1024} KiB", headers={"connection": "close"}
             )
@@ -51,6 +63,11 @@ class Guard:
             await refusal(scope, receive, guarded)
         else:
             await self._app(scope, _then(body, receive), guarded)
+
+
+def _names_this_machine(scope: Scope) -> bool:
+    named = next((value for name, value in scope["headers"] if name == b"host"), b"").decode("latin-1")
+    return re.fullmatch(r"(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?", named.lower()) is not None
 
 
 class _TooLarge(Exception):
@@ -73,6 +90,18 @@ async def _body(scope: Scope, receive: Receive) -> bytes:
                 raise _TooLarge
             if not message.get("more_body"):
                 return bytes(body)
+
+
+async def _drained(receive: Receive) -> None:
+    """Let a client that is still sending finish, within bounds: cut off in the middle it would not read the answer."""
+    left = 8 * LARGEST_BODY
+    with suppress(TimeoutError):
+        async with asyncio.timeout(DRAIN_TIME):
+            while left > 0:
+                message = await receive()
+                left -= len(message.get("body", b""))
+                if not message.get("more_body"):
+                    return
 
 
 def _then(body: bytes, receive: Receive) -> Receive:

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Response
 from fastapi.responses import PlainTextResponse
 from pydantic import BaseModel
 
-from suffice.doors.http.context import Here
+from suffice.doors.http.context import Here, Who
 from suffice.doors.http.problems import Problem, documented
 from suffice.jobs.store import ENDED
 
@@ -32,8 +32,8 @@ async def readyz(here: Here) -> Health:
     return Health(status="ok")
 
 
-@router.get("/metrics", summary="Figures for Prometheus", response_class=PlainTextResponse)
-async def metrics(here: Here) -> Response:
+@router.get("/metrics", summary="Figures for Prometheus", response_class=PlainTextResponse, responses=documented(401))
+async def metrics(here: Here, who: Who) -> Response:
     counts = await asyncio.to_thread(here.worker.store.counts)
     workers = await asyncio.to_thread(here.worker.roster.alive)
     lines = [

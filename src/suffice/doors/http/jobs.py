@@ -11,7 +11,7 @@ from fastapi import APIRouter, Header, Path, Query
 from fastapi.sse import EventSourceResponse
 
 from suffice.doors.http import schema
-from suffice.doors.http.context import Here, Owner, Service
+from suffice.doors.http.context import Here, Service, Who
 from suffice.doors.http.problems import Problem, documented
 from suffice.doors.http.streaming import events, last_event
 from suffice.gates.parse import parse
@@ -31,13 +31,13 @@ _FAILURES = documented(401, 404, 422, 429, 500)
 @router.get("/jobs", summary="Your runs, newest first", responses=documented(401, 422, 429, 500))
 async def listed(
     here: Here,
-    owner: Owner,
+    who: Who,
     limit: Annotated[int, Query(ge=1, le=100)] = 20,
     cursor: Annotated[str | None, Query(max_length=200, description="`next` of the page before.")] = None,
     status: Annotated[Status | None, Query()] = None,
 ) -> schema.JobList:
     after = None if cursor is None else _position(cursor)
-    found = await asyncio.to_thread(here.worker.store.of, owner, limit=limit + 1, after=after, status=status)
+    found = await asyncio.to_thread(here.worker.store.of, who.id, limit=limit + 1, after=after, status=status)
     page, more = found[:limit], len(found) > limit
     return schema.JobList(
         jobs=[schema.JobSummary(**_summary(kept)) for kept in page], next=_cursor(page[-1]) if more else None
@@ -45,8 +45,8 @@ async def listed(
 
 
 @router.get("/jobs/{job}", summary="How far a run is, and its report", responses=_FAILURES)
-async def job(job: JobId, here: Here, owner: Owner) -> schema.Job:
-    return await _shown(here, await _own(here, owner, job))
+async def job(job: JobId, here: Here, who: Who) -> schema.Job:
+    return await _shown(here, await _own(here, who.id, job))
 
 
 @router.get(
@@ -58,24 +58,24 @@ async def job(job: JobId, here: Here, owner: Owner) -> schema.Job:
 async def watch(
     job: JobId,
     here: Here,
-    owner: Owner,
+    who: Who,
     last: Annotated[str | None, Header(alias="Last-Event-ID", max_length=40)] = None,
 ) -> EventSourceResponse:
-    await _own(here, owner, job)
+    await _own(here, who.id, job)
     return events(here.worker.feed, job, last_event(last))
 
 
 @router.delete("/jobs/{job}", summary="End a run", responses=_FAILURES)
-async def cancel(job: JobId, here: Here, owner: Owner) -> schema.Job:
+async def cancel(job: JobId, here: Here, who: Who) -> schema.Job:
     """It stops before its next paid call; what was found until then is its report. A run that has ended stays as it is."""
-    await _own(here, owner, job)
+    await _own(here, who.id, job)
     return await _shown(here, await here.worker.cancel(job))
 
 
 @router.post("/replay", summary="Where would another gate have stopped this run?", responses=_FAILURES)
-async def replay(request: schema.ReplayRequest, here: Here, owner: Owner) -> schema.ReplayResponse:
+async def replay(request: schema.ReplayRequest, here: Here, who: Who) -> schema.ReplayResponse:
     gates = [parse(text, files=False) for text in request.stop]
-    await _own(here, owner, request.run)
+    await _own(here, who.id, request.run)
     kept = [
         json.loads(line.data)
         for type in ("started", "round", "stopped", "report")

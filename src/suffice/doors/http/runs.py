@@ -9,7 +9,7 @@ from fastapi import APIRouter, Header, Response
 from fastapi.responses import JSONResponse
 
 from suffice.doors.http import schema
-from suffice.doors.http.context import Here, Owner, Service
+from suffice.doors.http.context import Asker, Here, Service, Who, admit
 from suffice.doors.http.problems import Problem, documented
 from suffice.doors.http.streaming import events
 from suffice.front import Options, checked_question, prepare
@@ -43,10 +43,10 @@ _FAILURES = documented(401, 409, 413, 422, 429, 500, 503)
         **_FAILURES,
     },
 )
-async def run(request: schema.RunRequest, here: Here, owner: Owner, key: Key = None) -> Response:
+async def run(request: schema.RunRequest, here: Here, who: Who, key: Key = None) -> Response:
     if request.stream and request.asynchronous:
         raise Problem(422, "stream and async exclude each other; to watch an asynchronous run use /jobs/{id}/events")
-    kept = await _ordered(here, owner, request, request.complexity_tier, request.priority, key)
+    kept = await _ordered(here, who, request, request.complexity_tier, request.priority, key)
     headers = {"location": f"/jobs/{kept.id}", "x-run": kept.id}
     if request.asynchronous:
         return JSONResponse({"job_id": kept.id, "status": kept.status}, 202, headers)
@@ -61,15 +61,15 @@ async def run(request: schema.RunRequest, here: Here, owner: Owner, key: Key = N
     response_model=None,
     responses={200: {"model": schema.AgentResponse}, **_FAILURES},
 )
-async def run_simple(request: schema.SimpleRequest, here: Here, owner: Owner, key: Key = None) -> Response:
-    kept = await _ordered(here, owner, request, "simple", "normal", key)
+async def run_simple(request: schema.SimpleRequest, here: Here, who: Who, key: Key = None) -> Response:
+    kept = await _ordered(here, who, request, "simple", "normal", key)
     report = await _report(here, kept.id)
     shown = {name: report[name] for name in schema.AgentResponse.model_fields}
     return JSONResponse(shown, headers={"x-run": kept.id})
 
 
 @router.post("/search", summary="Find passages", responses=documented(401, 413, 422, 429, 500, 503))
-async def search(request: schema.SearchRequest, here: Here, owner: Owner) -> schema.SearchResponse:
+async def search(request: schema.SearchRequest, here: Here, who: Who) -> schema.SearchResponse:
     chosen = request.options
     _check_web(here, chosen)
     order = Order(
@@ -84,7 +84,7 @@ async def search(request: schema.SearchRequest, here: Here, owner: Owner) -> sch
 
 
 async def _ordered(
-    here: Service, owner: str, request: schema.SimpleRequest, tier: str, priority: str, key: str | None
+    here: Service, who: Asker, request: schema.SimpleRequest, tier: str, priority: str, key: str | None
 ) -> Kept:
     """The request as a queued run. What cannot work is refused before anything is kept."""
     _check_web(here, request.options)
@@ -93,10 +93,11 @@ async def _ordered(
     wanted = request.options.model
     if wanted is not None and wanted not in here.models:
         raise Problem(422, f"options.model: {wanted!r} is not offered here; choose from: {', '.join(here.models)}")
-    order = schema.order(request, tier, wanted or here.model)
+    order = schema.order(request, tier, wanted or here.model, None if who.allowance is None else who.allowance.max_cost)
     orders.searchable(order, here.worker.offered)
     await prepare(order.task, replace(order.options, search=_nothing, model="extractive"))
-    kept = await here.worker.order(order, owner=owner, priority=priority, idempotency=key)
+    await admit(here, who)
+    kept = await here.worker.order(order, owner=who.id, priority=priority, idempotency=key)
     if key is not None and kept.order != order.dumps():
         raise Problem(409, f"Idempotency-Key {key!r} was used for another request; choose a new one")
     return kept

@@ -169,8 +169,8 @@ class ReplayResponse(BaseModel):
     gates: list[Halt]
 
 
-def order(request: SimpleRequest, tier: str, model: str | None) -> Order:
-    """The request as an order."""
+def order(request: SimpleRequest, tier: str, model: str | None, max_cost: float | None) -> Order:
+    """The request as an order; it may not cost more than ``max_cost``."""
     chosen = request.options
     bounds = Bounds(
         chosen.max_iters,
@@ -178,7 +178,7 @@ def order(request: SimpleRequest, tier: str, model: str | None) -> Order:
         chosen.max_sources,
         chosen.max_execution_time_s,
         chosen.token_budget,
-        chosen.max_cost_usd,
+        min((cost for cost in (chosen.max_cost_usd, max_cost) if cost is not None), default=None),
     )
     options = Options(
         model=model,

@@ -1,0 +1,76 @@
+"""Listening, and connections that do not wait for ever: who begins a request sends its head in time, or is cut off."""
+
+import asyncio
+import socket
+from typing import Any
+
+import h11
+import uvicorn
+from fastapi import FastAPI
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from suffice.errors import InputError
+
+CONNECTIONS = 2000  # More at once are refused.
+GRACE = 3  # Seconds that open connections get when the service is told to end.
+HEAD_TIME = 10.0  # Seconds until a request's head must be there.
+
+
+class Prompt(H11Protocol):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._patience: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._wait()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self.conn.their_state is h11.IDLE:
+            self._wait()
+        else:
+            self._enough()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._enough()
+        super().connection_lost(exc)
+
+    def _wait(self) -> None:
+        if self._patience is None:
+            self._patience = self.loop.call_later(HEAD_TIME, self._cut_off)
+
+    def _enough(self) -> None:
+        if self._patience is not None:
+            self._patience.cancel()
+            self._patience = None
+
+    def _cut_off(self) -> None:
+        if self.conn.their_state is h11.IDLE:
+            self.transport.close()
+
+
+def serving(app: FastAPI) -> uvicorn.Server:
+    return uvicorn.Server(
+        uvicorn.Config(
+            app,
+            http=Prompt,
+            ws="none",
+            lifespan="on",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=GRACE,
+            limit_concurrency=CONNECTIONS,
+        )
+    )
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """The socket, before anything is started: a port that is taken is said in one sentence."""
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        return socket.create_server((host, port), family=family, backlog=2048)
+    except (OSError, OverflowError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "there is no such port"
+        raise InputError(f"Cannot listen on {host}:{port}: {reason}; choose another --port or --host") from error
