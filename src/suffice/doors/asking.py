@@ -1,40 +1,86 @@
-"""``suffice ask``: run a question, show it, write what was asked for, and end with the right exit status."""
+"""``suffice ask`` and ``suffice resume``: run a question, show it, write what was asked for, end with the right exit status."""
 
 import json
-from collections.abc import Sequence
+import os
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import ExitStack, aclosing
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TextIO
 
+from suffice import settings
 from suffice.doors.interrupt import interruptible
 from suffice.doors.terminal import Terminal, print_report
 from suffice.errors import INTERRUPTED, InputError
 from suffice.events import Event, Finished, Started, record
 from suffice.front import Options, prepare
-from suffice.pipeline import stream
+from suffice.pipeline import Setup, new_run_id, stream
 from suffice.types import Report
 
 _FORMATS = (".md", ".html", ".json")
 
 
-def ask(question: str, options: Options, *, out: Sequence[Path], trace: Path | None, as_json: bool, quiet: bool) -> int:
+@dataclass(frozen=True)
+class Shown:
+    """How an answer is shown and where it goes."""
+
+    out: Sequence[Path] = ()
+    trace: Path | None = None
+    as_json: bool = False
+    quiet: bool = False
+
+
+def ask(question: str, options: Options, shown: Shown) -> int:
     """Answer one question at the terminal; the exit status."""
-    for path in out:
+    return _answered(lambda watcher: _run(question, options, watcher), shown)
+
+
+def resume(run: str, shown: Shown) -> int:
+    """Go on with a run that was interrupted or killed; what it had paid for is not paid for again."""
+    from suffice.jobs import alone
+
+    data_dir = settings.load().data_dir
+    order = alone.ordered(run, data_dir)
+    try:
+        os.chdir(order.folder or ".")  # Where its paths start.
+    except OSError as error:
+        raise InputError(f"The folder {order.folder}, where the run began, is gone: {error.strerror}") from error
+
+    async def again(watcher: _Watcher) -> Report | None:
+        watcher.durable = True
+        setup = await prepare(order.task, order.options, watcher.terminal.say, watcher.terminal.progress)
+        return await alone.work(run, order, replace(setup, run_id=run), data_dir, watcher.see, again=True)
+
+    return _answered(again, shown)
+
+
+def left() -> int:
+    """List the runs that can be gone on with."""
+    from suffice.jobs import alone
+
+    for run in alone.unfinished(settings.load().data_dir):
+        print(f"{run.run}  {' '.join(run.task.split())[:80]}")
+    return 0
+
+
+def _answered(work: Callable[["_Watcher"], Coroutine[None, None, Report | None]], shown: Shown) -> int:
+    for path in shown.out:
         _check_target(path)
     with ExitStack() as stack:
-        terminal = stack.enter_context(Terminal(quiet=quiet).watching())
-        watcher = _Watcher(terminal, stack.enter_context(_opened(trace)) if trace is not None else None)
-        report = interruptible(_run(question, options, watcher))
+        terminal = stack.enter_context(Terminal(quiet=shown.quiet).watching())
+        watcher = _Watcher(terminal, stack.enter_context(_opened(shown.trace)) if shown.trace is not None else None)
+        report = interruptible(work(watcher))
     if report is None:  # Interrupted before the run had begun.
         return INTERRUPTED
-    if as_json:
+    if shown.as_json:
         print(_rendered(report, ".json"))
     elif report.final_answer:
         print_report(report)
-    for path in out:
+    for path in shown.out:
         _write(report, path)
         terminal.say(f"wrote {path}")
-    return _status(report, terminal)
+    return _status(report, terminal, watcher.durable)
 
 
 class _Watcher:
@@ -44,6 +90,7 @@ class _Watcher:
         self.terminal = terminal
         self._trace = trace
         self._run = ""
+        self.durable = False
 
     def see(self, event: Event) -> None:
         if isinstance(event, Started):
@@ -66,6 +113,15 @@ class _Watcher:
 
 async def _run(question: str, options: Options, watcher: _Watcher) -> Report | None:
     setup = await prepare(question, options, watcher.terminal.say, watcher.terminal.progress)
+    if _worth_keeping(setup, options):
+        from suffice.jobs import alone
+        from suffice.jobs.orders import Order
+
+        watcher.durable = True
+        run = new_run_id()
+        order = Order(question, options, folder=str(Path.cwd()))
+        data_dir = settings.load().data_dir
+        return await alone.work(run, order, replace(setup, run_id=run), data_dir, watcher.see, again=False)
     async with aclosing(stream(setup)) as events:
         async for event in events:
             watcher.see(event)
@@ -74,9 +130,18 @@ async def _run(question: str, options: Options, watcher: _Watcher) -> Report | N
     return None
 
 
-def _status(report: Report, terminal: Terminal) -> int:
+def _worth_keeping(setup: Setup, options: Options) -> bool:
+    """Whether a crash would cost something that can be kept. What came through standard input is gone with the process."""
+    from suffice.jobs.orders import pays
+
+    docs = [options.docs] if isinstance(options.docs, str | Path) else options.docs or ()
+    return pays(setup) and "-" not in map(str, docs) and find_spec("dbos") is not None
+
+
+def _status(report: Report, terminal: Terminal, durable: bool) -> int:
     if report.stop.reason == "cancelled":
-        terminal.complain(f"Interrupted; {report.stop.explanation}")
+        how = f" Go on with: suffice resume {report.run}" if durable else ""
+        terminal.complain(f"Interrupted; {report.stop.explanation}{how}")
         return INTERRUPTED
     if report.status == "no_evidence":
         terminal.complain("No evidence: nothing that was searched answers this question, so there is no report.")

@@ -174,7 +174,7 @@ def ask(
         panel=panel,
         seed=seed,
     )
-    raise typer.Exit(asking.ask(question, options, out=out or [], trace=trace, as_json=as_json, quiet=quiet))
+    raise typer.Exit(asking.ask(question, options, asking.Shown(out or [], trace, as_json, quiet)))
 
 
 @app.command(cls=_NamingCommand)

@@ -1,5 +1,6 @@
 """The commands of the service, as words: what they do is elsewhere, and imported when one of them is called."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -87,7 +88,28 @@ def revoke(
     raise typer.Exit(keeping.revoke(key))
 
 
+def resume(
+    run: Annotated[
+        str | None,
+        typer.Argument(help="A run that was interrupted or killed; without it they are listed.", metavar="RUN"),
+    ] = None,
+    out: Annotated[
+        list[Path] | None, typer.Option(help="Write the report to FILE.md, .html or .json.", metavar="FILE")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")] = False,
+    trace: Annotated[Path | None, typer.Option(help="Write the run's events to FILE.", metavar="FILE")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
+    debug: Debug = False,
+) -> None:
+    """Go on with a run that was interrupted; nothing is paid for twice."""
+    from suffice.doors import asking
+
+    shown = asking.Shown(out or [], trace, as_json, quiet)
+    raise typer.Exit(asking.left() if run is None else asking.resume(run, shown))
+
+
 def add_to(app: typer.Typer) -> None:
+    app.command()(resume)
     app.add_typer(keys, name="keys")
     app.command()(serve)
     app.command()(worker)

@@ -8,7 +8,7 @@ import msgspec
 from suffice.asks.base import Ask
 from suffice.errors import SearchError
 from suffice.jobs.journal import Journal, described, restored
-from suffice.models.base import Model, Reply
+from suffice.models.base import Model, Reply, context_of
 from suffice.pipeline import Setup
 from suffice.search.base import Search
 from suffice.search.resilience import Listener, nobody, surviving
@@ -25,15 +25,18 @@ class DurableModel:
         self._journal = journal
         self.name = model.name
         self.local = model.local
-        self.context: int | None = getattr(model, "context", None)
+        self.context = context_of(model)
 
     async def __call__(self, ask: Ask[A]) -> Reply[A]:
         async def call() -> Any:
-            reply = await self._model(ask)
-            return msgspec.to_builtins({"answer": reply.answer, "usage": reply.usage})
+            return msgspec.to_builtins(await self._model(ask))
 
         found = await self._journal.step(f"ask {ask.role}", [type(ask).__qualname__, ask], call)
-        return Reply(msgspec.convert(found["answer"], ask.answer), msgspec.convert(found["usage"], Usage))
+        return Reply(
+            msgspec.convert(found["answer"], ask.answer),
+            msgspec.convert(found["usage"], Usage),
+            msgspec.convert(found["failures"], tuple[Failure, ...]),
+        )
 
 
 class DurableSearch:
@@ -63,13 +66,6 @@ class DurableSearch:
         if "error" in outcome:
             raise restored(outcome["error"])
         return msgspec.convert(outcome["found"], list[Passage])
-
-
-def pays(setup: Setup) -> bool:
-    """Whether anything of this run costs more than to do it again: the extractive model over files does not."""
-    from suffice.search.corpus import Corpus
-
-    return setup.model.name != "extractive" or not isinstance(setup.search, Corpus)
 
 
 def durable(setup: Setup, journal: Journal) -> Setup:

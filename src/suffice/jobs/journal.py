@@ -21,9 +21,12 @@ from dbos import DBOS
 from dbos._context import assert_current_dbos_context
 
 from suffice import errors
-from suffice.errors import CutOff, SufficeError, Unavailable
+from suffice.errors import CutOff, SufficeError
+from suffice.types import Failure, Usage
 
 Outcome = dict[str, Any]
+
+_CARRIED: dict[str, Any] = {"usage": Usage, "failures": tuple[Failure, ...]}  # By errors, beside plain values.
 
 
 class Suspended(BaseException):
@@ -100,22 +103,19 @@ async def open_journal(run: str, *, stopped: Callable[[], Awaitable[bool]], susp
 
 
 def described(error: Exception) -> dict[str, Any]:
-    return {
-        "type": type(error).__name__,
-        "message": str(error),
-        "retryable": getattr(error, "retryable", False),
-        "attempt": getattr(error, "attempt", 1),
-    }
+    """An error as what can be kept: its kind, its sentence and what it carries."""
+    carried = msgspec.to_builtins(vars(error), enc_hook=str)
+    return {"type": type(error).__name__, "message": str(error), "carried": carried}
 
 
 def restored(error: dict[str, Any]) -> Exception:
-    """The error again, of the kind it was, or the nearest of ours."""
+    """The error again, if it is one of ours."""
     kind = getattr(errors, error["type"], None)
     if not (isinstance(kind, type) and issubclass(kind, SufficeError)):
         return RuntimeError(f"{error['type']}: {error['message']}")
     again = kind(error["message"])
-    if isinstance(again, Unavailable):
-        again.retryable, again.attempt = error["retryable"], error["attempt"]
+    for name, value in error["carried"].items():
+        setattr(again, name, msgspec.convert(value, _CARRIED.get(name, Any)))
     return again
 
 

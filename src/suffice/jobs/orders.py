@@ -8,6 +8,7 @@ from typing import Any
 
 from suffice.errors import InputError
 from suffice.front import Options
+from suffice.pipeline import Setup
 from suffice.types import Bounds
 
 DEFAULT = "default"  # The collection of a path without a name.
@@ -63,6 +64,13 @@ def searchable(order: Order, offered: Mapping[str, Sequence[str]]) -> Options:
         if name not in offered:
             raise InputError(f"There is no collection {name!r}; choose from: {', '.join(offered) or 'none is offered'}")
     return replace(order.options, docs=[path for name in names for path in offered[name]])
+
+
+def pays(setup: Setup) -> bool:
+    """Whether anything of this run costs more than to do it again: the extractive model over files does not."""
+    from suffice.search.corpus import Corpus
+
+    return setup.model.name != "extractive" or not isinstance(setup.search, Corpus)
 
 
 def _plain(value: Any) -> Any:

@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dbos import DBOS, DBOSConfig, Serializer, SetEnqueueOptions, SetWorkflowID
@@ -20,11 +20,11 @@ from suffice.events import Event, Finished, record
 from suffice.front import Options, prepare
 from suffice.jobs import orders
 from suffice.jobs.database import connect
-from suffice.jobs.durable import durable, pays
+from suffice.jobs.durable import durable
 from suffice.jobs.feed import Feed
 from suffice.jobs.journal import Suspended, open_journal
 from suffice.jobs.keys import Keys
-from suffice.jobs.orders import Order
+from suffice.jobs.orders import Order, pays
 from suffice.jobs.roster import BEAT, Roster
 from suffice.jobs.store import Kept, Line, Status, Store
 from suffice.pipeline import Setup, new_run_id, stream
@@ -51,13 +51,21 @@ class Limits:
     overall: int | None = None
 
 
+def _ignore(event: Event) -> None:
+    pass
+
+
 @dataclass
 class _Active:
-    """A run this process works on."""
+    """A run this process works on. ``watch`` sees its events as they come; once ``let_go``, nothing more of it is kept, so
+    that whoever takes it up again goes on from here."""
 
     work: asyncio.Task[None] | None = None
+    watch: Callable[[Event], None] = _ignore
     interrupted: bool = False
+    let_go: bool = False
     report: Report | None = None
+    done: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 class Worker:
@@ -209,6 +217,26 @@ class Worker:
             active.interrupted = True
             active.work.cancel()
 
+    async def here(self, kept: Kept, watch: Callable[[Event], None], *, again: bool) -> Report | None:
+        """Work on a run in this process, without the queue. Interrupted, the run is let go of: this is the report of what was
+        found, and the run itself has not ended."""
+        active = self._active[kept.id] = _Active(watch=watch)
+        if again:
+            await DBOS.resume_workflow_async(kept.id)
+        else:
+            with SetWorkflowID(kept.id):
+                await DBOS.start_workflow_async(self._workflow, kept.id)
+        try:
+            await active.done.wait()
+        except asyncio.CancelledError:
+            current = asyncio.current_task()
+            assert current is not None
+            current.uncancel()
+            active.let_go = True
+            self._interrupt(kept.id)
+            await active.done.wait()
+        return active.report
+
     # -- work ----------------------------------------------------------------------------------------------------------
 
     async def _execute(self, run: str) -> str:
@@ -228,6 +256,7 @@ class Worker:
             await self._fail(run, "InternalError", "Something went wrong inside; the operator's log says what", False)
         finally:
             self._active.pop(run, None)
+            active.done.set()
             self.feed.wake(run)
         return "done"
 
@@ -260,9 +289,10 @@ class Worker:
                 seq += 1
                 if isinstance(event, Finished):
                     active.report = event.report
+                active.watch(event)
                 shown = record(event, kept.id)
                 lines.append(Line(seq, shown["type"], json.dumps(shown, ensure_ascii=False)))
-            if lines:
+            if lines and not active.let_go:
                 await self.feed.append(kept.id, lines)
         try:
             await active.work
@@ -271,7 +301,7 @@ class Worker:
                 raise Suspended from None
             if not active.interrupted:
                 raise
-        if self._stopping.is_set():
+        if self._stopping.is_set() or active.let_go:
             raise Suspended
         await self._finish(kept.id, active)
 

@@ -1,0 +1,56 @@
+"""A run of the command line that pays for its calls: interrupted, it gives what it has; taken up, it pays for nothing twice."""
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+from reliability.story import TASK, Killer, Ledger, preparing
+
+from suffice.errors import InputError
+from suffice.front import Options
+from suffice.jobs import alone
+from suffice.jobs.orders import Order
+
+RUN = "20260101T000000-0000abcd"
+ORDER = Order(TASK, Options(strategy="reflect", stop="sufficiency", review=False), folder=".")
+
+
+async def setup(ledger):
+    return replace(await preparing(ledger)(TASK, ORDER.options), run_id=RUN)
+
+
+def test_interrupted_and_taken_up(tmp_path):
+    killer = Killer()
+    ledger = Ledger(tmp_path / "ledger", killer)
+    seen = []
+
+    async def interrupted():
+        working = asyncio.ensure_future(alone.work(RUN, ORDER, await setup(ledger), tmp_path, seen.append, again=False))
+        while killer.calls < 5:
+            await asyncio.sleep(0.001)
+        with pytest.raises(InputError, match="Another process"):
+            await alone.work(RUN, ORDER, await setup(ledger), tmp_path, seen.append, again=True)
+        working.cancel()
+        return await working
+
+    report = asyncio.run(interrupted())
+    assert report.stop.reason == "cancelled"
+    assert report.run == RUN
+    assert [left.run for left in alone.unfinished(tmp_path)] == [RUN]
+    assert alone.ordered(RUN, tmp_path) == ORDER
+
+    async def taken_up():
+        return await alone.work(RUN, ORDER, await setup(ledger), tmp_path, seen.append, again=True)
+
+    report = asyncio.run(taken_up())
+    assert report.status == "answered"
+    paid = ledger.path.read_text(encoding="utf-8").splitlines()
+    assert len(paid) == len(set(paid))
+    assert alone.unfinished(tmp_path) == []
+    assert list((tmp_path / "unfinished").iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["nope", "../../etc/passwd", ""])
+def test_a_run_that_is_not_there(tmp_path, name):
+    with pytest.raises(InputError, match="suffice resume without a name"):
+        alone.ordered(name, tmp_path)
