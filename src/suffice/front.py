@@ -58,6 +58,7 @@ class Options:
     interventions: Sequence[str] = ()
     review: bool = True
     panel: bool = False
+    strict: bool = True
     seed: int = 0
 
 
@@ -165,6 +166,7 @@ async def prepare(
         per_round=options.per_round,
         interventions=interventions,
         review=review_rules(options, config, model),
+        strict=options.strict,
         seed=options.seed,
         metadata={
             "version": __version__,

@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 from suffice import plugins, settings
-from suffice.asks import SynthesisResponse
 from suffice.events import Event, Finished, Started, Stopped, Writing
 from suffice.gates.base import Gate
 from suffice.gates.basic import budget
@@ -26,7 +25,9 @@ from suffice.search.base import Reader, Search
 from suffice.search.resilience import surviving
 from suffice.search.screening import Screening
 from suffice.types import Bounds
-from suffice.write.report import checked, draft, report
+from suffice.write.checkers import standard as standard_checker
+from suffice.write.report import draft, report
+from suffice.write.verify import Settling
 
 # A stop for futility says nothing about sufficiency, so the model is asked once more what is missing: both are shown. A stop
 # on a spent budget is not followed by more spending.
@@ -53,6 +54,8 @@ class Setup:
     interventions: tuple[str, ...] = ()
     review: settings.ReviewRules | None = None
     """``None``: what is written goes out without a review."""
+    strict: bool = True
+    """Whether a claim that no source supports goes; else it stays and is marked."""
     seed: int = 0
     metadata: dict[str, Any] = field(default_factory=dict)
     run_id: str | None = None
@@ -77,16 +80,13 @@ async def stream(setup: Setup) -> AsyncGenerator[Event, None]:
     )
     gate = bounded(parts.gate, Bounds())
     stopped: Stopped | None = None
-
-    async def settle(text: SynthesisResponse) -> SynthesisResponse:
-        return checked(run, text)
-
+    search = Screening(surviving(setup.search, run.fail), run.happenings.add)
+    settle = Settling(run, search, standard_checker(setup.embed), strict=setup.strict)
     review = Reviewing(run, settle, setup.review)
     try:
         run.bounds = await _bounds(setup, run)
         gate = bounded(parts.gate, run.bounds)
         yield _started(setup, run, gate)
-        search = Screening(surviving(setup.search, run.fail), run.happenings.add)
         meters = standard(gate.needs, run.task, setup.embed)
         async for event in gather(run, search, parts.strategy, gate, meters, k=setup.k, per_round=setup.per_round):
             yield event
@@ -114,7 +114,7 @@ async def stream(setup: Setup) -> AsyncGenerator[Event, None]:
         if setup.reader is not None:
             await setup.reader.aclose()
     metadata = {**setup.metadata, "preset": asdict(setup.preset), **review.metadata()}
-    yield Finished(report(run, stopped.stop, review.best, metadata))
+    yield Finished(report(run, stopped.stop, review.best, metadata, settle.claims(review.best)))
 
 
 def bounded(stop: Gate | None, bounds: Bounds) -> Gate:

@@ -9,6 +9,10 @@ from suffice.events import Compacted, Stopped
 from suffice.testing import FixtureSearch, passage
 from suffice.types import Bounds
 
+DRAFT = (
+    "Graz lies on the Mur [4]. The bridge was built in 1887 [1], and Graz lies on a river [4]. Ida Halloran moved [3]."
+)
+
 
 def drafted(*drafts, search=None, **options):
     return outcome(setup(model(reflects=[ENOUGH], drafts=drafts), search or FixtureSearch(default=PASSAGES), **options))
@@ -26,33 +30,39 @@ def test_an_invented_citation_is_dropped_and_logged():
 
 
 def test_citations_are_renumbered_without_gaps_in_order_of_first_citation():
-    report = drafted(SynthesisResponse("Graz first [4]. Then the bridge [1], and Graz again [4]. Ida [3].", "Ida [3]."))
-    assert "Graz first [1]. Then the bridge [2], and Graz again [1]. Ida [3]." in report.final_answer
+    report = drafted(SynthesisResponse(DRAFT, "Ida Halloran studied [3]."))
+    assert DRAFT.replace("[4]", "[x]").replace("[1]", "[2]").replace("[x]", "[1]") in report.final_answer
     assert [(source.id, source.title) for source in report.sources] == [
         ("[1]", "Graz"),
         ("[2]", "Meridian bridge"),
         ("[3]", "Ida Halloran"),
     ]
-    assert report.summary == "Ida [3]."
+    assert report.summary == "Ida Halloran studied [3]."
 
 
 def test_citations_in_the_lists_count_and_are_renumbered_too():
-    draft = SynthesisResponse("The bridge [2].", "", ("Finding [4].",), ("Do [2].",), ("Risk [3].",), ("What of [4]?",))
+    answer, finding, risk = (
+        "Halloran Works was founded [2].",
+        "Graz lies on a river [4].",
+        "Ida Halloran moved to Trieste [3].",
+    )
+    draft = SynthesisResponse(answer, "", (finding,), ("Visit the works [2].",), (risk,), ("What of [4]?",))
     report = drafted(draft)
-    assert report.key_findings == ("Finding [2].",)
-    assert report.recommendations == ("Do [1].",)
-    assert report.risks == ("Risk [3].",)
+    assert report.key_findings == ("Graz lies on a river [2].",)
+    assert report.recommendations == ("Visit the works [1].",)
+    assert report.risks == ("Ida Halloran moved to Trieste [3].",)
     assert report.open_questions == ("What of [2]?",)
     assert [source.title for source in report.sources] == ["Halloran Works", "Graz", "Ida Halloran"]
 
 
 def test_several_sources_in_one_bracket_are_checked_like_any_other():
-    report = drafted(SynthesisResponse("Both say so [4, 1]. This one does not exist [2, 99]."))
+    both = "The bridge was built in 1887, and Graz lies on the river Mur [4, 1]. "
+    report = drafted(SynthesisResponse(both + "Halloran Works was founded by Ida Halloran [2, 99]."))
     assert report.status == "answered"
     assert "99" not in report.final_answer
     assert [source.title for source in report.sources] == ["Graz", "Meridian bridge", "Halloran Works"]
     assert report.claims[0].citations == ("[1]", "[2]")
-    assert report.claims[1].citations == ("[3]",)
+    assert report.claims[-1].citations == ("[3]",)
 
 
 def test_one_source_is_listed_once_however_its_number_is_written():
@@ -74,8 +84,9 @@ def test_a_claim_is_found_word_for_word_across_line_breaks_with_its_lines():
 
 
 def test_a_claim_that_no_source_holds_is_unsupported_and_one_that_says_nothing_unknown():
-    report = drafted(SynthesisResponse("Halloran Works was founded by Ida Halloran [2]. Pigs fly [1]. So they say."))
-    assert [claim.support for claim in report.claims] == ["supported", "unsupported", "unknown"]
+    draft = SynthesisResponse("Halloran Works was founded by Ida Halloran [2]. Pigs fly [1]. So they say.")
+    assert [claim.support for claim in drafted(draft, strict=False).claims] == ["supported", "unsupported", "unknown"]
+    assert [claim.support for claim in drafted(draft).claims] == ["supported", "unknown"]
 
 
 @pytest.mark.parametrize("text", ["It was Halloran Works.", "It was Halloran Works [99].", ""])

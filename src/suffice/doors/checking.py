@@ -15,7 +15,7 @@ from suffice.errors import INTERRUPTED, InputError
 from suffice.front import Options, open_corpus, standard_input
 from suffice.types import Claim
 from suffice.write.audit import Audit
-from suffice.write.checkers import Lexical
+from suffice.write.checkers import standard
 from suffice.write.marks import GLYPHS
 from suffice.write.verdicts import Checked
 
@@ -24,12 +24,14 @@ _STYLES = {"supported": "green", "contradicted": "red", "unsupported": "yellow",
 
 def check(file: str, options: Options, *, as_json: bool) -> int:
     """Hold every claim of the file against the documents; 1 when one is contradicted or unsupported."""
+    if not options.docs:
+        raise InputError("There is nothing to check against: name files or folders with --docs")
     text = _read(file, options)
     with Terminal().watching() as terminal:
 
         async def work() -> tuple[Audit, list[tuple[Claim, Checked]]]:
             corpus = await open_corpus(options, settings.load(), terminal.say, terminal.progress)
-            audit = Audit(text, corpus, Lexical())
+            audit = Audit(text, corpus, standard(corpus.embed if options.alpha != 1 else None))
             found = []
             async for each in audit.claims():
                 found.append(each)

@@ -137,6 +137,10 @@ def ask(
             metavar="PROVIDER:NAME",
         ),
     ] = None,
+    strict: Annotated[
+        bool,
+        typer.Option("--strict/--lenient", help="Leave out claims that no source supports, or keep and mark them."),
+    ] = True,
     out: Annotated[
         list[Path] | None, typer.Option(help="Write the report to FILE.md, .html or .json.", metavar="FILE")
     ] = None,
@@ -172,6 +176,7 @@ def ask(
         interventions=interventions or (),
         review=not no_review,
         panel=panel,
+        strict=strict,
         seed=seed,
     )
     raise typer.Exit(asking.ask(question, options, asking.Shown(out or [], trace, as_json, quiet)))

@@ -56,8 +56,7 @@ class Audit:
 
     def _claim(self, checked: Checked) -> Claim:
         spans = tuple(
-            Span(self._handle(item.passage), item.quote, item.location, stance)  # type: ignore[arg-type]
-            for item, stance in shown(checked)
+            Span(self._handle(item.passage), item.quote, item.location, stance) for item, stance in shown(checked)
         )
         statement = checked.statement
         return Claim(statement.text, statement.handles, checked.support, spans, checked.note)

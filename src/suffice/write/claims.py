@@ -16,7 +16,11 @@ from suffice.write.checkers.reading import read
 
 _LEADING = re.compile(r"(?:\s*\[\d{1,4}\])+[.,;]?")
 _TRAILING = re.compile(r"(?:\s*\[\d{1,4}\](?:\([^()\s]*\))?)+\s*[.,;:!?]*$")
+# What a lenient run writes behind a claim that it keeps; no part of what the claim says.
+UNSUPPORTED = "*(not supported by the sources)*"
+CONTRADICTED = "*(the sources say otherwise)*"
 _MARKUP = re.compile(
+    rf"{re.escape(UNSUPPORTED)}|{re.escape(CONTRADICTED)}|"
     r"(?<!\\)!?\[(?P<label>[^\[\]]*)\]\([^()\s]*\)|(?<!\\)\[\^[\w-]+\]|(?<!\\)</?[A-Za-z][^<>]*>|【[^】]*】"
 )
 _QUOTE_MARK = re.compile(r"\n[ \t]*(?:>[ \t]*)+")
@@ -53,7 +57,7 @@ _ABOUT_THE_SEARCH = re.compile(
 class Statement:
     """A claim of a text: its exact stretch, where that stands, and the handles behind it.
 
-    ``whole`` is the stretch that goes when the claim goes: with its citations and full stop.
+    ``whole`` is its stretch with citations and full stop; ``sentence`` that of the sentence it is, or is a clause of.
     """
 
     text: str
@@ -61,6 +65,7 @@ class Statement:
     start: int
     whole: Offsets
     handles: tuple[str, ...]
+    sentence: Offsets
 
     @property
     def idle(self) -> str:
@@ -124,22 +129,25 @@ def _block(block: str, offset: int) -> Iterator[Statement]:
     for start, end in wholes:
         cited = _handles(block[start:end])
         for clause in _clauses(blotted, start, end):
-            yield from _statement(block, *clause, offset, cited)
+            yield from _statement(block, clause, (start, end), offset, cited)
 
 
 def _spaces(match: re.Match[str]) -> str:
     return "\n" + " " * (len(match.group()) - 1)
 
 
-def _statement(block: str, start: int, end: int, offset: int, cited: tuple[str, ...]) -> Iterator[Statement]:
+def _statement(
+    block: str, clause: Offsets, sentence: Offsets, offset: int, cited: tuple[str, ...]
+) -> Iterator[Statement]:
     """``cited``: the handles of the whole sentence, for a clause that has none of its own."""
-    whole = offset + start, offset + end
+    start, end = clause
     handles = _handles(block[start:end]) or cited
     while trailing := _TRAILING.search(block, start, end):
         end = trailing.start()
     said = words(block[start:end])
     if any(character.isalnum() for character in said):
-        yield Statement(block[start:end], said, offset + start, whole, handles)
+        whole, around = ((offset + first, offset + last) for first, last in (clause, sentence))
+        yield Statement(block[start:end], said, offset + start, whole, handles, around)
 
 
 def _handles(text: str) -> tuple[str, ...]:

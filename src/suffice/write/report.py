@@ -5,14 +5,15 @@ report.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from suffice.asks import Draft, SynthesisResponse
 from suffice.errors import ModelError
 from suffice.models.base import speaks
 from suffice.run import STATE_TOKENS, Run
-from suffice.text.markup import CITATION, SEVERAL_CITED
+from suffice.text.markup import CITATION, SEVERAL_CITED, escape
 from suffice.text.tokens import estimate_tokens
 from suffice.types import (
     BELIEF,
@@ -27,19 +28,18 @@ from suffice.types import (
     Span,
     Status,
     Stop,
-    Support,
 )
-from suffice.write.checkers import Lexical
-from suffice.write.checkers.lexical import verbatim
-from suffice.write.claims import Statement, existing, statements
+from suffice.write.claims import existing
 from suffice.write.counting import shortfall, trimmed
 from suffice.write.instructions import instruction
 from suffice.write.sections import drafted
 from suffice.write.tidy import tidy
+from suffice.write.verdicts import Checked, Spoken, shown
 
 NO_MODEL = "No language model was used: every sentence below is quoted verbatim from the source behind it."
 DEGRADED = "Search was limited because searches kept failing; this answer is partial."
 INSUFFICIENT = "The search ended on a limit before the evidence was judged sufficient; this answer may be incomplete."
+DISAGREE = "Where the sources disagree"
 NOTICES = (NO_MODEL, DEGRADED, INSUFFICIENT)
 
 
@@ -113,9 +113,12 @@ def checked(run: Run, written: SynthesisResponse) -> SynthesisResponse:
     )
 
 
-def report(run: Run, stop: Stop, written: SynthesisResponse | None, metadata: Mapping[str, Any]) -> Report:
-    """The report of a run: the draft with its sources numbered, its claims, and everything that was recorded."""
+def report(
+    run: Run, stop: Stop, written: SynthesisResponse | None, metadata: Mapping[str, Any], claims: Sequence[Checked] = ()
+) -> Report:
+    """The report of a run: the settled text with its sources numbered, its claims, and everything that was recorded."""
     text = written or SynthesisResponse("")
+    text = replace(text, answer=text.answer + _disagreements(run, claims))
     lists = (text.key_findings, text.recommendations, text.risks, text.open_questions)
     number = _numbers([text.answer, text.summary, *(line for lines in lists for line in lines)])
     answer = _renumbered(text.answer, number) if number else ""
@@ -138,7 +141,7 @@ def report(run: Run, stop: Stop, written: SynthesisResponse | None, metadata: Ma
         risks=risks,
         open_questions=questions or run.gaps,
         sources=tuple(_source(run, handle, shown) for handle, shown in number.items()),
-        claims=tuple(_claim(run, statement, number) for statement in statements(text.answer)) if answer else (),
+        claims=tuple(_claim(run, checked, number) for checked in claims) if answer else (),
         stop=stop,
         usage=_bill(run),
         sufficient=run.sufficient,
@@ -188,21 +191,28 @@ def _source(run: Run, handle: str, shown: str) -> Source:
     return Source(shown, passage.title, passage.kind, passage.location, passage.url)
 
 
-def _claim(run: Run, statement: Statement, number: Mapping[str, str]) -> Claim:
-    spans: list[Span] = []
-    checker = Lexical()
-    for handle in statement.handles:
-        passage = _passage(run, handle)
-        found = verbatim(statement.said, passage) if statement.idle else checker.check(statement.said, passage)
-        if found is not None and found.stance is not None:
-            place = passage.place.narrowed(passage.text, found.start, found.end)
-            spans.append(Span(number[handle], passage.text[found.start : found.end], str(place), found.stance))
-    stances = {span.stance for span in spans}
-    support: Support = "unknown" if statement.idle else "unsupported"
-    if stances:
-        support = "supported" if "supports" in stances else "contradicted"
-    cited = tuple(number[handle] for handle in statement.handles)
-    return Claim(statement.said, cited, support, tuple(spans), "" if spans else statement.idle)
+def _claim(run: Run, checked: Checked, number: Mapping[str, str]) -> Claim:
+    spans = tuple(
+        Span(number[handle], item.quote, item.location, stance)
+        for item, stance in shown(checked)
+        if (handle := run.evidence.handle(item.passage)) in number
+    )
+    cited = tuple(number[handle] for handle in checked.statement.handles)
+    return Claim(checked.statement.said, cited, checked.support, spans, checked.note)
+
+
+def _disagreements(run: Run, claims: Sequence[Checked]) -> str:
+    """A section for what one source says and another denies, both cited; empty when they agree."""
+
+    def said(spoken: Spoken) -> str:
+        return f"“{escape(' '.join(spoken.quote.split()))}” {run.evidence.handle(spoken.passage)}"
+
+    pairs = dict.fromkeys(
+        f"- {said(claim.supporting[0])}, but {said(claim.against[0])}"
+        for claim in claims
+        if claim.supporting and claim.against
+    )
+    return "\n\n### " + DISAGREE + "\n\n" + "\n".join(pairs) if pairs else ""
 
 
 def _status(run: Run, stop: Stop, answered: bool, failed: bool) -> Status:

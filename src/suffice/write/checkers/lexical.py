@@ -80,7 +80,10 @@ def verbatim(claim: str, passage: Passage) -> Finding | None:
     if match is None or not claim.strip():
         return None
     before = passage.text[max(0, match.start() - 60) : match.start()]
-    return None if _UNMEANT.search(before) else Finding(match.start(), match.end(), "supports", 1.0, 1.0)
+    if _UNMEANT.search(before):
+        return None
+    end = match.end() + (passage.text[match.end() : match.end() + 1] in (".", "!", "?", "。"))
+    return Finding(match.start(), end, "supports", 1.0, 1.0)
 
 
 def compared(claim: str, passage: Passage) -> list[tuple[int, int, Comparison]]:

@@ -1,0 +1,169 @@
+"""Fail closed: what is written is settled before anybody reads it."""
+
+import asyncio
+
+import pytest
+from bridge_story import ENOUGH, PASSAGES, model, outcome, setup
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from suffice.asks import SynthesisResponse
+from suffice.memory.trajectory import Trajectory
+from suffice.run import Run
+from suffice.testing import FixtureSearch, ScriptedModel, down, passage
+from suffice.types import Bounds
+from suffice.write.checkers import Lexical
+from suffice.write.claims import CONTRADICTED, UNSUPPORTED
+from suffice.write.verify import Settling
+
+BUILT = "The Meridian bridge was built by Halloran Works in 1887 [1]."
+AWAY = passage("p9", "The river Mur floods the old town of Graz each spring.", "Floods", path="floods.txt")
+
+
+def settling(search=None, *, strict=True, passages=PASSAGES, bounds=Bounds()):
+    run = Run("Who built it?", ScriptedModel({}), Trajectory, run_id="r", bounds=bounds)
+    for found in passages:
+        run.evidence.add(found)
+    return run, Settling(run, search or FixtureSearch(), Lexical(), strict=strict)
+
+
+def settled(answer, search=None, **options):
+    run, settle = settling(search, **options)
+    text = asyncio.run(settle(SynthesisResponse(answer)))
+    return text, settle.claims(text), run
+
+
+def test_what_the_sources_hold_is_not_touched():
+    answer = f"## Who\n\n{BUILT}\n\n- Halloran Works was founded by Ida Halloran [2].\n- Why so late?"
+    text, claims, run = settled(answer)
+    assert text.answer == answer
+    assert [claim.support for claim in claims] == ["supported", "supported", "unknown"]
+    assert run.searches == 0
+
+
+def test_a_citation_that_stands_behind_the_wrong_source_is_moved():
+    text, [claim], _ = settled("Graz lies on the river Mur [1].")
+    assert text.answer == "Graz lies on the river Mur. [4]"
+    assert claim.support == "supported"
+
+
+def test_a_claim_without_a_citation_is_given_one():
+    text, _, _ = settled(f"{BUILT} Graz lies on the river Mur.")
+    assert text.answer == f"{BUILT} Graz lies on the river Mur. [4]"
+
+
+def test_an_unsupported_claim_is_searched_for_once():
+    claim = "The river Mur floods Graz each spring"
+    search = FixtureSearch(default=[AWAY])
+    text, _, run = settled(f"{BUILT} {claim} [4].", search)
+    assert search.asked == [claim]
+    assert text.answer == f"{BUILT} {claim}. [5]"
+    assert run.searches == 1
+    assert run.asked == [claim]
+
+
+@pytest.mark.parametrize("bounds", [Bounds(queries=0), Bounds(seconds=0.0)])
+def test_nothing_is_searched_for_without_budget(bounds):
+    search = FixtureSearch(default=[AWAY])
+    text, _, _ = settled(f"{BUILT} The river Mur floods Graz each spring [4].", search, bounds=bounds)
+    assert search.asked == []
+    assert text.answer == BUILT
+
+
+def test_a_search_that_fails_is_recorded_and_the_claim_goes():
+    text, _, run = settled(f"{BUILT} Pigs fly over Vienna [4].", FixtureSearch(default=down()))
+    assert text.answer == BUILT
+    assert text.open_questions == ("Left out, because no source supports it: Pigs fly over Vienna",)
+    assert [failure.where for failure in run.error_log] == ["search"]
+
+
+def test_what_the_source_contradicts_is_replaced_by_what_it_says():
+    text, [claim], _ = settled("The Meridian bridge was built by Halloran Works in 1890 [1].")
+    assert text.answer == "The Meridian bridge was built by Halloran Works in 1887. [1]"
+    assert claim.support == "supported"
+
+
+def test_a_replacement_is_not_said_twice():
+    wrong = "The Meridian bridge was built by Halloran Works in 1890 [1]."
+    text, _, _ = settled(f"The Meridian bridge was built by Halloran Works in 1887. [1]\n\n{wrong}")
+    assert text.answer == "The Meridian bridge was built by Halloran Works in 1887. [1]"
+    assert len(text.open_questions) == 1
+
+
+def test_one_clause_goes_and_the_other_stays():
+    text, _, _ = settled("Graz lies on the river Mur [4], and the Pope was crowned in Avignon [4].")
+    assert text.answer == "Graz lies on the river Mur. [4]"
+
+
+def test_list_items_and_headings_that_are_left_empty_go():
+    answer = f"## One\n\n- Pigs fly over Vienna [1].\n\n## Two\n\n- {BUILT}\n- Cows sing in Bern [2]."
+    answer += "\n\n## Three\n\nElks ski in Oslo [3]."
+    text, _, _ = settled(answer)
+    assert text.answer == f"## Two\n\n- {BUILT}"
+
+
+def test_lenient_keeps_and_marks():
+    answer = f"{BUILT} Pigs fly over Vienna [4]. The Meridian bridge was built by Halloran Works in 1890 [1]."
+    text, claims, _ = settled(answer, strict=False)
+    assert [claim.support for claim in claims] == ["supported", "unsupported", "contradicted"]
+    assert f"Pigs fly over Vienna [4]. {UNSUPPORTED}" in text.answer
+    assert text.answer.endswith(CONTRADICTED)
+    assert text.open_questions == ()
+
+
+def test_settling_twice_changes_nothing_and_searches_no_more():
+    for strict in (True, False):
+        search = FixtureSearch()
+        _, settle = settling(search, strict=strict)
+        once = asyncio.run(settle(SynthesisResponse(f"{BUILT} Pigs fly over Vienna [4]. So they say.")))
+        asked = len(search.asked)
+        assert asyncio.run(settle(once)) == once
+        assert len(search.asked) == asked
+
+
+def test_findings_and_summary_are_held_to_the_same_measure():
+    _, settle = settling()
+    draft = SynthesisResponse(BUILT, "Pigs fly over Vienna [1].", (BUILT, "Cows sing in Bern [2]."), ("Go there.",))
+    text = asyncio.run(settle(draft))
+    assert text.summary == ""
+    assert text.key_findings == (BUILT,)
+    assert text.recommendations == ("Go there.",)
+
+
+def test_sources_that_disagree_are_both_cited():
+    other = passage("q", "The Meridian bridge was built by Halloran Works in 1891.", "Another book", path="other.txt")
+    found = [*PASSAGES, other]
+    report = outcome(
+        setup(model(reflects=[ENOUGH], drafts=[SynthesisResponse(BUILT)]), FixtureSearch(default=found), k=9)
+    )
+    [claim] = report.claims
+    assert claim.support == "supported"
+    assert [(span.source, span.stance) for span in claim.spans] == [("[1]", "supports"), ("[2]", "contradicts")]
+    assert "### Where the sources disagree" in report.final_answer
+    assert "in 1887.” [1], but “The Meridian bridge was built by Halloran Works in 1891.” [2]" in report.final_answer
+    assert [source.location for source in report.sources] == ["bridge.txt:1-1", "other.txt:1-1"]
+
+
+def test_a_draft_of_which_nothing_holds_is_no_report():
+    report = outcome(setup(model(reflects=[ENOUGH], drafts=[SynthesisResponse("Pigs fly over Vienna [1].")])))
+    assert report.status == "no_evidence"
+    assert report.final_answer == ""
+    assert report.claims == ()
+
+
+SENTENCES = [
+    BUILT,
+    "Pigs fly over Vienna [1].",
+    "Graz lies on the river Mur [2].",
+    "So they say.",
+    "Why?",
+    "Graz has 9 hills [4].",
+]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.sampled_from(SENTENCES), min_size=1, max_size=6), st.sampled_from([" ", "\n\n", "\n- "]))
+def test_nothing_unsupported_is_left_in_a_strict_text(chosen, between):
+    text, claims, _ = settled(between.join(chosen))
+    assert all(claim.support in ("supported", "unknown") for claim in claims)
+    assert "Pigs" not in text.answer or "[" not in "".join(chosen)
