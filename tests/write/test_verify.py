@@ -123,11 +123,11 @@ def test_settling_twice_changes_nothing_and_searches_no_more():
 
 def test_findings_and_summary_are_held_to_the_same_measure():
     _, settle = settling()
-    draft = SynthesisResponse(BUILT, "Pigs fly over Vienna [1].", (BUILT, "Cows sing in Bern [2]."), ("Go there.",))
+    draft = SynthesisResponse(BUILT, "Pigs fly over Vienna [1].", (BUILT, "Cows sing in Bern [2]."), ("Go there [1].",))
     text = asyncio.run(settle(draft))
     assert text.summary == ""
     assert text.key_findings == (BUILT,)
-    assert text.recommendations == ("Go there.",)
+    assert text.recommendations == ("Go there [1].",)
 
 
 def test_sources_that_disagree_are_both_cited():
