@@ -94,6 +94,11 @@ def test_what_the_service_says_is_passed_on(body: object) -> None:
     assert "out of honey" in str(outcome(Answer(body, status=500)))
 
 
+@pytest.mark.parametrize("body", [b" <html><body>Bad gateway</body></html>", {"results": []}, b""])
+def test_a_page_of_markup_is_not(body: object) -> None:
+    assert str(outcome(Answer(body, status=502))) == "Bees failed (HTTP 502)"
+
+
 def test_a_key_is_never_shown() -> None:
     error = outcome(Answer({"message": f"the key {SECRET} is wrong"}, status=401), headers={"X-Key": SECRET})
     assert SECRET not in str(error)

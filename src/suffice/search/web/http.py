@@ -64,7 +64,8 @@ async def ask_parsed(service: str, call: Call, read: Callable[[Any], T]) -> T:
     try:
         answer = json.loads(body)
     except (ValueError, RecursionError) as error:
-        raise SearchError(f"{service} answered with something that is no JSON: {_excerpt(body, call)}") from error
+        start = _shown(body[:100].decode("utf-8", "replace"), call) or "nothing"
+        raise SearchError(f"{service} answered with something that is no JSON: {start}") from error
     try:
         return read(answer)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
@@ -125,7 +126,7 @@ async def _bounded(service: str, answer: "httpx2.Response") -> bytes:
 
 
 def _refusal(service: str, call: Call, answer: "httpx2.Response", body: bytes) -> SearchError:
-    status, said = answer.status_code, _excerpt(body, call)
+    status, said = answer.status_code, _said(body, call)
     reason = f"HTTP {status}: {said}" if said else f"HTTP {status}"
     if status == 429:
         wait = _retry_after(answer.headers.get("retry-after"))
@@ -145,18 +146,18 @@ def _refusal(service: str, call: Call, answer: "httpx2.Response", body: bytes) -
     return SearchError(f"{service} failed ({reason})", retryable=status in (408, 425) or status >= 500)
 
 
-def _excerpt(body: bytes, call: Call) -> str:
-    """What the service says, in a few words; if it repeats the secret, without it."""
-    text = body[:2_000].decode("utf-8", "replace")
+def _said(body: bytes, call: Call) -> str:
+    """What the service says about it, in a few words: its error's sentence, or plain text; a whole page says nothing."""
     try:
-        told = json.loads(body)
+        text = _message(json.loads(body))
     except (ValueError, RecursionError):
-        pass
-    else:
-        text = _message(told) or text
-    if call.secret:
-        text = text.replace(call.secret, "…")
-    return " ".join(clean(text).split())[:160]
+        text = "" if body.lstrip().startswith(b"<") else body[:2_000].decode("utf-8", "replace")
+    return _shown(text, call)
+
+
+def _shown(text: str, call: Call) -> str:
+    """One short line; if it repeats the secret, without it."""
+    return " ".join(clean(text.replace(call.secret, "…") if call.secret else text).split())[:160]
 
 
 def _message(told: Any) -> str:
