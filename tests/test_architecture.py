@@ -23,7 +23,7 @@ LAYERS = """
     measure
     leads outline rivals
     asks
-    search.base search.files
+    search.base search.files tools
     models
     search
     memory

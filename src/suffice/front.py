@@ -167,6 +167,7 @@ async def prepare(
         interventions=interventions,
         review=review_rules(options, config, model),
         strict=options.strict,
+        python_rounds=config.python_rounds if speaks(model) else 0,
         seed=options.seed,
         metadata={
             "version": __version__,

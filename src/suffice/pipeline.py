@@ -26,6 +26,7 @@ from suffice.search.resilience import surviving
 from suffice.search.screening import Screening
 from suffice.types import Bounds
 from suffice.write.checkers import standard as standard_checker
+from suffice.write.compute import computed
 from suffice.write.report import draft, report
 from suffice.write.verify import Settling
 
@@ -56,6 +57,8 @@ class Setup:
     """``None``: what is written goes out without a review."""
     strict: bool = True
     """Whether a claim that no source supports goes; else it stays and is marked."""
+    python_rounds: int = 0
+    """Tries that the model has for a computation; 0: it computes nothing."""
     seed: int = 0
     metadata: dict[str, Any] = field(default_factory=dict)
     run_id: str | None = None
@@ -96,6 +99,7 @@ async def stream(setup: Setup) -> AsyncGenerator[Event, None]:
         if stopped.stop.reason in _REFLECTED:
             await run.reflect()
         yield Writing(len(run.evidence))
+        await computed(run, setup.python_rounds)
         writing = asyncio.ensure_future(draft(run, stopped.stop))
         async for event in run.happenings.during(writing):
             yield event

@@ -114,6 +114,15 @@ class Run:
     def tokens(self) -> int:
         return self.model.total.input_tokens + self.model.total.output_tokens
 
+    @property
+    def spent(self) -> bool:
+        """Whether time, tokens or money are used up, so that nothing further is begun."""
+        return (
+            self.seconds_left == 0
+            or (self.bounds.tokens is not None and self.tokens >= self.bounds.tokens)
+            or (self.bounds.usd is not None and (self.model.total.usd or 0.0) >= self.bounds.usd)
+        )
+
     def tokens_since_last(self) -> int:
         """What was spent since this was last asked: a round's own tokens."""
         spent, self._tokens_told = self.tokens - self._tokens_told, self.tokens

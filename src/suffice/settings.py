@@ -68,6 +68,8 @@ class Settings:
     """Everything else about language models."""
     review: ReviewRules = ReviewRules()
     """How answers are reviewed, unless a run says that they are not."""
+    python_rounds: int = 3
+    """Tries that a model has for a computation before it writes; 0: it computes nothing."""
 
 
 def load(environment: Mapping[str, str] | None = None, folder: Path | None = None) -> Settings:
@@ -83,6 +85,7 @@ def load(environment: Mapping[str, str] | None = None, folder: Path | None = Non
         environment=values,
         models=model_settings.read(values),
         review=_review(values),
+        python_rounds=_python_rounds(values),
     )
 
 
@@ -136,6 +139,12 @@ def _review(values: Mapping[str, str]) -> ReviewRules:
         raise InputError(f"SUFFICE_REVIEW_PASS={mark:g} cannot be reached: scores go from 0 to 10")
     rounds = _bound(values, "MAX_WIGGUM_ROUNDS", int) or usual.rounds
     return ReviewRules(mark, int(rounds), values.get("SUFFICE_REVIEW_PANEL", "") not in ("", "0"))
+
+
+def _python_rounds(values: Mapping[str, str]) -> int:
+    if values.get("PYTHON_TOOL_ROUNDS", "").strip() == "0":
+        return 0
+    return int(_bound(values, "PYTHON_TOOL_ROUNDS", int) or Settings().python_rounds)
 
 
 def _bound(values: Mapping[str, str], name: str, kind: type[int] | type[float]) -> int | float | None:

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 Readings = Mapping[str, float | None]
 BELIEF = "belief"  # The kind of a note that says what is believed about passages and is none itself.
+COMPUTED = "computed"  # The kind of a passage that no search found: the output of a program and the program.
 Promise = Literal["heuristic", "estimate", "guarantee"]
 Support = Literal["supported", "contradicted", "unsupported", "unknown"]
 Status = Literal["answered", "partial", "no_evidence", "failed"]

@@ -3,6 +3,7 @@
 from suffice.asks.act import Act, ActResponse
 from suffice.asks.base import Ask
 from suffice.asks.compress import Compress, Compression
+from suffice.asks.compute import Compute, ComputeResponse
 from suffice.asks.curate import Curate, Curation, Kept
 from suffice.asks.draft import Draft
 from suffice.asks.evaluate import Evaluate, Evaluation, Issue
@@ -28,6 +29,8 @@ __all__ = [
     "Ask",
     "Compress",
     "Compression",
+    "Compute",
+    "ComputeResponse",
     "Curate",
     "Curation",
     "Draft",

@@ -40,7 +40,7 @@ GROUPS = {
     ),
     "notes": ("extract", "curate", "compress"),
     "judge": ("judge", "novelty", "evaluate"),
-    "writer": ("draft", "revise"),
+    "writer": ("draft", "revise", "compute"),
 }
 
 

@@ -23,14 +23,14 @@ def condensed(text: str, most: int = LONGEST) -> str:
     shortened = []
     for left, (start, body, end) in zip(range(len(parts), 0, -1), parts, strict=True):
         kept = _beginning(head[body:end], room // left)
-        room -= len(kept)
+        room = max(0, room - len(kept))
         shortened.append(head[start:body] + kept)
     return "".join(shortened) + tail
 
 
 def _beginning(text: str, most: int) -> str:
     """As many whole sentences as fit, or as many characters when not even one does."""
-    if len(text) <= most:
+    if len(text) <= most or not text.strip():
         return text
     ends = [end for _, end in sentences(text) if end <= most]
     return text[: ends[-1] if ends else most].rstrip() + _CUT + "\n\n"

@@ -57,7 +57,7 @@ class Reviewing:
         self._ending = "cancelled"  # Unless it ends in another way.
         text = written
         for number in range(1, self._rules.rounds + 1):
-            judged = None if self._spent else await self._in_time(self._judged(number, text, self._rules))
+            judged = None if self._run.spent else await self._in_time(self._judged(number, text, self._rules))
             if judged is None:
                 self._ending = "budget"
                 return
@@ -66,7 +66,7 @@ class Reviewing:
             yield judged
             if ending:
                 return
-            revision = None if self._spent else await self._in_time(self._revised(text, judged.issues))
+            revision = None if self._run.spent else await self._in_time(self._revised(text, judged.issues))
             if revision is None or not revision.answer.strip() or revision.answer == text.answer:
                 self._ending = "budget" if revision is None else _fruitless(revision)
                 return
@@ -139,15 +139,6 @@ class Reviewing:
         how = instruction(self._run).text
         revision = await revised(self._run, text, named, before_the_writer(self._run), how)
         return SynthesisResponse("") if revision is None else await self._settle(revision)
-
-    @property
-    def _spent(self) -> bool:
-        run, bounds = self._run, self._run.bounds
-        return (
-            run.seconds_left == 0
-            or (bounds.tokens is not None and run.tokens >= bounds.tokens)
-            or (bounds.usd is not None and (run.model.total.usd or 0.0) >= bounds.usd)
-        )
 
     async def _in_time(self, work: Awaitable[T]) -> T | None:
         """The work's result, or ``None`` when the run's time was up before it."""

@@ -26,12 +26,3 @@ def trimmed(markdown: str, most: int) -> str:
     for part in reversed(counted(markdown)[most:]):
         text = text[: part.start] + text[part.end :]
     return text.rstrip() if text != markdown else markdown
-
-
-def shortfall(markdown: str, wanted: int) -> str:
-    """What the reader is told when there are fewer items than were asked for; empty when there are enough."""
-    there = len(counted(markdown))
-    if there >= wanted:
-        return ""
-    items = {0: "none that stands by itself", 1: "only one"}.get(there, f"only {there}")
-    return f"The task asks for {wanted}; the evidence that was found holds {items}."

@@ -17,6 +17,7 @@ from suffice.text.markup import CITATION, SEVERAL_CITED, escape
 from suffice.text.tokens import estimate_tokens
 from suffice.types import (
     BELIEF,
+    COMPUTED,
     Bill,
     Claim,
     Failure,
@@ -30,8 +31,8 @@ from suffice.types import (
     Stop,
 )
 from suffice.write.claims import existing
-from suffice.write.counting import shortfall, trimmed
-from suffice.write.instructions import instruction
+from suffice.write.counting import counted, trimmed
+from suffice.write.instructions import Instruction, instruction
 from suffice.write.sections import drafted
 from suffice.write.tidy import tidy
 from suffice.write.verdicts import Checked, Spoken, shown
@@ -40,7 +41,8 @@ NO_MODEL = "No language model was used: every sentence below is quoted verbatim 
 DEGRADED = "Search was limited because searches kept failing; this answer is partial."
 INSUFFICIENT = "The search ended on a limit before the evidence was judged sufficient; this answer may be incomplete."
 DISAGREE = "Where the sources disagree"
-NOTICES = (NO_MODEL, DEGRADED, INSUFFICIENT)
+SHORT = "The list is shorter than the task asks for: the evidence that was found holds no more."
+NOTICES = (NO_MODEL, DEGRADED, INSUFFICIENT, SHORT)
 
 
 def insufficient(run: Run, stop: Stop) -> bool:
@@ -123,8 +125,8 @@ def report(
     number = _numbers([text.answer, text.summary, *(line for lines in lists for line in lines)])
     answer = _renumbered(text.answer, number) if number else ""
     how = instruction(run)
-    short = shortfall(answer, how.count)
-    notices = [*caveats(run, stop), *([short] if short else []), *([] if speaks(run.model) else [NO_MODEL])]
+    short = [SHORT] if len(counted(answer)) < how.count else []
+    notices = [*caveats(run, stop), *short, *([] if speaks(run.model) else [NO_MODEL])]
     if answer:
         answer = "\n".join([*(f"> {notice}\n" for notice in notices), answer])
     findings, recommendations, risks, questions = (
@@ -151,7 +153,7 @@ def report(
         insufficient_termination=insufficient(run, stop),
         degraded_mode=run.degraded,
         error_log=tuple(run.error_log),
-        metadata={**metadata, "writing": {"variant": how.variant, "version": how.version}},
+        metadata={**metadata, **_made(run, how, number)},
     )
 
 
@@ -178,6 +180,13 @@ def _numbers(texts: Iterable[str]) -> dict[str, str]:
 
 def _renumbered(text: str, number: Mapping[str, str]) -> str:
     return CITATION.sub(lambda match: number[match.group()], text)
+
+
+def _made(run: Run, how: Instruction, number: Mapping[str, str]) -> dict[str, Any]:
+    """How the text came to be: the instruction it was written by, and the programs behind what was computed."""
+    cited = {shown: _passage(run, handle) for handle, shown in number.items()}
+    programs = {shown: passage.text for shown, passage in cited.items() if passage.kind == COMPUTED}
+    return {"writing": {"variant": how.variant, "version": how.version}, **({"computed": programs} if programs else {})}
 
 
 def _passage(run: Run, handle: str) -> Passage:

@@ -22,6 +22,6 @@ def tidy(markdown: str) -> str:
         text = wrapped[2].strip()
     titles = [heading.start for heading in headings(text) if heading.level == 1]
     if titles and not CITATION.search(text[: titles[0]]):
-        text = text[titles[0] :]
+        text = text[titles[0] :].strip()
     fence = open_fence(text)
     return f"{text}\n{fence}" if fence else text

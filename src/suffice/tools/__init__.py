@@ -1,0 +1,1 @@
+"""What a run may use beside search and model."""
