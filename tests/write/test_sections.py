@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from suffice.asks import SynthesisResponse
+from suffice.asks import PlanResponse, SynthesisResponse
 from suffice.errors import ModelError
 from suffice.memory.trajectory import Trajectory
 from suffice.models.extractive import Extractive
@@ -12,6 +12,7 @@ from suffice.outline import Outline
 from suffice.run import Run
 from suffice.testing import ScriptedModel
 from suffice.types import Note
+from suffice.write.counting import counted
 from suffice.write.sections import CHUNKS, drafted
 
 NOTES = tuple(
@@ -110,3 +111,44 @@ def test_without_a_language_model_nothing_is_quoted_twice():
     assert "## Copper" in answer.answer
     for note in NOTES[:2]:
         assert answer.answer.count(note.text.rstrip(".")) == 1
+
+
+def listed(count, start=1):
+    return SynthesisResponse("\n\n".join(f"## {n}. Thing {n}\n\nfact [1]" for n in range(start, start + count)))
+
+
+def test_a_list_that_is_too_short_is_asked_for_once_more():
+    model = ScriptedModel({"draft": [listed(1), listed(3)]})
+    answer, _ = written(model, (), task="What are the top 3 metals?")
+    assert answer == listed(3)
+    assert [bool(ask.correction) for ask in model.asked] == [False, True]
+    assert [ask.count for ask in model.asked] == [3, 3]
+
+
+@pytest.mark.parametrize("second", [ModelError("dizzy"), listed(1), SynthesisResponse("")])
+def test_a_list_that_stays_short_goes_on_with_what_there_is(second):
+    answer, _ = written(ScriptedModel({"draft": [listed(2), second]}), (), task="What are the top 3 metals?")
+    assert answer == listed(2)
+
+
+def test_a_list_is_written_whole_although_there_is_an_outline():
+    model = ScriptedModel({"draft": [listed(2)]})
+    written(model, ("copper", "silver"), task="What are the top 2 metals?")
+    assert [ask.section for ask in model.asked] == [""]
+
+
+def test_the_parts_of_a_demanding_task_become_sections():
+    model = ScriptedModel({"draft": [section]})
+    run = Run("Compare them all", model, Trajectory, run_id="r")
+    run._plan = PlanResponse((), "deep", subtasks=("copper", "silver"), notes="be brief", known_facts=("tin melts",))
+    answer = asyncio.run(drafted(run, NOTES, ()))
+    assert answer.answer.startswith("## copper\n\n")
+    assert [ask.section for ask in model.asked] == ["copper", "silver"]
+    assert model.asked[0].advice == ("be brief", "tin melts")
+
+
+@pytest.mark.parametrize(("wanted", "there"), [(2, 2), (3, 3), (9, 3)])
+def test_without_a_language_model_a_list_quotes_one_sentence_an_item(wanted, there):
+    answer, _ = written(Extractive(), (), task=f"Top {wanted} mined: copper, silver, tin")
+    assert len(counted(answer.answer)) == there
+    assert answer.answer.startswith("## 1. ")

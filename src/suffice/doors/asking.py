@@ -11,6 +11,7 @@ from typing import TextIO
 
 from suffice import settings
 from suffice.doors.interrupt import interruptible
+from suffice.doors.naming import named_file
 from suffice.doors.terminal import Terminal, print_report
 from suffice.errors import INTERRUPTED, InputError
 from suffice.events import Event, Finished, Started, record
@@ -33,7 +34,9 @@ class Shown:
 
 def ask(question: str, options: Options, shown: Shown) -> int:
     """Answer one question at the terminal; the exit status."""
-    return _answered(lambda watcher: _run(question, options, watcher), shown)
+    task, named = named_file(question)
+    shown = replace(shown, out=[*shown.out, *([named] if named else [])])
+    return _answered(lambda watcher: _run(task, options, watcher), shown)
 
 
 def resume(run: str, shown: Shown) -> int:

@@ -12,7 +12,7 @@ from html import escape
 
 from suffice.explanation import ENDING_WORDS, PROMISE_WORDS, sufficiency_words
 from suffice.types import Claim, Report, RoundRecord, Source, Span, Stop, Support
-from suffice.write import chart, steps
+from suffice.write import chart, making, steps
 from suffice.write.markdown import NO_ANSWER, usage_line
 from suffice.write.marks import GLYPHS, mark
 from suffice.write.plain import clean, number, one_line
@@ -66,6 +66,7 @@ def render(report: Report) -> str:
 {_why(report)}
 {steps.render(report.stop)}
 {_claims(report.claims, found, prose)}
+{making.render(report, prose)}
 <footer><p>{_text(usage_line(report.usage))}</p><p>Run {_text(report.run, 80)}</p></footer>
 <script>{js}</script>
 </body>

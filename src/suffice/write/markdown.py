@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 from suffice.explanation import sufficiency_words
 from suffice.types import Bill, Report
+from suffice.write.made import computations, review_issues, review_of, review_table, review_words
 from suffice.write.plain import clean, number, one_line
 from suffice.write.rounds import chosen, outcome, series
 
@@ -37,7 +38,9 @@ def render(report: Report) -> str:
         *_section("Risks", map(_safe_line, report.risks)),
         *_section("Open questions", map(escape, report.open_questions)),
         *_sources(report),
+        *_computed(report),
         *_why(report),
+        *_review(report),
         *_section("Searches that led nowhere", map(escape, report.failed_queries)),
         "---\n\n" + escape(usage_line(report.usage)),
     ]
@@ -110,6 +113,32 @@ def _sources(report: Report) -> Iterable[str]:
             place = f"<{source.url}>" if _LINK.fullmatch(source.url or "") else escape(source.location)
             handle = source.id if _HANDLE.fullmatch(source.id) else escape(source.id)
             yield f"{handle} {escape(one_line(source.title, _LONGEST_TITLE)) or place} — {place}"
+
+
+def _computed(report: Report) -> Iterable[str]:
+    found = computations(report)
+    if found:
+        yield "## Computed"
+    for handle, text in found:
+        yield handle if _HANDLE.fullmatch(handle) else escape(handle)
+        # Indented, so that nothing in a program can end the block.
+        yield "\n".join(f"    {line}" for line in clean(text).splitlines())
+
+
+def _review(report: Report) -> Iterable[str]:
+    review = review_of(report)
+    if review is None:
+        return
+    yield "## Review"
+    yield escape(review_words(review))
+    head, *rows = review_table(review) or [[]]
+    if rows:
+        lines = [map(escape, head), ["--:"] * len(head), *rows]
+        yield "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    issues = "\n".join(f"- {escape(issue)}" for issue in review_issues(review))
+    if issues and not review.passed:
+        yield "What the reviewer still misses:"
+        yield issues
 
 
 def _why(report: Report) -> Iterable[str]:
