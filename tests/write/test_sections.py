@@ -21,6 +21,9 @@ NOTES = tuple(
 )
 
 
+TOWNS = ("Graz", "Linz", "Wels")
+
+
 def written(model, topics, notes=NOTES, told=("tell this",), task="Where were copper and silver mined?"):
     run = Run(task, model, Trajectory, run_id="r")
     if topics:
@@ -149,6 +152,7 @@ def test_the_parts_of_a_demanding_task_become_sections():
 
 @pytest.mark.parametrize(("wanted", "there"), [(2, 2), (3, 3), (9, 3)])
 def test_without_a_language_model_a_list_quotes_one_sentence_an_item(wanted, there):
-    answer, _ = written(Extractive(), (), task=f"Top {wanted} mined: copper, silver, tin")
+    notes = tuple(Note(f"The copper mine of {town} is deep.", (f"[{n}]",), town) for n, town in enumerate(TOWNS, 1))
+    answer, _ = written(Extractive(), (), notes, task=f"What are the top {wanted} copper mines?")
     assert len(counted(answer.answer)) == there
     assert answer.answer.startswith("## 1. ")

@@ -37,6 +37,15 @@ def expected_sections(task: str) -> int | None:
     return _number(found[1] or found[2])
 
 
+def uncounted(task: str) -> str:
+    """The task without the words that only say how many: no source holds them.
+
+    >>> uncounted("The top 3 copper mines")
+    'The copper mines'
+    """
+    return " ".join(_COUNTED.sub(" ", task).split())
+
+
 def says(task: str, number: int) -> bool:
     """Whether a number stands in the task, as digits or as a word."""
     return any(_number(found[0]) == number for found in _NUMBER.finditer(task))

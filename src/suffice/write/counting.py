@@ -7,7 +7,8 @@ from suffice.text.headings import Section, sections
 _STRUCTURE = frozenset(
     (
         *("introduction", "conclusion", "conclusions", "summary", "overview", "background", "references", "sources"),
-        *("appendix", "notes", "open questions", "key takeaways", "portfolio summary"),
+        *("appendix", "notes", "open questions", "key findings", "key takeaways", "recommendations", "risks"),
+        "portfolio summary",
     )
 )
 _NUMBERED = re.compile(r"^\W*\d+[.):]?\s*")

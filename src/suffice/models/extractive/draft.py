@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from suffice.asks import Draft, SynthesisResponse
 from suffice.leads import Embed
 from suffice.text.entities import bare, content_stems, facets
+from suffice.text.kinds import uncounted
 from suffice.text.markup import code, escape
 from suffice.text.sentences import code_lines, units
 from suffice.text.tokens import words
@@ -52,6 +53,8 @@ class Unit:
 def draft(ask: Draft, embed: Embed | None) -> SynthesisResponse:
     if ask.section:  # A section answers its topic in the light of the question.
         ask = replace(ask, task=f"{ask.section}: {ask.task}", section="")
+    if ask.count:
+        ask = replace(ask, task=uncounted(ask.task) or ask.task)
     believed = {note.text for note in ask.notes if note.kind == BELIEF}
     ask = replace(ask, notes=tuple(note for note in ask.notes if note.kind != BELIEF))
     weights = _weights(ask.task, ask.notes)
