@@ -29,6 +29,7 @@ LAYERS = """
     memory
     happenings
     run
+    spending
     meters
     gates
     explanation

@@ -78,7 +78,7 @@ class Run:
         self.leads = Leads(task, embed)
         self.outline: Outline | None = None
         self.rivals: Rivals | None = None
-        self._plan: PlanResponse | None = None
+        self.planned: PlanResponse | None = None  # A strategy may do without one.
         self.records: list[RoundRecord] = []
         self.readings: list[Readings] = []
         self.asked: list[str] = []
@@ -113,15 +113,6 @@ class Run:
     @property
     def tokens(self) -> int:
         return self.model.total.input_tokens + self.model.total.output_tokens
-
-    @property
-    def spent(self) -> bool:
-        """Whether time, tokens or money are used up, so that nothing further is begun."""
-        return (
-            self.seconds_left == 0
-            or (self.bounds.tokens is not None and self.tokens >= self.bounds.tokens)
-            or (self.bounds.usd is not None and (self.model.total.usd or 0.0) >= self.bounds.usd)
-        )
 
     def tokens_since_last(self) -> int:
         """What was spent since this was last asked: a round's own tokens."""
@@ -199,17 +190,12 @@ class Run:
 
     async def plan(self) -> PlanResponse:
         """The model's plan, asked once; the task itself as the only query when there is none."""
-        if self._plan is None:
+        if self.planned is None:
             most = min(PLAN_QUERIES, self.queries_left or PLAN_QUERIES)
-            self._plan = await self.attempt(Plan(self.task, most)) or PlanResponse(())
-            if not self._plan.queries:
-                self._plan = replace(self._plan, queries=(PlannedQuery(self.task, "the task itself"),))
-        return self._plan
-
-    @property
-    def planned(self) -> PlanResponse | None:
-        """The plan, if one was made: a strategy may do without."""
-        return self._plan
+            self.planned = await self.attempt(Plan(self.task, most)) or PlanResponse(())
+            if not self.planned.queries:
+                self.planned = replace(self.planned, queries=(PlannedQuery(self.task, "the task itself"),))
+        return self.planned
 
     async def reflect(self) -> ReflectionResponse | None:
         """The model's reflection on the rounds so far, asked once a round; ``None`` when it could not be had."""
@@ -353,7 +339,7 @@ class Run:
 
     async def _pages(self, round: Round) -> tuple[Passage, ...]:
         """Passages of whole pages behind the results; an enumerated task is left to its snippets (S2)."""
-        if self.reader is None or (self._plan is not None and self._plan.task_type == "enumerated"):
+        if self.reader is None or (self.planned is not None and self.planned.task_type == "enumerated"):
             return ()
         known = self.memory.render(STATE_TOKENS)
         pages, count = await deepened(self.reader, round, known, self.seconds_left, self.happenings.add, self.fail)
@@ -382,7 +368,7 @@ class Run:
         """The run's state under S1's names, serialisable."""
         return {
             "task": self.task,
-            "plan_queries": [planned.query for planned in self._plan.queries] if self._plan else [],
+            "plan_queries": [planned.query for planned in self.planned.queries] if self.planned else [],
             "search_results": [passage.id for passage in self.evidence],
             "citations": [self.evidence.handle(passage) for passage in self.evidence],
             "iteration": len(self.records),

@@ -13,7 +13,7 @@ from suffice.write.instructions import ORDER, instruction, kind
 def chosen(task, **plan):
     run = Run(task, ScriptedModel({}), Trajectory, run_id="r")
     if plan:
-        run._plan = PlanResponse((), **plan)
+        run.planned = PlanResponse((), **plan)
     return instruction(run)
 
 

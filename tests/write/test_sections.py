@@ -143,7 +143,7 @@ def test_a_list_is_written_whole_although_there_is_an_outline():
 def test_the_parts_of_a_demanding_task_become_sections():
     model = ScriptedModel({"draft": [section]})
     run = Run("Compare them all", model, Trajectory, run_id="r")
-    run._plan = PlanResponse((), "deep", subtasks=("copper", "silver"), notes="be brief", known_facts=("tin melts",))
+    run.planned = PlanResponse((), "deep", subtasks=("copper", "silver"), notes="be brief", known_facts=("tin melts",))
     answer = asyncio.run(drafted(run, NOTES, ()))
     assert answer.answer.startswith("## copper\n\n")
     assert [ask.section for ask in model.asked] == ["copper", "silver"]

@@ -24,6 +24,7 @@ from suffice.review.revise import parts, revised
 from suffice.review.rubric import composite, issues, joined, scores
 from suffice.run import Run
 from suffice.settings import ReviewRules
+from suffice.spending import spent
 from suffice.types import Note, Review, Reviewed
 from suffice.write.instructions import instruction, kind
 from suffice.write.report import before_the_writer
@@ -57,7 +58,7 @@ class Reviewing:
         self._ending = "cancelled"  # Unless it ends in another way.
         text = written
         for number in range(1, self._rules.rounds + 1):
-            judged = None if self._run.spent else await self._in_time(self._judged(number, text, self._rules))
+            judged = None if spent(self._run) else await self._in_time(self._judged(number, text, self._rules))
             if judged is None:
                 self._ending = "budget"
                 return
@@ -66,7 +67,7 @@ class Reviewing:
             yield judged
             if ending:
                 return
-            revision = None if self._run.spent else await self._in_time(self._revised(text, judged.issues))
+            revision = None if spent(self._run) else await self._in_time(self._revised(text, judged.issues))
             if revision is None or not revision.answer.strip() or revision.answer == text.answer:
                 self._ending = "budget" if revision is None else _fruitless(revision)
                 return

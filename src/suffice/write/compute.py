@@ -10,6 +10,7 @@ import re
 
 from suffice.asks import Compute
 from suffice.run import Run
+from suffice.spending import spent
 from suffice.text.entities import names
 from suffice.tools import python
 from suffice.types import COMPUTED, Failure, Note, Passage, Place
@@ -39,7 +40,7 @@ async def computed(run: Run, rounds: int) -> None:
         return
     trouble = ""
     for _ in range(rounds):
-        if run.spent:
+        if spent(run):
             return
         answer = await run.attempt(Compute(run.task, ", ".join(sorted(python.MODULES)), trouble, notes))
         code = "" if answer is None else _bare(answer.code)
