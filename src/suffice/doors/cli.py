@@ -314,6 +314,36 @@ def calibrate(
 
 
 @app.command()
+def mcp(
+    docs: Docs = None,
+    include: Include = None,
+    exclude: Exclude = None,
+    web: Web = False,
+    providers: Providers = None,
+    alpha: Alpha = None,
+    model: Annotated[str | None, typer.Option(help="As for ask.", metavar="PROVIDER:NAME")] = None,
+    port: Annotated[
+        int | None, typer.Option(help="Serve streamable HTTP on this port of 127.0.0.1 instead of standard input.")
+    ] = None,
+    debug: Debug = False,
+) -> None:
+    """Offer research, search, fetch and explain_stop as tools to other agents (Model Context Protocol)."""
+    from suffice.doors import mcp as door
+    from suffice.front import Options
+
+    options = Options(
+        docs=docs,
+        web=web,
+        providers=providers or (),
+        model=model,
+        alpha=alpha,
+        include=include or (),
+        exclude=exclude or (),
+    )
+    raise typer.Exit(door.run(options, port))
+
+
+@app.command()
 def doctor(debug: Debug = False) -> None:
     """Say what is configured, what works, and what to do about the rest."""
     from suffice.doors import checkup

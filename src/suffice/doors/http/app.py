@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI
 
 from suffice import __version__
-from suffice.doors.http import health, jobs, problems, runs
+from suffice.doors.http import chat, health, jobs, page, problems, runs
 from suffice.doors.http.context import Service
 from suffice.doors.http.guard import Guard
 
@@ -31,6 +31,6 @@ def application(service: Service) -> FastAPI:
     app.state.service = service
     problems.install(app)
     app.add_middleware(Guard, here_only=service.open)
-    for part in (runs, jobs, health):
+    for part in (page, runs, jobs, chat, health):
         app.include_router(part.router)
     return app

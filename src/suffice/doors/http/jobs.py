@@ -19,7 +19,8 @@ from suffice.jobs import orders
 from suffice.jobs.store import Kept
 from suffice.jobs.worker import PRIORITIES
 from suffice.replay.trace import trace_of
-from suffice.replay.whatif import what_if
+from suffice.replay.whatif import WhatIf, what_if
+from suffice.write.chart import render
 
 router = APIRouter()
 
@@ -46,7 +47,7 @@ async def listed(
 
 @router.get("/jobs/{job}", summary="How far a run is, and its report", responses=_FAILURES)
 async def job(job: JobId, here: Here, who: Who) -> schema.Job:
-    return await _shown(here, await _own(here, who.id, job))
+    return await _shown(here, await own(here, who.id, job))
 
 
 @router.get(
@@ -61,46 +62,49 @@ async def watch(
     who: Who,
     last: Annotated[str | None, Header(alias="Last-Event-ID", max_length=40)] = None,
 ) -> EventSourceResponse:
-    await _own(here, who.id, job)
+    await own(here, who.id, job)
     return events(here.worker.feed, job, last_event(last))
 
 
 @router.delete("/jobs/{job}", summary="End a run", responses=_FAILURES)
 async def cancel(job: JobId, here: Here, who: Who) -> schema.Job:
     """It stops before its next paid call; what was found until then is its report. A run that has ended stays as it is."""
-    await _own(here, who.id, job)
+    await own(here, who.id, job)
     return await _shown(here, await here.worker.cancel(job))
 
 
 @router.post("/replay", summary="Where would another gate have stopped this run?", responses=_FAILURES)
 async def replay(request: schema.ReplayRequest, here: Here, who: Who) -> schema.ReplayResponse:
     gates = [parse(text, files=False) for text in request.stop]
-    await _own(here, who.id, request.run)
+    await own(here, who.id, request.run)
     kept = [
         json.loads(line.data)
         for type in ("started", "round", "stopped", "report")
         for line in await asyncio.to_thread(here.worker.store.of_type, request.run, type)
     ]
     trace = trace_of(kept, f"The run {request.run}")
-    halts = []
-    for gate in gates:
-        found = what_if(trace, gate)
-        halts.append(
-            schema.Halt(
-                gate=str(gate),
-                fired=found.halted.fired,
-                round=found.halted.rounds,
-                reason=found.halted.verdict.reason,
-                explanation=found.halted.verdict.because,
-                missed=len(found.missed),
-                missed_cited=len(found.cited),
-                unknown=list(found.unknown),
-            )
-        )
+    halts = await asyncio.to_thread(lambda: [_halt(what_if(trace, gate), request.chart) for gate in gates])
     return schema.ReplayResponse(run=request.run, rounds=len(trace.rounds), gates=halts)
 
 
-async def _own(here: Service, owner: str, run: str) -> Kept:
+def _halt(found: WhatIf, width: int | None) -> schema.Halt:
+    return schema.Halt(
+        gate=found.stop.gate,
+        fired=found.halted.fired,
+        round=found.halted.rounds,
+        reason=found.stop.reason,
+        explanation=found.stop.explanation,
+        missed=[
+            schema.Missed(id=hit.id, title=hit.title, location=hit.location, cited=hit in found.cited)
+            for hit in found.missed
+        ],
+        unknown=list(found.unknown),
+        words=str(found),
+        chart=None if width is None else render(found.stop, width=width, prefix="replay") or None,
+    )
+
+
+async def own(here: Service, owner: str, run: str) -> Kept:
     """A run, if it is the asker's: whose it is otherwise is not said."""
     try:
         kept = await asyncio.to_thread(here.worker.store.run, run)

@@ -46,13 +46,13 @@ _FAILURES = documented(401, 409, 413, 422, 429, 500, 503)
 async def run(request: schema.RunRequest, here: Here, who: Who, key: Key = None) -> Response:
     if request.stream and request.asynchronous:
         raise Problem(422, "stream and async exclude each other; to watch an asynchronous run use /jobs/{id}/events")
-    kept = await _ordered(here, who, request, request.complexity_tier, request.priority, key)
+    kept = await ordered(here, who, request, request.complexity_tier, request.priority, key)
     headers = {"location": f"/jobs/{kept.id}", "x-run": kept.id}
     if request.asynchronous:
         return JSONResponse({"job_id": kept.id, "status": kept.status}, 202, headers)
     if request.stream:
         return events(here.worker.feed, kept.id, 0, headers)
-    return Response(json.dumps(await _report(here, kept.id)), 200, headers, "application/json")
+    return Response(json.dumps(await report_of(here, kept.id)), 200, headers, "application/json")
 
 
 @router.post(
@@ -62,8 +62,8 @@ async def run(request: schema.RunRequest, here: Here, who: Who, key: Key = None)
     responses={200: {"model": schema.AgentResponse}, **_FAILURES},
 )
 async def run_simple(request: schema.SimpleRequest, here: Here, who: Who, key: Key = None) -> Response:
-    kept = await _ordered(here, who, request, "simple", "normal", key)
-    report = await _report(here, kept.id)
+    kept = await ordered(here, who, request, "simple", "normal", key)
+    report = await report_of(here, kept.id)
     shown = {name: report[name] for name in schema.AgentResponse.model_fields}
     return JSONResponse(shown, headers={"x-run": kept.id})
 
@@ -83,7 +83,7 @@ async def search(request: schema.SearchRequest, here: Here, who: Who) -> schema.
     return schema.SearchResponse(query=order.task, passages=[_shown(passage) for passage in found])
 
 
-async def _ordered(
+async def ordered(
     here: Service, who: Asker, request: schema.SimpleRequest, tier: str, priority: str, key: str | None
 ) -> Kept:
     """The request as a queued run. What cannot work is refused before anything is kept."""
@@ -103,7 +103,7 @@ async def _ordered(
     return kept
 
 
-async def _report(here: Service, run: str) -> dict[str, Any]:
+async def report_of(here: Service, run: str) -> dict[str, Any]:
     """The report of a run, once it has ended; a failure that says whether to try again when there is none."""
     await here.worker.feed.ended(run)
     kept = await asyncio.to_thread(here.worker.store.run, run)

@@ -76,6 +76,7 @@ class ReplayRequest(BaseModel):
     )
     run: str = Field(min_length=1, max_length=64, description="A run of yours.")
     stop: list[Annotated[str, StringConstraints(min_length=1, max_length=2000)]] = Field(min_length=1, max_length=20)
+    chart: int | None = Field(None, ge=200, le=2000, description="Draw the readings in this width, as SVG.")
 
 
 class AgentResponse(BaseModel):
@@ -150,17 +151,27 @@ class JobList(BaseModel):
     next: str | None = Field(description="Pass it as `cursor` for the next page; null on the last one.")
 
 
+class Missed(BaseModel):
+    """A passage that came later; ``cited``: the answer rests on it."""
+
+    id: str
+    title: str | None
+    location: str | None
+    cited: bool
+
+
 class Halt(BaseModel):
-    """Where a gate would have stopped a run."""
+    """Where a gate would have stopped a run, in figures and in words."""
 
     gate: str
     fired: bool
     round: int
     reason: str
     explanation: str
-    missed: int
-    missed_cited: int
+    missed: list[Missed]
     unknown: list[str]
+    words: str
+    chart: str | None
 
 
 class ReplayResponse(BaseModel):

@@ -22,6 +22,11 @@ export function begin(id) {
   choose();
 }
 
+// While a run goes on, the chart shows the gate it really has.
+export function own(expression) {
+  byId("expression").value = expression;
+}
+
 export function refresh() {
   byId("whatif").hidden = false;
   soon();
@@ -30,33 +35,25 @@ export function refresh() {
 function choose() {
   const gate = gates.find((each) => each.name === byId("gate").value);
   if (!gate) return;
-  byId("parameters").replaceChildren(...gate.parameters.map(field));
+  byId("dials").replaceChildren(...gate.dials.map(field));
   compose();
 }
 
-function field(parameter) {
-  const id = `parameter-${parameter.name}`;
-  if (parameter.choices) {
-    const options = parameter.choices.map((choice) => element("option", {}, choice));
-    const select = element("select", { id, name: parameter.name, oninput: compose }, ...options);
-    select.value = parameter.default;
-    return element("label", { htmlFor: id }, parameter.name, select);
-  }
-  const shown = element("output", { htmlFor: id }, String(parameter.default));
-  const slider = element("input", {
-    id, name: parameter.name, type: "range", min: parameter.low, max: parameter.high, step: parameter.step,
-  });
-  slider.value = parameter.default;
+function field(dial) {
+  const id = `dial-${dial.name}`;
+  const shown = element("output", { htmlFor: id }, String(dial.usual));
+  const slider = element("input", { id, name: dial.name, type: "range", min: dial.low, max: dial.high, step: dial.step });
+  slider.value = dial.usual;
   slider.oninput = () => {
     shown.textContent = slider.value;
     compose();
   };
-  return element("label", { htmlFor: id }, parameter.name, shown, slider);
+  return element("label", { htmlFor: id }, dial.name, shown, slider);
 }
 
 function compose() {
   const name = byId("gate").value;
-  const fields = [...byId("parameters").querySelectorAll("input, select")];
+  const fields = [...byId("dials").querySelectorAll("input")];
   const given = fields.map((each) => `${each.name}=${each.value}`).join(", ");
   byId("expression").value = given ? `${name}(${given})` : name;
   soon();
@@ -72,9 +69,8 @@ async function judge() {
   const number = ++latest;
   if (!expression) return;
   const width = byId("whatif-chart").clientWidth < 560 ? 350 : 760;
-  const query = new URLSearchParams({ stop: expression, width });
   try {
-    const found = await api.get(`/jobs/${run}/what-if?${query}`);
+    const [found] = (await api.post("/replay", { run, stop: [expression], chart: width })).gates;
     if (number !== latest) return;
     byId("whatif-said").textContent = found.words;
     byId("whatif-chart").replaceChildren(...(found.chart ? drawn(found.chart) : []));

@@ -84,7 +84,7 @@ async function earlier(cursor = "") {
   const items = page.jobs.map((job) =>
     element("li", {},
       element("a", { href: `#/runs/${job.job_id}`, dir: "auto" }, job.task),
-      element("p", {}, [job.status, job.reason, when(job.created_at)].filter(Boolean).join(" · "))));
+      element("p", {}, [job.status, when(job.created)].filter(Boolean).join(" · "))));
   if (cursor) byId("runs").append(...items);
   else byId("runs").replaceChildren(...(items.length ? items : [element("li", {}, "No run yet.")]));
   byId("more").hidden = !page.next;

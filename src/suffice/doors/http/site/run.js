@@ -49,6 +49,7 @@ const handlers = {
   started(event) {
     byId("run-title").textContent = event.task;
     document.title = `${event.task.slice(0, 60)} · suffice`;
+    whatif.own(event.gate);
     say(`Begun with ${event.model}, ${event.strategy}. It stops on: ${event.gate}`);
   },
   searching(event) {

@@ -25,6 +25,7 @@ export function rounded(value) {
 
 // A drawing or a page that the server made; scripts in it would not run, the page's policy forbids them.
 export function drawn(text, type = "image/svg+xml") {
-  const parsed = new DOMParser().parseFromString(text, type);
+  // A report brings its own style, which this page has already.
+  const parsed = new DOMParser().parseFromString(text.replace(/<style>[^]*?<\/style>/, ""), type);
   return type === "text/html" ? [...parsed.body.children] : [document.importNode(parsed.documentElement, true)];
 }
