@@ -6,6 +6,7 @@ from bridge_story import PASSAGES, model, outcome, setup
 from suffice.asks import SynthesisResponse
 from suffice.testing import FixtureSearch
 from suffice.types import Passage, Place, Report
+from suffice.write.claims import existing
 
 RATE = "Unemployment Rate (UNRATE), 2024-05: 4.0 Percent."
 FRED = Passage(
@@ -46,5 +47,4 @@ def test_several_in_one_bracket() -> None:
     "text", ["[THESIS:MSFT:long]", "[a:b:c]", "[10:30:00]", r"\[FRED:UNRATE:2024-06\]", "[NOTE: see]"]
 )
 def test_what_is_no_anchor_stays(text: str) -> None:
-    report = written(f"Halloran Works built the Meridian bridge in 1887 [1] {text}.")
-    assert text in report.final_answer
+    assert existing(text, lambda citation: None) == (text, [])

@@ -111,6 +111,8 @@ class Worker:
             "max_executor_threads": 64,
             "use_listen_notify": False,
         }
+        # Its handler keeps the standard error of the first run in this process, which may be closed by now.
+        logging.getLogger("dbos").handlers.clear()
         DBOS(config=config)
 
         async def research(run: str) -> str:
