@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from suffice.errors import InputError
-from suffice.settings import TIERS, Settings, bounds, checked, load, merged
+from suffice.settings import TIERS, ReviewRules, Settings, bounds, checked, load, merged
 from suffice.types import Bounds
 
 
@@ -103,3 +103,16 @@ def test_an_unknown_tier() -> None:
 def test_given_bounds_are_checked(name: str, value: float) -> None:
     with pytest.raises(InputError, match=name):
         checked(Bounds(**{name: value}))
+
+
+def test_how_an_answer_is_reviewed(tmp_path: Path) -> None:
+    assert load({}, tmp_path).review == ReviewRules(8.0, 3, False)
+    values = {"SUFFICE_REVIEW_PASS": "7.5", "MAX_WIGGUM_ROUNDS": "2", "SUFFICE_REVIEW_PANEL": "1"}
+    assert load(values, tmp_path).review == ReviewRules(7.5, 2, True)
+    with pytest.raises(InputError, match="from 0 to 10"):
+        load({"SUFFICE_REVIEW_PASS": "11"}, tmp_path)
+
+
+@pytest.mark.parametrize(("text", "rounds"), [("", 3), ("0", 0), ("2", 2)])
+def test_tries_for_a_computation(tmp_path: Path, text: str, rounds: int) -> None:
+    assert load({"PYTHON_TOOL_ROUNDS": text}, tmp_path).python_rounds == rounds
