@@ -33,7 +33,7 @@ def test_a_result_is_a_source_with_its_code():
     run, _ = after(GOOD)
     made = run.evidence.find("[2]")
     assert (made.kind, made.location) == ("computed", "computed:1")
-    assert made.text.startswith("years between the bridges: 16\n\n")
+    assert made.text.startswith("Years between the bridges: 16.\n\n")
     assert "1903 - 1887" in made.text
     assert before_the_writer(run)[-1].handles == ("[2]",), "the writer sees it"
 

@@ -78,8 +78,9 @@ def foreign(code: str, known: str) -> str:
 
 
 def source(code: str, output: str) -> Passage:
-    """The computation as a passage: what came out, a paragraph a line, and the program."""
-    results = "\n\n".join(line.strip() for line in output.splitlines() if line.strip())
+    """The computation as a passage: what came out, each line a sentence that can be quoted among others, and the program."""
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    results = "\n\n".join(f"{line[0].upper()}{line[1:]}{'' if line[-1] in '.!?' else '.'}" for line in lines)
     return Passage(
         "computed:1", f"{results}\n\nProgram:\n{code}", "Computed from the sources", Place("computed:1"), COMPUTED
     )
