@@ -10,6 +10,7 @@ from suffice import settings
 from suffice.doors.terminal import Terminal
 from suffice.errors import InputError
 from suffice.jobs import database, orders
+from suffice.jobs.watch import configure
 from suffice.jobs.worker import Limits, Worker
 
 
@@ -22,7 +23,10 @@ def serve(host: str, port: int, docs: Sequence[str], models: Sequence[str], limi
 
     config = settings.load()
     terminal = Terminal(quiet=False)
-    worker = Worker(database.address(config.database_url, config.data_dir), orders.collections(docs), limits=limits)
+    configure()
+    worker = Worker(
+        database.address(config.database_url, config.data_dir), orders.collections(docs), limits=limits, watched=True
+    )
     needs_key = worker.keys.required()
     if not needs_key and not loopback(host):
         raise InputError(
@@ -51,7 +55,10 @@ def work(docs: Sequence[str], limits: Limits) -> int:
             "A worker shares a database with the service: set SUFFICE_DATABASE_URL=postgresql://… for both; "
             "alone, suffice serve works on its runs itself"
         )
-    worker = Worker(database.address(config.database_url, config.data_dir), orders.collections(docs), limits=limits)
+    configure()
+    worker = Worker(
+        database.address(config.database_url, config.data_dir), orders.collections(docs), limits=limits, watched=True
+    )
     terminal = Terminal(quiet=False)
 
     async def main() -> None:

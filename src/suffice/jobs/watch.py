@@ -6,15 +6,25 @@ answer goes into a log, a figure or a span: those are the asker's.
 
 import logging
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
 from time import monotonic
-from typing import Any
+from typing import Any, TypeVar
 
 import structlog
 from opentelemetry import trace
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
+from suffice.asks.base import Ask
 from suffice.events import Event, Failed, Finished, RoundDone, Searching, Started, Stopped, Writing
+from suffice.models.base import Model, Reply, context_of
+from suffice.pipeline import Setup
+from suffice.search.base import Search
+from suffice.search.resilience import Listener, surviving
+from suffice.types import Passage, Query
+
+A = TypeVar("A")
 
 REGISTRY = CollectorRegistry()
 _SECONDS = (1, 2, 5, 10, 20, 40, 60, 90, 120, 240, 480, 960)
@@ -103,6 +113,13 @@ class Watch:
         elif isinstance(event, Finished):
             self._finished(event)
 
+    @contextmanager
+    def call(self, name: str, **attributes: str) -> Iterator[None]:
+        """A span around one call of a model or a search."""
+        context = trace.set_span_in_context(self._round or self._span)
+        with tracer.start_as_current_span(name, context, attributes=attributes):
+            yield
+
     def end(self) -> None:
         """The run left this process, with or without a report."""
         self._close_round({})
@@ -145,3 +162,38 @@ class Watch:
             self._round.set_attributes(dict(attributes))
             self._round.end()
             self._round = None
+
+
+class WatchedModel:
+    """A model whose every call is a span."""
+
+    def __init__(self, model: Model, watch: Watch) -> None:
+        self._model = model
+        self._watch = watch
+        self.name = model.name
+        self.local = model.local
+        self.context = context_of(model)
+
+    async def __call__(self, ask: Ask[A]) -> Reply[A]:
+        with self._watch.call(f"ask {ask.role}", **{"gen_ai.request.model": self.name}):
+            return await self._model(ask)
+
+
+class WatchedSearch:
+    """A search whose every call is a span, with all its attempts."""
+
+    def __init__(self, search: Search, watch: Watch) -> None:
+        self._search = search
+        self._watch = watch
+
+    def reporting(self, report: Listener) -> "WatchedSearch":
+        return WatchedSearch(surviving(self._search, report), self._watch)
+
+    async def __call__(self, query: Query, k: int) -> list[Passage]:
+        with self._watch.call("search"):
+            return await self._search(query, k)
+
+
+def watched(setup: Setup, watch: Watch) -> Setup:
+    """The same run with a span around every call."""
+    return replace(setup, model=WatchedModel(setup.model, watch), search=WatchedSearch(setup.search, watch))

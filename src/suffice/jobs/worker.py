@@ -27,6 +27,7 @@ from suffice.jobs.keys import Keys
 from suffice.jobs.orders import Order, pays
 from suffice.jobs.roster import BEAT, Roster
 from suffice.jobs.store import Kept, Line, Status, Store
+from suffice.jobs.watch import Watch, watched
 from suffice.pipeline import Setup, new_run_id, stream
 from suffice.types import Report
 from suffice.write.codec import dumps
@@ -80,12 +81,14 @@ class Worker:
         takes: bool = True,
         prepare: Prepare = prepare,
         dead_after: float | None = None,
+        watched: bool = False,
     ) -> None:
         self._database = database
         self.offered = dict(offered or {})
         self._limits = limits
         self._takes = takes
         self._prepare = prepare
+        self._watched = watched
         engine = connect(database)
         self.store = Store(engine)
         self.feed = Feed(self.store)
@@ -265,15 +268,19 @@ class Worker:
     async def _work(self, kept: Kept, active: _Active) -> None:
         order = orders.loads(kept.order)
         happened: asyncio.Queue[Event | None] = asyncio.Queue()
+        watch = Watch(kept.id) if self._watched else None
 
         async def work() -> None:
             try:
                 setup = await self._setup(kept, order, active)
+                setup = setup if watch is None else watched(setup, watch)
                 async with aclosing(stream(setup)) as events:
                     async for event in events:
                         happened.put_nowait(event)
             finally:
                 happened.put_nowait(None)
+                if watch is not None:
+                    watch.end()
 
         active.work = asyncio.ensure_future(work())
         seq, ended = 0, False
@@ -292,6 +299,8 @@ class Worker:
                 if isinstance(event, Finished):
                     active.report = event.report
                 active.watch(event)
+                if watch is not None:
+                    watch.see(event)
                 shown = record(event, kept.id)
                 lines.append(Line(seq, shown["type"], json.dumps(shown, ensure_ascii=False)))
             if lines and not active.let_go:

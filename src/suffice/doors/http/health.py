@@ -5,11 +5,13 @@ import asyncio
 import sqlalchemy as sa
 from fastapi import APIRouter, Response
 from fastapi.responses import PlainTextResponse
+from prometheus_client import generate_latest
 from pydantic import BaseModel
 
 from suffice.doors.http.context import Here, Who
 from suffice.doors.http.problems import Problem, documented
 from suffice.jobs.store import ENDED
+from suffice.jobs.watch import REGISTRY
 
 router = APIRouter()
 
@@ -37,11 +39,12 @@ async def metrics(here: Here, who: Who) -> Response:
     counts = await asyncio.to_thread(here.worker.store.counts)
     workers = await asyncio.to_thread(here.worker.roster.alive)
     lines = [
-        "# HELP suffice_runs Runs by status.",
+        "# HELP suffice_runs Runs by status; those queued are the depth of the queue.",
         "# TYPE suffice_runs gauge",
         *(f'suffice_runs{{status="{status}"}} {counts.get(status, 0)}' for status in ("queued", "running", *ENDED)),
         "# HELP suffice_workers Workers whose heart beats.",
         "# TYPE suffice_workers gauge",
         f"suffice_workers {workers}",
     ]
-    return PlainTextResponse("\n".join(lines) + "\n", media_type="text/plain; version=0.0.4; charset=utf-8")
+    text = generate_latest(REGISTRY).decode() + "\n".join(lines) + "\n"
+    return PlainTextResponse(text, media_type="text/plain; version=0.0.4; charset=utf-8")
