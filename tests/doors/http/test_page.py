@@ -4,8 +4,10 @@ import shutil
 from collections.abc import Iterator
 
 import pytest
+from doors_http import running
 from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
 
+from suffice.jobs.keys import Allowance
 from suffice.testing import WordSearch, passage
 
 CHROMIUM = shutil.which("chromium")
@@ -186,3 +188,19 @@ def test_every_field_has_a_name(page: Page) -> None:
         """[...document.querySelectorAll("[id]")].map((e) => e.id).filter((id, at, all) => all.indexOf(id) != at)"""
     )
     assert twice == []
+
+
+def test_a_server_with_keys_asks_for_one(browser: Browser, tmp_path) -> None:
+    with running(tmp_path, open=False) as closed:
+        _, secret = closed.worker.keys.create("ann", Allowance())
+        with watched(browser, closed.url) as page:
+            page.goto("/")
+            page.fill("#key-field", "wrong")
+            page.keyboard.press("Enter")
+            expect(page.locator("#key")).to_be_visible()
+            page.fill("#key-field", secret)
+            page.keyboard.press("Enter")
+            expect(page.locator("#where label")).to_have_text(["default"])
+            page.fill("#task", TASK)
+            page.click("text=Find out")
+            finished(page)
