@@ -29,7 +29,7 @@ def by_help() -> set[str]:
 @pytest.mark.parametrize(
     "heavy",
     """numpy tantivy onnxruntime tokenizers typer click rich msgspec pydantic asyncio markdown_it nh3 sqlite3 httpx2 ddgs
-    aiolimiter""".split(),
+    aiolimiter pydantic_ai openai anthropic google.genai genai_prices stamina""".split(),
 )
 def test_importing_the_package(by_import: set[str], heavy: str) -> None:
     assert heavy not in by_import

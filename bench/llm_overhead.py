@@ -1,0 +1,106 @@
+"""What a model call costs on our side, in CPU time, against the bare ``openai`` client: ``python -m bench.llm_overhead``.
+
+Both talk to the same server on loopback, one after the other in one run, in turns, so that a busy machine is equally busy for
+both. The server runs in a process of its own: its work is nobody's overhead.
+"""
+
+import asyncio
+import json
+import multiprocessing
+import socketserver
+import statistics
+import time
+from collections.abc import Awaitable, Callable
+from http.server import BaseHTTPRequestHandler
+from multiprocessing.queues import Queue
+
+from suffice.asks import Plan
+from suffice.models.llm import Endpoint, LanguageModel
+from suffice.models.llm.shape import schema
+
+CALLS = 200
+TURNS = 5
+ANSWER = '{"queries": [{"query": "forth bridge opened", "intent": "when"}], "complexity": "simple"}'
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, format: str, *arguments: object) -> None:
+        pass
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        choice = {"index": 0, "message": {"role": "assistant", "content": ANSWER}, "finish_reason": "stop"}
+        usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
+        said = {"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice], "usage": usage}
+        body = json.dumps(said).encode()
+        head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+        self.wfile.write(head.encode() + body)
+
+
+def _serve(ports: "Queue[int]") -> None:
+    class Server(socketserver.ThreadingTCPServer):
+        daemon_threads = True
+
+    with Server(("127.0.0.1", 0), _Handler) as server:
+        ports.put(server.server_address[1])
+        server.serve_forever()
+
+
+async def _cpu(call: Callable[[], Awaitable[object]]) -> float:
+    """CPU milliseconds a call, over many."""
+    began = time.process_time()
+    for _ in range(CALLS):
+        await call()
+    return 1000 * (time.process_time() - began) / CALLS
+
+
+async def measure(url: str) -> dict[str, list[float]]:
+    import msgspec
+    from openai import AsyncOpenAI
+
+    ask = Plan("When was the Forth Bridge opened?", 3)
+    model = LanguageModel(Endpoint("openai", "m", url))
+    client = AsyncOpenAI(base_url=url, api_key="none", max_retries=0)
+    shape = {"type": "json_schema", "json_schema": {"name": "plan", "schema": schema(ask)}}
+
+    async def direct() -> object:
+        said = await client.chat.completions.create(
+            model="m",
+            messages=[{"role": "user", "content": ask.prompt()}],
+            response_format=shape,  # type: ignore[arg-type]
+            temperature=0,
+            max_tokens=800,
+        )
+        return msgspec.json.decode(said.choices[0].message.content or "", type=ask.answer)
+
+    async def ours() -> object:
+        return await model(ask)
+
+    times: dict[str, list[float]] = {"`openai` client": [], "suffice": []}
+    for call in (direct, ours):  # The first call imports and connects.
+        await call()
+    for _ in range(TURNS):
+        times["`openai` client"].append(await _cpu(direct))
+        times["suffice"].append(await _cpu(ours))
+    return times
+
+
+def main() -> None:
+    ports: Queue[int] = multiprocessing.Queue()
+    server = multiprocessing.Process(target=_serve, args=(ports,), daemon=True)
+    server.start()
+    times = asyncio.run(measure(f"http://127.0.0.1:{ports.get()}/v1"))
+    server.terminate()
+    server.join()
+    print("| caller | CPU ms a call (median) | best | worst |")
+    print("|---|--:|--:|--:|")
+    for name, each in times.items():
+        print(f"| {name} | {statistics.median(each):.2f} | {min(each):.2f} | {max(each):.2f} |")
+    over = [ours - direct for direct, ours in zip(*times.values(), strict=True)]
+    print(f"| above the client | {statistics.median(over):.2f} | {min(over):.2f} | {max(over):.2f} |")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,178 @@
+"""From what models write to what was asked for."""
+
+import json
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from suffice.asks import Curate, Extract, Gap, Judge, Novelty, Plan, Reflect, SynthesisResponse
+from suffice.asks.draft import Draft
+from suffice.models.llm.lenient import NotJson, parse
+from suffice.models.llm.reading import Unreadable, read, said, salvaged, whole_sentences
+from suffice.models.llm.shape import schema
+
+EXTRACT = Extract("task", (), (), ())
+PLAN = Plan("task", 3)
+
+values = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(10**9), 10**9)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=20,
+)
+
+
+@given(st.dictionaries(st.text(), values, max_size=4))
+def test_json_is_read_as_json(value: dict) -> None:
+    parsed = parse(json.dumps(value))
+    assert (parsed.value, parsed.cut) == (value, False)
+
+
+@given(st.dictionaries(st.text(), values, min_size=1, max_size=4), st.data())
+def test_a_cut_is_never_taken_for_a_whole(value: dict, data: st.DataObject) -> None:
+    text = json.dumps(value)
+    cut = text[: data.draw(st.integers(1, len(text) - 1))]
+    try:
+        parsed = parse(cut)
+    except NotJson:
+        return
+    assert parsed.cut
+    assert parsed.value.keys() <= value.keys()
+
+
+@given(st.text())
+def test_any_text_is_an_answer_or_unreadable(text: str) -> None:
+    for ask in (PLAN, EXTRACT, Gap("task", "", (), (), ()), Judge("task", "", (), ()), Draft("task", (), (), ())):
+        for how in (read, salvaged):
+            with suppress(Unreadable):
+                assert isinstance(how(ask, text), ask.answer)
+
+
+def test_python_is_read_too() -> None:
+    assert parse("{'a': True, 'b': None, 'c': ['it\\'s', 1.5,], // why\n}").value == {
+        "a": True,
+        "b": None,
+        "c": ["it's", 1.5],
+    }
+
+
+def test_of_a_cut_answer_whole_items_are_kept() -> None:
+    cut = '{"facts": [{"text": "A.", "handles": ["[1]"]}, {"text": "B.", "handles": ["[2'
+    with pytest.raises(Unreadable, match="complete"):
+        read(EXTRACT, cut)
+    assert [fact.text for fact in salvaged(EXTRACT, cut).facts] == ["A."]
+
+
+@pytest.mark.parametrize(
+    ("text", "queries"),
+    [
+        ('{"queries": ["a", "b"]}', ["a", "b"]),
+        ('["a", "b"]', ["a", "b"]),
+        ('{"queries": {"query": "a"}}', ["a"]),
+        ('{"queries": "a", "notes": null}', ["a"]),
+        ('{"queries": [{"query": 1890}]}', ["1890"]),
+        ('{"queries": [{"query": "a\nb"}]}', ["a\nb"]),
+        ('{"example": 1} and so: {"queries": [{"query": "the longer one"}]}', ["the longer one"]),
+    ],
+)
+def test_nearly_right_is_read_as_meant(text: str, queries: list[str]) -> None:
+    assert [planned.query for planned in read(PLAN, text).queries] == queries
+
+
+@pytest.mark.parametrize("text", ["{}", '{"queries": 5}', '{"queries": [[1]]}', '{"plan": []}', "no", "[" * 5000])
+def test_wrong_is_not_read(text: str) -> None:
+    with pytest.raises(Unreadable):
+        read(PLAN, text)
+
+
+def test_words_stand_for_numbers_where_they_are_numbers() -> None:
+    reflection = read(Reflect("task", (), (), (), (), 3), '{"sufficient": "true", "confidence": "0.8"}')
+    assert (reflection.sufficient, reflection.confidence) == (True, 0.8)
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("who designed it", "who designed it"),
+        ('\n"who designed it"\nbecause it is open', "who designed it"),
+        ("- who designed it", "who designed it"),
+        ("```\nwho designed it\n```", "who designed it"),
+        ('{"query": "who designed it"}', "who designed it"),
+        ("NONE", ""),
+        ("None.", ""),
+    ],
+)
+def test_a_line(text: str, query: str) -> None:
+    assert read(Gap("task", "", (), (), ()), text).query == query
+
+
+@pytest.mark.parametrize(
+    ("text", "score"), [("7", 7), ("Score: 10", 10), ("8/10", 8), ("11", None), ("half", None), ("7.5", None)]
+)
+def test_a_number(text: str, score: int | None) -> None:
+    ask = Novelty("task", (), ())
+    if score is None:
+        with pytest.raises(Unreadable):
+            read(ask, text)
+    else:
+        assert read(ask, text).score == score
+
+
+def test_a_verdict() -> None:
+    ask = Judge("task", "", (), ())
+    assert read(ask, "The search is **productive**.").verdict == "PRODUCTIVE"
+    for text in ("PRODUCTIVE or EXHAUSTED", "maybe"):
+        with pytest.raises(Unreadable):
+            read(ask, text)
+
+
+def test_a_draft_is_markdown_with_lists_at_its_end() -> None:
+    text = """## Answer
+
+Baker was born in Frome [2]. He built a bridge [1].
+
+### Details
+- a list of its own [1]
+
+**Key Findings:**
+1. Frome [2].
+2. A bridge [1].
+
+## Risks
+None known.
+
+## Open questions
+When did he leave?"""
+    assert read(Draft("task", (), (), ()), text) == SynthesisResponse(
+        "Baker was born in Frome [2]. He built a bridge [1].\n\n### Details\n- a list of its own [1]",
+        "Baker was born in Frome [2].",
+        ("Frome [2].", "A bridge [1]."),
+        open_questions=("When did he leave?",),
+    )
+
+
+def test_a_draft_in_json_is_read_all_the_same() -> None:
+    answer = read(Draft("task", (), (), ()), '{"answer": "Frome [2].", "key_findings": ["Frome [2]."]}')
+    assert answer == SynthesisResponse("Frome [2].", key_findings=("Frome [2].",))
+
+
+def test_thinking_is_put_aside() -> None:
+    assert said("<think>a</think>b") == said("a</think>b") == "b"
+    assert said("<think>never ends") == ""
+
+
+def test_a_cut_text_ends_with_a_whole_sentence() -> None:
+    assert whole_sentences("One [1]. Two [2]. Thr") == "One [1]. Two [2]."
+    assert whole_sentences("no end") == "no end"
+
+
+def test_a_schema_is_whole_in_itself() -> None:
+    shape = schema(Curate("task", (), (), 6))
+    assert shape["properties"]["kept"]["maxItems"] == 6
+    assert shape["properties"]["kept"]["items"]["properties"]["of"]["items"] == {"type": "integer"}
+    assert "maxItems" not in schema(EXTRACT)["properties"]["facts"]

@@ -1,0 +1,104 @@
+"""Models in a row and models by role: whoever answers, every call is in the bill, and the roles add up to the total."""
+
+import asyncio
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from suffice.asks import Ask, Gap, GapResponse, Hypothetical, HypotheticalResponse
+from suffice.errors import ModelError, ModelOutputError
+from suffice.models.base import Reply
+from suffice.models.counted import Counted
+from suffice.models.several import ByRole, Fallback
+from suffice.types import Failure, Usage
+
+GAP = Gap("task", "", (), (), ())
+GUESS = Hypothetical("task", "topic")
+ANSWERS = {"gap": GapResponse("query"), "hypothetical": HypotheticalResponse("text")}
+
+
+class Billed:
+    """Answers or fails as it is told, and costs what it is told."""
+
+    def __init__(self, outcomes: list[tuple[bool, Usage]], name: str = "billed", context: int | None = None) -> None:
+        self._outcomes = list(outcomes)
+        self.name, self.local, self.context = name, False, context
+
+    async def __call__(self, ask: Ask) -> Reply:
+        answers, usage = self._outcomes.pop(0) if self._outcomes else (True, Usage(1, 1, 1, 0.0))
+        failures = (Failure(ask.role, "Retried", f"{self.name} stumbled"),)
+        if not answers:
+            raise ModelOutputError(f"{self.name} failed", usage=usage, failures=failures)
+        return Reply(ANSWERS[ask.role], usage, failures)
+
+
+usages = st.builds(
+    Usage,
+    calls=st.integers(1, 3),
+    input_tokens=st.integers(0, 10**6),
+    output_tokens=st.integers(0, 10**4),
+    usd=st.none() | st.integers(0, 100).map(float),
+    estimated=st.integers(0, 1),
+)
+outcomes = st.lists(st.tuples(st.booleans(), usages), max_size=6)
+
+
+@given(outcomes, outcomes, st.lists(st.sampled_from([GAP, GUESS]), max_size=8))
+def test_the_roles_add_up_to_the_total(first: list, second: list, asks: list[Ask]) -> None:
+    spent: list[Usage] = []
+
+    class Watched(Billed):
+        async def __call__(self, ask: Ask) -> Reply:
+            try:
+                reply = await super().__call__(ask)
+            except ModelError as error:
+                spent.append(error.usage)
+                raise
+            spent.append(reply.usage)
+            return reply
+
+    model = Counted(ByRole(Fallback([Watched(first), Watched(second)]), {"hypothetical": Watched(second)}))
+
+    async def run() -> None:
+        for ask in asks:
+            with suppress(ModelError):
+                await model(ask)
+
+    asyncio.run(run())
+    assert sum(model.by_role.values(), Usage()) == model.total == sum(spent, Usage())
+    assert model.total.calls == sum(usage.calls for usage in spent)
+
+
+def test_the_next_model_is_asked_and_the_failure_told() -> None:
+    model = Fallback(
+        [Billed([(False, Usage(2, 20, 0, 0.5))], "first"), Billed([(True, Usage(1, 5, 5, 0.25))], "second")]
+    )
+    reply = asyncio.run(model(GAP))
+    assert reply.answer == GapResponse("query")
+    assert reply.usage == Usage(3, 25, 5, 0.75)
+    assert [failure.message for failure in reply.failures] == [
+        "first stumbled",
+        "first failed; asking the next model",
+        "second stumbled",
+    ]
+
+
+def test_when_all_fail_the_last_error_carries_the_whole_bill() -> None:
+    usage = Usage(1, 10, 0, 0.5)
+    model = Fallback([Billed([(False, usage)], "first"), Billed([(False, usage)], "second")])
+    with pytest.raises(ModelOutputError, match="second failed") as failed:
+        asyncio.run(model(GAP))
+    assert failed.value.usage == usage + usage
+    assert len(failed.value.failures) == 3
+
+
+def test_one_unknown_cost_makes_the_sum_unknown() -> None:
+    assert (Usage(1, 1, 1, 0.5) + Usage(1, 1, 1)).usd is None
+    assert (Usage(1, 1, 1, 0.5) + Usage()).usd == 0.5
+
+
+def test_what_fits_the_narrowest_fits_all() -> None:
+    assert Fallback([Billed([], context=8000), Billed([], context=4000), Billed([])]).context == 4000
+    assert ByRole(Billed([]), {}).context is None
