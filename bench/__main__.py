@@ -12,6 +12,7 @@ DATA = HERE.parents[1] / "shared" / "data"
 _PARTS = {
     "Start-up": "startup",
     "Engine overhead a round (scripted model, fixture search)": "overhead",
+    "A model call's overhead (loopback server)": "llm_overhead",
     "Readings and verdicts": "meters",
     "Prompt tokens a round, by memory (extractive model)": "memory",
     "The demo": "demo",

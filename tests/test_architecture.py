@@ -143,7 +143,13 @@ def test_only_doors_know_the_terminal(library: str) -> None:
 
 @pytest.mark.parametrize(
     ("library", "home"),
-    [("tantivy", ("search.", "text.entities", "doors.checkup")), ("onnxruntime", ("models.embeddings",))],
+    [
+        ("tantivy", ("search.", "text.entities", "doors.checkup")),
+        ("onnxruntime", ("models.embeddings",)),
+        ("pydantic_ai", ("models.llm.", "adapters.pydantic_ai")),
+        ("openai", ("models.llm.",)),
+        ("genai_prices", ("models.prices",)),
+    ],
 )
 def test_a_heavy_library_has_one_home(library: str, home: tuple[str, ...]) -> None:
     users = {module for module, path in MODULES.items() if any(_is(name, library) for name in imported(path))}

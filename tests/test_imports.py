@@ -38,7 +38,7 @@ def test_importing_the_package(by_import: set[str], heavy: str) -> None:
 @pytest.mark.parametrize(
     "heavy",
     """numpy tantivy onnxruntime tokenizers msgspec pypdfium2 charset_normalizer markdown_it nh3 sqlite3 httpx2 ddgs
-    aiolimiter""".split(),
+    aiolimiter pydantic_ai openai anthropic google.genai genai_prices stamina""".split(),
 )
 def test_showing_the_help(by_help: set[str], heavy: str) -> None:
     assert "typer" in by_help

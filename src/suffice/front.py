@@ -4,6 +4,7 @@ It checks what the user gave and chooses the parts of a run by name; it does no 
 """
 
 import asyncio
+import logging
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 ALPHA = 0.5  # Words and meaning weigh the same, unless a preset was made for another mix.
 LONGEST_QUESTION = 20_000  # Characters. What is longer is a document and belongs behind ``docs``.
+
+_LOG = logging.getLogger("suffice")  # Where a program hears what a person at a terminal is told.
 
 Docs = str | Path | Sequence[str | Path]
 Say = Callable[[str], None]
@@ -85,7 +88,7 @@ async def research(
         raise InputError(
             f"research() has no option {sorted(unknown)[0]!r}; it takes: {', '.join(Options.__dataclass_fields__)}"
         )
-    setup = await prepare(question, Options(bounds=bounds, **options))
+    setup = await prepare(question, Options(bounds=bounds, **options), _LOG.warning)
     async with aclosing(stream(setup)) as events:
         async for event in events:
             if on_event is not None:
@@ -152,6 +155,10 @@ async def prepare(
         options = replace(options, alpha=chosen.alpha if options.alpha is None else options.alpha)
         search, embed = await open_search(options, config, say, progress)
     model = make_model(embed)
+    if bounds.usd is not None and not getattr(model, "priced", True):
+        raise InputError(
+            f"Nobody knows what {model.name} costs, so --max-cost cannot hold; name its price in a file, SUFFICE_PRICES=FILE"
+        )
     return Setup(
         reader=open_reader(options, config),
         task=task,

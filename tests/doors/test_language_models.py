@@ -150,3 +150,12 @@ def test_the_doctor_names_what_is_loaded(suffice: Callable, monkeypatch: pytest.
     ended = suffice("doctor")
     assert ended.status == 4
     assert "start the server" in ended.out
+
+
+def test_a_bound_on_an_unknown_cost_is_refused(suffice: Callable, docs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    ended = suffice(
+        "ask", QUESTION, "--docs", docs, "--alpha", "1", "--model", "openai:no-such-model", "--max-cost", "1"
+    )
+    assert ended.status == 2
+    assert "SUFFICE_PRICES" in ended.err

@@ -20,6 +20,7 @@ class Fallback:
         self.name = self._models[0].name
         self.local = all(model.local for model in models)
         self.context = _narrowest(models)
+        self.priced = all(getattr(model, "priced", True) for model in models)
 
     async def __call__(self, ask: Ask[A]) -> Reply[A]:
         usage = Usage()
@@ -50,6 +51,7 @@ class ByRole:
         self.name = " + ".join(dict.fromkeys(model.name for model in models))
         self.local = all(model.local for model in models)
         self.context = _narrowest(models)
+        self.priced = all(getattr(model, "priced", True) for model in models)
 
     async def __call__(self, ask: Ask[A]) -> Reply[A]:
         return await self._special.get(ask.role, self._usual)(ask)

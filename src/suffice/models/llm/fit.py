@@ -22,8 +22,8 @@ def fit(value: Any, kind: Any) -> Any:
         return next((word for word in get_args(kind) if _same(word, value)), value)
     if origin in (Union, types.UnionType):
         return _either(value, get_args(kind))
-    if kind is str and isinstance(value, int | float) and not isinstance(value, bool):
-        return str(value)
+    if kind is str and isinstance(value, int | float | str) and not isinstance(value, bool):
+        return str(value).strip()  # A small model likes to end a text with a space, and texts are compared word for word.
     return value
 
 

@@ -38,6 +38,7 @@ class LanguageModel:
         self.local = endpoint.local
         self.context = endpoint.context
         self.price = price
+        self.priced = price is not None
         self.endpoint = endpoint
         self._line = Line(endpoint)
         self._by_schema = True  # Until the server refuses a schema.
