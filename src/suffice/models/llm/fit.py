@@ -23,7 +23,9 @@ def fit(value: Any, kind: Any) -> Any:
     if origin in (Union, types.UnionType):
         return _either(value, get_args(kind))
     if kind is str and isinstance(value, int | float | str) and not isinstance(value, bool):
-        return str(value).strip()  # A small model likes to end a text with a space, and texts are compared word for word.
+        return str(
+            value
+        ).strip()  # A small model likes to end a text with a space, and texts are compared word for word.
     return value
 
 
