@@ -32,7 +32,7 @@ LAYERS = """
     spending
     meters
     gates
-    explanation
+    explanation telling
     replay
     monitor
     strategies
@@ -40,6 +40,7 @@ LAYERS = """
     gather
     write
     review
+    runs
     presets
     pipeline
     front

@@ -4,11 +4,11 @@ An event is a small frozen value. ``record`` turns it into the line a trace file
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from suffice.types import Failure, Note, Passage, Query, Readings, Report, Reviewed, Round, Stop, Verdict
+from suffice.types import Earlier, Failure, Note, Passage, Query, Readings, Report, Reviewed, Round, Stop, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +23,20 @@ class Started:
     gate: str
     seed: int
     bounds: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Continued:
+    """The run goes on from an earlier one: what was found and believed there is here from the beginning."""
+
+    earlier: Earlier
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """Earlier findings that are like the question. None is evidence: what they rest on is searched for again."""
+
+    findings: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +134,8 @@ class Finished:
 
 Event = (
     Started
+    | Continued
+    | Recalled
     | Searching
     | RoundDone
     | Failed
@@ -135,6 +151,8 @@ Event = (
 
 _NAMES = {
     Started: "started",
+    Continued: "continued",
+    Recalled: "recalled",
     Searching: "searching",
     RoundDone: "round",
     Failed: "failed",
@@ -185,7 +203,9 @@ def _round(event: RoundDone) -> dict[str, Any]:
         "verdicts": [plain(msgspec.to_builtins(leaf)) for leaf in event.verdict.leaves],
         "tokens": event.tokens,
         "belief": {
-            "notes": [{"text": note.text, "handles": list(note.handles)} for note in event.belief.notes],
+            "notes": [
+                {"text": note.text, "handles": list(note.handles), "kind": note.kind} for note in event.belief.notes
+            ],
             "open": list(event.belief.open),
         },
     }
@@ -196,6 +216,8 @@ def _passage(passage: Passage, new: bool) -> dict[str, Any]:
         "id": passage.id,
         "title": passage.title,
         "location": passage.location,
+        "place": asdict(passage.place),
+        "kind": passage.kind,
         "score": passage.score,
         "text": passage.text,
         "new": new,

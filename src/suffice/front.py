@@ -12,18 +12,22 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from suffice import __version__, plugins, settings
+from suffice import __version__, plugins, runs, settings
 from suffice.errors import InputError
 from suffice.events import Event, Finished
 from suffice.gates.base import Gate
 from suffice.gates.parse import parse
 from suffice.interventions import checked
 from suffice.leads import Embed
+from suffice.memory import store
+from suffice.memory.store import Findings, Remembered
 from suffice.models.base import Model, speaks
 from suffice.pipeline import Setup, stream
 from suffice.presets import preset
+from suffice.runs import Keeper
 from suffice.search.base import Reader, Search
-from suffice.types import Bounds, Report
+from suffice.text.entities import names
+from suffice.types import Bounds, Earlier, Report
 
 if TYPE_CHECKING:
     from suffice.search.corpus import Corpus
@@ -62,6 +66,10 @@ class Options:
     review: bool = True
     panel: bool = False
     strict: bool = True
+    continues: str | None = None
+    """A kept run whose evidence and belief this one begins with; without anything to search, over what that one searched."""
+    keep: bool = False
+    """Keep this run on the machine, and look up again what earlier kept ones found out. The command line does."""
     seed: int = 0
 
 
@@ -88,9 +96,11 @@ async def research(
         raise InputError(
             f"research() has no option {sorted(unknown)[0]!r}; it takes: {', '.join(Options.__dataclass_fields__)}"
         )
-    setup = await prepare(question, Options(bounds=bounds, **options), _LOG.warning)
+    chosen = Options(bounds=bounds, **options)
+    setup, keeper = await prepare(question, chosen, _LOG.warning), keeping(chosen, _LOG.warning)
     async with aclosing(stream(setup)) as events:
         async for event in events:
+            keeper.see(event)
             if on_event is not None:
                 on_event(event)
             if isinstance(event, Finished):
@@ -136,6 +146,11 @@ async def prepare(
     """Every part of a run, chosen and checked before anything is spent."""
     config = settings.load()
     task = checked_question(question)
+    earlier = None
+    if options.continues is not None:
+        folder = runs.find(config.data_dir, options.continues)
+        earlier = runs.earlier(folder)
+        task, options = follow_up(task, earlier), _searching_as(folder, options)
     base = preset(options.strategy)
     chosen = replace(base, memory=options.memory or base.memory)
     plugins.find("memories", chosen.memory)
@@ -159,6 +174,9 @@ async def prepare(
         raise InputError(
             f"Nobody knows what {model.name} costs, so --max-cost cannot hold; name its price in a file, SUFFICE_PRICES=FILE"
         )
+    recalled = await asyncio.to_thread(_recalled, task, options, config, embed, say)
+    if earlier is not None:  # What that run found is here already.
+        recalled = [finding for finding in recalled if finding.run != earlier.run]
     return Setup(
         reader=open_reader(options, config),
         task=task,
@@ -175,14 +193,67 @@ async def prepare(
         review=review_rules(options, config, model),
         strict=options.strict,
         python_rounds=config.python_rounds if speaks(model) else 0,
+        earlier=earlier,
+        recalled=tuple(recalled),
         seed=options.seed,
         metadata={
             "version": __version__,
             "strategy": options.strategy,
             "tier": options.tier,
             "interventions": list(interventions),
+            "searched": _searched(options),
+            "recalled": [finding.title for finding in recalled],
+            "continues": None if earlier is None else earlier.run,
         },
     )
+
+
+def keeping(options: Options, say: Say = lambda message: None, out: Sequence[Path] = ()) -> Keeper:
+    """What keeps the run that these options ask for; ``out`` is where its report is written besides."""
+    config = settings.load()
+    findings = Findings(config.data_dir / store.FILE) if config.recall else None
+    return Keeper(config.data_dir, config.keep_runs if options.keep else 0, say, out, findings)
+
+
+def follow_up(question: str, earlier: Earlier) -> str:
+    """A question that names nothing of its own ("When was she born?") is asked together with the one before it."""
+    return question if names(question) or not earlier.task else f"{question} (after: {earlier.task})"
+
+
+def _recalled(
+    task: str, options: Options, config: settings.Settings, embed: Embed | None, say: Say
+) -> list[Remembered]:
+    if not (options.keep and config.recall and config.keep_runs):
+        return []
+    try:
+        return Findings(config.data_dir / store.FILE).like(task, embed)
+    except InputError as error:  # A memory that cannot be read is done without.
+        say(str(error))
+        return []
+
+
+def _searched(options: Options) -> dict[str, Any]:
+    docs = [options.docs] if isinstance(options.docs, str | Path) else options.docs or ()
+    return {
+        "docs": [str(path) for path in docs],
+        "from": str(Path.cwd()),
+        "web": options.web,
+        "providers": list(options.providers),
+    }
+
+
+def _searching_as(folder: Path, options: Options) -> Options:
+    """The options with what the earlier run searched, unless they name something themselves."""
+    if options.docs or options.web or options.providers or options.search is not None:
+        return options
+    before = runs.report_of(folder).metadata.get("searched") or {}
+    here = str(Path.cwd()) == before.get("from")
+    docs = [path if here else str(Path(before["from"]) / path) for path in before.get("docs", ())]
+    if "-" in before.get("docs", ()):
+        raise InputError(
+            f"The run {folder.name} read standard input, which is gone; name something to search with --docs"
+        )
+    return replace(options, docs=docs, web=before.get("web", False), providers=before.get("providers", ()))
 
 
 def checked_question(question: str) -> str:

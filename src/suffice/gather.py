@@ -17,6 +17,7 @@ from suffice.run import LATE, Run
 from suffice.search.base import Search
 from suffice.search.resilience import failure
 from suffice.strategies.base import Choosing, Strategy
+from suffice.telling import told
 from suffice.types import Failure, Hits, Passage, Query, Round, RoundRecord, Stop, Verdict
 
 T = TypeVar("T")
@@ -61,7 +62,7 @@ async def gather(
                 readings |= {**verdict.values, **readings}
                 run.records[-1] = replace(recorded, new_passages=len(round.new), verdicts=verdict.leaves)
             tokens, belief = run.tokens_since_last(), Believed(run.believed(), run.predicates.open)
-            run.tell(round, belief.notes)
+            run.records[-1] = told(run.records, round, belief.notes, belief.open, run.evidence)
             yield RoundDone(round, accepted, readings, verdict, tokens, belief)
             if run.degraded and (not verdict.stop or verdict.reason in _FUTILE):
                 verdict = _unavailable(run)

@@ -21,13 +21,16 @@ from suffice.gates.held import GapAware, Resample
 from suffice.memory.base import Memory, MemoryFactory, Mind
 from suffice.memory.evidence import Evidence
 from suffice.memory.predicates import Predicates
+from suffice.memory.store import Remembered
 from suffice.rivals import Rivals
 from suffice.run import Run
 from suffice.strategies.base import Choosing, Strategy
+from suffice.strategies.harness import LONGEST_QUERY
 from suffice.strategies.predicates import PredicatesStrategy, set_predicates
 from suffice.text.entities import content_stems
 from suffice.types import Hits, Note, Passage, Query, Round
 
+_LOOKED_UP = 2  # Earlier findings that a run spends a query on.
 _RIVALS = 3  # Hypotheses weighed at a time.
 
 
@@ -163,6 +166,24 @@ class Filtered:
 
 def _shares(passage: Passage, wanted: frozenset[str]) -> bool:
     return not wanted.isdisjoint(content_stems(f"{passage.title} {passage.text}"))
+
+
+def recalling(parts: Parts, findings: Sequence[Remembered]) -> Parts:
+    """The first round also asks for what the best earlier findings rest on: only what is found again can be cited."""
+
+    async def propose(run: Run) -> list[Query]:
+        own = await parts.strategy.propose(run)
+        if run.records or not own:
+            return own
+        aim = content_stems(run.task)
+        facts = [
+            max(known.facts, key=lambda fact: len(aim & content_stems(fact.text))) for known in findings[:_LOOKED_UP]
+        ]
+        return run.fresh(
+            [*own, *(Query(fact.text[:LONGEST_QUERY], "found earlier, looked up again") for fact in facts)]
+        )
+
+    return replace(parts, strategy=_around(parts.strategy, propose)) if findings else parts
 
 
 Propose = Callable[[Run], Awaitable[list[Query]]]

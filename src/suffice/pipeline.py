@@ -10,12 +10,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 from suffice import plugins, settings
-from suffice.events import Event, Finished, Started, Stopped, Writing
+from suffice.events import Continued, Event, Finished, Recalled, Started, Stopped, Writing
 from suffice.gates.base import Gate
 from suffice.gates.basic import budget
 from suffice.gather import cancelled, gather
-from suffice.interventions import Parts, intervened
+from suffice.interventions import Parts, intervened, recalling
 from suffice.leads import Embed
+from suffice.memory.store import Remembered
 from suffice.meters import standard
 from suffice.models.base import Model
 from suffice.presets import Preset
@@ -24,7 +25,7 @@ from suffice.run import Run
 from suffice.search.base import Reader, Search
 from suffice.search.resilience import surviving
 from suffice.search.screening import Screening
-from suffice.types import Bounds
+from suffice.types import Bounds, Earlier
 from suffice.write.checkers import standard as standard_checker
 from suffice.write.compute import computed
 from suffice.write.report import draft, report
@@ -59,6 +60,10 @@ class Setup:
     """Whether a claim that no source supports goes; else it stays and is marked."""
     python_rounds: int = 0
     """Tries that the model has for a computation; 0: it computes nothing."""
+    earlier: Earlier | None = None
+    """The run that this one goes on from."""
+    recalled: tuple[Remembered, ...] = ()
+    """Earlier findings to look up again."""
     seed: int = 0
     metadata: dict[str, Any] = field(default_factory=dict)
     run_id: str | None = None
@@ -70,6 +75,7 @@ async def stream(setup: Setup) -> AsyncGenerator[Event, None]:
     """Run it. The last event is ``Finished`` with the report, also when somebody interrupts."""
     strategy = plugins.find("strategies", setup.preset.strategy)()
     parts = intervened(setup.interventions, Parts(strategy, plugins.find("memories", setup.preset.memory), setup.stop))
+    parts = recalling(parts, setup.recalled)
     run = Run(
         setup.task,
         setup.model,
@@ -90,6 +96,11 @@ async def stream(setup: Setup) -> AsyncGenerator[Event, None]:
         run.bounds = await _bounds(setup, run)
         gate = bounded(parts.gate, run.bounds)
         yield _started(setup, run, gate)
+        if setup.earlier is not None:
+            yield Continued(setup.earlier)
+            await run.resume(setup.earlier)
+        if setup.recalled:
+            yield Recalled(tuple(finding.title for finding in setup.recalled))
         meters = standard(gate.needs, run.task, setup.embed)
         async for event in gather(run, search, parts.strategy, gate, meters, k=setup.k, per_round=setup.per_round):
             yield event
@@ -117,7 +128,7 @@ async def stream(setup: Setup) -> AsyncGenerator[Event, None]:
     finally:
         if setup.reader is not None:
             await setup.reader.aclose()
-    metadata = {**setup.metadata, "preset": asdict(setup.preset), **review.metadata()}
+    metadata = {**setup.metadata, "preset": asdict(setup.preset), "task_type": run.task_type, **review.metadata()}
     yield Finished(report(run, stopped.stop, review.best, metadata, settle.claims(review.best)))
 
 

@@ -15,7 +15,7 @@ from suffice.errors import ModelError
 from suffice.events import Compacted, Event, Failed
 from suffice.happenings import Happenings, overheard
 from suffice.leads import Embed, Leads
-from suffice.memory.base import MemoryFactory, Mind
+from suffice.memory.base import MemoryFactory, Mind, Restorable
 from suffice.memory.evidence import Evidence
 from suffice.memory.extraction import settle
 from suffice.memory.predicates import Predicates
@@ -27,7 +27,7 @@ from suffice.search.base import Reader
 from suffice.search.breaker import Tally
 from suffice.search.deepening import deepened
 from suffice.text.tokens import estimate_tokens, words
-from suffice.types import Bounds, Failure, Note, Passage, Query, Readings, Round, RoundRecord
+from suffice.types import Bounds, Earlier, Failure, Note, Passage, Query, Readings, Round, RoundRecord
 
 A = TypeVar("A")
 
@@ -40,7 +40,6 @@ LOW_BUDGET = 0.25  # With less than this share of the token budget left, evidenc
 SNIPPET = 800  # Characters of a result that a novelty or exhaustion judge sees (S2).
 SHOWN = 400  # Characters of a note that a trace shows of the belief after a round …
 SHOWN_TOKENS = 1_000  # … and tokens of all of them.
-TOLD, TOLD_CHARS = 16, 200  # Passages and notes of a round, and characters of a note, that the report tells.
 DOUBTS = {"conservative": "In doubt, answer PRODUCTIVE.", "neutral": ""}
 VERDICTS = {"PRODUCTIVE": 0.0, "QUERY_STALE": 0.5, "EXHAUSTED": 1.0}
 
@@ -136,18 +135,6 @@ class Run:
             self.rivals.read(self.evidence.since(self.rivals.taken))
             standing = self.rivals.standing()
         return tuple(replace(note, text=note.text[:SHOWN]) for note in (*standing, *self.memory.render(SHOWN_TOKENS)))
-
-    def tell(self, round: Round, notes: Sequence[Note]) -> None:
-        """Add to the record of the latest round what a reader wants of it: what it found, the belief in short, what is open."""
-        belief = [_in_short(note, self.evidence) for note in notes]
-        before = set(self.records[-2].belief) if len(self.records) > 1 else set()
-        chosen = sorted(range(len(belief)), key=lambda i: (belief[i] in before, i))[:TOLD]  # What is new comes first.
-        self.records[-1] = replace(
-            self.records[-1],
-            found=tuple(f"{passage.title} ({passage.location})" for passage in round.new[:TOLD]),
-            belief=tuple(belief[i] for i in sorted(chosen)),
-            open=self.predicates.open,
-        )
 
     # -- asking the model ----------------------------------------------------------------------------------------------
 
@@ -309,6 +296,17 @@ class Run:
         """The breaker: search has failed too often to be relied on."""
         return self._tally.too_many
 
+    async def resume(self, earlier: Earlier) -> None:
+        """Begin where an earlier run ended: its evidence as a round before the first, its facts, no query of it again."""
+        self._asked_keys |= {tuple(words(query)) for query in earlier.asked}
+        self.leads.asked(earlier.asked)
+        self._record(earlier.evidence)
+        await self._lead(earlier.evidence)
+        if earlier.belief and isinstance(self.memory, Restorable):
+            self.memory.restore(earlier.belief)
+        else:
+            await self.memory.update(Round(0, (), earlier.evidence, earlier.evidence))
+
     async def admit(self, round: Round) -> Round:
         """Take an accepted round into the record, the leads and the belief; the round with the pages behind its results."""
         self._admitted += 1
@@ -353,6 +351,11 @@ class Run:
         return self.happenings.take()
 
     @property
+    def task_type(self) -> str | None:
+        """What kind of task the plan says it is; unknown without a plan."""
+        return None if self._plan is None else self._plan.task_type
+
+    @property
     def sufficient(self) -> bool | None:
         """The reflection's word; without one, whether every open question was answered, if there were any."""
         if self.reflection is not None:
@@ -382,13 +385,6 @@ class Run:
             "token_budget": None if self.bounds.tokens is None else max(0, self.bounds.tokens - self.tokens),
             "degraded_mode": self.degraded,
         }
-
-
-def _in_short(note: Note, evidence: Evidence) -> str:
-    sources = [found.title for handle in note.handles if (found := evidence.find(handle)) is not None]
-    text = " ".join(note.text.split())
-    text = text if len(text) <= TOLD_CHARS else text[: TOLD_CHARS - 1].rstrip() + "…"
-    return f"{text} ({'; '.join(dict.fromkeys(sources))})" if sources else text
 
 
 def _snippets(round: Round) -> tuple[Note, ...]:

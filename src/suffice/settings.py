@@ -23,6 +23,8 @@ TIERS = {
     "deep": Bounds(10, 15, 20, 120, 150_000),
 }
 
+KEEP_RUNS = 200  # About 100 kB each.
+
 _BOUNDS = {
     "rounds": ("RESEARCH_MAX_ITERS", int),
     "queries": ("RESEARCH_MAX_QUERIES", int),
@@ -60,6 +62,10 @@ class Settings:
     """Where indexes and vectors are kept; safe to delete."""
     database_url: str | None = None
     """A Postgres that several workers share; without one, an SQLite file in the data directory."""
+    keep_runs: int = KEEP_RUNS
+    """How many runs are kept with their evidence and report; 0 keeps nothing of any run."""
+    recall: bool = True
+    """Whether what runs found out is remembered and looked up again by later ones."""
     bounds: Bounds = field(default_factory=Bounds)
     """Bounds set for every run; they beat the tier's."""
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -81,12 +87,21 @@ def load(environment: Mapping[str, str] | None = None, folder: Path | None = Non
         data_dir=_folder(values, "SUFFICE_DATA_DIR", "XDG_DATA_HOME", ".local/share"),
         cache_dir=_folder(values, "SUFFICE_CACHE_DIR", "XDG_CACHE_HOME", ".cache"),
         database_url=values.get("SUFFICE_DATABASE_URL") or None,
+        keep_runs=_keep_runs(values),
+        recall=values.get("SUFFICE_MEMORY", "") != "0",
         bounds=_bounds(values),
         environment=values,
         models=model_settings.read(values),
         review=_review(values),
         python_rounds=_python_rounds(values),
     )
+
+
+def _keep_runs(values: Mapping[str, str]) -> int:
+    text = values.get("SUFFICE_KEEP_RUNS", "").strip() or str(KEEP_RUNS)
+    if not text.isdecimal():
+        raise InputError(f"SUFFICE_KEEP_RUNS={text!r} is not a number; set it to how many runs to keep, 0 for none")
+    return int(text)
 
 
 def dotenv(folder: Path) -> dict[str, str]:

@@ -144,6 +144,17 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
+class Earlier:
+    """What a follow-up builds on: an earlier run's evidence in order, its facts under the same handles, its queries."""
+
+    run: str
+    task: str
+    evidence: tuple[Passage, ...]
+    belief: tuple[Note, ...]
+    asked: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """A gate's decision: stop, go on, or unknown; with its reason and the numbers behind it.
 

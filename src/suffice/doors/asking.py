@@ -15,8 +15,9 @@ from suffice.doors.naming import named_file
 from suffice.doors.terminal import Terminal, print_report
 from suffice.errors import INTERRUPTED, InputError
 from suffice.events import Event, Finished, Started, record
-from suffice.front import Options, prepare
+from suffice.front import Options, keeping, prepare
 from suffice.pipeline import Setup, new_run_id, stream
+from suffice.runs import Keeper
 from suffice.types import Report
 
 _FORMATS = (".md", ".html", ".json")
@@ -36,7 +37,7 @@ def ask(question: str, options: Options, shown: Shown) -> int:
     """Answer one question at the terminal; the exit status."""
     task, named = named_file(question)
     shown = replace(shown, out=[*shown.out, *([named] if named else [])])
-    return _answered(lambda watcher: _run(task, options, watcher), shown)
+    return _answered(lambda watcher: _run(task, options, watcher), options, shown)
 
 
 def resume(run: str, shown: Shown) -> int:
@@ -55,7 +56,7 @@ def resume(run: str, shown: Shown) -> int:
         setup = await prepare(order.task, order.options, watcher.terminal.say, watcher.terminal.progress)
         return await alone.work(run, order, replace(setup, run_id=run), data_dir, watcher.see, again=True)
 
-    return _answered(again, shown)
+    return _answered(again, order.options, shown)
 
 
 def left() -> int:
@@ -67,12 +68,15 @@ def left() -> int:
     return 0
 
 
-def _answered(work: Callable[["_Watcher"], Coroutine[None, None, Report | None]], shown: Shown) -> int:
+def _answered(
+    work: Callable[["_Watcher"], Coroutine[None, None, Report | None]], options: Options, shown: Shown
+) -> int:
     for path in shown.out:
-        _check_target(path)
+        check_target(path)
     with ExitStack() as stack:
         terminal = stack.enter_context(Terminal(quiet=shown.quiet).watching())
-        watcher = _Watcher(terminal, stack.enter_context(_opened(shown.trace)) if shown.trace is not None else None)
+        trace = stack.enter_context(_opened(shown.trace)) if shown.trace is not None else None
+        watcher = _Watcher(terminal, keeping(options, terminal.say, shown.out), trace)
         report = interruptible(work(watcher))
     if report is None:  # Interrupted before the run had begun.
         return INTERRUPTED
@@ -81,16 +85,17 @@ def _answered(work: Callable[["_Watcher"], Coroutine[None, None, Report | None]]
     elif report.final_answer:
         print_report(report)
     for path in shown.out:
-        _write(report, path)
+        write(report, path)
         terminal.say(f"wrote {path}")
     return _status(report, terminal, watcher.durable)
 
 
 class _Watcher:
-    """Passes each event to the terminal and to the trace."""
+    """Passes each event to the terminal, to what keeps the run, and to the trace."""
 
-    def __init__(self, terminal: Terminal, trace: TextIO | None) -> None:
+    def __init__(self, terminal: Terminal, keeper: Keeper, trace: TextIO | None) -> None:
         self.terminal = terminal
+        self._keeper = keeper
         self._trace = trace
         self._run = ""
         self.durable = False
@@ -99,6 +104,7 @@ class _Watcher:
         if isinstance(event, Started):
             self._run = event.run
         self.terminal.show(event)
+        self._keeper.see(event)
         if self._trace is not None:
             self._record(event, self._trace)
 
@@ -170,20 +176,22 @@ def _rendered(report: Report, suffix: str) -> str:
     return markdown.render(report)
 
 
-def _write(report: Report, path: Path) -> None:
+def write(report: Report, path: Path) -> None:
     try:
         path.write_text(_rendered(report, path.suffix.lower()), encoding="utf-8")
     except OSError as error:
         raise InputError(f"--out {path} cannot be written: {error.strerror}") from error
 
 
-def _check_target(path: Path) -> None:
+def check_target(path: Path, option: str = "--out") -> None:
     """Before anything is spent: can the report be written there?"""
     if path.suffix.lower() not in _FORMATS:
-        raise InputError(f"--out {path}: the ending says the format; use one of {', '.join(_FORMATS)}")
+        raise InputError(f"{option} {path}: the ending says the format; use one of {', '.join(_FORMATS)}")
     if path.is_dir() or not path.parent.is_dir():
         raise InputError(
-            f"--out {path}: there is no folder {path.parent}" if not path.is_dir() else f"--out {path} is a folder"
+            f"{option} {path}: there is no folder {path.parent}"
+            if not path.is_dir()
+            else f"{option} {path} is a folder"
         )
 
 

@@ -13,6 +13,7 @@ from typer.core import TyperCommand, TyperOption
 
 from suffice import __version__
 from suffice.doors import service_cli
+from suffice.doors.kept import memory, runs
 from suffice.errors import INTERRUPTED
 
 app = typer.Typer(
@@ -148,6 +149,15 @@ def ask(
     trace: Annotated[
         Path | None, typer.Option(help="Write the run's events to FILE as JSON lines.", metavar="FILE")
     ] = None,
+    continues: Annotated[
+        str | None,
+        typer.Option(
+            "--continue", help="Go on from this run's evidence and belief; 'last' is the last.", metavar="RUN"
+        ),
+    ] = None,
+    keep: Annotated[
+        bool, typer.Option("--keep/--no-keep", help="Keep this run on this machine; see: suffice runs.")
+    ] = True,
     seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
     debug: Debug = False,
@@ -177,6 +187,8 @@ def ask(
         review=not no_review,
         panel=panel,
         strict=strict,
+        continues=continues,
+        keep=keep,
         seed=seed,
     )
     raise typer.Exit(asking.ask(question, options, asking.Shown(out or [], trace, as_json, quiet)))
@@ -245,7 +257,9 @@ def index(
 
 @app.command()
 def explain(
-    trace: Annotated[Path, typer.Argument(help="A file written by --trace.", metavar="TRACE")],
+    trace: Annotated[
+        str, typer.Argument(help="A file written by --trace, or a run; see: suffice runs.", metavar="TRACE|RUN")
+    ],
     stop: Annotated[str | None, typer.Option(help="Where would this gate have stopped?", metavar="EXPR")] = None,
     debug: Debug = False,
 ) -> None:
@@ -311,6 +325,10 @@ def calibrate(
     from suffice.doors import replaying
 
     raise typer.Exit(replaying.calibrate(files, corpus=corpus, rounds=rounds, file=file))
+
+
+app.add_typer(runs, name="runs")
+app.add_typer(memory, name="memory")
 
 
 @app.command()

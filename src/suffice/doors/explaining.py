@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from suffice import runs, settings
 from suffice.doors.terminal import print_stop
 from suffice.errors import InputError
 from suffice.gates.parse import parse
@@ -10,7 +11,11 @@ from suffice.replay.whatif import what_if
 from suffice.types import Stop
 
 
-def explain(path: Path, expression: str | None) -> int:
+def explain(name: str, expression: str | None) -> int:
+    """``name``: a trace file, or a kept run."""
+    path = Path(name)
+    if not path.exists():
+        path = runs.find(settings.load().data_dir, name) / runs.EVENTS
     trace = read_trace(path)
     gate = None if expression is None else parse(expression)
     stop = _stop(trace, path)

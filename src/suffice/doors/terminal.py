@@ -14,7 +14,19 @@ from rich.status import Status
 from rich.table import Table
 from rich.text import Text
 
-from suffice.events import Compacted, Drafting, Event, Failed, RoundDone, Searching, Started, Stopped, Writing
+from suffice.events import (
+    Compacted,
+    Continued,
+    Drafting,
+    Event,
+    Failed,
+    Recalled,
+    RoundDone,
+    Searching,
+    Started,
+    Stopped,
+    Writing,
+)
 from suffice.explanation import sufficiency_words
 from suffice.types import Passage, Report, Reviewed, Stop, Verdict
 from suffice.write.chart import sparkline
@@ -58,6 +70,11 @@ class Terminal:
     def show(self, event: Event) -> None:
         if isinstance(event, Started):
             self._err.print(Text(f"{event.strategy} · {event.model} · stop: {event.gate}", style="dim"), soft_wrap=True)
+        elif isinstance(event, Continued):
+            earlier = event.earlier
+            self.say(f"going on from {earlier.run}: {len(earlier.evidence)} passages, {len(earlier.belief)} facts")
+        elif isinstance(event, Recalled):
+            self.say("looked up again, found by earlier runs: " + " · ".join(event.findings))
         elif isinstance(event, Searching):
             self._work("searching: " + " · ".join(query.text for query in event.queries))
         elif isinstance(event, RoundDone):

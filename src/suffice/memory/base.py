@@ -42,4 +42,11 @@ class Memory(Protocol):
         ...
 
 
+@runtime_checkable
+class Restorable(Protocol):
+    """A memory that keeps facts can be given those of an earlier run, whose evidence stands under the same handles."""
+
+    def restore(self, facts: tuple[Note, ...]) -> None: ...
+
+
 MemoryFactory = Callable[[str, Evidence, Mind], Memory]

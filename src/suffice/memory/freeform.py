@@ -19,6 +19,13 @@ class Freeform:
 
     async def update(self, round: Round) -> None:
         await self._notes.update(round)
+        self._remember()
+
+    def restore(self, facts: tuple[Note, ...]) -> None:
+        self._notes.restore(facts)
+        self._remember()
+
+    def _remember(self) -> None:
         pairs = [(fact.text, handle) for fact in self._notes.belief.facts for handle in fact.handles]
         self._memories = {
             pair: self._memories[pair] if pair in self._memories else self._quote(*pair) for pair in pairs

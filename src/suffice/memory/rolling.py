@@ -41,6 +41,9 @@ class Rolling:
         else:
             self._mind.refuse(f"round {round.index} could not be compressed; the summary stays as it was")
 
+    def restore(self, facts: tuple[Note, ...]) -> None:
+        self._bullets = facts[:MOST_BULLETS]
+
     def render(self, budget: int) -> tuple[Note, ...]:
         return fitting(self._bullets, budget)
 

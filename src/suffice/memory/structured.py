@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from suffice.errors import InputError
 from suffice.memory.base import Mind
-from suffice.memory.curation import curated
+from suffice.memory.curation import K_TRIGGER, curated
 from suffice.memory.evidence import Evidence
 from suffice.memory.extraction import extracted
 from suffice.memory.fitting import fitting
@@ -69,6 +69,9 @@ class Structured:
         new = await extracted(round, self._facts, self._task, self._evidence, self._mind)
         if new:
             self._facts = tuple(await curated([*self._facts, *new], self._task, self._mind))
+
+    def restore(self, facts: tuple[Note, ...]) -> None:
+        self._facts = facts[:K_TRIGGER]
 
     def render(self, budget: int) -> tuple[Note, ...]:
         return fitting(self._facts, budget)

@@ -1,0 +1,152 @@
+"""``suffice runs`` and ``suffice memory``: look at what is kept on this machine, take it out, and delete it."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+runs = typer.Typer(help="The runs kept on this machine.", invoke_without_command=True)
+memory = typer.Typer(help="What earlier runs found out.", no_args_is_help=True)
+
+Run = Annotated[str, typer.Argument(help="Its id, the beginning of it, or 'last'.", metavar="RUN")]
+Json = Annotated[bool, typer.Option("--json", help="JSON on standard output.")]
+Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+_SHOWN = 20
+
+
+@runs.callback()
+def list_runs(
+    context: typer.Context,
+    number: Annotated[int, typer.Option("-n", help="How many, the newest last.", min=1)] = _SHOWN,
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """List the runs kept on this machine, the newest last; with --json as lines of the log."""
+    if context.invoked_subcommand is not None:
+        return
+    from suffice.runs import rows, unfinished
+
+    cut_off = [{"run": run, "status": "unfinished"} for run in unfinished(_data_dir())]
+    chosen = sorted([*rows(_data_dir()), *cut_off], key=lambda row: str(row["run"]))[-number:]
+    for row in chosen:
+        print(json.dumps(row, ensure_ascii=False) if as_json else _line(row))
+    if not chosen and not as_json:
+        print("No run is kept yet; suffice ask keeps each one.")
+
+
+@runs.command()
+def show(run: Run, as_json: Json = False, debug: Debug = False) -> None:
+    """Show the report of a run again."""
+    from suffice.doors.terminal import print_report
+    from suffice.runs import find, report_of
+    from suffice.write.codec import dumps
+
+    report = report_of(find(_data_dir(), run))
+    if as_json:
+        print(dumps(report))
+    elif report.final_answer:
+        print_report(report)
+    else:
+        print(f"{report.task}\n\nNo report was written: {report.stop.explanation}")
+
+
+@runs.command()
+def export(
+    run: Run,
+    out: Annotated[Path, typer.Argument(help="FILE.jsonl for the trace; .md, .html or .json for the report.")],
+    debug: Debug = False,
+) -> None:
+    """Write a run's trace or report to a file."""
+    from suffice.doors.asking import check_target, write
+    from suffice.errors import InputError
+    from suffice.runs import EVENTS, find, report_of
+
+    folder = find(_data_dir(), run)
+    if out.suffix.lower() != ".jsonl":
+        check_target(out, "FILE")
+        return write(report_of(folder), out)
+    try:
+        out.write_bytes((folder / EVENTS).read_bytes())
+    except OSError as error:
+        raise InputError(f"{out} cannot be written: {error.strerror}") from error
+
+
+@runs.command()
+def delete(
+    names: Annotated[list[str] | None, typer.Argument(help="Ids, or beginnings of them.", metavar="RUN...")] = None,
+    every: Annotated[bool, typer.Option("--all", help="All of them.")] = False,
+    debug: Debug = False,
+) -> None:
+    """Forget runs: their line in the log, their trace and their report."""
+    from suffice.errors import InputError
+    from suffice.runs import delete, find, rows, unfinished
+
+    data_dir = _data_dir()
+    logged = {row["run"] for row in rows(data_dir)}
+    if every == bool(names):
+        raise InputError("Name the runs to delete, or all of them with --all")
+    chosen = (
+        logged.union(unfinished(data_dir))
+        if every
+        else {name if name in logged else find(data_dir, name).name for name in names or ()}
+    )
+    if chosen:
+        delete(data_dir, sorted(chosen))
+    print(f"Deleted {len(chosen)} {'run' if len(chosen) == 1 else 'runs'}.")
+
+
+@memory.command()
+def search(
+    text: Annotated[str, typer.Argument(help="What it is about; without it, everything.", metavar="TEXT")] = "",
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Show what earlier runs found out about something."""
+    found = _findings().search(text)
+    for finding in found:
+        if as_json:
+            facts = [{"text": fact.text, "sources": list(fact.sources)} for fact in finding.facts]
+            told = {"id": finding.id, "run": finding.run, "task": finding.task, "facts": facts, "score": finding.score}
+            print(json.dumps(told, ensure_ascii=False))
+        else:
+            print(f"{finding.id}  {finding.title}  (run {finding.run})")
+            for fact in finding.facts:
+                print(f"    {fact.text}  [{'; '.join(fact.sources)}]")
+    if not found and not as_json:
+        print("Nothing of it is remembered." if text else "Nothing is remembered yet.")
+
+
+@memory.command()
+def forget(
+    numbers: Annotated[list[int] | None, typer.Argument(help="The numbers that search shows.", metavar="ID...")] = None,
+    every: Annotated[bool, typer.Option("--all", help="All of it.")] = False,
+    debug: Debug = False,
+) -> None:
+    """Forget findings."""
+    from suffice.errors import InputError
+
+    if every == bool(numbers):
+        raise InputError("Name the findings to forget by their number, or all of them with --all")
+    gone = _findings().forget(None if every else numbers)
+    if not gone and not every:
+        raise InputError("There is no finding with that number; suffice memory search lists them")
+    print(f"Forgot {gone} {'finding' if gone == 1 else 'findings'}.")
+
+
+def _line(row: dict[str, Any]) -> str:
+    rounds = row.get("rounds", 0)
+    told = f"{row.get('status', '?'):<11} {rounds} {'round ' if rounds == 1 else 'rounds'}  {row.get('task', '')[:80]}"
+    return f"{row['run']}  {told}"
+
+
+def _data_dir() -> Path:
+    from suffice import settings
+
+    return settings.load().data_dir
+
+
+def _findings() -> Any:
+    from suffice.memory.store import FILE, Findings
+
+    return Findings(_data_dir() / FILE)
