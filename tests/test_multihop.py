@@ -64,7 +64,7 @@ def write(ask):
     handle = {note.text: note.handles[0] for note in ask.notes}
     if sees(ask.notes, FILM, ADA):
         return SynthesisResponse(
-            f"Its director was Ada Lind {handle[FILM.text]}. She was born in Graz {handle[ADA.text]}."
+            f"The Silver Lamp was directed by Ada Lind {handle[FILM.text]}. She was born in Graz {handle[ADA.text]}."
         )
     return SynthesisResponse(f"The director was born in Malmo {handle[BO.text]}." if sees(ask.notes, BO) else "")
 
@@ -152,7 +152,14 @@ def ran(case, memory):
         {"plan": [PlanResponse(tuple(plan))], "extract": [extract], "reflect": reflect, "draft": [write]}
     )
     events = []
-    options = {"max_iters": 6, "max_sources": 2, "memory": memory, "on_event": events.append, **case.options}
+    options = {
+        "max_iters": 6,
+        "max_sources": 2,
+        "review": False,
+        "memory": memory,
+        "on_event": events.append,
+        **case.options,
+    }
     report = asyncio.run(research(TASK, search=FixtureSearch(case.found, case.default), model=model, **options))
     return report, [shown(event) for event in events if not isinstance(event, Finished)]
 
