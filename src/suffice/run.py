@@ -353,7 +353,7 @@ class Run:
     @property
     def task_type(self) -> str | None:
         """What kind of task the plan says it is; unknown without a plan."""
-        return None if self._plan is None else self._plan.task_type
+        return None if self.planned is None else self.planned.task_type
 
     @property
     def sufficient(self) -> bool | None:

@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperCommand, TyperOption
 
 from suffice import __version__
-from suffice.doors import service_cli
+from suffice.doors import recorded_cli, service_cli
 from suffice.doors.kept import memory, runs
 from suffice.errors import INTERRUPTED
 
@@ -269,64 +269,7 @@ def explain(
     raise typer.Exit(explaining.explain(trace, stop))
 
 
-Recordings = Annotated[list[Path], typer.Argument(help="Traces or episode files (JSONL, also .gz).", metavar="FILE...")]
-Corpus = Annotated[Path | None, typer.Option("--corpus", help="Joins passage texts by id.", metavar="CORPUS.jsonl")]
-
-
-@app.command()
-def replay(
-    files: Recordings,
-    stop: Annotated[
-        list[str] | None, typer.Option("--stop", help="A gate to try; may be repeated.", metavar="EXPR")
-    ] = None,
-    corpus: Corpus = None,
-    sweep: Annotated[
-        bool, typer.Option("--sweep", help="Add the sixteen configurations of the exhaustion gate.")
-    ] = False,
-    out: Annotated[
-        list[Path] | None, typer.Option(help="Also write FILE.md, .json, .svg or .png.", metavar="FILE")
-    ] = None,
-    as_json: Json = False,
-    debug: Debug = False,
-) -> None:
-    """Run gates over recorded runs, without a model: what would each have cost and missed?"""
-    from suffice.doors import replaying
-
-    raise typer.Exit(replaying.replay(files, stop or [], corpus=corpus, sweep=sweep, as_json=as_json, out=out or []))
-
-
-lab = typer.Typer(help="Fit and calibrate the default stop gate on recorded runs.", no_args_is_help=True)
-app.add_typer(lab, name="lab")
-
-
-@lab.command()
-def fit(
-    files: Recordings,
-    out: Annotated[Path, typer.Option(help="Where the weights go.", metavar="FILE.json")],
-    corpus: Corpus = None,
-    price: Annotated[float, typer.Option(help="The default price of a round.", min=0.001, max=0.999)] = 0.1,
-    debug: Debug = False,
-) -> None:
-    """Fit the weights of the worth gate on episodes with gold passages."""
-    from suffice.doors import replaying
-
-    raise typer.Exit(replaying.fit(files, corpus=corpus, price=price, out=out))
-
-
-@lab.command()
-def calibrate(
-    files: Recordings,
-    rounds: Annotated[float, typer.Option(help="Mean rounds that a run may cost.")],
-    corpus: Corpus = None,
-    file: Annotated[Path | None, typer.Option(help="Weights made by lab fit.", metavar="FILE.json")] = None,
-    debug: Debug = False,
-) -> None:
-    """Set the price of a round from your own runs, without labels."""
-    from suffice.doors import replaying
-
-    raise typer.Exit(replaying.calibrate(files, corpus=corpus, rounds=rounds, file=file))
-
-
+recorded_cli.add_to(app)
 app.add_typer(runs, name="runs")
 app.add_typer(memory, name="memory")
 
