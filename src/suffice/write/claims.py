@@ -21,6 +21,7 @@ UNSUPPORTED = "*(not supported by the sources)*"
 CONTRADICTED = "*(the sources say otherwise)*"
 _MARKUP = re.compile(
     rf"{re.escape(UNSUPPORTED)}|{re.escape(CONTRADICTED)}|"
+    r"(?<!\\)\[[^\[\]\n:]{1,40}:[^\[\]\n]{1,60}\](?!\()|"  # Anchors such as [THESIS:MSFT:long] mark a claim, as citations do.
     r"(?<!\\)!?\[(?P<label>[^\[\]]*)\]\([^()\s]*\)|(?<!\\)\[\^[\w-]+\]|(?<!\\)</?[A-Za-z][^<>]*>|【[^】]*】"
 )
 _QUOTE_MARK = re.compile(r"\n[ \t]*(?:>[ \t]*)+")

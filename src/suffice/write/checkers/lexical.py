@@ -9,7 +9,7 @@ figure, a negation, a direction or the roles differ. The two thresholds are fitt
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from suffice.text.entities import bare
@@ -22,6 +22,7 @@ from suffice.write.checkers.reading import Reading, read
 from suffice.write.checkers.thresholds import Thresholds, thresholds
 
 _LEAST = 0.3  # A stretch that shares less than this with the claim is not about it.
+_REPEATS = 0.7  # A claim that holds this share of a sentence repeats it.
 _MARKER = re.compile(r"(?:[-*+•>]|#{1,6}|\d{1,9}[.)])\s+")
 _UNMEANT = re.compile(
     r"\b(?:not|never|no|n['’]t|den(?:y|ied|ies)|false|if|whether|unless|doubt\w*)\b[^.;:]{0,40}$", re.I
@@ -52,12 +53,7 @@ class Lexical:
         """The stretch of the passage that speaks to the claim most."""
         if said := verbatim(claim, passage):
             return said
-        best: Finding | None = None
-        for start, end, comparison in compared(claim, passage):
-            found = judged(start, end, comparison, self._limits)
-            if best is None or _rank(found) > _rank(best):
-                best = found
-        return best
+        return strongest([judged(*row, self._limits) for row in compared(claim, passage)])
 
 
 def judged(start: int, end: int, comparison: Comparison, limits: Thresholds) -> Finding:
@@ -70,8 +66,9 @@ def judged(start: int, end: int, comparison: Comparison, limits: Thresholds) -> 
     return Finding(start, end, stance, near, near, why)  # type: ignore[arg-type]
 
 
-def _rank(found: Finding) -> tuple[float, bool]:
-    return found.near, found.stance == "supports"
+def strongest(found: Sequence[Finding]) -> Finding | None:
+    """The nearest; of equals the one that supports."""
+    return max(found, key=lambda one: (one.near, one.stance == "supports"), default=None)
 
 
 def verbatim(claim: str, passage: Passage) -> Finding | None:
@@ -104,22 +101,29 @@ def compared(claim: str, passage: Passage) -> list[tuple[int, int, Comparison]]:
     for i, ((start, middle), (after, end)) in enumerate(pairwise(spans)):
         if min(single[i], single[i + 1]) < 0.15 or max(single[i], single[i + 1]) < _LEAST or end - start > 900:
             continue
-        both = read(_one_line(passage.text[start:middle])), read(_one_line(passage.text[after:end]))
-        if near(wanted, both[0].stems | both[1].stems, around) > max(single[i], single[i + 1]) + 1e-9:
-            found.append((start, end, compare(wanted, read(_one_line(passage.text[start:end])), around)))
+        first, second = read(_one_line(passage.text[start:middle])), read(_one_line(passage.text[after:end]))
+        if near(wanted, first.stems | second.stems, around) > max(single[i], single[i + 1]) + 1e-9:
+            # A name of the first sentence may stand for "she" in the second; a name of the second is somebody else.
+            named = first.names if second.refers and single[i + 1] >= single[i] else frozenset[str]()
+            core = second if single[i + 1] >= single[i] else first
+            row = compare(wanted, read(_one_line(passage.text[start:end])), around)
+            lacking = _missing(wanted, core, core.stems | named | (around if core.refers else frozenset()))
+            found.append((start, end, replace(row, missing=row.missing or ("" if "name" not in lacking else lacking))))
     return found
 
 
 def near(claim: Reading, stems: frozenset[str], around: frozenset[str] = frozenset()) -> float:
-    """Share of the claim's content stems that are there; what only the title says counts, but nothing by itself."""
+    """Share of the claim's content stems that are there; what only the title says counts neither for nor against."""
     if not claim.stems:
         return 1.0 if claim.numbers else 0.0
     own = claim.stems & stems
-    return len(own | (claim.stems & around)) / len(claim.stems) if own else 0.0
+    return len(own) / len(claim.stems - (around - stems)) if own else 0.0
 
 
 def compare(claim: Reading, said: Reading, around: frozenset[str] = frozenset()) -> Comparison:
-    held = said.stems | (around if said.refers or not said.names else frozenset())
+    # A sentence that points back may mean what the title names; not where the claim repeats it with one name exchanged.
+    exchanged = bool(said.names - claim.stems) and len(said.stems & claim.stems) >= _REPEATS * len(said.stems)
+    held = said.stems | (around if (said.refers or not said.names) and not exchanged else frozenset())
     conflict = _figures(claim, said) or _turned(claim, said) or _swapped(claim, said)
     if opposed := _opposed(claim, said):  # The word that says the opposite is about the same thing.
         return Comparison(
@@ -179,9 +183,10 @@ def _turned(claim: Reading, said: Reading) -> str:
     there = said.negated & (claim.stems - claim.reached)
     if here or there:
         return f"one negates {sorted(here or there)[0]!r}"
-    if claim.reached and not said.reached and len(claim.reached & said.stems) >= 2:
+    ours, theirs = ({mark.key for mark in one.marks} for one in (claim, said))
+    if claim.reached and not said.reached and claim.reached & theirs:
         return "the source does not negate it"
-    if said.reached and not claim.reached and len(said.reached & claim.stems) >= 2:
+    if said.reached and not claim.reached and len(said.reached & ours) >= 2:
         return "the source negates it"
     return ""
 

@@ -73,7 +73,7 @@ _NUMBER = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _ABOUT = re.compile(
-    r"(?:about|around|approximately|approx\.?|nearly|almost|roughly|some|over|circa|c\.|more than|less than|under|~)\s*$",
+    r"(?:about|around|approximately|approx\.?|nearly|almost|roughly|some|circa|c\.|~)\s*$",
     re.IGNORECASE,
 )
 _ROUNDED = 0.06  # "about 2 million" may stand for 2.1 million, not for 2.5.
@@ -100,7 +100,7 @@ class Number:
             return False
         if self.value == other.value:
             return True
-        rounded = self.about or other.about
+        rounded = self.about != other.about  # Two rounded figures that differ are two figures.
         return rounded and abs(self.value - other.value) <= _ROUNDED * max(abs(self.value), abs(other.value))
 
 

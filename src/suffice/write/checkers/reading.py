@@ -30,7 +30,8 @@ _OPENERS = frozenset(
 )
 # Bound to the words around them, not to what is said.
 _EMPTY = frozenset(
-    """also however therefore thus moreover furthermore additionally indeed approximately about around roughly nearly
+    """according source text document article
+    also however therefore thus moreover furthermore additionally indeed approximately about around roughly nearly
     respectively overall notably currently generally typically usually often mainly primarily largely actually
     able order well known called named use used using based including included various several many show shows showed
     shown suggest suggests found find finds report reports reported study studies result results data conclusion

@@ -1,0 +1,248 @@
+"""How well claims are checked: SciFact's held-out half, corrupted sentences, the extractive report, speed and memory.
+
+    python -m bench.claims              all tables
+    python -m bench.claims calibrate    fit the thresholds on SciFact's other half and store them
+
+Which half a claim belongs to is decided by the hash of its id; nothing is fitted to the held-out half. A claim is held
+against the abstract it cites. ``caught`` is a verdict of contradicted or unsupported.
+"""
+
+import asyncio
+import hashlib
+import itertools
+import json
+import sys
+import time
+import tracemalloc
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from bench.corruptions import KINDS, corrupted, material
+from suffice import research, settings
+from suffice.leads import Embed
+from suffice.models.embeddings import MiniLM
+from suffice.search.vectors import Vectors
+from suffice.types import Passage, Place
+from suffice.write import checkers
+from suffice.write.checkers import Checker, Combined, Embedding, Lexical, standard
+from suffice.write.checkers.lexical import Comparison, compared, verbatim
+from suffice.write.checkers.thresholds import Thresholds, thresholds
+from suffice.write.claims import statements
+from suffice.write.verdicts import judge
+
+DATA = Path(__file__).parents[2] / "shared" / "data"
+STORED = Path(checkers.__file__).with_name("thresholds.json")
+PRECISION = {"supported": 0.75, "contradicted": 0.6}  # What a verdict must be worth on the calibration half.
+LABELS = {"SUPPORT": "supported", "CONTRADICT": "contradicted", "NOT_ENOUGH_INFO": "unsupported"}
+GRID = [value / 20 for value in range(8, 20)]
+_SENTENCES = 300
+_QUESTIONS = 20
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A SciFact claim and an abstract."""
+
+    claim: str
+    passage: Passage
+    label: str
+
+
+def pairs(held_out: bool) -> Iterator[Pair]:
+    texts = (json.loads(line) for line in (DATA / "scifact" / "documents.jsonl").read_text().splitlines())
+    documents = {text["id"]: text for text in texts}
+    for line in (DATA / "scifact" / "claims.jsonl").read_text().splitlines():
+        row = json.loads(line)
+        if bool(hashlib.sha256(row["id"].encode()).digest()[0] % 2) != held_out:
+            continue
+        for name in [row["document"]] if row["document"] else row["cited"]:
+            if name in documents:
+                text = "\n\n".join(documents[name]["sentences"])
+                place = Place("scifact", record=name)
+                yield Pair(row["claim"], Passage(name, text, documents[name]["title"], place), LABELS[row["label"]])
+
+
+def embedder() -> Embed:
+    return Vectors(MiniLM(), settings.load().cache_dir, lambda message: None).get
+
+
+async def verdict(pair: Pair, checker: Checker) -> str:
+    [found] = await checker(pair.claim, [pair.passage])
+    return {"supports": "supported", "contradicts": "contradicted", None: "unsupported"}[
+        found.stance if found else None
+    ]
+
+
+def scores(labels: Sequence[str], said: Sequence[str], name: str) -> tuple[float, float]:
+    """Precision and recall of one verdict."""
+    right = sum(a == b == name for a, b in zip(labels, said, strict=True))
+    return right / max(1, said.count(name)), right / max(1, labels.count(name))
+
+
+# -- fitting -----------------------------------------------------------------------------------------------------------
+
+
+def calibrate() -> None:
+    """Recall as high as it goes at the wanted precision; a verdict's own threshold first, then what vectors add."""
+    rows = list(pairs(held_out=False))
+    labels = [row.label for row in rows]
+    stretches = [[comparison for _, _, comparison in compared(row.claim, row.passage)] for row in rows]
+    exact = [verbatim(row.claim, row.passage) is not None for row in rows]
+    cosines = _cosines(rows, embedder())
+
+    def said(limits: Thresholds, with_cosines: bool) -> list[str]:
+        return [
+            "supported" if same else _verdict(own, near, limits, with_cosines)
+            for own, near, same in zip(stretches, cosines, exact, strict=True)
+        ]
+
+    def best(name: str, choices: Sequence[Thresholds], with_cosines: bool) -> Thresholds:
+        measured = [(*scores(labels, said(limits, with_cosines), name), limits) for limits in choices]
+        good = [row for row in measured if row[0] >= PRECISION[name]] or [max(measured, key=lambda row: row[0])]
+        return max(good, key=lambda row: (row[1], row[0]))[2]
+
+    off = Thresholds(1.01, 1.01, 1.01, 1.01, 1.01)
+    limits = best("supported", [_with(off, supports=value) for value in GRID], False)
+    limits = best("contradicted", [_with(limits, contradicts=value) for value in GRID], False)
+    both = itertools.product(GRID, [0.3, 0.4, 0.5, 0.6, 0.7, 0.8])
+    limits = best("supported", [_with(limits, cosine=one, cosine_near=other) for one, other in both], True)
+    limits = best("contradicted", [_with(limits, cosine_contradicts=value) for value in GRID], True)
+    stored = {
+        "version": 1,
+        "fitted_on": f"SciFact, claims whose id hashes to the even half ({len(rows)} claim–abstract pairs)",
+        "fitted_by": "python -m bench.claims calibrate",
+        "fitted_at": f"{datetime.now(UTC):%Y-%m-%d}",
+        "embeddings": MiniLM.name,
+        "wanted_precision": PRECISION,
+        **asdict(limits),
+    }
+    STORED.write_text(json.dumps(stored, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    print(json.dumps(stored, indent=2, ensure_ascii=False))
+    for name in PRECISION:
+        for with_cosines in (False, True):
+            precision, recall = scores(labels, said(limits, with_cosines), name)
+            print(f"{name}, cosines {with_cosines}: precision {precision:.2f}, recall {recall:.2f}")
+
+
+def _with(limits: Thresholds, **changed: float) -> Thresholds:
+    return Thresholds(**{**asdict(limits), **changed})
+
+
+def _cosines(rows: Sequence[Pair], embed: Embed) -> list[list[float]]:
+    found = []
+    for row in rows:
+        texts = [" ".join(row.passage.text[start:end].split()) for start, end, _ in compared(row.claim, row.passage)]
+        vectors = embed([row.claim, *texts])
+        found.append([float(value) for value in vectors[1:] @ vectors[0]])
+    return found
+
+
+def _verdict(own: Sequence[Comparison], cosines: Sequence[float], limits: Thresholds, with_cosines: bool) -> str:
+    """What ``Lexical`` and ``Combined`` would say, from comparisons made once."""
+    from suffice.write.checkers.embedding import aligned
+    from suffice.write.checkers.lexical import judged, strongest
+
+    first = strongest([judged(0, 0, comparison, limits) for comparison in own])
+    stance = first.stance if first else None
+    if with_cosines and stance != "supports":
+        found = [aligned(0, 0, one, cosine, limits) for one, cosine in zip(own, cosines, strict=True)]
+        stances = {one.stance for one in found}
+        stance = (
+            "supports" if "supports" in stances else stance or ("contradicts" if "contradicts" in stances else None)
+        )
+    return {"supports": "supported", "contradicts": "contradicted", None: "unsupported"}[stance]
+
+
+# -- tables ------------------------------------------------------------------------------------------------------------
+
+
+def scifact(embed: Embed) -> None:
+    rows = list(pairs(held_out=True))
+    labels = [row.label for row in rows]
+    counts = Counter(labels)
+    print(f"\nSciFact, held-out half: {len(rows)} claim–abstract pairs", end=" ")
+    print(f"({', '.join(f'{counts[name]} {name}' for name in LABELS.values())}).\n")
+    print("| checker | supported: precision | recall | contradicted: precision | recall |\n|---|--:|--:|--:|--:|")
+    for checker in (Lexical(), Embedding(embed), Combined(Lexical(), Embedding(embed))):
+        said = [asyncio.run(verdict(row, checker)) for row in rows]
+        figures = [value for name in ("supported", "contradicted") for value in scores(labels, said, name)]
+        print(f"| {checker.name} | {' | '.join(f'{value:.2f}' for value in figures)} |", flush=True)
+
+
+def corruptions(embed: Embed) -> None:
+    passages = material(DATA, 2000)
+    tried = list(corrupted(passages, _SENTENCES))
+    print(
+        f"\nCorrupted sentences of MuSiQue, HotpotQA and SciFact passages, {_SENTENCES} sentences, default checker.\n"
+    )
+    print("| what was done | sentences | caught, words only | caught, default |\n|---|--:|--:|--:|")
+    done: dict[str, list[list[bool]]] = {}
+    for kind, sentence, passage in tried:
+        [statement, *_] = statements(sentence)
+        row = []
+        for checker in (Lexical(), standard(embed)):
+            checked = asyncio.run(judge(statement, [passage], [], checker))
+            row.append(checked.support in ("contradicted", "unsupported"))
+        done.setdefault(kind, []).append(row)
+    for kind in KINDS:
+        _row(kind, done[kind])
+    _row("**all corruptions**", [row for kind in KINDS[2:] for row in done[kind]])
+    _row("**all untouched (false alarms)**", [row for kind in KINDS[:2] for row in done[kind]])
+
+
+def _row(name: str, rows: Sequence[Sequence[bool]]) -> None:
+    shares = (sum(row[i] for row in rows) / len(rows) for i in range(2))
+    print(f"| {name} | {len(rows)} | {' | '.join(f'{share:.1%}' for share in shares)} |")
+
+
+async def extractive() -> None:
+    questions = [
+        json.loads(line)["question"] for line in (DATA / "musique" / "questions.jsonl").read_text().splitlines()
+    ]
+    counts, disagreements, answered = Counter[str](), 0, 0
+    for question in questions[:_QUESTIONS]:
+        report = await research(question, docs=DATA / "musique" / "corpus.jsonl", model="extractive")
+        counts.update(claim.support for claim in report.claims)
+        answered += bool(report.final_answer)
+        disagreements += sum(span.stance == "contradicts" for claim in report.claims for span in claim.spans)
+    total = sum(counts.values())
+    print(f"\nThe extractive report, {_QUESTIONS} MuSiQue questions: {answered} answered, {total} claims,", end=" ")
+    print(f"{counts['supported'] / max(1, total):.1%} supported; disagreements between sources: {disagreements}.")
+
+
+def speed(embed: Embed) -> None:
+    passages = material(DATA, 2000)
+    tried = [(next(statements(sentence)), passage) for _, sentence, passage in corrupted(passages, 60)]
+    print(
+        "\n| checker | sources a claim is held against | claims a second | peak memory of checking |\n|---|--:|--:|--:|"
+    )
+    for checker in (Lexical(), standard(embed)):
+        for count in (1, 5, 20) if checker.name == "lexical" else (1, 5):
+            tracemalloc.start()
+            start = time.perf_counter()
+            for number, (statement, passage) in enumerate(tried):
+                others = [passages[(number * 31 + i) % len(passages)] for i in range(count - 1)]
+                asyncio.run(judge(statement, [passage], others, checker))
+            seconds = time.perf_counter() - start
+            peak = tracemalloc.get_traced_memory()[1] / 1e6
+            tracemalloc.stop()
+            print(f"| {checker.name} | {count} | {len(tried) / seconds:,.0f} | {peak:.1f} MB |", flush=True)
+
+
+def main() -> None:
+    if sys.argv[1:] == ["calibrate"]:
+        calibrate()
+        return
+    embed = embedder()
+    print("Thresholds: " + ", ".join(f"{name} {value:g}" for name, value in asdict(thresholds()).items()))
+    scifact(embed)
+    corruptions(embed)
+    asyncio.run(extractive())
+    speed(embed)
+
+
+if __name__ == "__main__":
+    main()
