@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 from suffice.explanation import sufficiency_words
 from suffice.types import Bill, Report
+from suffice.write.links import tamed
 from suffice.write.made import computations, review_issues, review_of, review_table, review_words
 from suffice.write.plain import clean, number, one_line
 from suffice.write.rounds import chosen, outcome, series
@@ -33,9 +34,9 @@ def render(report: Report) -> str:
     parts = [
         *_head(report),
         _answer(report),
-        *_section("Key findings", map(_safe_line, report.key_findings)),
-        *_section("Recommendations", map(_safe_line, report.recommendations)),
-        *_section("Risks", map(_safe_line, report.risks)),
+        *_section("Key findings", _safe_lines(report, report.key_findings)),
+        *_section("Recommendations", _safe_lines(report, report.recommendations)),
+        *_section("Risks", _safe_lines(report, report.risks)),
         *_section("Open questions", map(escape, report.open_questions)),
         *_sources(report),
         *_computed(report),
@@ -72,30 +73,16 @@ def _head(report: Report) -> Iterable[str]:
 
 def _answer(report: Report) -> str:
     if text := clean(report.final_answer).strip():
-        return _safe(text)
+        return tamed(text, _addresses(report))
     return f"*{NO_ANSWER.get(report.status, NO_ANSWER['no_evidence'])}*"
 
 
-def _safe(markdown: str) -> str:
-    return _inert(markdown) if _is_active(markdown) else markdown
+def _safe_lines(report: Report, lines: Iterable[str]) -> Iterable[str]:
+    return (tamed(one_line(line), _addresses(report)) for line in lines)
 
 
-def _safe_line(markdown: str) -> str:
-    return _safe(one_line(markdown))
-
-
-def _is_active(markdown: str) -> bool:
-    """Whether a viewer would see raw HTML or fetch a picture; asked of a parser, since code may show both."""
-    from markdown_it import MarkdownIt
-
-    tokens = MarkdownIt("commonmark").parse(markdown)
-    kinds = {token.type for token in tokens} | {child.type for token in tokens for child in token.children or ()}
-    return not kinds.isdisjoint({"html_block", "html_inline", "image"})
-
-
-def _inert(markdown: str) -> str:
-    """Entities and not backslashes: a backslash already there would turn ours into a pair and free the character."""
-    return markdown.replace("<", "&lt;").replace("![", "!&#91;")
+def _addresses(report: Report) -> list[str]:
+    return [source.url for source in report.sources if source.url]
 
 
 def _section(title: str, lines: Iterable[str]) -> Iterable[str]:

@@ -33,6 +33,7 @@ from suffice.types import (
 from suffice.write.claims import existing
 from suffice.write.counting import counted, trimmed
 from suffice.write.instructions import Instruction, instruction
+from suffice.write.links import tamed
 from suffice.write.sections import drafted
 from suffice.write.tidy import tidy
 from suffice.write.verdicts import Checked, Spoken, shown
@@ -158,7 +159,8 @@ def report(
 
 
 def _checked(run: Run, text: str) -> str:
-    """The existence check: a handle nobody gave out is dropped and recorded."""
+    """The existence check: a handle nobody gave out is dropped and recorded; so is a link to anything but a source."""
+    text = tamed(text, {passage.url for passage in run.evidence if passage.url})
     checked, invented = existing(_apart(text), run.evidence.resolve)
     for handle in invented:
         run.fail(Failure("citations", "InventedCitation", f"{handle} is no source of this run; it was dropped"))
