@@ -89,13 +89,25 @@ def asked(fault: Fault) -> tuple[str, ...]:
             **dict(fault.environment),
         }
         began = time.monotonic()
-        command = [sys.executable, "-m", "suffice", "ask", QUESTION, "--provider", "searxng", "--model", "extractive", "--json"]
+        command = [
+            sys.executable,
+            "-m",
+            "suffice",
+            "ask",
+            QUESTION,
+            "--provider",
+            "searxng",
+            "--model",
+            "extractive",
+            "--json",
+        ]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=180)
         seconds = time.monotonic() - began
         searches = web.hits["/search"]
     report = json.loads(done.stdout) if done.stdout.strip() else {}
     answer = report.get("final_answer", "")
-    assert "PWNED" not in done.stdout and "Traceback" not in done.stderr, f"{fault.name}: {done.stderr}"
+    assert "PWNED" not in done.stdout, fault.name
+    assert "Traceback" not in done.stderr, f"{fault.name}: {done.stderr}"
     told = [failure["message"] for failure in report.get("error_log", [])]
     if ANSWER in answer:
         seen = "the answer" if not report["degraded_mode"] else "a partial answer that says so"

@@ -136,7 +136,7 @@ class LittleWeb:
         else:
             found = [] if fault == "empty" else [*self.listed, *self._found(text)]
             results = [
-                {"url": url if "://" in url else self.url + url, "title": title, "content": snippet}
+                {"url": url if url.startswith("http") else self.url + url, "title": title, "content": snippet}
                 for url, title, snippet in found
             ]
             request.answer(json.dumps({"query": text, "results": results}).encode(), "application/json")
