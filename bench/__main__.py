@@ -16,6 +16,7 @@ _PARTS = {
     "Readings and verdicts": "meters",
     "Prompt tokens a round, by memory (extractive model)": "memory",
     "The demo": "demo",
+    "Reading web pages": "pages",
     "Corpus search at 200,000 passages": "corpus",
     "Gold-passage recall by round, extractive engine, 5 passages a round": "recall",
     "Gold-passage recall by round, by strategy, extractive model, 5 passages a round": "strategies",
