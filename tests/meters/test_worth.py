@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from sights import Hit, Sight
 
 from suffice.meters import standard
+from suffice.meters.worth import _WORD, _folded, _words
 
 
 def read(question, *rounds):
@@ -135,3 +136,8 @@ def test_reading_by_rounds_equals_looking_at_everything_at_once(rounds):
         assert now["missing_words"] == len(wanted - set().union(*covers))
         assert now["second_adds"] == pytest.approx(max(0, two - one) / 6)
         assert now["pair_cover"] == pytest.approx(max(linked, default=0) / 6)
+
+
+@given(st.text(st.characters(max_codepoint=0x17F), max_size=60), st.text("ab's’_é 1-", max_size=60))
+def test_shared_words_are_the_words_it_would_find_itself(title, text):
+    assert _words(f"{title} ", text) == _WORD.findall(_folded(f"{title} {text}").lower())

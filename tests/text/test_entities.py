@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from suffice.text.entities import content_stems, entities, facets, stems
+from suffice.text.entities import analyzer, content_stems, entities, facets, stems
+from suffice.text.tokens import spaced
 
 
 @pytest.mark.parametrize(
@@ -74,3 +75,13 @@ def test_words_are_compared_by_stem() -> None:
     assert content_stems("The bridges were designed") == content_stems("design a bridge")
     assert stems("Café") == stems("cafe")
     assert content_stems("of the what is") == frozenset()
+
+
+@given(st.text(st.characters(max_codepoint=127)) | st.text("aesding' _-.", max_size=40))
+def test_stems_word_by_word_are_those_of_the_analyzer(text):
+    assert stems(text) == tuple(analyzer().analyze(spaced(text)))
+
+
+def test_a_hash_is_no_word_either_way():
+    text = f"short {'a' * 70} words {'b' * 64} {'c' * 63}"
+    assert stems(text) == tuple(analyzer().analyze(text))

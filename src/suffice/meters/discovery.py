@@ -10,7 +10,7 @@ score.drop                                       how far this round's best score
 from suffice.measure.richness import Sightings
 from suffice.meters.base import Context, Moment, Sight
 from suffice.text.entities import facets, names, stems
-from suffice.text.tokens import words
+from suffice.text.tokens import words, words_once
 from suffice.types import Readings
 
 
@@ -73,8 +73,10 @@ class Bridges:
         return {"bridges.open": None if self._blind or sight.failed else float(len(self._missing))}
 
     def _introduce(self, name: str) -> None:
+        if name in self._missing:
+            return
         missing = set(words(name)) - self._named
-        if missing and name not in self._missing:
+        if missing:
             self._missing[name] = missing
             for word in missing:
                 self._waiting.setdefault(word, []).append(name)
@@ -91,14 +93,23 @@ class Residual:
         self._all = len(frozenset[str]().union(*(part.stems for part in parts)))
         self._left = set[str]().union(*(part.stems for part in parts))
         self._blind = not self._all
+        self._met: set[str] = set()
 
     def read(self, sight: Sight) -> Readings:
         for hit in sight.new:
             if hit.text is None:
                 self._blind = True
             elif self._left:
-                self._left.difference_update(stems(f"{hit.title or ''} {hit.text}"))
+                self._left.difference_update(stems(self._unmet(f"{hit.title or ''} ", hit.text)))
         return {"question.residual": None if self._blind else len(self._left) / self._all}
+
+    def _unmet(self, title: str, text: str) -> str:
+        """What has to be looked at: of a plain text only the words that no passage had before."""
+        if not (title.isascii() and text.isascii()):
+            return title + text
+        new = {*words_once(title), *words_once(text)} - self._met
+        self._met |= new
+        return " ".join(new)
 
 
 class ScoreDrop:

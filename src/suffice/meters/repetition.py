@@ -9,7 +9,7 @@ novelty.words         0–10: share of the round's words that no accepted round 
 from collections import deque
 
 from suffice.meters.base import Context, Moment, Sight
-from suffice.text.tokens import jaccard, words
+from suffice.text.tokens import jaccard, words, words_once
 from suffice.types import Readings
 
 WINDOW = 5
@@ -67,7 +67,7 @@ class WordNovelty:
         hits = [*sight.raw, *sight.new]
         if any(hit.text is None for hit in hits):
             return {"novelty.words": None}
-        found = {word for hit in hits for word in words(hit.text or "")}
+        found = set[str]().union(*(words_once(text) for text in {hit.text or "" for hit in hits}))
         if not found:
             return {"novelty.words": 0.0}
         score = 10.0 if not self._known else float(round(10 * len(found - self._known) / len(found)))

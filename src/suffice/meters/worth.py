@@ -16,7 +16,7 @@ import unicodedata
 from collections import defaultdict
 
 from suffice.meters.base import Context, Hit, Moment, Sight
-from suffice.text.tokens import STOP_WORDS
+from suffice.text.tokens import STOP_WORDS, words_once
 from suffice.types import Readings
 
 _WORD = re.compile(r"[^\W_]+")
@@ -83,24 +83,27 @@ class Worth:
             self._blind += 1
             return
         self._with_text += 1
-        found = _WORD.findall(_folded(f"{hit.title or ''} {hit.text}").lower())
+        found = _words(f"{hit.title or ''} ", hit.text)
         different = set(found)
-        cover = 0
+        cover, starts, bit = 0, self._starts, self._bit
         for word in different:
-            if word[:3] in self._starts:
-                cover |= self._bit.get(_key(word), 0)
+            if word[:3] in starts:
+                cover |= bit.get(_key(word), 0)
         self._covered |= cover
         self._best_one = max(self._best_one, cover.bit_count())
-        for other in self._covers:
-            self._best_two = max(self._best_two, (cover | other).bit_count())
-        self._covers.add(cover)
+        if cover not in self._covers:  # Equal covers add nothing to one another, nor to others a second time.
+            for other in self._covers:
+                self._best_two = max(self._best_two, (cover | other).bit_count())
+            self._covers.add(cover)
+        self._best_two = max(self._best_two, cover.bit_count() if self._with_text > 1 else 0)
         self._link(cover, found, different, tuple(_WORD.findall(_folded(_BRACKET.sub("", hit.title or "")).lower())))
 
     def _link(self, cover: int, found: list[str], different: set[str], title: tuple[str, ...]) -> None:
         """Earlier titles within this text, then earlier texts with this title, which its rarest word finds."""
-        openings = different & self._lengths.keys()
-        for start, word in [item for item in enumerate(found) if item[1] in openings]:
-            for length in self._lengths[word]:
+        lengths = self._lengths
+        openings = {word for word in different if word in lengths}
+        for start, word in [item for item in enumerate(found) if item[1] in openings] if openings else ():
+            for length in lengths[word]:
                 phrase = tuple(found[start : start + length])
                 for other in self._titled.get(phrase, ()) if phrase != title else ():
                     self._best_linked = max(self._best_linked, (cover | other).bit_count())
@@ -113,8 +116,9 @@ class Worth:
                     self._best_linked = together
             self._titled[title].add(cover)
             self._lengths[title[0]].add(len(title))
+        number, holding = len(self._seen), self._holding
         for word in different:
-            self._holding[word].append(len(self._seen))
+            holding[word].append(number)
         self._seen.append((cover, f" {' '.join(found)} ", title))
 
     def _standout(self, sight: Sight) -> float | None:
@@ -139,6 +143,13 @@ def _folded(text: str) -> str:
     if not text.isascii():
         text = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
     return _POSSESSIVE.sub(" ", text)
+
+
+def _words(title: str, text: str) -> list[str]:
+    """The words of both. Where nothing is to be folded they are the usual ones, which others have asked for already."""
+    if title.isascii() and text.isascii() and not any(mark in both for both in (title, text) for mark in ("_", "'s")):
+        return [*words_once(title), *words_once(text)]
+    return _WORD.findall(_folded(title + text).lower())
 
 
 def _key(word: str) -> str:

@@ -24,6 +24,8 @@ _REMARK = re.compile(r"\s*\([^()]*\)\s*$")
 _RUN = re.compile(r"[A-ZÀ-ÖØ-ÞĀ-Ž][\w'’-]+(?:\s+[A-ZÀ-ÖØ-ÞĀ-Ž][\w'’-]+)*")
 _POSSESSIVE = re.compile(r"['’]s$")
 _NUMBER = re.compile(r"\b\d[\d.,/:-]*\d\b|\b\d\b")
+_ASCII_WORD = re.compile(r"[a-z0-9]+")
+_KNOWN_WORDS = 100_000
 # Longer "words" are hashes and base64: nobody searches them, and they swell an index.
 _LONGEST_WORD = 64
 _SENTENCE_START = re.compile(r"(?:^|[.!?]\s+|[\"“(]\s*)$")
@@ -39,6 +41,20 @@ _ASKING = frozenset(
 _OPENING = STOP_WORDS | _ASKING
 
 
+class _Stems(dict[str, str]):
+    """The stem of each ASCII word met so far; empty for one that is left out. It begins anew before it grows large."""
+
+    def __missing__(self, word: str) -> str:
+        if len(self) >= _KNOWN_WORDS:
+            self.clear()
+        found = analyzer().analyze(word)
+        self[word] = found[0] if found else ""
+        return self[word]
+
+
+_STEMS = _Stems()
+
+
 @dataclass(frozen=True, slots=True)
 class Facet:
     """A part of the question that evidence has to be about."""
@@ -51,6 +67,8 @@ class Facet:
 @lru_cache(maxsize=8192)
 def stems(text: str) -> tuple[str, ...]:
     """The words of a text as the index compares them: lower-cased, folded to ASCII, stemmed as English."""
+    if text.isascii():  # Word by word: few words are new, and the stems of the others are known.
+        return tuple(filter(None, map(_STEMS.__getitem__, _ASCII_WORD.findall(text.lower()))))
     return tuple(analyzer().analyze(spaced(text)))
 
 
@@ -85,8 +103,16 @@ def entities(text: str) -> tuple[str, ...]:
 @lru_cache(maxsize=4096)
 def names(text: str) -> tuple[str, ...]:
     """Only the runs of capitalised words: what leads on from one page to another. Numbers and quotations lead astray."""
-    found = (_without_opening(_POSSESSIVE.sub("", run.strip(" .,'’-")), text, 0) for run in _RUN.findall(text))
+    found = (_opened(_POSSESSIVE.sub("", run.strip(" .,'’-"))) for run in _RUN.findall(text))
     return tuple({name.lower(): name for name in found if len(name) > 1}.values())
+
+
+def _opened(name: str) -> str:
+    """A name without asking and stop words in front."""
+    pieces = name.split()
+    while pieces and pieces[0].lower() in _OPENING:
+        pieces = pieces[1:]
+    return " ".join(pieces)
 
 
 def bare(title: str) -> str:

@@ -6,6 +6,7 @@ runs are cut into overlapping pairs of characters, the usual way to search them 
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 _WORD = re.compile(r"\w+")
 _UNSPACED = re.compile(
@@ -32,6 +33,12 @@ def words(text: str) -> list[str]:
     if text.isascii() or not _UNSPACED.search(text):
         return found
     return [piece for word in found for piece in _pieces(word)]
+
+
+@lru_cache(maxsize=1024)
+def words_once(text: str) -> tuple[str, ...]:
+    """The same for a text that several look at: a round's passages, which every meter reads."""
+    return tuple(words(text))
 
 
 def spaced(text: str) -> str:
