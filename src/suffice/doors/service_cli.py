@@ -24,6 +24,9 @@ def serve(
         typer.Option(help="A model that requests may name; may be repeated, the first is the default.", metavar="NAME"),
     ] = None,
     web: Annotated[bool, typer.Option("--web", help="Requests may search the web.")] = False,
+    orders_only: Annotated[
+        bool, typer.Option("--orders-only", help="Leave the work to: suffice worker (on the same Postgres).")
+    ] = False,
     runs: AtOnce = 32,
     runs_per_user: ForOne = 8,
     runs_overall: Overall = None,
@@ -34,7 +37,7 @@ def serve(
     from suffice.jobs.worker import Limits
 
     limits = Limits(runs, runs_per_user, runs_overall)
-    raise typer.Exit(serving.serve(host, port, docs or [], model or [], limits, web=web))
+    raise typer.Exit(serving.serve(host, port, docs or [], model or [], limits, web=web, takes=not orders_only))
 
 
 def worker(

@@ -14,7 +14,9 @@ from suffice.jobs.watch import configure
 from suffice.jobs.worker import Limits, Worker
 
 
-def serve(host: str, port: int, docs: Sequence[str], models: Sequence[str], limits: Limits, *, web: bool) -> int:
+def serve(
+    host: str, port: int, docs: Sequence[str], models: Sequence[str], limits: Limits, *, web: bool, takes: bool
+) -> int:
     """Serve until told to end; runs under way go on with the next worker."""
     from suffice.doors.http.app import application
     from suffice.doors.http.connection import listen, serving
@@ -24,9 +26,10 @@ def serve(host: str, port: int, docs: Sequence[str], models: Sequence[str], limi
     config = settings.load()
     terminal = Terminal(quiet=False)
     configure()
-    worker = Worker(
-        database.address(config.database_url, config.data_dir), orders.collections(docs), limits=limits, watched=True
-    )
+    if not takes and not config.database_url:
+        raise InputError("--orders-only needs workers on the same database: set SUFFICE_DATABASE_URL=postgresql://…")
+    url = database.address(config.database_url, config.data_dir)
+    worker = Worker(url, orders.collections(docs), limits=limits, takes=takes, watched=True)
     needs_key = worker.keys.required()
     if not needs_key and not loopback(host):
         raise InputError(

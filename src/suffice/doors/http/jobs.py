@@ -73,7 +73,11 @@ async def cancel(job: JobId, here: Here, who: Who) -> schema.Job:
     return await _shown(here, await here.worker.cancel(job))
 
 
-@router.post("/replay", summary="Where would another gate have stopped this run?", responses=_FAILURES)
+@router.post(
+    "/replay",
+    summary="Where would another gate have stopped this run?",
+    responses=_FAILURES | documented(400, 408, 413),
+)
 async def replay(request: schema.ReplayRequest, here: Here, who: Who) -> schema.ReplayResponse:
     gates = [parse(text, files=False) for text in request.stop]
     await own(here, who.id, request.run)

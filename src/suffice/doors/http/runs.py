@@ -30,7 +30,7 @@ Key = Annotated[
         description="The same key again is the same run, however often it is sent.",
     ),
 ]
-_FAILURES = documented(401, 409, 413, 422, 429, 500, 503)
+_FAILURES = documented(400, 401, 408, 409, 413, 422, 429, 500, 503)
 
 
 @router.post(
@@ -68,7 +68,7 @@ async def run_simple(request: schema.SimpleRequest, here: Here, who: Who, key: K
     return JSONResponse(shown, headers={"x-run": kept.id})
 
 
-@router.post("/search", summary="Find passages", responses=documented(401, 413, 422, 429, 500, 503))
+@router.post("/search", summary="Find passages", responses=documented(400, 401, 408, 413, 422, 429, 500, 503))
 async def search(request: schema.SearchRequest, here: Here, who: Who) -> schema.SearchResponse:
     chosen = request.options
     _check_web(here, chosen)
