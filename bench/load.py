@@ -27,6 +27,8 @@ from typing import Any
 
 import httpx2
 
+from suffice.jobs.numbering import APART, lasting
+
 TEXT = (
     "The waggle dance of the honeybee tells nestmates where flowers are. Karl von Frisch decoded the dance in 1927.\n"
 )
@@ -141,7 +143,11 @@ async def watched(client: httpx2.AsyncClient, delays: list[float]) -> str:
                 number = line[4:]
                 numbers.append(int(number))
     found = (await client.get(f"/jobs/{job}")).json()
-    whole = numbers == list(range(1, len(numbers) + 1)) and found["status"] == "done"
+    whole = (
+        numbers == sorted(set(numbers))
+        and lasting(numbers[-1]) == len({number // APART for number in numbers})
+        and found["status"] == "done"
+    )
     return found["report"]["status"] if whole and found["report"] else "lost"
 
 

@@ -1,5 +1,6 @@
 """The seams of a run whose every paid call is a step of its journal."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -10,7 +11,7 @@ from suffice.errors import SearchError
 from suffice.jobs.journal import Journal, described, restored
 from suffice.models.base import Model, Reply, context_of
 from suffice.pipeline import Setup
-from suffice.search.base import Search
+from suffice.search.base import PagesRead, Reader, Search
 from suffice.search.resilience import Listener, nobody, surviving
 from suffice.types import Failure, Passage, Query, Usage
 
@@ -68,11 +69,30 @@ class DurableSearch:
         return msgspec.convert(outcome["found"], list[Passage])
 
 
+class DurableReader:
+    """Wraps any reader: pages that were read before a crash are not fetched again."""
+
+    def __init__(self, reader: Reader, journal: Journal) -> None:
+        self._reader = reader
+        self._journal = journal
+
+    async def __call__(self, found: Sequence[Passage], known: str, seconds: float | None = None) -> PagesRead:
+        async def call() -> Any:
+            return msgspec.to_builtins(await self._reader(found, known, seconds))
+
+        asked = [[passage.location for passage in found], known]
+        return msgspec.convert(await self._journal.step("pages", asked, call), PagesRead)
+
+    async def aclose(self) -> None:
+        await self._reader.aclose()
+
+
 def durable(setup: Setup, journal: Journal) -> Setup:
     """The same run with its calls in the journal and its clock ticking there."""
     return replace(
         setup,
         model=DurableModel(setup.model, journal),
         search=DurableSearch(setup.search, journal),
+        reader=None if setup.reader is None else DurableReader(setup.reader, journal),
         clock=journal.clock,
     )

@@ -135,6 +135,11 @@ class Store:
             )
         return self.run(run) if taken.rowcount else None
 
+    def spare(self, run: str) -> None:
+        """Do not count an attempt that its worker gave up of its own accord."""
+        with self.engine.begin() as connection:
+            connection.execute(sa.update(runs).where(runs.c.id == run).values(attempts=runs.c.attempts - 1))
+
     def finish(self, run: str, status: Status, *, report: str | None = None, error: str | None = None) -> bool:
         """The end of a run; the first one to say it is believed."""
         return self._end(run, ("queued", "running"), status=status, report=report, error=error)

@@ -24,13 +24,14 @@ from suffice.jobs.durable import durable
 from suffice.jobs.feed import Feed
 from suffice.jobs.journal import Suspended, open_journal
 from suffice.jobs.keys import Keys
+from suffice.jobs.numbering import Numbering
 from suffice.jobs.orders import Order, pays
 from suffice.jobs.roster import BEAT, Roster
 from suffice.jobs.store import Kept, Line, Status, Store
 from suffice.jobs.watch import Watch, watched
 from suffice.pipeline import Setup, new_run_id, stream
 from suffice.types import Report
-from suffice.write.codec import dumps
+from suffice.write.codec import dumps, plain
 
 QUEUE = "runs"
 FORMAT = "1"  # Of the journal. Another number: runs begun under it wait for a worker that knows it.
@@ -63,6 +64,7 @@ class _Active:
 
     work: asyncio.Task[None] | None = None
     watch: Callable[[Event], None] = _ignore
+    alone: bool = False
     interrupted: bool = False
     let_go: bool = False
     report: Report | None = None
@@ -225,7 +227,7 @@ class Worker:
     async def here(self, kept: Kept, watch: Callable[[Event], None], *, again: bool) -> Report | None:
         """Work on a run in this process, without the queue. Interrupted, the run is let go of: this is the report of what was
         found, and the run itself has not ended."""
-        active = self._active[kept.id] = _Active(watch=watch)
+        active = self._active[kept.id] = _Active(watch=watch, alone=True)
         if again:
             await DBOS.resume_workflow_async(kept.id)
         else:
@@ -251,9 +253,12 @@ class Worker:
             return "ended"
         active = self._active.setdefault(run, _Active())
         try:
-            if kept.attempts > GIVE_UP:
+            if kept.attempts > GIVE_UP and not active.alone:
                 raise SufficeError(f"Given up: the run was taken up {GIVE_UP} times and never came to an end")
             await self._work(kept, active)
+        except Suspended:  # Not its fault.
+            await asyncio.to_thread(self.store.spare, run)
+            raise
         except SufficeError as error:
             await self._fail(run, type(error).__name__, str(error), getattr(error, "retryable", False))
         except Exception:
@@ -283,7 +288,8 @@ class Worker:
                     watch.end()
 
         active.work = asyncio.ensure_future(work())
-        seq, ended = 0, False
+        latest = await asyncio.to_thread(self.store.latest, kept.id)
+        numbers, ended = Numbering(latest.seq if latest else 0), False
         while not ended:
             batch = [await happened.get()]
             while not happened.empty():
@@ -295,14 +301,14 @@ class Worker:
                 if event is None:
                     ended = True
                     break
-                seq += 1
                 if isinstance(event, Finished):
                     active.report = event.report
                 active.watch(event)
                 if watch is not None:
                     watch.see(event)
-                shown = record(event, kept.id)
-                lines.append(Line(seq, shown["type"], json.dumps(shown, ensure_ascii=False)))
+                for number, numbered in numbers.of(event):
+                    shown = record(numbered, kept.id)
+                    lines.append(Line(number, shown["type"], json.dumps(plain(shown))))
             if lines and not active.let_go:
                 await self.feed.append(kept.id, lines)
         try:

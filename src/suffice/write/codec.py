@@ -9,8 +9,8 @@ import json
 import math
 from typing import Any, cast
 
+from suffice import events
 from suffice.errors import InputError
-from suffice.events import plain
 from suffice.types import Report
 from suffice.write.plain import encodable
 
@@ -19,9 +19,9 @@ def to_json(report: Report) -> dict[str, Any]:
     """The report as plain dicts, lists, strings and numbers."""
     import msgspec
 
-    wire = cast(dict[str, Any], _plain(msgspec.to_builtins(report, str_keys=True, enc_hook=str)))
+    wire = cast(dict[str, Any], plain(msgspec.to_builtins(report, str_keys=True, enc_hook=str)))
     for record in wire["stop"]["rounds"]:
-        record["verdicts"] = [plain(verdict) for verdict in record["verdicts"]]
+        record["verdicts"] = [events.plain(verdict) for verdict in record["verdicts"]]
     return wire
 
 
@@ -40,15 +40,16 @@ def loads(text: str) -> Report:
         raise InputError(f"This is not a suffice report in JSON: {error}.") from error
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """The value as JSON can say it."""
     if isinstance(value, str):
         return encodable(value)
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):
-        return {encodable(key): _plain(item) for key, item in value.items()}
+        return {encodable(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     return value
 
 

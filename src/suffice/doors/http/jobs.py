@@ -16,6 +16,7 @@ from suffice.doors.http.problems import Problem, documented
 from suffice.doors.http.streaming import events, last_event
 from suffice.gates.parse import parse
 from suffice.jobs import orders
+from suffice.jobs.numbering import lasting
 from suffice.jobs.store import Kept
 from suffice.jobs.worker import PRIORITIES
 from suffice.replay.trace import trace_of
@@ -134,7 +135,7 @@ def _progress(rounds: list[dict[str, Any]], phase: str, last: Any) -> schema.Pro
     belief = rounds[-1].get("belief", {}) if rounds else {}
     return schema.Progress(
         phase=phase,
-        events=last.seq if last else 0,
+        events=lasting(last.seq) if last else 0,
         rounds=len(rounds),
         queries=sum(len(round["queries"]) for round in rounds),
         passages=sum(passage["new"] for round in rounds if round["accepted"] for passage in round["passages"]),
