@@ -7,7 +7,7 @@ STDLIB = $(shell $(BIN)/python -c "import sysconfig; print(sysconfig.get_path('s
 ASK ?= How does heapq.merge combine sorted inputs, and what does the key argument do?
 DOCS ?=
 
-.PHONY: demo test lint bench clean setup
+.PHONY: demo serve test reliability lint bench clean setup
 
 setup: $(READY)
 
@@ -26,6 +26,16 @@ else
 	@$(BIN)/suffice ask "$(ASK)" --docs "$(DOCS)" --model extractive --out demo.html --trace demo.jsonl
 endif
 	@echo "The report with its chart: demo.html. The same decision again: $(BIN)/suffice explain demo.jsonl"
+
+# The service with its page over the standard library's source, on this machine only; DOCS=path serves something else.
+serve: $(READY)
+	$(BIN)/suffice serve --docs "$(or $(DOCS),$(STDLIB)/json)"
+
+# What is too long for every change: kill -9 at every step, requests of every shape, many runs at once.
+reliability: $(READY)
+	cd tests && ../$(BIN)/python -W ignore -m reliability.crashes --write ../docs/reliability.md
+	cd tests && ../$(BIN)/python -W ignore -m reliability.shapes
+	$(BIN)/python -W ignore -m bench.load
 
 test: $(READY)
 	$(BIN)/python -m pytest
