@@ -87,6 +87,7 @@ class Run:
         self.latest: Round | None = None  # The round admitted last.
         self.pinned: set[str] = set()  # Passages that go before the writer first.
         self.searches = 0
+        self._answered = 0
         self.pages_read = 0
         self._admitted = 0
         self._admitted_tokens = 0
@@ -281,6 +282,7 @@ class Run:
                     self._tally.count(failed=True)
                 continue
             self._tally.count(failed=False)
+            self._answered += 1
             if len(hits.passages) < THIN:
                 self.thin.append(hits.query.text)
                 self._thin_open.append(hits.query.text)
@@ -288,8 +290,8 @@ class Run:
 
     @property
     def unanswered(self) -> bool:
-        """Every search failed: that nothing was found says nothing."""
-        return 0 < self.searches == self._tally.failed
+        """No search came back, failed or late: that nothing was found says nothing."""
+        return self.searches > 0 and not self._answered
 
     @property
     def degraded(self) -> bool:
