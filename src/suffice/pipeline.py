@@ -18,7 +18,7 @@ from suffice.interventions import Parts, intervened, recalling
 from suffice.leads import Embed
 from suffice.memory.store import Remembered
 from suffice.meters import standard
-from suffice.models.base import Model
+from suffice.models.base import Model, speaks
 from suffice.presets import Preset
 from suffice.review.loop import Reviewing
 from suffice.run import Run
@@ -90,7 +90,8 @@ async def stream(setup: Setup) -> AsyncGenerator[Event, None]:
     gate = bounded(parts.gate, Bounds())
     stopped: Stopped | None = None
     search = Screening(surviving(setup.search, run.fail), run.happenings.add)
-    settle = Settling(run, search, standard_checker(setup.embed), strict=setup.strict)
+    checker = standard_checker(setup.embed, run.attempt if speaks(run.model) else None)
+    settle = Settling(run, search, checker, strict=setup.strict)
     review = Reviewing(run, settle, setup.review)
     try:
         run.bounds = await _bounds(setup, run)

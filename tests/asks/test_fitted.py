@@ -69,7 +69,7 @@ def test_any_ask_fits_a_sane_budget(kind, data):
     fit = fitted(ask, budget)
     prompt = fit.ask.prompt()
     assert estimate_tokens(prompt) <= fit.tokens <= budget
-    assert QUESTION in prompt
+    assert QUESTION in prompt or not hasattr(ask, "task")
     assert handles(fit.ask) == handles(ask)
     for item in fields(ask):
         if item.name not in dict(kind.shrinks):

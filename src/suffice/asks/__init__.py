@@ -20,6 +20,7 @@ from suffice.asks.reflect import Reflect, ReflectionResponse
 from suffice.asks.revise import Revise
 from suffice.asks.short_answer import ShortAnswer, ShortAnswerResponse
 from suffice.asks.step import Step, StepResponse
+from suffice.asks.support import Support, SupportResponse
 from suffice.asks.synthesis import SynthesisResponse
 from suffice.asks.thought import Thought, ThoughtResponse
 
@@ -66,6 +67,8 @@ __all__ = [
     "ShortAnswerResponse",
     "Step",
     "StepResponse",
+    "Support",
+    "SupportResponse",
     "SynthesisResponse",
     "Thought",
     "ThoughtResponse",

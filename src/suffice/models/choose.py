@@ -39,7 +39,7 @@ GROUPS = {
         *("thought", "act", "step", "short_answer"),
     ),
     "notes": ("extract", "curate", "compress"),
-    "judge": ("judge", "novelty", "evaluate"),
+    "judge": ("judge", "novelty", "evaluate", "support"),
     "writer": ("draft", "revise", "compute"),
 }
 

@@ -146,6 +146,12 @@ def _missing(claim: Reading, said: Reading, held: frozenset[str]) -> str:
     return ""
 
 
+def lacks_a_number(claim: str, text: str) -> bool:
+    """The claim has a number that the text has nowhere."""
+    said = read(_one_line(text))
+    return any(not _has(number, said) for number in read(claim).numbers)
+
+
 def _has(number: Number, said: Reading) -> bool:
     if number.spelled and number.value <= 1:  # "one" is more often a pronoun than a figure.
         return True

@@ -1,0 +1,72 @@
+"""The model's reading, and checkers put together."""
+
+import asyncio
+
+import pytest
+
+from suffice.asks import Support, SupportResponse
+from suffice.testing import passage
+from suffice.write.checkers import standard
+
+SOURCE = passage("p", "Halloran Works put up the Meridian bridge in 1887, and nobody was hurt.", "Meridian bridge")
+CLAIM = "Nobody came to harm when the Meridian bridge was erected by Halloran Works."
+
+
+def checked(*answers, claim=CLAIM, passages=(SOURCE,)):
+    asked = []
+
+    async def ask(question):
+        asked.append(question)
+        return answers[min(len(asked), len(answers)) - 1]
+
+    found = asyncio.run(standard(None, ask)(claim, passages))
+    return [None if one is None else one.stance for one in found], asked
+
+
+@pytest.mark.parametrize(
+    ("answer", "stance"),
+    [
+        (SupportResponse("SUPPORTS", 9), "supports"),
+        (SupportResponse("SUPPORTS"), "supports"),
+        (SupportResponse("SUPPORTS", 4), None),
+        (SupportResponse("CONTRADICTS", 8), "contradicts"),
+        (SupportResponse("NEITHER", 10), None),
+        (None, None),
+    ],
+)
+def test_what_words_leave_open_the_model_decides(answer, stance):
+    assert checked(answer)[0] == [stance]
+
+
+def test_what_words_settle_costs_no_call():
+    stances, asked = checked(SupportResponse("NEITHER", 10), claim="Halloran Works put up the Meridian bridge in 1887.")
+    assert stances == ["supports"]
+    assert asked == []
+
+
+def test_a_yes_does_not_count_over_a_figure():
+    claim = "Nobody came to harm when the Meridian bridge was erected by Halloran Works for 12 million."
+    assert checked(SupportResponse("SUPPORTS", 10), claim=claim)[0] == [None]
+
+
+def test_a_model_that_does_not_answer_is_not_asked_again():
+    others = [passage(f"q{n}", SOURCE.text, "Meridian bridge") for n in range(3)]
+    assert len(checked(None, passages=[SOURCE, *others])[1]) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("SUPPORTS 9", SupportResponse("SUPPORTS", 9)),
+        ("contradicts, 10.", SupportResponse("CONTRADICTS", 10)),
+        ("NEITHER", SupportResponse("NEITHER")),
+    ],
+)
+def test_reading_the_line(text, answer):
+    assert Support.read(text) == answer
+
+
+@pytest.mark.parametrize("text", ["", "maybe", "SUPPORTS or NEITHER"])
+def test_a_line_that_is_none(text):
+    with pytest.raises(ValueError, match="SUPPORTS"):
+        Support.read(text)
