@@ -54,13 +54,13 @@ async def stub(port: int, latency: float) -> None:
                 body = await reader.readexactly(int(sizes[0].split(b":")[1])) if sizes else b"{}"
                 served += 1
                 known = b"/models" in head.split(b"\r\n")[0]
-                answer = {"data": [{"id": "stub"}]} if known else completion(json.loads(body), served)
+                asked = json.loads(body)
+                answer = {"data": [{"id": "stub"}]} if known else completion(asked, served)
                 await asyncio.sleep(0 if known else latency)
-                text = json.dumps(answer).encode()
-                writer.write(
-                    b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n" % len(text)
-                    + text
-                )
+                text = streamed(answer) if asked.get("stream") else json.dumps(answer).encode()
+                kind = b"text/event-stream" if asked.get("stream") else b"application/json"
+                head = b"HTTP/1.1 200 OK\r\ncontent-type: %s\r\ncontent-length: %d\r\n\r\n" % (kind, len(text))
+                writer.write(head + text)
                 await writer.drain()
         except (asyncio.IncompleteReadError, ConnectionError):
             writer.close()
@@ -71,8 +71,11 @@ async def stub(port: int, latency: float) -> None:
 
 def completion(body: dict[str, Any], number: int) -> dict[str, Any]:
     shape = body.get("response_format", {}).get("json_schema", {}).get("schema", {}).get("properties", {})
-    if "queries" in shape:
-        said: Any = {"queries": [{"query": f"waggle dance {number}", "intent": "the dance"}], "complexity": "simple"}
+    said: Any
+    if not shape:
+        said = "Karl von Frisch decoded the dance in 1927 [1]."
+    elif "queries" in shape:
+        said = {"queries": [{"query": f"waggle dance {number}", "intent": "the dance"}], "complexity": "simple"}
     elif "sufficient" in shape:
         said = {"sufficient": False, "confidence": 0.4, "gaps": ["when"], "new_queries": [f"honeybee flowers {number}"]}
     elif "answer" in shape:
@@ -83,7 +86,7 @@ def completion(body: dict[str, Any], number: int) -> dict[str, Any]:
             name: 9 if "integer" in json.dumps(kind) or "number" in json.dumps(kind) else []
             for name, kind in shape.items()
         }
-    message = {"role": "assistant", "content": json.dumps(said)}
+    message = {"role": "assistant", "content": said if isinstance(said, str) else json.dumps(said)}
     return {
         "id": "c",
         "object": "chat.completion",
@@ -92,6 +95,20 @@ def completion(body: dict[str, Any], number: int) -> dict[str, Any]:
         "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
         "usage": {"prompt_tokens": 400, "completion_tokens": 50, "total_tokens": 450},
     }
+
+
+def streamed(answer: dict[str, Any]) -> bytes:
+    """The same answer as a stream of two pieces, its bill at the end."""
+    words = answer["choices"][0]["message"]["content"]
+    pieces = [words[: len(words) // 2], words[len(words) // 2 :]]
+    chunk = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "stub"}
+    events: list[Any] = [
+        {**chunk, "choices": [{"index": 0, "delta": {"role": "assistant", "content": piece}, "finish_reason": None}]}
+        for piece in pieces
+    ]
+    events.append({**chunk, "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
+    events.append({**chunk, "choices": [], "usage": answer["usage"]})
+    return "".join(f"data: {json.dumps(event)}\n\n" for event in events).encode() + b"data: [DONE]\n\n"
 
 
 # -- processes -------------------------------------------------------------------------------------------------------------

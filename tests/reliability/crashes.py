@@ -84,7 +84,7 @@ async def begin(url: str, folder: Path, killer: Killer) -> None:
     killer.install()
     working = worker(url, Ledger(folder / "ledger", killer))
     await working.start()
-    order = Order(TASK, Options(strategy="reflect", stop="sufficiency"))
+    order = Order(TASK, Options(strategy="reflect", stop="sufficiency", review=False))
     kept = await working.order(order)
     (folder / "run").write_text(kept.id, encoding="utf-8")
     await working.feed.ended(kept.id)

@@ -85,10 +85,9 @@ class CountedModel:
 
     async def __call__(self, ask):
         call = self._ledger.killer.began()
-        answer = _answer(ask)
         asked = hashlib.sha256(msgspec.json.encode(ask, enc_hook=str, order="deterministic")).hexdigest()[:16]
         self._ledger.paid(call, f"{ask.role} {asked}")
-        return Reply(answer, Usage(1, 100, 20, 0.001))
+        return Reply(_answer(ask), Usage(1, 100, 20, 0.001))
 
 
 class CountedSearch:

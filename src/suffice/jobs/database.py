@@ -112,6 +112,9 @@ def _patient(connection: Any, record: Any) -> None:
     connection.isolation_level = "IMMEDIATE"
     connection.execute("PRAGMA busy_timeout=30000")
     connection.execute("PRAGMA journal_mode=WAL")  # Readers do not wait for the writer.
+    # Our own writes need no disk sync of their own: events come again when a run is gone through again, and an order is
+    # followed by its queueing, which dbos syncs together with all that was written before.
+    connection.execute("PRAGMA synchronous=NORMAL")
 
 
 def _first_line(error: sa.exc.OperationalError) -> str:

@@ -71,12 +71,18 @@ class Store:
             with self.engine.begin() as connection:
                 connection.execute(sa.insert(runs).values(values))
         except sa.exc.IntegrityError:
-            with self.engine.connect() as connection:
-                earlier = connection.execute(
-                    sa.select(runs).where(runs.c.owner == owner, runs.c.idempotency == idempotency)
-                ).one()
-            return Kept(*earlier)
+            earlier = None if idempotency is None else self.earlier(owner, idempotency)
+            if earlier is None:
+                raise
+            return earlier
         return self.run(run)
+
+    def earlier(self, owner: str, idempotency: str) -> Kept | None:
+        """The run that its owner ordered with this key."""
+        chosen = sa.select(runs).where(runs.c.owner == owner, runs.c.idempotency == idempotency)
+        with self.engine.connect() as connection:
+            found = connection.execute(chosen).one_or_none()
+        return None if found is None else Kept(*found)
 
     def run(self, run: str) -> Kept:
         """A run that is there; ``KeyError`` when it is not."""

@@ -96,8 +96,10 @@ async def ordered(
     order = schema.order(request, tier, wanted or here.model, None if who.allowance is None else who.allowance.max_cost)
     orders.searchable(order, here.worker.offered)
     await prepare(order.task, replace(order.options, search=_nothing, model="extractive"))
-    await admit(here, who)
-    kept = await here.worker.order(order, owner=who.id, priority=priority, idempotency=key)
+    kept = None if key is None else await asyncio.to_thread(here.worker.store.earlier, who.id, key)
+    if kept is None:
+        await admit(here, who)
+        kept = await here.worker.order(order, owner=who.id, priority=priority, idempotency=key)
     if key is not None and kept.order != order.dumps():
         raise Problem(409, f"Idempotency-Key {key!r} was used for another request; choose a new one")
     return kept
