@@ -7,7 +7,7 @@ STDLIB = $(shell $(BIN)/python -c "import sysconfig; print(sysconfig.get_path('s
 ASK ?= How does heapq.merge combine sorted inputs, and what does the key argument do?
 DOCS ?=
 
-.PHONY: demo serve test reliability lint bench clean setup
+.PHONY: demo serve test test-llm reliability lint bench clean setup
 
 setup: $(READY)
 
@@ -39,6 +39,10 @@ reliability: $(READY)
 
 test: $(READY)
 	$(BIN)/python -m pytest
+
+# A real language model: the one that SUFFICE_MODEL or OPENAI_BASE_URL names, else a small one on loopback if it is there.
+test-llm: $(READY)
+	$(BIN)/python -m pytest -m llm -rA tests/llm
 
 lint: $(READY)
 	$(BIN)/ruff check src tests bench examples

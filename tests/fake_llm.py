@@ -239,6 +239,7 @@ SENSIBLE = {
     "short_answer": "It was opened in 1890.",
     "hypotheses": '{"rivals": [{"text": "It was 1890.", "query": "bridge 1890"}, {"text": "1891.", "query": "bridge 1891"}]}',
     "evaluate": '{"relevance": 9, "completeness": 9, "depth": 9, "grounded": 9, "specificity": 9, "structure": 9}',
+    "look": "A sign reads FORTH BRIDGE OPENED 1890.",
     "revise": "The Forth Bridge was opened in 1890 [1].",
 }
 _SEARCHES = {
@@ -251,7 +252,8 @@ def role_of(body: Body) -> str:
     """Which ask a request puts, by the words its prompt begins with."""
     from suffice.asks.base import template
 
-    prompt = body["messages"][0]["content"]
+    content = body["messages"][0]["content"]
+    prompt = content if isinstance(content, str) else content[0]["text"]  # Pictures come after the words.
     [role] = [role for role in SENSIBLE if prompt.startswith(template(role).body.template[:40])]
     return role
 

@@ -17,7 +17,7 @@ SOURCE = ROOT / "src" / "suffice"
 # A module imports only from its own line or from lines above it.
 LAYERS = """
     types errors
-    model_settings damage
+    model_settings damage pictures
     plugins settings events shelf
     text
     measure
@@ -28,7 +28,7 @@ LAYERS = """
     search
     memory
     happenings
-    run
+    run sight
     spending
     meters
     gates

@@ -21,13 +21,14 @@ from suffice.interventions import checked
 from suffice.leads import Embed
 from suffice.memory import store
 from suffice.memory.store import Findings, Remembered
-from suffice.models.base import Model, speaks
+from suffice.models.base import Model, eyes_of, speaks
+from suffice.pictures import pictures
 from suffice.pipeline import Setup, stream
 from suffice.presets import preset
 from suffice.runs import Keeper
 from suffice.search.base import Reader, Search
 from suffice.text.entities import names
-from suffice.types import Bounds, Earlier, Report
+from suffice.types import Bounds, Earlier, Passage, Query, Report
 
 if TYPE_CHECKING:
     from suffice.search.corpus import Corpus
@@ -70,6 +71,9 @@ class Options:
     """A kept run whose evidence and belief this one begins with; without anything to search, over what that one searched."""
     keep: bool = False
     """Keep this run on the machine, and look up again what earlier kept ones found out. The command line does."""
+    pictures: bool = False
+    """Look at the pictures that the question names. They are files of this machine, so a door that answers strangers leaves
+    it off."""
     seed: int = 0
 
 
@@ -96,7 +100,7 @@ async def research(
         raise InputError(
             f"research() has no option {sorted(unknown)[0]!r}; it takes: {', '.join(Options.__dataclass_fields__)}"
         )
-    chosen = Options(bounds=bounds, **options)
+    chosen = Options(bounds=bounds, **{"pictures": True, **options})
     setup, keeper = await prepare(question, chosen, _LOG.warning), keeping(chosen, _LOG.warning)
     async with aclosing(stream(setup)) as events:
         async for event in events:
@@ -165,7 +169,10 @@ async def prepare(
             raise InputError(f"{name} must be at least 1, not {value}")
     make_model = await model_maker(options.model, config, say)
     bounds = settings.merged(config.bounds, settings.checked(options.bounds))
+    images = pictures(task, Path.cwd(), offline=config.offline) if options.pictures else ()
     search, embed = options.search, None
+    if search is None and images and not (options.docs or options.web or options.providers):
+        search = _nothing_else
     if search is None:
         options = replace(options, alpha=chosen.alpha if options.alpha is None else options.alpha)
         search, embed = await open_search(options, config, say, progress)
@@ -177,6 +184,11 @@ async def prepare(
     recalled = await asyncio.to_thread(_recalled, task, options, config, embed, say)
     if earlier is not None:  # What that run found is here already.
         recalled = [finding for finding in recalled if finding.run != earlier.run]
+    if images and eyes_of(model) is False:
+        raise InputError(
+            f"{model.name} has no eyes and the question names {images[0]}; choose a model that sees with --model or "
+            "SUFFICE_MODEL_LOOK, or put the name in `backticks` if only the name is meant"
+        )
     return Setup(
         reader=open_reader(options, config),
         task=task,
@@ -189,6 +201,7 @@ async def prepare(
         embed=embed,
         k=options.k,
         per_round=options.per_round,
+        images=images,
         interventions=interventions,
         review=review_rules(options, config, model),
         strict=options.strict,
@@ -276,7 +289,10 @@ async def model_maker(
         return lambda embed: model
     from suffice.models.choose import choose
 
-    return await asyncio.to_thread(choose, model, config, say)  # It may look at a server.
+    def earlier() -> list[dict[str, Any]]:
+        return [row for row in runs.rows(config.data_dir) if row.get("model") != "extractive"]
+
+    return await asyncio.to_thread(choose, model, config, say, earlier)  # It may look at a server.
 
 
 def review_rules(options: Options, config: settings.Settings, model: Model) -> settings.ReviewRules | None:
@@ -288,6 +304,11 @@ def review_rules(options: Options, config: settings.Settings, model: Model) -> s
     if not options.review or not speaks(model):
         return None
     return replace(config.review, panel=options.panel or config.review.panel)
+
+
+async def _nothing_else(query: Query, k: int) -> list[Passage]:
+    """The search of a question about pictures alone."""
+    return []
 
 
 async def open_search(
@@ -307,10 +328,10 @@ async def open_search(
         web = open_web(config, named, say)
     if not options.docs:
         assert web is not None
-        from suffice.models.embeddings import MiniLM
+        from suffice.models.embeddings.choose import embedder
         from suffice.search.vectors import Vectors
 
-        return web, None if options.alpha == 1 else Vectors(MiniLM(), config.cache_dir, say).get
+        return web, None if options.alpha == 1 else Vectors(embedder(config, say), config.cache_dir, say).get
     corpus = await open_corpus(options, config, say, progress)
     embed = None if options.alpha == 1 else corpus.embed
     if web is None:
@@ -331,6 +352,7 @@ def open_reader(options: Options, config: settings.Settings) -> Reader | None:
 
 async def open_corpus(options: Options, config: settings.Settings, say: Say, progress: Progress | None) -> "Corpus":
     """The index over the user's documents, brought up to date."""
+    from suffice.models.embeddings.choose import embedder
     from suffice.search.corpus import Corpus
 
     if not options.docs:
@@ -345,6 +367,7 @@ async def open_corpus(options: Options, config: settings.Settings, say: Say, pro
         include=options.include,
         exclude=options.exclude,
         alpha=alpha,
+        embedder=None if alpha == 1 else embedder(config, say),
         say=say,
         progress=progress,
         stdin_text=await asyncio.to_thread(standard_input) if "-" in [str(path) for path in docs] else None,

@@ -9,6 +9,7 @@ from typing import Any
 from suffice.errors import InputError
 
 _ROLE = "SUFFICE_MODEL_"
+_CACHE = "SUFFICE_MODEL_CACHE"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,12 @@ class ModelSettings:
     """A file of prices that beat the table's."""
     think: bool = False
     """A thinking model may think (S4)."""
+    keep_alive: str | None = None
+    """How long Ollama keeps a model in memory; unset, earlier runs tell (S4)."""
+    cache: str | None = None
+    """``1``: answers are kept and not asked for again, ``all``: sampled ones too."""
+    embeddings: str | None = None
+    """Which embedding model, as ``PROVIDER:NAME``."""
 
 
 _KEYS = {
@@ -52,7 +59,11 @@ _URLS = {
 
 def read(values: Mapping[str, str]) -> ModelSettings:
     """The settings that these variables stand for."""
-    roles = {name.removeprefix(_ROLE).lower(): text for name, text in values.items() if name.startswith(_ROLE) and text}
+    roles = {
+        name.removeprefix(_ROLE).lower(): text
+        for name, text in values.items()
+        if name.startswith(_ROLE) and text and name != _CACHE
+    }
     producer = values.get("HARNESS_PRODUCER_MODEL", "").strip()
     if producer:  # S4's name for the writer's model; it names an Ollama model, as `qwen3:8b` does.
         known = producer.partition(":")[0] in (*_KEYS, "extractive")
@@ -73,7 +84,16 @@ def read(values: Mapping[str, str]) -> ModelSettings:
         per_minute=_limits(values, "SUFFICE_REQUESTS_PER_MINUTE"),
         prices=Path(values["SUFFICE_PRICES"]).expanduser() if values.get("SUFFICE_PRICES") else None,
         think=values.get("HARNESS_PRODUCER_THINK", "") not in ("", "0"),
+        keep_alive=values.get("OLLAMA_KEEP_ALIVE", "").strip() or None,
+        cache=_cache(values.get(_CACHE, "").strip()),
+        embeddings=values.get("SUFFICE_EMBEDDINGS", "").strip() or None,
     )
+
+
+def _cache(text: str) -> str | None:
+    if text not in ("", "0", "1", "all"):
+        raise InputError(f"{_CACHE}={text!r} is not known; set it to 1, to all (sampled answers too) or unset it")
+    return text if text in ("1", "all") else None
 
 
 def _positive(values: Mapping[str, str], name: str) -> float | None:

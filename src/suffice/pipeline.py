@@ -25,7 +25,8 @@ from suffice.run import Run
 from suffice.search.base import Reader, Search
 from suffice.search.resilience import surviving
 from suffice.search.screening import Screening
-from suffice.types import Bounds, Earlier
+from suffice.sight import look
+from suffice.types import Bounds, Earlier, Image
 from suffice.write.checkers import standard as standard_checker
 from suffice.write.compute import computed
 from suffice.write.report import draft, report
@@ -53,6 +54,7 @@ class Setup:
     """Reads whole pages behind web results; the stream closes it."""
     k: int = 5
     per_round: int | None = None
+    images: tuple[Image, ...] = ()
     interventions: tuple[str, ...] = ()
     review: settings.ReviewRules | None = None
     """``None``: what is written goes out without a review."""
@@ -94,6 +96,7 @@ async def stream(setup: Setup) -> AsyncGenerator[Event, None]:
     settle = Settling(run, search, checker, strict=setup.strict)
     review = Reviewing(run, settle, setup.review)
     try:
+        await look(run, setup.images)
         run.bounds = await _bounds(setup, run)
         gate = bounded(parts.gate, run.bounds)
         yield _started(setup, run, gate)

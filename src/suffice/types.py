@@ -94,6 +94,19 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
+class Image:
+    """A picture that a task names: a file with its bytes and their SHA-256, or an address on the web without."""
+
+    name: str
+    media_type: str
+    digest: str = ""
+    data: bytes = field(default=b"", repr=False)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
 class Failure:
     """Something that was tried and did not work; it is recorded, never hidden."""
 

@@ -13,6 +13,7 @@ from suffice.asks.hypotheses import Hypotheses, Hypothesis, Hypothesize
 from suffice.asks.hypothetical import Hypothetical, HypotheticalResponse
 from suffice.asks.judge import Judge, JudgeResponse
 from suffice.asks.label import Label, LabelResponse
+from suffice.asks.look import Look, LookResponse
 from suffice.asks.novelty import Novelty, NoveltyResponse
 from suffice.asks.outline import DraftOutline, OutlineResponse
 from suffice.asks.plan import Plan, PlannedQuery, PlanResponse
@@ -54,6 +55,8 @@ __all__ = [
     "Kept",
     "Label",
     "LabelResponse",
+    "Look",
+    "LookResponse",
     "Novelty",
     "NoveltyResponse",
     "OutlineResponse",

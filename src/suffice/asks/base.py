@@ -11,7 +11,7 @@ from importlib.resources import files
 from string import Template
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
-from suffice.types import Note, Query
+from suffice.types import Image, Note, Query
 
 A = TypeVar("A")
 
@@ -32,6 +32,11 @@ class Ask(Generic[A]):
     """How a language model writes the answer: as JSON of the answer's shape, in one line, or as free text."""
     bounded: ClassVar[str] = ""
     """The list of the answer that may have ``most`` items."""
+
+    @property
+    def images(self) -> tuple[Image, ...]:
+        """Pictures that go with the words; only a model with eyes can be asked then."""
+        return ()
 
     def prompt(self) -> str:
         """The words a language model gets."""

@@ -20,7 +20,7 @@ def doctor() -> int:
     checks: list[tuple[str, Callable[[], Check]]] = [
         ("suffice", lambda: (True, f"{__version__} on Python {platform.python_version()}")),
         ("model", lambda: _model(config)),
-        ("embeddings", _embeddings),
+        ("embeddings", lambda: _embeddings(config)),
         ("index", _index),
         ("cache", lambda: _folder(config.cache_dir, "indexes and vectors are rebuilt for every question")),
         ("web", lambda: _web(config)),
@@ -49,15 +49,22 @@ def _model(config: settings.Settings) -> Check:
     return good, " ".join([words, *told])
 
 
-def _embeddings() -> Check:
-    from suffice.models.embeddings import MiniLM
+def _embeddings(config: settings.Settings) -> Check:
+    """One word is embedded; a server that is not on this machine is named and left alone."""
+    from suffice.models.embeddings.choose import embedder
+    from suffice.models.embeddings.served import Served
 
     try:
-        model = MiniLM()
+        said: list[str] = []
+        model = embedder(config, said.append)
+        if said:
+            return True, f"{config.models.embeddings}; {said[0]}"
         model.embed(["a word"])
     except (SufficeError, OSError) as error:
         return False, f"{error}; --alpha 1 works without"
-    return True, f"{model.name}, {model.dimension} dimensions, English, on this machine"
+    where = "from a server on this machine" if isinstance(model, Served) else "on this machine"
+    english = ", English" if model.name.startswith("all-MiniLM") else ""
+    return True, f"{model.name}, {model.dimension} dimensions{english}, {where}"
 
 
 def _index() -> Check:

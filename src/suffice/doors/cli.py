@@ -189,6 +189,7 @@ def ask(
         strict=strict,
         continues=continues,
         keep=keep,
+        pictures=True,
         seed=seed,
     )
     raise typer.Exit(asking.ask(question, options, asking.Shown(out or [], trace, as_json, quiet)))

@@ -1,6 +1,7 @@
 """``suffice replay`` and ``suffice lab``: gates over recorded runs, and the fitting of the default one."""
 
 import json
+import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -118,7 +119,12 @@ def _number(value: float | None, how: str) -> str:
 
 def _embed() -> Embed:
     from suffice import settings
-    from suffice.models.embeddings import MiniLM
+    from suffice.models.embeddings.choose import embedder
     from suffice.search.vectors import Vectors
 
-    return Vectors(MiniLM(), settings.load().cache_dir, lambda message: None).get
+    config = settings.load()
+    return Vectors(embedder(config, _tell), config.cache_dir, _tell).get
+
+
+def _tell(message: str) -> None:
+    print(f"suffice: {message}", file=sys.stderr)

@@ -8,9 +8,11 @@ from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from filelock import FileLock, Timeout
 
+from suffice import errors
 from suffice.errors import InputError, SufficeError
 from suffice.events import Event
 from suffice.jobs import orders
@@ -66,8 +68,14 @@ async def work(run: str, order: Order, setup: Setup, data_dir: Path, watch: Watc
             for left in path.parent.glob(f"{path.name}*"):
                 left.unlink(missing_ok=True)
         if ended.error is not None:
-            raise SufficeError(json.loads(ended.error)["message"])
+            raise _error(**json.loads(ended.error))
         return report
+
+
+def _error(type: str, message: str, retryable: bool) -> SufficeError:
+    """A run's error as it was raised, so that it ends the program with its own status."""
+    kind: Any = getattr(errors, type, SufficeError)
+    return kind(message) if issubclass(kind, SufficeError) else SufficeError(message)
 
 
 @asynccontextmanager

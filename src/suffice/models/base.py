@@ -28,7 +28,7 @@ class Reply(Generic[A]):
 @runtime_checkable
 class Model(Protocol):
     """``local``: it runs on this machine, so nothing leaves it and slowness is no fault. A model may also say in ``context``
-    how many tokens it reads; prompts are then cut to fit."""
+    how many tokens it reads, so that prompts are cut to fit, and in ``eyes`` whether it sees pictures."""
 
     @property
     def name(self) -> str: ...
@@ -44,6 +44,12 @@ def context_of(model: Model) -> int | None:
     """How many tokens a model can read, question and answer together; ``None``: it does not say."""
     context: int | None = getattr(model, "context", None)
     return context
+
+
+def eyes_of(model: Model) -> bool | None:
+    """Whether a model sees pictures; ``None``: nobody knows before it is shown one."""
+    eyes: bool | None = getattr(model, "eyes", False)
+    return eyes
 
 
 def speaks(model: Model) -> bool:

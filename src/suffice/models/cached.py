@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from suffice.asks.base import Ask
-from suffice.models.base import Model, Reply
+from suffice.models.base import Model, Reply, context_of, eyes_of
 from suffice.shelf import Shelf
 from suffice.types import Usage
 
@@ -21,26 +21,33 @@ A = TypeVar("A")
 
 
 class Cached:
-    """Wraps any model. A cache that cannot be used or is damaged is a miss, said once."""
+    """Wraps any model. ``identity`` tells models of one name apart, such as those of two servers. A cache that cannot be used
+    or is damaged is a miss, said once."""
 
     def __init__(
         self,
         model: Model,
         cache_dir: Path,
         *,
+        identity: str | None = None,
         sampled: bool = False,
         say: Callable[[str], None] = lambda message: None,
     ) -> None:
         self._model = model
         self.name = model.name
         self.local = model.local
+        self.context = context_of(model)
+        self.eyes = eyes_of(model)
+        self.endpoint = getattr(model, "endpoint", None)
+        self.priced = getattr(model, "priced", True)
+        self._identity = identity or model.name
         self._sampled = sampled
         self._shelf = Shelf(cache_dir / "answers.sqlite", "answer cache", say)
 
     async def __call__(self, ask: Ask[A]) -> Reply[A]:
         if ask.temperature > 0 and not self._sampled:
             return await self._model(ask)
-        key = _key(ask, self.name)
+        key = _key(ask, self._identity)
         kept: Reply[A] | None = await asyncio.to_thread(self._find, ask, key)
         if kept is not None:
             return Reply(kept.answer, Usage(stored=1))

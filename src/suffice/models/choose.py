@@ -3,16 +3,20 @@
 Nothing is sent to a model here. A server on this machine is looked at, so that its loaded model and its length are known.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from suffice import asks, plugins
 from suffice.errors import InputError
 from suffice.leads import Embed
 from suffice.models import prices, servers
 from suffice.models.base import Model
+from suffice.models.cached import Cached
+from suffice.models.keep_alive import KeptAlive, stated
 from suffice.models.llm import PROVIDERS, Endpoint, LanguageModel
 from suffice.models.llm.endpoint import USUAL, is_local
+from suffice.models.llm.where import address
 from suffice.models.several import ByRole, Fallback
 from suffice.settings import Settings
 
@@ -36,7 +40,7 @@ KEY_NAMES = {
 GROUPS = {
     "planner": (
         *("plan", "reflect", "gap", "outline", "hypothetical", "hypotheses", "label"),
-        *("thought", "act", "step", "short_answer"),
+        *("thought", "act", "step", "short_answer", "look"),
     ),
     "notes": ("extract", "curate", "compress"),
     "judge": ("judge", "novelty", "evaluate", "support"),
@@ -44,9 +48,12 @@ GROUPS = {
 }
 
 
-def choose(wanted: str | None, config: Settings, say: Say) -> Maker:
-    """How to make the model of a run; it gets the run's embeddings, which not every model uses."""
-    chooser = _Chooser(config, say, named=wanted is not None)
+def choose(
+    wanted: str | None, config: Settings, say: Say, runs: Callable[[], Sequence[Mapping[str, Any]]] = tuple
+) -> Maker:
+    """How to make the model of a run; it gets the run's embeddings, which not every model uses. ``runs`` are earlier ones,
+    which tell how long Ollama is to keep a model."""
+    chooser = _Chooser(config, say, wanted is not None, runs)
     named = wanted or config.model
     usual = chooser.found() if named is None else chooser.models(named)
     special = (
@@ -82,6 +89,7 @@ class _Chooser:
     say: Say
     named: bool
     """The user named the model in this very call, so it need not be told again."""
+    runs: Callable[[], Sequence[Mapping[str, Any]]]
 
     def models(self, names: str) -> Maker:
         """One model, or a list to fall back through."""
@@ -97,10 +105,10 @@ class _Chooser:
             return self._one("openai")
         for provider in ("openai", "anthropic", "google"):
             if provider in models.keys:
-                if not self.config.offline or is_local(self._url(provider)):
+                if not self.config.offline or is_local(address(provider, self.config.models)):
                     return self._one(provider)
                 self.say(f"SUFFICE_OFFLINE is set, so the key in {KEY_NAMES[provider]} is not used.")
-        url = self._url("ollama")
+        url = address("ollama", self.config.models)
         if is_local(url) and servers.knock(url):
             there = servers.loaded(url)
             if there is not None and there.models:
@@ -127,12 +135,26 @@ class _Chooser:
             self.say(
                 f"Documents go to {endpoint.name} at {endpoint.host}; --model extractive keeps them on this machine."
             )
-        model = LanguageModel(endpoint, self._price(endpoint))
+        model: Model = LanguageModel(endpoint, self._price(endpoint))
+        if endpoint.provider == "ollama":
+            model = KeptAlive(model, endpoint.url, endpoint.model, runs=self.runs(), fixed=self._keep_alive())
+        if self.config.models.cache:
+            model = Cached(
+                model,
+                self.config.cache_dir,
+                identity=f"{endpoint.name}@{endpoint.url}",
+                sampled=self.config.models.cache == "all",
+                say=self.say,
+            )
         return lambda embed: model
+
+    def _keep_alive(self) -> str | float | None:
+        text = self.config.models.keep_alive
+        return None if text is None else stated(text)
 
     def _endpoint(self, provider: str, model: str, there: servers.Loaded | None = None) -> Endpoint:
         models = self.config.models
-        url = self._url(provider)
+        url = address(provider, models)
         key = models.keys.get(provider)
         if self.config.offline and not is_local(url):
             raise InputError(
@@ -153,7 +175,13 @@ class _Chooser:
             concurrency=_limit(models.concurrency, provider),
             per_minute=models.per_minute.get(provider, models.per_minute.get("")),
             think=models.think,
+            eyes=self._eyes(provider, model, url, there),
         )
+
+    def _eyes(self, provider: str, model: str, url: str, there: servers.Loaded | None) -> bool | None:
+        if provider == "ollama":
+            return servers.ollama_eyes(url, model)
+        return None if there is None else there.eyes.get(model)
 
     def _there(
         self, provider: str, model: str, url: str, key: str | None, there: servers.Loaded | None
@@ -199,25 +227,6 @@ class _Chooser:
             return prices.FREE
         return prices.listed(endpoint.provider, endpoint.model) if endpoint.url == USUAL[endpoint.provider] else None
 
-    def _url(self, provider: str) -> str:
-        given = self.config.models.base_urls.get(provider)
-        if given is None:
-            return USUAL[provider]
-        if provider != "ollama":
-            return _checked(given, provider)
-        # OLLAMA_HOST is an address to listen on: `0.0.0.0`, `host:port`, or a URL.
-        url = given if "://" in given else f"http://{given}"
-        url = url.replace("//0.0.0.0", "//127.0.0.1").rstrip("/")
-        if url.count(":") == 1:
-            url += ":11434"
-        return _checked(url.removesuffix("/v1") + "/v1", provider)
-
-
-def _checked(url: str, provider: str) -> str:
-    if not url.startswith(("http://", "https://")):
-        raise InputError(f"The address of {provider}, {url!r}, is no URL; it begins with http:// or https://")
-    return url.rstrip("/")
-
 
 def _limit(limits: Mapping[str, float], provider: str) -> int | None:
     limit = limits.get(provider, limits.get(""))
@@ -228,9 +237,9 @@ def reachable(model: Model) -> tuple[bool, str]:
     """Whether the model can be asked, as far as that can be seen without paying, and what is to be done if not."""
     if model.name == "extractive":
         return True, "extractive: works without a language model, quotes only; --model or SUFFICE_MODEL names one"
-    if not isinstance(model, LanguageModel):
+    endpoint: Endpoint | None = getattr(model, "endpoint", None)
+    if endpoint is None:
         return True, model.name
-    endpoint = model.endpoint
     reads = f", reads {endpoint.context} tokens" if endpoint.context else ", length unknown: set SUFFICE_CONTEXT"
     if not endpoint.local:
         return True, f"{endpoint.name} at {endpoint.host}{reads}; it is not called before a question is asked"

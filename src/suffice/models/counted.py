@@ -4,7 +4,7 @@ from typing import TypeVar
 
 from suffice.asks.base import Ask
 from suffice.errors import ModelError
-from suffice.models.base import Model, Reply, context_of
+from suffice.models.base import Model, Reply, context_of, eyes_of
 from suffice.types import Usage
 
 A = TypeVar("A")
@@ -18,6 +18,7 @@ class Counted:
         self.name = model.name
         self.local = model.local
         self.context = context_of(model)
+        self.eyes = eyes_of(model)
         self.by_role: dict[str, Usage] = {}
         self.total = Usage()
 

@@ -27,6 +27,8 @@ class Loaded:
 
     models: tuple[str, ...]
     context: Mapping[str, int] = field(default_factory=dict)
+    eyes: Mapping[str, bool] = field(default_factory=dict)
+    """Whether each sees pictures."""
 
     def nearest(self, wanted: str) -> str | None:
         """The model that is there under the wanted name, with or without its tag; ``None`` when there is none."""
@@ -53,7 +55,8 @@ def loaded(url: str, key: str | None = None) -> Loaded | None:
         return None
     found = [row for row in rows if isinstance(row, dict) and isinstance(row.get("id"), str)]
     context = {row["id"]: tokens for row in found if (tokens := _stated(row)) is not None}
-    return Loaded(tuple(row["id"] for row in found), context)
+    eyes = {row["id"]: sees for row in found if (sees := _sees(row)) is not None}
+    return Loaded(tuple(row["id"] for row in found), context, eyes)
 
 
 def context(url: str, model: str, key: str | None = None, *, there: Loaded | None = None) -> int | None:
@@ -89,6 +92,20 @@ def _stated(row: Mapping[str, Any]) -> int | None:
         if isinstance(row.get(name), int) and row[name] > 0:
             return int(row[name])
     return None
+
+
+def ollama_eyes(url: str, model: str) -> bool | None:
+    """Whether Ollama says that this model sees pictures; ``None``: it does not say."""
+    shown = _get(f"{url.rstrip('/').removesuffix('/v1')}/api/show", body={"model": model})
+    capabilities = shown.get("capabilities") if isinstance(shown, dict) else None
+    return "vision" in capabilities if isinstance(capabilities, list) else None
+
+
+def _sees(row: Mapping[str, Any]) -> bool | None:
+    """llama.cpp's and OpenRouter's ``input_modalities``."""
+    architecture = row.get("architecture")
+    kinds = architecture.get("input_modalities") if isinstance(architecture, dict) else None
+    return "image" in kinds if isinstance(kinds, list) else None
 
 
 def _get(url: str, key: str | None = None, body: Mapping[str, Any] | None = None) -> Any:

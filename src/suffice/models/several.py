@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from suffice.asks.base import Ask
 from suffice.errors import ModelError
-from suffice.models.base import Model, Reply, context_of
+from suffice.models.base import Model, Reply, context_of, eyes_of
 from suffice.types import Failure, Usage
 
 A = TypeVar("A")
@@ -21,6 +21,7 @@ class Fallback:
         self.local = all(model.local for model in models)
         self.context = _narrowest(models)
         self.priced = all(getattr(model, "priced", True) for model in models)
+        self.eyes = next((seen for model in models if (seen := eyes_of(model)) is not False), False)
 
     async def __call__(self, ask: Ask[A]) -> Reply[A]:
         usage = Usage()
@@ -52,6 +53,7 @@ class ByRole:
         self.local = all(model.local for model in models)
         self.context = _narrowest(models)
         self.priced = all(getattr(model, "priced", True) for model in models)
+        self.eyes = eyes_of(self._special.get("look", usual))
 
     async def __call__(self, ask: Ask[A]) -> Reply[A]:
         return await self._special.get(ask.role, self._usual)(ask)

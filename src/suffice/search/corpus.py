@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from suffice.damage import Damaged
-from suffice.errors import InputError, SearchError
+from suffice.errors import InputError, ModelError, SearchError
 from suffice.models.embeddings import Embedder, MiniLM
 from suffice.search.files.walk import Skipped
 from suffice.search.index import Entry, Index
@@ -118,6 +118,8 @@ class Corpus:
     async def __call__(self, query: Query, k: int) -> list[Passage]:
         try:
             return await _in_thread(lambda check: self._search(query.text, k, check))
+        except ModelError as error:
+            raise SearchError(f"{error}; --alpha 1 searches by words alone") from error
         except Damaged as error:
             self._distrust()
             raise SearchError(f"The index is damaged ({error}); start again, and it will be made anew.") from error

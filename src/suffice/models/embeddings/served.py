@@ -39,6 +39,7 @@ class Served:
         base_url: str,
         key: str | None = None,
         *,
+        local: bool = True,
         say: Callable[[str], None] = lambda message: None,
         sleep: Callable[[float], None] = time.sleep,
         random: Random | None = None,
@@ -47,6 +48,7 @@ class Served:
         self._model = model
         self._url = f"{base_url.rstrip('/')}/embeddings"
         self._headers = {"Authorization": f"Bearer {key}"} if key else {}
+        self._local = local
         self._say = say
         self._sleep = sleep
         self._random = random or Random()
@@ -130,7 +132,8 @@ class Served:
 
         with self._lock:
             if self._client is None:
-                self._client = httpx2.Client(timeout=_TIMEOUT)
+                # A proxy from the environment is for the world outside, never for this machine.
+                self._client = httpx2.Client(timeout=_TIMEOUT, trust_env=not self._local)
             return self._client
 
 

@@ -32,8 +32,8 @@ class Endpoint:
     per_minute: float | None = None
     think: bool = False
     """A thinking model may think (S4)."""
-    keep_alive: str | None = None
-    """How long Ollama keeps the model in memory after a call; ``None``: as it likes."""
+    eyes: bool | None = None
+    """Whether it sees pictures; ``None``: it does not say."""
 
     @property
     def name(self) -> str:

@@ -37,6 +37,7 @@ class LanguageModel:
         self.name = endpoint.name
         self.local = endpoint.local
         self.context = endpoint.context
+        self.eyes = endpoint.eyes
         self.price = price
         self.priced = price is not None
         self.endpoint = endpoint
@@ -89,8 +90,6 @@ class LanguageModel:
             "timeout": endpoint.seconds,
         }
         body = {} if endpoint.think else quiet(endpoint.model)
-        if endpoint.keep_alive is not None and endpoint.provider == "ollama":
-            body["keep_alive"] = endpoint.keep_alive
         if body and endpoint.provider not in ("anthropic", "google"):
             settings["extra_body"] = body
         if not endpoint.think and client.profile.get("supports_thinking", False) and not thinks(endpoint.model):

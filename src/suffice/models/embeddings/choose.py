@@ -1,0 +1,43 @@
+"""Which embedding model: MiniLM on this machine, unless ``SUFFICE_EMBEDDINGS`` names another as ``PROVIDER:NAME``."""
+
+from collections.abc import Callable
+
+from suffice.errors import InputError
+from suffice.models.embeddings.base import Embedder
+from suffice.models.embeddings.minilm import MiniLM
+from suffice.models.llm.endpoint import USUAL, is_local
+from suffice.models.llm.where import address
+from suffice.settings import Settings
+
+# Providers that speak OpenAI's ``/embeddings``.
+SERVED = ("openai", "openrouter", "ollama")
+
+
+def embedder(config: Settings, say: Callable[[str], None]) -> Embedder:
+    """The configured model. That passages leave the machine is said, and not done with ``SUFFICE_OFFLINE``."""
+    wanted = config.models.embeddings
+    if wanted is None or wanted == "minilm":
+        return MiniLM()
+    provider, _, name = wanted.partition(":")
+    if not name or provider not in (*SERVED, "fastembed"):
+        raise InputError(
+            f"SUFFICE_EMBEDDINGS={wanted!r} is not known; write minilm, or PROVIDER:NAME with one of: "
+            f"{', '.join((*SERVED, 'fastembed'))}"
+        )
+    if provider == "fastembed":
+        from suffice.models.embeddings.fast import FastEmbed
+
+        return FastEmbed(name, config.cache_dir / "fastembed", offline=config.offline)
+    from suffice.models.embeddings.served import Served
+
+    url, key = address(provider, config.models), config.models.keys.get(provider)
+    if not is_local(url):
+        if config.offline:
+            raise InputError(
+                f"SUFFICE_OFFLINE is set and the embeddings of {wanted} at {url} are not made on this machine; "
+                "unset one of SUFFICE_OFFLINE and SUFFICE_EMBEDDINGS"
+            )
+        if key is None and url == USUAL[provider]:
+            raise InputError(f"SUFFICE_EMBEDDINGS={wanted} needs a key; set {provider.upper()}_API_KEY")
+        say(f"Passages go to {wanted} at {url} for their embeddings; unset SUFFICE_EMBEDDINGS to keep them here.")
+    return Served(name, url, key, local=is_local(url), say=say)

@@ -1,0 +1,75 @@
+"""Pictures that a task names: found in its words, read from disk and checked. Nothing is shown to a model here.
+
+A picture is meant by the name of a file that is there, by a path, or by an address on the web. A name in backticks is only a
+name: ``Where is `logo.png` used?`` A bare name of no file is only a name too.
+"""
+
+import hashlib
+import os
+import re
+from pathlib import Path
+
+from suffice.errors import InputError
+from suffice.types import Image
+
+MOST_PICTURES = 8
+MOST_BYTES = 5_000_000  # What the strictest provider takes of one picture.
+_ENDING = r"\.(?:png|jpe?g|gif|bmp|webp)"
+_NAMED = re.compile(
+    rf"""`[^`]*`  # only a name
+    |(?P<address>https?://[^\s"'<>`]+?{_ENDING}(?:\?[^\s"'<>`]*)?(?![\w/]))
+    |https?://\S+  # any other address
+    |"(?P<double>[^"\n]+{_ENDING})" | '(?P<single>[^'\n]+{_ENDING})'
+    |(?P<word>[^\s"'<>`()\[\],;]+{_ENDING})(?!\w)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_KINDS = {
+    b"\x89PNG\r\n\x1a\n": "image/png",
+    b"\xff\xd8\xff": "image/jpeg",
+    b"GIF87a": "image/gif",
+    b"GIF89a": "image/gif",
+    b"BM": "image/bmp",
+}
+
+
+def pictures(task: str, folder: Path, *, offline: bool) -> tuple[Image, ...]:
+    """The pictures that the task names, each once; what is meant and cannot be read is an ``InputError``."""
+    found: dict[str, Image] = {}
+    for match in _NAMED.finditer(task):
+        if address := match["address"]:
+            if offline:
+                raise InputError(
+                    f"SUFFICE_OFFLINE is set, so {address} cannot be looked at; save the picture and name its file"
+                )
+            found[address] = Image(address, _kind_by_name(address))
+        elif name := match["double"] or match["single"] or match["word"]:
+            path = folder / os.path.expanduser(name)
+            if os.path.isfile(path):  # Unlike the path's own method, it is not upset by an impossible name.
+                found[name] = _read(name, path)
+            elif "/" in name or "\\" in name:
+                raise InputError(f"The picture {name} is not there; check its path, or put the name in `backticks`")
+    if len(found) > MOST_PICTURES:
+        raise InputError(f"The question names {len(found)} pictures, at most {MOST_PICTURES} are looked at")
+    return tuple(found.values())
+
+
+def _read(name: str, path: Path) -> Image:
+    try:
+        size = path.stat().st_size
+        data = path.read_bytes() if size <= MOST_BYTES else b""
+    except OSError as error:
+        raise InputError(f"The picture {name} cannot be read ({error.strerror})") from error
+    if size > MOST_BYTES:
+        raise InputError(f"The picture {name} has {size:,} bytes, at most {MOST_BYTES:,} are read; make it smaller")
+    kind = next((kind for mark, kind in _KINDS.items() if data.startswith(mark)), None)
+    if data.startswith(b"RIFF") and data[8:12] == b"WEBP":
+        kind = "image/webp"
+    if kind is None:
+        raise InputError(f"{name} is no picture that can be read: PNG, JPEG, GIF, BMP and WebP are")
+    return Image(name, kind, hashlib.sha256(data).hexdigest(), data)
+
+
+def _kind_by_name(address: str) -> str:
+    ending = re.search(_ENDING, address, re.IGNORECASE)
+    assert ending is not None, "the pattern ends with it"
+    return f"image/{ending[0][1:].lower().replace('jpg', 'jpeg')}"
