@@ -162,7 +162,7 @@ async def watched(client: httpx2.AsyncClient, delays: list[float]) -> str:
     found = (await client.get(f"/jobs/{job}")).json()
     whole = (
         numbers == sorted(set(numbers))
-        and lasting(numbers[-1]) == len({number // APART for number in numbers})
+        and lasting(max(numbers, default=0)) == len({number // APART for number in numbers})
         and found["status"] == "done"
     )
     return found["report"]["status"] if whole and found["report"] else "lost"

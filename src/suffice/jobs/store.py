@@ -184,6 +184,13 @@ class Store:
             found = connection.execute(chosen).one_or_none()
         return None if found is None else Line(*found)
 
+    def heads(self, ids: Sequence[str]) -> dict[str, tuple[str, int]]:
+        """How far these runs are: status and number of the last event."""
+        last = sa.select(sa.func.max(events.c.seq)).where(events.c.run == runs.c.id).scalar_subquery()
+        with self.engine.connect() as connection:
+            rows = connection.execute(sa.select(runs.c.id, runs.c.status, last).where(runs.c.id.in_(ids)))
+            return {run: (status, seq or 0) for run, status, seq in rows}
+
     def append(self, run: str, lines: Sequence[Line]) -> None:
         """Keep events. One that is there already stays as it was: a run gone through again says the same again."""
         rows = [{"run": run, "seq": line.seq, "type": line.type, "data": line.data} for line in lines]
