@@ -2,7 +2,9 @@
 
 import asyncio
 from contextlib import aclosing
+from dataclasses import replace
 
+import numpy as np
 import pytest
 from bridge_story import (
     ANSWER,
@@ -22,6 +24,7 @@ from bridge_story import (
 )
 
 from suffice.asks import ReflectionResponse
+from suffice.errors import ModelError
 from suffice.events import Finished, RoundDone, Searching, Stopped, Writing
 from suffice.pipeline import stream
 from suffice.testing import FixtureSearch, down, passage
@@ -318,3 +321,21 @@ def test_the_writer_is_told_that_the_run_ended_on_a_limit():
     report = outcome(setup(the_model, bounds=Bounds(rounds=1)))
     assert "ended on a limit" in the_model.asked[-1].prompt()
     assert "ended on a limit" in report.final_answer
+
+
+def test_embeddings_that_go_away_leave_what_was_gathered():
+    """An outage in the middle ends the search under its name; before anything was found it is simply an error."""
+    calls = []
+
+    def embed(texts):
+        calls.append(texts)
+        if len(calls) > 2:
+            raise ModelError("the embeddings server does not answer")
+        return np.ones((len(texts), 2), np.float32) / np.sqrt(2)
+
+    report = outcome(replace(setup(model(reflects=[MORE, ENOUGH])), embed=embed))
+    assert report.stop.reason == "search_unavailable"
+    assert [failure.where for failure in report.error_log] == ["embeddings"]
+    assert report.stop.rounds
+    with pytest.raises(ModelError):
+        outcome(replace(setup(model(), stop="saturation(by='embedding')"), embed=embed))

@@ -166,3 +166,8 @@ def _stop(run: Run, gate: Gate, verdict: Verdict) -> Stop:
 def cancelled(run: Run, gate: Gate) -> Stopped:
     """How the loop ends when somebody interrupts it: with what was gathered."""
     return Stopped(_stop(run, gate, Verdict("user", True, "cancelled", "")), run.state())
+
+
+def unavailable(run: Run, gate: Gate, because: str) -> Stopped:
+    """How it ends when what the search rests on is gone: with what was gathered."""
+    return Stopped(_stop(run, gate, Verdict("search", True, "search_unavailable", because)), run.state())

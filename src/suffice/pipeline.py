@@ -10,10 +10,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from suffice import plugins, settings
+from suffice.errors import ModelError
 from suffice.events import Continued, Event, Finished, Recalled, Started, Stopped, Writing
 from suffice.gates.base import Gate
 from suffice.gates.basic import budget
-from suffice.gather import cancelled, gather
+from suffice.gather import cancelled, gather, unavailable
 from suffice.interventions import Parts, intervened, recalling
 from suffice.leads import Embed
 from suffice.memory.store import Remembered
@@ -26,7 +27,7 @@ from suffice.search.base import Reader, Search
 from suffice.search.resilience import surviving
 from suffice.search.screening import Screening
 from suffice.sight import look
-from suffice.types import Bounds, Earlier, Image
+from suffice.types import Bounds, Earlier, Failure, Image
 from suffice.write.checkers import standard as standard_checker
 from suffice.write.compute import computed
 from suffice.write.report import draft, report
@@ -128,6 +129,12 @@ async def stream(setup: Setup) -> AsyncGenerator[Event, None]:
         if task is not None:
             task.uncancel()  # Interrupted once: the report of what was gathered still goes out.
         stopped = cancelled(run, gate)
+        yield stopped
+    except ModelError as error:  # Asks fail inside the run; this is an embeddings server that went away.
+        if not run.records:
+            raise
+        run.fail(Failure("embeddings", type(error).__name__, str(error), error.retryable))
+        stopped = unavailable(run, gate, str(error))
         yield stopped
     finally:
         if setup.reader is not None:
