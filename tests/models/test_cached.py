@@ -38,6 +38,12 @@ def test_the_same_ask_is_paid_for_once(tmp_path: Path) -> None:
     assert again.by_role == {"plan": Usage(stored=1)}
 
 
+def test_whoever_measures_gets_the_bill_it_had(tmp_path: Path) -> None:
+    model = scripted()
+    assert ask(Cached(model, tmp_path)) == ask(Cached(model, tmp_path, billed=True)) == Reply(ANSWER, BILL)
+    assert len(model.asked) == 1
+
+
 def test_another_input_limit_or_model_is_another_ask(tmp_path: Path) -> None:
     model = scripted()
     ask(Cached(model, tmp_path))

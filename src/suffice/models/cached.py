@@ -22,7 +22,8 @@ A = TypeVar("A")
 
 class Cached:
     """Wraps any model. ``identity`` tells models of one name apart, such as those of two servers. A cache that cannot be used
-    or is damaged is a miss, said once."""
+    or is damaged is a miss, said once. ``billed``: a stored answer comes with the bill it had, for whoever measures what a run
+    costs without paying for it again."""
 
     def __init__(
         self,
@@ -31,6 +32,7 @@ class Cached:
         *,
         identity: str | None = None,
         sampled: bool = False,
+        billed: bool = False,
         say: Callable[[str], None] = lambda message: None,
     ) -> None:
         self._model = model
@@ -42,6 +44,7 @@ class Cached:
         self.priced = getattr(model, "priced", True)
         self._identity = identity or model.name
         self._sampled = sampled
+        self._billed = billed
         self._shelf = Shelf(cache_dir / "answers.sqlite", "answer cache", say)
 
     async def __call__(self, ask: Ask[A]) -> Reply[A]:
@@ -50,7 +53,7 @@ class Cached:
         key = _key(ask, self._identity)
         kept: Reply[A] | None = await asyncio.to_thread(self._find, ask, key)
         if kept is not None:
-            return Reply(kept.answer, Usage(stored=1))
+            return kept if self._billed else Reply(kept.answer, Usage(stored=1))
         reply = await self._model(ask)
         await asyncio.to_thread(self._keep, key, reply)
         return reply
