@@ -63,7 +63,7 @@ def test_what_is_wrong_is_said_before_it_runs(code, why, monkeypatch):
         ("while True: pass", "Timeout"),
         ("import time\ntime.sleep(60)", "Timeout"),
         ("x = 'a' * (2 * 10**9)", "Memory"),
-        ("x = []\nwhile True: x.append('y' * 1000)", "Memory"),
+        ("x = []\nwhile True: x.append('y' * 1_000_000)", "Memory"),
         ("10 ** 10 ** 9", "Memory"),
         ("def f(n): return f(n + 1)\nf(0)", "Recursion"),
         ("print('x' * 10**8)", "Memory"),
