@@ -63,7 +63,7 @@ def material(data: Path, most: int) -> list[Passage]:
     for line in (data / "scifact" / "documents.jsonl").read_text().splitlines()[: most // 2]:
         row = json.loads(line)
         found.append(Passage(row["id"], " ".join(row["sentences"]), row["title"], Place("scifact", record=row["id"])))
-    Random(5).shuffle(found)
+    Random(23).shuffle(found)  # Not the order that was looked at while the rules were written.
     return found[:most]
 
 

@@ -1,7 +1,9 @@
+import re
 from dataclasses import replace
 from html import escape
 from html.parser import HTMLParser
 from importlib.resources import files
+from itertools import pairwise
 
 import pytest
 
@@ -197,3 +199,12 @@ def test_a_claim_text_that_is_all_markup_is_harmless() -> None:
     claims = tuple(Claim(text, (), "unknown") for text in ("", "***", "[1]", "```", "\n"))
     prose = Prose(SOURCES)
     assert mark("<p>x</p>", [([prose.inline(claim.text)], claim.support) for claim in claims])[0] == "<p>x</p>"
+
+
+@pytest.mark.parametrize(
+    "answer", ["### Deep first\n\nText [1].", "# One\n\n#### Four\n\n## Two\n\n### Three\n\nText [1]."]
+)
+def test_headings_make_an_outline_that_skips_no_level(report: Report, answer: str) -> None:
+    levels = [int(level) for level in re.findall(r"<h([1-6])[ >]", html.render(replace(report, final_answer=answer)))]
+    assert levels[0] == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels))

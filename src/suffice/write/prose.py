@@ -50,10 +50,9 @@ class Prose:
     def _finish(self, tokens: "list[Token]") -> str:
         import nh3
 
+        _nest_headings(tokens)
         for token in tokens:
-            if token.type in ("heading_open", "heading_close"):
-                token.tag = f"h{min(6, int(token.tag[1]) + 2)}"
-            elif token.type == "inline":
+            if token.type == "inline":
                 token.children = list(self._tamed(token.children or []))
         html = _parser().renderer.render(tokens, _parser().options, {})
         safe = nh3.clean(
@@ -113,6 +112,17 @@ class Prose:
 def is_web(url: str | None) -> TypeGuard[str]:
     """Whether a link to it may stand on the page."""
     return url is not None and re.match(r"https?://", url, re.IGNORECASE) is not None
+
+
+def _nest_headings(tokens: "Sequence[Token]") -> None:
+    """Headings as an outline below the page's own: the first level is ``h3``, and none is skipped on the way down."""
+    open_levels: list[int] = []
+    for token in tokens:
+        if token.type == "heading_open":
+            level = int(token.tag[1])
+            open_levels = [*(above for above in open_levels if above < level), level]
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = f"h{min(6, len(open_levels) + 2)}"
 
 
 @cache
