@@ -42,6 +42,8 @@ def from_markdown(text: str) -> SynthesisResponse:
     first = _HEADING.match(text)
     if first is not None and _title(first).lower() in _OPENING:
         text = text[first.end() :].lstrip()
+    if not text:  # Small models sometimes write the lists alone: what they found is then their answer.
+        text = "\n\n".join(lists.pop("key_findings", ()))
     return SynthesisResponse(text, _first_sentence(text), *(lists.get(name, ()) for name in _FIELDS))
 
 
