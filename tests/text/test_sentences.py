@@ -64,7 +64,7 @@ def test_units_of_code_are_exact_and_in_order(text: str) -> None:
         ("他来了。她走了！真的吗？是。", ["他来了。", "她走了！", "真的吗？", "是。"]),
         ("「はい。」彼は言った。", ["「はい。」", "彼は言った。"]),
         ("Steps:\n- wash\n- dry\n1. fold\n2) store", ["Steps:", "- wash", "- dry", "1. fold", "2) store"]),
-        ("# Title\nBody goes\nover two lines. End", ["# Title\nBody goes\nover two lines.", "End"]),
+        ("# Title\nBody goes\nover two lines. End", ["# Title", "Body goes\nover two lines.", "End"]),
         ("A paragraph\n\nAnother one", ["A paragraph", "Another one"]),
         ("| a | b |\n| 1 | 2 |", ["| a | b |", "| 1 | 2 |"]),
     ],
@@ -103,3 +103,13 @@ def test_code_is_quoted_by_docstring_sentence_and_by_line() -> None:
     assert not any(">>>" in text for text in quoted)
     assert [CODE[a:b] for a, b in docstrings(CODE)][:2] == ["The area of a circle.", "Raises nothing."]
     assert all(re.search(r"\w", CODE[a:b]) for a, b in code_lines(CODE))
+
+
+def test_a_heading_is_no_part_of_the_sentence_below_it():
+    text = "# Notice\nThe period is three months.\n## Leave.\nThirty days."
+    assert [text[a:b] for a, b in sentences(text)] == [
+        "# Notice",
+        "The period is three months.",
+        "## Leave.",
+        "Thirty days.",
+    ]

@@ -3,13 +3,14 @@
 import re
 
 # A sentence ends at a full stop, question or exclamation mark (with closing quotes and brackets) before white space, at an
-# ideographic full stop, at a blank line, or where a list item, heading or table row begins.
+# ideographic full stop, at a blank line, at the end of a heading, or where a list item, heading or table row begins.
 _END = re.compile(
     r"""(?P<stop>(?<![.!?…])[.!?…]+["'”’)\]*_`]*)(?=\s)
       | [。！？]+[」』）]*
       | \n[ \t]*\n\s*
+      | ^[ \t]*\#{1,6}[ \t][^\n]*\n
       | \n(?=[ \t]*(?:[-*+•|>#]|\d+[.)])\s)""",
-    re.VERBOSE,
+    re.VERBOSE | re.MULTILINE,
 )
 _ABBREVIATIONS = frozenset(
     """mr mrs ms dr prof sr jr st vs etc e.g i.e cf fig figs eq no vol pp ed eds al inc ltd co corp dept est approx
