@@ -7,6 +7,9 @@ import sqlalchemy as sa
 
 from suffice.errors import InputError, Unavailable
 
+CONNECTIONS = 8  # That a process holds for its own questions; dbos has as many. A usual Postgres allows 100 in all.
+PATIENCE = 120.0  # Seconds that a question waits for one of them.
+
 _POSTGRES = ("postgresql", "postgres", "postgresql+psycopg")
 
 tables = sa.MetaData()
@@ -93,7 +96,7 @@ def address(url: str | None, data_dir: Path) -> str:
 def connect(url: str) -> sa.Engine:
     """An engine with our tables made; writers on SQLite wait for each other instead of failing."""
     postgres = not url.startswith("sqlite")
-    engine = sa.create_engine(url, pool_pre_ping=postgres, pool_size=10, max_overflow=10)
+    engine = sa.create_engine(url, pool_pre_ping=postgres, pool_size=CONNECTIONS, max_overflow=0, pool_timeout=PATIENCE)
     if not postgres:
         sa.event.listen(engine, "connect", _patient)
     try:

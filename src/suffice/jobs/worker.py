@@ -19,7 +19,7 @@ from suffice.errors import SufficeError
 from suffice.events import Event, Finished, record
 from suffice.front import Options, prepare
 from suffice.jobs import orders
-from suffice.jobs.database import connect
+from suffice.jobs.database import CONNECTIONS, PATIENCE, connect
 from suffice.jobs.durable import durable
 from suffice.jobs.feed import Feed
 from suffice.jobs.journal import Suspended, open_journal
@@ -114,6 +114,8 @@ class Worker:
             "serializer": _Plain(),
             "log_level": "ERROR",
             "max_executor_threads": 64,
+            "sys_db_pool_size": CONNECTIONS,
+            "db_engine_kwargs": {"pool_timeout": PATIENCE},
             "use_listen_notify": False,
         }
         # Its handler keeps the standard error of the first run in this process, which may be closed by now.
