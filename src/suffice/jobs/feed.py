@@ -35,6 +35,11 @@ class Feed:
         if news is not None:
             news.set()
 
+    def close(self) -> None:
+        """Nobody is told anything more."""
+        if self._looking is not None:
+            self._looking.cancel()
+
     async def ended(self, run: str) -> None:
         """Wait for the end of a run."""
         async for _ in self.follow(run, _NO_EVENT_IS_BEHIND):

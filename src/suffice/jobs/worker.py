@@ -147,6 +147,7 @@ class Worker:
     async def stop(self) -> None:
         """Let go of everything: runs under way go on with whoever takes them up."""
         self._stopping.set()
+        self.feed.close()
         for active in self._active.values():
             if active.work is not None:
                 active.work.cancel()
