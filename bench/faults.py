@@ -1,7 +1,7 @@
 """What a user sees when something breaks: every fault against the real program, written to docs/reliability.md.
 
 ``python -m bench.faults`` runs ``suffice ask … --web`` against the little web of the tests, once a fault, and writes the table
-between the markers. ``lost`` is what the program knows it could not have: every failure that is not in its error log would be.
+between the markers. Lost would be an answer that the sources still allowed, or the record of what was asked and went wrong.
 """
 
 import json
@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
@@ -122,8 +123,21 @@ def asked(fault: Fault) -> tuple[str, ...]:
         f"{searches}",
         str(report.get("usage", {}).get("pages_read", 0)),
         recorded[:150],
+        _lost(report, ANSWER in answer),
         f"{seconds:.1f}",
     )
+
+
+def _lost(report: dict[str, Any], answered: bool) -> str:
+    """Nothing, if the answer is there, or the run's record with what was asked, found and went wrong."""
+    if answered:
+        return "nothing"
+    kept = (
+        bool(report)
+        and bool(report["stop"]["rounds"])
+        and bool(report["error_log"] or report["status"] == "no_evidence")
+    )
+    return "nothing: the record is kept" if kept else "THE RUN"
 
 
 def _last_line(text: str) -> str:
@@ -132,7 +146,17 @@ def _last_line(text: str) -> str:
 
 
 def main() -> None:
-    head = ("fault", "what the user sees", "exit", "why it stopped", "searches", "pages", "what is recorded", "s")
+    head = (
+        "fault",
+        "what the user sees",
+        "exit",
+        "why it stopped",
+        "searches",
+        "pages",
+        "what is recorded",
+        "what was lost",
+        "s",
+    )
     rows = [head, ("---",) * len(head)]
     for fault in FAULTS:
         rows.append(asked(fault))
