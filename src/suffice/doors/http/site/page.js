@@ -50,6 +50,7 @@ async function prepare() {
   if (found.web) boxes.push(box("web", "web", "the web", !boxes.length));
   byId("where").append(...boxes);
   whatif.prepare(found);
+  byId("ask").querySelector("button.main").disabled = false;
   return found;
 }
 
