@@ -30,8 +30,8 @@ from suffice.sight import look
 from suffice.types import Bounds, Earlier, Failure, Image
 from suffice.write.checkers import standard as standard_checker
 from suffice.write.compute import computed
-from suffice.write.report import draft, report
-from suffice.write.verify import Settling
+from suffice.write.report import draft, quoted, report
+from suffice.write.verify import Settling, lost
 
 # A stop for futility says nothing about sufficiency, so the model is asked once more what is missing: both are shown. A stop
 # on a spent budget is not followed by more spending.
@@ -120,7 +120,10 @@ async def stream(setup: Setup) -> AsyncGenerator[Event, None]:
         async for event in run.happenings.during(writing):
             yield event
         written = writing.result()
-        async for judged in review.rounds(None if written is None else await settle(written)):
+        settled = None if written is None else await settle(written)
+        if settled is not None and lost(settled) and speaks(run.model):
+            settled = await settle(await quoted(run, stopped.stop))
+        async for judged in review.rounds(settled):
             yield judged
         for event in run.events():
             yield event

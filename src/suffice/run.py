@@ -88,6 +88,7 @@ class Run:
         self.pinned: set[str] = set()  # Passages that go before the writer first.
         self.searches = 0
         self._answered = 0
+        self.quoted = False  # The sources' own words had to stand for a model's.
         self.pages_read = 0
         self._admitted = 0
         self._admitted_tokens = 0

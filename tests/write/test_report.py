@@ -89,15 +89,23 @@ def test_a_claim_that_no_source_holds_is_unsupported_and_one_that_says_nothing_u
     assert [claim.support for claim in drafted(draft).claims] == ["supported", "unknown"]
 
 
-@pytest.mark.parametrize("text", ["It was Halloran Works.", "It was Halloran Works [99].", ""])
-def test_a_draft_that_cites_nothing_is_no_report(text):
-    report = drafted(SynthesisResponse(text, "A summary.", ("A finding.",)))
+def test_a_draft_that_says_nothing_is_no_report():
+    report = drafted(SynthesisResponse("", "A summary.", ("A finding.",)))
     assert report.status == "no_evidence"
     assert report.final_answer == ""
     assert report.summary == ""
     assert report.key_findings == ()
     assert report.sources == ()
     assert report.claims == ()
+
+
+@pytest.mark.parametrize("cited", ["", " [99]"])
+def test_a_claim_that_cites_nothing_is_given_the_source_that_says_it(cited):
+    report = drafted(SynthesisResponse(f"Halloran Works was founded by Ida Halloran{cited}."))
+    assert report.status == "answered"
+    [claim] = report.claims
+    assert claim.support == "supported"
+    assert claim.citations == ("[1]",)
 
 
 def test_nothing_found_degrades_gracefully():

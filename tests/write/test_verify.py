@@ -14,6 +14,7 @@ from suffice.testing import FixtureSearch, ScriptedModel, down, passage
 from suffice.types import Bounds
 from suffice.write.checkers import Lexical
 from suffice.write.claims import CONTRADICTED, UNSUPPORTED
+from suffice.write.report import QUOTED
 from suffice.write.verify import Settling
 
 BUILT = "The Meridian bridge was built by Halloran Works in 1887 [1]."
@@ -144,11 +145,26 @@ def test_sources_that_disagree_are_both_cited():
     assert [source.location for source in report.sources] == ["bridge.txt:1-1", "other.txt:1-1"]
 
 
-def test_a_draft_of_which_nothing_holds_is_no_report():
+def test_where_nothing_of_a_draft_holds_the_sources_are_quoted():
     report = outcome(setup(model(reflects=[ENOUGH], drafts=[SynthesisResponse("Pigs fly over Vienna [1].")])))
+    assert "Pigs" not in report.final_answer
+    assert QUOTED in report.final_answer
+    assert report.claims
+    assert {claim.support for claim in report.claims} == {"supported"}
+    assert any(failure.kind == "Unsupported" for failure in report.error_log)
+
+
+def test_a_model_that_says_there_is_no_answer_is_not_overruled():
+    report = outcome(setup(model(reflects=[ENOUGH], drafts=[SynthesisResponse("The sources do not say.")])))
     assert report.status == "no_evidence"
     assert report.final_answer == ""
-    assert report.claims == ()
+
+
+def test_without_evidence_nothing_is_quoted_either():
+    pigs = SynthesisResponse("Pigs fly over Vienna [1].")
+    stranger = FixtureSearch(default=[passage("x", "Tulips need little water in winter.")])
+    report = outcome(setup(model(reflects=[ENOUGH], drafts=[pigs]), stranger))
+    assert report.status == "no_evidence"
 
 
 SENTENCES = [

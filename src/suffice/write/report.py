@@ -43,7 +43,8 @@ DEGRADED = "Search was limited because searches kept failing; this answer is par
 INSUFFICIENT = "The search ended on a limit before the evidence was judged sufficient; this answer may be incomplete."
 DISAGREE = "Where the sources disagree"
 SHORT = "The list is shorter than the task asks for: the evidence that was found holds no more."
-NOTICES = (NO_MODEL, DEGRADED, INSUFFICIENT, SHORT)
+QUOTED = "Nothing that the model wrote could be borne out, so the sources are quoted in their own words."
+NOTICES = (NO_MODEL, QUOTED, DEGRADED, INSUFFICIENT, SHORT)
 
 
 def insufficient(run: Run, stop: Stop) -> bool:
@@ -97,6 +98,18 @@ async def draft(run: Run, stop: Stop) -> SynthesisResponse | None:
         return None
 
 
+async def quoted(run: Run, stop: Stop) -> SynthesisResponse:
+    """The sources in their own words, where a model's words came to nothing."""
+    from suffice.models.extractive import Extractive
+
+    run.quoted = True
+    run.fail(
+        Failure("draft", "Unsupported", "no source bears out a claim of the draft; the sources are quoted instead")
+    )
+    ask = Draft(run.task, before_the_writer(run), run.gaps, caveats(run, stop))
+    return (await Extractive(run.embed)(ask)).answer
+
+
 def checked(run: Run, written: SynthesisResponse) -> SynthesisResponse:
     """The text without citations that nobody gave out, without items over the number asked for, and with no finding,
     recommendation or risk that cites nothing: those are filled from the evidence or not at all."""
@@ -127,7 +140,12 @@ def report(
     answer = _renumbered(text.answer, number) if number else ""
     how = instruction(run)
     short = [SHORT] if len(counted(answer)) < how.count else []
-    notices = [*caveats(run, stop), *short, *([] if speaks(run.model) else [NO_MODEL])]
+    notices = [
+        *caveats(run, stop),
+        *short,
+        *([] if speaks(run.model) else [NO_MODEL]),
+        *([QUOTED] if run.quoted else []),
+    ]
     if answer:
         answer = "\n".join([*(f"> {notice}\n" for notice in notices), answer])
     findings, recommendations, risks, questions = (

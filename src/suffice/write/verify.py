@@ -53,10 +53,6 @@ class Settling:
         """The text with no claim in it that the evidence does not hold, unless lenient: then such claims are marked."""
         written = checked_citations(self._run, written)
         answer = _MARKS.sub("", written.answer)
-        if not CITATION.search(
-            answer
-        ):  # A text that cites nothing is no report; finding citations for it would make it one.
-            return replace(written, answer=answer)
         checked = await self._judged(answer)
         if await self._searched_again(checked):
             checked = await self._judged(answer)
@@ -177,6 +173,11 @@ class Settling:
             if any(character.isalnum() for character in mended):
                 kept.append(mended.strip())
         return tuple(kept)
+
+
+def lost(settled: SynthesisResponse) -> bool:
+    """Whether something was claimed and nothing of it could be borne out."""
+    return not CITATION.search(settled.answer) and any(line.startswith(_LEFT_OUT) for line in settled.open_questions)
 
 
 def _sentence(text: str) -> str:
