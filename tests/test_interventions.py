@@ -164,7 +164,7 @@ def test_a_model_without_hypotheses_costs_nothing_but_the_attempt():
     options = {"strategy": "reflect", "max_iters": 2, "interventions": ("hypotheses",)}
     report, (_, second), _ = ran({"reflect": [GO_ON]}, search, **options)
     assert second.round.queries == ("Ada Lind",)
-    assert [failure.where for failure in report.error_log] == ["hypotheses"]
+    assert [failure.where for failure in report.error_log].count("hypotheses") == 1
 
 
 def test_a_strategy_that_chooses_passages_still_does():
