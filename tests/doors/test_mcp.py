@@ -1,7 +1,10 @@
 """The MCP door, used by the official client: in memory, and as the program over standard input and output."""
 
 import asyncio
+import socket
+import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -118,3 +121,24 @@ def test_the_program_speaks_over_standard_input_and_output(docs: Path, tmp_path:
     tools, found = asyncio.run(work())
     assert tools == {"research", "search", "fetch", "explain_stop"}
     assert "1581" in found
+
+
+def test_the_program_speaks_over_http(docs: Path) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "suffice", "mcp", "--docs", str(docs), "--model", "extractive", "--alpha", "1"]
+    program = subprocess.Popen([*command, "--port", str(port)], stderr=subprocess.DEVNULL)
+
+    async def work() -> str:
+        async with Client(f"http://127.0.0.1:{port}/mcp") as client:
+            return (await client.call_tool("search", {"query": "paper mill"})).content[0].text
+
+    try:
+        while socket.socket().connect_ex(("127.0.0.1", port)):
+            assert program.poll() is None
+            time.sleep(0.05)
+        assert "1581" in asyncio.run(work())
+    finally:
+        program.terminate()
+        program.wait(10)
