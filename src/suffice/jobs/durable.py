@@ -9,7 +9,7 @@ import msgspec
 from suffice.asks.base import Ask
 from suffice.errors import SearchError
 from suffice.jobs.journal import Journal, described, restored
-from suffice.models.base import Model, Reply, context_of
+from suffice.models.base import Model, Reply, Wrapping
 from suffice.pipeline import Setup
 from suffice.search.base import PagesRead, Reader, Search
 from suffice.search.resilience import Listener, nobody, surviving
@@ -18,15 +18,12 @@ from suffice.types import Failure, Passage, Query, Usage
 A = TypeVar("A")
 
 
-class DurableModel:
+class DurableModel(Wrapping):
     """Wraps any model: an ask that was answered before a crash is not asked again."""
 
     def __init__(self, model: Model, journal: Journal) -> None:
-        self._model = model
+        super().__init__(model)
         self._journal = journal
-        self.name = model.name
-        self.local = model.local
-        self.context = context_of(model)
 
     async def __call__(self, ask: Ask[A]) -> Reply[A]:
         async def call() -> Any:

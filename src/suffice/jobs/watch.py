@@ -18,7 +18,7 @@ from prometheus_client import CollectorRegistry, Counter, Histogram
 
 from suffice.asks.base import Ask
 from suffice.events import Event, Failed, Finished, RoundDone, Searching, Started, Stopped, Writing
-from suffice.models.base import Model, Reply, context_of
+from suffice.models.base import Model, Reply, Wrapping
 from suffice.pipeline import Setup
 from suffice.search.base import Search
 from suffice.search.resilience import Listener, surviving
@@ -164,15 +164,12 @@ class Watch:
             self._round = None
 
 
-class WatchedModel:
+class WatchedModel(Wrapping):
     """A model whose every call is a span."""
 
     def __init__(self, model: Model, watch: Watch) -> None:
-        self._model = model
+        super().__init__(model)
         self._watch = watch
-        self.name = model.name
-        self.local = model.local
-        self.context = context_of(model)
 
     async def __call__(self, ask: Ask[A]) -> Reply[A]:
         with self._watch.call(f"ask {ask.role}", **{"gen_ai.request.model": self.name}):

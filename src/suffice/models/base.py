@@ -55,3 +55,16 @@ def eyes_of(model: Model) -> bool | None:
 def speaks(model: Model) -> bool:
     """Whether it is a language model: it has words of its own, which can be reviewed, corrected and asked for again."""
     return model.name != "extractive"
+
+
+class Wrapping:
+    """What a model that wraps another one says of itself: whatever the other one says."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self.name = model.name
+        self.local = model.local
+        self.context = context_of(model)
+        self.eyes = eyes_of(model)
+        self.endpoint = getattr(model, "endpoint", None)
+        self.priced = getattr(model, "priced", True)

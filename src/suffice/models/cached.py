@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from suffice.asks.base import Ask
-from suffice.models.base import Model, Reply, context_of, eyes_of
+from suffice.models.base import Model, Reply, Wrapping
 from suffice.shelf import Shelf
 from suffice.types import Usage
 
 A = TypeVar("A")
 
 
-class Cached:
+class Cached(Wrapping):
     """Wraps any model. ``identity`` tells models of one name apart, such as those of two servers. A cache that cannot be used
     or is damaged is a miss, said once. ``billed``: a stored answer comes with the bill it had, for whoever measures what a run
     costs without paying for it again."""
@@ -35,13 +35,7 @@ class Cached:
         billed: bool = False,
         say: Callable[[str], None] = lambda message: None,
     ) -> None:
-        self._model = model
-        self.name = model.name
-        self.local = model.local
-        self.context = context_of(model)
-        self.eyes = eyes_of(model)
-        self.endpoint = getattr(model, "endpoint", None)
-        self.priced = getattr(model, "priced", True)
+        super().__init__(model)
         self._identity = identity or model.name
         self._sampled = sampled
         self._billed = billed

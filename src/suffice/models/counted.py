@@ -4,21 +4,17 @@ from typing import TypeVar
 
 from suffice.asks.base import Ask
 from suffice.errors import ModelError
-from suffice.models.base import Model, Reply, context_of, eyes_of
+from suffice.models.base import Model, Reply, Wrapping
 from suffice.types import Usage
 
 A = TypeVar("A")
 
 
-class Counted:
+class Counted(Wrapping):
     """Wraps any model. ``by_role`` adds up to ``total``, always: both come from the same replies and failures."""
 
     def __init__(self, model: Model) -> None:
-        self._model = model
-        self.name = model.name
-        self.local = model.local
-        self.context = context_of(model)
-        self.eyes = eyes_of(model)
+        super().__init__(model)
         self.by_role: dict[str, Usage] = {}
         self.total = Usage()
 

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from suffice.asks.base import Ask
 from suffice.asks.plan import PlanResponse
 from suffice.errors import InputError
-from suffice.models.base import Model, Reply, context_of, eyes_of
+from suffice.models.base import Model, Reply, Wrapping
 
 A = TypeVar("A")
 
@@ -47,7 +47,7 @@ def stated(text: str) -> str | float:
         return text
 
 
-class KeptAlive:
+class KeptAlive(Wrapping):
     """Wraps a model on Ollama: tells it how long to stay before the first call, and again when the plan says what kind of
     task it is. ``fixed`` is what the user set; it wins."""
 
@@ -60,13 +60,7 @@ class KeptAlive:
         runs: Sequence[Mapping[str, Any]] = (),
         fixed: str | float | None = None,
     ) -> None:
-        self._model = model
-        self.name = model.name
-        self.local = model.local
-        self.context = context_of(model)
-        self.eyes = eyes_of(model)
-        self.endpoint = getattr(model, "endpoint", None)
-        self.priced = getattr(model, "priced", True)
+        super().__init__(model)
         self._url = f"{url.rstrip('/').removesuffix('/v1')}/api/generate"
         self._loaded = loaded
         self._runs = runs

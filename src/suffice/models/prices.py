@@ -6,7 +6,6 @@ An unknown model has an unknown cost, never zero. A model on this machine costs 
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 
 from suffice.errors import InputError
@@ -68,7 +67,3 @@ def listed(provider: str, model: str) -> Listed | None:
     except (LookupError, ValueError):
         return None
     return Listed(provider, model, found.context_window)
-
-
-def table_version() -> str:
-    return f"genai-prices {version('genai-prices')}"
