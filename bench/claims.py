@@ -16,7 +16,7 @@ import time
 import tracemalloc
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -105,13 +105,17 @@ def calibrate() -> None:
         good = [row for row in measured if row[0] >= PRECISION[name]] or [max(measured, key=lambda row: row[0])]
         return max(good, key=lambda row: (row[1], row[0]))[2]
 
-    off = Thresholds(1.01, 1.01, 1.01, 1.01, 1.01)
-    limits = best("supported", [_with(off, supports=value) for value in GRID], False)
-    limits = best("contradicted", [_with(limits, contradicts=value) for value in GRID], False)
+    out_of_reach = dict.fromkeys(("supports", "contradicts", "cosine", "cosine_near", "cosine_contradicts"), 1.01)
+    off = replace(thresholds(), **out_of_reach)
+    limits = best("supported", [replace(off, supports=value) for value in GRID], False)
+    limits = best("contradicted", [replace(limits, contradicts=value) for value in GRID], False)
     both = itertools.product(GRID, [0.3, 0.4, 0.5, 0.6, 0.7, 0.8])
-    limits = best("supported", [_with(limits, cosine=one, cosine_near=other) for one, other in both], True)
-    limits = best("contradicted", [_with(limits, cosine_contradicts=value) for value in GRID], True)
+    limits = best("supported", [replace(limits, cosine=one, cosine_near=other) for one, other in both], True)
+    limits = best("contradicted", [replace(limits, cosine_contradicts=value) for value in GRID], True)
     stored = {
+        **json.loads(
+            STORED.read_text(encoding="utf-8")
+        ),  # With the marks of a model, which bench/claims_model.py fits.
         "version": 1,
         "fitted_on": f"SciFact, claims whose id hashes to the even half ({len(rows)} claim–abstract pairs)",
         "fitted_by": "python -m bench.claims calibrate",
@@ -126,10 +130,6 @@ def calibrate() -> None:
         for with_cosines in (False, True):
             precision, recall = scores(labels, said(limits, with_cosines), name)
             print(f"{name}, cosines {with_cosines}: precision {precision:.2f}, recall {recall:.2f}")
-
-
-def _with(limits: Thresholds, **changed: float) -> Thresholds:
-    return Thresholds(**{**asdict(limits), **changed})
 
 
 def _cosines(rows: Sequence[Pair], embed: Embed) -> list[list[float]]:

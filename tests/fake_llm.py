@@ -38,6 +38,8 @@ class Say:
     """The connection is reset: at once, or in the middle of a stream."""
     choices: bool = True
     """``False``: the list of choices is empty."""
+    first: Mapping[str, float] | None = None
+    """What the first token could have been, with its log-probability; ``None``: the server gives none."""
 
 
 Answer = str | Say
@@ -200,7 +202,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 def _completion(said: Say) -> Body:
     message = {"role": "assistant", "content": said.text}
-    choice = {"index": 0, "message": message, "finish_reason": said.finish}
+    choice = {"index": 0, "message": message, "finish_reason": said.finish, "logprobs": _logprobs(said)}
     return {
         "id": "chat-1",
         "object": "chat.completion",
@@ -209,6 +211,13 @@ def _completion(said: Say) -> Body:
         "choices": [choice] if said.choices else [],
         **({"usage": _usage(said.usage)} if said.usage is not None else {}),
     }
+
+
+def _logprobs(said: Say) -> Body | None:
+    if said.first is None:
+        return None
+    top = [{"token": token, "logprob": value, "bytes": None} for token, value in said.first.items()]
+    return {"content": [{**top[0], "top_logprobs": top}], "refusal": None}
 
 
 def _chunk(delta: Body, finish: str | None = None) -> Body:

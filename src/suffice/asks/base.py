@@ -32,6 +32,8 @@ class Ask(Generic[A]):
     """How a language model writes the answer: as JSON of the answer's shape, in one line, or as free text."""
     bounded: ClassVar[str] = ""
     """The list of the answer that may have ``most`` items."""
+    choices: ClassVar[tuple[str, ...]] = ()
+    """The words one of which begins the answer; a provider that can is asked how likely each of them was."""
 
     @property
     def images(self) -> tuple[Image, ...]:
@@ -49,6 +51,11 @@ class Ask(Generic[A]):
         answer: Any = cls.answer
         read: A = answer(text)
         return read
+
+    @classmethod
+    def weighed(cls, answer: A, shares: Mapping[str, float]) -> A:
+        """The answer with the share of each of its ``choices``, where the provider gave them."""
+        return answer
 
     @classmethod
     def version(cls) -> str:

@@ -1,7 +1,8 @@
 """Support: does a source say what a claim says? The model checker's question, asked where words and vectors leave it open."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from suffice.asks.base import Ask
@@ -12,10 +13,12 @@ _ANSWER = re.compile(r"\b(SUPPORTS|CONTRADICTS|NEITHER)\b\W*(10|\d)?\b")
 
 @dataclass(frozen=True, slots=True)
 class SupportResponse:
-    """``sure`` is 0 to 10; ``None`` when the model did not say."""
+    """``sure`` is 0 to 10; ``None`` when the model did not say. ``shares``: how likely each of the three words was, where the
+    provider tells; they sum to 1."""
 
     stance: Literal["SUPPORTS", "CONTRADICTS", "NEITHER"]
     sure: int | None = None
+    shares: Mapping[str, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -24,6 +27,7 @@ class Support(Ask[SupportResponse]):
     answer = SupportResponse
     form = "line"
     max_tokens = 20
+    choices = ("SUPPORTS", "CONTRADICTS", "NEITHER")
     shrinks = (("sources", "last"),)
 
     claim: str
@@ -37,3 +41,7 @@ class Support(Ask[SupportResponse]):
         stance: Any
         [(stance, sure)] = found.items()
         return SupportResponse(stance, None if sure is None else int(sure))
+
+    @classmethod
+    def weighed(cls, answer: SupportResponse, shares: Mapping[str, float]) -> SupportResponse:
+        return replace(answer, shares=shares)

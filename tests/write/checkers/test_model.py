@@ -31,6 +31,9 @@ def checked(*answers, claim=CLAIM, passages=(SOURCE,)):
         (SupportResponse("SUPPORTS", 4), None),
         (SupportResponse("CONTRADICTS", 8), "contradicts"),
         (SupportResponse("NEITHER", 10), None),
+        (SupportResponse("SUPPORTS", 1, {"SUPPORTS": 0.999, "CONTRADICTS": 0.0, "NEITHER": 0.001}), "supports"),
+        (SupportResponse("SUPPORTS", 10, {"SUPPORTS": 0.4, "CONTRADICTS": 0.25, "NEITHER": 0.35}), None),
+        (SupportResponse("NEITHER", 10, {"SUPPORTS": 0.0, "CONTRADICTS": 0.999, "NEITHER": 0.001}), "contradicts"),
         (None, None),
     ],
 )

@@ -5,7 +5,7 @@ Only faults that pass are tried again: too many requests, a server's own error, 
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -32,13 +32,14 @@ Report = Callable[["CallError", bool], None]
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What came back: the text, why it ended, and the tokens that the provider reported."""
+    """What came back: the text, why it ended, the tokens that the provider reported, and how likely they were if it said."""
 
     text: str
     finish: str | None
     input_tokens: int
     output_tokens: int
     cached_tokens: int = 0
+    likely: Sequence[Mapping[str, Any]] = ()
 
 
 # A client and its open connections belong to an event loop; all runs in it that use the same endpoint share them.
@@ -182,6 +183,7 @@ def _words(response: "ModelResponse") -> Words:
         usage.input_tokens,
         usage.output_tokens,
         usage.cache_read_tokens,
+        likely if isinstance(likely := (response.provider_details or {}).get("logprobs"), list) else (),
     )
 
 

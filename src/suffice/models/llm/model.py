@@ -14,6 +14,7 @@ from suffice.models.base import Reply, listening
 from suffice.models.llm.calls import CallError, Line, Report, Words
 from suffice.models.llm.endpoint import Endpoint
 from suffice.models.llm.thinking import quiet, room, thinks
+from suffice.models.llm.weighing import ALTERNATIVES, shares
 from suffice.text.tokens import estimate_tokens
 from suffice.types import Failure, Usage
 
@@ -42,7 +43,9 @@ class LanguageModel:
         self.priced = price is not None
         self.endpoint = endpoint
         self._line = Line(endpoint)
-        self._by_schema = True  # Until the server refuses a schema.
+        # Until the server refuses them.
+        self._by_schema = True
+        self._weighs = endpoint.provider not in ("anthropic", "google")
 
     async def __call__(self, ask: Ask[A]) -> Reply[A]:
         conversation = _Conversation(self, ask)
@@ -62,25 +65,29 @@ class LanguageModel:
         report: Report,
         note: Callable[[str, str], None],
     ) -> Words:
-        """One exchange; without the schema from the moment on that the server refuses it."""
+        """One exchange; without a schema, or without likelihoods, from the moment on that the server refuses them."""
         heard = listening.get() if ask.form == "text" else None
         while True:
-            by_schema = self._by_schema and ask.form == "json"
+            by_schema, weighs = self._by_schema and ask.form == "json", self._weighs and bool(ask.choices)
             try:
                 return await self._line.call(
                     messages,
-                    await self._settings(ask, tokens),
+                    await self._settings(ask, tokens, weighs),
                     _parameters(ask, by_schema),
                     listener=heard,
                     report=report,
                 )
             except CallError as error:
-                if not (by_schema and error.rejected):
+                if not error.rejected or not (by_schema or weighs):
                     raise
-                self._by_schema = False
-                note("SchemaRefused", f"{error}; asking by prompt alone from now on")
+                if by_schema:
+                    self._by_schema = False
+                    note("SchemaRefused", f"{error}; asking by prompt alone from now on")
+                else:
+                    self._weighs = False
+                    note("LikelihoodsRefused", f"{error}; asking without log-probabilities from now on")
 
-    async def _settings(self, ask: Ask[Any], tokens: int) -> Any:
+    async def _settings(self, ask: Ask[Any], tokens: int, weighs: bool) -> Any:
         client = await self._line.client()
         endpoint = self.endpoint
         always = bool(client.profile.get("thinking_always_enabled", False))
@@ -94,6 +101,8 @@ class LanguageModel:
             settings["extra_body"] = body
         if not endpoint.think and client.profile.get("supports_thinking", False) and not thinks(endpoint.model):
             settings["thinking"] = False
+        if weighs:
+            settings |= {"openai_logprobs": True, "openai_top_logprobs": ALTERNATIVES}
         return settings
 
 
@@ -106,6 +115,7 @@ class _Conversation:
         self._prompt = ask.prompt()
         self.usage = Usage()
         self.failures: list[Failure] = []
+        self._shares: dict[str, float] = {}  # Of the answer's choices, in the last exchange.
 
     async def answer(self) -> Any:
         from suffice.models.llm.reading import Unreadable, read, too_many, whole_sentences
@@ -120,6 +130,8 @@ class _Conversation:
             answer = await self._again(text, self._why(error, cut))
         else:
             self._note_cut(cut)
+        if self._shares:
+            answer = self._ask.weighed(answer, self._shares)
         answer, over = too_many(self._ask, answer)
         if over:
             most = self._ask.most  # type: ignore[attr-defined]
@@ -164,6 +176,7 @@ class _Conversation:
             self._fail("BadAnswer", str(error))
             return "", False
         self._count(words, bad)
+        self._shares = shares(words.text, words.likely, self._ask.choices) if self._ask.choices else {}
         return words.text, words.finish == "length"
 
     def _lost(self, error: CallError, again: bool) -> None:

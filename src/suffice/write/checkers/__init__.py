@@ -7,7 +7,7 @@ from suffice.write.checkers.embedding import Embedding
 from suffice.write.checkers.lexical import Lexical
 from suffice.write.checkers.model import ModelChecker, Question
 
-__all__ = ["Checker", "Combined", "Embedding", "Finding", "Lexical", "ModelChecker", "standard"]
+__all__ = ["Checker", "Combined", "Embedding", "Finding", "Lexical", "ModelChecker", "Question", "standard"]
 
 
 def standard(embed: Embed | None = None, ask: Question | None = None) -> Checker:

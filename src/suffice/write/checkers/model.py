@@ -1,6 +1,8 @@
 """A language model's reading: asked only about the passages nearest to a claim that words and vectors left open.
 
-Its yes counts from a stated sureness on, and never over a figure: a number that the passage does not have stays missing.
+How sure it is comes from the likelihoods of its three words where the provider tells them, else from the mark it gives
+itself; it counts from a fitted sureness on (``thresholds.json``), and never over a figure: a number that the passage does not
+have stays missing.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -10,9 +12,9 @@ from suffice.asks import Support, SupportResponse
 from suffice.types import Note, Passage
 from suffice.write.checkers.base import Finding
 from suffice.write.checkers.lexical import Lexical, lacks_a_number
+from suffice.write.checkers.thresholds import Thresholds, thresholds
 
 ASKED = 2  # Passages a claim; each costs a call.
-SURE = 7  # Of 10.
 _LONGEST = 4000  # Characters of a passage that are shown.
 
 Question = Callable[[Support], Awaitable[SupportResponse | None]]
@@ -21,8 +23,9 @@ Question = Callable[[Support], Awaitable[SupportResponse | None]]
 class ModelChecker:
     name = "model"
 
-    def __init__(self, ask: Question) -> None:
+    def __init__(self, ask: Question, limits: Thresholds | None = None) -> None:
         self._ask = ask
+        self._limits = limits or thresholds()
         self._silent = (
             False  # A model that did not answer once is not asked again: each question would cost its time-out.
         )
@@ -37,14 +40,32 @@ class ModelChecker:
         return found
 
     async def _read(self, claim: str, passage: Passage, nearest: Finding) -> Finding:
-        shown = Note(passage.text[:_LONGEST], (), passage.title, passage.kind)
-        answer = await self._ask(Support(claim, (shown,)))
+        answer = await self._ask(Support(claim, (shown(passage),)))
         self._silent = answer is None
-        if answer is None or answer.stance == "NEITHER" or (answer.sure is not None and answer.sure < SURE):
-            return nearest
-        score = 0.5 if answer.sure is None else answer.sure / 10
-        if answer.stance == "CONTRADICTS":
-            return replace(nearest, stance="contradicts", score=score, why=nearest.why or "the source says otherwise")
-        if lacks_a_number(claim, passage.text):
-            return nearest
-        return replace(nearest, stance="supports", score=score, why="")
+        return nearest if answer is None else read_as(answer, nearest, claim, passage, self._limits)
+
+
+def shown(passage: Passage) -> Note:
+    """The passage as the model gets it."""
+    return Note(passage.text[:_LONGEST], (), passage.title, passage.kind)
+
+
+def read_as(answer: SupportResponse, nearest: Finding, claim: str, passage: Passage, limits: Thresholds) -> Finding:
+    """What the model's answer makes of the nearest stretch."""
+    in_favour, against = _sureness(answer, "SUPPORTS", limits), _sureness(answer, "CONTRADICTS", limits)
+    marks = (limits.model_supports, limits.model_contradicts) if answer.shares else (limits.model_mark,) * 2
+    if in_favour >= marks[0] and in_favour >= against:
+        missing = lacks_a_number(claim, passage.text)
+        return nearest if missing else replace(nearest, stance="supports", score=in_favour, why="")
+    if against >= marks[1]:
+        return replace(nearest, stance="contradicts", score=against, why=nearest.why or "the source says otherwise")
+    return nearest
+
+
+def _sureness(answer: SupportResponse, word: str, limits: Thresholds) -> float:
+    """How sure the model is of one of its words, from 0 to 1; a word without a mark just counts."""
+    if answer.shares:
+        return answer.shares[word]
+    if answer.stance != word:
+        return 0.0
+    return limits.model_mark if answer.sure is None else answer.sure / 10

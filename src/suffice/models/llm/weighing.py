@@ -1,0 +1,41 @@
+"""How likely each of a few words was as the beginning of an answer, where the provider says (log-probabilities).
+
+A sureness that a model writes down is a figure of speech; what it would have written instead is a measurement.
+"""
+
+from collections.abc import Mapping, Sequence
+from math import exp
+from typing import Any
+
+ALTERNATIVES = 20  # As many as OpenAI gives; other servers give as many as they are asked for.
+
+
+def shares(text: str, tokens: Sequence[Mapping[str, Any]], choices: Sequence[str]) -> dict[str, float]:
+    """The share of each choice in what could have come first; empty when the provider gave nothing that tells.
+
+    A token is often only the beginning of a word: it counts for the one choice that it begins.
+
+    >>> top = [{"token": " NE", "logprob": -0.1}, {"token": "SUP", "logprob": -2.4}, {"token": "The", "logprob": -9.0}]
+    >>> {word: round(share, 2) for word, share in shares("NEITHER 8", [{"token": " NE", "top_logprobs": top}],
+    ...     ("SUPPORTS", "NEITHER")).items()}
+    {'SUPPORTS': 0.09, 'NEITHER': 0.91}
+    """
+    first = next((token for token in tokens if _word(token)), None)
+    if first is None or not text.strip().upper().startswith(tuple(choices)) or not _begun(first, choices):
+        return {}  # It said something else before, such as what it thought.
+    found = dict.fromkeys(choices, 0.0)
+    for other in first.get("top_logprobs") or ():
+        if len(begun := _begun(other, choices)) == 1:
+            found[begun[0]] += exp(other["logprob"])
+    total = sum(found.values())
+    return {choice: share / total for choice, share in found.items()} if total else {}
+
+
+def _begun(token: Mapping[str, Any], choices: Sequence[str]) -> list[str]:
+    """The choices that the token is a beginning of."""
+    word = _word(token)
+    return [choice for choice in choices if word and choice.startswith(word)]
+
+
+def _word(token: Mapping[str, Any]) -> str:
+    return str(token.get("token") or "").strip().upper()
