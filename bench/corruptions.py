@@ -63,13 +63,13 @@ def material(data: Path, most: int) -> list[Passage]:
     for line in (data / "scifact" / "documents.jsonl").read_text().splitlines()[: most // 2]:
         row = json.loads(line)
         found.append(Passage(row["id"], " ".join(row["sentences"]), row["title"], Place("scifact", record=row["id"])))
-    Random(23).shuffle(found)  # Not the order that was looked at while the rules were written.
+    Random(71).shuffle(found)  # A draw that nobody looked at while the rules were written, as is the one below.
     return found[:most]
 
 
 def corrupted(passages: Sequence[Passage], most: int) -> Iterator[tuple[str, str, Passage]]:
     """(what was done, the sentence, the passage it is held against)."""
-    random = Random(7)
+    random = Random(5)
     taken = 0
     for number, passage in enumerate(passages):
         whole = [passage.text[start:end] for start, end in sentences(passage.text)]

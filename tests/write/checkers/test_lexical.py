@@ -76,3 +76,42 @@ def test_a_name_may_stand_in_the_title_where_the_sentence_points_back():
 def test_the_stretch_is_exact():
     found = Lexical().check("Ida Halloran founded Halloran Works.", BRIDGE)
     assert BRIDGE.text[found.start : found.end].startswith("Halloran Works was founded by Ida Halloran")
+
+
+KEEPERS = passage(
+    "k",
+    "Marta Holm kept the northern light at Velholm, and Jens Dahl kept the southern one at Torvik. "
+    "The pilots of Karsund trained under Jens Dahl.",
+    "Lights of the strait",
+)
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "The pilots of Karsund trained under Marta Holm.",
+        "Marta Holm kept the northern light at Torvik, and Jens Dahl kept the southern one at Torvik.",
+        "Jens Dahl kept the northern light at Velholm.",
+    ],
+    ids=["of the sentence before", "said twice", "of the same sentence"],
+)
+def test_a_name_that_the_source_has_in_another_place_supports_nothing(claim):
+    assert stance(claim, KEEPERS) != "supports"
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "Jens Dahl kept the southern light at Torvik, and Marta Holm kept the northern one at Velholm.",
+        "At Velholm, Marta Holm kept the northern light.",
+        "The pilots of Karsund trained under Dahl.",
+    ],
+    ids=["order", "front", "shorter"],
+)
+def test_names_that_have_only_moved_still_support(claim):
+    assert stance(claim, KEEPERS) == "supports"
+
+
+def test_a_name_that_is_said_twice_has_not_changed_places():
+    twice = passage("t", "The Elia letter follows the life of Elia Kazan and how Kazan influenced Kent Jones.", "Elia")
+    assert stance(f"According to the source, {twice.text}", twice) == "supports"

@@ -8,6 +8,7 @@ figure, a negation, a direction or the roles differ. The two thresholds are fitt
 """
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -16,6 +17,7 @@ from suffice.text.entities import bare
 from suffice.text.sentences import units
 from suffice.types import Passage
 from suffice.write.checkers.base import Finding
+from suffice.write.checkers.exchanged import exchanged
 from suffice.write.checkers.numbers import Number
 from suffice.write.checkers.polarity import opposite_by_prefix
 from suffice.write.checkers.reading import Reading, read
@@ -95,9 +97,13 @@ def compared(claim: str, passage: Passage) -> list[tuple[int, int, Comparison]]:
         marker = _MARKER.match(passage.text, start, end)
         spans.append((marker.end() if marker else start, end))
     single = [near(wanted, read(_one_line(passage.text[start:end])).stems, around) for start, end in spans]
+    wrong: dict[int, str] = {}
     for i, (start, end) in enumerate(spans):
         if single[i] >= _LEAST:
-            found.append((start, end, compare(wanted, read(_one_line(passage.text[start:end])), around)))
+            said = read(_one_line(passage.text[start:end]))
+            wrong[i] = exchanged(wanted, said)
+            row = compare(wanted, said, around)
+            found.append((start, end, replace(row, missing=row.missing or wrong[i])))
     for i, ((start, middle), (after, end)) in enumerate(pairwise(spans)):
         if min(single[i], single[i + 1]) < 0.15 or max(single[i], single[i + 1]) < _LEAST or end - start > 900:
             continue
@@ -108,7 +114,8 @@ def compared(claim: str, passage: Passage) -> list[tuple[int, int, Comparison]]:
             core = second if single[i + 1] >= single[i] else first
             row = compare(wanted, read(_one_line(passage.text[start:end])), around)
             lacking = _missing(wanted, core, core.stems | named | (around if core.refers else frozenset()))
-            found.append((start, end, replace(row, missing=row.missing or ("" if "name" not in lacking else lacking))))
+            lacking = lacking if "name" in lacking else wrong.get(i) or wrong.get(i + 1, "")
+            found.append((start, end, replace(row, missing=row.missing or lacking)))
     return found
 
 
@@ -210,11 +217,12 @@ def _opposed(claim: Reading, said: Reading) -> str:
 
 
 def _swapped(claim: Reading, said: Reading) -> str:
-    """Two names or numbers that have changed places around the same word."""
-    places: dict[str, int] = {}
-    for position, mark in enumerate(said.marks):
-        places.setdefault(mark.key, position)
-    anchors = [(i, mark) for i, mark in enumerate(claim.marks) if mark.anchor and mark.key in places]
+    """Two names or numbers that have changed places around the same word. One that is said twice has no place of its own."""
+    ours, theirs = (Counter(mark.key for mark in one.marks) for one in (claim, said))
+    places = {mark.key: position for position, mark in enumerate(said.marks) if theirs[mark.key] == 1}
+    anchors = [
+        (i, mark) for i, mark in enumerate(claim.marks) if mark.anchor and ours[mark.key] == 1 and mark.key in places
+    ]
     if "by" in claim.words ^ said.words:
         return ""
     for (i, one), (j, other) in pairwise(anchors):

@@ -82,7 +82,7 @@ class Reading:
     """It points back to something named before: a pronoun, or a thing with a definite article in front."""
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def read(text: str) -> Reading:
     """The sentence, read; the latest sentences are kept."""
     figures = numbers(text)
@@ -136,7 +136,7 @@ def read(text: str) -> Reading:
     )
 
 
-@lru_cache(maxsize=32768)
+@lru_cache(maxsize=8192)
 def word_stems(word: str) -> tuple[str, ...]:
     """The stems of one written word; a compound has several."""
     bare = re.sub(r"['’]s?$", "", word)
