@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from fake_llm import FakeLlm, Say
 
 TRUE = "# Bees\n\nKarl von Frisch decoded the dance in 1927.\n\n- A hive holds one queen.\n- Why is that?\n"
 
@@ -93,3 +94,24 @@ def test_a_text_without_claims(suffice: Callable, docs: Path, write: Callable) -
     done = suffice("check", write("# Only a heading\n"), "--docs", docs, "--alpha", 1)
     assert done.status == 0
     assert "no claim" in done.err
+
+
+REWORDED = "It was Karl von Frisch who in 1927 worked out what the dance means.\n"
+
+
+@pytest.mark.parametrize(
+    ("said", "status"), [("SUPPORTS 9", 0), ("NEITHER 9", 1), (Say("out of order", status=401), 1)]
+)
+def test_a_named_model_reads_what_words_leave_open(
+    suffice: Callable, docs: Path, write: Callable, monkeypatch: pytest.MonkeyPatch, said: str | Say, status: int
+) -> None:
+    check = ("check", write(REWORDED), "--docs", docs, "--alpha", 1)
+    with FakeLlm([said]) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        named = suffice(*check, "--model", "openai:fake-model")
+        assert named.status == status, named.err
+        assert len(server.requests) == 1
+        assert "bees" in json.dumps(server.requests[0]["messages"]).lower()
+        assert ("out of order" in named.err) == isinstance(said, Say)
+        assert suffice(*check).status == 1
+        assert len(server.requests) == 1

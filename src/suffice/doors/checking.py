@@ -3,19 +3,22 @@
 import json
 import sys
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 from rich.console import Console
 from rich.text import Text
 
 from suffice import settings
+from suffice.asks import Support, SupportResponse
 from suffice.doors.interrupt import interruptible
 from suffice.doors.terminal import Terminal
-from suffice.errors import INTERRUPTED, InputError
+from suffice.errors import INTERRUPTED, InputError, ModelError
 from suffice.front import Options, open_corpus, standard_input
+from suffice.models.base import speaks
 from suffice.types import Claim
 from suffice.write.audit import Audit
-from suffice.write.checkers import standard
+from suffice.write.checkers import Question, standard
 from suffice.write.marks import GLYPHS
 from suffice.write.verdicts import Checked
 
@@ -30,8 +33,10 @@ def check(file: str, options: Options, *, as_json: bool) -> int:
     with Terminal().watching() as terminal:
 
         async def work() -> tuple[Audit, list[tuple[Claim, Checked]]]:
-            corpus = await open_corpus(options, settings.load(), terminal.say, terminal.progress)
-            audit = Audit(text, corpus, standard(corpus.embed if options.alpha != 1 else None))
+            config = settings.load()
+            ask = _asking(options.model, config, terminal.say)
+            corpus = await open_corpus(options, config, terminal.say, terminal.progress)
+            audit = Audit(text, corpus, standard(corpus.embed if options.alpha != 1 else None, ask))
             found = []
             async for each in audit.claims():
                 found.append(each)
@@ -53,6 +58,24 @@ def check(file: str, options: Options, *, as_json: bool) -> int:
     else:
         _show(found)
     return int(any(claim.support in ("contradicted", "unsupported") for claim, _ in found))
+
+
+def _asking(wanted: str | None, config: settings.Settings, say: Callable[[str], None]) -> Question | None:
+    """How the named model is asked; a failure is said, and the claim stays as words and figures left it."""
+    from suffice.models.choose import choose
+
+    model = choose(wanted, config, say)(None) if wanted else None
+    if model is None or not speaks(model):
+        return None
+
+    async def ask(question: Support) -> SupportResponse | None:
+        try:
+            return (await model(question)).answer
+        except ModelError as error:
+            say(f"{error}. The rest is checked without a model.")
+            return None
+
+    return ask
 
 
 def _read(file: str, options: Options) -> str:

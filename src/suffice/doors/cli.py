@@ -231,6 +231,14 @@ def check(
     include: Include = None,
     exclude: Exclude = None,
     alpha: Alpha = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            help="Also ask this language model about claims that words and figures leave open; as for ask, but never "
+            "chosen by the environment: without it nothing leaves this machine.",
+            metavar="PROVIDER:NAME",
+        ),
+    ] = None,
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
@@ -238,7 +246,7 @@ def check(
     from suffice.doors import checking
     from suffice.front import Options
 
-    options = Options(docs=docs, alpha=alpha, include=include or (), exclude=exclude or ())
+    options = Options(docs=docs, alpha=alpha, model=model, include=include or (), exclude=exclude or ())
     raise typer.Exit(checking.check(file, options, as_json=as_json))
 
 
