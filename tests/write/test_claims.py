@@ -93,7 +93,10 @@ def test_what_cannot_be_checked_says_why(sentence, why):
     assert why in statement.idle
 
 
-@pytest.mark.parametrize("sentence", ["The bridge is 420 m long.", "The sources do not contain copper [1]."])
+@pytest.mark.parametrize(
+    "sentence",
+    ["The bridge is 420 m long.", "The sources do not contain copper [1].", "There are 17 years between them [3]."],
+)
 def test_what_can_be_checked(sentence):
     [statement] = statements(sentence)
     assert statement.idle == ""

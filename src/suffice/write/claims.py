@@ -80,7 +80,8 @@ class Statement:
         if not self.handles and _ABOUT_THE_SEARCH.search(self.said):
             return "it speaks of the search itself"
         reading = read(self.said)
-        if len(reading.stems) + len(reading.numbers) < 2:
+        cited_figure = bool(self.handles and reading.numbers)
+        if len(reading.stems) + len(reading.numbers) < 2 and not cited_figure:
             return "it says too little to be checked"
         return ""
 
