@@ -1,10 +1,15 @@
 """Every test: no key, model or server of whoever runs the tests is picked up, and waiting before a retry takes no time."""
 
 import os
+import shutil
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import hypothesis
 import pytest
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 hypothesis.settings.register_profile("busy", deadline=None)  # A busy machine is no fault.
 hypothesis.settings.load_profile("busy")
@@ -28,3 +33,17 @@ def no_waiting() -> Iterator[None]:
     stamina.set_testing(True, attempts=3, cap=True)
     yield
     stamina.set_testing(False)
+
+
+@pytest.fixture(scope="module")
+def browser() -> "Iterator[Browser]":
+    """A real browser. While it is open the thread has an event loop, so modules that use it cannot run one of their own."""
+    from playwright.sync_api import sync_playwright
+
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("needs Debian's chromium: apt-get install chromium")
+    with sync_playwright() as play:
+        launched = play.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+        yield launched
+        launched.close()

@@ -1,13 +1,10 @@
 """The report lets a reader step through the rounds: without a script, with it, by mouse and by keyboard."""
 
-import shutil
 from dataclasses import replace
 
 import pytest
 
 from suffice.write import html, steps
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
 
 @pytest.fixture
@@ -41,36 +38,31 @@ def test_a_report_that_kept_no_steps_has_no_such_section(stop, report):
     assert 'id="steps"' not in html.render(report)
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="no browser")
-def test_buttons_and_arrow_keys_step_through(told, report, tmp_path):
-    from playwright.sync_api import sync_playwright
-
+def test_buttons_and_arrow_keys_step_through(told, report, tmp_path, browser):
     path = tmp_path / "report.html"
     path.write_text(html.render(replace(report, stop=told)), encoding="utf-8")
-    with sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        page = browser.new_page()
-        page.goto(path.as_uri())
-        section = page.locator("#steps")
+    page = browser.new_page()
+    page.goto(path.as_uri())
+    section = page.locator("#steps")
 
-        def shown():
-            open_steps = section.locator("details.step[open] summary")
-            assert open_steps.count() == 1
-            return open_steps.inner_text().split(" · ")[0]
+    def shown():
+        open_steps = section.locator("details.step[open] summary")
+        assert open_steps.count() == 1
+        return open_steps.inner_text().split(" · ")[0]
 
-        assert shown() == "Round 1"
-        section.get_by_role("button", name="Next").click()
-        assert shown() == "Round 2"
-        for _ in range(6):
-            page.keyboard.press("ArrowRight")
-        assert shown() == "Round 5"
-        assert section.get_by_role("status").inner_text() == "Round 5 of 5"
-        page.keyboard.press("ArrowLeft")
-        assert shown() == "Round 4"
-        still = browser.new_context(java_script_enabled=False).new_page()
-        still.goto(path.as_uri())
-        assert not still.get_by_role("button", name="Next").is_visible()
-        still.locator("details.step summary").nth(2).click()
-        assert still.locator("details.step[open]").count() == 1
-        assert still.get_by_text("Page 3 (a.py:1-2)").is_visible()
-        browser.close()
+    assert shown() == "Round 1"
+    section.get_by_role("button", name="Next").click()
+    assert shown() == "Round 2"
+    for _ in range(6):
+        page.keyboard.press("ArrowRight")
+    assert shown() == "Round 5"
+    assert section.get_by_role("status").inner_text() == "Round 5 of 5"
+    page.keyboard.press("ArrowLeft")
+    assert shown() == "Round 4"
+    still = browser.new_context(java_script_enabled=False).new_page()
+    still.goto(path.as_uri())
+    assert not still.get_by_role("button", name="Next").is_visible()
+    still.locator("details.step summary").nth(2).click()
+    assert still.locator("details.step[open]").count() == 1
+    assert still.get_by_text("Page 3 (a.py:1-2)").is_visible()
+    browser.close()

@@ -1,17 +1,14 @@
 """The page in a real browser: ask, watch, stop, come back, try another gate, open a citation; by keyboard and on a phone."""
 
-import shutil
 from collections.abc import Iterator
 
 import pytest
+from accessible import violations
 from doors_http import running
-from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, expect
 
 from suffice.jobs.keys import Allowance
 from suffice.testing import WordSearch, passage
-
-CHROMIUM = shutil.which("chromium")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs Debian's chromium: apt-get install chromium")
 
 expect.set_options(timeout=30_000)
 TASK = "Who decoded the waggle dance?"
@@ -27,14 +24,6 @@ class Slow(WordSearch):
 
         await asyncio.sleep(self.seconds)
         return await super().__call__(query, k)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as play:
-        launched = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
-        yield launched
-        launched.close()
 
 
 @pytest.fixture
@@ -75,7 +64,7 @@ def ask(page: Page, task: str = TASK) -> None:
 
 
 def finished(page: Page) -> None:
-    expect(page.locator("#report main")).to_be_visible()
+    expect(page.locator("#report #answer")).to_be_visible()
 
 
 def test_ask_watch_and_read(page: Page) -> None:
@@ -85,6 +74,14 @@ def test_ask_watch_and_read(page: Page) -> None:
     expect(page.locator("#answer")).to_contain_text("Karl von Frisch")
     expect(page.locator("#why")).to_contain_text("Stopped after")
     expect(page.locator("#cancel")).to_be_hidden()
+
+
+def test_the_page_and_its_report_pass_an_accessibility_check(page: Page) -> None:
+    page.goto("/")
+    assert violations(page) == []
+    ask(page)
+    finished(page)
+    assert violations(page) == []
 
 
 def test_rounds_arrive_while_the_run_goes_on_and_it_can_be_stopped(page: Page, service) -> None:

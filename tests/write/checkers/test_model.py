@@ -47,6 +47,22 @@ def test_what_words_settle_costs_no_call():
     assert asked == []
 
 
+def test_a_claim_that_is_checked_again_costs_nothing_again():
+    asked = []
+
+    async def ask(question):
+        asked.append(question)
+        return SupportResponse("NEITHER", 9)
+
+    async def twice():
+        checker = standard(None, ask)
+        await checker(CLAIM, [SOURCE])
+        await checker(CLAIM, [SOURCE, passage("q", f"{SOURCE.text} It rained.", "Meridian bridge")])
+
+    asyncio.run(twice())
+    assert len(asked) == 2
+
+
 def test_a_yes_does_not_count_over_a_figure():
     claim = "Nobody came to harm when the Meridian bridge was erected by Halloran Works for 12 million."
     assert checked(SupportResponse("SUPPORTS", 10), claim=claim)[0] == [None]

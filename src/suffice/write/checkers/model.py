@@ -26,6 +26,9 @@ class ModelChecker:
     def __init__(self, ask: Question, limits: Thresholds | None = None) -> None:
         self._ask = ask
         self._limits = limits or thresholds()
+        self._answers: dict[
+            tuple[str, str], SupportResponse
+        ] = {}  # A claim is checked again when there is new evidence.
         self._silent = (
             False  # A model that did not answer once is not asked again: each question would cost its time-out.
         )
@@ -40,8 +43,11 @@ class ModelChecker:
         return found
 
     async def _read(self, claim: str, passage: Passage, nearest: Finding) -> Finding:
-        answer = await self._ask(Support(claim, (shown(passage),)))
+        key = claim, passage.text
+        answer = self._answers.get(key) or await self._ask(Support(claim, (shown(passage),)))
         self._silent = answer is None
+        if answer is not None:
+            self._answers[key] = answer
         return nearest if answer is None else read_as(answer, nearest, claim, passage, self._limits)
 
 

@@ -123,6 +123,11 @@ async function finish(id) {
   byId("run-title").textContent = job.report.task;
   const parts = drawn(await api.text(`/jobs/${id}/report.html`), "text/html");
   byId("report").replaceChildren(...parts.filter((part) => !part.matches("script, .skip")));
+  for (const main of byId("report").querySelectorAll("main")) {  // A page has one, and this one has it already.
+    const plain = document.createElement("div");
+    plain.append(...main.childNodes);
+    main.replaceWith(plain);
+  }
   byId("live").hidden = true;
   whatif.refresh();
 }

@@ -1,0 +1,12 @@
+"""What an accessibility check of a page in a real browser finds wrong with it."""
+
+from typing import Any
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page
+
+
+def violations(page: Page) -> list[str]:
+    """Each rule that the page breaks, with the first element that breaks it."""
+    found: list[dict[str, Any]] = Axe().run(page).response["violations"]
+    return [f"{rule['id']}: {rule['help']} ({rule['nodes'][0]['html'][:200]})" for rule in found]
