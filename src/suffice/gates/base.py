@@ -76,9 +76,10 @@ class Composed(Gate):
     def __init__(self, parts: tuple[Gate, ...]) -> None:
         self.parts = parts
         self.needs = frozenset[str]().union(*(part.needs for part in parts))
+        self._text = f" {self.sign} ".join(f"({part})" if isinstance(part, Composed) else str(part) for part in parts)
 
     def __str__(self) -> str:
-        return f" {self.sign} ".join(f"({part})" if isinstance(part, Composed) else str(part) for part in self.parts)
+        return self._text
 
 
 class AnyOf(Composed):

@@ -14,13 +14,13 @@ class Sightings:
     """Counts sightings; both estimates cost O(1) after O(new) counting."""
 
     def __init__(self) -> None:
-        self._times: Counter[Hashable] = Counter()
+        self._times: dict[Hashable, int] = {}
         self._of: Counter[int] = Counter()
         self.total = 0
 
     def add(self, things: Iterable[Hashable]) -> None:
         for thing in things:
-            times = self._times[thing]
+            times = self._times.get(thing, 0)
             self._times[thing] = times + 1
             if times:
                 self._of[times] -= 1

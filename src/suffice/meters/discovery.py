@@ -7,11 +7,16 @@ bridges.open                                     names that passages introduced 
 score.drop                                       how far this round's best score lies below the first round's, as a share
 """
 
+import re
+from collections import defaultdict
+
 from suffice.measure.richness import Sightings
 from suffice.meters.base import Context, Moment, Sight
 from suffice.text.entities import facets, names, stems
-from suffice.text.tokens import words, words_once
+from suffice.text.tokens import word_set, words
 from suffice.types import Readings
+
+_LATIN = re.compile(r"[\x00-\u024f\u2010-\u2044]*")  # In other scripts an index may cut words elsewhere than we do.
 
 
 class Unseen:
@@ -54,15 +59,16 @@ class Bridges:
 
     def __init__(self, context: Context = Context()) -> None:
         self._named = set(words(context.question or ""))
-        self._missing: dict[str, set[str]] = {}
-        self._waiting: dict[str, list[str]] = {}
+        self._introduced: set[str] = set()
+        self._missing: dict[str, int] = {}
+        self._waiting: dict[str, list[str]] = defaultdict(list)
         self._blind = False
 
     def read(self, sight: Sight) -> Readings:
         for word in {word for query in sight.queries for word in words(query)} - self._named:
             self._named.add(word)
             for name in self._waiting.pop(word, ()):
-                self._missing[name].discard(word)
+                self._missing[name] -= 1
                 if not self._missing[name]:
                     del self._missing[name]
         for hit in sight.new:
@@ -73,13 +79,14 @@ class Bridges:
         return {"bridges.open": None if self._blind or sight.failed else float(len(self._missing))}
 
     def _introduce(self, name: str) -> None:
-        if name in self._missing:
+        if name in self._introduced:
             return
-        missing = set(words(name)) - self._named
+        self._introduced.add(name)
+        missing = [word for word in dict.fromkeys(words(name)) if word not in self._named]
         if missing:
-            self._missing[name] = missing
+            self._missing[name] = len(missing)
             for word in missing:
-                self._waiting.setdefault(word, []).append(name)
+                self._waiting[word].append(name)
 
 
 class Residual:
@@ -94,22 +101,27 @@ class Residual:
         self._left = set[str]().union(*(part.stems for part in parts))
         self._blind = not self._all
         self._met: set[str] = set()
+        # A word and its stem begin with the same two letters, but for ``dying``, whose stem is ``die``.
+        self._starts = {stem[:2].replace("y", "i") for stem in self._left}
 
     def read(self, sight: Sight) -> Readings:
         for hit in sight.new:
             if hit.text is None:
                 self._blind = True
-            elif self._left:
-                self._left.difference_update(stems(self._unmet(f"{hit.title or ''} ", hit.text)))
+            elif self._left and (unmet := self._unmet(f"{hit.title or ''} ", hit.text)):
+                self._left.difference_update(stems(unmet))
         return {"question.residual": None if self._blind else len(self._left) / self._all}
 
     def _unmet(self, title: str, text: str) -> str:
-        """What has to be looked at: of a plain text only the words that no passage had before."""
-        if not (title.isascii() and text.isascii()):
+        """What has to be looked at: of a Latin text only words that no passage had before and that may be one wanted."""
+        if not all(part.isascii() or _LATIN.fullmatch(part) for part in (title, text)):
             return title + text
-        new = {*words_once(title), *words_once(text)} - self._met
+        new = (word_set(text) - self._met) | (word_set(title) - self._met)
         self._met |= new
-        return " ".join(new)
+        starts = self._starts
+        return " ".join(
+            word for word in new if word[:2].replace("y", "i") in starts or "_" in word or not word.isascii()
+        )
 
 
 class ScoreDrop:

@@ -9,7 +9,7 @@ novelty.words         0–10: share of the round's words that no accepted round 
 from collections import deque
 
 from suffice.meters.base import Context, Moment, Sight
-from suffice.text.tokens import jaccard, words, words_once
+from suffice.text.tokens import jaccard, word_set, words
 from suffice.types import Readings
 
 WINDOW = 5
@@ -67,9 +67,10 @@ class WordNovelty:
         hits = [*sight.raw, *sight.new]
         if any(hit.text is None for hit in hits):
             return {"novelty.words": None}
-        found = set[str]().union(*(words_once(text) for text in {hit.text or "" for hit in hits}))
+        found = frozenset[str]().union(*(word_set(text) for text in {hit.text or "" for hit in hits}))
         if not found:
             return {"novelty.words": 0.0}
-        score = 10.0 if not self._known else float(round(10 * len(found - self._known) / len(found)))
-        self._known |= found
+        new = found - self._known
+        score = 10.0 if not self._known else float(round(10 * len(new) / len(found)))
+        self._known |= new
         return {"novelty.words": score}

@@ -14,13 +14,15 @@ embeddings: they were tried and added nothing (bench/stopping.md).
 import re
 import unicodedata
 from collections import defaultdict
+from collections.abc import Sequence
 
 from suffice.meters.base import Context, Hit, Moment, Sight
-from suffice.text.tokens import STOP_WORDS, words_once
+from suffice.text.tokens import STOP_WORDS, words, words_once
 from suffice.types import Readings
 
 _WORD = re.compile(r"[^\W_]+")
 _BRACKET = re.compile(r"\s*\([^)]*\)")
+_OTHER = re.compile(r"[^\x00-\x7f]")
 _POSSESSIVE = re.compile(r"['’]s\b")
 # Beyond stop words: words that ask or count and that evidence need not repeat.
 _IDLE = STOP_WORDS | frozenset(
@@ -29,7 +31,7 @@ _IDLE = STOP_WORDS | frozenset(
 )
 _STEM = 6
 _LINKABLE = (
-    50  # Seen passages that a new title is looked for in: the latest ones, so that a round's cost does not grow.
+    50  # Seen texts of equal cover that a new title is looked for in: the latest, so that a round's cost does not grow.
 )
 
 
@@ -52,12 +54,16 @@ class Worth:
         self._covered = 0
         self._best_one = self._best_two = self._best_linked = 0
         self._starts = {key[:3] for key in keys}  # Few words begin like a key: the others need no stem.
+        # Words met so far, and those among them that are a word of the question.
+        self._met: set[str] = set()
+        self._matching: dict[str, int] = {}
         self._covers: set[int] = set()
-        # For links: seen passages, by each of their words; covers by title; lengths of the titles that begin with a word.
-        self._seen: list[tuple[int, str, tuple[str, ...]]] = []
+        # For links: seen passages, by each of their words; covers by title; lengths of titles by their first two words.
+        self._seen: list[tuple[int, frozenset[str], str, tuple[str, ...]]] = []
+        self._indexed = 0
         self._holding: dict[str, list[int]] = defaultdict(list)
         self._titled: dict[tuple[str, ...], set[int]] = defaultdict(set)
-        self._lengths: dict[str, set[int]] = defaultdict(set)
+        self._lengths: dict[str, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
         self._ids: set[str] = set()
         self._with_text = self._blind = 0
 
@@ -84,11 +90,15 @@ class Worth:
             return
         self._with_text += 1
         found = _words(f"{hit.title or ''} ", hit.text)
-        different = set(found)
-        cover, starts, bit = 0, self._starts, self._bit
-        for word in different:
-            if word[:3] in starts:
-                cover |= bit.get(_key(word), 0)
+        different = frozenset(found)
+        new = different - self._met
+        for word in new:
+            if word[:3] in self._starts and (bit := self._bit.get(_key(word))):
+                self._matching[word] = bit
+        self._met |= new
+        cover = 0
+        for word in different & self._matching.keys():
+            cover |= self._matching[word]
         self._covered |= cover
         self._best_one = max(self._best_one, cover.bit_count())
         if cover not in self._covers:  # Equal covers add nothing to one another, nor to others a second time.
@@ -96,30 +106,42 @@ class Worth:
                 self._best_two = max(self._best_two, (cover | other).bit_count())
             self._covers.add(cover)
         self._best_two = max(self._best_two, cover.bit_count() if self._with_text > 1 else 0)
-        self._link(cover, found, different, tuple(_WORD.findall(_folded(_BRACKET.sub("", hit.title or "")).lower())))
+        self._link(
+            cover, found, different, new, tuple(_WORD.findall(_folded(_BRACKET.sub("", hit.title or "")).lower()))
+        )
 
-    def _link(self, cover: int, found: list[str], different: set[str], title: tuple[str, ...]) -> None:
+    def _link(
+        self, cover: int, found: list[str], different: frozenset[str], new: frozenset[str], title: tuple[str, ...]
+    ) -> None:
         """Earlier titles within this text, then earlier texts with this title, which its rarest word finds."""
-        lengths = self._lengths
-        openings = {word for word in different if word in lengths}
-        for start, word in [item for item in enumerate(found) if item[1] in openings] if openings else ():
-            for length in lengths[word]:
+        openings = different & self._lengths.keys()
+        for start in [place for place, word in enumerate(found) if word in openings] if openings else ():
+            seconds = self._lengths[found[start]]
+            following = found[start + 1] if start + 1 < len(found) else ""
+            for length in (*seconds.get("", ()), *seconds.get(following, ())):
                 phrase = tuple(found[start : start + length])
                 for other in self._titled.get(phrase, ()) if phrase != title else ():
                     self._best_linked = max(self._best_linked, (cover | other).bit_count())
         name = " ".join(title)
         if len(name) > 2:
-            for number in min((self._holding.get(word, []) for word in title), key=len)[-_LINKABLE:]:
-                other, text, other_title = self._seen[number]
+            # A word that nobody has had before stands in no earlier text, so most new titles need no looking up.
+            for number in () if new.intersection(title) else self._holders(title)[-_LINKABLE:]:
+                other, _, text, other_title = self._seen[number]
                 together = (cover | other).bit_count()
                 if together > self._best_linked and other_title != title and f" {name} " in text:
                     self._best_linked = together
             self._titled[title].add(cover)
-            self._lengths[title[0]].add(len(title))
-        number, holding = len(self._seen), self._holding
-        for word in different:
-            holding[word].append(number)
-        self._seen.append((cover, f" {' '.join(found)} ", title))
+            self._lengths[title[0]][title[1] if len(title) > 1 else ""].add(len(title))
+        self._seen.append((cover, different, f" {' '.join(found)} ", title))
+
+    def _holders(self, title: tuple[str, ...]) -> Sequence[int]:
+        """The passages that hold the rarest word of a title. The index is brought up to date when it is needed."""
+        for number in range(self._indexed, len(self._seen)):
+            for word in self._seen[number][1] - STOP_WORDS:
+                self._holding[word].append(number)
+        self._indexed = len(self._seen)
+        rare = [self._holding.get(word, []) for word in title if word not in STOP_WORDS]
+        return min(rare, key=len, default=range(len(self._seen)))
 
     def _standout(self, sight: Sight) -> float | None:
         if self._round > 1:
@@ -141,15 +163,20 @@ def _keys_of(question: str) -> tuple[set[str], set[str]]:
 def _folded(text: str) -> str:
     """Without accents and possessive endings."""
     if not text.isascii():
-        text = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
+        text = _OTHER.sub(_unaccented, unicodedata.normalize("NFKD", text))
     return _POSSESSIVE.sub(" ", text)
+
+
+def _unaccented(match: re.Match[str]) -> str:
+    return "" if unicodedata.combining(match[0]) else match[0]
 
 
 def _words(title: str, text: str) -> list[str]:
     """The words of both. Where nothing is to be folded they are the usual ones, which others have asked for already."""
     if title.isascii() and text.isascii() and not any(mark in both for both in (title, text) for mark in ("_", "'s")):
         return [*words_once(title), *words_once(text)]
-    return _WORD.findall(_folded(title + text).lower())
+    folded = _folded(title + text)
+    return words(folded.replace("_", " ")) if folded.isascii() else _WORD.findall(folded.lower())
 
 
 def _key(word: str) -> str:

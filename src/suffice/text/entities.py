@@ -23,6 +23,7 @@ _IDENTIFIER = re.compile(r"\b(?:\w+(?:\.\w+)+|\w+_\w+|[a-z]+[A-Z]\w+|\w+\(\))")
 _REMARK = re.compile(r"\s*\([^()]*\)\s*$")
 _RUN = re.compile(r"[A-ZÀ-ÖØ-ÞĀ-Ž][\w'’-]+(?:\s+[A-ZÀ-ÖØ-ÞĀ-Ž][\w'’-]+)*")
 _POSSESSIVE = re.compile(r"['’]s$")
+_OWNERS = ("'s", "’s")
 _NUMBER = re.compile(r"\b\d[\d.,/:-]*\d\b|\b\d\b")
 _ASCII_WORD = re.compile(r"[a-z0-9]+")
 _KNOWN_WORDS = 100_000
@@ -103,16 +104,17 @@ def entities(text: str) -> tuple[str, ...]:
 @lru_cache(maxsize=4096)
 def names(text: str) -> tuple[str, ...]:
     """Only the runs of capitalised words: what leads on from one page to another. Numbers and quotations lead astray."""
-    found = (_opened(_POSSESSIVE.sub("", run.strip(" .,'’-"))) for run in _RUN.findall(text))
-    return tuple({name.lower(): name for name in found if len(name) > 1}.values())
-
-
-def _opened(name: str) -> str:
-    """A name without asking and stop words in front."""
-    pieces = name.split()
-    while pieces and pieces[0].lower() in _OPENING:
-        pieces = pieces[1:]
-    return " ".join(pieces)
+    found: dict[str, str] = {}
+    for run in dict.fromkeys(_RUN.findall(text)):
+        pieces = run.rstrip("'’-").split()
+        if pieces[-1][-2:] in _OWNERS:
+            pieces[-1] = pieces[-1][:-2]
+        while pieces and pieces[0].lower() in _OPENING:
+            del pieces[0]
+        name = " ".join(pieces)
+        if len(name) > 1:
+            found[name.lower()] = name
+    return tuple(found.values())
 
 
 def bare(title: str) -> str:
