@@ -23,7 +23,7 @@ from bridge_story import (
     setup,
 )
 
-from suffice.asks import ReflectionResponse
+from suffice.asks import ReflectionResponse, SupportResponse, SynthesisResponse
 from suffice.errors import ModelError
 from suffice.events import Finished, RoundDone, Searching, Stopped, Writing
 from suffice.pipeline import stream
@@ -290,6 +290,21 @@ def test_cancelled_while_writing():
     events = cancelled_during(Slow(script, role="draft"), None, Writing)
     assert events[-1].report.stop.reason == "cancelled"
     assert len(events[-1].report.stop.rounds) == 1
+
+
+def test_cancelled_while_claims_are_checked_keeps_those_that_are_certain():
+    draft = SynthesisResponse(
+        "Alpha was founded in 1900 [1]. Those who know it hold that it is a place of great renown [1]."
+    )
+    script = {"plan": [plan()], "reflect": [ENOUGH], "draft": [draft], "support": [SupportResponse("SUPPORTS", 9)]}
+    found = [passage("p1", "Alpha was founded in 1900. It is a place of some renown among those who know it.", "Alpha")]
+    events = cancelled_during(Slow(script, role="support"), FixtureSearch(default=found), Writing)
+    report = events[-1].report
+    assert report.stop.reason == "cancelled"
+    assert report.status == "partial"
+    assert "Alpha was founded in 1900. [1]" in report.final_answer.replace("1900 [1].", "1900. [1]")
+    assert "great renown" not in report.final_answer
+    assert {claim.support for claim in report.claims} == {"supported"}
 
 
 def test_every_ending_has_a_name_and_an_explanation():

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from suffice import plugins, settings
+from suffice.asks import SynthesisResponse
 from suffice.errors import ModelError
 from suffice.events import Continued, Event, Finished, Recalled, Started, Stopped, Writing
 from suffice.gates.base import Gate
@@ -92,6 +93,7 @@ async def stream(setup: Setup) -> AsyncGenerator[Event, None]:
     )
     gate = bounded(parts.gate, Bounds())
     stopped: Stopped | None = None
+    written: SynthesisResponse | None = None
     search = Screening(surviving(setup.search, run.fail), run.happenings.add)
     checker = standard_checker(setup.embed, run.attempt if speaks(run.model) else None)
     settle = Settling(run, search, checker, strict=setup.strict)
@@ -133,6 +135,8 @@ async def stream(setup: Setup) -> AsyncGenerator[Event, None]:
             task.uncancel()  # Interrupted once: the report of what was gathered still goes out.
         stopped = cancelled(run, gate)
         yield stopped
+        if written is not None and review.best is None:  # It was being checked; what is certain at a glance goes out.
+            review.best = await settle.at_once(written)
     except ModelError as error:  # Asks fail inside the run; this is an embeddings server that went away.
         if not run.records:
             raise

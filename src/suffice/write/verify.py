@@ -24,7 +24,7 @@ from suffice.search.base import Search
 from suffice.text.entities import content_stems
 from suffice.text.markup import CITATION, escape
 from suffice.types import Failure, Hits, Passage, Query, Round
-from suffice.write.checkers import Checker
+from suffice.write.checkers import Checker, Lexical
 from suffice.write.claims import CONTRADICTED, UNSUPPORTED, Statement, statements
 from suffice.write.report import checked as checked_citations
 from suffice.write.verdicts import Checked, Spoken, judge
@@ -45,6 +45,7 @@ class Settling:
         self._search = search
         self._checker = checker
         self._strict = strict
+        self._hurried = False
         self._known: dict[tuple[str, tuple[str, ...]], tuple[int, Checked]] = {}
         self._looked_for: set[str] = set()
         self._settled: dict[str, tuple[Checked, ...]] = {}
@@ -72,6 +73,11 @@ class Settling:
             risks=await self._lines(written.risks),
             open_questions=tuple(dict.fromkeys(questions)),
         )
+
+    async def at_once(self, written: SynthesisResponse) -> SynthesisResponse:
+        """The same for somebody who will not wait: by words and figures alone, without a search or a model."""
+        self._checker, self._hurried = Lexical(), True
+        return await self(written)
 
     def claims(self, written: SynthesisResponse | None) -> tuple[Checked, ...]:
         """The verdicts on a text that was settled."""
@@ -104,7 +110,7 @@ class Settling:
         lacking = [one.statement.said for one in checked if one.support == "unsupported" and one.elsewhere is None]
         fresh = [said for said in dict.fromkeys(lacking) if said not in self._looked_for][:QUERIES]
         queries = self._run.fresh([Query(said, "support for a claim") for said in fresh])
-        if not queries or self._run.degraded or self._run.seconds_left == 0:
+        if not queries or self._hurried or self._run.degraded or self._run.seconds_left == 0:
             return False
         self._looked_for.update(fresh)
         before = len(self._run.evidence)
