@@ -39,8 +39,9 @@ def test_a_run_is_exported(suffice, asked, tmp_path):
 def test_deleting(suffice, asked):
     ended = suffice("runs", "delete")
     assert (ended.status, "--all" in ended.err) == (2, True)
-    assert suffice("runs", "delete", asked).out == "Deleted 1 run.\n"
+    assert suffice("runs", "delete", asked).out == "Deleted 1 run and 1 finding.\n"
     assert suffice("runs", "show", asked).status == 2
+    assert suffice("memory", "search").out == "Nothing is remembered yet.\n"
     assert suffice("runs", "delete", "--all").out == "Deleted 0 runs.\n"
 
 

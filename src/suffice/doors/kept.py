@@ -78,7 +78,7 @@ def delete(
     every: Annotated[bool, typer.Option("--all", help="All of them.")] = False,
     debug: Debug = False,
 ) -> None:
-    """Forget runs: their line in the log, their trace and their report."""
+    """Forget runs: their line in the log, their trace, their report, and what is remembered of them."""
     from suffice.errors import InputError
     from suffice.runs import delete, find, rows, unfinished
 
@@ -91,9 +91,13 @@ def delete(
         if every
         else {name if name in logged else find(data_dir, name).name for name in names or ()}
     )
+    known = {finding.run: finding.id for finding in _findings().search("")} if chosen else {}
+    remembered = [known[run] for run in chosen if run in known]
     if chosen:
         delete(data_dir, sorted(chosen))
-    print(f"Deleted {len(chosen)} {'run' if len(chosen) == 1 else 'runs'}.")
+        _findings().forget(remembered)
+    left = f" and {_counted(len(remembered), 'finding')}" if remembered else ""
+    print(f"Deleted {_counted(len(chosen), 'run')}{left}.")
 
 
 @memory.command()
@@ -131,7 +135,11 @@ def forget(
     gone = _findings().forget(None if every else numbers)
     if not gone and not every:
         raise InputError("There is no finding with that number; suffice memory search lists them")
-    print(f"Forgot {gone} {'finding' if gone == 1 else 'findings'}.")
+    print(f"Forgot {_counted(gone, 'finding')}.")
+
+
+def _counted(number: int, thing: str) -> str:
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
 def _line(row: dict[str, Any]) -> str:
