@@ -25,7 +25,7 @@ from suffice.write.verdicts import Checked
 _STYLES = {"supported": "green", "contradicted": "red", "unsupported": "yellow", "unknown": "dim"}
 
 
-def check(file: str, options: Options, *, as_json: bool) -> int:
+def check(file: str, options: Options, *, model: str | None, as_json: bool) -> int:
     """Hold every claim of the file against the documents; 1 when one is contradicted or unsupported."""
     if not options.docs:
         raise InputError("There is nothing to check against: name files or folders with --docs")
@@ -34,7 +34,7 @@ def check(file: str, options: Options, *, as_json: bool) -> int:
 
         async def work() -> tuple[Audit, list[tuple[Claim, Checked]]]:
             config = settings.load()
-            ask = _asking(options.model, config, terminal.say)
+            ask = _asking(model, config, terminal.say)
             corpus = await open_corpus(options, config, terminal.say, terminal.progress)
             audit = Audit(text, corpus, standard(corpus.embed if options.alpha != 1 else None, ask))
             found = []

@@ -246,8 +246,8 @@ def check(
     from suffice.doors import checking
     from suffice.front import Options
 
-    options = Options(docs=docs, alpha=alpha, model=model, include=include or (), exclude=exclude or ())
-    raise typer.Exit(checking.check(file, options, as_json=as_json))
+    options = Options(docs=docs, alpha=alpha, include=include or (), exclude=exclude or ())
+    raise typer.Exit(checking.check(file, options, model=model, as_json=as_json))
 
 
 @app.command()
