@@ -162,6 +162,15 @@ def test_comments_and_list_items_are_quoted_whole(text: str, kind: str) -> None:
         assert all(span.quote in text for span in claim.spans)
 
 
+def test_an_example_in_a_manual_comes_after_the_sentence_about_it() -> None:
+    manual = note(
+        "The parser reads a file of rules.\n\nrules = parser.read('rules.txt')\n\nparser.read(rules)", 1, "Parser"
+    )
+    answer = drafted("How does the parser read a file of rules?", manual)
+    assert answer.summary == "The parser reads a file of rules. [1]"
+    assert "`rules = parser.read('rules.txt')`" in answer.answer or "rules = parser" not in answer.answer
+
+
 def test_sufficient_when_every_part_is_covered() -> None:
     reflection = reflected("Who decoded the waggle dance?", DANCE)
     assert reflection.sufficient

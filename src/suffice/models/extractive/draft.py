@@ -34,6 +34,11 @@ _REDUNDANCY = 0.5
 _ABOUT_WORDS = 0.5
 _ABOUT_MEANING = 0.45
 _CODE = 0.7  # A line of code answers less often than a sentence about it.
+# A line of an example inside a docstring or a manual: a call, a definition, an assignment, a prompt.
+_EXAMPLE = re.compile(
+    r"(?:>>> |\$ |@\w|(?:async )?def \w+\(|class \w+[(:]|from [\w.]+ import |import [\w.]+$|await \w|[\w.\[\]]+ = "
+    r"|[\w.]+\(\S*\)*;?$)"
+)
 _LINK = re.compile(r"https?://\S+")  # A sentence that is nothing but a link says nothing.
 _MARKER = re.compile(r"(?:[-*+•>]|#{1,6}|\d{1,9}[.)])\s+")  # Begins a list item or heading; no part of what it says.
 _LONGEST = 600  # A "sentence" longer than this is a table or a list without stops.
@@ -117,7 +122,7 @@ def _units(number: int, note: Note, task: str) -> list[Unit]:
         text = " ".join(note.text[start:end].split())
         stems = content_stems(text)
         if len(content_stems(_LINK.sub("", text))) >= 2 and len(text) <= _LONGEST:
-            is_code = (start, end) in lines
+            is_code = (start, end) in lines or _EXAMPLE.match(text) is not None
             found.append(Unit(number, start, text, stems if is_code else stems | about, is_code))
     return found
 
