@@ -1,0 +1,89 @@
+"""The default gate on our own runs: ``python -m bench.own_runs``.
+
+The recorded runs behind ``stopping.md`` are those of other people's agents. Here the extractive engine itself searches ten
+rounds for every question of both sets, and ``worth`` is judged on that: with weights fitted on the other set's recorded
+agents, and with weights fitted on our own runs of the other set. Prices are set without labels, as in ``stopping.md``.
+"""
+
+import asyncio
+import json
+from contextlib import aclosing
+from dataclasses import replace
+
+from bench.recall import DATA, ROUNDS
+from bench.stopping import CHEAP, MAIN, SETS, Transfer, load_all, mean, measured, transfer
+from suffice import settings
+from suffice.events import RoundDone, Stopped
+from suffice.front import Options, prepare
+from suffice.gates.parse import parse
+from suffice.pipeline import stream
+from suffice.replay.recorded import Episode, RecordedHit, RecordedRound
+from suffice.types import Passage
+
+
+async def runs(name: str) -> list[Episode]:
+    """Ten rounds for every question of a set, measured."""
+    options = Options(
+        docs=str(DATA / name / "corpus.jsonl"),
+        stop=f"fixed({ROUNDS})",
+        bounds=settings.Bounds(rounds=ROUNDS, queries=10 * ROUNDS, tokens=10**9),
+        per_round=5,
+        model="extractive",
+    )
+    questions = [json.loads(line) for line in (DATA / name / "questions.jsonl").read_text().splitlines()]
+    first = await prepare(questions[0]["question"], options)
+    needs = parse("worth").needs
+    made = []
+    for question in questions:
+        rounds: list[RecordedRound] = []
+        async with aclosing(stream(replace(first, task=question["question"]))) as events:
+            async for event in events:
+                if isinstance(event, RoundDone):
+                    raw = tuple(_hit(own) for own in event.round.raw)
+                    new = tuple(_hit(own) for own in event.round.new)
+                    queries = event.round.queries
+                    rounds.append(RecordedRound(len(rounds) + 1, queries, raw, new, {}))
+                elif isinstance(event, Stopped):
+                    break
+        while len(rounds) < ROUNDS:  # It had nothing more to ask: a further round would bring nothing.
+            rounds.append(RecordedRound(len(rounds) + 1, (), (), (), {}))
+        gold = frozenset(question["gold"])
+        whole = Episode(question["id"], question["question"], gold, (question["answer"],), "own", tuple(rounds))
+        made.append(measured(whole, needs))
+    return made
+
+
+def _hit(passage: Passage) -> RecordedHit:
+    return RecordedHit(passage.id, passage.title, passage.text, passage.score)
+
+
+def main() -> None:
+    others = load_all(("sampled",), embeddings=False)
+    own = {(name, "sampled"): asyncio.run(runs(name)) for name in SETS}
+    print("| weights from | runs | rounds | lift | gap closed |\n|---|---|--:|--:|--:|")
+    for source, weights in (("recorded agents", others), ("our own runs", own)):
+        found = []
+        for train, test in (SETS[::-1], SETS):
+            found.append(
+                transfer(
+                    train,
+                    test,
+                    {(train, "sampled"): weights[train, "sampled"], (test, "sampled"): own[test, "sampled"]},
+                )
+            )
+            _rows(f"{source} of {train}", found[-1])
+        for title, shares in (("all", [each.main for each in found]), ("cheap", [each.cheap for each in found])):
+            share = mean([mean(list(own_shares.values())) for own_shares in shares])
+            print(
+                f"| **{source}** | **mean of the sets** | **{title}** | **{share}** | **{share.closed}** |", flush=True
+            )
+
+
+def _rows(source: str, found: Transfer) -> None:
+    for costs, shares, note in ((MAIN, found.main, ""), (CHEAP, found.cheap, ", two at most")):
+        for cost in costs:
+            print(f"| {source} | {found.test} | {cost:g}{note} | {shares[cost]} | {shares[cost].closed} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
