@@ -126,6 +126,13 @@ class Drafting:
 
 
 @dataclass(frozen=True, slots=True)
+class Checking:
+    """The model is asked whether a source bears out a claim that words and vectors leave open."""
+
+    claim: str
+
+
+@dataclass(frozen=True, slots=True)
 class Finished:
     """The report is there."""
 
@@ -145,6 +152,7 @@ Event = (
     | Stopped
     | Writing
     | Drafting
+    | Checking
     | Reviewed
     | Finished
 )
@@ -162,6 +170,7 @@ _NAMES = {
     Stopped: "stopped",
     Writing: "writing",
     Drafting: "drafting",
+    Checking: "checking",
     Reviewed: "reviewed",
     Finished: "report",
 }

@@ -28,11 +28,11 @@ from suffice.search.base import Reader, Search
 from suffice.search.resilience import surviving
 from suffice.search.screening import Screening
 from suffice.sight import look
-from suffice.types import Bounds, Earlier, Failure, Image
+from suffice.types import Bounds, Earlier, Failure, Image, Stop
 from suffice.write.checkers import standard as standard_checker
 from suffice.write.compute import computed
 from suffice.write.report import draft, quoted, report
-from suffice.write.verify import Settling, lost
+from suffice.write.verify import Settling, asking, lost
 
 # A stop for futility says nothing about sufficiency, so the model is asked once more what is missing: both are shown. A stop
 # on a spent budget is not followed by more spending.
@@ -95,8 +95,7 @@ async def stream(setup: Setup) -> AsyncGenerator[Event, None]:
     stopped: Stopped | None = None
     written: SynthesisResponse | None = None
     search = Screening(surviving(setup.search, run.fail), run.happenings.add)
-    checker = standard_checker(setup.embed, run.attempt if speaks(run.model) else None)
-    settle = Settling(run, search, checker, strict=setup.strict)
+    settle = Settling(run, search, standard_checker(setup.embed, asking(run)), strict=setup.strict)
     review = Reviewing(run, settle, setup.review)
     try:
         await look(run, setup.images)
@@ -122,9 +121,10 @@ async def stream(setup: Setup) -> AsyncGenerator[Event, None]:
         async for event in run.happenings.during(writing):
             yield event
         written = writing.result()
-        settled = None if written is None else await settle(written)
-        if settled is not None and lost(settled) and speaks(run.model):
-            settled = await settle(await quoted(run, stopped.stop))
+        checking = asyncio.ensure_future(_settled(run, stopped.stop, written, settle))
+        async for event in run.happenings.during(checking):
+            yield event
+        settled = checking.result()
         async for judged in review.rounds(settled):
             yield judged
         for event in run.events():
@@ -148,6 +148,16 @@ async def stream(setup: Setup) -> AsyncGenerator[Event, None]:
             await setup.reader.aclose()
     metadata = {**setup.metadata, "preset": asdict(setup.preset), "task_type": run.task_type, **review.metadata()}
     yield Finished(report(run, stopped.stop, review.best, metadata, settle.claims(review.best)))
+
+
+async def _settled(
+    run: Run, stop: Stop, written: SynthesisResponse | None, settle: Settling
+) -> SynthesisResponse | None:
+    """The draft with its claims checked; where a model's words come to nothing, the sources in their own."""
+    settled = None if written is None else await settle(written)
+    if settled is not None and lost(settled) and speaks(run.model):
+        settled = await settle(await quoted(run, stop))
+    return settled
 
 
 def bounded(stop: Gate | None, bounds: Bounds) -> Gate:

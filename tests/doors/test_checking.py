@@ -33,6 +33,8 @@ def test_a_text_that_the_sources_support(suffice: Callable, docs: Path, write: C
         ("Karl von Frisch decoded the dance in 1972.", "contradicted"),
         ("Karl von Frisch did not decode the dance in 1927.", "contradicted"),
         ("A hive holds forty golden thrones of Byzantium.", "unsupported"),
+        ("Note that Karl von Frisch decoded the dance in 1972.", "contradicted"),
+        ("## Notes\n\nKarl von Frisch decoded the dance in 1972.", "contradicted"),
     ],
 )
 def test_one_wrong_sentence_is_enough(
@@ -43,7 +45,7 @@ def test_one_wrong_sentence_is_enough(
     assert done.status == 1
     claims = json.loads(done.out)["claims"]
     assert [claim["support"] for claim in claims] == ["supported", "supported", "unknown", verdict]
-    assert claims[-1]["text"] == sentence
+    assert claims[-1]["text"] == sentence.removeprefix("## Notes\n\n")
     assert all(claim["text"] in file.read_text() for claim in claims)
     for claim in claims[:2]:
         [span] = claim["spans"]

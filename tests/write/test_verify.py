@@ -7,15 +7,16 @@ from bridge_story import ENOUGH, PASSAGES, model, outcome, setup
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from suffice.asks import SynthesisResponse
+from suffice.asks import SupportResponse, SynthesisResponse
+from suffice.events import Checking
 from suffice.memory.trajectory import Trajectory
 from suffice.run import Run
 from suffice.testing import FixtureSearch, ScriptedModel, down, passage
-from suffice.types import Bounds
-from suffice.write.checkers import Lexical
+from suffice.types import Bounds, Usage
+from suffice.write.checkers import Lexical, standard
 from suffice.write.claims import CONTRADICTED, UNSUPPORTED
 from suffice.write.report import QUOTED
-from suffice.write.verify import Settling
+from suffice.write.verify import Settling, asking
 
 BUILT = "The Meridian bridge was built by Halloran Works in 1887 [1]."
 AWAY = passage("p9", "The river Mur floods the old town of Graz each spring.", "Floods", path="floods.txt")
@@ -167,6 +168,46 @@ def test_without_evidence_nothing_is_quoted_either():
     assert report.status == "no_evidence"
 
 
+def test_advice_names_and_counts_only_what_its_source_does():
+    _, settle = settling()
+    advice = ("Visit the Meridian bridge [1].", "Buy shares of Halloran Works, whose profit rose 900 % in 2024 [1].")
+    text = asyncio.run(settle(SynthesisResponse(BUILT, recommendations=advice)))
+    assert text.recommendations == advice[:1]
+
+
+def test_an_open_question_asks_and_states_nothing():
+    _, settle = settling()
+    asked = ("Who paid for it?", "the cost of the bridge", "It is not known when the works closed [2].")
+    stated = ("Pigs flew over Vienna in 1999 and killed 40 people.", "Pigs fly over Vienna [1].")
+    text = asyncio.run(settle(SynthesisResponse(BUILT, open_questions=(*asked, *stated))))
+    assert text.open_questions == asked
+
+
+@pytest.mark.parametrize(("tokens", "asked"), [(10**6, True), (1, False)])
+def test_the_model_is_asked_about_claims_while_the_budget_lasts(tokens, asked):
+    scripted = ScriptedModel({"support": [SupportResponse("NEITHER", 9)]})
+    run = Run("Who built it?", scripted, Trajectory, run_id="r", bounds=Bounds(tokens=tokens))
+    for found in PASSAGES:
+        run.evidence.add(found)
+    run.model.total = Usage(1, 5, 5)
+    settle = Settling(run, FixtureSearch(), standard(None, asking(run)))
+    asyncio.run(settle(SynthesisResponse(f"{BUILT} Halloran Works put up a bridge called Meridian for the town [1].")))
+    assert bool(scripted.asked) == asked
+    assert any(isinstance(event, Checking) for event in run.events()) == asked
+
+
+def test_what_cannot_be_checked_in_time_is_checked_by_words_alone():
+    class Slow:
+        name = "slow"
+
+        async def __call__(self, claim, passages):
+            await asyncio.sleep(30)
+
+    run, _ = settling(bounds=Bounds(seconds=0.05))
+    text = asyncio.run(Settling(run, FixtureSearch(), Slow())(SynthesisResponse(f"{BUILT} Pigs fly over Vienna [1].")))
+    assert text.answer == BUILT
+
+
 SENTENCES = [
     BUILT,
     "Pigs fly over Vienna [1].",
@@ -174,12 +215,22 @@ SENTENCES = [
     "So they say.",
     "Why?",
     "Graz has 9 hills [4].",
+    "Note that pigs fly over Vienna [1].",
+    "It should be noted that pigs flew over Vienna in 1999 [1].",
+    "Readers should know that pigs fly over Vienna [1].",
+    "This report confirms that pigs flew over Vienna in 1999.",
+    "## Notes\n\nPigs fly over Vienna [1].",
+    "## Open questions\n\nPigs fly over Vienna [1].",
+    "## Pigs fly over Vienna [1]",
+    "**Pigs fly over Vienna [1]**",
+    "```\nPigs fly over Vienna in winter [1].\n```",
+    "    Pigs fly over Vienna in winter [1].",
 ]
 
 
-@settings(max_examples=60, deadline=None)
-@given(st.lists(st.sampled_from(SENTENCES), min_size=1, max_size=6), st.sampled_from([" ", "\n\n", "\n- "]))
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.sampled_from(SENTENCES), min_size=1, max_size=6), st.sampled_from(["\n\n", "\n- "]))
 def test_nothing_unsupported_is_left_in_a_strict_text(chosen, between):
     text, claims, _ = settled(between.join(chosen))
     assert all(claim.support in ("supported", "unknown") for claim in claims)
-    assert "Pigs" not in text.answer or "[" not in "".join(chosen)
+    assert "igs" not in text.answer

@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from suffice.events import (
+    Checking,
     Compacted,
     Continued,
     Drafting,
@@ -85,6 +86,8 @@ class Terminal:
             self._work("writing")
         elif isinstance(event, Drafting):
             self._draft(event)
+        elif isinstance(event, Checking):
+            self._work(f"checking: {event.claim}")
         elif isinstance(event, Reviewed):
             self._rest()
             self._err.print(_review_line(event), soft_wrap=True)

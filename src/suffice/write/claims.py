@@ -33,6 +33,13 @@ _VERB = re.compile(
     r"|kept|knew|led|left|lost|made|met|rose|fell|ran|said|saw|sold|sent|spent|stood|took|went|won|wrote|built|bought"
     r"|lies|lives|uses|holds|takes|makes|gives|returns|contains|remains|\w{3,}ed)$"
 )
+# Said in front of a claim and no part of it.
+_LEAD_IN = re.compile(
+    r"^(?:please )?(?:(?:note|remember|keep in mind|bear in mind|recall)(?: also)?,? that"
+    r"|it (?:should|must) (?:also )?be noted that"
+    r"|it is (?:also )?(?:worth noting|worth mentioning|important to note|notable|clear|well known) that)\s+",
+    re.IGNORECASE,
+)
 _QUESTION = re.compile(r"\?[\"'”’)\]*_]*$")
 _INTRODUCES = re.compile(r":[*_]*$")
 _OPINION = re.compile(
@@ -46,7 +53,8 @@ _INSTRUCTION = re.compile(
     re.IGNORECASE,
 )
 _ABOUT_THE_SEARCH = re.compile(
-    r"\bthis (?:answer|search|report|summary)\b|\bsearch(?:es)? (?:was|were) limited\b"
+    r"\bthis (?:answer|search|report|summary) (?:is|was|may|might|does|can|could|cannot|covers|draws|relies|rests)\b"
+    r"|\bsearch(?:es)? (?:was|were) limited\b"
     r"|\b(?:sources?|evidence|documents?|passages?|notes?)\b.{0,60}\b(?:do|does|did|is|are|was|were) not\b"
     r"|\b(?:no|none of the) (?:sources?|evidence|documents?|passages?|information)\b"
     r"|\b(?:is|are|remains?) (?:not known|unknown|unclear)\b",
@@ -75,11 +83,12 @@ class Statement:
             return "a question"
         if _INTRODUCES.search(self.text):
             return "it introduces what follows"
-        if _OPINION.search(self.said) or _INSTRUCTION.search(self.said):
-            return "advice or opinion"
-        if not self.handles and _ABOUT_THE_SEARCH.search(self.said):
-            return "it speaks of the search itself"
         reading = read(self.said)
+        if not (self.handles or reading.numbers):  # Whoever cites a source or gives a figure states something.
+            if _OPINION.search(self.said) or _INSTRUCTION.search(self.said):
+                return "advice or opinion"
+            if _ABOUT_THE_SEARCH.search(self.said):
+                return "it speaks of the search itself"
         cited_figure = bool(self.handles and reading.numbers)
         if len(reading.stems) + len(reading.numbers) < 2 and not cited_figure:
             return "it says too little to be checked"
@@ -100,9 +109,9 @@ def existing(markdown: str, resolve: Callable[[str], str | None]) -> tuple[str, 
     return (re.sub(r"[ \t]+([.,;:!?])", r"\1", cleaned) if invented else cleaned), list(dict.fromkeys(invented))
 
 
-def statements(markdown: str) -> Iterator[Statement]:
-    """The claims of a text in reading order."""
-    for start, end in blocks(markdown):
+def statements(markdown: str, asides: bool = True) -> Iterator[Statement]:
+    """The claims of a text in reading order; ``asides``: it may have sections that state nothing, such as a list of sources."""
+    for start, end in blocks(markdown, asides):
         yield from _block(markdown[start:end], start)
 
 
@@ -146,7 +155,7 @@ def _statement(
     handles = _handles(block[start:end]) or cited
     while trailing := _TRAILING.search(block, start, end):
         end = trailing.start()
-    said = words(block[start:end])
+    said = _LEAD_IN.sub("", words(block[start:end]))
     if any(character.isalnum() for character in said):
         whole, around = ((offset + first, offset + last) for first, last in (clause, sentence))
         yield Statement(block[start:end], said, offset + start, whole, handles, around)

@@ -17,14 +17,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from suffice.asks import SynthesisResponse
+from suffice.asks import Support, SupportResponse, SynthesisResponse
 from suffice.errors import SearchError
+from suffice.events import Checking
+from suffice.models.base import speaks
 from suffice.run import LATE, Run
 from suffice.search.base import Search
+from suffice.spending import spent
 from suffice.text.entities import content_stems
 from suffice.text.markup import CITATION, escape
 from suffice.types import Failure, Hits, Passage, Query, Round
-from suffice.write.checkers import Checker, Lexical
+from suffice.write.checkers import Checker, Lexical, Question
+from suffice.write.checkers.lexical import lacks_a_name, lacks_a_number
 from suffice.write.claims import CONTRADICTED, UNSUPPORTED, Statement, statements
 from suffice.write.report import checked as checked_citations
 from suffice.write.verdicts import Checked, Spoken, judge
@@ -33,8 +37,26 @@ PASSAGES = 6  # Passages beside the cited ones that a claim is held against.
 QUERIES = 5  # Claims searched for once more, at most, each time something is settled.
 _NEAR = 0.7  # A stretch that shares this much with a claim is what the evidence says to it.
 _END = re.compile(r"[.!?…。！？][\"'”’)\]*_]*$")
+_OPEN = re.compile(
+    r"\?\s*$|^\W*(?:whether|how|what|why|who|when|where|which)\b|\b(?:not|no|missing|unknown|unclear|lacks?|lacking)\b",
+    re.I,
+)
 _LEFT_OUT = "Left out, because no source supports it: "
 _MARKS = re.compile(rf"\s*(?:{re.escape(UNSUPPORTED)}|{re.escape(CONTRADICTED)})")
+
+
+def asking(run: Run) -> Question | None:
+    """How a run's own model is asked about a claim: while the budget lasts. Without words of its own it is not asked."""
+    if not speaks(run.model):
+        return None
+
+    async def ask(question: Support) -> SupportResponse | None:
+        if spent(run):
+            return None
+        run.happenings.add(Checking(question.claim))
+        return await run.attempt(question)
+
+    return ask
 
 
 class Settling:
@@ -52,6 +74,13 @@ class Settling:
 
     async def __call__(self, written: SynthesisResponse) -> SynthesisResponse:
         """The text with no claim in it that the evidence does not hold, unless lenient: then such claims are marked."""
+        try:
+            async with asyncio.timeout(self._run.seconds_left):
+                return await self._settle(written)
+        except TimeoutError:
+            return await self.at_once(written)
+
+    async def _settle(self, written: SynthesisResponse) -> SynthesisResponse:
         written = checked_citations(self._run, written)
         answer = _MARKS.sub("", written.answer)
         checked = await self._judged(answer)
@@ -64,12 +93,13 @@ class Settling:
             lost = (*lost, *more)
             checked = await self._judged(answer)
         self._settled[answer] = tuple(checked)
-        questions = (*written.open_questions, *(f"{_LEFT_OUT}{claim}" for claim in lost))
+        asked = (line for line in written.open_questions if _is_open(line))
+        questions = (*asked, *(f"{_LEFT_OUT}{claim}" for claim in lost))
         return SynthesisResponse(
             answer,
             summary=" ".join(await self._lines([_MARKS.sub("", written.summary)])),
             key_findings=await self._lines(written.key_findings),
-            recommendations=written.recommendations,  # Advice is no claim.
+            recommendations=tuple(line for line in written.recommendations if self._grounded(line)),
             risks=await self._lines(written.risks),
             open_questions=tuple(dict.fromkeys(questions)),
         )
@@ -77,7 +107,7 @@ class Settling:
     async def at_once(self, written: SynthesisResponse) -> SynthesisResponse:
         """The same for somebody who will not wait: by words and figures alone, without a search or a model."""
         self._checker, self._hurried = Lexical(), True
-        return await self(written)
+        return await self._settle(written)
 
     def claims(self, written: SynthesisResponse | None) -> tuple[Checked, ...]:
         """The verdicts on a text that was settled."""
@@ -86,7 +116,7 @@ class Settling:
     # -- checking ------------------------------------------------------------------------------------------------------
 
     async def _judged(self, text: str) -> list[Checked]:
-        return [await self._checked(statement) for statement in statements(text)]
+        return [await self._checked(statement) for statement in statements(text, asides=False)]
 
     async def _checked(self, statement: Statement) -> Checked:
         """The verdict; known ones are taken again only when they found no support and there is new evidence."""
@@ -171,14 +201,28 @@ class Settling:
     def _quoted(self, spoken: Spoken) -> str:
         return f"{escape(' '.join(spoken.quote.split()))} {self._run.evidence.handle(spoken.passage)}"
 
+    def _grounded(self, advice: str) -> bool:
+        """Advice says what to do, which no source can bear out; what it names and counts must stand in the sources it cites."""
+        for statement in statements(advice, asides=False):
+            found = (self._run.evidence.find(handle) for handle in statement.handles)
+            cited = "\n".join(f"{passage.title}\n{passage.text}" for passage in found if passage is not None)
+            if lacks_a_number(statement.said, cited) or lacks_a_name(statement.said, cited):
+                return False
+        return True
+
     async def _lines(self, lines: Iterable[str]) -> tuple[str, ...]:
-        """Findings, recommendations and the like: mended where another citation mends them, else gone (or kept, if lenient)."""
+        """Findings and risks: mended where another citation mends them, else gone (or kept, if lenient)."""
         kept = []
         for line in lines:
             mended, _ = self._mended(line, await self._judged(line), replacing=False)
             if any(character.isalnum() for character in mended):
                 kept.append(mended.strip())
         return tuple(kept)
+
+
+def _is_open(line: str) -> bool:
+    """It asks, or says that something is missing; a line that cites a source or gives a figure states something instead."""
+    return bool(_OPEN.search(line)) or not (CITATION.search(line) or any(map(str.isdigit, line)))
 
 
 def lost(settled: SynthesisResponse) -> bool:

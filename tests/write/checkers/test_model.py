@@ -68,9 +68,34 @@ def test_a_yes_does_not_count_over_a_figure():
     assert checked(SupportResponse("SUPPORTS", 10), claim=claim)[0] == [None]
 
 
-def test_a_model_that_does_not_answer_is_not_asked_again():
-    others = [passage(f"q{n}", SOURCE.text, "Meridian bridge") for n in range(3)]
-    assert len(checked(None, passages=[SOURCE, *others])[1]) == 1
+def test_a_model_that_does_not_answer_is_not_asked_again_and_again():
+    asked = []
+
+    async def ask(question):
+        asked.append(question)
+
+    async def several():
+        checker = standard(None, ask)
+        for number in range(4):
+            await checker(f"{CLAIM} So said witness {number}.", [SOURCE])
+
+    asyncio.run(several())
+    assert len(asked) == 2
+
+
+def test_one_answer_that_cannot_be_read_does_not_silence_it():
+    answers = [None, SupportResponse("SUPPORTS", 9), None, SupportResponse("SUPPORTS", 9)]
+
+    async def ask(question):
+        return answers.pop(0)
+
+    async def several():
+        checker = standard(None, ask)
+        return [
+            (await checker(f"{CLAIM[:-1]} as {who} saw.", [SOURCE]))[0].stance for who in ("she", "he", "you", "we")
+        ]
+
+    assert asyncio.run(several()) == [None, "supports", None, "supports"]
 
 
 @pytest.mark.parametrize(

@@ -159,6 +159,11 @@ def lacks_a_number(claim: str, text: str) -> bool:
     return any(not _has(number, said) for number in read(claim).numbers)
 
 
+def lacks_a_name(claim: str, text: str) -> bool:
+    """The claim has a name that the text has nowhere."""
+    return not read(claim).names <= read(_one_line(text)).stems
+
+
 def _has(number: Number, said: Reading) -> bool:
     if number.spelled and number.value <= 1:  # "one" is more often a pronoun than a figure.
         return True

@@ -15,6 +15,7 @@ from suffice.write.checkers.lexical import Lexical, lacks_a_number
 from suffice.write.checkers.thresholds import Thresholds, thresholds
 
 ASKED = 2  # Passages a claim; each costs a call.
+PATIENCE = 2  # Questions without an answer, one after the other; then none is asked any more: each may cost a time-out.
 _LONGEST = 4000  # Characters of a passage that are shown.
 
 Question = Callable[[Support], Awaitable[SupportResponse | None]]
@@ -29,23 +30,21 @@ class ModelChecker:
         self._answers: dict[
             tuple[str, str], SupportResponse
         ] = {}  # A claim is checked again when there is new evidence.
-        self._silent = (
-            False  # A model that did not answer once is not asked again: each question would cost its time-out.
-        )
+        self._unanswered = 0  # In a row.
 
     async def __call__(self, claim: str, passages: Sequence[Passage]) -> list[Finding | None]:
         found = await Lexical()(claim, passages)
         near = [(one.near, number) for number, one in enumerate(found) if one is not None and one.stance is None]
         for _, number in sorted(near, reverse=True)[:ASKED]:
             nearest = found[number]
-            if nearest is not None and not self._silent:
+            if nearest is not None and self._unanswered < PATIENCE:
                 found[number] = await self._read(claim, passages[number], nearest)
         return found
 
     async def _read(self, claim: str, passage: Passage, nearest: Finding) -> Finding:
         key = claim, passage.text
         answer = self._answers.get(key) or await self._ask(Support(claim, (shown(passage),)))
-        self._silent = answer is None
+        self._unanswered = self._unanswered + 1 if answer is None else 0
         if answer is not None:
             self._answers[key] = answer
         return nearest if answer is None else read_as(answer, nearest, claim, passage, self._limits)
