@@ -250,6 +250,8 @@ def _searched(options: Options) -> dict[str, Any]:
     return {
         "docs": [str(path) for path in docs],
         "from": str(Path.cwd()),
+        "include": list(options.include),
+        "exclude": list(options.exclude),
         "web": options.web,
         "providers": list(options.providers),
     }
@@ -266,7 +268,14 @@ def _searching_as(folder: Path, options: Options) -> Options:
         raise InputError(
             f"The run {folder.name} read standard input, which is gone; name something to search with --docs"
         )
-    return replace(options, docs=docs, web=before.get("web", False), providers=before.get("providers", ()))
+    return replace(
+        options,
+        docs=docs,
+        include=options.include or before.get("include", ()),
+        exclude=options.exclude or before.get("exclude", ()),
+        web=before.get("web", False),
+        providers=before.get("providers", ()),
+    )
 
 
 def checked_question(question: str) -> str:

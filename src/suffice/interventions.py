@@ -30,7 +30,6 @@ from suffice.strategies.predicates import PredicatesStrategy, set_predicates
 from suffice.text.entities import content_stems
 from suffice.types import Hits, Note, Passage, Query, Round
 
-_LOOKED_UP = 2  # Earlier findings that a run spends a query on.
 _RIVALS = 3  # Hypotheses weighed at a time.
 
 
@@ -176,9 +175,7 @@ def recalling(parts: Parts, findings: Sequence[Remembered]) -> Parts:
         if run.records or not own:
             return own
         aim = content_stems(run.task)
-        facts = [
-            max(known.facts, key=lambda fact: len(aim & content_stems(fact.text))) for known in findings[:_LOOKED_UP]
-        ]
+        facts = [max(known.facts, key=lambda fact: len(aim & content_stems(fact.text))) for known in findings]
         return run.fresh(
             [*own, *(Query(fact.text[:LONGEST_QUERY], "found earlier, looked up again") for fact in facts)]
         )

@@ -73,6 +73,15 @@ def test_our_own_report_passes(suffice: Callable, docs: Path, tmp_path: Path) ->
     assert done.status == 0, done.out
 
 
+@pytest.mark.parametrize("name", ["report.html", "report.pdf", "report.json", "notes.DOCX"])
+def test_what_is_no_text_is_refused_with_a_way_out(suffice: Callable, docs: Path, tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("<p>A hive holds one queen.</p>")
+    done = suffice("check", tmp_path / name, "--docs", docs, "--alpha", 1)
+    assert done.status == 2
+    assert "plain text and Markdown" in done.err
+    assert "runs export" in done.err
+
+
 def test_standard_input(suffice: Callable, docs: Path) -> None:
     done = suffice("check", "-", "--docs", docs, "--alpha", 1, stdin=TRUE.encode())
     assert done.status == 0, done.err

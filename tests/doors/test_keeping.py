@@ -54,6 +54,14 @@ def test_a_follow_up_searches_what_the_first_run_searched(suffice, asked, docs):
     assert f"going on from {asked}" in ended.err
 
 
+def test_a_follow_up_searches_no_more_than_the_first_run_did(suffice, docs):
+    (docs / "secrets").mkdir()
+    (docs / "secrets" / "plan.md").write_text("Workers live six weeks and the secret queen is called Titania.\n")
+    suffice("ask", QUESTION, "--docs", docs, "--exclude", "secrets/", "--quiet")
+    ended = suffice("ask", "What is the secret queen called?", "--continue", "last", "--json")
+    assert "Titania" not in ended.out
+
+
 def test_a_run_that_is_not_there(suffice, docs):
     for words in (["ask", "Why?", "--docs", docs, "--continue", "nope"], ["explain", "nope"], ["runs", "show", "nope"]):
         ended = suffice(*words)

@@ -60,8 +60,9 @@ def test_what_passed_is_found_again_with_its_sources(findings):
         {"claims": ()},
         {"claims": (*DANCE.claims, Claim("It rained", (), "unsupported"))},
         {"metadata": {"review": {"passed": False, "composite": 6.1}}},
+        {"metadata": {"review": {"passed": None, "composite": None, "ending": "unreadable"}}},
     ],
-    ids=["partial", "nothing found", "no claim", "an unsupported claim", "review not passed"],
+    ids=["partial", "nothing found", "no claim", "an unsupported claim", "review not passed", "review not read"],
 )
 def test_what_did_not_pass_is_not_kept(findings, changes):
     assert not findings.remember(replace(DANCE, **changes))

@@ -11,6 +11,7 @@ from suffice.asks import SynthesisResponse
 from suffice.errors import ModelError
 from suffice.settings import ReviewRules
 from suffice.testing import ScriptedModel
+from suffice.text.tokens import estimate_tokens
 from suffice.types import Bounds
 
 UNREADABLE = scored(7, depth=None)
@@ -35,6 +36,19 @@ def test_a_weak_answer_is_revised_until_it_passes():
     )
     assert (case.told.ending, case.told.kept, case.told.composite) == ("passed", 2, 8.5)
     assert case.model.asked[1].issues[0] == "depth, “Builders”: say when"
+
+
+def test_a_long_text_is_condensed_to_what_the_judge_can_read():
+    class Small(ScriptedModel):
+        context = 4_096
+
+    long = "\n\n".join(f"## Part {number}\n\n" + "Halloran Works built it [1]. " * 40 for number in range(20))
+    case = Case([scored(9)], kind=Small)
+    [judged] = case.play(SynthesisResponse(long))
+    assert judged.passed
+    [ask] = case.model.asked
+    assert estimate_tokens(ask.prompt()) + ask.max_tokens <= Small.context
+    assert all(f"## Part {number}\n" in ask.prompt() for number in range(20))
 
 
 def test_three_rounds_without_passing():

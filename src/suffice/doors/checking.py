@@ -22,6 +22,20 @@ from suffice.write.checkers import Question, standard
 from suffice.write.marks import GLYPHS
 from suffice.write.verdicts import Checked
 
+_OTHER_FORMATS = {
+    ".html",
+    ".htm",
+    ".xhtml",
+    ".pdf",
+    ".docx",
+    ".doc",
+    ".odt",
+    ".rtf",
+    ".json",
+    ".jsonl",
+    ".ipynb",
+    ".csv",
+}
 _STYLES = {"supported": "green", "contradicted": "red", "unsupported": "yellow", "unknown": "dim"}
 
 
@@ -81,6 +95,11 @@ def _asking(wanted: str | None, config: settings.Settings, say: Callable[[str], 
 def _read(file: str, options: Options) -> str:
     from suffice.search.files.decode import decode
 
+    if Path(file).suffix.lower() in _OTHER_FORMATS:
+        raise InputError(
+            f"check reads plain text and Markdown, and {file} is neither; convert it first, "
+            "or take the Markdown of a run of ours: suffice runs export RUN report.md"
+        )
     if file == "-":
         if "-" in [str(path) for path in options.docs or ()]:  # type: ignore[union-attr]
             raise InputError("Standard input can be the text or a document, not both; name a file for one of them")

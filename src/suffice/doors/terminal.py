@@ -31,7 +31,7 @@ from suffice.events import (
 from suffice.explanation import sufficiency_words
 from suffice.types import Passage, Report, Reviewed, Stop, Verdict
 from suffice.write.chart import sparkline
-from suffice.write.markdown import render
+from suffice.write.markdown import render, usage_line
 from suffice.write.plain import number
 from suffice.write.rounds import chosen, outcome, series
 
@@ -138,16 +138,23 @@ def print_report(report: Report) -> None:
         return
     out.print(Markdown(report.final_answer))
     out.print()
+    for title, lines in (
+        ("Key findings", report.key_findings),
+        ("Recommendations", report.recommendations),
+        ("Risks", report.risks),
+        ("Open questions", report.open_questions),
+    ):
+        if lines:
+            out.print(Text(title, style="bold"))
+            out.print(Markdown("\n".join(f"- {line}" for line in lines)))
+            out.print()
     for source in report.sources:
         out.print(Text.assemble((source.id, "bold"), f" {source.title}  ", (source.location, "cyan")), soft_wrap=True)
     out.print()
     print_stop(report.stop, out)
-    usage = report.usage
     judged = sufficiency_words(report.sufficient, report.confidence)
     out.print(Text(f"Evidence judged sufficient: {judged}"))
-    stored = f", {usage.stored} answers from the cache" if usage.stored else ""
-    bill = f"{usage.calls} model calls{stored}, {usage.input_tokens + usage.output_tokens} tokens, {usage.searches} searches"
-    out.print(Text(f"{report.status} · {bill}, {usage.seconds:.1f} s · run {report.run}", style="dim"))
+    out.print(Text(f"{report.status} · {usage_line(report.usage)} · run {report.run}", style="dim"))
 
 
 def print_passages(found: Sequence[Passage]) -> None:

@@ -144,7 +144,8 @@ def _finding(report: Report) -> Remembered | None:
     """What is worth keeping of a report; ``None`` when it did not pass, or holds what addresses a model."""
     review = report.metadata.get("review") or {}
     proven = report.claims and all(claim.support == "supported" for claim in report.claims)
-    if report.status != "answered" or not proven or review.get("passed") is False:
+    failed = bool(review) and review.get("passed") is not True  # A review that nobody could read has not passed either.
+    if report.status != "answered" or not proven or failed:
         return None
     shown = {source.id: f"{source.title} ({source.location})" for source in report.sources}
     facts = tuple(

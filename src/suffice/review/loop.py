@@ -19,12 +19,13 @@ from typing import Any, TypeVar
 
 from suffice.asks import Evaluate, Evaluation, SynthesisResponse
 from suffice.asks.base import wording
-from suffice.review.condense import condensed
+from suffice.review.condense import LONGEST, condensed
 from suffice.review.revise import parts, revised
 from suffice.review.rubric import composite, issues, joined, scores
 from suffice.run import Run
 from suffice.settings import ReviewRules
 from suffice.spending import spent
+from suffice.text.tokens import estimate_tokens
 from suffice.types import Note, Review, Reviewed
 from suffice.write.instructions import instruction, kind
 from suffice.write.report import before_the_writer
@@ -34,6 +35,7 @@ Settle = Callable[[SynthesisResponse], Awaitable[SynthesisResponse]]
 
 JUDGE = "judge"
 PANEL = ("practitioner", "critic", "newcomer")
+_MARGIN = 200  # Tokens for the reader's own description and a reminder.
 _REMINDER = "Your last evaluation could not be read. Give all six scores as numbers from 0 to 10."
 
 
@@ -116,8 +118,10 @@ class Reviewing:
             criteria=wording(f"criteria/{kind(self._run)}"),
             sections=sections,
             sources=tuple(f"{' '.join(note.handles)} {note.title}" for note in before_the_writer(self._run)),
-            text=Note(condensed(text.answer), ()),
+            text=Note("", ()),
         )
+        room = self._run.room(ask.max_tokens)[0] - estimate_tokens(ask.prompt()) - _MARGIN
+        ask = replace(ask, text=Note(condensed(text.answer, max(0, min(LONGEST, 4 * room))), ()))
         asks = [replace(ask, reader=wording(f"readers/{reader}")) for reader in readers]
         read = [evaluation for evaluation in await asyncio.gather(*map(self._read, asks)) if evaluation is not None]
         found = joined([own for own in map(scores, read) if own is not None])

@@ -57,10 +57,11 @@ def escape(text: str) -> str:
 def usage_line(usage: Bill) -> str:
     """What the run used, in one line."""
     stored = f" and {_count(usage.stored, 'stored answer')}" if usage.stored else ""
+    estimated = f" (estimated for {_count(usage.estimated_calls, 'call')})" if usage.estimated_calls else ""
     cost = "cost unknown" if usage.cost_usd is None else f"${usage.cost_usd:.4f}"
     return (
         f"{usage.model or 'no model'} · {_count(usage.calls, 'call')}{stored} · {usage.input_tokens:,} tokens in, "
-        f"{usage.output_tokens:,} out · {_count(usage.searches, 'search', 'searches')} · "
+        f"{usage.output_tokens:,} out{estimated} · {_count(usage.searches, 'search', 'searches')} · "
         f"{_count(usage.pages_read, 'page')} read · {usage.seconds:.1f} s · {cost}"
     )
 
