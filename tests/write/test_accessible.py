@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from accessible import violations
 from playwright.sync_api import Browser
+from pypdfium2 import PdfDocument
 
 from suffice.types import Report
 from suffice.write import html
@@ -34,10 +35,17 @@ def test_an_accessibility_check_finds_nothing(browser: Browser, address: str, sc
     page.close()
 
 
-def test_it_prints_with_everything_unfolded(browser: Browser, address: str) -> None:
+def test_it_prints_with_everything_unfolded(browser: Browser, report: Report, tmp_path: Path) -> None:
+    task = "Why? " * 100 + "Because of the very last words of a long question."
+    rounds = tuple(replace(one, belief=(f"Note of round {one.index}.",)) for one in report.stop.rounds)
+    path = tmp_path / "long.html"
+    path.write_text(html.render(replace(report, task=task, stop=replace(report.stop, rounds=rounds))), encoding="utf-8")
     page = browser.new_page()
-    page.goto(address)
+    page.goto(path.as_uri())
     page.emulate_media(media="print")
-    assert page.pdf().startswith(b"%PDF")
+    printed = PdfDocument(page.pdf())
+    words = " ".join(" ".join(sheet.get_textpage().get_text_bounded() for sheet in printed).split())
+    for said in ("very last words of a long question", "Note of round 1.", "Note of round 5.", "Why it stopped"):
+        assert said in words
     assert not page.locator("nav, button").filter(visible=True).count()
     page.close()
