@@ -10,7 +10,8 @@ from suffice.errors import CutOff, InputError, ModelOutputError, SearchError, Se
 from suffice.jobs import journal as journals
 from suffice.jobs.durable import DurableModel, DurableSearch
 from suffice.jobs.journal import Journal
-from suffice.models.base import Reply
+from suffice.models.base import Reply, spending
+from suffice.models.counted import Counted
 from suffice.testing import FixtureSearch, ScriptedModel
 from suffice.types import Failure, Query, Usage
 
@@ -149,6 +150,26 @@ def test_a_call_that_time_cut_off_is_cut_off_again_at_once(book):
         asyncio.run(limited(Never({})))
     with pytest.raises(CutOff):
         asyncio.run(DurableModel(ScriptedModel({"plan": [plan()]}), book.journal())(Plan("Who?", 3)))
+
+
+def test_what_a_call_had_cost_when_it_was_cut_off_is_billed_the_same_again(book):
+    class Spends(ScriptedModel):
+        async def __call__(self, ask):
+            for usage in (Usage(1, 30, 4, 0.25), Usage(1, 20, 0, 0.5, estimated=1)):
+                spending.get()(usage)
+            await asyncio.sleep(60)
+
+    async def limited(model):
+        async with asyncio.timeout(0.02):
+            await model(Plan("Who?", 3))
+
+    bills = []
+    for model in (Spends({}), NOBODY):
+        counted = Counted(DurableModel(model, book.journal()))
+        with pytest.raises(TimeoutError):
+            asyncio.run(limited(counted))
+        bills.append(counted.by_role)
+    assert bills[0] == bills[1] == {"plan": Usage(2, 50, 4, 0.75, estimated=1)}
 
 
 def test_the_clock_ticks_at_steps_and_ticks_the_same_again(book):

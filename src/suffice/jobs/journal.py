@@ -22,6 +22,7 @@ from dbos._context import assert_current_dbos_context
 
 from suffice import errors
 from suffice.errors import CutOff, SufficeError
+from suffice.models.base import expenses, spending
 from suffice.types import Failure, Usage
 
 Outcome = dict[str, Any]
@@ -70,6 +71,8 @@ class Journal:
                 return {"at": self._before + time.monotonic() - self._began, **answer}
 
             outcome = await DBOS.run_step_async({"name": name}, made)
+        elif "cut" in outcome:
+            spending.get()(msgspec.convert(outcome.get("usage", {}), Usage))
         self._worked = max(self._worked, outcome["at"])
         if raised is not None:
             raise raised
@@ -80,16 +83,18 @@ class Journal:
             raise Suspended
         if await self._stopped():
             await asyncio.Event().wait()  # Whoever saw that the run was cancelled ends this wait.
-        try:
-            return {"answer": await call()}, None
-        except asyncio.CancelledError as cut:
-            if self._suspended():
-                raise Suspended from None
-            if await self._stopped():
-                raise
-            return {"cut": True}, cut  # The run's own time limit cut it off.
-        except Exception as error:
-            return {"error": described(error)}, error
+        with expenses() as spent:
+            try:
+                return {"answer": await call()}, None
+            except asyncio.CancelledError as cut:
+                if self._suspended():
+                    raise Suspended from None
+                if await self._stopped():
+                    raise
+                # The run's own time limit cut it off; the bill has to be the same when the run is gone through again.
+                return {"cut": True, "usage": msgspec.to_builtins(sum(spent, Usage()))}, cut
+            except Exception as error:
+                return {"error": described(error)}, error
 
 
 async def open_journal(run: str, *, stopped: Callable[[], Awaitable[bool]], suspended: Callable[[], bool]) -> Journal:

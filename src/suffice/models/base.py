@@ -1,6 +1,7 @@
 """The Model seam: one function from an ask to its answer, with what it cost."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar, runtime_checkable
@@ -13,6 +14,10 @@ A = TypeVar("A")
 listening: ContextVar[Callable[[str], None] | None] = ContextVar("listening", default=None)
 """Who hears a free text while it is being written, piece by piece; an empty piece: it begins again. Set around a call, it
 reaches a model through any wrapper. A model that writes all at once passes over it."""
+
+spending: ContextVar[Callable[[Usage], None]] = ContextVar("spending", default=lambda usage: None)
+"""Who hears what each exchange with a provider cost, as soon as it is known. A reply and a ``ModelError`` say it of all of
+them together; a call that is cut off ends with neither."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +43,23 @@ class Model(Protocol):
     async def __call__(self, ask: Ask[A]) -> Reply[A]:
         """The answer, of type ``ask.answer``; raises ``ModelError`` when there is none."""
         ...
+
+
+@contextmanager
+def expenses() -> Iterator[list[Usage]]:
+    """What exchanges cost from now on, one by one; whoever heard of them before still does."""
+    heard: list[Usage] = []
+    tell = spending.get()
+
+    def hear(usage: Usage) -> None:
+        heard.append(usage)
+        tell(usage)
+
+    before = spending.set(hear)
+    try:
+        yield heard
+    finally:
+        spending.reset(before)
 
 
 def context_of(model: Model) -> int | None:

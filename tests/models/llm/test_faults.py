@@ -12,6 +12,7 @@ from suffice.errors import ModelError, ModelOutputError
 from suffice.models.base import Reply
 from suffice.models.llm import Endpoint, LanguageModel
 from suffice.models.prices import Price
+from suffice.text.tokens import estimate_tokens
 
 PLAN = '{"queries": [{"query": "forth bridge", "intent": "when"}], "complexity": "simple"}'
 PLANNED = PlanResponse((PlannedQuery("forth bridge", "when"),), "simple")
@@ -203,6 +204,51 @@ def test_a_prompt_that_does_not_fit_is_never_sent() -> None:
         with pytest.raises(ModelError, match="reads 50"):
             asyncio.run(model(ASK))
     assert server.requests == []
+
+
+@pytest.mark.parametrize("context", [300, 786, 4096, 20_000])
+@pytest.mark.parametrize("think", [False, True])
+def test_no_answer_is_given_more_room_than_the_context_has(context: int, think: bool) -> None:
+    with FakeLlm(["I would search the web.", PLAN]) as server:
+        endpoint = Endpoint("openai", "Qwen3-8B", server.url, context=context, think=think)
+        assert asyncio.run(LanguageModel(endpoint)(ASK)).answer == PLANNED
+    for request in server.requests:
+        assert 1 <= request["max_tokens"] <= context - sent(request)
+    if context > 4000:
+        assert server.requests[0]["max_tokens"] > ASK.max_tokens  # It may think all the same.
+
+
+def sent(request: dict) -> int:
+    """About how many tokens the server is given to read."""
+    return sum(estimate_tokens(message["content"]) for message in request["messages"])
+
+
+@pytest.mark.parametrize("bad", ["word " * 2_000, "東京都は大きい。" * 1_000], ids=["spaced", "dense"])
+@pytest.mark.parametrize("context", [300, 786, 1_000, 1_100, 2_000, None])
+def test_the_second_asking_fits_too(bad: str, context: int | None) -> None:
+    reply, requests = asked([bad, PLAN], context=context)
+    assert reply.answer == PLANNED
+    first, second = requests
+    roles = [message["role"] for message in second["messages"]]
+    if context is None:
+        assert len(second["messages"][1]["content"]) == 4_000
+        return
+    assert sent(second) + second["max_tokens"] <= context
+    if len(roles) == 3:  # What is shown of the bad answer leaves room for a good one.
+        assert second["max_tokens"] >= ASK.max_tokens
+    else:
+        assert first["messages"][0]["content"] in second["messages"][0]["content"]
+        assert "there is no JSON" in second["messages"][0]["content"]
+    assert roles == (["user", "assistant", "user"] if context > 1_000 else ["user"])
+
+
+def test_there_may_be_no_room_to_ask_again() -> None:
+    reply, requests = asked(
+        ['{"queries": [{"query": "a"}, {"query": "b", "int'], context=estimate_tokens(ASK.prompt()) + 5
+    )
+    assert reply.answer.queries == (PlannedQuery("a"),)
+    assert (len(requests), kinds(reply)) == (1, ["BadAnswer", "Repaired"])
+    assert "not asked again" in reply.failures[0].message
 
 
 def test_a_model_that_thinks_is_kept_from_it() -> None:

@@ -5,7 +5,7 @@ Only faults that pass are tried again: too many requests, a server's own error, 
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -69,7 +69,7 @@ class Line:
         report: Report,
     ) -> Words:
         """The provider's words. ``listener`` hears them as they come, and an empty piece when it begins again. ``report``
-        hears of every attempt that failed; the last one is raised too."""
+        hears of every attempt that brought nothing, also of one that was cut off; an error of the last one is raised."""
         import stamina
         import stamina.instrumentation
 
@@ -82,13 +82,21 @@ class Line:
             with attempt:
                 try:
                     async with turn(self.endpoint):
-                        return await _request(client, messages, settings, parameters, listener)
+                        return await self._sent(_request(client, messages, settings, parameters, listener), report)
                 except Exception as error:  # Whatever a provider's library raises becomes an error of ours, only here.
                     failed = self._error(error)
                     failed.attempt = attempt.num
                     report(failed, attempt.num < ATTEMPTS and _wait(failed) is not False)
                     raise failed from error
         raise AssertionError("the last attempt returns or raises")
+
+    async def _sent(self, request: Awaitable[Words], report: Report) -> Words:
+        """What is cut off while it is under way may be billed all the same."""
+        try:
+            return await request
+        except asyncio.CancelledError:
+            report(CallError(f"{self.endpoint.name} was cut off before it answered", sent=True), False)
+            raise
 
     def _error(self, error: Exception) -> "CallError":
         """What a user should read, and whether trying again may help."""

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from suffice.asks.base import Ask
 from suffice.errors import ModelError, ModelOutputError
-from suffice.models.base import Reply, listening
+from suffice.models.base import Reply, listening, spending
 from suffice.models.llm.calls import CallError, Line, Report, Words
 from suffice.models.llm.endpoint import Endpoint
+from suffice.models.llm.prompting import first, length, second
 from suffice.models.llm.thinking import quiet, room, thinks
 from suffice.models.llm.weighing import ALTERNATIVES, shares
 from suffice.text.tokens import estimate_tokens
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage
 
 A = TypeVar("A")
-_SHOWN = 4_000  # Characters of a bad answer that it is shown again; the rest would only cost.
 
 
 class Costing(Protocol):
@@ -72,7 +72,7 @@ class LanguageModel:
             try:
                 return await self._line.call(
                     messages,
-                    await self._settings(ask, tokens, weighs),
+                    await self._settings(ask, tokens, length(messages), weighs),
                     _parameters(ask, by_schema),
                     listener=heard,
                     report=report,
@@ -87,13 +87,13 @@ class LanguageModel:
                     self._weighs = False
                     note("LikelihoodsRefused", f"{error}; asking without log-probabilities from now on")
 
-    async def _settings(self, ask: Ask[Any], tokens: int, weighs: bool) -> Any:
+    async def _settings(self, ask: Ask[Any], tokens: int, prompt: int, weighs: bool) -> Any:
         client = await self._line.client()
         endpoint = self.endpoint
         always = bool(client.profile.get("thinking_always_enabled", False))
         settings: dict[str, Any] = {
             "temperature": ask.temperature,
-            "max_tokens": room(endpoint.model, tokens, always=always, think=endpoint.think),
+            "max_tokens": self._room(tokens, prompt, always),
             "timeout": endpoint.seconds,
         }
         body = {} if endpoint.think else quiet(endpoint.model)
@@ -105,6 +105,15 @@ class LanguageModel:
             settings |= {"openai_logprobs": True, "openai_top_logprobs": ALTERNATIVES}
         return settings
 
+    def _room(self, tokens: int, prompt: int, always: bool) -> int:
+        """Output tokens to allow: never more than the context has beside the prompt."""
+        wanted = room(self.endpoint.model, tokens, always=always, think=self.endpoint.think)
+        if self.context is None:
+            return wanted
+        # Room to think is a gift. Our count of the prompt may be too low, and some servers refuse what would not fit.
+        given = min(wanted, self.context - prompt - prompt // 2)
+        return min(max(tokens, given), self.context - prompt)
+
 
 class _Conversation:
     """One ask until it is answered: at most two exchanges, and what they cost."""
@@ -113,6 +122,7 @@ class _Conversation:
         self._model = model
         self._ask = ask
         self._prompt = ask.prompt()
+        self._length = 0  # Tokens of the last exchange's prompt, as far as we can count them.
         self.usage = Usage()
         self.failures: list[Failure] = []
         self._shares: dict[str, float] = {}  # Of the answer's choices, in the last exchange.
@@ -120,8 +130,7 @@ class _Conversation:
     async def answer(self) -> Any:
         from suffice.models.llm.reading import Unreadable, read, too_many, whole_sentences
 
-        self._check_length()
-        text, cut = await self._exchange(None, "")
+        text, cut = await self._exchange(self._fitting(first(self._ask, self._prompt)), self._ask.max_tokens)
         if cut and self._ask.form == "text":
             text = whole_sentences(text)
         try:
@@ -140,20 +149,26 @@ class _Conversation:
             )
         return answer
 
-    async def _again(self, first: str, why: str) -> Any:
+    async def _again(self, bad: str, why: str) -> Any:
         """Ask once more, with the reason; then keep what is complete."""
         from suffice.models.llm.reading import Unreadable, read, salvaged
 
-        self._fail("BadAnswer", f"{why}; asked again")
-        text, cut = await self._exchange(first, why)
-        try:
-            answer = read(self._ask, text)
-        except Unreadable as error:
-            why = self._why(error, cut)
+        texts = [bad]
+        asked = second(self._ask, self._prompt, bad, why, self._most)
+        if self._fits(asked):
+            self._fail("BadAnswer", f"{why}; asked again")
+            text, cut = await self._exchange(asked, 2 * self._ask.max_tokens)
+            try:
+                answer = read(self._ask, text)
+            except Unreadable as error:
+                why, texts = self._why(error, cut), [text, bad]
+            else:
+                self._note_cut(cut)
+                return answer
         else:
-            self._note_cut(cut)
-            return answer
-        for given in (text, first):
+            reads = f"{self._model.name} reads {self._model.context} tokens"
+            self._fail("BadAnswer", f"{why}; not asked again, because {reads}")
+        for given in texts:
             try:
                 answer = salvaged(self._ask, given)
             except Unreadable:
@@ -162,57 +177,59 @@ class _Conversation:
             return answer
         raise ModelOutputError(f"{self._model.name} gave no readable answer to {self._ask.role!r}: {why}")
 
-    async def _exchange(self, bad: str | None, why: str) -> tuple[str, bool]:
+    async def _exchange(self, asked: "list[ModelMessage]", tokens: int) -> tuple[str, bool]:
         """The text, and whether it was cut off at its limit. A response that is none at all counts as an empty text."""
-        from suffice.models.llm.prompting import messages
-
-        tokens = self._ask.max_tokens * (1 if bad is None else 2)
-        asked = messages(self._ask, self._prompt, None if bad is None else bad[:_SHOWN], why)
+        self._length = length(asked)
         try:
-            words = await self._model.words(self._ask, asked, self._fitting(tokens), self._lost, self._fail)
+            words = await self._model.words(self._ask, asked, tokens, self._lost, self._fail)
         except CallError as error:
             if not error.unreadable:
                 raise
             self._fail("BadAnswer", str(error))
             return "", False
-        self._count(words, bad)
+        self._count(words)
         self._shares = shares(words.text, words.likely, self._ask.choices) if self._ask.choices else {}
         return words.text, words.finish == "length"
 
     def _lost(self, error: CallError, again: bool) -> None:
         """An attempt that brought nothing is a call all the same; its prompt may be billed if it was read."""
-        tokens = estimate_tokens(self._prompt) if error.sent else 0
-        self.usage = self.usage + Usage(1, tokens, 0, self._usd(tokens, 0), estimated=int(error.sent))
+        tokens = self._length if error.sent else 0
+        self._bill(Usage(1, tokens, 0, self._usd(tokens, 0), estimated=int(error.sent)))
         if again:
             self.failures.append(Failure(self._ask.role, "Retried", str(error), True, error.attempt))
 
-    def _count(self, words: Words, bad: str | None) -> None:
+    def _count(self, words: Words) -> None:
         """The provider's own count; without one an estimate, marked as such."""
         tokens = words.input_tokens, words.output_tokens
         estimated = not any(tokens)
         if estimated:
-            tokens = estimate_tokens(self._prompt + (bad or "")), estimate_tokens(words.text)
-        self.usage = self.usage + Usage(1, *tokens, self._usd(*tokens, words.cached_tokens), estimated=int(estimated))
+            tokens = self._length, estimate_tokens(words.text)
+        self._bill(Usage(1, *tokens, self._usd(*tokens, words.cached_tokens), estimated=int(estimated)))
+
+    def _bill(self, usage: Usage) -> None:
+        self.usage = self.usage + usage
+        spending.get()(usage)
 
     def _usd(self, input_tokens: int, output_tokens: int, cached_tokens: int = 0) -> float | None:
         price = self._model.price
         return None if price is None else price.of(input_tokens, output_tokens, cached_tokens)
 
-    def _check_length(self) -> None:
-        """A prompt that does not fit would be cut by the server, and nobody would know."""
-        context, tokens = self._model.context, estimate_tokens(self._prompt)
-        if context is not None and tokens > context:
-            raise ModelError(
-                f"The prompt of {self._ask.role!r} has about {tokens} tokens and {self._model.name} reads {context}; "
-                "choose a model that reads more, or set SUFFICE_CONTEXT if it does"
-            )
+    @property
+    def _most(self) -> int | None:
+        """Tokens of a prompt that leave room for the answer."""
+        return None if self._model.context is None else self._model.context - self._ask.max_tokens
 
-    def _fitting(self, tokens: int) -> int:
-        """No more output than the context has room for."""
-        context = self._model.context
-        if context is None:
-            return tokens
-        return max(1, min(tokens, context - estimate_tokens(self._prompt)))
+    def _fits(self, asked: "list[ModelMessage]") -> bool:
+        """A prompt that leaves no room for a word would be cut by the server, and nobody would know."""
+        return self._model.context is None or length(asked) < self._model.context
+
+    def _fitting(self, asked: "list[ModelMessage]") -> "list[ModelMessage]":
+        if not self._fits(asked):
+            raise ModelError(
+                f"The prompt of {self._ask.role!r} has about {length(asked)} tokens and {self._model.name} reads "
+                f"{self._model.context}; choose a model that reads more, or set SUFFICE_CONTEXT if it does"
+            )
+        return asked
 
     def _why(self, error: Exception, cut: bool) -> str:
         limit = f" (cut off at its limit of {self._ask.max_tokens} tokens)" if cut else ""
