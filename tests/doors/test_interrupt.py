@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from fake_llm import FakeLlm, Say
+
 QUESTION = "Who decoded the waggle dance?"
 SLOW = """
 import asyncio
@@ -74,6 +76,19 @@ def test_in_the_middle_of_a_run(docs: Path, plugin: Callable, tmp_path: Path) ->
     assert "Traceback" not in err
     events = [json.loads(line)["type"] for line in (tmp_path / "trace.jsonl").read_text().splitlines()]
     assert events[-2:] == ["stopped", "report"]
+
+
+def test_what_the_model_had_cost_is_in_the_bill(docs: Path) -> None:
+    """The plan was answered, badly; it was interrupted when it was asked for again."""
+    with FakeLlm([Say("I would search.", usage=(100, 20)), Say(delay=30.0)]) as server:
+        words = ("ask", QUESTION, "--docs", docs, "--alpha", 1, "--json", "--strategy", "reflect")
+        with started(*words, OPENAI_BASE_URL=server.url) as process:
+            while len(server.requests) < 2 and process.poll() is None:
+                time.sleep(0.02)
+            status, _, out, _ = interrupt(process)
+    usage = json.loads(out)["usage"]
+    assert (status, usage["calls"], usage["estimated_calls"], usage["output_tokens"]) == (130, 2, 1, 20)
+    assert usage["by_role"]["plan"]["input_tokens"] == usage["input_tokens"] > 200
 
 
 def test_while_everything_is_being_embedded(tmp_path: Path) -> None:

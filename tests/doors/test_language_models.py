@@ -152,6 +152,36 @@ def test_the_doctor_names_what_is_loaded(suffice: Callable, monkeypatch: pytest.
     assert "start the server" in ended.out
 
 
+def test_the_doctor_looks_for_every_model_of_a_list(suffice: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    monkeypatch.setenv("SUFFICE_MODEL", "openai:a,openai:b")
+    ended = suffice("doctor")
+    assert ended.status == 4
+    for name in ("openai:a", "openai:b"):
+        [line] = [line for line in ended.out.splitlines() if f" {name}: " in line]
+        assert line.startswith("FAIL model")
+        assert "start the server" in line
+    monkeypatch.setenv("SUFFICE_MODEL", "openai:a,extractive")
+    ended = suffice("doctor")
+    assert (ended.status, "FAIL model       openai:a" in ended.out) == (0, True)
+    monkeypatch.setenv("SUFFICE_MODEL", "extractive")
+    monkeypatch.setenv("SUFFICE_MODEL_JUDGE", "openai:c")
+    ended = suffice("doctor")
+    assert (ended.status, "FAIL model       openai:c" in ended.out) == (4, True)
+
+
+def test_a_length_that_the_server_does_not_state_is_said(
+    suffice: Callable, docs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with FakeLlm(sensible) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        ended = suffice("ask", QUESTION, "--docs", docs, "--alpha", "1", "--json")
+        assert ended.err.count("SUFFICE_CONTEXT") == 1
+        assert suffice("doctor").out.count("SUFFICE_CONTEXT") == 1
+        monkeypatch.setenv("SUFFICE_CONTEXT", "32768")
+        assert "SUFFICE_CONTEXT" not in suffice("ask", QUESTION, "--docs", docs, "--alpha", "1", "--json").err
+
+
 def test_a_bound_on_an_unknown_cost_is_refused(suffice: Callable, docs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     ended = suffice(

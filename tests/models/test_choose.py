@@ -8,7 +8,7 @@ from fake_llm import FakeLlm
 from suffice import settings
 from suffice.errors import InputError
 from suffice.models.base import Model
-from suffice.models.choose import GROUPS, choose, reachable, roles
+from suffice.models.choose import GROUPS, choose, each_reachable, reachable, roles
 
 
 def chosen(wanted: str | None = None, /, **environment: str) -> tuple[Model, list[str]]:
@@ -101,6 +101,35 @@ def test_vllm_says_its_length_in_the_list() -> None:
         assert chosen("openai:m", OPENAI_BASE_URL=server.url)[0].context == 2048
 
 
+def test_a_length_that_nobody_states_is_said_once() -> None:
+    with FakeLlm(models=["a", "b"]) as server:
+        roles = {"SUFFICE_MODEL_WRITER": "openai:a", "SUFFICE_MODEL_JUDGE": "openai:b"}
+        model, told = chosen(OPENAI_BASE_URL=server.url, SUFFICE_MODEL="openai:a,openai:b", **roles)
+        assert model.context is None
+        [said] = told
+        assert "SUFFICE_CONTEXT" in said
+        assert chosen("openai:a", OPENAI_BASE_URL=server.url, SUFFICE_CONTEXT="8192")[1] == []
+        assert chosen("anthropic:a", ANTHROPIC_BASE_URL=server.url, ANTHROPIC_API_KEY="k")[1] == told
+
+
+@pytest.mark.parametrize(
+    ("wanted", "key", "said"),
+    [
+        ("openai:brand-new", "OPENAI_API_KEY", False),
+        ("anthropic:brand-new", "ANTHROPIC_API_KEY", False),
+        ("google:brand-new", "GOOGLE_API_KEY", False),
+        ("openrouter:somebody/brand-new", "OPENROUTER_API_KEY", True),  # It has models of every length.
+    ],
+)
+def test_a_new_model_of_a_large_provider_reads_plenty(wanted: str, key: str, said: bool) -> None:
+    model, told = chosen(wanted, **{key: "k"})
+    assert (model.context, len(told)) == (None, int(said))
+
+
+def test_a_server_that_is_not_there_is_not_blamed_for_its_length() -> None:
+    assert chosen("openai:llama9", OPENAI_BASE_URL="http://127.0.0.1:9/v1")[1] == []
+
+
 def test_offline_forbids_what_is_not_on_this_machine() -> None:
     for wanted in ("openai:gpt-5-mini", "anthropic:x", "extractive,google:x"):
         with pytest.raises(InputError, match="SUFFICE_OFFLINE"):
@@ -145,6 +174,21 @@ def test_judge_and_writer_may_differ() -> None:
     assert not model.local
     model, _ = chosen(SUFFICE_MODEL="extractive", HARNESS_PRODUCER_MODEL="qwen3:8b")
     assert model.name == "extractive + ollama:qwen3:8b"
+
+
+def test_of_several_models_each_is_looked_for() -> None:
+    dead = {"OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}
+    able, lines = each_reachable(chosen(SUFFICE_MODEL="openai:a,openai:b", **dead)[0])
+    assert not able
+    assert [(good, words.partition(": nobody answers")[0]) for good, words in lines] == [
+        (False, "openai:a"),
+        (False, "openai:b"),
+    ]
+    able, lines = each_reachable(chosen(SUFFICE_MODEL="openai:a,extractive", **dead)[0])
+    assert (able, [good for good, _ in lines]) == (True, [False, True])
+    # A role's model is asked nothing else, so another one is no help; one of a whole group is named once.
+    able, lines = each_reachable(chosen(SUFFICE_MODEL="extractive", SUFFICE_MODEL_WRITER="openai:a", **dead)[0])
+    assert (able, [good for good, _ in lines]) == (False, [True, False])
 
 
 def test_a_model_named_in_the_call_is_the_only_one() -> None:

@@ -13,13 +13,16 @@ from suffice.errors import SufficeError
 
 Check = tuple[bool, str]
 
+_SPARED = ("model", "cache", "web")  # A question can be answered without; or, of several models, by another one.
+
 
 def doctor() -> int:
     """One line a check; exit 0 when a question can be answered."""
     config = settings.load()
+    healthy, models = _models(config)
     checks: list[tuple[str, Callable[[], Check]]] = [
         ("suffice", lambda: (True, f"{__version__} on Python {platform.python_version()}")),
-        ("model", lambda: _model(config)),
+        *(("model", lambda model=model: model) for model in models),  # type: ignore[misc]
         ("embeddings", lambda: _embeddings(config)),
         ("index", _index),
         ("cache", lambda: _folder(config.cache_dir, "indexes and vectors are rebuilt for every question")),
@@ -27,26 +30,24 @@ def doctor() -> int:
         ("bounds", lambda: (True, _bounds(config))),
         ("plug-ins", lambda: (True, _parts())),
     ]
-    healthy = True
     for name, check in checks:
         good, words = check()
-        healthy = healthy and (good or name in ("cache", "web"))
+        healthy = healthy and (good or name in _SPARED)
         print(f"{'ok  ' if good else 'FAIL'} {name:11} {words}")
     return 0 if healthy else 4
 
 
-def _model(config: settings.Settings) -> Check:
-    """The model that a question would be put to; a server on this machine is asked what it has."""
-    from suffice.models.choose import choose, reachable
+def _models(config: settings.Settings) -> tuple[bool, list[Check]]:
+    """The models that a question would be put to, and whether that would do; a server on this machine is asked what it has."""
+    from suffice.models.choose import choose, each_reachable
 
     told: list[str] = []
     try:
-        model = choose(None, config, told.append)(None)
-        good, words = reachable(model)
+        enough, models = each_reachable(choose(None, config, told.append)(None))
     except SufficeError as error:
         named = f"SUFFICE_MODEL={config.model}: " if config.model else ""
-        return False, f"{named}{error}"
-    return good, " ".join([words, *told])
+        return False, [(False, f"{named}{error}")]
+    return enough, [*models, *((True, message) for message in told)]
 
 
 def _embeddings(config: settings.Settings) -> Check:

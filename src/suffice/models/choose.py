@@ -6,6 +6,7 @@ Nothing is sent to a model here. A server on this machine is looked at, so that 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 from suffice import asks, plugins
 from suffice.errors import InputError
@@ -53,15 +54,31 @@ def choose(
 ) -> Maker:
     """How to make the model of a run; it gets the run's embeddings, which not every model uses. ``runs`` are earlier ones,
     which tell how long Ollama is to keep a model."""
-    chooser = _Chooser(config, say, wanted is not None, runs)
+    chooser = _Chooser(config, _once(say), wanted is not None, runs)
     named = wanted or config.model
     usual = chooser.found() if named is None else chooser.models(named)
-    special = (
-        {role: chooser.models(names) for role, names in _by_role(config.models.roles).items()} if not wanted else {}
-    )
+    special = {} if wanted else _by_role(config.models.roles)
     if not special:
         return usual
-    return lambda embed: ByRole(usual(embed), {role: make(embed) for role, make in special.items()})
+    makers = {names: chooser.models(names) for names in dict.fromkeys(special.values())}
+
+    def by_role(embed: Embed | None) -> Model:
+        made = {names: make(embed) for names, make in makers.items()}
+        return ByRole(usual(embed), {role: made[names] for role, names in special.items()})
+
+    return by_role
+
+
+def _once(say: Say) -> Say:
+    """Models of one server may give the same reason to say something."""
+    said: set[str] = set()
+
+    def once(message: str) -> None:
+        if message not in said:
+            said.add(message)
+            say(message)
+
+    return once
 
 
 def roles() -> frozenset[str]:
@@ -215,9 +232,23 @@ class _Chooser:
                 )
             return tokens
         if url != USUAL[provider]:
-            return None if there is None else servers.context(url, model, key, there=there)
-        listed = prices.listed(provider, model)
-        return None if listed is None else listed.context
+            tokens = None if there is None else servers.context(url, model, key, there=there)
+        else:
+            listed = prices.listed(provider, model)
+            tokens = None if listed is None else listed.context
+        if tokens is None and self._may_be_short(provider, url, there):
+            self.say(
+                f"The server at {urlsplit(url).netloc} does not say how many tokens its model reads: prompts are not "
+                "cut to that, and it may cut them without a word; set SUFFICE_CONTEXT to the number."
+            )
+        return tokens
+
+    def _may_be_short(self, provider: str, url: str, there: servers.Loaded | None) -> bool:
+        """A model of unknown length: what is new at a large provider reads plenty; any other may read little. Of a server
+        that is not there the first call tells enough."""
+        if url == USUAL[provider]:
+            return provider == "openrouter"
+        return there is not None or servers.knock(url)
 
     def _price(self, endpoint: Endpoint) -> prices.Price | prices.Listed | None:
         own = prices.own_prices(self.config.models.prices)
@@ -233,6 +264,16 @@ def _limit(limits: Mapping[str, float], provider: str) -> int | None:
     return None if limit is None else int(limit)
 
 
+def each_reachable(model: Model) -> tuple[bool, list[tuple[bool, str]]]:
+    """Whether a question could be answered, and what is to be said of each model that may be asked."""
+    if not isinstance(model, Fallback | ByRole):
+        found = reachable(model)
+        return found[0], [found]
+    each = [each_reachable(one) for one in model.models]
+    enough = any if isinstance(model, Fallback) else all
+    return enough(good for good, _ in each), list(dict.fromkeys(line for _, lines in each for line in lines))
+
+
 def reachable(model: Model) -> tuple[bool, str]:
     """Whether the model can be asked, as far as that can be seen without paying, and what is to be done if not."""
     if model.name == "extractive":
@@ -240,7 +281,7 @@ def reachable(model: Model) -> tuple[bool, str]:
     endpoint: Endpoint | None = getattr(model, "endpoint", None)
     if endpoint is None:
         return True, model.name
-    reads = f", reads {endpoint.context} tokens" if endpoint.context else ", length unknown: set SUFFICE_CONTEXT"
+    reads = f", reads {endpoint.context} tokens" if endpoint.context else ", length unknown"
     if not endpoint.local:
         return True, f"{endpoint.name} at {endpoint.host}{reads}; it is not called before a question is asked"
     there = servers.loaded(endpoint.url, endpoint.key)

@@ -16,8 +16,8 @@ class Fallback:
     """Asks the first model, and the next one when it fails. What the failed ones cost is in the bill."""
 
     def __init__(self, models: Sequence[Model]) -> None:
-        self._models = tuple(models)
-        self.name = self._models[0].name
+        self.models = tuple(models)
+        self.name = self.models[0].name
         self.local = all(model.local for model in models)
         self.context = _narrowest(models)
         self.priced = all(getattr(model, "priced", True) for model in models)
@@ -26,12 +26,12 @@ class Fallback:
     async def __call__(self, ask: Ask[A]) -> Reply[A]:
         usage = Usage()
         failures: list[Failure] = []
-        for model in self._models:
+        for model in self.models:
             try:
                 reply = await model(ask)
             except ModelError as error:
                 usage, failures = usage + error.usage, [*failures, *error.failures]
-                if model is self._models[-1]:
+                if model is self.models[-1]:
                     error.usage, error.failures = usage, tuple(failures)
                     raise
                 failures.append(
@@ -48,7 +48,7 @@ class ByRole:
     def __init__(self, usual: Model, special: Mapping[str, Model]) -> None:
         self._usual = usual
         self._special = dict(special)
-        models = (usual, *special.values())
+        self.models = models = tuple({id(model): model for model in (usual, *special.values())}.values())
         self.name = " + ".join(dict.fromkeys(model.name for model in models))
         self.local = all(model.local for model in models)
         self.context = _narrowest(models)
