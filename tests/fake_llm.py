@@ -12,7 +12,8 @@ import socket
 import struct
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
@@ -63,6 +64,9 @@ class FakeLlm:
         self.requests: list[Body] = []
         self.headers: list[dict[str, str]] = []
         self.paths: list[str] = []
+        self.busiest = 0
+        """The most requests that it had before it at the same time."""
+        self._open = 0
         self.disconnected = threading.Event()
         self.asked = threading.Event()
         self._lock = threading.Lock()
@@ -85,6 +89,17 @@ class FakeLlm:
     def __exit__(self, *error: object) -> None:
         self._server.shutdown()
         self._server.server_close()
+
+    @contextmanager
+    def working(self) -> Iterator[None]:
+        with self._lock:
+            self._open += 1
+            self.busiest = max(self.busiest, self._open)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._open -= 1
 
     def answer(self, path: str, body: Body, headers: Mapping[str, str]) -> Say:
         with self._lock:
@@ -134,11 +149,12 @@ class _Handler(BaseHTTPRequestHandler):
         if known is not None:
             self._send(200, json.dumps(known).encode(), {})
             return
-        said = self.server.fake.answer(self.path, body, self.headers)
-        if said.delay and self._gone_within(said.delay):
-            self.server.fake.disconnected.set()
-            self.close_connection = True
-            return
+        with self.server.fake.working():
+            said = self.server.fake.answer(self.path, body, self.headers)
+            if said.delay and self._gone_within(said.delay):
+                self.server.fake.disconnected.set()
+                self.close_connection = True
+                return
         if said.raw is not None:
             self._send(said.status, said.raw, said.headers)
         elif said.status != 200:

@@ -63,18 +63,39 @@ FAULTS = {
     "types": '{"queries": 5, "sufficient": "perhaps", "answer": 5}',
     "reset": Say(SENSIBLE["draft"], reset=True),
     "utf8": Say(raw=b'{"choices": [{"message": {"content": "\xff"}}]}'),
+    "slow": Say(delay=30.0),
+}
+# What stands around an answer; it is put aside, and nothing is wrong.
+UNTIDY = {
+    "fenced": "```\n{}\n```",
+    "prose": "Sure! Here is what you asked for:\n\n{}\n\nI hope this helps.",
+    "think": "<think>\nCould it be {{1891}}? No.\n</think>\n\n{}",
 }
 
 
 @pytest.mark.parametrize("role", ["plan", "reflect", "draft"])
 @pytest.mark.parametrize("fault", FAULTS)
-def test_no_fault_loses_a_run_and_each_is_in_the_log(ask: Callable, fault: str, role: str) -> None:
+def test_no_fault_loses_a_run_and_each_is_in_the_log(
+    ask: Callable, fault: str, role: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     if role == "draft" and fault in ("cut", "types"):
         return  # Free text is never of the wrong type; a cut one has a test of its own.
+    if fault == "slow":
+        monkeypatch.setenv("SUFFICE_TIMEOUT", "1")
     status, report, _ = ask(once(FAULTS[fault], role), "--strategy", "reflect")
     assert status == 0
     assert "1890 [1]" in report["final_answer"]
     assert role in {entry["where"] for entry in report["error_log"]}
+
+
+@pytest.mark.parametrize("role", ["plan", "reflect", "draft"])
+@pytest.mark.parametrize("around", UNTIDY)
+def test_what_stands_around_an_answer_costs_nothing(ask: Callable, around: str, role: str) -> None:
+    status, report, server = ask(once(UNTIDY[around].format(SENSIBLE[role]), role), "--strategy", "reflect")
+    assert (status, report["error_log"]) == (0, [])
+    assert "1890 [1]" in report["final_answer"]
+    assert not [mark for mark in ("```", "think>", "1891") if mark in report["final_answer"]]
+    assert [role_of(body) for body in server.requests].count(role) == report["usage"]["by_role"][role]["calls"] == 1
 
 
 def test_a_cut_draft_is_said_and_ends_with_a_whole_sentence(ask: Callable) -> None:

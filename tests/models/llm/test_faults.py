@@ -7,12 +7,13 @@ import time
 import pytest
 from fake_llm import FakeLlm, Say, Script
 
-from suffice.asks import Gap, Plan, PlannedQuery, PlanResponse
+from suffice.asks import Ask, Gap, Look, Plan, PlannedQuery, PlanResponse
 from suffice.errors import ModelError, ModelOutputError
 from suffice.models.base import Reply
 from suffice.models.llm import Endpoint, LanguageModel
 from suffice.models.prices import Price
 from suffice.text.tokens import estimate_tokens
+from suffice.types import Image
 
 PLAN = '{"queries": [{"query": "forth bridge", "intent": "when"}], "complexity": "simple"}'
 PLANNED = PlanResponse((PlannedQuery("forth bridge", "when"),), "simple")
@@ -21,7 +22,7 @@ ASK = Plan("When was the bridge opened?", 3)
 pytestmark = pytest.mark.usefixtures("no_waiting")
 
 
-def asked(script: Script, ask: Plan | Gap = ASK, **endpoint: object) -> tuple[Reply[PlanResponse], list[dict]]:
+def asked(script: Script, ask: Ask = ASK, **endpoint: object) -> tuple[Reply[PlanResponse], list[dict]]:
     """The reply, and the requests that it took."""
     with FakeLlm(script) as server:
         model = LanguageModel(Endpoint("openai", "fake-model", server.url, **endpoint), Price(1.0, 10.0))
@@ -141,6 +142,14 @@ def test_the_second_asking_says_what_was_wrong() -> None:
     _, requests = asked(['{"queries": 5}', PLAN])
     assert [message["role"] for message in requests[1]["messages"]] == ["user", "assistant", "user"]
     assert "$.queries" in requests[1]["messages"][-1]["content"]
+
+
+def test_the_second_asking_shows_the_picture_again() -> None:
+    picture = Image("sign.png", "image/png", data=b"a sign")
+    reply, requests = asked([Say(None), "It reads 1890."], Look("When was it opened?", picture))
+    assert reply.answer.text == "It reads 1890."
+    for request in requests:
+        assert [part["type"] for part in request["messages"][0]["content"]] == ["text", "image_url"]
 
 
 def test_what_is_complete_of_a_cut_answer_is_kept() -> None:
