@@ -23,7 +23,7 @@ def _sign(tmp_path: Path) -> None:
 @pytest.fixture
 def ask(suffice: Callable, monkeypatch: pytest.MonkeyPatch) -> Callable:
     def call(*words: object, script: Callable = sensible, routes: dict | None = None) -> tuple:
-        with FakeLlm(script, routes=routes) as server:
+        with FakeLlm(script, context=32_768, routes=routes) as server:
             monkeypatch.setenv("OPENAI_BASE_URL", server.url)
             return suffice("ask", *words, "--alpha", "1", "--json", "--no-review"), server
 

@@ -22,7 +22,7 @@ def doctor() -> int:
     healthy, models = _models(config)
     checks: list[tuple[str, Callable[[], Check]]] = [
         ("suffice", lambda: (True, f"{__version__} on Python {platform.python_version()}")),
-        *(("model", lambda model=model: model) for model in models),  # type: ignore[misc]
+        *(("model", lambda model=model: model) for model in models),
         ("embeddings", lambda: _embeddings(config)),
         ("index", _index),
         ("cache", lambda: _folder(config.cache_dir, "indexes and vectors are rebuilt for every question")),
