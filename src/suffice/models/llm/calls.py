@@ -40,6 +40,7 @@ class Words:
     output_tokens: int
     cached_tokens: int = 0
     likely: Sequence[Mapping[str, Any]] = ()
+    thoughts: bool = False
 
 
 # A client and its open connections belong to an event loop; all runs in it that use the same endpoint share them.
@@ -191,7 +192,8 @@ def _words(response: "ModelResponse") -> Words:
         usage.input_tokens,
         usage.output_tokens,
         usage.cache_read_tokens,
-        likely if isinstance(likely := (response.provider_details or {}).get("logprobs"), list) else (),
+        likely=likely if isinstance(likely := (response.provider_details or {}).get("logprobs"), list) else (),
+        thoughts=any(part.part_kind == "thinking" for part in response.parts),
     )
 
 

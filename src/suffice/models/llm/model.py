@@ -43,6 +43,7 @@ class LanguageModel:
         self.priced = price is not None
         self.endpoint = endpoint
         self._line = Line(endpoint)
+        self.noted: set[str] = set()  # Kinds of harmless faults that were said already.
         # Until the server refuses them.
         self._by_schema = True
         self._weighs = endpoint.provider not in ("anthropic", "google")
@@ -125,10 +126,12 @@ class _Conversation:
         self._length = 0  # Tokens of the last exchange's prompt, as far as we can count them.
         self.usage = Usage()
         self.failures: list[Failure] = []
-        self._shares: dict[str, float] = {}  # Of the answer's choices, in the last exchange.
+        # Of the last exchange: the shares of the answer's choices, and whether it came with thoughts that nobody wanted.
+        self._shares: dict[str, float] = {}
+        self._thoughts = False
 
     async def answer(self) -> Any:
-        from suffice.models.llm.reading import Unreadable, read, too_many, whole_sentences
+        from suffice.models.llm.reading import Unreadable, read, too_many, untidy, whole_sentences
 
         text, cut = await self._exchange(self._fitting(first(self._ask, self._prompt)), self._ask.max_tokens)
         if cut and self._ask.form == "text":
@@ -139,6 +142,8 @@ class _Conversation:
             answer = await self._again(text, self._why(error, cut))
         else:
             self._note_cut(cut)
+            if why := "it came with thoughts" if self._thoughts else untidy(self._ask, text):
+                self._once("Tidied", f"{why}; read all the same, and not said again")
         if self._shares:
             answer = self._ask.weighed(answer, self._shares)
         answer, over = too_many(self._ask, answer)
@@ -188,6 +193,7 @@ class _Conversation:
             self._fail("BadAnswer", str(error))
             return "", False
         self._count(words)
+        self._thoughts = words.thoughts and not self._model.endpoint.think
         self._shares = shares(words.text, words.likely, self._ask.choices) if self._ask.choices else {}
         return words.text, words.finish == "length"
 
@@ -204,6 +210,7 @@ class _Conversation:
         estimated = not any(tokens)
         if estimated:
             tokens = self._length, estimate_tokens(words.text)
+            self._once("Uncounted", "the provider reports no tokens; they are estimated from here on")
         self._bill(Usage(1, *tokens, self._usd(*tokens, words.cached_tokens), estimated=int(estimated)))
 
     def _bill(self, usage: Usage) -> None:
@@ -238,6 +245,12 @@ class _Conversation:
     def _note_cut(self, cut: bool) -> None:
         if cut and self._ask.form == "text":
             self._fail("CutOff", f"the text was cut off at its limit of {self._ask.max_tokens} tokens")
+
+    def _once(self, kind: str, message: str) -> None:
+        """What costs nothing and comes with every answer is said at the first."""
+        if kind not in self._model.noted:
+            self._model.noted.add(kind)
+            self._fail(kind, message)
 
     def _fail(self, kind: str, message: str) -> None:
         self.failures.append(Failure(self._ask.role, kind, message))

@@ -47,6 +47,20 @@ def read(ask: Ask[A], text: str) -> A:
     return _words(ask, clean)
 
 
+def untidy(ask: Ask[Any], text: str) -> str:
+    """What stood around an answer that could be read; empty when nothing did."""
+    clean = said(text)
+    if clean != text.replace("\ufeff", "").strip():
+        return "it came with thoughts"
+    if ask.form != "json":
+        return "it stood in a code fence" if _FENCE.fullmatch(clean) else ""
+    try:
+        msgspec.json.decode(clean)
+    except msgspec.DecodeError:
+        return "the JSON stood among other words, or was not quite JSON"
+    return ""
+
+
 def salvaged(ask: Ask[A], text: str) -> A:
     """What is complete of a JSON answer that was cut off. Raises ``Unreadable``."""
     if ask.form != "json":
