@@ -1,6 +1,6 @@
 """A language model as checker of claims: ``python -m bench.claims_model [--pairs 60] [--store]``.
 
-Opt-in, because it wants a model (``OPENAI_BASE_URL`` or ``SUFFICE_MODEL``) and time: one question a pair, ``--pairs`` pairs of
+Opt-in, because it wants a model (``OPENAI_BASE_URL`` or ``SUFFICE_MODEL``) and time: two questions a pair, ``--pairs`` pairs of
 each half of SciFact (``bench/claims.py``), chosen by hash. The marks from which on the model's word counts are fitted on the
 one half, and written to ``thresholds.json`` with ``--store``; the table is about the other. Answers are kept in the cache
 folder, so an interrupted run goes on where it was.
@@ -11,26 +11,26 @@ import asyncio
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from bench.claims import LABELS, PRECISION, STORED, Pair, embedder, pairs, scores, verdict
 from suffice import settings
-from suffice.asks import Support, SupportResponse
+from suffice.asks import GradedSupport, Support, SupportResponse
 from suffice.errors import SufficeError
 from suffice.models.base import Model
 from suffice.models.cached import Cached
 from suffice.models.choose import choose
 from suffice.write.checkers import Checker, Combined, Embedding, Finding, Lexical, ModelChecker, Question
 from suffice.write.checkers.model import read_as, shown
-from suffice.write.checkers.thresholds import Thresholds, thresholds
+from suffice.write.checkers.thresholds import thresholds
 
 OFF = 1.01
 GRID = [value / 100 for value in range(20, 100, 5)] + [0.97, 0.99]
 MARKS = [value / 10 for value in range(1, 11)]
-NAMES = {"supports": "supported", "contradicts": "contradicted", None: "unsupported"}
+Answers = Sequence[SupportResponse | None]
 
 
 def chosen(held_out: bool, count: int) -> list[Pair]:
@@ -43,53 +43,41 @@ def chosen(held_out: bool, count: int) -> list[Pair]:
 def asking(model: Model) -> Question:
     """As a run asks: an answer that failed is no answer."""
 
-    async def ask(question: Support) -> SupportResponse | None:
+    async def ask(question: Support | GradedSupport) -> SupportResponse | None:
         try:
-            return (await model(question)).answer
+            reply = await model(question)  # type: ignore[arg-type]
         except SufficeError as error:
             print(f"no answer: {error}", flush=True)
             return None
+        return reply.answer
 
     return ask
 
 
-def fit(rows: Sequence[Pair], answers: Sequence[SupportResponse | None], limits: Thresholds) -> Thresholds:
-    """Recall as high as it goes at the wanted precision; a mark that does not reach it at any height is put out of reach."""
+def fit(rows: Sequence[Pair], answers: Answers, marks: Sequence[float]) -> float:
+    """Recall as high as it goes at the wanted precision; out of reach where no height reaches it."""
     labels = [row.label for row in rows]
-
-    def best(name: str, marks: Sequence[float], put: Callable[[float], Thresholds], marked: bool) -> float:
-        found = [(mark, scores(labels, said(rows, answers, put(mark), marked), name)) for mark in marks]
-        good = [(recall, mark) for mark, (precision, recall) in found if precision >= PRECISION[name] and recall > 0]
-        return max(good)[1] if good else OFF
-
-    supports = best("supported", GRID, lambda mark: replace(limits, model_supports=mark, model_contradicts=OFF), False)
-    limits = replace(limits, model_supports=supports)
-    contradicts = best("contradicted", GRID, lambda mark: replace(limits, model_contradicts=mark), False)
-    limits = replace(limits, model_contradicts=contradicts)
-    mark = best("supported", MARKS, lambda mark: replace(limits, model_mark=mark), True)
-    return replace(limits, model_mark=mark)
+    found = [(mark, scores(labels, said(rows, answers, mark), "supported")) for mark in marks]
+    good = [(recall, mark) for mark, (precision, recall) in found if precision >= PRECISION["supported"] and recall > 0]
+    return max(good)[1] if good else OFF
 
 
-def said(
-    rows: Sequence[Pair], answers: Sequence[SupportResponse | None], limits: Thresholds, marked: bool
-) -> list[str]:
-    """The verdict of the model alone, by its likelihoods or by the marks it gives itself."""
+def said(rows: Sequence[Pair], answers: Answers, mark: float) -> list[str]:
+    """The verdict of the model alone."""
     nothing = Finding(0, 0, None, 0.0, 0.0)
-    found = []
-    for row, answer in zip(rows, answers, strict=True):
-        if answer is None:
-            found.append("unsupported")
-            continue
-        own = replace(answer, shares=None) if marked else answer
-        found.append(NAMES[read_as(own, nothing, row.claim, row.passage, limits).stance])
-    return found
+    return [
+        "supported" if answer and read_as(answer, nothing, row.claim, row.passage, mark).stance else "unsupported"
+        for row, answer in zip(rows, answers, strict=True)
+    ]
 
 
-async def asked(rows: Sequence[Pair], ask: Question, name: str) -> list[SupportResponse | None]:
+async def asked(
+    rows: Sequence[Pair], ask: Question, kind: type[Support] | type[GradedSupport]
+) -> list[SupportResponse | None]:
     answers = []
     for number, row in enumerate(rows, 1):
-        answers.append(await ask(Support(row.claim, (shown(row.passage),))))
-        print(f"\r{name} {number}/{len(rows)}", end="" if number < len(rows) else "\n", flush=True)
+        answers.append(await ask(kind(row.claim, (shown(row.passage),))))
+        print(f"\r{kind.role} {number}/{len(rows)}", end="" if number < len(rows) else "\n", flush=True)
     return answers
 
 
@@ -100,8 +88,9 @@ async def measure(count: int, store: bool) -> None:
         raise SystemExit("no language model is configured: set OPENAI_BASE_URL or SUFFICE_MODEL")
     ask = asking(Cached(model, config.cache_dir / "bench", say=print))
     fitting, held_out = chosen(False, count), chosen(True, count)
-    limits = fit(fitting, await asked(fitting, ask, "fitting half"), thresholds())
-    answers = await asked(held_out, ask, "held-out half")
+    ways = {"model_yes": (Support, GRID), "model_mark": (GradedSupport, MARKS)}
+    marks = {name: fit(fitting, await asked(fitting, ask, kind), grid) for name, (kind, grid) in ways.items()}
+    answers = {name: await asked(held_out, ask, kind) for name, (kind, _) in ways.items()}
     if store:
         stored = {
             **json.loads(STORED.read_text(encoding="utf-8")),
@@ -109,32 +98,29 @@ async def measure(count: int, store: bool) -> None:
             "model_fitted_on": f"{len(fitting)} pairs of the same half",
             "model_fitted_by": "python -m bench.claims_model --store",
             "model_fitted_at": f"{datetime.now(UTC):%Y-%m-%d}",
-            **{name: getattr(limits, name) for name in ("model_supports", "model_contradicts", "model_mark")},
+            **marks,
         }
         STORED.write_text(json.dumps(stored, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     labels = [row.label for row in held_out]
     counts = Counter(labels)
     print(f"\n{Path(model.name).name}; SciFact, {len(held_out)} pairs of the held-out half", end=" ")
-    print(
-        f"({', '.join(f'{counts[name]} {name}' for name in LABELS.values())}); marks fitted on {len(fitting)} others:"
-    )
-    print(
-        f"supports {limits.model_supports:g}, contradicts {limits.model_contradicts:g}, mark {limits.model_mark:g}.\n"
-    )
+    print(f"({', '.join(f'{counts[name]} {name}' for name in LABELS.values())}); fitted on {len(fitting)} others:")
+    print(f"yes {marks['model_yes']:g}, mark {marks['model_mark']:g}.\n")
     print("| checker | supported: precision | recall | contradicted: precision | recall |\n|---|--:|--:|--:|--:|")
     embed = embedder()
     plain: list[Checker] = [Lexical(), Embedding(embed), Combined(Lexical(), Embedding(embed))]
     for checker in plain:
         _row(checker.name, labels, [await verdict(row, checker) for row in held_out])
-    weighed = sum(answer is not None and bool(answer.shares) for answer in answers)
-    _row(f"model alone, likelihoods (given for {weighed})", labels, said(held_out, answers, limits, False))
-    _row("model alone, its own marks", labels, said(held_out, answers, limits, True))
-    word = [
-        {"SUPPORTS": "supported", "CONTRADICTS": "contradicted"}.get(a.stance if a else "", "unsupported")
-        for a in answers
-    ]
+    weighed = sum(answer is not None and answer.sure is not None for answer in answers["model_yes"])
+    _row(
+        f"model alone, likelihood of yes (given for {weighed})",
+        labels,
+        said(held_out, answers["model_yes"], marks["model_yes"]),
+    )
+    _row("model alone, its own mark", labels, said(held_out, answers["model_mark"], marks["model_mark"]))
+    word = ["supported" if answer is not None and answer.yes else "unsupported" for answer in answers["model_yes"]]
     _row("model alone, its bare word", labels, word)
-    everything = Combined(Lexical(), Embedding(embed), ModelChecker(ask, limits))
+    everything = Combined(Lexical(), Embedding(embed), ModelChecker(ask, replace(thresholds(), **marks)))
     _row(everything.name, labels, [await verdict(row, everything) for row in held_out])
 
 

@@ -296,7 +296,7 @@ def test_cancelled_while_claims_are_checked_keeps_those_that_are_certain():
     draft = SynthesisResponse(
         "Alpha was founded in 1900 [1]. Those who know it hold that it is a place of great renown [1]."
     )
-    script = {"plan": [plan()], "reflect": [ENOUGH], "draft": [draft], "support": [SupportResponse("SUPPORTS", 9)]}
+    script = {"plan": [plan()], "reflect": [ENOUGH], "draft": [draft], "support": [SupportResponse(True, 1.0)]}
     found = [passage("p1", "Alpha was founded in 1900. It is a place of some renown among those who know it.", "Alpha")]
     events = cancelled_during(Slow(script, role="support"), FixtureSearch(default=found), Writing)
     report = events[-1].report

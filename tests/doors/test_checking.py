@@ -111,10 +111,15 @@ REWORDED = "It was Karl von Frisch who in 1927 worked out what the dance means.\
 
 
 @pytest.mark.parametrize(
-    ("said", "status"), [("SUPPORTS 9", 0), ("NEITHER 9", 1), (Say("out of order", status=401), 1)]
+    ("said", "status"),
+    [
+        (Say("YES", first={"YES": -0.001}), 0),
+        (Say("NO", first={"NO": -0.001}), 1),
+        (Say("out of order", status=401), 1),
+    ],
 )
 def test_a_named_model_reads_what_words_leave_open(
-    suffice: Callable, docs: Path, write: Callable, monkeypatch: pytest.MonkeyPatch, said: str | Say, status: int
+    suffice: Callable, docs: Path, write: Callable, monkeypatch: pytest.MonkeyPatch, said: Say, status: int
 ) -> None:
     check = ("check", write(REWORDED), "--docs", docs, "--alpha", 1)
     with FakeLlm([said]) as server:
@@ -123,6 +128,6 @@ def test_a_named_model_reads_what_words_leave_open(
         assert named.status == status, named.err
         assert len(server.requests) == 1
         assert "bees" in json.dumps(server.requests[0]["messages"]).lower()
-        assert ("out of order" in named.err) == isinstance(said, Say)
+        assert ("out of order" in named.err) == (said.status != 200)
         assert suffice(*check).status == 1
         assert len(server.requests) == 1

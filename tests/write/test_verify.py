@@ -185,7 +185,7 @@ def test_an_open_question_asks_and_states_nothing():
 
 @pytest.mark.parametrize(("tokens", "asked"), [(10**6, True), (1, False)])
 def test_the_model_is_asked_about_claims_while_the_budget_lasts(tokens, asked):
-    scripted = ScriptedModel({"support": [SupportResponse("NEITHER", 9)]})
+    scripted = ScriptedModel({"support": [SupportResponse(False, 0.0)]})
     run = Run("Who built it?", scripted, Trajectory, run_id="r", bounds=Bounds(tokens=tokens))
     for found in PASSAGES:
         run.evidence.add(found)

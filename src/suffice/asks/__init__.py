@@ -21,7 +21,7 @@ from suffice.asks.reflect import Reflect, ReflectionResponse
 from suffice.asks.revise import Revise
 from suffice.asks.short_answer import ShortAnswer, ShortAnswerResponse
 from suffice.asks.step import Step, StepResponse
-from suffice.asks.support import Support, SupportResponse
+from suffice.asks.support import GradedSupport, Support, SupportResponse
 from suffice.asks.synthesis import SynthesisResponse
 from suffice.asks.thought import Thought, ThoughtResponse
 
@@ -44,6 +44,7 @@ __all__ = [
     "Finding",
     "Gap",
     "GapResponse",
+    "GradedSupport",
     "Hypotheses",
     "Hypothesis",
     "Hypothesize",

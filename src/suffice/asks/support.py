@@ -1,24 +1,25 @@
-"""Support: does a source say what a claim says? The model checker's question, asked where words and vectors leave it open."""
+"""Support: does a source say what a claim says? The model checker's question, asked where words and vectors leave it open.
+
+Asked for one word, a provider can tell how likely each of the two words was. A provider that cannot is asked for a mark.
+"""
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
 
 from suffice.asks.base import Ask
 from suffice.types import Note
 
-_ANSWER = re.compile(r"\b(SUPPORTS|CONTRADICTS|NEITHER)\b\W*(10|\d)?\b")
+_WORD = re.compile(r"\b(YES|NO)\b")
+_MARK = re.compile(r"(?<![\d.])(10|\d)(?![\d.]*\d)")
 
 
 @dataclass(frozen=True, slots=True)
 class SupportResponse:
-    """``sure`` is 0 to 10; ``None`` when the model did not say. ``shares``: how likely each of the three words was, where the
-    provider tells; they sum to 1."""
+    """``sure``: how surely the source says it, from 0 to 1; ``None`` when all there is is a word."""
 
-    stance: Literal["SUPPORTS", "CONTRADICTS", "NEITHER"]
-    sure: int | None = None
-    shares: Mapping[str, float] | None = None
+    yes: bool
+    sure: float | None = None
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,29 @@ class Support(Ask[SupportResponse]):
     answer = SupportResponse
     form = "line"
     max_tokens = 20
-    choices = ("SUPPORTS", "CONTRADICTS", "NEITHER")
+    shrinks = (("sources", "last"),)
+    choices = ("YES", "NO")
+
+    claim: str
+    sources: tuple[Note, ...]
+
+    @classmethod
+    def read(cls, text: str) -> SupportResponse:
+        if len(found := set(_WORD.findall(text.upper()))) != 1:
+            raise ValueError("the answer must be YES or NO")
+        return SupportResponse(found == {"YES"})
+
+    @classmethod
+    def weighed(cls, answer: SupportResponse, shares: Mapping[str, float]) -> SupportResponse:
+        return replace(answer, sure=shares["YES"])
+
+
+@dataclass(frozen=True)
+class GradedSupport(Ask[SupportResponse]):
+    role = "support_graded"
+    answer = SupportResponse
+    form = "line"
+    max_tokens = 20
     shrinks = (("sources", "last"),)
 
     claim: str
@@ -35,13 +58,7 @@ class Support(Ask[SupportResponse]):
 
     @classmethod
     def read(cls, text: str) -> SupportResponse:
-        found = {match.group(1): match.group(2) for match in _ANSWER.finditer(text.upper())}
-        if len(found) != 1:
-            raise ValueError("the answer must be SUPPORTS, CONTRADICTS or NEITHER, and a whole number from 0 to 10")
-        stance: Any
-        [(stance, sure)] = found.items()
-        return SupportResponse(stance, None if sure is None else int(sure))
-
-    @classmethod
-    def weighed(cls, answer: SupportResponse, shares: Mapping[str, float]) -> SupportResponse:
-        return replace(answer, shares=shares)
+        if len(found := set(_MARK.findall(text))) != 1:
+            raise ValueError("the answer must be a whole number from 0 to 10")
+        [mark] = found
+        return SupportResponse(int(mark) >= 5, int(mark) / 10)

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from suffice import settings
-from suffice.asks import Support, SupportResponse
+from suffice.asks import GradedSupport, Support, SupportResponse
 from suffice.doors.interrupt import interruptible
 from suffice.doors.terminal import Terminal
 from suffice.errors import INTERRUPTED, InputError, ModelError
@@ -82,7 +82,7 @@ def _asking(wanted: str | None, config: settings.Settings, say: Callable[[str], 
     if model is None or not speaks(model):
         return None
 
-    async def ask(question: Support) -> SupportResponse | None:
+    async def ask(question: Support | GradedSupport) -> SupportResponse | None:
         try:
             return (await model(question)).answer
         except ModelError as error:

@@ -44,7 +44,7 @@ GROUPS = {
         *("thought", "act", "step", "short_answer", "look"),
     ),
     "notes": ("extract", "curate", "compress"),
-    "judge": ("judge", "novelty", "evaluate", "support"),
+    "judge": ("judge", "novelty", "evaluate", "support", "support_graded"),
     "writer": ("draft", "revise", "compute"),
 }
 

@@ -24,51 +24,42 @@ def asked(script: Script, times: int = 1) -> tuple[list[Reply[SupportResponse]],
         return asyncio.run(all_of_them()), server.requests
 
 
-def test_the_likelihoods_of_the_three_words_come_with_the_answer() -> None:
-    first = {
-        "SUP": log(0.6),
-        " NE": log(0.2),
-        "Ne": log(0.1),
-        "CONTRADICTS": log(0.05),
-        "S": log(0.01),
-        "The": log(0.04),
-    }
-    [reply], [request] = asked([Say("SUPPORTS 3", first=first)])
+def test_the_likelihoods_of_the_two_words_come_with_the_answer() -> None:
+    first = {"YES": log(0.5), " yes": log(0.1), "NO": log(0.2), "Y": log(0.01), "The": log(0.19)}
+    [reply], [request] = asked([Say("YES", first=first)])
     assert request["logprobs"] is True
-    assert request["top_logprobs"] >= 3
-    answer = reply.answer
-    assert (answer.stance, answer.sure) == ("SUPPORTS", 3)
-    assert answer.shares is not None
-    assert answer.shares == pytest.approx({"SUPPORTS": 0.61 / 0.96, "NEITHER": 0.3 / 0.96, "CONTRADICTS": 0.05 / 0.96})
+    assert request["top_logprobs"] >= 2
+    assert reply.answer.yes
+    assert reply.answer.sure == pytest.approx(0.61 / 0.81)
 
 
 def test_without_them_the_answer_is_what_it_says() -> None:
-    [reply], _ = asked(["CONTRADICTS 8"])
-    assert reply.answer == SupportResponse("CONTRADICTS", 8)
+    [reply], _ = asked(["NO"])
+    assert reply.answer == SupportResponse(False)
 
 
 @pytest.mark.parametrize(
     "said",
     [
-        Say("I think SUPPORTS 9", first={"I": -0.1, "SUP": -2.0}),
-        Say("<think>NEITHER?</think>SUPPORTS 9", first={"<think>": -0.1, "SUP": -2.0}),
-        Say("SUPPORTS 9", first={"The": -0.1}),
+        Say("I think YES", first={"I": -0.1, "YES": -2.0}),
+        Say("<think>NO?</think>YES", first={"<think>": -0.1, "YES": -2.0}),
+        Say("YES", first={"The": -0.1}),
     ],
     ids="prose think nothing".split(),
 )
 def test_likelihoods_of_something_else_are_not_taken(said: Say) -> None:
     [reply], _ = asked([said])
-    assert reply.answer == SupportResponse("SUPPORTS", 9)
+    assert reply.answer == SupportResponse(True)
 
 
 def test_a_server_that_refuses_them_is_asked_without_from_then_on() -> None:
-    replies, requests = asked([Say("logprobs are not supported", status=400), "SUPPORTS 9"], times=2)
+    replies, requests = asked([Say("logprobs are not supported", status=400), "YES"], times=2)
     assert [failure.kind for reply in replies for failure in reply.failures] == ["LikelihoodsRefused"]
-    assert [reply.answer for reply in replies] == [SupportResponse("SUPPORTS", 9)] * 2
+    assert [reply.answer for reply in replies] == [SupportResponse(True)] * 2
     assert ["logprobs" in request for request in requests] == [True, False, False]
 
 
 def test_an_answer_that_is_asked_for_again_has_the_likelihoods_of_its_own() -> None:
-    unsure = Say("SUPPORTS or NEITHER", first={"SUP": log(0.9), "NE": log(0.1)})
-    [reply], _ = asked([unsure, Say("NEITHER 6", first={"NE": log(0.8), "SUP": log(0.2)})])
-    assert reply.answer.shares == pytest.approx({"SUPPORTS": 0.2, "CONTRADICTS": 0.0, "NEITHER": 0.8})
+    unsure = Say("YES or NO", first={"YES": log(0.9), "NO": log(0.1)})
+    [reply], _ = asked([unsure, Say("NO", first={"NO": log(0.8), "YES": log(0.2)})])
+    assert (reply.answer.yes, reply.answer.sure) == (False, pytest.approx(0.2))

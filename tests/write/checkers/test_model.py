@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from suffice.asks import Support, SupportResponse
+from suffice.asks import GradedSupport, Support, SupportResponse
 from suffice.testing import passage
 from suffice.write.checkers import standard
 
@@ -12,28 +12,32 @@ SOURCE = passage("p", "Halloran Works put up the Meridian bridge in 1887, and no
 CLAIM = "Nobody came to harm when the Meridian bridge was erected by Halloran Works."
 
 
-def checked(*answers, claim=CLAIM, passages=(SOURCE,)):
-    asked = []
+YES, NO = SupportResponse(True, 0.999), SupportResponse(False, 0.001)
+
+
+def checker(answers, asked):
+    """The default checker with a model that answers from a list; the last answer repeats."""
 
     async def ask(question):
         asked.append(question)
         return answers[min(len(asked), len(answers)) - 1]
 
-    found = asyncio.run(standard(None, ask)(claim, passages))
+    return standard(None, ask)
+
+
+def checked(*answers, claim=CLAIM, passages=(SOURCE,)):
+    asked = []
+    found = asyncio.run(checker(answers, asked)(claim, passages))
     return [None if one is None else one.stance for one in found], asked
 
 
 @pytest.mark.parametrize(
     ("answer", "stance"),
     [
-        (SupportResponse("SUPPORTS", 9), "supports"),
-        (SupportResponse("SUPPORTS"), "supports"),
-        (SupportResponse("SUPPORTS", 4), None),
-        (SupportResponse("CONTRADICTS", 8), "contradicts"),
-        (SupportResponse("NEITHER", 10), None),
-        (SupportResponse("SUPPORTS", 1, {"SUPPORTS": 0.999, "CONTRADICTS": 0.0, "NEITHER": 0.001}), "supports"),
-        (SupportResponse("SUPPORTS", 10, {"SUPPORTS": 0.4, "CONTRADICTS": 0.25, "NEITHER": 0.35}), None),
-        (SupportResponse("NEITHER", 10, {"SUPPORTS": 0.0, "CONTRADICTS": 0.999, "NEITHER": 0.001}), "contradicts"),
+        (YES, "supports"),
+        (NO, None),
+        (SupportResponse(True, 0.05), None),
+        (SupportResponse(False, 0.05), None),
         (None, None),
     ],
 )
@@ -41,8 +45,27 @@ def test_what_words_leave_open_the_model_decides(answer, stance):
     assert checked(answer)[0] == [stance]
 
 
+@pytest.mark.parametrize(("mark", "stance"), [(1.0, "supports"), (0.0, None)])
+def test_without_likelihoods_a_mark_is_asked_for(mark, stance):
+    stances, asked = checked(SupportResponse(True), SupportResponse(mark >= 0.5, mark))
+    assert stances == [stance]
+    assert [type(question) for question in asked] == [Support, GradedSupport]
+
+
+def test_a_provider_without_likelihoods_is_found_out_once():
+    asked = []
+
+    async def several():
+        own = checker([SupportResponse(True), SupportResponse(True, 1.0)], asked)
+        for who in ("she", "he", "we"):
+            await own(f"{CLAIM[:-1]} as {who} saw.", [SOURCE])
+
+    asyncio.run(several())
+    assert [type(question) for question in asked] == [Support, GradedSupport, GradedSupport, GradedSupport]
+
+
 def test_what_words_settle_costs_no_call():
-    stances, asked = checked(SupportResponse("NEITHER", 10), claim="Halloran Works put up the Meridian bridge in 1887.")
+    stances, asked = checked(NO, claim="Halloran Works put up the Meridian bridge in 1887.")
     assert stances == ["supports"]
     assert asked == []
 
@@ -50,14 +73,10 @@ def test_what_words_settle_costs_no_call():
 def test_a_claim_that_is_checked_again_costs_nothing_again():
     asked = []
 
-    async def ask(question):
-        asked.append(question)
-        return SupportResponse("NEITHER", 9)
-
     async def twice():
-        checker = standard(None, ask)
-        await checker(CLAIM, [SOURCE])
-        await checker(CLAIM, [SOURCE, passage("q", f"{SOURCE.text} It rained.", "Meridian bridge")])
+        own = checker([NO], asked)
+        await own(CLAIM, [SOURCE])
+        await own(CLAIM, [SOURCE, passage("q", f"{SOURCE.text} It rained.", "Meridian bridge")])
 
     asyncio.run(twice())
     assert len(asked) == 2
@@ -65,52 +84,47 @@ def test_a_claim_that_is_checked_again_costs_nothing_again():
 
 def test_a_yes_does_not_count_over_a_figure():
     claim = "Nobody came to harm when the Meridian bridge was erected by Halloran Works for 12 million."
-    assert checked(SupportResponse("SUPPORTS", 10), claim=claim)[0] == [None]
+    assert checked(YES, claim=claim)[0] == [None]
 
 
 def test_a_model_that_does_not_answer_is_not_asked_again_and_again():
     asked = []
 
-    async def ask(question):
-        asked.append(question)
-
     async def several():
-        checker = standard(None, ask)
+        own = checker([None], asked)
         for number in range(4):
-            await checker(f"{CLAIM} So said witness {number}.", [SOURCE])
+            await own(f"{CLAIM} So said witness {number}.", [SOURCE])
 
     asyncio.run(several())
     assert len(asked) == 2
 
 
 def test_one_answer_that_cannot_be_read_does_not_silence_it():
-    answers = [None, SupportResponse("SUPPORTS", 9), None, SupportResponse("SUPPORTS", 9)]
-
-    async def ask(question):
-        return answers.pop(0)
-
     async def several():
-        checker = standard(None, ask)
-        return [
-            (await checker(f"{CLAIM[:-1]} as {who} saw.", [SOURCE]))[0].stance for who in ("she", "he", "you", "we")
-        ]
+        own = checker([None, YES, None, YES], [])
+        return [(await own(f"{CLAIM[:-1]} as {who} saw.", [SOURCE]))[0].stance for who in ("she", "he", "you", "we")]
 
     assert asyncio.run(several()) == [None, "supports", None, "supports"]
 
 
 @pytest.mark.parametrize(
-    ("text", "answer"),
+    ("ask", "text", "answer"),
     [
-        ("SUPPORTS 9", SupportResponse("SUPPORTS", 9)),
-        ("contradicts, 10.", SupportResponse("CONTRADICTS", 10)),
-        ("NEITHER", SupportResponse("NEITHER")),
+        (Support, "YES", SupportResponse(True)),
+        (Support, "no.", SupportResponse(False)),
+        (GradedSupport, "8", SupportResponse(True, 0.8)),
+        (GradedSupport, "10.", SupportResponse(True, 1.0)),
+        (GradedSupport, "The mark is 0", SupportResponse(False, 0.0)),
     ],
 )
-def test_reading_the_line(text, answer):
-    assert Support.read(text) == answer
+def test_reading_the_line(ask, text, answer):
+    assert ask.read(text) == answer
 
 
-@pytest.mark.parametrize("text", ["", "maybe", "SUPPORTS or NEITHER"])
-def test_a_line_that_is_none(text):
-    with pytest.raises(ValueError, match="SUPPORTS"):
-        Support.read(text)
+@pytest.mark.parametrize(
+    ("ask", "text"),
+    [(Support, ""), (Support, "maybe"), (Support, "YES or NO"), (GradedSupport, "no"), (GradedSupport, "42")],
+)
+def test_a_line_that_is_none(ask, text):
+    with pytest.raises(ValueError, match="the answer must be"):
+        ask.read(text)

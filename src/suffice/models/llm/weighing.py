@@ -15,10 +15,9 @@ def shares(text: str, tokens: Sequence[Mapping[str, Any]], choices: Sequence[str
 
     A token is often only the beginning of a word: it counts for the one choice that it begins.
 
-    >>> top = [{"token": " NE", "logprob": -0.1}, {"token": "SUP", "logprob": -2.4}, {"token": "The", "logprob": -9.0}]
-    >>> {word: round(share, 2) for word, share in shares("NEITHER 8", [{"token": " NE", "top_logprobs": top}],
-    ...     ("SUPPORTS", "NEITHER")).items()}
-    {'SUPPORTS': 0.09, 'NEITHER': 0.91}
+    >>> top = [{"token": " NO", "logprob": -0.1}, {"token": "Y", "logprob": -2.4}, {"token": "The", "logprob": -9.0}]
+    >>> {word: round(share, 2) for word, share in shares("NO", [{"token": " NO", "top_logprobs": top}], ("YES", "NO")).items()}
+    {'YES': 0.09, 'NO': 0.91}
     """
     first = next((token for token in tokens if _word(token)), None)
     if first is None or not text.strip().upper().startswith(tuple(choices)) or not _begun(first, choices):

@@ -1,14 +1,15 @@
 """A language model's reading: asked only about the passages nearest to a claim that words and vectors left open.
 
-How sure it is comes from the likelihoods of its three words where the provider tells them, else from the mark it gives
-itself; it counts from a fitted sureness on (``thresholds.json``), and never over a figure: a number that the passage does not
-have stays missing.
+It is asked for a yes or no, and how surely it says yes comes from the likelihoods of the two words where the provider tells
+them; where it does not, the model is asked for a mark instead. Its yes counts from a fitted sureness on
+(``thresholds.json``), and never over a figure: a number that the passage does not have stays missing. Its no says only that
+it saw no support: what speaks against a claim is found by words and figures.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
-from suffice.asks import Support, SupportResponse
+from suffice.asks import GradedSupport, Support, SupportResponse
 from suffice.types import Note, Passage
 from suffice.write.checkers.base import Finding
 from suffice.write.checkers.lexical import Lexical, lacks_a_number
@@ -18,7 +19,7 @@ ASKED = 2  # Passages a claim; each costs a call.
 PATIENCE = 2  # Questions without an answer, one after the other; then none is asked any more: each may cost a time-out.
 _LONGEST = 4000  # Characters of a passage that are shown.
 
-Question = Callable[[Support], Awaitable[SupportResponse | None]]
+Question = Callable[[Support | GradedSupport], Awaitable[SupportResponse | None]]
 
 
 class ModelChecker:
@@ -27,10 +28,9 @@ class ModelChecker:
     def __init__(self, ask: Question, limits: Thresholds | None = None) -> None:
         self._ask = ask
         self._limits = limits or thresholds()
-        self._answers: dict[
-            tuple[str, str], SupportResponse
-        ] = {}  # A claim is checked again when there is new evidence.
+        self._answers: dict[tuple[str, str], Finding] = {}  # A claim is checked again when there is new evidence.
         self._unanswered = 0  # In a row.
+        self._graded = False  # Until the provider turns out to tell no likelihoods.
 
     async def __call__(self, claim: str, passages: Sequence[Passage]) -> list[Finding | None]:
         found = await Lexical()(claim, passages)
@@ -43,11 +43,22 @@ class ModelChecker:
 
     async def _read(self, claim: str, passage: Passage, nearest: Finding) -> Finding:
         key = claim, passage.text
-        answer = self._answers.get(key) or await self._ask(Support(claim, (shown(passage),)))
-        self._unanswered = self._unanswered + 1 if answer is None else 0
-        if answer is not None:
-            self._answers[key] = answer
-        return nearest if answer is None else read_as(answer, nearest, claim, passage, self._limits)
+        if key not in self._answers:
+            answer = await self._answer(claim, passage)
+            self._unanswered = self._unanswered + 1 if answer is None else 0
+            if answer is None:
+                return nearest
+            mark = self._limits.model_mark if self._graded else self._limits.model_yes
+            self._answers[key] = read_as(answer, nearest, claim, passage, mark)
+        return self._answers[key]
+
+    async def _answer(self, claim: str, passage: Passage) -> SupportResponse | None:
+        if not self._graded:
+            answer = await self._ask(Support(claim, (shown(passage),)))
+            if answer is None or answer.sure is not None:
+                return answer
+            self._graded = True
+        return await self._ask(GradedSupport(claim, (shown(passage),)))
 
 
 def shown(passage: Passage) -> Note:
@@ -55,22 +66,8 @@ def shown(passage: Passage) -> Note:
     return Note(passage.text[:_LONGEST], (), passage.title, passage.kind)
 
 
-def read_as(answer: SupportResponse, nearest: Finding, claim: str, passage: Passage, limits: Thresholds) -> Finding:
+def read_as(answer: SupportResponse, nearest: Finding, claim: str, passage: Passage, mark: float) -> Finding:
     """What the model's answer makes of the nearest stretch."""
-    in_favour, against = _sureness(answer, "SUPPORTS", limits), _sureness(answer, "CONTRADICTS", limits)
-    marks = (limits.model_supports, limits.model_contradicts) if answer.shares else (limits.model_mark,) * 2
-    if in_favour >= marks[0] and in_favour >= against:
-        missing = lacks_a_number(claim, passage.text)
-        return nearest if missing else replace(nearest, stance="supports", score=in_favour, why="")
-    if against >= marks[1]:
-        return replace(nearest, stance="contradicts", score=against, why=nearest.why or "the source says otherwise")
-    return nearest
-
-
-def _sureness(answer: SupportResponse, word: str, limits: Thresholds) -> float:
-    """How sure the model is of one of its words, from 0 to 1; a word without a mark just counts."""
-    if answer.shares:
-        return answer.shares[word]
-    if answer.stance != word:
-        return 0.0
-    return limits.model_mark if answer.sure is None else answer.sure / 10
+    if answer.sure is None or answer.sure < mark or lacks_a_number(claim, passage.text):
+        return nearest
+    return replace(nearest, stance="supports", score=answer.sure, why="")

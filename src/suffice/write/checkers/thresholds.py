@@ -13,9 +13,8 @@ class Thresholds:
     cosine: float
     cosine_near: float
     cosine_contradicts: float
-    model_supports: float
-    """The likelihood of a language model's yes from which on it counts; ``model_contradicts`` for its no."""
-    model_contradicts: float
+    model_yes: float
+    """The likelihood from which on a language model's yes counts."""
     model_mark: float
     """The mark, as a share of 10, where the provider tells no likelihoods."""
 
