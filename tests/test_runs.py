@@ -8,7 +8,15 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from suffice import runs
-from suffice.asks import Extraction, Finding, PlannedQuery, PlanResponse, ReflectionResponse, SynthesisResponse
+from suffice.asks import (
+    Evaluation,
+    Extraction,
+    Finding,
+    PlannedQuery,
+    PlanResponse,
+    ReflectionResponse,
+    SynthesisResponse,
+)
 from suffice.errors import InputError
 from suffice.events import Continued
 from suffice.front import Options, follow_up, keeping, research
@@ -24,6 +32,7 @@ SCRIPT = {
     "reflect": [ReflectionResponse(True, 0.9)],
     "extract": [FOUND],
     "draft": [SynthesisResponse("The director of The Silver Lamp was Ada Lind [1].")],
+    "evaluate": [Evaluation(9, 9, 9, 9, 9, 9)],
 }
 
 
