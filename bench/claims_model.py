@@ -2,8 +2,8 @@
 
 Opt-in, because it wants a model (``OPENAI_BASE_URL`` or ``SUFFICE_MODEL``) and time: two questions a pair, ``--pairs`` pairs of
 each half of SciFact (``bench/claims.py``), chosen by hash. The marks from which on the model's word counts are fitted on the
-one half, and written to ``thresholds.json`` with ``--store``; the table is about the other. Answers are kept in the cache
-folder, so an interrupted run goes on where it was.
+one half; the table is about the other. ``--store`` writes the marks to ``thresholds.json`` and the table to
+``claims_model.md``. Answers are kept in the cache folder, so an interrupted run goes on where it was.
 """
 
 import argparse
@@ -11,7 +11,7 @@ import asyncio
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,9 +27,10 @@ from suffice.write.checkers import Checker, Combined, Embedding, Finding, Lexica
 from suffice.write.checkers.model import read_as, shown
 from suffice.write.checkers.thresholds import thresholds
 
-OFF = 1.01
-GRID = [value / 100 for value in range(20, 100, 5)] + [0.97, 0.99]
-MARKS = [value / 10 for value in range(1, 11)]
+# A yes that is less likely than a no is no yes, however well a lower mark would do with one model.
+GRID = [value / 100 for value in range(50, 100, 5)] + [0.97, 0.99]
+MARKS = [value / 10 for value in range(5, 11)]
+PAGE = Path(__file__).with_suffix(".md")
 Answers = Sequence[SupportResponse | None]
 
 
@@ -54,12 +55,12 @@ def asking(model: Model) -> Question:
     return ask
 
 
-def fit(rows: Sequence[Pair], answers: Answers, marks: Sequence[float]) -> float:
-    """Recall as high as it goes at the wanted precision; out of reach where no height reaches it."""
+def fit(rows: Sequence[Pair], answers: Answers, marks: Sequence[float]) -> float | None:
+    """Recall as high as it goes at the wanted precision; ``None`` where no height reaches it: such an answer tells nothing."""
     labels = [row.label for row in rows]
     found = [(mark, scores(labels, said(rows, answers, mark), "supported")) for mark in marks]
     good = [(recall, mark) for mark, (precision, recall) in found if precision >= PRECISION["supported"] and recall > 0]
-    return max(good)[1] if good else OFF
+    return max(good)[1] if good else None
 
 
 def said(rows: Sequence[Pair], answers: Answers, mark: float) -> list[str]:
@@ -89,7 +90,8 @@ async def measure(count: int, store: bool) -> None:
     ask = asking(Cached(model, config.cache_dir / "bench", say=print))
     fitting, held_out = chosen(False, count), chosen(True, count)
     ways = {"model_yes": (Support, GRID), "model_mark": (GradedSupport, MARKS)}
-    marks = {name: fit(fitting, await asked(fitting, ask, kind), grid) for name, (kind, grid) in ways.items()}
+    fitted = {name: fit(fitting, await asked(fitting, ask, kind), grid) for name, (kind, grid) in ways.items()}
+    marks = {name: getattr(thresholds(), name) if mark is None else mark for name, mark in fitted.items()}
     answers = {name: await asked(held_out, ask, kind) for name, (kind, _) in ways.items()}
     if store:
         stored = {
@@ -98,35 +100,48 @@ async def measure(count: int, store: bool) -> None:
             "model_fitted_on": f"{len(fitting)} pairs of the same half",
             "model_fitted_by": "python -m bench.claims_model --store",
             "model_fitted_at": f"{datetime.now(UTC):%Y-%m-%d}",
+            "model_not_fitted": [name for name, mark in fitted.items() if mark is None],
             **marks,
         }
         STORED.write_text(json.dumps(stored, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    labels = [row.label for row in held_out]
-    counts = Counter(labels)
-    print(f"\n{Path(model.name).name}; SciFact, {len(held_out)} pairs of the held-out half", end=" ")
-    print(f"({', '.join(f'{counts[name]} {name}' for name in LABELS.values())}); fitted on {len(fitting)} others:")
-    print(f"yes {marks['model_yes']:g}, mark {marks['model_mark']:g}.\n")
-    print("| checker | supported: precision | recall | contradicted: precision | recall |\n|---|--:|--:|--:|--:|")
+    page = [*_head(Path(model.name).name, held_out, len(fitting), marks, fitted)]
     embed = embedder()
     plain: list[Checker] = [Lexical(), Embedding(embed), Combined(Lexical(), Embedding(embed))]
-    for checker in plain:
-        _row(checker.name, labels, [await verdict(row, checker) for row in held_out])
+    labels = [row.label for row in held_out]
+    rows = {checker.name: [await verdict(row, checker) for row in held_out] for checker in plain}
     weighed = sum(answer is not None and answer.sure is not None for answer in answers["model_yes"])
-    _row(
-        f"model alone, likelihood of yes (given for {weighed})",
-        labels,
-        said(held_out, answers["model_yes"], marks["model_yes"]),
+    rows[f"model alone, likelihood of yes (given for {weighed})"] = said(
+        held_out, answers["model_yes"], marks["model_yes"]
     )
-    _row("model alone, its own mark", labels, said(held_out, answers["model_mark"], marks["model_mark"]))
-    word = ["supported" if answer is not None and answer.yes else "unsupported" for answer in answers["model_yes"]]
-    _row("model alone, its bare word", labels, word)
+    rows["model alone, its own mark"] = said(held_out, answers["model_mark"], marks["model_mark"])
+    rows["model alone, its bare word"] = [
+        "supported" if answer is not None and answer.yes else "unsupported" for answer in answers["model_yes"]
+    ]
     everything = Combined(Lexical(), Embedding(embed), ModelChecker(ask, replace(thresholds(), **marks)))
-    _row(everything.name, labels, [await verdict(row, everything) for row in held_out])
+    rows[everything.name] = [await verdict(row, everything) for row in held_out]
+    for name, verdicts in rows.items():
+        figures = [value for wanted in ("supported", "contradicted") for value in scores(labels, verdicts, wanted)]
+        page.append(f"| {name} | {' | '.join(f'{value:.2f}' for value in figures)} |")
+    print("\n".join(page))
+    if store:
+        PAGE.write_text("\n".join(page) + "\n", encoding="utf-8")
 
 
-def _row(name: str, labels: Sequence[str], said: Sequence[str]) -> None:
-    figures = [value for verdict in ("supported", "contradicted") for value in scores(labels, said, verdict)]
-    print(f"| {name} | {' | '.join(f'{value:.2f}' for value in figures)} |", flush=True)
+def _head(
+    model: str, rows: Sequence[Pair], others: int, marks: Mapping[str, float], fitted: Mapping[str, float | None]
+) -> Iterator[str]:
+    counts = Counter(row.label for row in rows)
+    labels = ", ".join(f"{counts[name]} {name}" for name in LABELS.values())
+    told = ((name, mark, "" if fitted[name] else ", which nothing could be fitted to") for name, mark in marks.items())
+    limits = "; ".join(f"{name.removeprefix('model_')} from {mark:g} on{note}" for name, mark, note in told)
+    yield "# A language model as checker of claims"
+    yield ""
+    yield f"Made by `python -m bench.claims_model --store` on {datetime.now(UTC):%Y-%m-%d} with {model}."
+    yield f"SciFact, {len(rows)} pairs of the held-out half ({labels}); fitted on {others} of the other half:"
+    yield f"{limits}. So few pairs tell no more than the order of things."
+    yield ""
+    yield "| checker | supported: precision | recall | contradicted: precision | recall |"
+    yield "|---|--:|--:|--:|--:|"
 
 
 def main() -> None:
