@@ -115,3 +115,8 @@ def test_names_that_have_only_moved_still_support(claim):
 def test_a_name_that_is_said_twice_has_not_changed_places():
     twice = passage("t", "The Elia letter follows the life of Elia Kazan and how Kazan influenced Kent Jones.", "Elia")
     assert stance(f"According to the source, {twice.text}", twice) == "supports"
+
+
+def test_a_figure_in_another_matter_contradicts_nothing():
+    other = passage("o", "With 5 runs no answer of Python was a 500; one status was added since.", "Reliability")
+    assert stance("asyncio was added in Python 1.5.", other) is None

@@ -24,6 +24,7 @@ from suffice.write.checkers.reading import Reading, read
 from suffice.write.checkers.thresholds import Thresholds, thresholds
 
 _LEAST = 0.3  # A stretch that shares less than this with the claim is not about it.
+_MATTER = 3  # Content words that a source must share with a claim to speak against it, unless it holds them all.
 _REPEATS = 0.7  # A claim that holds this share of a sentence repeats it.
 _MARKER = re.compile(r"(?:[-*+•>]|#{1,6}|\d{1,9}[.)])\s+")
 _UNMEANT = re.compile(
@@ -132,6 +133,9 @@ def compare(claim: Reading, said: Reading, around: frozenset[str] = frozenset())
     exchanged = bool(said.names - claim.stems) and len(said.stems & claim.stems) >= _REPEATS * len(said.stems)
     held = said.stems | (around if (said.refers or not said.names) and not exchanged else frozenset())
     conflict = _figures(claim, said) or _turned(claim, said) or _swapped(claim, said)
+    common = claim.stems & said.stems
+    if conflict and len(common) < _MATTER and common != claim.stems:  # Too little in common to speak of the same thing.
+        return Comparison(near(claim, said.stems, around), conflict)
     if opposed := _opposed(claim, said):  # The word that says the opposite is about the same thing.
         return Comparison(
             near(claim, said.stems | claim.turning, around), _missing(claim, said, held), conflict or opposed
