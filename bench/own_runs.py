@@ -1,10 +1,11 @@
-"""The default gate on our own runs: ``python -m bench.own_runs``.
+"""The default gate on our own runs: ``python -m bench.own_runs [--limit 100]``.
 
 The recorded runs behind ``stopping.md`` are those of other people's agents. Here the extractive engine itself searches ten
 rounds for every question of both sets, and ``worth`` is judged on that: with weights fitted on the other set's recorded
 agents, and with weights fitted on our own runs of the other set. Prices are set without labels, as in ``stopping.md``.
 """
 
+import argparse
 import asyncio
 import json
 from contextlib import aclosing
@@ -21,8 +22,8 @@ from suffice.replay.recorded import Episode, RecordedHit, RecordedRound
 from suffice.types import Passage
 
 
-async def runs(name: str) -> list[Episode]:
-    """Ten rounds for every question of a set, measured."""
+async def runs(name: str, limit: int | None) -> list[Episode]:
+    """Ten rounds for each question of a set, measured."""
     options = Options(
         docs=str(DATA / name / "corpus.jsonl"),
         stop=f"fixed({ROUNDS})",
@@ -30,7 +31,7 @@ async def runs(name: str) -> list[Episode]:
         per_round=5,
         model="extractive",
     )
-    questions = [json.loads(line) for line in (DATA / name / "questions.jsonl").read_text().splitlines()]
+    questions = [json.loads(line) for line in (DATA / name / "questions.jsonl").read_text().splitlines()][:limit]
     first = await prepare(questions[0]["question"], options)
     needs = parse("worth").needs
     made = []
@@ -58,8 +59,11 @@ def _hit(passage: Passage) -> RecordedHit:
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--limit", type=int, help="only the first questions of each set")
+    limit = parser.parse_args().limit
     others = load_all(("sampled",), embeddings=False)
-    own = {(name, "sampled"): asyncio.run(runs(name)) for name in SETS}
+    own = {(name, "sampled"): asyncio.run(runs(name, limit)) for name in SETS}
     print("| weights from | runs | rounds | lift | gap closed |\n|---|---|--:|--:|--:|")
     for source, weights in (("recorded agents", others), ("our own runs", own)):
         found = []
