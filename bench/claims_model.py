@@ -44,9 +44,9 @@ def chosen(held_out: bool, count: int) -> list[Pair]:
 def asking(model: Model) -> Question:
     """As a run asks: an answer that failed is no answer."""
 
-    async def ask(question: Support | GradedSupport) -> SupportResponse | None:
+    async def ask(question: Support) -> SupportResponse | None:
         try:
-            reply = await model(question)  # type: ignore[arg-type]
+            reply = await model(question)
         except SufficeError as error:
             print(f"no answer: {error}", flush=True)
             return None
@@ -72,9 +72,7 @@ def said(rows: Sequence[Pair], answers: Answers, mark: float) -> list[str]:
     ]
 
 
-async def asked(
-    rows: Sequence[Pair], ask: Question, kind: type[Support] | type[GradedSupport]
-) -> list[SupportResponse | None]:
+async def asked(rows: Sequence[Pair], ask: Question, kind: type[Support]) -> list[SupportResponse | None]:
     answers = []
     for number, row in enumerate(rows, 1):
         answers.append(await ask(kind(row.claim, (shown(row.passage),))))

@@ -6,6 +6,7 @@ Asked for one word, a provider can tell how likely each of the two words was. A 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from suffice.asks.base import Ask
 from suffice.types import Note
@@ -29,7 +30,7 @@ class Support(Ask[SupportResponse]):
     form = "line"
     max_tokens = 20
     shrinks = (("sources", "last"),)
-    choices = ("YES", "NO")
+    choices: ClassVar[tuple[str, ...]] = ("YES", "NO")
 
     claim: str
     sources: tuple[Note, ...]
@@ -46,15 +47,9 @@ class Support(Ask[SupportResponse]):
 
 
 @dataclass(frozen=True)
-class GradedSupport(Ask[SupportResponse]):
+class GradedSupport(Support):
     role = "support_graded"
-    answer = SupportResponse
-    form = "line"
-    max_tokens = 20
-    shrinks = (("sources", "last"),)
-
-    claim: str
-    sources: tuple[Note, ...]
+    choices = ()
 
     @classmethod
     def read(cls, text: str) -> SupportResponse:

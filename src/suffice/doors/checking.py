@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from suffice import settings
-from suffice.asks import GradedSupport, Support, SupportResponse
+from suffice.asks import Support, SupportResponse
 from suffice.doors.interrupt import interruptible
 from suffice.doors.terminal import Terminal
 from suffice.errors import INTERRUPTED, InputError, ModelError
@@ -22,20 +22,7 @@ from suffice.write.checkers import Question, standard
 from suffice.write.marks import GLYPHS
 from suffice.write.verdicts import Checked
 
-_OTHER_FORMATS = {
-    ".html",
-    ".htm",
-    ".xhtml",
-    ".pdf",
-    ".docx",
-    ".doc",
-    ".odt",
-    ".rtf",
-    ".json",
-    ".jsonl",
-    ".ipynb",
-    ".csv",
-}
+_OTHER_FORMATS = frozenset(".html .htm .xhtml .pdf .docx .doc .odt .rtf .json .jsonl .ipynb .csv".split())
 _STYLES = {"supported": "green", "contradicted": "red", "unsupported": "yellow", "unknown": "dim"}
 
 
@@ -82,11 +69,11 @@ def _asking(wanted: str | None, config: settings.Settings, say: Callable[[str], 
     if model is None or not speaks(model):
         return None
 
-    async def ask(question: Support | GradedSupport) -> SupportResponse | None:
+    async def ask(question: Support) -> SupportResponse | None:
         try:
             return (await model(question)).answer
         except ModelError as error:
-            say(f"{error}. The rest is checked without a model.")
+            say(f"{error}. A claim is checked without it.")
             return None
 
     return ask

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from suffice.asks import GradedSupport, Support, SupportResponse, SynthesisResponse
+from suffice.asks import Support, SupportResponse, SynthesisResponse
 from suffice.errors import SearchError
 from suffice.events import Checking
 from suffice.models.base import speaks
@@ -50,7 +50,7 @@ def asking(run: Run) -> Question | None:
     if not speaks(run.model):
         return None
 
-    async def ask(question: Support | GradedSupport) -> SupportResponse | None:
+    async def ask(question: Support) -> SupportResponse | None:
         if spent(run):
             return None
         run.happenings.add(Checking(question.claim))

@@ -19,7 +19,7 @@ ASKED = 2  # Passages a claim; each costs a call.
 PATIENCE = 2  # Questions without an answer, one after the other; then none is asked any more: each may cost a time-out.
 _LONGEST = 4000  # Characters of a passage that are shown.
 
-Question = Callable[[Support | GradedSupport], Awaitable[SupportResponse | None]]
+Question = Callable[[Support], Awaitable[SupportResponse | None]]
 
 
 class ModelChecker:
