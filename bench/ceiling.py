@@ -9,8 +9,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
-from suffice.measure.frontier import at, fixed_envelope, oracle_envelope
-from suffice.replay.compare import recall_curve
+from suffice.measure.frontier import fixed_envelope, interpolate, oracle_envelope
+from suffice.replay.compare import compute_recall_curve
 from suffice.replay.episodes import read_episodes
 
 DATA = Path(__file__).parents[2] / "shared" / "data" / "episodes"
@@ -56,7 +56,7 @@ def gap_closed(runs: Sequence[tuple[list[float], int]], cost: float) -> float:
     above = min((point for point in points if point[0] >= cost), default=points[-1])
     share = 0.0 if above[0] == below[0] else (cost - below[0]) / (above[0] - below[0])
     recall = below[1] + share * (above[1] - below[1])
-    return (recall - at(fixed, cost)) / (at(best, cost) - at(fixed, cost))
+    return (recall - interpolate(fixed, cost)) / (interpolate(best, cost) - interpolate(fixed, cost))
 
 
 def main() -> None:
@@ -64,7 +64,7 @@ def main() -> None:
     print("|---|" + "--:|" * (len(COSTS) + 1))
     for name in ("musique", "hotpotqa"):
         episodes = [run for agent in AGENTS for run in read_episodes(DATA / f"{name}.{agent}.sampled.jsonl.gz")]
-        runs = [(curve, len(run.gold)) for run in episodes if (curve := recall_curve(run)) is not None]
+        runs = [(curve, len(run.gold)) for run in episodes if (curve := compute_recall_curve(run)) is not None]
         closed = [gap_closed(runs, cost) for cost in COSTS]
         cells = [f"{share:.0%}" for share in (*closed, sum(closed) / len(closed))]
         print(f"| {name} | " + " | ".join(cells) + " |")

@@ -24,15 +24,15 @@ from bench.corruptions import KINDS, corrupted, material
 from suffice import research, settings
 from suffice.leads import Embed
 from suffice.models.embeddings import MiniLM
-from suffice.search.vectors import Vectors
+from suffice.search.vectors import EmbeddingCache
 from suffice.types import Passage, Place
 from suffice.write import checkers
-from suffice.write.checkers import Checker, Combined, Embedding, Lexical, standard
-from suffice.write.checkers.lexical import Comparison, compared, verbatim
-from suffice.write.checkers.reading import read
-from suffice.write.checkers.thresholds import Thresholds, thresholds
-from suffice.write.claims import Statement, statements
-from suffice.write.verdicts import judge
+from suffice.write.checkers import CascadeChecker, Checker, EmbeddingChecker, LexicalChecker, default_checker
+from suffice.write.checkers.lexical import Comparison, compare_sentences, find_verbatim
+from suffice.write.checkers.reading import extract_features
+from suffice.write.checkers.thresholds import CheckerThresholds, load_thresholds
+from suffice.write.claims import ClaimText, extract_claims
+from suffice.write.verdicts import judge_claim
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 STORED = Path(checkers.__file__).with_name("thresholds.json")
@@ -67,7 +67,7 @@ def pairs(held_out: bool) -> Iterator[Pair]:
 
 
 def embedder() -> Embed:
-    return Vectors(MiniLM(), settings.load().cache_dir, lambda message: None).get
+    return EmbeddingCache(MiniLM(), settings.load().cache_dir, lambda message: None).embed
 
 
 async def verdict(pair: Pair, checker: Checker) -> str:
@@ -90,23 +90,23 @@ def calibrate() -> None:
     """Recall as high as it goes at the wanted precision; a verdict's own threshold first, then what vectors add."""
     rows = list(pairs(held_out=False))
     labels = [row.label for row in rows]
-    stretches = [[comparison for _, _, comparison in compared(row.claim, row.passage)] for row in rows]
-    exact = [verbatim(row.claim, row.passage) is not None for row in rows]
+    stretches = [[comparison for _, _, comparison in compare_sentences(row.claim, row.passage)] for row in rows]
+    exact = [find_verbatim(row.claim, row.passage) is not None for row in rows]
     cosines = _cosines(rows, embedder())
 
-    def said(limits: Thresholds, with_cosines: bool) -> list[str]:
+    def said(limits: CheckerThresholds, with_cosines: bool) -> list[str]:
         return [
             "supported" if same else _verdict(own, near, limits, with_cosines)
             for own, near, same in zip(stretches, cosines, exact, strict=True)
         ]
 
-    def best(name: str, choices: Sequence[Thresholds], with_cosines: bool) -> Thresholds:
+    def best(name: str, choices: Sequence[CheckerThresholds], with_cosines: bool) -> CheckerThresholds:
         measured = [(*scores(labels, said(limits, with_cosines), name), limits) for limits in choices]
         good = [row for row in measured if row[0] >= PRECISION[name]] or [max(measured, key=lambda row: row[0])]
         return max(good, key=lambda row: (row[1], row[0]))[2]
 
     out_of_reach = dict.fromkeys(("supports", "contradicts", "cosine", "cosine_near", "cosine_contradicts"), 1.01)
-    off = replace(thresholds(), **out_of_reach)
+    off = replace(load_thresholds(), **out_of_reach)
     limits = best("supported", [replace(off, supports=value) for value in GRID], False)
     limits = best("contradicted", [replace(limits, contradicts=value) for value in GRID], False)
     both = itertools.product(GRID, [0.3, 0.4, 0.5, 0.6, 0.7, 0.8])
@@ -135,21 +135,23 @@ def calibrate() -> None:
 def _cosines(rows: Sequence[Pair], embed: Embed) -> list[list[float]]:
     found = []
     for row in rows:
-        texts = [" ".join(row.passage.text[start:end].split()) for start, end, _ in compared(row.claim, row.passage)]
+        texts = [
+            " ".join(row.passage.text[start:end].split()) for start, end, _ in compare_sentences(row.claim, row.passage)
+        ]
         vectors = embed([row.claim, *texts])
         found.append([float(value) for value in vectors[1:] @ vectors[0]])
     return found
 
 
-def _verdict(own: Sequence[Comparison], cosines: Sequence[float], limits: Thresholds, with_cosines: bool) -> str:
+def _verdict(own: Sequence[Comparison], cosines: Sequence[float], limits: CheckerThresholds, with_cosines: bool) -> str:
     """What ``Lexical`` and ``Combined`` would say, from comparisons made once."""
-    from suffice.write.checkers.embedding import aligned
-    from suffice.write.checkers.lexical import judged, strongest
+    from suffice.write.checkers.embedding import classify_by_cosine
+    from suffice.write.checkers.lexical import classify_by_overlap, pick_strongest
 
-    first = strongest([judged(0, 0, comparison, limits) for comparison in own])
+    first = pick_strongest([classify_by_overlap(0, 0, comparison, limits) for comparison in own])
     stance = first.stance if first else None
     if with_cosines and stance != "supports":
-        found = [aligned(0, 0, one, cosine, limits) for one, cosine in zip(own, cosines, strict=True)]
+        found = [classify_by_cosine(0, 0, one, cosine, limits) for one, cosine in zip(own, cosines, strict=True)]
         stances = {one.stance for one in found}
         stance = (
             "supports" if "supports" in stances else stance or ("contradicts" if "contradicts" in stances else None)
@@ -167,7 +169,11 @@ def scifact(embed: Embed) -> None:
     print(f"\nSciFact, held-out half: {len(rows)} claim–abstract pairs", end=" ")
     print(f"({', '.join(f'{counts[name]} {name}' for name in LABELS.values())}).\n")
     print("| checker | supported: precision | recall | contradicted: precision | recall |\n|---|--:|--:|--:|--:|")
-    for checker in (Lexical(), Embedding(embed), Combined(Lexical(), Embedding(embed))):
+    for checker in (
+        LexicalChecker(),
+        EmbeddingChecker(embed),
+        CascadeChecker(LexicalChecker(), EmbeddingChecker(embed)),
+    ):
         said = [asyncio.run(verdict(row, checker)) for row in rows]
         figures = [value for name in ("supported", "contradicted") for value in scores(labels, said, name)]
         print(f"| {checker.name} | {' | '.join(f'{value:.2f}' for value in figures)} |", flush=True)
@@ -182,10 +188,10 @@ def corruptions(embed: Embed) -> None:
     print("| what was done | sentences | caught, words only | caught, default |\n|---|--:|--:|--:|")
     done: dict[str, list[list[bool]]] = {}
     for kind, sentence, passage in tried:
-        [statement, *_] = statements(sentence)
+        [statement, *_] = extract_claims(sentence)
         row = []
-        for checker in (Lexical(), standard(embed)):
-            checked = asyncio.run(judge(statement, [passage], [], checker))
+        for checker in (LexicalChecker(), default_checker(embed)):
+            checked = asyncio.run(judge_claim(statement, [passage], [], checker))
             row.append(checked.support in ("contradicted", "unsupported"))
         done.setdefault(kind, []).append(row)
     for kind in KINDS:
@@ -217,15 +223,15 @@ async def extractive() -> None:
 def speed(embed: Embed) -> None:
     """Each claim against its own source and four others, drawn from a pool; the caches are cold at first."""
     passages = material(DATA, 4000)
-    tried = [(next(statements(sentence)), passage) for _, sentence, passage in corrupted(passages, 60)]
+    tried = [(next(extract_claims(sentence)), passage) for _, sentence, passage in corrupted(passages, 60)]
     print("\n| checker | sources in the pool | claims a second | peak memory of checking |\n|---|--:|--:|--:|")
-    for checker, pools in ((Lexical(), (100, 1000, 4000)), (standard(embed), (100,))):
+    for checker, pools in ((LexicalChecker(), (100, 1000, 4000)), (default_checker(embed), (100,))):
         for pool in pools:
-            read.cache_clear()
+            extract_features.cache_clear()
             start = time.perf_counter()
             asyncio.run(_check_all(checker, tried, passages[:pool]))
             seconds = time.perf_counter() - start
-            read.cache_clear()
+            extract_features.cache_clear()
             tracemalloc.start()
             asyncio.run(_check_all(checker, tried[:150], passages[:pool]))
             peak = tracemalloc.get_traced_memory()[1] / 1e6
@@ -233,10 +239,10 @@ def speed(embed: Embed) -> None:
             print(f"| {checker.name} | {pool:,} | {len(tried) / seconds:,.0f} | {peak:.1f} MB |", flush=True)
 
 
-async def _check_all(checker: Checker, tried: Sequence[tuple[Statement, Passage]], pool: Sequence[Passage]) -> None:
+async def _check_all(checker: Checker, tried: Sequence[tuple[ClaimText, Passage]], pool: Sequence[Passage]) -> None:
     for number, (statement, passage) in enumerate(tried):
         others = [pool[(number * 31 + i * 7) % len(pool)] for i in range(4)]
-        await judge(statement, [passage], others, checker)
+        await judge_claim(statement, [passage], others, checker)
 
 
 def main() -> None:
@@ -244,7 +250,7 @@ def main() -> None:
         calibrate()
         return
     embed = embedder()
-    print("Thresholds: " + ", ".join(f"{name} {value:g}" for name, value in asdict(thresholds()).items()))
+    print("Thresholds: " + ", ".join(f"{name} {value:g}" for name, value in asdict(load_thresholds()).items()))
     scifact(embed)
     corruptions(embed)
     asyncio.run(extractive())

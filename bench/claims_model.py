@@ -18,14 +18,22 @@ from pathlib import Path
 
 from bench.claims import LABELS, PRECISION, STORED, Pair, embedder, pairs, scores, verdict
 from suffice import settings
-from suffice.asks import GradedSupport, Support, SupportResponse
+from suffice.asks import CheckSupport, GradeSupport, SupportResponse
 from suffice.errors import SufficeError
 from suffice.models.base import Model
-from suffice.models.cached import Cached
-from suffice.models.choose import choose
-from suffice.write.checkers import Checker, Combined, Embedding, Finding, Lexical, ModelChecker, Question
-from suffice.write.checkers.model import read_as, shown
-from suffice.write.checkers.thresholds import thresholds
+from suffice.models.cached import CachedModel
+from suffice.models.choose import choose_model
+from suffice.write.checkers import (
+    AskSupport,
+    CascadeChecker,
+    Checker,
+    EmbeddingChecker,
+    EvidenceSpan,
+    LexicalChecker,
+    ModelChecker,
+)
+from suffice.write.checkers.model import apply_answer, to_note
+from suffice.write.checkers.thresholds import load_thresholds
 
 # A yes that is less likely than a no is no yes, however well a lower mark would do with one model.
 GRID = [value / 100 for value in range(50, 100, 5)] + [0.97, 0.99]
@@ -41,10 +49,10 @@ def chosen(held_out: bool, count: int) -> list[Pair]:
     return sorted(pairs(held_out), key=order)[:count]
 
 
-def asking(model: Model) -> Question:
+def asking(model: Model) -> AskSupport:
     """As a run asks: an answer that failed is no answer."""
 
-    async def ask(question: Support) -> SupportResponse | None:
+    async def ask(question: CheckSupport) -> SupportResponse | None:
         try:
             reply = await model(question)
         except SufficeError as error:
@@ -65,32 +73,32 @@ def fit(rows: Sequence[Pair], answers: Answers, marks: Sequence[float]) -> float
 
 def said(rows: Sequence[Pair], answers: Answers, mark: float) -> list[str]:
     """The verdict of the model alone."""
-    nothing = Finding(0, 0, None, 0.0, 0.0)
+    nothing = EvidenceSpan(0, 0, None, 0.0, 0.0)
     return [
-        "supported" if answer and read_as(answer, nothing, row.claim, row.passage, mark).stance else "unsupported"
+        "supported" if answer and apply_answer(answer, nothing, row.claim, row.passage, mark).stance else "unsupported"
         for row, answer in zip(rows, answers, strict=True)
     ]
 
 
-async def asked(rows: Sequence[Pair], ask: Question, kind: type[Support]) -> list[SupportResponse | None]:
+async def asked(rows: Sequence[Pair], ask: AskSupport, kind: type[CheckSupport]) -> list[SupportResponse | None]:
     answers = []
     for number, row in enumerate(rows, 1):
-        answers.append(await ask(kind(row.claim, (shown(row.passage),))))
+        answers.append(await ask(kind(row.claim, (to_note(row.passage),))))
         print(f"\r{kind.role} {number}/{len(rows)}", end="" if number < len(rows) else "\n", flush=True)
     return answers
 
 
 async def measure(count: int, store: bool) -> None:
     config = settings.load()
-    model = choose(None, config, print)(None)
+    model = choose_model(None, config, print)(None)
     if model.name == "extractive":
         raise SystemExit("no language model is configured: set OPENAI_BASE_URL or SUFFICE_MODEL")
-    ask = asking(Cached(model, config.cache_dir / "bench", say=print))
+    prompt = asking(CachedModel(model, config.cache_dir / "bench", notify=print))
     fitting, held_out = chosen(False, count), chosen(True, count)
-    ways = {"model_yes": (Support, GRID), "model_mark": (GradedSupport, MARKS)}
-    fitted = {name: fit(fitting, await asked(fitting, ask, kind), grid) for name, (kind, grid) in ways.items()}
-    marks = {name: getattr(thresholds(), name) if mark is None else mark for name, mark in fitted.items()}
-    answers = {name: await asked(held_out, ask, kind) for name, (kind, _) in ways.items()}
+    ways = {"model_yes": (CheckSupport, GRID), "model_mark": (GradeSupport, MARKS)}
+    fitted = {name: fit(fitting, await asked(fitting, prompt, kind), grid) for name, (kind, grid) in ways.items()}
+    marks = {name: getattr(load_thresholds(), name) if mark is None else mark for name, mark in fitted.items()}
+    answers = {name: await asked(held_out, prompt, kind) for name, (kind, _) in ways.items()}
     if store:
         stored = {
             **json.loads(STORED.read_text(encoding="utf-8")),
@@ -104,7 +112,11 @@ async def measure(count: int, store: bool) -> None:
         STORED.write_text(json.dumps(stored, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     page = [*_head(Path(model.name).name, held_out, len(fitting), marks, fitted)]
     embed = embedder()
-    plain: list[Checker] = [Lexical(), Embedding(embed), Combined(Lexical(), Embedding(embed))]
+    plain: list[Checker] = [
+        LexicalChecker(),
+        EmbeddingChecker(embed),
+        CascadeChecker(LexicalChecker(), EmbeddingChecker(embed)),
+    ]
     labels = [row.label for row in held_out]
     rows = {checker.name: [await verdict(row, checker) for row in held_out] for checker in plain}
     weighed = sum(answer is not None and answer.sure is not None for answer in answers["model_yes"])
@@ -115,7 +127,9 @@ async def measure(count: int, store: bool) -> None:
     rows["model alone, its bare word"] = [
         "supported" if answer is not None and answer.yes else "unsupported" for answer in answers["model_yes"]
     ]
-    everything = Combined(Lexical(), Embedding(embed), ModelChecker(ask, replace(thresholds(), **marks)))
+    everything = CascadeChecker(
+        LexicalChecker(), EmbeddingChecker(embed), ModelChecker(prompt, replace(load_thresholds(), **marks))
+    )
     rows[everything.name] = [await verdict(row, everything) for row in held_out]
     for name, verdicts in rows.items():
         figures = [value for wanted in ("supported", "contradicted") for value in scores(labels, verdicts, wanted)]

@@ -24,7 +24,7 @@ import tantivy
 
 from suffice.models.embeddings import MiniLM
 from suffice.search.corpus import Corpus
-from suffice.search.index import Index
+from suffice.search.index import BM25Index
 from suffice.types import Query
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class StandIn:
 
     name = "stand-in"
     dimension = 384
-    served = False
+    is_remote = False
 
     def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
         seeds = [int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") for text in texts]
@@ -116,7 +116,7 @@ def main() -> None:
         folder.mkdir()
         bare.mkdir()
         write(folder, texts)
-        alone = plain(bare, texts, Index(None)._analyzer)
+        alone = plain(bare, texts, BM25Index(None)._analyzer)
         corpus, indexing = opened(folder, cache, 1.0)
         _, reopening = opened(folder, cache, 1.0)
         by_words = asyncio.run(timed(corpus, queries))

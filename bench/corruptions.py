@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from random import Random
 
-from suffice.text.entities import content_stems, names
-from suffice.text.sentences import sentences
+from suffice.text.entities import content_stems, extract_names
+from suffice.text.sentences import split_sentences
 from suffice.types import Passage, Place
 
 KINDS = (
@@ -72,7 +72,7 @@ def corrupted(passages: Sequence[Passage], most: int) -> Iterator[tuple[str, str
     random = Random(5)
     taken = 0
     for number, passage in enumerate(passages):
-        whole = [passage.text[start:end] for start, end in sentences(passage.text)]
+        whole = [passage.text[start:end] for start, end in split_sentences(passage.text)]
         fit = [
             one
             for one in whole
@@ -117,9 +117,9 @@ def _renumbered(sentence: str, random: Random) -> str:
 
 def _renamed(sentence: str, passages: Sequence[Passage], number: int, random: Random) -> str:
     """A name of the sentence becomes a name of the same passage (one time in two) or of another one."""
-    own = [name for name in names(sentence) if len(name) > 3]
-    same = [name for name in names(passages[number].text) if not set(name.split()) & set(sentence.split())]
-    others = names(passages[(number + 17) % len(passages)].text)
+    own = [name for name in extract_names(sentence) if len(name) > 3]
+    same = [name for name in extract_names(passages[number].text) if not set(name.split()) & set(sentence.split())]
+    others = extract_names(passages[(number + 17) % len(passages)].text)
     others = [name for name in others if not set(name.split()) & set(passages[number].text.split()) and len(name) > 3]
     choices = same if same and random.random() < 0.5 else others
     if not own or not choices:

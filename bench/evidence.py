@@ -9,7 +9,7 @@ from pathlib import Path
 
 from suffice import settings
 from suffice.asks import Draft
-from suffice.models.extractive import Extractive
+from suffice.models.extractive import ExtractiveModel
 from suffice.search.corpus import Corpus
 from suffice.types import Note, Query
 
@@ -21,7 +21,7 @@ _QUESTIONS = 100
 async def answered(questions: str, corpus: str) -> float:
     """The share of questions for which something is quoted."""
     search = await Corpus.open([DATA / corpus / "corpus.jsonl"], cache_dir=settings.load().cache_dir)
-    model = Extractive(search.embed)
+    model = ExtractiveModel(search.embed)
     lines = (DATA / questions / "questions.jsonl").read_text().splitlines()[:_QUESTIONS]
     found = 0
     for task in (json.loads(line)["question"] for line in lines):

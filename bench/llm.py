@@ -20,18 +20,18 @@ from typing import Any
 import numpy as np
 
 from suffice import plugins, settings
-from suffice.asks.base import words_of
+from suffice.asks.base import render_value
 from suffice.asks.short_answer import ShortAnswer
 from suffice.events import RoundDone
-from suffice.gates.parse import parse
-from suffice.gather import gather
-from suffice.measure.answers import f1
-from suffice.meters import standard
+from suffice.gates.parse import parse_gate
+from suffice.gather import run_loop
+from suffice.measure.answers import token_f1
+from suffice.meters import build_meters
 from suffice.models.base import Model
-from suffice.models.cached import Cached
-from suffice.models.choose import choose
-from suffice.pipeline import bounded, new_run_id
-from suffice.run import Run
+from suffice.models.cached import CachedModel
+from suffice.models.choose import choose_model
+from suffice.pipeline import add_budget, new_run_id
+from suffice.run import RunState
 from suffice.search.corpus import Corpus
 from suffice.types import Bounds, Usage
 
@@ -62,33 +62,33 @@ class BriefAnswer(ShortAnswer):
 
     max_tokens = 40
 
-    def prompt(self) -> str:
-        return f"{_BRIEF}\n\nQuestion: {self.task}\n\nPassages:\n{words_of(self.notes)}\n\nAnswer:"
+    def render(self) -> str:
+        return f"{_BRIEF}\n\nQuestion: {self.task}\n\nPassages:\n{render_value(self.notes)}\n\nAnswer:"
 
 
 async def one(question: Mapping[str, Any], memory: str, model: Model, corpus: Corpus) -> dict[str, Any]:
     """One question with one memory: the line."""
     bounds = Bounds(rounds=ROUNDS, queries=20, tokens=10**6)
-    run = Run(
+    run = RunState(
         question["question"],
         model,
-        plugins.find("memories", memory),
+        plugins.load_plugin("memories", memory),
         run_id=new_run_id(),
         bounds=bounds,
         embed=corpus.embed,
     )
-    gate = bounded(parse(GATE), bounds)
-    strategy = plugins.find("strategies", STRATEGY)()
+    gate = add_budget(parse_gate(GATE), bounds)
+    strategy = plugins.load_plugin("strategies", STRATEGY)()
     began, curve = time.monotonic(), []
     gold = set(question["gold"])
-    meters = standard(gate.needs, run.task, corpus.embed)
+    meters = build_meters(gate.needs, run.task, corpus.embed)
     reason = ""
-    async for event in gather(run, corpus, strategy, gate, meters, k=PASSAGES, per_round=PASSAGES):
+    async for event in run_loop(run, corpus, strategy, gate, meters, k=PASSAGES, per_round=PASSAGES):
         if isinstance(event, RoundDone):
             curve.append(round(len(gold & {passage.id for passage in run.evidence}) / len(gold), 4))
         reason = getattr(getattr(event, "stop", None), "reason", reason)
-    searching = run.tokens
-    answer = await run.attempt(BriefAnswer(run.task, run.notes()))
+    searching = run.tokens_used
+    answer = await run.try_ask(BriefAnswer(run.task, run.render_notes()))
     failures = Counter(failure.kind for failure in run.error_log)
     total: Usage = run.model.total
     return {
@@ -99,7 +99,7 @@ async def one(question: Mapping[str, Any], memory: str, model: Model, corpus: Co
         "recall": curve,
         "rounds": len(run.records),
         "reason": reason,
-        "f1": None if answer is None else round(f1(answer.text, [question["answer"], *question["aliases"]]), 4),
+        "f1": None if answer is None else round(token_f1(answer.text, [question["answer"], *question["aliases"]]), 4),
         "searching": searching,
         "tokens": total.input_tokens + total.output_tokens,
         "calls": total.calls,
@@ -116,12 +116,12 @@ async def run(count: int, lines: Path) -> None:
     done = {(row["question"], row["memory"]) for row in read(lines)}
     config = settings.load()
     corpus = await Corpus.open([DATA / "corpus.jsonl"], cache_dir=config.cache_dir)
-    model = choose(None, config, print)(None)
+    model = choose_model(None, config, print)(None)
     if model.name == "extractive":
         raise SystemExit("no language model is configured: set OPENAI_BASE_URL or SUFFICE_MODEL")
     # At temperature 0 the model says the same again: what both memories ask alike, and what was asked before an
     # interruption, is asked once, and billed as often as it was needed.
-    kept = Cached(model, config.cache_dir / "bench", billed=True, say=print)
+    kept = CachedModel(model, config.cache_dir / "bench", replay_usage=True, notify=print)
     for question in questions[:count]:
         for memory in MEMORIES:
             if (question["id"], memory) in done:

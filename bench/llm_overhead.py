@@ -16,7 +16,7 @@ from multiprocessing.queues import Queue
 
 from suffice.asks import Plan
 from suffice.models.llm import Endpoint, LanguageModel
-from suffice.models.llm.shape import schema
+from suffice.models.llm.shape import response_schema
 
 CALLS = 200
 TURNS = 5
@@ -60,23 +60,23 @@ async def measure(url: str) -> dict[str, list[float]]:
     import msgspec
     from openai import AsyncOpenAI
 
-    ask = Plan("When was the Forth Bridge opened?", 3)
+    prompt = Plan("When was the Forth Bridge opened?", 3)
     model = LanguageModel(Endpoint("openai", "m", url))
     client = AsyncOpenAI(base_url=url, api_key="none", max_retries=0)
-    shape = {"type": "json_schema", "json_schema": {"name": "plan", "schema": schema(ask)}}
+    shape = {"type": "json_schema", "json_schema": {"name": "plan", "schema": response_schema(prompt)}}
 
     async def direct() -> object:
         said = await client.chat.completions.create(
             model="m",
-            messages=[{"role": "user", "content": ask.prompt()}],
+            messages=[{"role": "user", "content": prompt.render()}],
             response_format=shape,  # type: ignore[arg-type]
             temperature=0,
             max_tokens=800,
         )
-        return msgspec.json.decode(said.choices[0].message.content or "", type=ask.answer)
+        return msgspec.json.decode(said.choices[0].message.content or "", type=prompt.response_type)
 
     async def ours() -> object:
-        return await model(ask)
+        return await model(prompt)
 
     times: dict[str, list[float]] = {"`openai` client": [], "suffice": []}
     for call in (direct, ours):  # The first call imports and connects.

@@ -27,7 +27,7 @@ from typing import Any
 
 import httpx2
 
-from suffice.jobs.numbering import APART, lasting
+from suffice.jobs.numbering import EVENT_STRIDE, count_lasting_events
 
 TEXT = (
     "The waggle dance of the honeybee tells nestmates where flowers are. Karl von Frisch decoded the dance in 1927.\n"
@@ -162,7 +162,7 @@ async def watched(client: httpx2.AsyncClient, delays: list[float]) -> str:
     found = (await client.get(f"/jobs/{job}")).json()
     whole = (
         numbers == sorted(set(numbers))
-        and lasting(max(numbers, default=0)) == len({number // APART for number in numbers})
+        and count_lasting_events(max(numbers, default=0)) == len({number // EVENT_STRIDE for number in numbers})
         and found["status"] == "done"
     )
     return found["report"]["status"] if whole and found["report"] else "lost"

@@ -13,13 +13,13 @@ import textwrap
 from typing import TypeVar
 
 from suffice import plugins
-from suffice.asks import Ask, Reflect
-from suffice.gates.parse import parse
+from suffice.asks import Prompt, Reflect
+from suffice.gates.parse import parse_gate
 from suffice.models.base import Reply
-from suffice.models.extractive import Extractive
-from suffice.pipeline import Setup, stream
+from suffice.models.extractive import ExtractiveModel
+from suffice.pipeline import RunConfig, run_pipeline
 from suffice.presets import Preset
-from suffice.testing import passage
+from suffice.testing import make_passage
 from suffice.text.tokens import estimate_tokens
 from suffice.types import Bounds, Passage, Query
 
@@ -28,17 +28,17 @@ ROUNDS = 30
 _SHOWN = (2, 5, 10, 20, 30)
 
 
-class Measured(Extractive):
+class Measured(ExtractiveModel):
     """The extractive model, noting how long the reflection's prompt would be."""
 
     def __init__(self) -> None:
         super().__init__()
         self.tokens: list[int] = []
 
-    async def __call__(self, ask: Ask[A]) -> Reply[A]:
-        if isinstance(ask, Reflect):
-            self.tokens.append(estimate_tokens(ask.prompt()))
-        return await super().__call__(ask)
+    async def __call__(self, prompt: Prompt[A]) -> Reply[A]:
+        if isinstance(prompt, Reflect):
+            self.tokens.append(estimate_tokens(prompt.render()))
+        return await super().__call__(prompt)
 
 
 class Manual:
@@ -51,13 +51,13 @@ class Manual:
             for module in modules
             for name, part in vars(module).items()
         ]
-        self._pages = [passage(name, text, name) for name, text in found if text and len(text) > 80]
+        self._read_pages = [make_passage(name, text, name) for name, text in found if text and len(text) > 80]
         self._read = 0
 
     async def __call__(self, query: Query, k: int) -> list[Passage]:
-        first = self._read % len(self._pages)
+        first = self._read % len(self._read_pages)
         self._read += 5
-        return self._pages[first : first + 5]
+        return self._read_pages[first : first + 5]
 
 
 async def measure(memory: str) -> list[int]:
@@ -65,7 +65,9 @@ async def measure(memory: str) -> list[int]:
     bounds = Bounds(ROUNDS, 10 * ROUNDS, 15, None, 10**9)
     preset = Preset("reflect", memory, None)
     task = "How are log records handled when a formatter fails?"
-    async for _ in stream(Setup(task, Manual(), model, preset, parse(f"fixed({ROUNDS})"), bounds=bounds)):
+    async for _ in run_pipeline(
+        RunConfig(task, Manual(), model, preset, parse_gate(f"fixed({ROUNDS})"), bounds=bounds)
+    ):
         pass
     return model.tokens
 
@@ -73,7 +75,7 @@ async def measure(memory: str) -> list[int]:
 def main() -> None:
     print("| memory | " + " | ".join(f"round {number}" for number in _SHOWN) + " |")
     print("|---|" + "--:|" * len(_SHOWN))
-    for name in plugins.names("memories"):
+    for name in plugins.list_plugins("memories"):
         tokens = asyncio.run(measure(name))
         print(f"| {name} | " + " | ".join(f"{tokens[min(number, len(tokens)) - 1]:,}" for number in _SHOWN) + " |")
 

@@ -22,10 +22,10 @@ from typing import Any
 
 import numpy
 
-from suffice.doors.replaying import SWEEP
-from suffice.gates.parse import parse
+from suffice.doors.replaying import EXHAUSTION_SWEEP
+from suffice.gates.parse import parse_gate
 from suffice.monitor import StopMonitor
-from suffice.replay.compare import compare
+from suffice.replay.compare import compare_gates
 from suffice.replay.recorded import Episode, RecordedHit, RecordedRound
 
 GATE = (
@@ -34,7 +34,7 @@ GATE = (
 QUESTION = "Which company founded by Name12 in Name77 built the long bridge over the river that W40 crossed in 1887?"
 CORPUS = Path(__file__).parents[2] / "shared" / "data" / "musique" / "corpus.jsonl"
 PER_ROUND, WORDS, VOCABULARY, BLOCK = 5, 80, 20_000, 10
-REPLAYED = (*SWEEP, "worth", "unseen", "sufficiency(p=0.8)", "worth | exhaustion | budget(rounds=6)")
+REPLAYED = (*EXHAUSTION_SWEEP, "worth", "unseen", "sufficiency(p=0.8)", "worth | exhaustion | budget(rounds=6)")
 
 
 def passages(count: int, seed: int) -> list[dict[str, Any]]:
@@ -136,14 +136,14 @@ def main() -> None:
         own = observe(in_rounds(found))
         print(f"| at 1,000 passages seen, MuSiQue's passages | {near(own, 1000 // PER_ROUND):.2f} |")
     runs = episodes(given.episodes)
-    gates = [parse(text) for text in REPLAYED]
+    gates = [parse_gate(text) for text in REPLAYED]
     start = time.process_time()
-    compare(runs, gates)
+    compare_gates(runs, gates)
     seconds = time.process_time() - start
     print(f"\n| replay of {len(runs):,} runs of ten rounds, {len(gates)} gates, one process | {seconds:.0f} s |")
     if given.profile:
         profiled("rounds", lambda: observe(made[:300]))
-        profiled("replay", lambda: compare(runs[:1000], gates))
+        profiled("replay", lambda: compare_gates(runs[:1000], gates))
 
 
 if __name__ == "__main__":

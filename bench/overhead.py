@@ -9,10 +9,10 @@ import time
 
 from suffice.asks import PlannedQuery, PlanResponse, ReflectionResponse
 from suffice.events import RoundDone
-from suffice.gates.parse import parse
-from suffice.pipeline import Setup, stream
-from suffice.presets import preset
-from suffice.testing import ScriptedModel, passage
+from suffice.gates.parse import parse_gate
+from suffice.pipeline import RunConfig, run_pipeline
+from suffice.presets import get_preset
+from suffice.testing import ScriptedModel, make_passage
 from suffice.types import Bounds, Passage, Query, Usage
 
 ROUNDS = 1000
@@ -28,22 +28,22 @@ class Endless:
     async def __call__(self, query: Query, k: int) -> list[Passage]:
         self.asked += 1
         text = "A short passage about nothing in particular, of the length that a search engine returns. " * 3
-        return [passage(f"{self.asked}-{i}", f"{text} Item {self.asked} {i}.", f"Title {i}") for i in range(5)]
+        return [make_passage(f"{self.asked}-{i}", f"{text} Item {self.asked} {i}.", f"Title {i}") for i in range(5)]
 
 
 async def measure() -> list[float]:
     """Microseconds of each round."""
     number = iter(range(10**9))
-    reflections = [lambda ask: ReflectionResponse(False, 0.5, (), (f"query number {next(number)}",))]
+    reflections = [lambda prompt: ReflectionResponse(False, 0.5, (), (f"query number {next(number)}",))]
     script = {"plan": [PlanResponse((PlannedQuery("the first query"),))], "reflect": reflections}
     model = ScriptedModel(script, usage=Usage(1, 100, 10))
     bounds = Bounds(ROUNDS, 10 * ROUNDS, 15, None, 10**9)
-    setup = Setup(
-        "What is it?", Endless(), model, preset("auto"), parse(f"fixed({ROUNDS}) | exhaustion"), bounds=bounds
+    setup = RunConfig(
+        "What is it?", Endless(), model, get_preset("auto"), parse_gate(f"fixed({ROUNDS}) | exhaustion"), bounds=bounds
     )
     times: list[float] = []
     began = time.perf_counter()
-    async for event in stream(setup):
+    async for event in run_pipeline(setup):
         if isinstance(event, RoundDone):
             now = time.perf_counter()
             times.append(1e6 * (now - began))

@@ -14,10 +14,10 @@ from dataclasses import replace
 from bench.recall import DATA, ROUNDS
 from bench.stopping import CHEAP, MAIN, SETS, Transfer, load_all, mean, measured, transfer
 from suffice import settings
-from suffice.events import RoundDone, Stopped
-from suffice.front import Options, prepare
-from suffice.gates.parse import parse
-from suffice.pipeline import stream
+from suffice.events import RoundDone, SearchStopped
+from suffice.front import Options, prepare_run
+from suffice.gates.parse import parse_gate
+from suffice.pipeline import run_pipeline
 from suffice.replay.recorded import Episode, RecordedHit, RecordedRound
 from suffice.types import Passage
 
@@ -32,19 +32,19 @@ async def runs(name: str, limit: int | None) -> list[Episode]:
         model="extractive",
     )
     questions = [json.loads(line) for line in (DATA / name / "questions.jsonl").read_text().splitlines()][:limit]
-    first = await prepare(questions[0]["question"], options)
-    needs = parse("worth").needs
+    first = await prepare_run(questions[0]["question"], options)
+    needs = parse_gate("worth").needs
     made = []
     for question in questions:
         rounds: list[RecordedRound] = []
-        async with aclosing(stream(replace(first, task=question["question"]))) as events:
+        async with aclosing(run_pipeline(replace(first, task=question["question"]))) as events:
             async for event in events:
                 if isinstance(event, RoundDone):
                     raw = tuple(_hit(own) for own in event.round.raw)
                     new = tuple(_hit(own) for own in event.round.new)
                     queries = event.round.queries
                     rounds.append(RecordedRound(len(rounds) + 1, queries, raw, new, {}))
-                elif isinstance(event, Stopped):
+                elif isinstance(event, SearchStopped):
                     break
         while len(rounds) < ROUNDS:  # It had nothing more to ask: a further round would bring nothing.
             rounds.append(RecordedRound(len(rounds) + 1, (), (), (), {}))

@@ -17,7 +17,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from suffice.search.pages.fetch import Fetcher
-from suffice.search.pages.guard import Allowed
+from suffice.search.pages.guard import HostAllowlist
 from suffice.search.pages.reader import PageReader
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
@@ -37,7 +37,7 @@ def served(latency: float, pipe: Connection) -> None:
 
 async def read(host: str, count: int) -> tuple[float, float]:
     """Wall and processor seconds of reading so many pages, each under an address of its own."""
-    reader = PageReader(Fetcher(Allowed.parse([host])))
+    reader = PageReader(Fetcher(HostAllowlist.parse([host])))
     await reader.read(f"http://{host}/pages/birds?warm=1")
     wall, cpu = time.perf_counter(), time.process_time()
     await asyncio.gather(*(reader.read(f"http://{host}/pages/lighthouse?n={n}") for n in range(count)))

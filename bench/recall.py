@@ -12,9 +12,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from suffice import settings
-from suffice.events import RoundDone, Stopped
-from suffice.front import Options, prepare
-from suffice.pipeline import stream
+from suffice.events import RoundDone, SearchStopped
+from suffice.front import Options, prepare_run
+from suffice.pipeline import run_pipeline
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 ROUNDS = 10
@@ -42,17 +42,17 @@ async def measure(
         model="extractive",
         interventions=interventions,
     )
-    first = await prepare(questions[0]["question"], options)
+    first = await prepare_run(questions[0]["question"], options)
     curves = []
     for question in questions:
         setup = replace(first, task=question["question"])
         gold, seen, curve = set(question["gold"]), set(), []
-        async with aclosing(stream(setup)) as events:
+        async with aclosing(run_pipeline(setup)) as events:
             async for event in events:
                 if isinstance(event, RoundDone):
                     seen |= {passage.id for passage in event.round.new}
                     curve.append(len(gold & seen) / len(gold))
-                elif isinstance(event, Stopped):
+                elif isinstance(event, SearchStopped):
                     break  # What is written afterwards does not change what was found.
         curves.append(curve + [curve[-1]] * (ROUNDS - len(curve)))
     return curves

@@ -21,13 +21,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from suffice.doors.replaying import SWEEP, table
-from suffice.gates.parse import parse
-from suffice.lab.fit import calibrate, fit
-from suffice.measure.frontier import at, fixed_envelope, hull, oracle_envelope
-from suffice.replay.compare import Row, compare, recall_curve
+from suffice.doors.replaying import EXHAUSTION_SWEEP, format_table
+from suffice.gates.parse import parse_gate
+from suffice.lab.fit import calibrate_price, fit_worth
+from suffice.measure.frontier import fixed_envelope, interpolate, oracle_envelope, upper_concave_hull
+from suffice.replay.compare import GateComparison, compare_gates, compute_recall_curve
 from suffice.replay.episodes import read_corpus, read_episodes
-from suffice.replay.judge import halt, readings_of
+from suffice.replay.judge import find_stop, measure_readings
 from suffice.replay.recorded import Episode
 
 if TYPE_CHECKING:
@@ -68,7 +68,9 @@ def load(job: tuple[str, str, str, bool]) -> list[Episode]:
     name, agent, kind, embeddings = job
     texts = read_corpus(DATA / name / "corpus.jsonl")
     episodes = read_episodes(DATA / "episodes" / f"{name}.{agent}.{kind}.jsonl.gz", texts)
-    needs = frozenset[str]().union(*(parse(gate).needs for gate in (*WORTH, *PUBLISHED, *SWEEP, *MEANING)))
+    needs = frozenset[str]().union(
+        *(parse_gate(gate).needs for gate in (*WORTH, *PUBLISHED, *EXHAUSTION_SWEEP, *MEANING))
+    )
     embed = _embed() if embeddings else None
     # Every run draws its own chances (ε); a file of episodes holds no seeds.
     return [replace(measured(episode, needs, embed), seed=number) for number, episode in enumerate(episodes)]
@@ -77,7 +79,7 @@ def load(job: tuple[str, str, str, bool]) -> list[Episode]:
 def measured(episode: Episode, needs: frozenset[str], embed: Any = None) -> Episode:
     """What is recorded beats what can be measured, so a run that carries its readings needs no texts any more."""
     rounds = []
-    for round, readings in zip(episode.rounds, readings_of(episode, needs, embed), strict=True):
+    for round, readings in zip(episode.rounds, measure_readings(episode, needs, embed), strict=True):
         raw, new = (tuple(replace(hit, text=None) for hit in hits) for hits in (round.raw, round.new))
         rounds.append(replace(round, readings=readings, raw=raw, new=new))
     return replace(episode, rounds=tuple(rounds))
@@ -100,9 +102,9 @@ def load_all(kinds: Sequence[str], embeddings: bool) -> dict[tuple[str, str], li
 def _embed() -> Any:
     from suffice import settings
     from suffice.models.embeddings import MiniLM
-    from suffice.search.vectors import Vectors
+    from suffice.search.vectors import EmbeddingCache
 
-    return Vectors(MiniLM(), settings.load().cache_dir, lambda message: None).get
+    return EmbeddingCache(MiniLM(), settings.load().cache_dir, lambda message: None).embed
 
 
 # -- lift and gap closed at several costs at once, bootstrapped over questions ---------------------------------------------
@@ -142,7 +144,7 @@ class Yardstick:
     """Envelope of fixed k and frontier of the oracle, for the runs as they are and for every bootstrap draw of questions."""
 
     def __init__(self, episodes: Sequence[Episode], cap: int | None = None, seed: int = 0) -> None:
-        whole = [recall_curve(episode) for episode in episodes]
+        whole = [compute_recall_curve(episode) for episode in episodes]
         self.curves = numpy.array([curve for curve in whole if curve is not None])
         assert len(self.curves) == len(episodes), "every run of the sets has gold"
         known = {name: number for number, name in enumerate(dict.fromkeys(episode.id for episode in episodes))}
@@ -154,7 +156,9 @@ class Yardstick:
         self._fixed, self._oracle = fixed_envelope(self.curves.tolist()), oracle_envelope(best.tolist())
         lengths = range(1, self.curves.shape[1] + 1)
         means = self._weights @ numpy.maximum.accumulate(self.curves, axis=1)
-        self._drawn_fixed = [hull([(float(k), y) for k, y in zip(lengths, row, strict=True)]) for row in means.tolist()]
+        self._drawn_fixed = [
+            upper_concave_hull([(float(k), y) for k, y in zip(lengths, row, strict=True)]) for row in means.tolist()
+        ]
         self._steps = self._ranked(best.tolist())
 
     def _ranked(self, curves: Sequence[Sequence[float]]) -> "tuple[NDArray[Any], NDArray[Any], NDArray[Any]]":
@@ -170,14 +174,14 @@ class Yardstick:
     def share(self, stops: Sequence[int]) -> Share:
         rounds = numpy.array(stops, float)
         recalls = self.curves[numpy.arange(len(stops)), numpy.array(stops) - 1]
-        base = at(self._fixed, float(rounds.mean()))
+        base = interpolate(self._fixed, float(rounds.mean()))
         lift = float(recalls.mean()) - base
-        gap = at(self._oracle, float(rounds.mean())) - base
+        gap = interpolate(self._oracle, float(rounds.mean())) - base
         costs, found = self._weights @ rounds, self._weights @ recalls
         runs, cost, gain = self._steps
         lifts, gaps = numpy.empty(DRAWS), numpy.empty(DRAWS)
         for draw in range(DRAWS):
-            below = at(self._drawn_fixed[draw], float(costs[draw]))
+            below = interpolate(self._drawn_fixed[draw], float(costs[draw]))
             weight = self._weights[draw]
             x = numpy.concatenate([[1.0], 1 + numpy.cumsum(weight[runs] * cost)])
             y = float(weight @ self.curves[:, 0]) + numpy.concatenate([[0.0], numpy.cumsum(weight[runs] * gain)])
@@ -198,26 +202,28 @@ class Transfer:
     main: dict[float, Share]
     cheap: dict[float, Share]
     capped: dict[float, Share]
-    carried: list[Row]
+    carried: list[GateComparison]
 
 
 def transfer(train: str, test: str, runs: dict[tuple[str, str], list[Episode]]) -> Transfer:
     episodes = runs[test, "sampled"]
-    readings = [readings_of(episode, frozenset()) for episode in episodes]
+    readings = [measure_readings(episode, frozenset()) for episode in episodes]
     short = [replace(episode, rounds=episode.rounds[:2]) for episode in episodes]
     full, two = Yardstick(episodes), Yardstick(episodes, cap=2)
     with TemporaryDirectory() as folder:
         file = str(Path(folder) / "weights.json")
-        Path(file).write_text(json.dumps(fit(runs[train, "sampled"])), encoding="utf-8")
+        Path(file).write_text(json.dumps(fit_worth(runs[train, "sampled"])), encoding="utf-8")
 
         def stops(price: float, cap: str) -> list[int]:
-            gate = parse(f"worth(price={price!r}, file='{file}'){cap}")
-            return [halt(gate, course, 0).rounds for course in readings]
+            gate = parse_gate(f"worth(price={price!r}, file='{file}'){cap}")
+            return [find_stop(gate, course, 0).rounds for course in readings]
 
-        main = {cost: full.share(stops(calibrate(episodes, cost, file), "")) for cost in MAIN}
-        kept = {cost: stops(calibrate(short, cost, file), " | fixed(2)") for cost in CHEAP}
+        main = {cost: full.share(stops(calibrate_price(episodes, cost, file), "")) for cost in MAIN}
+        kept = {cost: stops(calibrate_price(short, cost, file), " | fixed(2)") for cost in CHEAP}
         names = [*(f"worth(price={price})" for price in PRICES), "worth(price=0.15) | fixed(2)"]
-        rows = compare(episodes, [parse(name.replace(")", f", file='{file}')", 1)) for name in names], draws=DRAWS)
+        rows = compare_gates(
+            episodes, [parse_gate(name.replace(")", f", file='{file}')", 1)) for name in names], draws=DRAWS
+        )
     carried = [replace(row, gate=name) for name, row in zip(names, rows, strict=False)]
     cheap, capped = ({cost: yard.share(kept[cost]) for cost in CHEAP} for yard in (full, two))
     return Transfer(train, test, main, cheap, capped, carried)
@@ -267,7 +273,7 @@ def transfer_section(found: Sequence[Transfer]) -> list[str]:
     overall, own = _cheap(found), mean([mean(list(each.capped.values())) for each in found])
     lines.append(f"| **mean of the sets** | **average** | **{overall}** | **{overall.closed}** | **{own.closed}** |")
     for each in found:
-        lines += ["", f"Weights *and* price carried over, {each.train} → {each.test}:", "", table(each.carried)]
+        lines += ["", f"Weights *and* price carried over, {each.train} → {each.test}:", "", format_table(each.carried)]
     return lines
 
 
@@ -303,7 +309,7 @@ def targets(found: Sequence[Transfer]) -> list[str]:
     return lines
 
 
-def failures(rows: dict[str, list[Row]]) -> list[str]:
+def failures(rows: dict[str, list[GateComparison]]) -> list[str]:
     """The negative results, from the same rows as the tables."""
     lines = [
         "## What did not work",
@@ -322,7 +328,7 @@ def failures(rows: dict[str, list[Row]]) -> list[str]:
     return lines
 
 
-def own_failures(rows: dict[tuple[str, str], list[Row]], found: Sequence[Transfer]) -> list[str]:
+def own_failures(rows: dict[tuple[str, str], list[GateComparison]], found: Sequence[Transfer]) -> list[str]:
     """Where the default gate itself is not better than fixed k: its interval reaches 0."""
     kept = [
         f"{cost:g} rounds, {each.train} → {each.test}: {share}"
@@ -340,7 +346,7 @@ def own_failures(rows: dict[tuple[str, str], list[Row]], found: Sequence[Transfe
     return ["", title, "", *(f"- {line}" for line in (*kept, *here))] if kept or here else []
 
 
-def _verdict(rows: Sequence[Row]) -> str:
+def _verdict(rows: Sequence[GateComparison]) -> str:
     if all(row.fire_rate == 0 for row in rows):
         silent = all(row.abstained == len(row.stops) for row in rows)
         return "abstains: nobody took its reading" if silent else "never fires"
@@ -357,7 +363,7 @@ def by_agent(episodes: Sequence[Episode], gates: Sequence[str]) -> list[str]:
     for agent in AGENTS:
         own = [episode for episode in episodes if episode.agent == agent]
         assert own, f"no runs of {agent}"
-        columns.append(compare(own, [parse(gate) for gate in gates], draws=DRAWS))
+        columns.append(compare_gates(own, [parse_gate(gate) for gate in gates], draws=DRAWS))
     lines = ["| gate | " + " | ".join(f"{agent}: rounds, lift, gap" for agent in AGENTS) + " |"]
     lines.append("|---|" + "---|" * len(AGENTS))
     for row in zip(*columns, strict=False):
@@ -367,22 +373,25 @@ def by_agent(episodes: Sequence[Episode], gates: Sequence[str]) -> list[str]:
 
 
 def sweep(runs: dict[tuple[str, str], list[Episode]]) -> list[str]:
-    columns = {key: compare(episodes, [parse(gate) for gate in SWEEP], draws=DRAWS) for key, episodes in runs.items()}
+    columns = {
+        key: compare_gates(episodes, [parse_gate(gate) for gate in EXHAUSTION_SWEEP], draws=DRAWS)
+        for key, episodes in runs.items()
+    }
     lines = ["| configuration | " + " | ".join(f"{name}, {kind}" for name, kind in columns) + " |"]
     lines.append("|---|" + "---|" * len(columns))
-    for number, gate in enumerate(SWEEP):
+    for number, gate in enumerate(EXHAUSTION_SWEEP):
         cells = [f"{rows[number].mean_rounds:.2f} rounds, {_lift(rows[number])}" for rows in columns.values()]
         lines.append(f"| {_code(gate)} | " + " | ".join(cells) + " |")
     return lines
 
 
-def _lift(row: Row) -> str:
+def _lift(row: GateComparison) -> str:
     if row.lift is None or row.lift_ci is None:
         return "–"
     return f"{100 * row.lift:+.1f} [{100 * row.lift_ci[0]:+.1f}, {100 * row.lift_ci[1]:+.1f}]"
 
 
-def _gap(row: Row) -> str:
+def _gap(row: GateComparison) -> str:
     return "–" if row.gap_closed is None else f"{row.gap_closed:.0%}"
 
 
@@ -395,8 +404,8 @@ def _costs(costs: Sequence[float]) -> str:
 
 
 def page(runs: dict[tuple[str, str], list[Episode]], found: Sequence[Transfer], names: Sequence[str]) -> list[str]:
-    gates = [parse(name) for name in names]
-    rows = {key: compare(episodes, gates, draws=DRAWS) for key, episodes in runs.items()}
+    gates = [parse_gate(name) for name in names]
+    rows = {key: compare_gates(episodes, gates, draws=DRAWS) for key, episodes in runs.items()}
     sampled = {name: rows[name, "sampled"] for name in SETS}
     lines = ["## Were the aims reached?", "", *targets(found), "", *transfer_section(found), "", *failures(sampled)]
     lines += own_failures(rows, found)
@@ -405,7 +414,7 @@ def page(runs: dict[tuple[str, str], list[Episode]], found: Sequence[Transfer], 
             "",
             f"## {name}: sampled runs, {len(runs[name, 'sampled'])} of three agents",
             "",
-            table(sampled[name]),
+            format_table(sampled[name]),
         ]
         lines += ["", f"### {name} by agent", "", *by_agent(runs[name, "sampled"], names)]
     for name in SETS:
@@ -413,7 +422,7 @@ def page(runs: dict[tuple[str, str], list[Episode]], found: Sequence[Transfer], 
             "",
             f"## {name}: greedy runs, {len(runs[name, 'greedy'])} of three agents",
             "",
-            table(rows[name, "greedy"]),
+            format_table(rows[name, "greedy"]),
         ]
     return [*lines, "", "## The sixteen configurations of exhaustion", "", *sweep(runs)]
 
@@ -470,7 +479,7 @@ def main() -> None:
     print(f"measured {sum(map(len, runs.values())):,} runs in {time.perf_counter() - began:.0f} s", flush=True)
     found = both_ways(runs)
     if given.fit:
-        weights = fit([episode for name in SETS for episode in runs[name, "sampled"]])
+        weights = fit_worth([episode for name in SETS for episode in runs[name, "sampled"]])
         given.fit.write_text(
             json.dumps({**weights, "provenance": provenance(runs, found)}, indent=1) + "\n", encoding="utf-8"
         )

@@ -4,18 +4,20 @@ import asyncio
 from contextlib import aclosing
 
 from suffice.asks import PlannedQuery, PlanResponse, ReflectionResponse, SynthesisResponse
-from suffice.gates.parse import parse
-from suffice.pipeline import Setup, stream
+from suffice.gates.parse import parse_gate
+from suffice.pipeline import RunConfig, run_pipeline
 from suffice.presets import Preset
-from suffice.testing import ScriptedModel, WordSearch, passage
+from suffice.testing import ScriptedModel, WordSearch, make_passage
 from suffice.types import Bounds
 
 TASK = "Who built the Meridian bridge?"
 PASSAGES = [
-    passage("p1", "The Meridian bridge was built by Halloran Works in 1887.", "Meridian bridge", path="bridge.txt"),
-    passage("p2", "Halloran Works was founded by Ida Halloran.", "Halloran Works", path="works.txt"),
-    passage("p3", "Ida Halloran studied in Graz and moved to Trieste.", "Ida Halloran", path="ida.txt"),
-    passage("p4", "Graz lies on the river Mur.", "Graz", path="graz.txt"),
+    make_passage(
+        "p1", "The Meridian bridge was built by Halloran Works in 1887.", "Meridian bridge", path="bridge.txt"
+    ),
+    make_passage("p2", "Halloran Works was founded by Ida Halloran.", "Halloran Works", path="works.txt"),
+    make_passage("p3", "Ida Halloran studied in Graz and moved to Trieste.", "Ida Halloran", path="ida.txt"),
+    make_passage("p4", "Graz lies on the river Mur.", "Graz", path="graz.txt"),
 ]
 MORE = ReflectionResponse(False, 0.4, ("the founder",), ("who founded Halloran Works",))
 ENOUGH = ReflectionResponse(True, 0.9)
@@ -29,7 +31,7 @@ def plan(*queries, complexity="standard"):
 def asking(*, sufficient=False):
     """A reflection that always has something new to ask."""
     count = iter(range(10_000))
-    return lambda ask: ReflectionResponse(sufficient, 0.5, ("a gap",), (f"another question number {next(count)}",))
+    return lambda prompt: ReflectionResponse(sufficient, 0.5, ("a gap",), (f"another question number {next(count)}",))
 
 
 def model(*, plans=None, reflects=(MORE,), drafts=(ANSWER,), usage=None, kind=ScriptedModel):
@@ -43,21 +45,23 @@ class Slow(ScriptedModel):
         super().__init__(script, usage=usage)
         self.role, self.first, self.delay = role, first, delay
 
-    async def __call__(self, ask):
-        if ask.role == self.role and sum(earlier.role == self.role for earlier in self.asked) + 1 >= self.first:
-            self.asked.append(ask)
+    async def __call__(self, prompt):
+        if prompt.role == self.role and sum(earlier.role == self.role for earlier in self.asked) + 1 >= self.first:
+            self.asked.append(prompt)
             await asyncio.sleep(self.delay)
-        return await super().__call__(ask)
+        return await super().__call__(prompt)
 
 
 def setup(the_model, search=None, stop="sufficiency", *, bounds=Bounds(), cap=Bounds(), **options):
     preset = Preset("reflect", "trajectory", stop, cap)
-    return Setup(TASK, search or WordSearch(PASSAGES), the_model, preset, parse(stop), bounds=bounds, **options)
+    return RunConfig(
+        TASK, search or WordSearch(PASSAGES), the_model, preset, parse_gate(stop), bounds=bounds, **options
+    )
 
 
 def play(chosen):
     async def all_of_them():
-        async with aclosing(stream(chosen)) as events:
+        async with aclosing(run_pipeline(chosen)) as events:
             return [event async for event in events]
 
     return asyncio.run(all_of_them())

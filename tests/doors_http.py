@@ -11,11 +11,11 @@ from pathlib import Path
 
 import httpx2
 
-from suffice.doors.http.app import application
-from suffice.doors.http.connection import listen, serving
+from suffice.doors.http.app import create_app
+from suffice.doors.http.connection import build_http_server, open_socket
 from suffice.doors.http.context import Service
-from suffice.front import prepare
-from suffice.jobs.worker import Limits, Worker
+from suffice.front import prepare_run
+from suffice.jobs.worker import ConcurrencyLimits, Worker
 
 BEES = (
     "The waggle dance of the honeybee tells nestmates where flowers are. Karl von Frisch decoded the dance in 1927.\n"
@@ -33,19 +33,19 @@ class Stage:
 
 @dataclass(frozen=True)
 class Running:
-    client: httpx2.Client
+    get_client: httpx2.Client
     worker: Worker
     stage: Stage
     url: str
 
     def run(self, task="Who decoded the waggle dance?", **body):
-        return self.client.post("/run", json={"task": task, "options": {"alpha": 1}, **body})
+        return self.get_client.post("/run", json={"task": task, "options": {"alpha": 1}, **body})
 
     def job(self, job, *, until=("done", "failed", "cancelled"), patience=20.0):
         """The job once it has one of these states."""
         deadline = time.monotonic() + patience
         while time.monotonic() < deadline:
-            found = self.client.get(f"/jobs/{job}").json()
+            found = self.get_client.get(f"/jobs/{job}").json()
             if found["status"] in until:
                 return found
             time.sleep(0.05)
@@ -54,7 +54,7 @@ class Running:
     def events(self, path, method="GET", **request):
         """The server-sent events of an answer: (id, type, data)."""
         found = []
-        with self.client.stream(method, path, **request) as answer:
+        with self.get_client.stream(method, path, **request) as answer:
             assert answer.headers["content-type"].startswith("text/event-stream"), answer.read()
             fields = {}
             for line in answer.iter_lines():
@@ -81,14 +81,14 @@ def running(folder: Path, **service) -> Iterator[Running]:
             options = replace(options, model=stage.model)
         if stage.search is not None:
             options = replace(options, search=stage.search)
-        return await prepare(task, options)
+        return await prepare_run(task, options)
 
     url = f"sqlite:///{folder / 'service.sqlite'}"
-    worker = Worker(url, {"default": [str(docs)]}, prepare=prepared, limits=service.pop("limits", Limits()))
-    listening = listen("127.0.0.1", 0)
+    worker = Worker(url, {"default": [str(docs)]}, prepare=prepared, limits=service.pop("limits", ConcurrencyLimits()))
+    listening = open_socket("127.0.0.1", 0)
     address = f"http://127.0.0.1:{listening.getsockname()[1]}"
-    app = application(Service(worker, "extractive", **service))
-    server = serving(app)
+    app = create_app(Service(worker, "extractive", **service))
+    server = build_http_server(app)
     thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listening])))
     thread.start()
     try:

@@ -58,7 +58,7 @@ class FakeLlm:
     ) -> None:
         self._script = script if callable(script) else list(script)
         self._models = models
-        self._context = context
+        self._detect_context = context
         self._routes = dict(routes or {})
         """Further paths and the JSON they answer, also for POST."""
         self.requests: list[Body] = []
@@ -119,8 +119,8 @@ class FakeLlm:
             return self._routes[path]
         if path == "/v1/models":
             return {"object": "list", "data": [{"id": name, "object": "model"} for name in self._models]}
-        if path == "/props" and self._context:
-            return {"default_generation_settings": {"n_ctx": self._context}}
+        if path == "/props" and self._detect_context:
+            return {"default_generation_settings": {"n_ctx": self._detect_context}}
         return None
 
 
@@ -275,11 +275,11 @@ _SEARCHES = {
 
 def role_of(body: Body) -> str:
     """Which ask a request puts, by the words its prompt begins with."""
-    from suffice.asks.base import template
+    from suffice.asks.base import load_template
 
     content = body["messages"][0]["content"]
     prompt = content if isinstance(content, str) else content[0]["text"]  # Pictures come after the words.
-    [role] = [role for role in SENSIBLE if prompt.startswith(template(role).body.template[:40])]
+    [role] = [role for role in SENSIBLE if prompt.startswith(load_template(role).body.template[:40])]
     return role
 
 

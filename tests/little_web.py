@@ -69,8 +69,8 @@ class LittleWeb:
         self.listed: list[tuple[str, str, str]] = []
         """Results that every search lists before its own: path or URL, title, snippet."""
         self.stopping = False
-        self._pages = {f"/pages/{name}": (title, lines) for name, (title, lines) in ISLAND.items()}
-        self._index = _indexed({**self._pages, "/papers/tides.pdf": PAPER})
+        self._read_pages = {f"/pages/{name}": (title, lines) for name, (title, lines) in ISLAND.items()}
+        self._index = _indexed({**self._read_pages, "/papers/tides.pdf": PAPER})
 
     def __enter__(self) -> "LittleWeb":
         web = self
@@ -104,9 +104,9 @@ class LittleWeb:
             self._search(request, query.get("q", [""])[0])
         elif path == "/robots.txt":
             request.answer(self.robots.encode(), "text/plain", status=self.robots_status)
-        elif path in self._pages:
+        elif path in self._read_pages:
             time.sleep(self.latency)
-            request.answer(page(*self._pages[path]).encode(), "text/html; charset=utf-8")
+            request.answer(page(*self._read_pages[path]).encode(), "text/html; charset=utf-8")
         else:
             odd: Callable[[LittleWeb, _Handler, str], None] | None = ODD.get(path.split("/")[1])
             if odd is None:
@@ -134,14 +134,14 @@ class LittleWeb:
         elif fault == "slow":
             self.wait(SLOW)
         else:
-            found = [] if fault == "empty" else [*self.listed, *self._found(text)]
+            found = [] if fault == "empty" else [*self.listed, *self._results(text)]
             results = [
                 {"url": url if url.startswith("http") else self.url + url, "title": title, "content": snippet}
                 for url, title, snippet in found
             ]
             request.answer(json.dumps({"query": text, "results": results}).encode(), "application/json")
 
-    def _found(self, text: str) -> list[tuple[str, str, str]]:
+    def _results(self, text: str) -> list[tuple[str, str, str]]:
         searcher = self._index.searcher()
         query, _ = self._index.parse_query_lenient(" ".join(re.findall(r"\w+", text)), ["title", "body"])
         found = []

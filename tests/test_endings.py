@@ -25,10 +25,10 @@ from bridge_story import (
 
 from suffice.asks import ReflectionResponse, SupportResponse, SynthesisResponse
 from suffice.errors import ModelError
-from suffice.events import Finished, RoundDone, Searching, Stopped, Writing
-from suffice.pipeline import stream
-from suffice.testing import FixtureSearch, down, passage
-from suffice.types import ENDINGS, Bounds, Usage
+from suffice.events import Finished, RoundDone, Searching, SearchStopped, Writing
+from suffice.pipeline import run_pipeline
+from suffice.testing import FixtureSearch, make_passage, make_search_error
+from suffice.types import STOP_REASONS, Bounds, Usage
 
 
 def test_sufficient():
@@ -41,7 +41,7 @@ def test_sufficient():
 
 
 def test_saturated_rejects_the_round_and_leaves_no_trace():
-    repeat = passage("p9", "Built by Halloran Works: the Meridian bridge.", "again")
+    repeat = make_passage("p9", "Built by Halloran Works: the Meridian bridge.", "again")
     search = FixtureSearch({TASK: PASSAGES[:1], "who founded Halloran Works": [repeat]})
     the_model = model()
     events = play(setup(the_model, search, "saturation"))
@@ -49,9 +49,9 @@ def test_saturated_rejects_the_round_and_leaves_no_trace():
     assert report.stop.reason == "saturated"
     assert [rec.accepted for rec in report.stop.rounds] == [True, False]
     assert roles(the_model) == ["plan", "reflect", "draft"]
-    assert kinds(events, Stopped)[0].state["search_results"] == ["p1"]
-    assert "p9" not in the_model.asked[-1].prompt()
-    assert repeat.text not in the_model.asked[-1].prompt()
+    assert kinds(events, SearchStopped)[0].state["search_results"] == ["p1"]
+    assert "p9" not in the_model.asked[-1].render()
+    assert repeat.text not in the_model.asked[-1].render()
     assert not report.insufficient_termination
 
 
@@ -77,7 +77,7 @@ def test_budget_rounds_one_means_one_round():
     assert report.insufficient_termination
 
 
-@pytest.mark.parametrize("most", [1, 2, 3, 5, 7])
+@pytest.highlight.parametrize("most", [1, 2, 3, 5, 7])
 def test_budget_queries_is_never_exceeded(most):
     search = FixtureSearch(default=PASSAGES)
     planned = plan("first thing", "second thing", "third thing", "fourth thing")
@@ -87,7 +87,7 @@ def test_budget_queries_is_never_exceeded(most):
     assert report.insufficient_termination
 
 
-@pytest.mark.parametrize("queries", [1, 3])
+@pytest.highlight.parametrize("queries", [1, 3])
 def test_budget_time_with_a_slow_search(queries):
     search = FixtureSearch(default=PASSAGES, delay=5)
     planned = plan(*(f"question number {n}" for n in range(queries)))
@@ -114,7 +114,7 @@ def test_budget_time_keeps_what_came_in_time():
     assert report.sources[0].location.startswith("bridge.txt")
 
 
-@pytest.mark.parametrize("nth", [1, 2])
+@pytest.highlight.parametrize("nth", [1, 2])
 def test_budget_time_with_a_slow_reflection(nth):
     script = {"plan": [plan()], "reflect": [MORE], "draft": [ANSWER]}
     search = FixtureSearch(default=PASSAGES)
@@ -168,7 +168,7 @@ def test_without_a_price_a_cost_bound_ends_nothing():
 
 
 def test_search_unavailable_after_three_failures_in_a_row():
-    search = FixtureSearch({TASK: PASSAGES[:2]}, default=down())
+    search = FixtureSearch({TASK: PASSAGES[:2]}, default=make_search_error())
     the_model = model(reflects=[asking()])
     events = play(setup(the_model, search, bounds=Bounds(rounds=9)))
     report = events[-1].report
@@ -176,8 +176,8 @@ def test_search_unavailable_after_three_failures_in_a_row():
     assert len(search.asked) == 4
     assert report.degraded_mode
     assert report.status == "partial"
-    assert "Search was limited" in the_model.asked[-1].prompt()
-    assert "partial" in the_model.asked[-1].prompt()
+    assert "Search was limited" in the_model.asked[-1].render()
+    assert "partial" in the_model.asked[-1].render()
     assert "Search was limited" in report.final_answer
     assert [failure.where for failure in report.error_log] == ["search"] * 3
     assert not report.insufficient_termination
@@ -185,7 +185,7 @@ def test_search_unavailable_after_three_failures_in_a_row():
 
 def test_search_unavailable_from_the_start_is_a_failure_not_an_empty_answer():
     the_model = model(plans=[plan("one", "two", "three")])
-    report = outcome(setup(the_model, FixtureSearch(default=down())))
+    report = outcome(setup(the_model, FixtureSearch(default=make_search_error())))
     assert report.stop.reason == "search_unavailable"
     assert report.status == "failed"
     assert report.final_answer == ""
@@ -194,14 +194,16 @@ def test_search_unavailable_from_the_start_is_a_failure_not_an_empty_answer():
 
 
 def test_two_failures_in_a_row_do_not_open_the_breaker():
-    search = FixtureSearch({"one": down(), "two": down(), "three": PASSAGES[:3]}, default=PASSAGES)
+    search = FixtureSearch(
+        {"one": make_search_error(), "two": make_search_error(), "three": PASSAGES[:3]}, default=PASSAGES
+    )
     report = outcome(setup(model(plans=[plan("one", "two", "three")], reflects=[ENOUGH]), search))
     assert report.stop.reason == "sufficient"
     assert not report.degraded_mode
 
 
 def test_half_of_four_failed_searches_open_the_breaker():
-    found = {"one": down(), "two": PASSAGES[:3], "three": down(), "four": PASSAGES[:3]}
+    found = {"one": make_search_error(), "two": PASSAGES[:3], "three": make_search_error(), "four": PASSAGES[:3]}
     planned = plan("one", "two", "three", "four")
     report = outcome(setup(model(plans=[planned], reflects=[asking()]), FixtureSearch(found, PASSAGES)))
     assert report.stop.reason == "search_unavailable"
@@ -211,7 +213,7 @@ def test_half_of_four_failed_searches_open_the_breaker():
 
 def test_enough_evidence_is_sufficient_also_when_search_limps():
     """Endings are never confused: what was judged sufficient did not end because of the search."""
-    found = {"one": down(), "two": PASSAGES[:3], "three": down(), "four": PASSAGES[:3]}
+    found = {"one": make_search_error(), "two": PASSAGES[:3], "three": make_search_error(), "four": PASSAGES[:3]}
     planned = plan("one", "two", "three", "four")
     report = outcome(setup(model(plans=[planned], reflects=[ENOUGH]), FixtureSearch(found)))
     assert report.stop.reason == "sufficient"
@@ -241,7 +243,7 @@ def cancelled_during(the_model, search, moment):
         seen = asyncio.Event()
 
         async def consume():
-            async with aclosing(stream(setup(the_model, search, bounds=Bounds(rounds=50)))) as happening:
+            async with aclosing(run_pipeline(setup(the_model, search, bounds=Bounds(rounds=50)))) as happening:
                 async for event in happening:
                     events.append(event)
                     if isinstance(event, moment):
@@ -263,7 +265,7 @@ def test_cancelled_in_the_middle_of_a_search():
     assert isinstance(events[-1], Finished)
     report = events[-1].report
     assert report.stop.reason == "cancelled"
-    assert kinds(events, Stopped)[-1].stop.reason == "cancelled"
+    assert kinds(events, SearchStopped)[-1].stop.reason == "cancelled"
     assert not report.insufficient_termination
 
 
@@ -272,7 +274,7 @@ def test_cancelled_later_keeps_what_was_gathered():
     events = cancelled_during(Slow(script, first=2), FixtureSearch(default=PASSAGES), RoundDone)
     report = events[-1].report
     assert report.stop.reason == "cancelled"
-    assert set(kinds(events, Stopped)[-1].state["search_results"]) == {"p1", "p2", "p3", "p4"}
+    assert set(kinds(events, SearchStopped)[-1].state["search_results"]) == {"p1", "p2", "p3", "p4"}
     assert report.stop.rounds[0].new_passages == 4
 
 
@@ -281,7 +283,7 @@ def test_cancelled_during_a_reflection_keeps_the_round_that_was_reflected_on():
     events = cancelled_during(Slow(script), FixtureSearch(default=PASSAGES), Searching)
     report = events[-1].report
     assert report.stop.reason == "cancelled"
-    found = kinds(events, Stopped)[-1].state["search_results"]
+    found = kinds(events, SearchStopped)[-1].state["search_results"]
     assert sum(rec.new_passages for rec in report.stop.rounds if rec.accepted) == len(found) == 4
 
 
@@ -297,7 +299,9 @@ def test_cancelled_while_claims_are_checked_keeps_those_that_are_certain():
         "Alpha was founded in 1900 [1]. Those who know it hold that it is a place of great renown [1]."
     )
     script = {"plan": [plan()], "reflect": [ENOUGH], "draft": [draft], "support": [SupportResponse(True, 1.0)]}
-    found = [passage("p1", "Alpha was founded in 1900. It is a place of some renown among those who know it.", "Alpha")]
+    found = [
+        make_passage("p1", "Alpha was founded in 1900. It is a place of some renown among those who know it.", "Alpha")
+    ]
     events = cancelled_during(Slow(script, role="support"), FixtureSearch(default=found), Writing)
     report = events[-1].report
     assert report.stop.reason == "cancelled"
@@ -312,11 +316,11 @@ def test_every_ending_has_a_name_and_an_explanation():
     for chosen in (
         setup(model(reflects=[ENOUGH])),
         setup(model(reflects=[asking()]), bounds=Bounds(rounds=2)),
-        setup(model(), FixtureSearch(default=down()), bounds=Bounds(rounds=2)),
+        setup(model(), FixtureSearch(default=make_search_error()), bounds=Bounds(rounds=2)),
         setup(model(reflects=[ReflectionResponse(False, 0.2)]), FixtureSearch()),
     ):
         stop = outcome(chosen).stop
-        assert stop.reason in ENDINGS
+        assert stop.reason in STOP_REASONS
         assert stop.explanation
         assert stop.promise in ("heuristic", "estimate", "guarantee")
         reasons.add(stop.reason)
@@ -334,7 +338,7 @@ def test_a_limit_reached_with_sufficient_evidence_is_not_insufficient():
 def test_the_writer_is_told_that_the_run_ended_on_a_limit():
     the_model = model(reflects=[asking()])
     report = outcome(setup(the_model, bounds=Bounds(rounds=1)))
-    assert "ended on a limit" in the_model.asked[-1].prompt()
+    assert "ended on a limit" in the_model.asked[-1].render()
     assert "ended on a limit" in report.final_answer
 
 

@@ -9,47 +9,53 @@ from dataclasses import replace
 import pytest
 
 from suffice import plugins
-from suffice.asks import ActResponse, ShortAnswerResponse, StepResponse, ThoughtResponse
+from suffice.asks import IRCoTStepResponse, MemGPTStepResponse, ReActStepResponse, ShortAnswerResponse
 from suffice.errors import ModelError
 from suffice.events import Finished, RoundDone, Started
 from suffice.gates.base import Gate
-from suffice.gates.parse import parse
-from suffice.models.extractive import Extractive
-from suffice.pipeline import Setup, stream
-from suffice.presets import preset
-from suffice.testing import ScriptedModel, WordSearch, passage
+from suffice.gates.parse import parse_gate
+from suffice.models.extractive import ExtractiveModel
+from suffice.pipeline import RunConfig, run_pipeline
+from suffice.presets import get_preset
+from suffice.testing import ScriptedModel, WordSearch, make_passage
 from suffice.types import Bounds, Verdict
 
 TASK = "Where was the founder of the works that built the Meridian bridge born?"
 FILLING = [
-    passage(f"f{n}", f"The Oberland report {n} counts {n * 7} barges on canal {n}.", f"Report {n}") for n in range(9)
+    make_passage(f"f{n}", f"The Oberland report {n} counts {n * 7} barges on canal {n}.", f"Report {n}")
+    for n in range(9)
 ]
 LIBRARY = [
-    passage("bridge", "The Meridian bridge was built by Halloran Works.", "Meridian bridge", path="bridge.txt"),
-    passage("works", "Halloran Works was founded by Ida Halloran in 1850.", "Halloran Works", path="works.txt"),
-    passage("ida", "Ida Halloran was born in Trieste and studied in Graz.", "Ida Halloran", path="ida.txt"),
-    passage("graz", "Graz lies on the river Mur. The Oberland reports are kept there.", "Graz", path="graz.txt"),
+    make_passage("bridge", "The Meridian bridge was built by Halloran Works.", "Meridian bridge", path="bridge.txt"),
+    make_passage("works", "Halloran Works was founded by Ida Halloran in 1850.", "Halloran Works", path="works.txt"),
+    make_passage("ida", "Ida Halloran was born in Trieste and studied in Graz.", "Ida Halloran", path="ida.txt"),
+    make_passage("graz", "Graz lies on the river Mur. The Oberland reports are kept there.", "Graz", path="graz.txt"),
     *FILLING,
 ]
 SCRIPT = {
-    "thought": [ThoughtResponse("Halloran Works built it."), ThoughtResponse("Ida Halloran founded Halloran Works.")],
+    "thought": [
+        IRCoTStepResponse("Halloran Works built it."),
+        IRCoTStepResponse("Ida Halloran founded Halloran Works."),
+    ],
     "act": [
-        ActResponse("First.", "Search", TASK),
-        ActResponse("Who founded it?", "Search", "Halloran Works founder"),
-        ActResponse("Read on.", "Lookup", "Ida"),
-        ActResponse("Where was she born?", "Search", "Ida Halloran born"),
-        ActResponse("That is it.", "Finish", "Trieste"),
+        ReActStepResponse("First.", "Search", TASK),
+        ReActStepResponse("Who founded it?", "Search", "Halloran Works founder"),
+        ReActStepResponse("Read on.", "Lookup", "Ida"),
+        ReActStepResponse("Where was she born?", "Search", "Ida Halloran born"),
+        ReActStepResponse("That is it.", "Finish", "Trieste"),
     ],
     "step": [
-        StepResponse("First.", "archival_search", {"query": TASK}),
-        StepResponse("Keep it.", "core_memory_append", {"content": "Halloran Works built it [1]"}),
-        StepResponse("On.", "archival_search", {"query": "Ida Halloran born"}),
-        StepResponse("That is it.", "send_message", {"message": "Trieste"}),
+        MemGPTStepResponse("First.", "archival_search", {"query": TASK}),
+        MemGPTStepResponse("Keep it.", "core_memory_append", {"content": "Halloran Works built it [1]"}),
+        MemGPTStepResponse("On.", "archival_search", {"query": "Ida Halloran born"}),
+        MemGPTStepResponse("That is it.", "send_message", {"message": "Trieste"}),
     ],
     "short_answer": [ShortAnswerResponse("Halloran Works"), ShortAnswerResponse("Ida Halloran")],
 }
-SCRIPT["thought"].append(ThoughtResponse("So the answer is: Trieste."))
-PAIRS = [(strategy, memory) for strategy in plugins.names("strategies") for memory in plugins.names("memories")]
+SCRIPT["thought"].append(IRCoTStepResponse("So the answer is: Trieste."))
+PAIRS = [
+    (strategy, memory) for strategy in plugins.list_plugins("strategies") for memory in plugins.list_plugins("memories")
+]
 MODELS = {"extractive": {}, "scripted": SCRIPT}
 
 
@@ -60,11 +66,11 @@ class Model(ScriptedModel):
         super().__init__(script)
         self.scripted = set(script)
 
-    async def __call__(self, ask):
-        if ask.role in self.scripted:
-            return await super().__call__(ask)
-        self.asked.append(ask)
-        return await Extractive()(ask)
+    async def __call__(self, prompt):
+        if prompt.role in self.scripted:
+            return await super().__call__(prompt)
+        self.asked.append(prompt)
+        return await ExtractiveModel()(prompt)
 
 
 class Refusing(Gate):
@@ -80,14 +86,14 @@ class Refusing(Gate):
 
 
 def setup(strategy, memory, script, **changes):
-    chosen = replace(preset(strategy), memory=memory)
-    gate = None if chosen.gate is None else parse(chosen.gate)
-    return replace(Setup(TASK, WordSearch(LIBRARY), Model(script), chosen, gate, k=2), **changes)
+    chosen = replace(get_preset(strategy), memory=memory)
+    gate = None if chosen.gate is None else parse_gate(chosen.gate)
+    return replace(RunConfig(TASK, WordSearch(LIBRARY), Model(script), chosen, gate, k=2), **changes)
 
 
 def play(chosen):
     async def all_of_them():
-        async with aclosing(stream(chosen)) as events:
+        async with aclosing(run_pipeline(chosen)) as events:
             return [event async for event in events]
 
     return asyncio.run(all_of_them())
@@ -103,8 +109,8 @@ def _rounds(events):
     return [event for event in events if isinstance(event, RoundDone)]
 
 
-@pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize(("strategy", "memory"), PAIRS)
+@pytest.highlight.parametrize("model", MODELS)
+@pytest.highlight.parametrize(("strategy", "memory"), PAIRS)
 def test_it_ends_by_itself_and_cites_what_it_was_given(strategy, memory, model):
     chosen = setup(strategy, memory, MODELS[model])
     events = play(chosen)
@@ -123,45 +129,45 @@ def test_it_ends_by_itself_and_cites_what_it_was_given(strategy, memory, model):
     assert all(set(claim.citations) <= set(ids) for claim in report.claims)
 
 
-@pytest.mark.parametrize(("strategy", "memory"), PAIRS)
+@pytest.highlight.parametrize(("strategy", "memory"), PAIRS)
 def test_the_same_seed_gives_the_same_run(strategy, memory):
     assert told(play(setup(strategy, memory, {}, seed=3))) == told(play(setup(strategy, memory, {}, seed=3)))
 
 
-@pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize(("strategy", "memory"), PAIRS)
+@pytest.highlight.parametrize("model", MODELS)
+@pytest.highlight.parametrize(("strategy", "memory"), PAIRS)
 def test_a_rejected_round_reaches_nothing(strategy, memory, model):
     chosen = setup(strategy, memory, MODELS[model], stop=Refusing())
     rounds = _rounds(play(chosen))
     assert [event.accepted for event in rounds] in ([True, False], [True])
     refused = {p.text for event in rounds if not event.accepted for p in event.round.new}
     refused -= {p.text for event in rounds if event.accepted for p in event.round.new}
-    prompts = "\n".join(ask.prompt() for ask in chosen.model.asked)
+    prompts = "\n".join(ask.render() for ask in chosen.model.asked)
     assert not [text for text in refused if text in prompts]
 
 
-@pytest.mark.parametrize(("strategy", "memory"), PAIRS)
+@pytest.highlight.parametrize(("strategy", "memory"), PAIRS)
 def test_a_model_that_fails_after_the_first_round_does_not_stop_the_search(strategy, memory):
     """It is logged, and the run follows its leads; what was found is kept."""
 
     class Failing(Model):
-        async def __call__(self, ask):
-            if len(self.asked) > 2 and ask.role != "draft":
-                self.asked.append(ask)
+        async def __call__(self, prompt):
+            if len(self.asked) > 2 and prompt.role != "draft":
+                self.asked.append(prompt)
                 raise ModelError("dizzy")
-            return await super().__call__(ask)
+            return await super().__call__(prompt)
 
-    chosen = setup(strategy, memory, {}, model=Failing({}), stop=parse("fixed(3)"), bounds=Bounds(rounds=3))
+    chosen = setup(strategy, memory, {}, model=Failing({}), stop=parse_gate("fixed(3)"), bounds=Bounds(rounds=3))
     report = play(chosen)[-1].report
     assert report.sources
     assert report.stop.reason in ("budget_rounds", "planner_done")
     assert len(chosen.model.asked) < 60
 
 
-@pytest.mark.parametrize("strategy", plugins.names("strategies"))
+@pytest.highlight.parametrize("strategy", plugins.list_plugins("strategies"))
 def test_every_strategy_may_ask_its_leads_too(strategy):
     chosen = setup(
-        strategy, "trajectory", {}, interventions=("leads",), stop=parse("fixed(3)"), bounds=Bounds(queries=20)
+        strategy, "trajectory", {}, interventions=("leads",), stop=parse_gate("fixed(3)"), bounds=Bounds(queries=20)
     )
     events = play(chosen)
     assert isinstance(events[-1], Finished)
@@ -169,7 +175,7 @@ def test_every_strategy_may_ask_its_leads_too(strategy):
     assert len(queries) == len(set(queries))
 
 
-@pytest.mark.parametrize("strategy", plugins.names("strategies"))
+@pytest.highlight.parametrize("strategy", plugins.list_plugins("strategies"))
 def test_budgets_hold_for_every_strategy(strategy):
     for bounds in (Bounds(rounds=1), Bounds(queries=1), Bounds(queries=3)):
         search = WordSearch(LIBRARY)

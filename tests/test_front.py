@@ -10,12 +10,15 @@ from loopback import Answer, serving
 import suffice
 from suffice import Report, budget, exhaustion, fixed, research, run_research, saturation
 from suffice.errors import InputError, SufficeError
-from suffice.events import Event, Finished, RoundDone, Started, Stopped
+from suffice.events import Event, Finished, RoundDone, SearchStopped, Started
 from suffice.search.corpus import Corpus
-from suffice.testing import FixtureSearch, WordSearch, down, passage
+from suffice.testing import FixtureSearch, WordSearch, make_passage, make_search_error
 
 QUESTION = "Who decoded the waggle dance?"
-FOUND = [passage("a", "Karl von Frisch decoded the waggle dance in 1927.", "Bees"), passage("b", "Bridges stand.", "B")]
+FOUND = [
+    make_passage("a", "Karl von Frisch decoded the waggle dance in 1927.", "Bees"),
+    make_passage("b", "Bridges stand.", "B"),
+]
 
 
 @pytest.fixture(autouse=True)
@@ -38,7 +41,7 @@ def answered(report: Report) -> bool:
     return report.status == "answered" and "Karl von Frisch decoded the waggle dance in 1927." in report.final_answer
 
 
-@pytest.mark.parametrize("shape", [str, Path, lambda path: [str(path)], lambda path: (path, path / "bees.txt")])
+@pytest.highlight.parametrize("shape", [str, Path, lambda path: [str(path)], lambda path: (path, path / "bees.txt")])
 def test_docs_are_a_path_or_several(docs: Path, shape: type) -> None:
     assert answered(asyncio.run(research(QUESTION, docs=shape(docs), alpha=1)))
 
@@ -98,11 +101,11 @@ def test_events_come_in_order() -> None:
     report = asyncio.run(research(QUESTION, search=WordSearch(FOUND), on_event=seen.append))
     kinds = [type(event) for event in seen]
     assert kinds[0] is Started
-    assert kinds.index(RoundDone) < kinds.index(Stopped) < kinds.index(Finished)
+    assert kinds.index(RoundDone) < kinds.index(SearchStopped) < kinds.index(Finished)
     assert seen[-1] == Finished(report)
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     ("options", "word"),
     [
         ({"colour": "red"}, "colour"),
@@ -135,7 +138,7 @@ def test_nothing_to_search() -> None:
             asyncio.run(research(QUESTION, docs=docs))
 
 
-@pytest.mark.parametrize("question", ["", "  \n", "?", "x" * 100_000])
+@pytest.highlight.parametrize("question", ["", "  \n", "?", "x" * 100_000])
 def test_a_question_that_is_none(question: str) -> None:
     with pytest.raises(InputError, match="question"):
         asyncio.run(research(question, search=WordSearch(FOUND)))
@@ -147,7 +150,7 @@ def test_no_evidence_is_a_report_and_no_error() -> None:
 
 
 def test_a_search_that_is_down_is_no_empty_search() -> None:
-    report = asyncio.run(research(QUESTION, search=FixtureSearch(default=down())))
+    report = asyncio.run(research(QUESTION, search=FixtureSearch(default=make_search_error())))
     assert report.status == "failed"
     assert report.error_log
     assert report.final_answer == ""
@@ -184,7 +187,7 @@ def test_giving_up_leaves_no_task_behind() -> None:
     assert asyncio.run(impatient()) == set()
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     ("strategy", "given", "used"),
     [("ircot", None, 0.9), ("ircot", 0.3, 0.3), ("react", None, 0.5), ("auto", None, 0.5)],
 )
@@ -204,7 +207,11 @@ def test_a_preset_brings_its_mix_unless_one_was_given(
 
 
 def test_leads_beside_the_strategys_own_queries() -> None:
-    found = [*FOUND, passage("c", "Frisch was born in Vienna.", "Karl von Frisch"), passage("d", "Rain.", "Vienna")]
+    found = [
+        *FOUND,
+        make_passage("c", "Frisch was born in Vienna.", "Karl von Frisch"),
+        make_passage("d", "Rain.", "Vienna"),
+    ]
     report = asyncio.run(
         research(QUESTION, search=WordSearch(found), k=1, strategy="ircot", with_leads=True, stop="fixed(2)")
     )
@@ -212,7 +219,7 @@ def test_leads_beside_the_strategys_own_queries() -> None:
     assert len(report.stop.rounds[1].queries) == 2
 
 
-@pytest.mark.parametrize("chosen", [{"web": True}, {"providers": "searxng"}, {"providers": ["searxng"]}])
+@pytest.highlight.parametrize("chosen", [{"web": True}, {"providers": "searxng"}, {"providers": ["searxng"]}])
 def test_research_on_the_web(monkeypatch: pytest.MonkeyPatch, chosen: dict[str, Any]) -> None:
     page = {"url": "https://a.example/hive", "title": "Hive", "content": "A hive holds one queen."}
     with serving(lambda asked: Answer({"results": [page]})) as server:

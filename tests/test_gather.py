@@ -8,18 +8,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from suffice.asks import PlannedQuery, PlanResponse, ReflectionResponse
-from suffice.events import Failed, RoundDone, Searching, Stopped
+from suffice.events import Failed, RoundDone, Searching, SearchStopped
 from suffice.gates import Gate, budget, exhaustion, saturation, sufficiency
-from suffice.gather import gather
-from suffice.memory.trajectory import Trajectory
-from suffice.meters import standard
-from suffice.run import Run
-from suffice.search.resilience import Retrying
-from suffice.testing import FixtureSearch, ScriptedModel, down, passage
+from suffice.gather import run_loop
+from suffice.memory.trajectory import TrajectoryMemory
+from suffice.meters import build_meters
+from suffice.run import RunState
+from suffice.search.resilience import RetryingSearch
+from suffice.testing import FixtureSearch, ScriptedModel, make_passage, make_search_error
 from suffice.types import Bounds, Query, Verdict
 
 TASK = "tell me about tin"
-TEN = [passage(f"p{n}", f"Sentence number {n} about tin.", f"Page {n}", score=1 - n / 100) for n in range(10)]
+TEN = [make_passage(f"p{n}", f"Sentence number {n} about tin.", f"Page {n}", score=1 - n / 100) for n in range(10)]
 
 
 class Asks:
@@ -39,11 +39,11 @@ def silent():
 
 def loop(search, strategy, gate, *, the_model=None, bounds=Bounds(), wrap=None, **options):
     """The events of a loop and the run behind it."""
-    run = Run(TASK, the_model or silent(), Trajectory, run_id="r", bounds=bounds)
+    run = RunState(TASK, the_model or silent(), TrajectoryMemory, run_id="r", bounds=bounds)
 
     async def main():
         through = wrap(search, run) if wrap else search
-        return [event async for event in gather(run, through, strategy, gate, standard(gate.needs), **options)]
+        return [event async for event in run_loop(run, through, strategy, gate, build_meters(gate.needs), **options)]
 
     return asyncio.run(main()), run
 
@@ -54,7 +54,7 @@ def rounds(events):
 
 def test_events_come_in_order_and_end_with_stopped():
     events, _ = loop(FixtureSearch(default=TEN[:3]), Asks(["one"], ["two"]), budget(rounds=2))
-    assert [type(event) for event in events] == [Searching, RoundDone, Searching, RoundDone, Stopped]
+    assert [type(event) for event in events] == [Searching, RoundDone, Searching, RoundDone, SearchStopped]
     assert [event.round.index for event in rounds(events)] == [1, 2]
 
 
@@ -79,7 +79,7 @@ def test_a_query_without_words_is_not_asked():
 
 
 def test_a_query_whose_search_failed_is_not_repeated_either():
-    search = FixtureSearch({"one": down()}, default=TEN)
+    search = FixtureSearch({"one": make_search_error()}, default=TEN)
     loop(search, Asks(["one", "two"], ["one", "three"]), budget(rounds=2))
     assert search.asked == ["one", "two", "three"]
 
@@ -147,7 +147,7 @@ def test_whatever_comes_back_evidence_only_grows_without_repeats(found, k, per_r
 
 
 def test_thin_queries_are_recorded_and_failed_ones_are_not_thin():
-    search = FixtureSearch({"thin": TEN[:2], "empty": [], "fails": down(), "rich": TEN[:3]})
+    search = FixtureSearch({"thin": TEN[:2], "empty": [], "fails": make_search_error(), "rich": TEN[:3]})
     events, run = loop(search, Asks(["thin", "empty", "fails", "rich"]), budget(rounds=1))
     assert run.thin == ["thin", "empty"]
     assert [failure.where for failure in run.error_log] == ["search"]
@@ -155,14 +155,16 @@ def test_thin_queries_are_recorded_and_failed_ones_are_not_thin():
 
 
 def test_a_round_whose_searches_all_failed_says_nothing_about_novelty():
-    events, _ = loop(FixtureSearch({"bad": down()}, default=TEN[:3]), Asks(["good"], ["bad"]), budget(rounds=2))
+    events, _ = loop(
+        FixtureSearch({"bad": make_search_error()}, default=TEN[:3]), Asks(["good"], ["bad"]), budget(rounds=2)
+    )
     readings = rounds(events)[1].readings
     assert readings["overlap.upr"] is None
     assert readings["novelty.words"] is None
 
 
 def test_a_failed_round_never_saturates_or_exhausts():
-    search = FixtureSearch({"tin one": TEN[:3]}, default=down())
+    search = FixtureSearch({"tin one": TEN[:3]}, default=make_search_error())
     events, _ = loop(search, Asks(["tin one"], ["tin two"], ["tin three"]), saturation() | exhaustion(j=0, p=1))
     assert [event.verdict.stop for event in rounds(events)[1:]] == [None, None]
 
@@ -174,7 +176,7 @@ def test_an_empty_round_is_saturated():
 
 
 def test_a_rejected_round_is_recorded_but_not_believed():
-    search = FixtureSearch({"one": TEN[:3], "two": [passage("copy", "Sentence number about tin 1", "Copy")]})
+    search = FixtureSearch({"one": TEN[:3], "two": [make_passage("copy", "Sentence number about tin 1", "Copy")]})
     events, run = loop(search, Asks(["one"], ["two"], ["three"]), saturation())
     assert [event.accepted for event in rounds(events)] == [True, False]
     assert "copy" not in run.evidence
@@ -233,7 +235,7 @@ class Flaky:
     async def __call__(self, query, k):
         self.calls += 1
         if self.calls <= self.times:
-            raise down(f"fault {self.calls}", retryable=self.retryable)
+            raise make_search_error(f"fault {self.calls}", retryable=self.retryable)
         return TEN[:3]
 
 
@@ -241,7 +243,7 @@ def retrying(waits, seed=1):
     async def sleep(seconds):
         waits.append(seconds)
 
-    return lambda search, run: Retrying(search, run.fail, sleep=sleep, random=Random(seed))
+    return lambda search, run: RetryingSearch(search, run.record_failure, sleep=sleep, random=Random(seed))
 
 
 def test_a_transient_error_is_tried_again_with_growing_waits():
@@ -253,7 +255,7 @@ def test_a_transient_error_is_tried_again_with_growing_waits():
     assert [(failure.message, failure.attempt) for failure in run.error_log] == [("fault 1", 1), ("fault 2", 2)]
     assert all(failure.retryable for failure in run.error_log)
     assert len(run.evidence) == 3
-    assert not run.degraded
+    assert not run.is_degraded
 
 
 def test_after_three_attempts_the_search_has_failed_once():
@@ -268,7 +270,7 @@ def test_after_three_attempts_the_search_has_failed_once():
         ("fault 3", 3),
     ]
     assert len([event for event in events if isinstance(event, Failed)]) == 3
-    assert not run.degraded, "three attempts at one query are one failed search"
+    assert not run.is_degraded, "three attempts at one query are one failed search"
 
 
 def test_an_error_that_will_not_pass_is_not_tried_again():
@@ -316,7 +318,7 @@ def test_no_model_is_asked_when_no_gate_needs_it():
     assert model.asked == []
 
 
-@pytest.mark.parametrize("bound", [1, 2, 3])
+@pytest.highlight.parametrize("bound", [1, 2, 3])
 def test_no_more_queries_than_may_be_asked(bound):
     search = FixtureSearch(default=TEN)
     events, _ = loop(search, Asks(["a b", "c d"], ["e f", "g h"]), budget(rounds=9), bounds=Bounds(queries=bound))

@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 
 from suffice.asks import (
+    ExtractedFact,
     Extraction,
-    Finding,
-    Hypotheses,
+    HypothesesResponse,
     Hypothesis,
     PlannedQuery,
     PlanResponse,
@@ -19,22 +19,22 @@ from suffice.errors import InputError
 from suffice.events import RoundDone
 from suffice.front import research
 from suffice.gates import budget, exhaustion
-from suffice.interventions import INTERVENTIONS, Parts, intervened
-from suffice.memory.structured import Structured
-from suffice.memory.trajectory import Trajectory
-from suffice.models.extractive import Extractive
-from suffice.run import Run
-from suffice.strategies.base import Choosing
+from suffice.interventions import INTERVENTIONS, RunParts, apply_interventions
+from suffice.memory.structured import StructuredMemory
+from suffice.memory.trajectory import TrajectoryMemory
+from suffice.models.extractive import ExtractiveModel
+from suffice.run import RunState
+from suffice.strategies.base import PassageSelector
 from suffice.strategies.outline import OutlineStrategy
 from suffice.strategies.reflect import ReflectStrategy
-from suffice.testing import FixtureSearch, ScriptedModel, WordSearch, passage
+from suffice.testing import FixtureSearch, ScriptedModel, WordSearch, make_passage
 
 TASK = "Where was the director of The Silver Lamp born?"
 WHO, WHERE = "Who directed The Silver Lamp?", "Where was the director born?"
 PLAN = PlanResponse((PlannedQuery(WHO), PlannedQuery(WHERE)))
-FILM = passage("film", "The director of The Silver Lamp was Ada Lind.", "The Silver Lamp")
-ADA = passage("ada", "Ada Lind was born in Graz.", "Ada Lind")
-RAIN = passage("rain", "It poured for weeks.", "Weather")
+FILM = make_passage("film", "The director of The Silver Lamp was Ada Lind.", "The Silver Lamp")
+ADA = make_passage("ada", "Ada Lind was born in Graz.", "Ada Lind")
+RAIN = make_passage("rain", "It poured for weeks.", "Weather")
 DONE = ReflectionResponse(True, 0.9)
 DRAFT = SynthesisResponse("Ada Lind directed it [1].")
 
@@ -49,8 +49,8 @@ def ran(script, search, **options):
 def test_gap_aware_goes_on_where_a_reflection_would_have_stopped():
     script = {
         "extract": [
-            Extraction((Finding(FILM.text, ("[1]",), WHO),), (WHO,)),
-            Extraction((Finding(ADA.text, ("[2]",), WHERE),), (WHERE,)),
+            Extraction((ExtractedFact(FILM.text, ("[1]",), WHO),), (WHO,)),
+            Extraction((ExtractedFact(ADA.text, ("[2]",), WHERE),), (WHERE,)),
         ]
     }
     search = FixtureSearch({WHO: [FILM], WHERE: [FILM]}, default=[ADA])
@@ -63,8 +63,8 @@ def test_gap_aware_goes_on_where_a_reflection_would_have_stopped():
 
 
 def test_entity_grounded_refuses_a_finding_about_somebody_else():
-    wrong = passage("bo", "Bo Holm was born in Malmo.", "Bo Holm")
-    script = {"extract": [Extraction((Finding(wrong.text, ("[1]",), WHERE),), (WHERE,))]}
+    wrong = make_passage("bo", "Bo Holm was born in Malmo.", "Bo Holm")
+    script = {"extract": [Extraction((ExtractedFact(wrong.text, ("[1]",), WHERE),), (WHERE,))]}
     search = FixtureSearch(default=[wrong])
     options = {"strategy": "predicates", "memory": "structured", "max_iters": 1}
     _, (loose,), _ = ran(script, search, **options)
@@ -87,9 +87,9 @@ def test_observation_filter_keeps_from_the_memory_what_has_nothing_to_do_with_it
 
 
 def test_resample_tries_a_lead_before_a_stagnation_counts():
-    parts = intervened(["resample"], Parts(ReflectStrategy(), Trajectory, exhaustion(p=1)))
+    parts = apply_interventions(["resample"], RunParts(ReflectStrategy(), TrajectoryMemory, exhaustion(p=1)))
     model = ScriptedModel({"reflect": [ReflectionResponse(False, 0.1, (), ("the same again",))]})
-    run = Run(TASK, model, parts.memory, run_id="r")
+    run = RunState(TASK, model, parts.memory, run_id="r")
 
     async def main():
         run.leads.add([FILM])
@@ -105,10 +105,10 @@ def test_resample_tries_a_lead_before_a_stagnation_counts():
 
 
 def test_resample_gives_a_strategy_without_a_gate_another_lead_once_a_stagnation():
-    parts = intervened(["resample"], Parts(ReflectStrategy(), Trajectory, None))
+    parts = apply_interventions(["resample"], RunParts(ReflectStrategy(), TrajectoryMemory, None))
     assert parts.gate is None, "its own finish stays"
     model = ScriptedModel({"reflect": [ReflectionResponse(False, 0.1, (), ("the same again",))]})
-    run = Run(TASK, model, parts.memory, run_id="r")
+    run = RunState(TASK, model, parts.memory, run_id="r")
     stale = {"overlap.jaccard": 0.9, "overlap.upr": 0.0}
 
     async def main():
@@ -125,7 +125,9 @@ def test_resample_gives_a_strategy_without_a_gate_another_lead_once_a_stagnation
     assert first.text == third.text == "the same again"
 
 
-RIVALS = Hypotheses((Hypothesis("Born in Graz", "Ada Lind Graz"), Hypothesis("Born in Malmo", "Ada Lind Malmo")))
+RIVALS = HypothesesResponse(
+    (Hypothesis("Born in Graz", "Ada Lind Graz"), Hypothesis("Born in Malmo", "Ada Lind Malmo"))
+)
 GO_ON = ReflectionResponse(False, 0.2, (), ("Ada Lind",))
 
 
@@ -151,7 +153,8 @@ def test_hypotheses_take_turns_when_queries_are_few():
     search = FixtureSearch({WHO: [FILM], WHERE: [FILM]}, default=[ADA])
     again = [replace(GO_ON, new_queries=(f"Ada Lind {n}",)) for n in range(9)]
     rivals = [
-        Hypotheses(tuple(replace(rival, query=f"{rival.query} {n}") for rival in RIVALS.rivals)) for n in range(9)
+        HypothesesResponse(tuple(replace(rival, query=f"{rival.query} {n}") for rival in RIVALS.rivals))
+        for n in range(9)
     ]
     options = {"strategy": "reflect", "max_iters": 3, "max_queries": 6, "interventions": ("hypotheses",)}
     _, (_, second, third), _ = ran({"hypotheses": rivals, "reflect": again}, search, **options)
@@ -169,18 +172,22 @@ def test_a_model_without_hypotheses_costs_nothing_but_the_attempt():
 
 def test_a_strategy_that_chooses_passages_still_does():
     for name in INTERVENTIONS:
-        parts = intervened([name], Parts(OutlineStrategy(), Structured, budget(rounds=1)))
-        assert isinstance(parts.strategy, Choosing), name
-        assert not isinstance(intervened([name], Parts(ReflectStrategy(), Structured, None)).strategy, Choosing)
+        parts = apply_interventions([name], RunParts(OutlineStrategy(), StructuredMemory, budget(rounds=1)))
+        assert isinstance(parts.strategy, PassageSelector), name
+        assert not isinstance(
+            apply_interventions([name], RunParts(ReflectStrategy(), StructuredMemory, None)).strategy, PassageSelector
+        )
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     "strategy", ["reflect", "saturate", "predicates", "outline", "ircot", "react", "memgpt", "iterretgen"]
 )
 def test_all_of_them_together_run_with_every_strategy(strategy):
     search = WordSearch([FILM, ADA, RAIN])
     report = asyncio.run(
-        research(TASK, search=search, model=Extractive(), strategy=strategy, interventions=INTERVENTIONS, max_iters=4)
+        research(
+            TASK, search=search, model=ExtractiveModel(), strategy=strategy, interventions=INTERVENTIONS, max_iters=4
+        )
     )
     assert report.status in ("answered", "partial")
     assert report.metadata["interventions"] == list(INTERVENTIONS)

@@ -4,17 +4,17 @@ import numpy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from suffice.leads import Leads
-from suffice.testing import passage
-from suffice.text.tokens import words
+from suffice.leads import FollowUpQueue
+from suffice.testing import make_passage
+from suffice.text.tokens import tokenize
 
 QUESTION = "Who founded the company that built the Meridian bridge?"
-NEAR = passage("near", "The Meridian bridge was built by Halloran Works.", "Meridian bridge")
-FAR = passage("far", "Bananas ripen faster in paper bags.", "Bananas")
+NEAR = make_passage("near", "The Meridian bridge was built by Halloran Works.", "Meridian bridge")
+FAR = make_passage("far", "Bananas ripen faster in paper bags.", "Bananas")
 
 
 def opened(*passages, question=QUESTION):
-    leads = Leads(question)
+    leads = FollowUpQueue(question)
     leads.add(passages)
     return leads
 
@@ -39,9 +39,9 @@ def test_the_most_question_like_passage_comes_first():
 
 
 def test_earlier_rounds_come_before_equal_later_ones():
-    leads = Leads("What is tin?")
-    leads.add([passage("first", "tin is a metal", "Alpha")])
-    leads.add([passage("second", "tin is a metal", "Beta")])
+    leads = FollowUpQueue("What is tin?")
+    leads.add([make_passage("first", "tin is a metal", "Alpha")])
+    leads.add([make_passage("second", "tin is a metal", "Beta")])
     assert ["Alpha" in lead.text for lead in leads.propose(2)] == [True, False]
 
 
@@ -62,22 +62,22 @@ def test_a_name_that_a_query_has_used_is_not_new_any_more():
 
 
 def test_no_more_leads_than_wanted():
-    leads = opened(*(passage(f"p{n}", f"Text number {n} about Topic{n}.") for n in range(9)))
+    leads = opened(*(make_passage(f"p{n}", f"Text number {n} about Topic{n}.") for n in range(9)))
     assert [len(leads.propose(most)) for most in (0, 1, 4, 20)] == [0, 1, 4, 9]
 
 
 def test_pieces_of_one_document_are_not_the_same_lead_twice():
     """Chunks of a file share its title; without names of their own they would all ask the same."""
-    leads = opened(*(passage(f"doc#{n}", f"the text of part {n}", "handbook") for n in "abc"), NEAR)
+    leads = opened(*(make_passage(f"doc#{n}", f"the text of part {n}", "handbook") for n in "abc"), NEAR)
     texts = [lead.text for lead in leads.propose(4)]
     assert len(texts) == len(set(texts))
 
 
 def test_a_question_that_was_asked_is_no_lead():
-    leads = Leads("meridian bridge")
+    leads = FollowUpQueue("meridian bridge")
     leads.asked(["meridian bridge"])
-    leads.add([passage("p", "the meridian bridge is old", "meridian bridge"), FAR])
-    assert [words(lead.text) for lead in leads.propose(1)] != [["meridian", "bridge"]]
+    leads.add([make_passage("p", "the meridian bridge is old", "meridian bridge"), FAR])
+    assert [tokenize(lead.text) for lead in leads.propose(1)] != [["meridian", "bridge"]]
 
 
 titles = st.lists(st.sampled_from(["Ada", "Bob", "the notes", "log", "Ada and Bob"]), min_size=1, max_size=8)
@@ -86,12 +86,12 @@ titles = st.lists(st.sampled_from(["Ada", "Bob", "the notes", "log", "Ada and Bo
 @settings(deadline=None, max_examples=80)
 @given(titles, st.lists(st.sampled_from(["", " met Cyd.", " saw Dee and Eve.", " in 1815."]), min_size=8, max_size=8))
 def test_following_every_lead_asks_nothing_twice_and_comes_to_an_end(titles, mentions):
-    leads = Leads("Who taught Ada mathematics?")
+    leads = FollowUpQueue("Who taught Ada mathematics?")
     leads.asked(["Who taught Ada mathematics?"])
-    leads.add([passage(f"p{n}", f"it says so{mentions[n]}", title) for n, title in enumerate(titles)])
+    leads.add([make_passage(f"p{n}", f"it says so{mentions[n]}", title) for n, title in enumerate(titles)])
     followed = []
     while proposed := leads.propose(1):
-        followed.append(tuple(words(proposed[0].text)))
+        followed.append(tuple(tokenize(proposed[0].text)))
         leads.asked([proposed[0].text])
         assert len(followed) <= len(titles), "a lead was offered again after it had been followed"
     assert len(set(followed)) == len(followed)
@@ -101,13 +101,13 @@ def test_with_embeddings_meaning_decides():
     def embed(texts):
         return numpy.array([[1.0, 0.0] if "river" in text or "stream" in text else [0.0, 1.0] for text in texts])
 
-    leads = Leads("Which stream is longest?", embed)
-    leads.add([passage("x", "All about cheese.", "Cheese"), passage("y", "A river of 900 km.", "Ob")])
-    assert leads.embeds
+    leads = FollowUpQueue("Which stream is longest?", embed)
+    leads.add([make_passage("x", "All about cheese.", "Cheese"), make_passage("y", "A river of 900 km.", "Ob")])
+    assert leads.uses_embeddings
     assert "Ob" in leads.propose(1)[0].text
 
 
 def test_likeness_ranks_what_was_added():
     leads = opened(NEAR, FAR)
-    assert leads.likeness(NEAR) > leads.likeness(FAR)
-    assert leads.likeness(passage("never", "added")) == 0.0
+    assert leads.get_similarity(NEAR) > leads.get_similarity(FAR)
+    assert leads.get_similarity(make_passage("never", "added")) == 0.0

@@ -9,18 +9,18 @@ from suffice import StopMonitor, budget, exhaustion, fixed, saturation, sufficie
 from suffice.asks import PlannedQuery, PlanResponse, ReflectionResponse, SynthesisResponse
 from suffice.errors import InputError
 from suffice.events import RoundDone
-from suffice.gates.parse import parse
-from suffice.pipeline import Setup, stream
+from suffice.gates.parse import parse_gate
+from suffice.pipeline import RunConfig, run_pipeline
 from suffice.presets import Preset
-from suffice.replay.judge import halt, readings_of
+from suffice.replay.judge import find_stop, measure_readings
 from suffice.replay.recorded import Episode, RecordedHit, RecordedRound
-from suffice.testing import ScriptedModel, WordSearch, passage
+from suffice.testing import ScriptedModel, WordSearch, make_passage
 
 QUESTION = "Who founded the works that built the Meridian bridge?"
 WORLD = [
-    passage("p1", "The Meridian bridge was built by Halloran Works in 1887.", "Meridian bridge", score=0.9),
-    passage("p2", "Halloran Works was founded by Ida Halloran.", "Halloran Works", score=0.7),
-    passage("p3", "Ida Halloran studied in Graz.", "Ida Halloran", score=0.5),
+    make_passage("p1", "The Meridian bridge was built by Halloran Works in 1887.", "Meridian bridge", score=0.9),
+    make_passage("p2", "Halloran Works was founded by Ida Halloran.", "Halloran Works", score=0.7),
+    make_passage("p3", "Ida Halloran studied in Graz.", "Ida Halloran", score=0.5),
 ]
 SPENT = ("spend.seconds", "spend.usd", "spend.tokens")
 
@@ -33,7 +33,7 @@ def seen(*ids):
 def live(stop):
     """A run of ours over a tiny world; k covers it whole, so nothing deeper is fetched."""
     count = iter(range(99))
-    more = lambda ask: ReflectionResponse(False, 0.5, (), (f"Meridian bridge works founded {next(count)}",))  # noqa: E731
+    more = lambda prompt: ReflectionResponse(False, 0.5, (), (f"Meridian bridge works founded {next(count)}",))  # noqa: E731
     script = {
         "plan": [PlanResponse((PlannedQuery(QUESTION),))],
         "reflect": [more],
@@ -41,21 +41,21 @@ def live(stop):
     }
 
     async def events():
-        made = Setup(
+        made = RunConfig(
             QUESTION,
             WordSearch(WORLD),
             ScriptedModel(script),
             Preset("reflect", "trajectory", stop),
-            parse(stop),
+            parse_gate(stop),
             "deep",
         )
-        async with aclosing(stream(made)) as running:
+        async with aclosing(run_pipeline(made)) as running:
             return [event async for event in running]
 
     return asyncio.run(events())
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     "stop", ["worth", "worth | exhaustion", "exhaustion", "saturation", "saturation.epsilon(0.5)", "unseen", "fixed(3)"]
 )
 def test_it_stops_where_our_own_loop_stops(stop):
@@ -86,8 +86,8 @@ def test_it_equals_a_replay_of_the_same_rounds():
         new = tuple(hit for hit in hits if hit.id not in known)
         known |= set(ids)
         recorded.append(RecordedRound(number, queries, hits, new, {}))
-    readings = readings_of(Episode("e", QUESTION, frozenset(), (), None, tuple(recorded)), gate.needs)
-    stopped = halt(gate, readings)
+    readings = measure_readings(Episode("e", QUESTION, frozenset(), (), None, tuple(recorded)), gate.needs)
+    stopped = find_stop(gate, readings)
     assert (stopped.rounds, stopped.verdict) == (3, monitor.verdict)
     for measured, observed in zip(readings, monitor.readings, strict=True):
         shared = measured.keys() & observed.keys()
@@ -138,7 +138,7 @@ def test_before_anything_was_observed_it_has_not_stopped():
     assert not monitor.explain().startswith("Not stopped")
 
 
-@pytest.mark.parametrize("passages", [[{"text": "no id"}], ["a"], [None]])
+@pytest.highlight.parametrize("passages", [[{"text": "no id"}], ["a"], [None]])
 def test_a_passage_needs_an_id(passages):
     with pytest.raises(InputError, match="id"):
         StopMonitor(fixed(1)).observe(["q"], passages)

@@ -13,23 +13,23 @@ from pathlib import Path
 
 import pytest
 
-from suffice.asks import Extraction, Finding, PlannedQuery, PlanResponse, ReflectionResponse, SynthesisResponse
-from suffice.events import Finished, record
+from suffice.asks import ExtractedFact, Extraction, PlannedQuery, PlanResponse, ReflectionResponse, SynthesisResponse
+from suffice.events import Finished, serialize_event
 from suffice.front import research
-from suffice.testing import FixtureSearch, ScriptedModel, passage
+from suffice.testing import FixtureSearch, ScriptedModel, make_passage
 
 GOLDEN = Path(__file__).parent / "golden" / "multihop"
 TASK = "Where was the director of The Silver Lamp born?"
 WHO, WHERE = "Who directed The Silver Lamp?", "Where was the director born?"
 
-FILM = passage("film", "The Silver Lamp was directed by Ada Lind.", "The Silver Lamp")
-ADA = passage("ada", "Ada Lind was born in Graz.", "Ada Lind")
-BO = passage("bo", "Bo Holm, a director, was born in Malmo.", "Bo Holm")
-KARL = passage("karl", "Karl Lind sang in the opera of Oslo.", "Karl Lind")
-OPERA = passage("opera", "The opera of Oslo opened in 1899.", "Opera of Oslo")
+FILM = make_passage("film", "The Silver Lamp was directed by Ada Lind.", "The Silver Lamp")
+ADA = make_passage("ada", "Ada Lind was born in Graz.", "Ada Lind")
+BO = make_passage("bo", "Bo Holm, a director, was born in Malmo.", "Bo Holm")
+KARL = make_passage("karl", "Karl Lind sang in the opera of Oslo.", "Karl Lind")
+OPERA = make_passage("opera", "The opera of Oslo opened in 1899.", "Opera of Oslo")
 # Pages that are more like the question than those that answer it.
 ASKED = [
-    passage(
+    make_passage(
         f"asked{n}", f"Where the director of The Silver Lamp was born is asked in letter {n}.", f"The Silver Lamp {n}"
     )
     for n in (1, 2)
@@ -49,24 +49,24 @@ def asks(*queries):
 ENOUGH = ReflectionResponse(True, 0.9)
 
 
-def extract(ask):
+def extract(prompt):
     """What each page says, as it says it; a page about somebody else is taken for an answer too."""
     about = {FILM.text: WHO, ADA.text: WHERE, BO.text: WHERE}
-    found = [note for note in ask.observation if note.text in about]
+    found = [note for note in prompt.observation if note.text in about]
     return Extraction(
-        tuple(Finding(note.text, note.handles, about[note.text]) for note in found),
+        tuple(ExtractedFact(note.text, note.handles, about[note.text]) for note in found),
         tuple(about[note.text] for note in found),
     )
 
 
-def write(ask):
+def write(prompt):
     """The writer draws the conclusion that its sources allow."""
-    handle = {note.text: note.handles[0] for note in ask.notes}
-    if sees(ask.notes, FILM, ADA):
+    handle = {note.text: note.handles[0] for note in prompt.notes}
+    if sees(prompt.notes, FILM, ADA):
         return SynthesisResponse(
             f"The Silver Lamp was directed by Ada Lind {handle[FILM.text]}. She was born in Graz {handle[ADA.text]}."
         )
-    return SynthesisResponse(f"The director was born in Malmo {handle[BO.text]}." if sees(ask.notes, BO) else "")
+    return SynthesisResponse(f"The director was born in Malmo {handle[BO.text]}." if sees(prompt.notes, BO) else "")
 
 
 @dataclass(frozen=True)
@@ -79,36 +79,38 @@ class Case:
     """How it ends without memory."""
 
 
-def not_persisted(ask):
-    if sees(ask.notes, FILM, ADA):
+def not_persisted(prompt):
+    if sees(prompt.notes, FILM, ADA):
         return ENOUGH
-    if sees(ask.notes, FILM):
+    if sees(prompt.notes, FILM):
         return asks("Ada Lind birthplace")
-    return asks("Ada Lind profession" if sees(ask.notes, ADA) else f"letters about The Silver Lamp {len(ask.asked)}")
+    return asks(
+        "Ada Lind profession" if sees(prompt.notes, ADA) else f"letters about The Silver Lamp {len(prompt.asked)}"
+    )
 
 
-def displaced(ask):
-    if sees(ask.notes, FILM, ADA):
+def displaced(prompt):
+    if sees(prompt.notes, FILM, ADA):
         return ENOUGH
-    if sees(ask.notes, FILM):
-        return asks("Ada Lind born where" if "Ada Lind birthplace" in ask.asked else "Ada Lind birthplace")
-    return asks("opera of Oslo" if sees(ask.notes, KARL) else f"Oslo in the year {1899 + len(ask.asked)}")
+    if sees(prompt.notes, FILM):
+        return asks("Ada Lind born where" if "Ada Lind birthplace" in prompt.asked else "Ada Lind birthplace")
+    return asks("opera of Oslo" if sees(prompt.notes, KARL) else f"Oslo in the year {1899 + len(prompt.asked)}")
 
 
-def stagnating(ask):
-    if sees(ask.notes, FILM, ADA):
+def stagnating(prompt):
+    if sees(prompt.notes, FILM, ADA):
         return ENOUGH
-    if sees(ask.notes, FILM):
-        return asks("Ada Lind born where" if "Ada Lind birthplace" in ask.asked else "Ada Lind birthplace")
-    return asks(f"name of the director of the film The Silver Lamp {len(ask.asked)}")
+    if sees(prompt.notes, FILM):
+        return asks("Ada Lind born where" if "Ada Lind birthplace" in prompt.asked else "Ada Lind birthplace")
+    return asks(f"name of the director of the film The Silver Lamp {len(prompt.asked)}")
 
 
-def premature(ask):
-    if sees(ask.notes, FILM, ADA):
+def premature(prompt):
+    if sees(prompt.notes, FILM, ADA):
         return ENOUGH
-    if sees(ask.notes, FILM):
-        return asks("Ada Lind birthplace" if sees(ask.notes, BO) else "director born where")
-    return ENOUGH if sees(ask.notes, BO) else asks("director born")
+    if sees(prompt.notes, FILM):
+        return asks("Ada Lind birthplace" if sees(prompt.notes, BO) else "director born where")
+    return ENOUGH if sees(prompt.notes, BO) else asks("director born")
 
 
 CASES = {
@@ -166,7 +168,7 @@ def ran(case, memory):
 
 def shown(event):
     """The event as the trace holds it, without clocks, spending and readings that other parts may add."""
-    line = record(event, "run", datetime(2025, 1, 1, tzinfo=UTC))
+    line = serialize_event(event, "run", datetime(2025, 1, 1, tzinfo=UTC))
     if line["type"] == "round":
         line["readings"] = {"belief.open": line["readings"].get("belief.open")}
         line["tokens"] = 0
@@ -175,8 +177,8 @@ def shown(event):
     return line
 
 
-@pytest.mark.parametrize("memory", ["lobotomized", "structured", "freeform"])
-@pytest.mark.parametrize("name", CASES)
+@pytest.highlight.parametrize("memory", ["lobotomized", "structured", "freeform"])
+@pytest.highlight.parametrize("name", CASES)
 def test_a_case(name, memory):
     report, trace = ran(CASES[name], memory)
     if memory == "lobotomized":
@@ -192,7 +194,7 @@ def test_a_case(name, memory):
     if not golden.exists():
         golden.parent.mkdir(parents=True, exist_ok=True)
         golden.write_text(text, encoding="utf-8")
-        pytest.fail(f"{golden.name} was not there; it is now: read it, then run again")
+        pytest.record_failure(f"{golden.name} was not there; it is now: read it, then run again")
     assert text == golden.read_text(encoding="utf-8")
 
 

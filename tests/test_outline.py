@@ -2,8 +2,8 @@
 
 import numpy
 
-from suffice.outline import CHUNKS, Outline, distinct
-from suffice.testing import passage
+from suffice.outline import MAX_CHUNKS, TopicOutline, normalize_topics
+from suffice.testing import make_passage
 from suffice.types import Hits, Note, Query
 
 METALS = ("copper", "silver", "tin")
@@ -15,32 +15,32 @@ def embed(texts):
 
 
 def outline(*topics, gathered=(), model=embed):
-    made = Outline(model)
+    made = TopicOutline(model)
     made.add(list(topics), list(topics))
     made.take(gathered)
     return made
 
 
 def found(*texts):
-    return Hits(Query("q"), tuple(passage(text, text) for text in texts))
+    return Hits(Query("q"), tuple(make_passage(text, text) for text in texts))
 
 
 def test_the_least_covered_topic_comes_first():
     made = outline("copper", "silver", "tin", gathered=found("tin").passages)
-    assert made.open_topics()[-1] == 2
+    assert made.rank_open_topics()[-1] == 2
     made.take(found("copper").passages)
-    assert made.open_topics()[0] == 1
-    assert made.taken == 2
+    assert made.rank_open_topics()[0] == 1
+    assert made.passage_count == 2
 
 
 def test_a_topic_is_known_by_its_words_or_its_meaning():
     made = outline("copper")
-    assert made.knows("Copper!")
-    assert made.knows("the copper age")
-    assert not made.knows("silver")
+    assert made.has_topic("Copper!")
+    assert made.has_topic("the copper age")
+    assert not made.has_topic("silver")
     words_only = outline("copper mines", model=None)
-    assert words_only.knows("Copper, mines")
-    assert not words_only.knows("copper smelting")
+    assert words_only.has_topic("Copper, mines")
+    assert not words_only.has_topic("copper smelting")
 
 
 def test_chunks_near_the_topic_and_far_from_what_is_known_are_chosen():
@@ -56,7 +56,7 @@ def test_a_passage_found_twice_counts_for_the_topic_it_suits_best_and_no_round_k
     made = outline("copper", "silver")
     assert [p.id for p in made.choose([(0, found("silver")), (1, found("silver", "tin"))])] == ["silver", "tin"]
     many = found(*(f"copper {n}" for n in range(40)))
-    assert len(made.choose([(0, many)])) == CHUNKS
+    assert len(made.choose([(0, many)])) == MAX_CHUNKS
     assert made.choose([(0, found())]) == []
 
 
@@ -79,5 +79,5 @@ def test_groups_have_at_least_two_passages_and_need_meaning():
 
 
 def test_usable_topics():
-    assert distinct(["A  b", "a B", "", "…", "c"], 9) == ["A b", "c"]
-    assert len(distinct([str(n) for n in range(100)], 5)) == 5
+    assert normalize_topics(["A  b", "a B", "", "…", "c"], 9) == ["A b", "c"]
+    assert len(normalize_topics([str(n) for n in range(100)], 5)) == 5

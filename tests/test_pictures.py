@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from suffice.errors import InputError
-from suffice.pictures import MOST_BYTES, pictures
+from suffice.pictures import MAX_IMAGE_BYTES, find_images
 
 
 def png() -> bytes:
@@ -31,15 +31,15 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "anim.gif").write_bytes(b"GIF89arest")
     (tmp_path / "words.png").write_text("no picture at all")
     (tmp_path / "empty.png").touch()
-    (tmp_path / "huge.png").write_bytes(png() + bytes(MOST_BYTES))
+    (tmp_path / "huge.png").write_bytes(png() + bytes(MAX_IMAGE_BYTES))
     return tmp_path
 
 
 def names(task: str, folder: Path, *, offline: bool = False) -> list[str]:
-    return [image.name for image in pictures(task, folder, offline=offline)]
+    return [image.name for image in find_images(task, folder, offline=offline)]
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     ("task", "found"),
     [
         ("What does chart.png show?", ["chart.png"]),
@@ -66,7 +66,8 @@ def test_what_a_task_means(task: str, found: list[str], folder: Path) -> None:
 
 def test_a_picture_has_its_bytes_and_kind(folder: Path) -> None:
     kinds = {
-        image.name: image for image in pictures("chart.png photo.jpg old.bmp new.webp anim.gif", folder, offline=True)
+        image.name: image
+        for image in find_images("chart.png photo.jpg old.bmp new.webp anim.gif", folder, offline=True)
     }
     assert [image.media_type.removeprefix("image/") for image in kinds.values()] == [
         "png",
@@ -77,11 +78,11 @@ def test_a_picture_has_its_bytes_and_kind(folder: Path) -> None:
     ]
     assert kinds["chart.png"].data == png()
     assert "data" not in repr(kinds["chart.png"])
-    [remote] = pictures("https://example.org/c.jpg", folder, offline=False)
+    [remote] = find_images("https://example.org/c.jpg", folder, offline=False)
     assert (remote.media_type, remote.data) == ("image/jpeg", b"")
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     ("task", "wrong"),
     [
         ("What is in shots/none.png?", "shots/none.png is not there"),

@@ -8,20 +8,20 @@ from bridge_story import ENOUGH, MORE, PASSAGES, TASK, asking, kinds, model, out
 
 from suffice.asks import Evaluation, SynthesisResponse
 from suffice.errors import ModelError
-from suffice.events import Failed, Finished, RoundDone, Stopped, record
+from suffice.events import Failed, Finished, RoundDone, SearchStopped, serialize_event
 from suffice.settings import ReviewRules
-from suffice.testing import FixtureSearch, ScriptedModel, down
-from suffice.types import Bounds, Reviewed, Usage
+from suffice.testing import FixtureSearch, ScriptedModel, make_search_error
+from suffice.types import Bounds, ReviewRound, Usage
 
 
 def test_every_event_is_a_line_of_json():
-    search = FixtureSearch({"fails": down()}, default=PASSAGES)
+    search = FixtureSearch({"fails": make_search_error()}, default=PASSAGES)
     planned = plan(TASK, "fails")
     gate = "exhaustion | (saturation & sufficiency).after(1) | budget(usd=3)"
     events = play(
         setup(model(plans=[planned], reflects=[MORE, ENOUGH]), search, gate, bounds=Bounds(rounds=2, sources=1))
     )
-    lines = [json.dumps(record(event, "run-1"), allow_nan=False) for event in events]
+    lines = [json.dumps(serialize_event(event, "run-1"), allow_nan=False) for event in events]
     types = [json.loads(line)["type"] for line in lines]
     assert types[0] == "started"
     assert types[-1] == "report"
@@ -33,7 +33,7 @@ def test_every_event_is_a_line_of_json():
 
 def test_a_round_in_the_trace_has_the_contracts_keys():
     events = play(setup(model(reflects=[MORE, ENOUGH]), stop="sufficiency | exhaustion"))
-    rounds = [json.loads(json.dumps(record(event, "r"))) for event in kinds(events, RoundDone)]
+    rounds = [json.loads(json.dumps(serialize_event(event, "r"))) for event in kinds(events, RoundDone)]
     assert [line["index"] for line in rounds] == [1, 2]
     for line in rounds:
         assert {"index", "accepted", "queries", "passages", "readings", "verdicts", "tokens"} <= set(line)
@@ -47,13 +47,13 @@ def test_a_round_in_the_trace_has_the_contracts_keys():
                 assert isinstance(threshold, int | float)
         for name in ("rounds", "queries", "sources", "tokens", "seconds", "usd"):
             assert f"spend.{name}" in line["readings"]
-    stopped = json.loads(json.dumps(record(kinds(events, Stopped)[0], "r")))["stop"]
+    stopped = json.loads(json.dumps(serialize_event(kinds(events, SearchStopped)[0], "r")))["stop"]
     assert {"reason", "gate", "round", "promise", "explanation", "rounds"} <= set(stopped)
     assert {"index", "accepted", "queries", "new_passages", "readings", "verdicts"} <= set(stopped["rounds"][0])
 
 
 def test_the_state_at_the_end_has_s1s_names():
-    state = kinds(play(setup(model(reflects=[MORE, ENOUGH]))), Stopped)[0].state
+    state = kinds(play(setup(model(reflects=[MORE, ENOUGH]))), SearchStopped)[0].state
     names = """task plan_queries search_results citations iteration max_iters max_execution_time_s sufficient confidence gaps
         failed_queries error_log token_budget degraded_mode""".split()
     assert set(names) <= set(state)
@@ -73,7 +73,7 @@ def test_the_bill_adds_up():
 
 
 def test_failures_inside_the_run_are_events_too():
-    search = FixtureSearch({"fails": down("out of order")}, default=PASSAGES)
+    search = FixtureSearch({"fails": make_search_error("out of order")}, default=PASSAGES)
     events = play(setup(model(plans=[plan(TASK, "fails")], reflects=[ModelError("dizzy"), ENOUGH]), search))
     assert [event.failure.message for event in kinds(events, Failed)] == ["out of order", "dizzy"]
     assert isinstance(events[-1], Finished)
@@ -102,7 +102,7 @@ def reviewed(*evaluations):
 
 def test_the_review_is_in_the_trace_the_bill_and_the_report():
     events = reviewed(Evaluation(5, 5, 5, 5, 5, 5), Evaluation(9, 9, 9, 9, 9, 9))
-    lines = [json.loads(json.dumps(record(event, "r"))) for event in kinds(events, Reviewed)]
+    lines = [json.loads(json.dumps(serialize_event(event, "r"))) for event in kinds(events, ReviewRound)]
     assert [(line["type"], line["round"], line["composite"], line["passed"]) for line in lines] == [
         ("reviewed", 1, 5.0, False),
         ("reviewed", 2, 9.0, True),

@@ -45,20 +45,20 @@ wander = stranger:Strategy
 """
 
 
-@pytest.mark.parametrize("seam", ["models", "searches", "memories", "strategies", "gates", "meters"])
+@pytest.highlight.parametrize("seam", ["models", "searches", "memories", "strategies", "gates", "meters"])
 def test_every_seam_has_a_built_in_part(seam: str) -> None:
-    assert plugins.names(seam)
-    for name in plugins.names(seam):
-        assert callable(plugins.find(seam, name))
+    assert plugins.list_plugins(seam)
+    for name in plugins.list_plugins(seam):
+        assert callable(plugins.load_plugin(seam, name))
 
 
 def test_an_unknown_name_gets_a_list_or_a_guess() -> None:
     with pytest.raises(InputError, match="did you mean 'exhaustion'"):
-        plugins.find("gates", "exhuastion")
+        plugins.load_plugin("gates", "exhuastion")
     with pytest.raises(InputError, match=r"no model named 'zzz'.*extractive"):
-        plugins.find("models", "zzz")
+        plugins.load_plugin("models", "zzz")
     with pytest.raises(InputError, match="none installed"):
-        plugins.find("nonsense", "zzz")
+        plugins.load_plugin("nonsense", "zzz")
 
 
 @pytest.fixture

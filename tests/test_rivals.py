@@ -3,22 +3,22 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from suffice.rivals import HYPOTHESIS, Rivals
-from suffice.testing import passage
+from suffice.rivals import HYPOTHESIS_KIND, HypothesisTracker
+from suffice.testing import make_passage
 
 QUESTION = "Where was the director of The Silver Lamp born?"
-GRAZ = passage("a", "The director of The Silver Lamp was born in Graz.", "Ada Lind")
-AGAIN = passage("b", "Graz is where the director of the Lamp was born.", "A letter")
-MALMO = passage("c", "Malmo has a harbour.", "Malmo")
+GRAZ = make_passage("a", "The director of The Silver Lamp was born in Graz.", "Ada Lind")
+AGAIN = make_passage("b", "Graz is where the director of the Lamp was born.", "A letter")
+MALMO = make_passage("c", "Malmo has a harbour.", "Malmo")
 WORDS = st.lists(st.sampled_from("Graz Malmo director lamp born harbour silver letter".split()), min_size=1, max_size=8)
 PASSAGES = st.lists(WORDS.map(" ".join), max_size=12).map(
-    lambda texts: [passage(f"p{n}", text) for n, text in enumerate(texts)]
+    lambda texts: [make_passage(f"p{n}", text) for n, text in enumerate(texts)]
 )
 
 
 def standing(passages, rivals=("She was born in Graz", "She was born in Malmo")):
-    weighed = Rivals(QUESTION)
-    weighed.consider(rivals)
+    weighed = HypothesisTracker(QUESTION)
+    weighed.set_hypotheses(rivals)
     weighed.read(passages)
     return weighed.standing()
 
@@ -28,7 +28,7 @@ def test_what_speaks_about_the_question_and_the_hypothesis_counts():
     assert first.text.endswith("of the support: She was born in Graz")
     assert first.handles == ("[2]", "[3]")
     assert second.text.startswith("0%"), "a passage that has nothing of the question speaks for nothing"
-    assert {note.kind for note in (first, second)} == {HYPOTHESIS}
+    assert {note.kind for note in (first, second)} == {HYPOTHESIS_KIND}
 
 
 def test_a_hypothesis_that_repeats_the_question_or_another_is_none():
@@ -41,26 +41,26 @@ def test_no_support_at_all_is_no_weight():
 
 @given(PASSAGES, st.integers(0, 12))
 def test_in_parts_or_at_once_the_weights_are_the_same(passages, cut):
-    parts = Rivals(QUESTION)
+    parts = HypothesisTracker(QUESTION)
     parts.read(passages[:cut])
-    parts.consider(["She was born in Graz", "She was born in Malmo"])
+    parts.set_hypotheses(["She was born in Graz", "She was born in Malmo"])
     parts.read(passages[cut:])
     assert parts.standing() == standing(passages)
 
 
 @given(PASSAGES)
 def test_a_rival_that_stays_keeps_its_weight(passages):
-    weighed = Rivals(QUESTION)
-    weighed.consider(["Graz", "Malmo"])
+    weighed = HypothesisTracker(QUESTION)
+    weighed.set_hypotheses(["Graz", "Malmo"])
     weighed.read(passages)
     before = weighed.standing()
-    weighed.consider(["Malmo", "Graz"])
+    weighed.set_hypotheses(["Malmo", "Graz"])
     assert sorted(weighed.standing(), key=str) == sorted(before, key=str)
 
 
 def test_the_least_asked_come_first():
-    weighed = Rivals(QUESTION)
-    weighed.consider(["Graz", "Malmo"])
+    weighed = HypothesisTracker(QUESTION)
+    weighed.set_hypotheses(["Graz", "Malmo"])
     weighed.read([GRAZ])
     assert weighed.next() == ["Graz", "Malmo"]
     weighed.tried("Graz")

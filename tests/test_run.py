@@ -6,10 +6,10 @@ import pytest
 
 from suffice.asks import PlannedQuery, PlanResponse, ReflectionResponse
 from suffice.errors import ModelError, ModelOutputError
-from suffice.events import Compacted
-from suffice.memory.trajectory import Trajectory
-from suffice.run import Run
-from suffice.testing import ScriptedModel, down, passage
+from suffice.events import PromptCompacted
+from suffice.memory.trajectory import TrajectoryMemory
+from suffice.run import RunState
+from suffice.testing import ScriptedModel, make_passage, make_search_error
 from suffice.text.tokens import estimate_tokens
 from suffice.types import Bounds, Failure, Hits, Query, Round, Usage
 
@@ -20,7 +20,7 @@ NOTHING = ReflectionResponse(False, 0.1)
 def begun(script=None, *, bounds=Bounds(), usage=None, clock=None):
     model = ScriptedModel(script or {"reflect": [NOTHING]}, usage=usage)
     options = {"clock": clock} if clock else {}
-    return Run(TASK, model, Trajectory, run_id="r", bounds=bounds, **options), model
+    return RunState(TASK, model, TrajectoryMemory, run_id="r", bounds=bounds, **options), model
 
 
 def searched(run, *outcomes):
@@ -33,18 +33,18 @@ def searched(run, *outcomes):
             hits.append(Hits(Query(text), tuple(found)))
     raw = {hit.id: hit for one in hits for hit in one.passages}
     round = Round(len(run.records) + 1, tuple(hits), tuple(raw.values()), tuple(raw.values()))
-    run.searched(round)
+    run.record_searches(round)
     run.readings.append({})
     asyncio.run(run.admit(round))
     return round
 
 
 def some(count, text="Ada built the bridge.", first=0):
-    return [passage(f"p{n}", text, f"Page {n}") for n in range(first, first + count)]
+    return [make_passage(f"p{n}", text, f"Page {n}") for n in range(first, first + count)]
 
 
 def compactions(run):
-    return [event for event in run.events() if isinstance(event, Compacted)]
+    return [event for event in run.events() if isinstance(event, PromptCompacted)]
 
 
 # -- plan and reflection -------------------------------------------------------------------------------------------------
@@ -56,7 +56,7 @@ def test_the_plan_is_asked_once():
     assert len(model.asked) == 1
 
 
-@pytest.mark.parametrize("error", [ModelError("no plan"), ModelOutputError("not JSON")])
+@pytest.highlight.parametrize("error", [ModelError("no plan"), ModelOutputError("not JSON")])
 def test_without_a_plan_the_task_is_the_query(error):
     run, _ = begun({"plan": [error]})
     assert [planned.query for planned in asyncio.run(run.plan()).queries] == [TASK]
@@ -82,7 +82,7 @@ def test_a_reflection_that_fails_is_logged_and_unknown():
     searched(run, ("one", some(3)))
     assert asyncio.run(run.reflect()).sufficient
     second = searched(run, ("two", some(3, first=3)))
-    readings = asyncio.run(run.asked_after(second, frozenset({"sufficiency.model"})))
+    readings = asyncio.run(run.take_readings_after(second, frozenset({"sufficiency.model"})))
     assert readings == {"sufficiency.model": None, "confidence.answer": None}
     assert run.sufficient is None
     assert [(failure.where, failure.retryable) for failure in run.error_log] == [("reflect", True)]
@@ -90,10 +90,10 @@ def test_a_reflection_that_fails_is_logged_and_unknown():
 
 def test_thin_queries_go_to_the_next_reflection_as_thin_and_only_once():
     run, model = begun()
-    searched(run, ("thin one", some(2)), ("rich one", some(3, first=2)), ("dead one", down()))
+    searched(run, ("thin one", some(2)), ("rich one", some(3, first=2)), ("dead one", make_search_error()))
     asyncio.run(run.reflect())
     assert model.asked[0].thin == ("thin one",)
-    assert "thin one" in model.asked[0].prompt()
+    assert "thin one" in model.asked[0].render()
     searched(run, ("rich two", some(3, first=9)))
     asyncio.run(run.reflect())
     assert model.asked[1].thin == ()
@@ -111,7 +111,7 @@ def test_thin_queries_are_not_lost_with_a_reflection_that_failed():
 
 def test_a_reflection_sees_the_queries_and_the_open_leads():
     run, model = begun()
-    searched(run, ("who built it", [passage("x", "Ada Stone built the bridge in Graz.", "The bridge")]))
+    searched(run, ("who built it", [make_passage("x", "Ada Stone built the bridge in Graz.", "The bridge")]))
     asyncio.run(run.reflect())
     assert model.asked[0].asked == ("who built it",)
     assert any("Ada Stone" in lead for lead in model.asked[0].leads)
@@ -189,10 +189,10 @@ def test_the_prompt_of_round_300_is_no_longer_than_its_budget():
     run, model = begun()
     lengths = {}
     for n in range(400):
-        searched(run, (f"query number {n:04d}", [passage(f"p{n:04d}", LONG, f"Page {n:04d}")]))
+        searched(run, (f"query number {n:04d}", [make_passage(f"p{n:04d}", LONG, f"Page {n:04d}")]))
         if n + 1 in (300, 400):
             asyncio.run(run.reflect())
-            lengths[n + 1] = estimate_tokens(model.asked[-1].prompt())
+            lengths[n + 1] = estimate_tokens(model.asked[-1].render())
     assert len(run.evidence) == 400
     assert lengths[300] <= 52_000
     assert lengths[400] <= 52_000
@@ -203,7 +203,7 @@ def test_a_low_budget_keeps_the_prompt_of_round_300_short():
     run, model = begun(bounds=Bounds(tokens=8_000), usage=Usage(1, 6_500, 0))
     asyncio.run(run.reflect())
     for n in range(300):
-        searched(run, (f"query number {n:04d}", [passage(f"p{n:04d}", LONG, f"Page {n:04d}")]))
+        searched(run, (f"query number {n:04d}", [make_passage(f"p{n:04d}", LONG, f"Page {n:04d}")]))
     asyncio.run(run.reflect())
     assert sum(estimate_tokens(note.text) for note in model.asked[-1].notes) <= 750
 
@@ -213,34 +213,34 @@ def test_a_low_budget_keeps_the_prompt_of_round_300_short():
 
 def test_three_failures_in_a_row_open_the_breaker_over_rounds_too():
     run, _ = begun()
-    searched(run, ("a", down()))
-    searched(run, ("b", down()))
-    assert not run.degraded
-    searched(run, ("c", down()))
-    assert run.degraded
+    searched(run, ("a", make_search_error()))
+    searched(run, ("b", make_search_error()))
+    assert not run.is_degraded
+    searched(run, ("c", make_search_error()))
+    assert run.is_degraded
 
 
 def test_a_success_between_failures_keeps_the_breaker_closed():
     run, _ = begun()
-    for n, found in enumerate([down(), down(), some(3), down()]):
+    for n, found in enumerate([make_search_error(), make_search_error(), some(3), make_search_error()]):
         searched(run, (f"q{n}", found))
         if n == 2:
-            assert not run.degraded
-    assert run.degraded, "three of four failed"
+            assert not run.is_degraded
+    assert run.is_degraded, "three of four failed"
 
 
 def test_half_of_all_searches_open_the_breaker_only_from_four_on():
     run, _ = begun()
-    searched(run, ("a", down()), ("b", some(3)))
-    assert not run.degraded
-    searched(run, ("c", some(3)), ("d", down()))
-    assert run.degraded
+    searched(run, ("a", make_search_error()), ("b", some(3)))
+    assert not run.is_degraded
+    searched(run, ("c", some(3)), ("d", make_search_error()))
+    assert run.is_degraded
 
 
 def test_nothing_found_is_not_a_failure():
     run, _ = begun()
     searched(run, *((f"q{n}", []) for n in range(6)))
-    assert not run.degraded
+    assert not run.is_degraded
     assert run.error_log == []
     assert len(run.thin) == 6
 
@@ -258,9 +258,9 @@ def test_time_is_measured_from_the_start():
 
 def test_what_was_spent():
     run, _ = begun({"reflect": [NOTHING]}, usage=Usage(1, 10, 5, 0.25))
-    searched(run, ("one", some(3)), ("two", down()))
+    searched(run, ("one", some(3)), ("two", make_search_error()))
     asyncio.run(run.reflect())
-    spend = run.spend()
+    spend = run.read_spending()
     assert spend["spend.rounds"] == 1
     assert spend["spend.queries"] == 2
     assert spend["spend.sources"] == 3

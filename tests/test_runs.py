@@ -10,8 +10,8 @@ import pytest
 from suffice import runs
 from suffice.asks import (
     Evaluation,
+    ExtractedFact,
     Extraction,
-    Finding,
     PlannedQuery,
     PlanResponse,
     ReflectionResponse,
@@ -19,14 +19,14 @@ from suffice.asks import (
 )
 from suffice.errors import InputError
 from suffice.events import Continued
-from suffice.front import Options, follow_up, keeping, research
-from suffice.testing import FixtureSearch, ScriptedModel, passage
-from suffice.types import Earlier
+from suffice.front import Options, expand_follow_up, make_recorder, research
+from suffice.testing import FixtureSearch, ScriptedModel, make_passage
+from suffice.types import PriorRun
 
 TASK = "Who directed The Silver Lamp?"
-FILM = passage("film", "The director of The Silver Lamp was Ada Lind.", "The Silver Lamp", path="films.md")
-ADA = passage("ada", "Ada Lind was born in Graz.", "Ada Lind")
-FOUND = Extraction((Finding(FILM.text, ("[1]",)),))
+FILM = make_passage("film", "The director of The Silver Lamp was Ada Lind.", "The Silver Lamp", path="films.md")
+ADA = make_passage("ada", "Ada Lind was born in Graz.", "Ada Lind")
+FOUND = Extraction((ExtractedFact(FILM.text, ("[1]",)),))
 SCRIPT = {
     "plan": [PlanResponse((PlannedQuery("silver lamp director"),))],
     "reflect": [ReflectionResponse(True, 0.9)],
@@ -54,21 +54,21 @@ def ask(question=TASK, script=SCRIPT, search=None, **options):
 
 def test_a_run_is_one_line_a_trace_and_a_report(data):
     report, _, _ = ask()
-    (row,) = runs.rows(data)
+    (row,) = runs.read_log(data)
     assert (row["run"], row["task"], row["status"], row["stop"]) == (report.run, TASK, report.status, "sufficient")
     assert row["queries"] == ["silver lamp director"]
     assert row["novelty_scores"] == [10.0]
     assert row["tokens_by_stage"]["plan"]["calls"] == 1
     assert row["seconds"] >= 0
     assert row["task_type"] == "research"
-    folder = runs.find(data, report.run)
-    assert runs.report_of(folder).final_answer == report.final_answer
-    assert json.loads((folder / runs.EVENTS).read_text().splitlines()[0])["type"] == "started"
-    for path in (data / runs.LOG, folder / runs.EVENTS, folder / runs.REPORT):
+    folder = runs.find_run_dir(data, report.run)
+    assert runs.load_report(folder).final_answer == report.final_answer
+    assert json.loads((folder / runs.EVENTS_FILE).read_text().splitlines()[0])["type"] == "started"
+    for path in (data / runs.LOG_FILE, folder / runs.EVENTS_FILE, folder / runs.REPORT_FILE):
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-@pytest.mark.parametrize(("keep", "setting"), [(False, ""), (True, "0")])
+@pytest.highlight.parametrize(("keep", "setting"), [(False, ""), (True, "0")])
 def test_nothing_is_kept_unless_wanted(data, monkeypatch, keep, setting):
     monkeypatch.setenv("SUFFICE_KEEP_RUNS", setting)
     ask(keep=keep)
@@ -85,7 +85,7 @@ def test_a_folder_that_cannot_be_written_is_said_once_and_the_run_goes_on(data):
     data.parent.mkdir(exist_ok=True)
     data.write_text("a file where the folder should be")
     said = []
-    keeper = keeping(Options(keep=True), said.append)
+    keeper = make_recorder(Options(keep=True), said.append)
     _, _, events = ask(keep=False)
     for event in events:
         keeper.see(event)
@@ -96,43 +96,43 @@ def test_a_folder_that_cannot_be_written_is_said_once_and_the_run_goes_on(data):
 def test_the_oldest_folders_go_and_the_lines_stay(data, monkeypatch):
     monkeypatch.setenv("SUFFICE_KEEP_RUNS", "2")
     ids = [ask()[0].run for _ in range(4)]
-    assert len(runs.rows(data)) == 4
-    assert len(list((data / runs.FOLDERS).iterdir())) == 2
-    gone = next(run for run in ids if not (data / runs.FOLDERS / run).exists())
+    assert len(runs.read_log(data)) == 4
+    assert len(list((data / runs.RUNS_DIR).iterdir())) == 2
+    gone = next(run for run in ids if not (data / runs.RUNS_DIR / run).exists())
     with pytest.raises(InputError, match="only its line"):
-        runs.find(data, gone)
+        runs.find_run_dir(data, gone)
 
 
 def test_lines_of_runs_that_end_together_never_mix(data):
     data.mkdir()
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda n: runs._append(data, {"run": f"r{n}", "task": "x" * 5000}), range(60)))
-    assert sorted(row["run"] for row in runs.rows(data)) == sorted(f"r{n}" for n in range(60))
+        list(pool.map(lambda n: runs._append_log_row(data, {"run": f"r{n}", "task": "x" * 5000}), range(60)))
+    assert sorted(row["run"] for row in runs.read_log(data)) == sorted(f"r{n}" for n in range(60))
 
 
 def test_a_damaged_line_is_passed_over(data):
     ask()
-    with (data / runs.LOG).open("a") as log:
+    with (data / runs.LOG_FILE).open("a") as log:
         log.write('{"run": "ha\n[1]\n')
-    assert len(runs.rows(data)) == 1
+    assert len(runs.read_log(data)) == 1
 
 
 def test_a_run_is_named_by_its_beginning_or_as_the_last(data):
     first, last = sorted([ask()[0].run, ask()[0].run])
-    assert runs.find(data, "last").name == last
-    assert runs.find(data, first).name == first
+    assert runs.find_run_dir(data, "last").name == last
+    assert runs.find_run_dir(data, first).name == first
     with pytest.raises(InputError, match="begins 2 runs"):
-        runs.find(data, first[:8])
+        runs.find_run_dir(data, first[:8])
     for name in ("nope", "", "../.."):
         with pytest.raises(InputError, match="no run"):
-            runs.find(data, name)
+            runs.find_run_dir(data, name)
 
 
 def test_deleting_leaves_nothing(data):
     kept, gone = ask()[0].run, ask()[0].run
-    runs.delete(data, [gone])
-    assert [row["run"] for row in runs.rows(data)] == [kept]
-    assert not (data / runs.FOLDERS / gone).exists()
+    runs.delete_runs(data, [gone])
+    assert [row["run"] for row in runs.read_log(data)] == [kept]
+    assert not (data / runs.RUNS_DIR / gone).exists()
 
 
 # -- going on from a run ---------------------------------------------------------------------------------------------------
@@ -156,7 +156,7 @@ def test_a_follow_up_begins_with_the_evidence_and_asks_no_query_again():
 
 def test_facts_are_believed_again_without_asking(data):
     first, _, _ = ask(memory="structured")
-    assert runs.earlier(runs.find(data, first.run)).belief[0].text == FILM.text
+    assert runs.load_prior_run(runs.find_run_dir(data, first.run)).belief[0].text == FILM.text
     later = SCRIPT | {"plan": [PlanResponse((PlannedQuery("another"),))], "extract": [Extraction()]}
     for memory in ("structured", "freeform", "rolling"):
         _, model, events = ask("And where was Ada born?", later, continues=first.run, memory=memory)
@@ -169,7 +169,7 @@ def test_a_follow_up_of_a_follow_up_has_all_of_it(data):
     first, _, _ = ask()
     later = SCRIPT | {"plan": [PlanResponse((PlannedQuery("Ada Lind"),))]}
     second, _, _ = ask("Where was Ada Lind born?", later, FixtureSearch(default=[ADA]), continues=first.run)
-    kept = runs.earlier(runs.find(data, second.run))
+    kept = runs.load_prior_run(runs.find_run_dir(data, second.run))
     assert [found.id for found in kept.evidence] == ["film", "ada"]
     assert kept.evidence == (FILM, ADA)
     assert kept.asked == ("silver lamp director", "Ada Lind")
@@ -184,21 +184,21 @@ def test_the_same_question_again_still_answers():
 
 def test_a_run_that_was_cut_off_can_be_continued(data):
     _, _, events = ask(keep=False)
-    keeper = keeping(Options(keep=True))
+    keeper = make_recorder(Options(keep=True))
     for event in events[:-2]:
         keeper.see(event)
-    (run,) = runs.unfinished(data)
-    with (data / runs.FOLDERS / run / runs.EVENTS).open("a") as trace:
+    (run,) = runs.list_unfinished_runs(data)
+    with (data / runs.RUNS_DIR / run / runs.EVENTS_FILE).open("a") as trace:
         trace.write('{"type": "stop')
-    assert runs.earlier(runs.find(data, run)).evidence == (FILM,)
+    assert runs.load_prior_run(runs.find_run_dir(data, run)).evidence == (FILM,)
     with pytest.raises(InputError, match="no report"):
-        runs.report_of(runs.find(data, run))
+        runs.load_report(runs.find_run_dir(data, run))
 
 
 def test_a_question_that_names_nothing_is_asked_with_the_one_before():
-    earlier = Earlier("r", TASK, (), (), ())
-    assert follow_up("When was she born?", earlier) == f"When was she born? (after: {TASK})"
-    assert follow_up("When was Ada Lind born?", earlier) == "When was Ada Lind born?"
+    earlier = PriorRun("r", TASK, (), (), ())
+    assert expand_follow_up("When was she born?", earlier) == f"When was she born? (after: {TASK})"
+    assert expand_follow_up("When was Ada Lind born?", earlier) == "When was Ada Lind born?"
 
 
 # -- what earlier runs found out ---------------------------------------------------------------------------------------------

@@ -8,21 +8,21 @@ from hypothesis import strategies as st
 from suffice.asks import ReflectionResponse
 from suffice.errors import InputError, SearchRefused
 from suffice.events import Failed, RoundDone
-from suffice.testing import FixtureSearch, ScriptedModel, down, passage
+from suffice.testing import FixtureSearch, ScriptedModel, make_passage, make_search_error
 from suffice.types import Bounds
 
 FUTILE = ("saturated", "exhausted", "diminished", "planner_done")
 GATES = ["saturation", "exhaustion", "gain", "worth", "unseen", "saturation | exhaustion | worth"]
 NOTHING = ReflectionResponse(False, 0.1, ("everything",))
-FAULTS = [down(), SearchRefused("the key is wrong"), ZeroDivisionError("oh"), TypeError()]
+FAULTS = [make_search_error(), SearchRefused("the key is wrong"), ZeroDivisionError("oh"), TypeError()]
 
 
 def more(*queries):
     return ReflectionResponse(False, 0.1, ("more",), queries)
 
 
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: type(fault).__name__)
-@pytest.mark.parametrize("gate", GATES)
+@pytest.highlight.parametrize("fault", FAULTS, ids=lambda fault: type(fault).__name__)
+@pytest.highlight.parametrize("gate", GATES)
 def test_a_search_that_never_answers_ends_soon_and_by_its_name(gate, fault):
     search = FixtureSearch(default=fault)
     report = outcome(setup(model(reflects=[asking()]), search, gate, bounds=Bounds(rounds=20)))
@@ -39,7 +39,7 @@ def test_the_only_search_failed_and_there_is_nothing_else_to_ask():
     assert "the key is wrong" in report.stop.explanation
 
 
-@pytest.mark.parametrize("gate", GATES)
+@pytest.highlight.parametrize("gate", GATES)
 def test_empty_answers_are_never_called_a_failure(gate):
     report = outcome(setup(model(reflects=[asking()]), FixtureSearch(), gate, bounds=Bounds(rounds=6)))
     assert report.stop.reason != "search_unavailable"
@@ -59,7 +59,7 @@ def test_what_was_found_before_the_search_failed_is_answered_from():
 
 def test_nothing_new_from_the_one_search_that_answered_is_not_saturation():
     """Three of four failed: what the fourth did not find says nothing about what there is to find."""
-    found = {"one": PASSAGES[:1], "two": down(), "three": down(), "four": down()}
+    found = {"one": PASSAGES[:1], "two": make_search_error(), "three": make_search_error(), "four": make_search_error()}
     told = model(plans=[plan("start")], reflects=[more("one", "two", "three", "four")])
     events = play(setup(told, FixtureSearch({"start": PASSAGES[:1], **found}), "saturation", bounds=Bounds(rounds=9)))
     assert events[-1].report.stop.reason == "search_unavailable"
@@ -82,7 +82,7 @@ def test_what_only_the_user_can_mend_is_not_swallowed():
 
 
 def test_without_scores_every_querys_first_comes_first():
-    found = {name: [passage(f"{name}{n}", f"{name} text number {n}") for n in range(3)] for name in ("one", "two")}
+    found = {name: [make_passage(f"{name}{n}", f"{name} text number {n}") for n in range(3)] for name in ("one", "two")}
     told = model(plans=[plan("one", "two")], reflects=[NOTHING])
     events = play(setup(told, FixtureSearch(found), per_round=4))
     done = kinds(events, RoundDone)[0]

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from suffice.errors import InputError
-from suffice.settings import TIERS, ReviewRules, Settings, bounds, checked, load, merged
+from suffice.settings import TIERS, ReviewRules, Settings, load, merge_bounds, resolve_bounds, validate_bounds
 from suffice.types import Bounds
 
 
@@ -34,19 +34,19 @@ def test_every_bound_has_its_variable(tmp_path: Path) -> None:
     assert settings.bounds == Bounds(3, 4, 5, 1.5, 7, 0.25)
 
 
-@pytest.mark.parametrize("value", ["", "  "])
+@pytest.highlight.parametrize("value", ["", "  "])
 def test_an_empty_variable_is_not_set(tmp_path: Path, value: str) -> None:
     assert loaded(tmp_path, RESEARCH_MAX_ITERS=value).bounds.rounds is None
     assert loaded(tmp_path, SUFFICE_MODEL=value.strip()).model is None
 
 
-@pytest.mark.parametrize("value", ["0", "-1", "1.5", "ten", "nan"])
+@pytest.highlight.parametrize("value", ["0", "-1", "1.5", "ten", "nan"])
 def test_a_bound_must_be_a_number_above_zero(tmp_path: Path, value: str) -> None:
     with pytest.raises(InputError, match="RESEARCH_MAX_ITERS"):
         loaded(tmp_path, RESEARCH_MAX_ITERS=value)
 
 
-@pytest.mark.parametrize(("value", "offline"), [("1", True), ("true", True), ("0", False), ("", False)])
+@pytest.highlight.parametrize(("value", "offline"), [("1", True), ("true", True), ("0", False), ("", False)])
 def test_offline(tmp_path: Path, value: str, offline: bool) -> None:
     assert loaded(tmp_path, SUFFICE_OFFLINE=value).offline is offline
 
@@ -68,14 +68,14 @@ def test_dotenv_stands_below_the_environment(tmp_path: Path) -> None:
 
 
 def test_a_folder_cannot_redirect_anything(tmp_path: Path) -> None:
-    from suffice.settings import dotenv
+    from suffice.settings import read_dotenv
 
     refused = "OPENAI_BASE_URL ANTHROPIC_BASE_URL SUFFICE_ALLOW_HOSTS SUFFICE_DATABASE_URL OLLAMA_HOST".split()
     (tmp_path / ".env").write_text("".join(f"{name}=evil\nexport {name}=evil\n" for name in refused) + "KEPT=1\n")
-    assert dotenv(tmp_path) == {"KEPT": "1"}
+    assert read_dotenv(tmp_path) == {"KEPT": "1"}
 
 
-@pytest.mark.parametrize("content", [b"\xff\xfe\x00", b""])
+@pytest.highlight.parametrize("content", [b"\xff\xfe\x00", b""])
 def test_a_dotenv_that_cannot_be_read_is_none(tmp_path: Path, content: bytes) -> None:
     (tmp_path / ".env").write_bytes(content)
     assert loaded(tmp_path).bounds == Bounds()
@@ -83,26 +83,26 @@ def test_a_dotenv_that_cannot_be_read_is_none(tmp_path: Path, content: bytes) ->
 
 def test_tiers_are_those_of_the_specification() -> None:
     assert list(TIERS) == ["simple", "standard", "deep"]
-    assert bounds("simple") == Bounds(2, 3, 5, 60, 20_000)
-    assert bounds("standard") == Bounds(5, 10, 15, 90, 60_000)
-    assert bounds("deep") == Bounds(10, 15, 20, 120, 150_000)
+    assert resolve_bounds("simple") == Bounds(2, 3, 5, 60, 20_000)
+    assert resolve_bounds("standard") == Bounds(5, 10, 15, 90, 60_000)
+    assert resolve_bounds("deep") == Bounds(10, 15, 20, 120, 150_000)
 
 
 def test_a_later_layer_wins_where_it_says_something() -> None:
-    assert bounds("simple", Bounds(rounds=4), Bounds(rounds=7, usd=1.0)) == Bounds(7, 3, 5, 60, 20_000, 1.0)
-    assert merged(Bounds(rounds=1), Bounds()) == Bounds(rounds=1)
+    assert resolve_bounds("simple", Bounds(rounds=4), Bounds(rounds=7, usd=1.0)) == Bounds(7, 3, 5, 60, 20_000, 1.0)
+    assert merge_bounds(Bounds(rounds=1), Bounds()) == Bounds(rounds=1)
 
 
 def test_an_unknown_tier() -> None:
     with pytest.raises(InputError, match="standard"):
-        bounds("huge")
+        resolve_bounds("huge")
 
 
-@pytest.mark.parametrize("name", ["rounds", "queries", "sources", "seconds", "tokens", "usd"])
-@pytest.mark.parametrize("value", [0, -1, float("nan")])
+@pytest.highlight.parametrize("name", ["rounds", "queries", "sources", "seconds", "tokens", "usd"])
+@pytest.highlight.parametrize("value", [0, -1, float("nan")])
 def test_given_bounds_are_checked(name: str, value: float) -> None:
     with pytest.raises(InputError, match=name):
-        checked(Bounds(**{name: value}))
+        validate_bounds(Bounds(**{name: value}))
 
 
 def test_how_an_answer_is_reviewed(tmp_path: Path) -> None:
@@ -113,6 +113,6 @@ def test_how_an_answer_is_reviewed(tmp_path: Path) -> None:
         load({"SUFFICE_REVIEW_PASS": "11"}, tmp_path)
 
 
-@pytest.mark.parametrize(("text", "rounds"), [("", 3), ("0", 0), ("2", 2)])
+@pytest.highlight.parametrize(("text", "rounds"), [("", 3), ("0", 0), ("2", 2)])
 def test_tries_for_a_computation(tmp_path: Path, text: str, rounds: int) -> None:
     assert load({"PYTHON_TOOL_ROUNDS": text}, tmp_path).python_rounds == rounds

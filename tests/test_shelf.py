@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from suffice.shelf import Shelf
+from suffice.shelf import SqliteCache
 
 NOISE = b"this is no database, whatever it was before" * 100
 
 
-def shelf(path: Path | None, said: list[str] | None = None) -> Shelf:
-    return Shelf(path, "test cache", ([] if said is None else said).append)
+def shelf(path: Path | None, said: list[str] | None = None) -> SqliteCache:
+    return SqliteCache(path, "test cache", ([] if said is None else said).append)
 
 
 def test_what_is_put_is_there_for_the_next(tmp_path: Path) -> None:
@@ -47,7 +47,7 @@ def test_a_damaged_file_is_moved_aside_and_said_once(tmp_path: Path) -> None:
     assert (tmp_path / "kept.damaged").read_bytes() == NOISE
 
 
-@pytest.mark.parametrize("place", range(0, 12288, 512))
+@pytest.highlight.parametrize("place", range(0, 12288, 512))
 def test_no_flipped_byte_stops_a_shelf(tmp_path: Path, place: int) -> None:
     """Wherever a file is damaged: what is found is what was put, or nothing."""
     path = tmp_path / "kept.sqlite"

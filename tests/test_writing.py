@@ -14,11 +14,11 @@ from suffice.asks import (
     SynthesisResponse,
 )
 from suffice.errors import InputError
-from suffice.testing import FixtureSearch, ScriptedModel, passage
+from suffice.testing import FixtureSearch, ScriptedModel, make_passage
 
 FOUND = [
-    passage("a", "The Meridian bridge was built by Halloran Works in 1887.", "Meridian"),
-    passage("b", "The Graz bridge was built by Halloran Works in 1903.", "Graz"),
+    make_passage("a", "The Meridian bridge was built by Halloran Works in 1887.", "Meridian"),
+    make_passage("b", "The Graz bridge was built by Halloran Works in 1903.", "Graz"),
 ]
 TASK = "How many years lie between the Meridian bridge and the Graz bridge?"
 PROGRAM = ComputeResponse("print(f'years between the Meridian bridge and the Graz bridge: {1903 - 1887}')")

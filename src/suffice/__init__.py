@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         unseen,
         worth,
     )
-    from suffice.gates.parse import parse as parse_gate
+    from suffice.gates.parse import parse_gate as parse_gate
     from suffice.monitor import StopMonitor
     from suffice.types import Passage, Place, Query, Report, Verdict
 
@@ -40,7 +40,7 @@ _HOME = {
     "fixed": "suffice.gates",
     "gain": "suffice.gates",
     "judged": "suffice.gates",
-    "parse_gate": "suffice.gates.parse:parse",
+    "parse_gate": "suffice.gates.parse:parse_gate",
     "predicates": "suffice.gates",
     "recall": "suffice.gates",
     "research": "suffice.front:research",

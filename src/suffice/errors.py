@@ -78,4 +78,4 @@ class CutOff(TimeoutError):
     """A call that the run's own time limit ended when the run was first gone through, before a crash; no failure of anybody."""
 
 
-INTERRUPTED = 130  # The exit status after Ctrl-C; an interruption is no error.
+EXIT_INTERRUPTED = 130  # The exit status after Ctrl-C; an interruption is no error.

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from suffice.types import Earlier, Failure, Note, Passage, Query, Readings, Report, Reviewed, Round, Stop, Verdict
+from suffice.types import Failure, Note, Passage, PriorRun, Query, Readings, Report, ReviewRound, Round, Stop, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Started:
 class Continued:
     """The run goes on from an earlier one: what was found and believed there is here from the beginning."""
 
-    earlier: Earlier
+    earlier: PriorRun
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Searching:
 
 
 @dataclass(frozen=True, slots=True)
-class Believed:
+class BeliefSnapshot:
     """What is believed after a round: the memory's notes, shortened, and the questions still open."""
 
     notes: tuple[Note, ...] = ()
@@ -64,7 +64,7 @@ class RoundDone:
     readings: Readings
     verdict: Verdict
     tokens: int
-    belief: Believed = Believed()
+    belief: BeliefSnapshot = BeliefSnapshot()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class Failed:
 
 
 @dataclass(frozen=True, slots=True)
-class Compacted:
+class PromptCompacted:
     """A prompt held only some pieces whole, the rest as summaries, handles or not at all; the record keeps everything."""
 
     why: str
@@ -93,7 +93,7 @@ class PageRead:
 
 
 @dataclass(frozen=True, slots=True)
-class Screened:
+class InjectionsStripped:
     """Lines of a retrieved passage addressed the model; they were cut out before anybody read them."""
 
     passage: str
@@ -102,7 +102,7 @@ class Screened:
 
 
 @dataclass(frozen=True, slots=True)
-class Stopped:
+class SearchStopped:
     """The search is over; ``state`` is the run's state under S1's names."""
 
     stop: Stop
@@ -126,7 +126,7 @@ class Drafting:
 
 
 @dataclass(frozen=True, slots=True)
-class Checking:
+class CheckingClaim:
     """The model is asked whether a source bears out a claim that words and vectors leave open."""
 
     claim: str
@@ -146,47 +146,47 @@ Event = (
     | Searching
     | RoundDone
     | Failed
-    | Compacted
+    | PromptCompacted
     | PageRead
-    | Screened
-    | Stopped
+    | InjectionsStripped
+    | SearchStopped
     | Writing
     | Drafting
-    | Checking
-    | Reviewed
+    | CheckingClaim
+    | ReviewRound
     | Finished
 )
 
-_NAMES = {
+_TYPE_NAMES = {
     Started: "started",
     Continued: "continued",
     Recalled: "recalled",
     Searching: "searching",
     RoundDone: "round",
     Failed: "failed",
-    Compacted: "compacted",
+    PromptCompacted: "compacted",
     PageRead: "page",
-    Screened: "screened",
-    Stopped: "stopped",
+    InjectionsStripped: "screened",
+    SearchStopped: "stopped",
     Writing: "writing",
     Drafting: "drafting",
-    Checking: "checking",
-    Reviewed: "reviewed",
+    CheckingClaim: "checking",
+    ReviewRound: "reviewed",
     Finished: "report",
 }
 
 
-def record(event: Event, run: str, at: datetime | None = None) -> dict[str, Any]:
+def serialize_event(event: Event, run: str, at: datetime | None = None) -> dict[str, Any]:
     """The event as one JSON object: ``type``, ``run``, ``at`` and its own fields."""
     moment = (at or datetime.now(UTC)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    return {"type": _NAMES[type(event)], "run": run, "at": moment, **_fields(event)}
+    return {"type": _TYPE_NAMES[type(event)], "run": run, "at": moment, **_serialize_fields(event)}
 
 
-def _fields(event: Event) -> dict[str, Any]:
+def _serialize_fields(event: Event) -> dict[str, Any]:
     import msgspec
 
     if isinstance(event, RoundDone):
-        return _round(event)
+        return _serialize_round(event)
     if isinstance(event, Started):
         return {name: value for name, value in msgspec.to_builtins(event).items() if name != "run"}
     if isinstance(event, Searching):
@@ -194,11 +194,11 @@ def _fields(event: Event) -> dict[str, Any]:
     fields: dict[str, Any] = msgspec.to_builtins(event)
     stop = fields.get("stop") or fields.get("report", {}).get("stop", {})
     for recorded in stop.get("rounds", ()):
-        recorded["verdicts"] = [plain(verdict) for verdict in recorded["verdicts"]]
+        recorded["verdicts"] = [serialize_verdict(verdict) for verdict in recorded["verdicts"]]
     return fields
 
 
-def _round(event: RoundDone) -> dict[str, Any]:
+def _serialize_round(event: RoundDone) -> dict[str, Any]:
     import msgspec
 
     new = {passage.id for passage in event.round.new}
@@ -207,9 +207,9 @@ def _round(event: RoundDone) -> dict[str, Any]:
         "index": event.round.index,
         "accepted": event.accepted,
         "queries": list(event.round.queries),
-        "passages": [_passage(passage, passage.id in new) for passage in shown.values()],
+        "passages": [_serialize_passage(passage, passage.id in new) for passage in shown.values()],
         "readings": dict(event.readings),
-        "verdicts": [plain(msgspec.to_builtins(leaf)) for leaf in event.verdict.leaves],
+        "verdicts": [serialize_verdict(msgspec.to_builtins(leaf)) for leaf in event.verdict.leaves],
         "tokens": event.tokens,
         "belief": {
             "notes": [
@@ -220,7 +220,7 @@ def _round(event: RoundDone) -> dict[str, Any]:
     }
 
 
-def _passage(passage: Passage, new: bool) -> dict[str, Any]:
+def _serialize_passage(passage: Passage, new: bool) -> dict[str, Any]:
     return {
         "id": passage.id,
         "title": passage.title,
@@ -233,6 +233,6 @@ def _passage(passage: Passage, new: bool) -> dict[str, Any]:
     }
 
 
-def plain(verdict: dict[str, Any]) -> dict[str, Any]:
+def serialize_verdict(verdict: dict[str, Any]) -> dict[str, Any]:
     """A leaf's verdict as the report and the trace show it."""
     return {name: verdict[name] for name in ("gate", "stop", "reason", "because", "signals")}

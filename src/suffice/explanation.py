@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from suffice.types import Promise, RoundRecord
 
-ENDING_WORDS = {
+STOP_REASON_TEXT = {
     "sufficient": "what was found was judged to answer the question",
     "saturated": "more searching mostly brought back what was known",
     "exhausted": "the search had begun to go in circles",
@@ -18,36 +18,36 @@ ENDING_WORDS = {
     "planner_done": "nothing was left to ask",
     "cancelled": "the run was interrupted",
 }
-PROMISE_WORDS: dict[Promise, str] = {
+PROMISE_TEXT: dict[Promise, str] = {
     "heuristic": "a rule of thumb; it does not promise that nothing is left to find",
     "estimate": "a statistical estimate; it does not mean that the evidence is complete",
     "guarantee": "it holds with the stated confidence under the gate's assumptions",
 }
-_JUDGED = ("sufficient", "saturated", "exhausted", "diminished")
+_JUDGED_REASONS = ("sufficient", "saturated", "exhausted", "diminished")
 
 
-def explain(reason: str, because: str, promise: Promise, rounds: Sequence[RoundRecord]) -> str:
+def explain_stop(reason: str, because: str, promise: Promise, rounds: Sequence[RoundRecord]) -> str:
     """One readable paragraph."""
     kept = sum(record.new_passages for record in rounds if record.accepted)
     queries = sum(len(record.queries) for record in rounds)
     detail = f": {because}" if because else ""
-    parts = [f"Stopped after {_count(len(rounds), 'round')} because {ENDING_WORDS.get(reason, reason)}{detail}."]
-    found = f"{_count(queries, 'query', 'queries')} brought {_count(kept, 'passage')}"
+    parts = [
+        f"Stopped after {_pluralize(len(rounds), 'round')} because {STOP_REASON_TEXT.get(reason, reason)}{detail}."
+    ]
+    found = f"{_pluralize(queries, 'query', 'queries')} brought {_pluralize(kept, 'passage')}"
     if rounds and not rounds[-1].accepted:
         found += "; the last round was judged before it could change anything and was left out"
     elif rounds:
         found += f", {rounds[-1].new_passages} of them in the last round"
     parts.append(f"{found}.")
-    if reason in _JUDGED:
+    if reason in _JUDGED_REASONS:
         parts.append(
-            f"This is {PROMISE_WORDS[promise]}."
-            if promise != "guarantee"
-            else f"{PROMISE_WORDS[promise].capitalize()}."
+            f"This is {PROMISE_TEXT[promise]}." if promise != "guarantee" else f"{PROMISE_TEXT[promise].capitalize()}."
         )
     return " ".join(parts)
 
 
-def sufficiency_words(sufficient: bool | None, confidence: float | None) -> str:
+def describe_sufficiency(sufficient: bool | None, confidence: float | None) -> str:
     """Whether what was found answers the question, as far as it was judged: another matter than why the search stopped."""
     if sufficient is None:
         return "not judged"
@@ -57,5 +57,5 @@ def sufficiency_words(sufficient: bool | None, confidence: float | None) -> str:
     return f"{'yes' if sufficient else 'no'}{sure}"
 
 
-def _count(number: int, one: str, many: str = "") -> str:
+def _pluralize(number: int, one: str, many: str = "") -> str:
     return f"{number} {one if number == 1 else many or one + 's'}"

@@ -16,31 +16,31 @@ from suffice import __version__, plugins, runs, settings
 from suffice.errors import InputError
 from suffice.events import Event, Finished
 from suffice.gates.base import Gate
-from suffice.gates.parse import parse
-from suffice.interventions import checked
+from suffice.gates.parse import parse_gate
+from suffice.interventions import validate_interventions
 from suffice.leads import Embed
 from suffice.memory import store
-from suffice.memory.store import Findings, Remembered
-from suffice.models.base import Model, eyes_of, speaks
-from suffice.pictures import pictures
-from suffice.pipeline import Setup, stream
-from suffice.presets import preset
-from suffice.runs import Keeper
+from suffice.memory.store import FindingStore, StoredFinding
+from suffice.models.base import Model, is_language_model, supports_vision
+from suffice.pictures import find_images
+from suffice.pipeline import RunConfig, run_pipeline
+from suffice.presets import get_preset
+from suffice.runs import RunRecorder
 from suffice.search.base import Reader, Search
-from suffice.text.entities import names
-from suffice.types import Bounds, Earlier, Passage, Query, Report
+from suffice.text.entities import extract_names
+from suffice.types import Bounds, Passage, PriorRun, Query, Report
 
 if TYPE_CHECKING:
     from suffice.search.corpus import Corpus
 
-ALPHA = 0.5  # Words and meaning weigh the same, unless a preset was made for another mix.
-LONGEST_QUESTION = 20_000  # Characters. What is longer is a document and belongs behind ``docs``.
+DEFAULT_ALPHA = 0.5  # Words and meaning weigh the same, unless a preset was made for another mix.
+MAX_QUESTION_CHARS = 20_000  # Characters. What is longer is a document and belongs behind ``docs``.
 
 _LOG = logging.getLogger("suffice")  # Where a program hears what a person at a terminal is told.
 
 Docs = str | Path | Sequence[str | Path]
-Say = Callable[[str], None]
-Progress = Callable[[str, int, int], None]
+MessageCallback = Callable[[str], None]
+ProgressCallback = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
@@ -101,10 +101,10 @@ async def research(
             f"research() has no option {sorted(unknown)[0]!r}; it takes: {', '.join(Options.__dataclass_fields__)}"
         )
     chosen = Options(bounds=bounds, **{"pictures": True, **options})
-    setup, keeper = await prepare(question, chosen, _LOG.warning), keeping(chosen, _LOG.warning)
-    async with aclosing(stream(setup)) as events:
+    setup, keeper = await prepare_run(question, chosen, _LOG.warning), make_recorder(chosen, _LOG.warning)
+    async with aclosing(run_pipeline(setup)) as events:
         async for event in events:
-            keeper.see(event)
+            keeper.record_event(event)
             if on_event is not None:
                 on_event(event)
             if isinstance(event, Finished):
@@ -144,52 +144,57 @@ def run_research(
     )
 
 
-async def prepare(
-    question: str, options: Options, say: Say = lambda message: None, progress: Progress | None = None
-) -> Setup:
+async def prepare_run(
+    question: str,
+    options: Options,
+    say: MessageCallback = lambda message: None,
+    progress: ProgressCallback | None = None,
+) -> RunConfig:
     """Every part of a run, chosen and checked before anything is spent."""
     config = settings.load()
-    task = checked_question(question)
+    task = validate_question(question)
     earlier = None
     if options.continues is not None:
-        folder = runs.find(config.data_dir, options.continues)
-        earlier = runs.earlier(folder)
-        task, options = follow_up(task, earlier), _searching_as(folder, options)
-    base = preset(options.strategy)
+        folder = runs.find_run_dir(config.data_dir, options.continues)
+        earlier = runs.load_prior_run(folder)
+        task, options = expand_follow_up(task, earlier), _inherit_search_scope(folder, options)
+    base = get_preset(options.strategy)
     chosen = replace(base, memory=options.memory or base.memory)
-    plugins.find("memories", chosen.memory)
+    plugins.load_plugin("memories", chosen.memory)
     # The lead stands beside the strategy's own query, so it comes before whatever else is put around the strategy.
-    interventions = checked([*(["leads"] if options.with_leads else []), *checked(options.interventions)])
+    interventions = validate_interventions(
+        [*(["leads"] if options.with_leads else []), *validate_interventions(options.interventions)]
+    )
     wanted = chosen.gate if options.stop is None else options.stop
-    stop = parse(wanted) if isinstance(wanted, str) else wanted
+    stop = parse_gate(wanted) if isinstance(wanted, str) else wanted
     if options.tier != "auto":
-        settings.bounds(options.tier)
+        settings.resolve_bounds(options.tier)
     for name, value in (("k", options.k), ("per_round", options.per_round)):
         if value is not None and value < 1:
             raise InputError(f"{name} must be at least 1, not {value}")
-    make_model = await model_maker(options.model, config, say)
-    bounds = settings.merged(config.bounds, settings.checked(options.bounds))
-    images = pictures(task, Path.cwd(), offline=config.offline) if options.pictures else ()
+    make_model = await resolve_model_factory(options.model, config, say)
+    bounds = settings.merge_bounds(config.bounds, settings.validate_bounds(options.bounds))
+    images = find_images(task, Path.cwd(), offline=config.offline) if options.pictures else ()
     search, embed = options.search, None
     if search is None and images and not (options.docs or options.web or options.providers):
-        search = _nothing_else
+        search = _search_nothing
     if search is None:
         options = replace(options, alpha=chosen.alpha if options.alpha is None else options.alpha)
         search, embed = await open_search(options, config, say, progress)
     model = make_model(embed)
-    if bounds.usd is not None and not getattr(model, "priced", True):
+    if bounds.usd is not None and not getattr(model, "has_price", True):
         raise InputError(
             f"Nobody knows what {model.name} costs, so --max-cost cannot hold; name its price in a file, SUFFICE_PRICES=FILE"
         )
-    recalled = await asyncio.to_thread(_recalled, task, options, config, embed, say)
+    recalled = await asyncio.to_thread(_recall_findings, task, options, config, embed, say)
     if earlier is not None:  # What that run found is here already.
         recalled = [finding for finding in recalled if finding.run != earlier.run]
-    if images and eyes_of(model) is False:
+    if images and supports_vision(model) is False:
         raise InputError(
             f"{model.name} has no eyes and the question names {images[0]}; choose a model that sees with --model or "
             "SUFFICE_MODEL_LOOK, or put the name in `backticks` if only the name is meant"
         )
-    return Setup(
+    return RunConfig(
         reader=open_reader(options, config),
         task=task,
         search=search,
@@ -203,49 +208,51 @@ async def prepare(
         per_round=options.per_round,
         images=images,
         interventions=interventions,
-        review=review_rules(options, config, model),
+        review=resolve_review_rules(options, config, model),
         strict=options.strict,
-        python_rounds=config.python_rounds if speaks(model) else 0,
-        earlier=earlier,
-        recalled=tuple(recalled),
+        python_rounds=config.python_rounds if is_language_model(model) else 0,
+        prior_run=earlier,
+        recalled_findings=tuple(recalled),
         seed=options.seed,
         metadata={
             "version": __version__,
             "strategy": options.strategy,
             "tier": options.tier,
             "interventions": list(interventions),
-            "searched": _searched(options),
+            "searched": _describe_search_scope(options),
             "recalled": [finding.title for finding in recalled],
             "continues": None if earlier is None else earlier.run,
         },
     )
 
 
-def keeping(options: Options, say: Say = lambda message: None, out: Sequence[Path] = ()) -> Keeper:
+def make_recorder(
+    options: Options, say: MessageCallback = lambda message: None, output_paths: Sequence[Path] = ()
+) -> RunRecorder:
     """What keeps the run that these options ask for; ``out`` is where its report is written besides."""
     config = settings.load()
-    findings = Findings(config.data_dir / store.FILE) if config.recall else None
-    return Keeper(config.data_dir, config.keep_runs if options.keep else 0, say, out, findings)
+    findings = FindingStore(config.data_dir / store.DATABASE_NAME) if config.recall else None
+    return RunRecorder(config.data_dir, config.keep_runs if options.keep else 0, say, output_paths, findings)
 
 
-def follow_up(question: str, earlier: Earlier) -> str:
+def expand_follow_up(question: str, earlier: PriorRun) -> str:
     """A question that names nothing of its own ("When was she born?") is asked together with the one before it."""
-    return question if names(question) or not earlier.task else f"{question} (after: {earlier.task})"
+    return question if extract_names(question) or not earlier.task else f"{question} (after: {earlier.task})"
 
 
-def _recalled(
-    task: str, options: Options, config: settings.Settings, embed: Embed | None, say: Say
-) -> list[Remembered]:
+def _recall_findings(
+    task: str, options: Options, config: settings.Settings, embed: Embed | None, say: MessageCallback
+) -> list[StoredFinding]:
     if not (options.keep and config.recall and config.keep_runs):
         return []
     try:
-        return Findings(config.data_dir / store.FILE).like(task, embed)
+        return FindingStore(config.data_dir / store.DATABASE_NAME).find_similar(task, embed)
     except InputError as error:  # A memory that cannot be read is done without.
         say(str(error))
         return []
 
 
-def _searched(options: Options) -> dict[str, Any]:
+def _describe_search_scope(options: Options) -> dict[str, Any]:
     docs = [options.docs] if isinstance(options.docs, str | Path) else options.docs or ()
     return {
         "docs": [str(path) for path in docs],
@@ -257,11 +264,11 @@ def _searched(options: Options) -> dict[str, Any]:
     }
 
 
-def _searching_as(folder: Path, options: Options) -> Options:
+def _inherit_search_scope(folder: Path, options: Options) -> Options:
     """The options with what the earlier run searched, unless they name something themselves."""
     if options.docs or options.web or options.providers or options.search is not None:
         return options
-    before = runs.report_of(folder).metadata.get("searched") or {}
+    before = runs.load_report(folder).metadata.get("searched") or {}
     here = str(Path.cwd()) == before.get("from")
     docs = [path if here else str(Path(before["from"]) / path) for path in before.get("docs", ())]
     if "-" in before.get("docs", ()):
@@ -278,50 +285,50 @@ def _searching_as(folder: Path, options: Options) -> Options:
     )
 
 
-def checked_question(question: str) -> str:
+def validate_question(question: str) -> str:
     task = question.strip()
     if not any(character.isalnum() for character in task):
         raise InputError("The question is empty; write what you want to know")
-    if len(task) > LONGEST_QUESTION:
+    if len(task) > MAX_QUESTION_CHARS:
         raise InputError(
-            f"The question has {len(task):,} characters, at most {LONGEST_QUESTION:,} are read; "
+            f"The question has {len(task):,} characters, at most {MAX_QUESTION_CHARS:,} are read; "
             "put long material into a file and name it with --docs"
         )
     return task
 
 
-async def model_maker(
-    model: str | Model | None, config: settings.Settings, say: Say
+async def resolve_model_factory(
+    model: str | Model | None, config: settings.Settings, say: MessageCallback
 ) -> Callable[[Embed | None], Model]:
     """How to make the model a user named, or the one that is there; not every model uses the run's embeddings."""
     if model is not None and not isinstance(model, str):
         return lambda embed: model
-    from suffice.models.choose import choose
+    from suffice.models.choose import choose_model
 
     def earlier() -> list[dict[str, Any]]:
-        return [row for row in runs.rows(config.data_dir) if row.get("model") != "extractive"]
+        return [row for row in runs.read_log(config.data_dir) if row.get("model") != "extractive"]
 
-    return await asyncio.to_thread(choose, model, config, say, earlier)  # It may look at a server.
+    return await asyncio.to_thread(choose_model, model, config, say, earlier)  # It may look at a server.
 
 
-def review_rules(options: Options, config: settings.Settings, model: Model) -> settings.ReviewRules | None:
+def resolve_review_rules(options: Options, config: settings.Settings, model: Model) -> settings.ReviewRules | None:
     """How the answer is reviewed; ``None`` when nobody wants it or no language model writes it: a quotation has no faults of
     its own."""
-    if options.panel and not (options.review and speaks(model)):
+    if options.panel and not (options.review and is_language_model(model)):
         why = "nothing is reviewed" if not options.review else "the extractive model quotes and is not reviewed"
         raise InputError(f"--panel has nothing to read: {why}; leave it out, or choose a language model with --model")
-    if not options.review or not speaks(model):
+    if not options.review or not is_language_model(model):
         return None
     return replace(config.review, panel=options.panel or config.review.panel)
 
 
-async def _nothing_else(query: Query, k: int) -> list[Passage]:
+async def _search_nothing(query: Query, k: int) -> list[Passage]:
     """The search of a question about pictures alone."""
     return []
 
 
 async def open_search(
-    options: Options, config: settings.Settings, say: Say, progress: Progress | None = None
+    options: Options, config: settings.Settings, say: MessageCallback, progress: ProgressCallback | None = None
 ) -> tuple[Search, Embed | None]:
     """What a user named: documents, the web, or both as one; and the embeddings to compare what is found with."""
     wants_web = options.web or bool(options.providers)
@@ -331,23 +338,25 @@ async def open_search(
         )
     web: Search | None = None
     if wants_web:
-        from suffice.search.web.choose import open_web
+        from suffice.search.web.choose import open_web_search
 
         named = [options.providers] if isinstance(options.providers, str) else options.providers
-        web = open_web(config, named, say)
+        web = open_web_search(config, named, say)
     if not options.docs:
         assert web is not None
-        from suffice.models.embeddings.choose import embedder
-        from suffice.search.vectors import Vectors
+        from suffice.models.embeddings.choose import choose_embedder
+        from suffice.search.vectors import EmbeddingCache
 
-        return web, None if options.alpha == 1 else Vectors(embedder(config, say), config.cache_dir, say).get
+        return web, None if options.alpha == 1 else EmbeddingCache(
+            choose_embedder(config, say), config.cache_dir, say
+        ).embed
     corpus = await open_corpus(options, config, say, progress)
     embed = None if options.alpha == 1 else corpus.embed
     if web is None:
         return corpus, embed
-    from suffice.search.merged import Merged
+    from suffice.search.merged import MergedSearch
 
-    return Merged({"The search over the documents": corpus, "The web search": web}), embed
+    return MergedSearch({"The search over the documents": corpus, "The web search": web}), embed
 
 
 def open_reader(options: Options, config: settings.Settings) -> Reader | None:
@@ -359,14 +368,16 @@ def open_reader(options: Options, config: settings.Settings) -> Reader | None:
     return PageReader.open(config.environment.get("SUFFICE_ALLOW_HOSTS", ""), config.cache_dir)
 
 
-async def open_corpus(options: Options, config: settings.Settings, say: Say, progress: Progress | None) -> "Corpus":
+async def open_corpus(
+    options: Options, config: settings.Settings, say: MessageCallback, progress: ProgressCallback | None
+) -> "Corpus":
     """The index over the user's documents, brought up to date."""
-    from suffice.models.embeddings.choose import embedder
+    from suffice.models.embeddings.choose import choose_embedder
     from suffice.search.corpus import Corpus
 
     if not options.docs:
         raise InputError("There is nothing to index: name files or folders")
-    alpha = ALPHA if options.alpha is None else options.alpha
+    alpha = DEFAULT_ALPHA if options.alpha is None else options.alpha
     if not 0 <= alpha <= 1:
         raise InputError(f"alpha must lie between 0 (meaning only) and 1 (words only), not {alpha:g}")
     docs = [options.docs] if isinstance(options.docs, str | Path) else options.docs
@@ -376,10 +387,10 @@ async def open_corpus(options: Options, config: settings.Settings, say: Say, pro
         include=options.include,
         exclude=options.exclude,
         alpha=alpha,
-        embedder=None if alpha == 1 else embedder(config, say),
+        embedder=None if alpha == 1 else choose_embedder(config, say),
         say=say,
         progress=progress,
-        stdin_text=await asyncio.to_thread(standard_input) if "-" in [str(path) for path in docs] else None,
+        stdin_text=await asyncio.to_thread(read_stdin) if "-" in [str(path) for path in docs] else None,
     )
     if corpus.skipped:
         first = "; ".join(f"{skipped.path} ({skipped.why})" for skipped in corpus.skipped[:3])
@@ -389,7 +400,7 @@ async def open_corpus(options: Options, config: settings.Settings, say: Say, pro
     return corpus
 
 
-def standard_input() -> str:
+def read_stdin() -> str:
     """All of standard input as text."""
     from suffice.search.files.decode import decode
 

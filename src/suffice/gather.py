@@ -9,30 +9,30 @@ from dataclasses import replace
 from typing import TypeVar
 
 from suffice.errors import CutOff, InputError, SearchError
-from suffice.events import Believed, Event, RoundDone, Searching, Stopped
-from suffice.explanation import explain
+from suffice.events import BeliefSnapshot, Event, RoundDone, Searching, SearchStopped
+from suffice.explanation import explain_stop
 from suffice.gates.base import Gate
-from suffice.meters import Meters
-from suffice.run import LATE, Run
+from suffice.meters import MeterSet
+from suffice.run import SEARCH_TIMED_OUT, RunState
 from suffice.search.base import Search
-from suffice.search.resilience import failure
-from suffice.strategies.base import Choosing, Strategy
-from suffice.telling import told
+from suffice.search.resilience import to_failure
+from suffice.strategies.base import PassageSelector, Strategy
+from suffice.telling import summarize_round
 from suffice.types import Failure, Hits, Passage, Query, Round, RoundRecord, Stop, Verdict
 
 T = TypeVar("T")
 
 # Endings for want of anything new; they say nothing where search did not answer.
-_FUTILE = ("saturated", "exhausted", "diminished")
-REACH = 45  # How much further down a ranking to look for passages that replace those seen before.
+_FUTILE_REASONS = ("saturated", "exhausted", "diminished")
+MAX_EXTRA_DEPTH = 45  # How much further down a ranking to look for passages that replace those seen before.
 
 
-async def gather(
-    run: Run,
+async def run_loop(
+    run: RunState,
     search: Search,
     strategy: Strategy,
     gate: Gate,
-    meters: Meters,
+    meters: MeterSet,
     *,
     k: int = 5,
     per_round: int | None = None,
@@ -40,13 +40,15 @@ async def gather(
     """Search in rounds; the last event is ``Stopped``."""
     verdict = Verdict(str(gate), None)
     while not verdict.stop:
-        queries, verdict = await _propose(run, strategy)
+        queries, verdict = await _propose_queries(run, strategy)
         if queries:
             yield Searching(len(run.records) + 1, tuple(queries))
             if run.outline is not None:
-                meters.outline(run.outline.texts)
+                meters.set_topics(run.outline.hypothetical_answers)
             round = await _search_all(run, search, strategy, queries, k, per_round)
-            readings = meters.read("before", round) | await _asked(run, run.asked_before(round, gate.needs))
+            readings = meters.read("before", round) | await _take_readings(
+                run, run.take_readings_before(round, gate.needs)
+            )
             run.readings.append(readings)
             verdict = gate.judge(run.readings, run.seed)
             accepted = not verdict.stop
@@ -55,57 +57,59 @@ async def gather(
             run.records.append(recorded)
             if accepted:
                 round = await run.admit(round)
-                readings |= meters.read("after", round) | await _asked(run, run.asked_after(round, gate.needs))
-                readings["belief.open"] = run.predicates.reading
-                readings |= run.spend()  # After the asking: what a round's judgement cost belongs to the round.
+                readings |= meters.read("after", round) | await _take_readings(
+                    run, run.take_readings_after(round, gate.needs)
+                )
+                readings["belief.open"] = run.predicates.open_count
+                readings |= run.read_spending()  # After the asking: what a round's judgement cost belongs to the round.
                 verdict = gate.judge(run.readings, run.seed)
                 readings |= {**verdict.values, **readings}
                 run.records[-1] = replace(recorded, new_passages=len(round.new), verdicts=verdict.leaves)
-            tokens, belief = run.tokens_since_last(), Believed(run.believed(), run.predicates.open)
-            run.records[-1] = told(run.records, round, belief.notes, belief.open, run.evidence)
+            tokens, belief = run.take_round_tokens(), BeliefSnapshot(run.render_belief(), run.predicates.open)
+            run.records[-1] = summarize_round(run.records, round, belief.notes, belief.open, run.evidence)
             yield RoundDone(round, accepted, readings, verdict, tokens, belief)
-            if run.degraded and (not verdict.stop or verdict.reason in _FUTILE):
-                verdict = _unavailable(run)
-        for event in run.events():
+            if run.is_degraded and (not verdict.stop or verdict.reason in _FUTILE_REASONS):
+                verdict = _build_unavailable_verdict(run)
+        for event in run.take_events():
             yield event
-    yield Stopped(_stop(run, gate, verdict), run.state())
+    yield SearchStopped(_build_stop(run, gate, verdict), run.snapshot())
 
 
-async def _propose(run: Run, strategy: Strategy) -> tuple[list[Query], Verdict]:
+async def _propose_queries(run: RunState, strategy: Strategy) -> tuple[list[Query], Verdict]:
     """The next queries, or the verdict that there are none."""
     if run.queries_left == 0:
         return [], Verdict("budget", True, "budget_queries", f"all {run.bounds.queries} queries are spent")
     if run.seconds_left == 0:
         return [], Verdict("budget", True, "budget_time", "the time was up before the next round")
     try:
-        queries = run.fresh(await _in_time(run, strategy.propose(run)))
+        queries = run.filter_new_queries(await _await_in_time(run, strategy.propose(run)))
     except TimeoutError:
         return [], Verdict("budget", True, "budget_time", "the time was up before the next round")
     done = not queries
-    if done and run.unanswered:
-        return [], _unavailable(run)
+    if done and run.has_no_answered_search:
+        return [], _build_unavailable_verdict(run)
     return queries, Verdict("planner", done, "planner_done" if done else "", "the strategy has nothing new to ask")
 
 
-def _unavailable(run: Run) -> Verdict:
+def _build_unavailable_verdict(run: RunState) -> Verdict:
     """Search did not answer, and that is why nothing was found."""
     last = next(failure for failure in reversed(run.error_log) if failure.where == "search")
     return Verdict("breaker", True, "search_unavailable", f"the last search said: {last.message.rstrip('.')}")
 
 
 async def _search_all(
-    run: Run, search: Search, strategy: Strategy, queries: Sequence[Query], k: int, per_round: int | None
+    run: RunState, search: Search, strategy: Strategy, queries: Sequence[Query], k: int, per_round: int | None
 ) -> Round:
     """All queries at once. A failure is recorded with its query; what was found in time is kept."""
-    depth = k + min(len(run.evidence), REACH)
-    tasks = [asyncio.ensure_future(_search(search, query, depth)) for query in queries]
+    depth = k + min(len(run.evidence), MAX_EXTRA_DEPTH)
+    tasks = [asyncio.ensure_future(_search_one(search, query, depth)) for query in queries]
     try:
         await asyncio.wait(tasks, timeout=run.seconds_left)
     finally:
         for task in tasks:
             task.cancel()
     found = [
-        task.result() if task.done() and not task.cancelled() else Hits(query, failure=LATE)
+        task.result() if task.done() and not task.cancelled() else Hits(query, failure=SEARCH_TIMED_OUT)
         for query, task in zip(queries, tasks, strict=True)
     ]
     raw = {passage.id: passage for hits in found for passage in hits.passages[:k]}
@@ -114,28 +118,28 @@ async def _search_all(
         for hits in found
     ]
     new: dict[str, Passage] = {}
-    for passage in await _ranked(run, strategy, unseen):
+    for passage in await _rank_passages(run, strategy, unseen):
         new.setdefault(passage.id, passage)
     round = Round(len(run.records) + 1, tuple(found), tuple(raw.values()), tuple(new.values())[:per_round])
-    run.searched(round)
+    run.record_searches(round)
     return round
 
 
-async def _ranked(run: Run, strategy: Strategy, unseen: Sequence[Hits]) -> Sequence[Passage]:
+async def _rank_passages(run: RunState, strategy: Strategy, unseen: Sequence[Hits]) -> Sequence[Passage]:
     """Best first: as the strategy chooses, if it does, else by score; where there is none, first every query's first."""
-    if isinstance(strategy, Choosing):
+    if isinstance(strategy, PassageSelector):
         return await strategy.choose(run, unseen)
     placed = [(place, passage) for hits in unseen for place, passage in enumerate(hits.passages)]
     return [passage for _, passage in sorted(placed, key=lambda item: (-(item[1].score or 0.0), item[0]))]
 
 
-async def _search(search: Search, query: Query, depth: int) -> Hits:
+async def _search_one(search: Search, query: Query, depth: int) -> Hits:
     try:
         return Hits(query, tuple(await search(query, depth)))
     except SearchError as error:
-        return Hits(query, failure=failure(error))
+        return Hits(query, failure=to_failure(error))
     except CutOff:
-        return Hits(query, failure=LATE)
+        return Hits(query, failure=SEARCH_TIMED_OUT)
     except InputError:
         raise  # Only the user can mend it.
     except Exception as error:  # A bug in somebody's search is named as one, and does not take the run with it.
@@ -144,30 +148,30 @@ async def _search(search: Search, query: Query, depth: int) -> Hits:
         )
 
 
-async def _asked(run: Run, readings: Awaitable[dict[str, float | None]]) -> dict[str, float | None]:
+async def _take_readings(run: RunState, readings: Awaitable[dict[str, float | None]]) -> dict[str, float | None]:
     """Readings that cost a model call; unknown when the time is up."""
     try:
-        return await _in_time(run, readings)
+        return await _await_in_time(run, readings)
     except TimeoutError:
         return {}
 
 
-async def _in_time(run: Run, step: Awaitable[T]) -> T:
+async def _await_in_time(run: RunState, step: Awaitable[T]) -> T:
     async with asyncio.timeout(run.seconds_left):
         return await step
 
 
-def _stop(run: Run, gate: Gate, verdict: Verdict) -> Stop:
-    text = explain(verdict.reason, verdict.because, verdict.promise, run.records)
+def _build_stop(run: RunState, gate: Gate, verdict: Verdict) -> Stop:
+    text = explain_stop(verdict.reason, verdict.because, verdict.promise, run.records)
     rounds = tuple(run.records)
     return Stop(verdict.reason, verdict.gate, len(rounds), verdict.promise, text, rounds, str(gate))
 
 
-def cancelled(run: Run, gate: Gate) -> Stopped:
+def stop_cancelled(run: RunState, gate: Gate) -> SearchStopped:
     """How the loop ends when somebody interrupts it: with what was gathered."""
-    return Stopped(_stop(run, gate, Verdict("user", True, "cancelled", "")), run.state())
+    return SearchStopped(_build_stop(run, gate, Verdict("user", True, "cancelled", "")), run.snapshot())
 
 
-def unavailable(run: Run, gate: Gate, because: str) -> Stopped:
+def stop_unavailable(run: RunState, gate: Gate, because: str) -> SearchStopped:
     """How it ends when what the search rests on is gone: with what was gathered."""
-    return Stopped(_stop(run, gate, Verdict("search", True, "search_unavailable", because)), run.state())
+    return SearchStopped(_build_stop(run, gate, Verdict("search", True, "search_unavailable", because)), run.snapshot())

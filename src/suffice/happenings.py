@@ -5,40 +5,40 @@ from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from suffice.asks import Ask, Draft
+from suffice.asks import Draft, Prompt
 from suffice.events import Drafting, Event
-from suffice.models.base import listening
+from suffice.models.base import text_listener
 
-PIECE = 80  # Characters. A provider sends a few letters at a time; an event for each would only be noise.
+MIN_CHUNK_CHARS = 80  # Characters. A provider sends a few letters at a time; an event for each would only be noise.
 
 
-class Happenings:
+class EventQueue:
     """Events that wait to be passed on."""
 
     def __init__(self) -> None:
         self._events: list[Event] = []
-        self._added = asyncio.Event()
+        self._event_added = asyncio.Event()
 
     def add(self, event: Event) -> None:
         self._events.append(event)
-        self._added.set()
+        self._event_added.set()
 
-    def take(self) -> list[Event]:
+    def drain(self) -> list[Event]:
         """What has happened since the last call."""
         events, self._events = self._events, []
         return events
 
-    async def during(self, work: "asyncio.Future[Any]") -> AsyncGenerator[Event, None]:
+    async def drain_while(self, work: "asyncio.Future[Any]") -> AsyncGenerator[Event, None]:
         """What happens while something is being worked on, as it happens. Who stops listening stops the work."""
         try:
             while not work.done():
-                self._added.clear()
-                for event in self.take():
+                self._event_added.clear()
+                for event in self.drain():
                     yield event
-                waiting = asyncio.ensure_future(self._added.wait())
+                waiting = asyncio.ensure_future(self._event_added.wait())
                 await asyncio.wait((work, waiting), return_when=asyncio.FIRST_COMPLETED)
                 waiting.cancel()
-            for event in self.take():
+            for event in self.drain():
                 yield event
         finally:
             work.cancel()
@@ -46,30 +46,30 @@ class Happenings:
 
 
 @contextmanager
-def overheard(ask: Ask[Any], tell: Callable[[Event], None]) -> Iterator[None]:
+def stream_draft(prompt: Prompt[Any], emit: Callable[[Event], None]) -> Iterator[None]:
     """While a draft is asked for, what is written of it is told. Other asks are nobody's business."""
-    if not isinstance(ask, Draft):
+    if not isinstance(prompt, Draft):
         yield
         return
     held: list[str] = []
 
     def flush() -> None:
         if held:
-            tell(Drafting("".join(held), ask.section))
+            emit(Drafting("".join(held), prompt.section))
             held.clear()
 
     def hear(piece: str) -> None:
         if not piece:  # It begins again.
             held.clear()
-            tell(Drafting("", ask.section))
+            emit(Drafting("", prompt.section))
             return
         held.append(piece)
-        if "\n" in piece or sum(map(len, held)) >= PIECE:
+        if "\n" in piece or sum(map(len, held)) >= MIN_CHUNK_CHARS:
             flush()
 
-    before = listening.set(hear)
+    before = text_listener.set(hear)
     try:
         yield
     finally:
-        listening.reset(before)
+        text_listener.reset(before)
         flush()

@@ -8,8 +8,8 @@ from typing import Any
 
 from suffice.errors import InputError
 
-_ROLE = "SUFFICE_MODEL_"
-_CACHE = "SUFFICE_MODEL_CACHE"
+_ROLE_PREFIX = "SUFFICE_MODEL_"
+_CACHE_VARIABLE = "SUFFICE_MODEL_CACHE"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +42,14 @@ class ModelSettings:
     """Which embedding model, as ``PROVIDER:NAME``."""
 
 
-_KEYS = {
+_KEY_VARIABLES = {
     "openai": ("OPENAI_API_KEY",),
     "anthropic": ("ANTHROPIC_API_KEY",),
     "google": ("GOOGLE_API_KEY", "GEMINI_API_KEY"),
     "openrouter": ("OPENROUTER_API_KEY",),
     "ollama": ("OLLAMA_API_KEY",),
 }
-_URLS = {
+_BASE_URL_VARIABLES = {
     "openai": "OPENAI_BASE_URL",
     "anthropic": "ANTHROPIC_BASE_URL",
     "google": "GOOGLE_GEMINI_BASE_URL",
@@ -57,62 +57,70 @@ _URLS = {
 }
 
 
-def read(values: Mapping[str, str]) -> ModelSettings:
+def parse_model_settings(values: Mapping[str, str]) -> ModelSettings:
     """The settings that these variables stand for."""
     roles = {
-        name.removeprefix(_ROLE).lower(): text
+        name.removeprefix(_ROLE_PREFIX).lower(): text
         for name, text in values.items()
-        if name.startswith(_ROLE) and text and name != _CACHE
+        if name.startswith(_ROLE_PREFIX) and text and name != _CACHE_VARIABLE
     }
     producer = values.get("HARNESS_PRODUCER_MODEL", "").strip()
     if producer:  # S4's name for the writer's model; it names an Ollama model, as `qwen3:8b` does.
-        known = producer.partition(":")[0] in (*_KEYS, "extractive")
+        known = producer.partition(":")[0] in (*_KEY_VARIABLES, "extractive")
         roles.setdefault("writer", producer if known else f"ollama:{producer}")
     keys = {
         provider: next(values[name] for name in names if values.get(name))
-        for provider, names in _KEYS.items()
+        for provider, names in _KEY_VARIABLES.items()
         if any(values.get(name) for name in names)
     }
-    context = _positive(values, "SUFFICE_CONTEXT")
+    context = _parse_optional_number(values, "SUFFICE_CONTEXT")
     return ModelSettings(
         roles=roles,
         keys=keys,
-        base_urls={provider: values[name].strip() for provider, name in _URLS.items() if values.get(name, "").strip()},
+        base_urls={
+            provider: values[name].strip()
+            for provider, name in _BASE_URL_VARIABLES.items()
+            if values.get(name, "").strip()
+        },
         context=None if context is None else int(context),
-        timeout=_positive(values, "SUFFICE_TIMEOUT"),
-        concurrency=_limits(values, "SUFFICE_CONCURRENCY"),
-        per_minute=_limits(values, "SUFFICE_REQUESTS_PER_MINUTE"),
+        timeout=_parse_optional_number(values, "SUFFICE_TIMEOUT"),
+        concurrency=_parse_provider_limits(values, "SUFFICE_CONCURRENCY"),
+        per_minute=_parse_provider_limits(values, "SUFFICE_REQUESTS_PER_MINUTE"),
         prices=Path(values["SUFFICE_PRICES"]).expanduser() if values.get("SUFFICE_PRICES") else None,
         think=values.get("HARNESS_PRODUCER_THINK", "") not in ("", "0"),
         keep_alive=values.get("OLLAMA_KEEP_ALIVE", "").strip() or None,
-        cache=_cache(values.get(_CACHE, "").strip()),
+        cache=_parse_cache_mode(values.get(_CACHE_VARIABLE, "").strip()),
         embeddings=values.get("SUFFICE_EMBEDDINGS", "").strip() or None,
     )
 
 
-def _cache(text: str) -> str | None:
+def _parse_cache_mode(text: str) -> str | None:
     if text not in ("", "0", "1", "all"):
-        raise InputError(f"{_CACHE}={text!r} is not known; set it to 1, to all (sampled answers too) or unset it")
+        raise InputError(
+            f"{_CACHE_VARIABLE}={text!r} is not known; set it to 1, to all (sampled answers too) or unset it"
+        )
     return text if text in ("1", "all") else None
 
 
-def _positive(values: Mapping[str, str], name: str) -> float | None:
+def _parse_optional_number(values: Mapping[str, str], name: str) -> float | None:
     text = values.get(name, "").strip()
-    return _number(text, name) if text else None
+    return _parse_number(text, name) if text else None
 
 
-def _limits(values: Mapping[str, str], name: str) -> dict[str, float]:
+def _parse_provider_limits(values: Mapping[str, str], name: str) -> dict[str, float]:
     """``8``, or ``openai:8,ollama:1``: a number for all, or one by provider."""
     limits: dict[str, float] = {}
     for part in filter(None, (part.strip() for part in values.get(name, "").split(","))):
         provider, separator, number = part.rpartition(":")
-        if separator and provider not in _KEYS:
-            raise InputError(f"{name}={part!r}: there is no provider {provider!r}; choose one of: {', '.join(_KEYS)}")
-        limits[provider] = _number(number, name)
+        if separator and provider not in _KEY_VARIABLES:
+            raise InputError(
+                f"{name}={part!r}: there is no provider {provider!r}; choose one of: {', '.join(_KEY_VARIABLES)}"
+            )
+        limits[provider] = _parse_number(number, name)
     return limits
 
 
-def _number(text: str, name: str) -> float:
+def _parse_number(text: str, name: str) -> float:
     try:
         number: Any = float(text)
     except ValueError:

@@ -12,12 +12,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from suffice.errors import InputError
-from suffice.explanation import explain
+from suffice.explanation import explain_stop
 from suffice.gates.base import Gate
-from suffice.gates.parse import parse
+from suffice.gates.parse import parse_gate
 from suffice.leads import Embed
-from suffice.meters import standard
-from suffice.replay.recorded import RecordedHit, RecordedRound, unique
+from suffice.meters import build_meters
+from suffice.replay.recorded import RecordedHit, RecordedRound, deduplicate_hits
 from suffice.types import Readings, RoundRecord, Verdict
 
 
@@ -37,10 +37,10 @@ class StopMonitor:
         seed: int = 0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.gate = parse(gate) if isinstance(gate, str) else gate
-        self._meters = standard(self.gate.needs, question, embed)
+        self.gate = parse_gate(gate) if isinstance(gate, str) else gate
+        self._meters = build_meters(self.gate.needs, question, embed)
         self._seed = seed
-        self._clock, self._began = clock, clock()
+        self._clock, self._started_at = clock, clock()
         self._seen: set[str] = set()
         self._queries = 0
         self._tokens: int | None = 0
@@ -63,7 +63,7 @@ class StopMonitor:
             raise InputError("observe(queries=…) takes a list of texts; put a single one into brackets")
         if self.verdict.stop:
             return self.verdict  # A stop is final: what a loop does after it changes nothing.
-        hits = unique(_hit(passage) for passage in passages)
+        hits = deduplicate_hits(_parse_hit(passage) for passage in passages)
         new = tuple(hit for hit in hits if hit.id not in self._seen)
         self._seen.update(hit.id for hit in new)
         self._queries += len(queries)
@@ -74,7 +74,7 @@ class StopMonitor:
         self.verdict = self.gate.judge(self.readings, self._seed)
         accepted = not self.verdict.stop
         if accepted:
-            now |= self._meters.read("after", sight) | self._spend() | dict(readings or {})
+            now |= self._meters.read("after", sight) | self._measure_spend() | dict(readings or {})
             self.verdict = self.gate.judge(self.readings, self._seed)
             now |= {**self.verdict.values, **now}
         leaves = self.verdict.leaves
@@ -85,20 +85,20 @@ class StopMonitor:
         """Why it stopped, in a paragraph; or that it has not."""
         if not self.verdict.stop:
             return f"Not stopped after round {len(self.rounds)}: {self.verdict.because or 'no gate has fired'}."
-        return explain(self.verdict.reason, self.verdict.because, self.verdict.promise, self.rounds)
+        return explain_stop(self.verdict.reason, self.verdict.because, self.verdict.promise, self.rounds)
 
-    def _spend(self) -> dict[str, float | None]:
+    def _measure_spend(self) -> dict[str, float | None]:
         return {
             "spend.rounds": float(len(self.readings)),
             "spend.queries": float(self._queries),
             "spend.sources": float(len(self._seen)),
             "spend.tokens": None if self._tokens is None else float(self._tokens),
-            "spend.seconds": round(self._clock() - self._began, 3),
+            "spend.seconds": round(self._clock() - self._started_at, 3),
             "spend.usd": None,
         }
 
 
-def _hit(passage: Mapping[str, Any]) -> RecordedHit:
+def _parse_hit(passage: Mapping[str, Any]) -> RecordedHit:
     try:
         if passage["id"] is None:
             raise KeyError("id")

@@ -12,18 +12,18 @@ from pathlib import Path
 from suffice.errors import InputError
 from suffice.types import Image
 
-MOST_PICTURES = 8
-MOST_BYTES = 5_000_000  # What the strictest provider takes of one picture.
-_ENDING = r"\.(?:png|jpe?g|gif|bmp|webp)"
-_NAMED = re.compile(
+MAX_IMAGES = 8
+MAX_IMAGE_BYTES = 5_000_000  # What the strictest provider takes of one picture.
+_EXTENSION = r"\.(?:png|jpe?g|gif|bmp|webp)"
+_IMAGE_REFERENCE = re.compile(
     rf"""`[^`]*`  # only a name
-    |(?P<address>https?://[^\s"'<>`]+?{_ENDING}(?:\?[^\s"'<>`]*)?(?![\w/]))
+    |(?P<address>https?://[^\s"'<>`]+?{_EXTENSION}(?:\?[^\s"'<>`]*)?(?![\w/]))
     |https?://\S+  # any other address
-    |"(?P<double>[^"\n]+{_ENDING})" | '(?P<single>[^'\n]+{_ENDING})'
-    |(?P<word>[^\s"'<>`()\[\],;]+{_ENDING})(?!\w)""",
+    |"(?P<double>[^"\n]+{_EXTENSION})" | '(?P<single>[^'\n]+{_EXTENSION})'
+    |(?P<word>[^\s"'<>`()\[\],;]+{_EXTENSION})(?!\w)""",
     re.IGNORECASE | re.VERBOSE,
 )
-_KINDS = {
+_MEDIA_TYPES = {
     b"\x89PNG\r\n\x1a\n": "image/png",
     b"\xff\xd8\xff": "image/jpeg",
     b"GIF87a": "image/gif",
@@ -32,36 +32,38 @@ _KINDS = {
 }
 
 
-def pictures(task: str, folder: Path, *, offline: bool) -> tuple[Image, ...]:
+def find_images(task: str, folder: Path, *, offline: bool) -> tuple[Image, ...]:
     """The pictures that the task names, each once; what is meant and cannot be read is an ``InputError``."""
     found: dict[str, Image] = {}
-    for match in _NAMED.finditer(task):
+    for match in _IMAGE_REFERENCE.finditer(task):
         if address := match["address"]:
             if offline:
                 raise InputError(
                     f"SUFFICE_OFFLINE is set, so {address} cannot be looked at; save the picture and name its file"
                 )
-            found[address] = Image(address, _kind_by_name(address))
+            found[address] = Image(address, _guess_media_type(address))
         elif name := match["double"] or match["single"] or match["word"]:
             path = folder / os.path.expanduser(name)
             if os.path.isfile(path):  # Unlike the path's own method, it is not upset by an impossible name.
-                found[name] = _read(name, path)
+                found[name] = _read_image(name, path)
             elif "/" in name or "\\" in name:
                 raise InputError(f"The picture {name} is not there; check its path, or put the name in `backticks`")
-    if len(found) > MOST_PICTURES:
-        raise InputError(f"The question names {len(found)} pictures, at most {MOST_PICTURES} are looked at")
+    if len(found) > MAX_IMAGES:
+        raise InputError(f"The question names {len(found)} pictures, at most {MAX_IMAGES} are looked at")
     return tuple(found.values())
 
 
-def _read(name: str, path: Path) -> Image:
+def _read_image(name: str, path: Path) -> Image:
     try:
         size = path.stat().st_size
-        data = path.read_bytes() if size <= MOST_BYTES else b""
+        data = path.read_bytes() if size <= MAX_IMAGE_BYTES else b""
     except OSError as error:
         raise InputError(f"The picture {name} cannot be read ({error.strerror})") from error
-    if size > MOST_BYTES:
-        raise InputError(f"The picture {name} has {size:,} bytes, at most {MOST_BYTES:,} are read; make it smaller")
-    kind = next((kind for mark, kind in _KINDS.items() if data.startswith(mark)), None)
+    if size > MAX_IMAGE_BYTES:
+        raise InputError(
+            f"The picture {name} has {size:,} bytes, at most {MAX_IMAGE_BYTES:,} are read; make it smaller"
+        )
+    kind = next((kind for mark, kind in _MEDIA_TYPES.items() if data.startswith(mark)), None)
     if data.startswith(b"RIFF") and data[8:12] == b"WEBP":
         kind = "image/webp"
     if kind is None:
@@ -69,7 +71,7 @@ def _read(name: str, path: Path) -> Image:
     return Image(name, kind, hashlib.sha256(data).hexdigest(), data)
 
 
-def _kind_by_name(address: str) -> str:
-    ending = re.search(_ENDING, address, re.IGNORECASE)
+def _guess_media_type(address: str) -> str:
+    ending = re.search(_EXTENSION, address, re.IGNORECASE)
     assert ending is not None, "the pattern ends with it"
     return f"image/{ending[0][1:].lower().replace('jpg', 'jpeg')}"

@@ -12,35 +12,35 @@ from typing import Any
 from suffice import plugins, settings
 from suffice.asks import SynthesisResponse
 from suffice.errors import ModelError
-from suffice.events import Continued, Event, Finished, Recalled, Started, Stopped, Writing
+from suffice.events import Continued, Event, Finished, Recalled, SearchStopped, Started, Writing
 from suffice.gates.base import Gate
 from suffice.gates.basic import budget
-from suffice.gather import cancelled, gather, unavailable
-from suffice.interventions import Parts, intervened, recalling
+from suffice.gather import run_loop, stop_cancelled, stop_unavailable
+from suffice.interventions import RunParts, add_recalled_queries, apply_interventions
 from suffice.leads import Embed
-from suffice.memory.store import Remembered
-from suffice.meters import standard
-from suffice.models.base import Model, speaks
+from suffice.memory.store import StoredFinding
+from suffice.meters import build_meters
+from suffice.models.base import Model, is_language_model
 from suffice.presets import Preset
-from suffice.review.loop import Reviewing
-from suffice.run import Run
+from suffice.review.loop import ReviewLoop
+from suffice.run import RunState
 from suffice.search.base import Reader, Search
-from suffice.search.resilience import surviving
-from suffice.search.screening import Screening
-from suffice.sight import look
-from suffice.types import Bounds, Earlier, Failure, Image, Stop
-from suffice.write.checkers import standard as standard_checker
-from suffice.write.compute import computed
-from suffice.write.report import draft, quoted, report
-from suffice.write.verify import Settling, asking, lost
+from suffice.search.resilience import make_resilient
+from suffice.search.screening import InjectionFilter
+from suffice.sight import describe_images
+from suffice.types import Bounds, Failure, Image, PriorRun, Stop
+from suffice.write.checkers import default_checker as standard_checker
+from suffice.write.compute import run_computation
+from suffice.write.report import build_report, quote_sources, write_draft
+from suffice.write.verify import ClaimVerifier, has_lost_all_claims, make_ask_support
 
 # A stop for futility says nothing about sufficiency, so the model is asked once more what is missing: both are shown. A stop
 # on a spent budget is not followed by more spending.
-_REFLECTED = ("diminished", "saturated", "exhausted", "planner_done", "budget_rounds", "budget_queries")
+_REFLECT_AFTER = ("diminished", "saturated", "exhausted", "planner_done", "budget_rounds", "budget_queries")
 
 
 @dataclass(frozen=True)
-class Setup:
+class RunConfig:
     """All parts of a run, chosen. ``bounds`` are those somebody set; the preset's cap and the tier stand below them."""
 
     task: str
@@ -64,9 +64,9 @@ class Setup:
     """Whether a claim that no source supports goes; else it stays and is marked."""
     python_rounds: int = 0
     """Tries that the model has for a computation; 0: it computes nothing."""
-    earlier: Earlier | None = None
+    prior_run: PriorRun | None = None
     """The run that this one goes on from."""
-    recalled: tuple[Remembered, ...] = ()
+    recalled_findings: tuple[StoredFinding, ...] = ()
     """Earlier findings to look up again."""
     seed: int = 0
     metadata: dict[str, Any] = field(default_factory=dict)
@@ -75,92 +75,94 @@ class Setup:
     clock: Callable[[], float] = time.monotonic
 
 
-async def stream(setup: Setup) -> AsyncGenerator[Event, None]:
+async def run_pipeline(config: RunConfig) -> AsyncGenerator[Event, None]:
     """Run it. The last event is ``Finished`` with the report, also when somebody interrupts."""
-    strategy = plugins.find("strategies", setup.preset.strategy)()
-    parts = intervened(setup.interventions, Parts(strategy, plugins.find("memories", setup.preset.memory), setup.stop))
-    parts = recalling(parts, setup.recalled)
-    run = Run(
-        setup.task,
-        setup.model,
-        parts.memory,
-        run_id=setup.run_id or new_run_id(),
-        seed=setup.seed,
-        grounded=parts.grounded,
-        embed=setup.embed,
-        clock=setup.clock,
-        reader=setup.reader,
+    strategy = plugins.load_plugin("strategies", config.preset.strategy)()
+    parts = apply_interventions(
+        config.interventions, RunParts(strategy, plugins.load_plugin("memories", config.preset.memory), config.stop)
     )
-    gate = bounded(parts.gate, Bounds())
-    stopped: Stopped | None = None
+    parts = add_recalled_queries(parts, config.recalled_findings)
+    run = RunState(
+        config.task,
+        config.model,
+        parts.memory,
+        run_id=config.run_id or new_run_id(),
+        seed=config.seed,
+        grounded=parts.grounded,
+        embed=config.embed,
+        clock=config.clock,
+        reader=config.reader,
+    )
+    gate = add_budget(parts.gate, Bounds())
+    stopped: SearchStopped | None = None
     written: SynthesisResponse | None = None
-    search = Screening(surviving(setup.search, run.fail), run.happenings.add)
-    settle = Settling(run, search, standard_checker(setup.embed, asking(run)), strict=setup.strict)
-    review = Reviewing(run, settle, setup.review)
+    search = InjectionFilter(make_resilient(config.search, run.record_failure), run.event_queue.add)
+    settle = ClaimVerifier(run, search, standard_checker(config.embed, make_ask_support(run)), strict=config.strict)
+    review = ReviewLoop(run, settle, config.review)
     try:
-        await look(run, setup.images)
-        run.bounds = await _bounds(setup, run)
-        gate = bounded(parts.gate, run.bounds)
-        yield _started(setup, run, gate)
-        if setup.earlier is not None:
-            yield Continued(setup.earlier)
-            await run.resume(setup.earlier)
-        if setup.recalled:
-            yield Recalled(tuple(finding.title for finding in setup.recalled))
-        meters = standard(gate.needs, run.task, setup.embed)
-        async for event in gather(run, search, parts.strategy, gate, meters, k=setup.k, per_round=setup.per_round):
+        await describe_images(run, config.images)
+        run.bounds = await _resolve_bounds(config, run)
+        gate = add_budget(parts.gate, run.bounds)
+        yield _build_started_event(config, run, gate)
+        if config.prior_run is not None:
+            yield Continued(config.prior_run)
+            await run.resume(config.prior_run)
+        if config.recalled_findings:
+            yield Recalled(tuple(finding.title for finding in config.recalled_findings))
+        meters = build_meters(gate.needs, run.task, config.embed)
+        async for event in run_loop(run, search, parts.strategy, gate, meters, k=config.k, per_round=config.per_round):
             yield event
-            if isinstance(event, Stopped):
+            if isinstance(event, SearchStopped):
                 stopped = event
         assert stopped is not None, "the loop ends with Stopped"
-        if stopped.stop.reason in _REFLECTED:
+        if stopped.stop.reason in _REFLECT_AFTER:
             await run.reflect()
         yield Writing(len(run.evidence))
-        await computed(run, setup.python_rounds)
-        writing = asyncio.ensure_future(draft(run, stopped.stop))
-        async for event in run.happenings.during(writing):
+        await run_computation(run, config.python_rounds)
+        writing = asyncio.ensure_future(write_draft(run, stopped.stop))
+        async for event in run.event_queue.drain_while(writing):
             yield event
         written = writing.result()
-        checking = asyncio.ensure_future(_settled(run, stopped.stop, written, settle))
-        async for event in run.happenings.during(checking):
+        checking = asyncio.ensure_future(_verify_draft(run, stopped.stop, written, settle))
+        async for event in run.event_queue.drain_while(checking):
             yield event
         settled = checking.result()
-        async for judged in review.rounds(settled):
+        async for judged in review.run(settled):
             yield judged
-        for event in run.events():
+        for event in run.take_events():
             yield event
     except asyncio.CancelledError:
         task = asyncio.current_task()
         if task is not None:
             task.uncancel()  # Interrupted once: the report of what was gathered still goes out.
-        stopped = cancelled(run, gate)
+        stopped = stop_cancelled(run, gate)
         yield stopped
         if written is not None and review.best is None:  # It was being checked; what is certain at a glance goes out.
-            review.best = await settle.at_once(written)
+            review.best = await settle.verify_lexically(written)
     except ModelError as error:  # Asks fail inside the run; this is an embeddings server that went away.
         if not run.records:
             raise
-        run.fail(Failure("embeddings", type(error).__name__, str(error), error.retryable))
-        stopped = unavailable(run, gate, str(error))
+        run.record_failure(Failure("embeddings", type(error).__name__, str(error), error.retryable))
+        stopped = stop_unavailable(run, gate, str(error))
         yield stopped
     finally:
-        if setup.reader is not None:
-            await setup.reader.aclose()
-    metadata = {**setup.metadata, "preset": asdict(setup.preset), "task_type": run.task_type, **review.metadata()}
-    yield Finished(report(run, stopped.stop, review.best, metadata, settle.claims(review.best)))
+        if config.reader is not None:
+            await config.reader.aclose()
+    metadata = {**config.metadata, "preset": asdict(config.preset), "task_type": run.task_type, **review.to_metadata()}
+    yield Finished(build_report(run, stopped.stop, review.best, metadata, settle.get_verdicts(review.best)))
 
 
-async def _settled(
-    run: Run, stop: Stop, written: SynthesisResponse | None, settle: Settling
+async def _verify_draft(
+    run: RunState, stop: Stop, written: SynthesisResponse | None, settle: ClaimVerifier
 ) -> SynthesisResponse | None:
     """The draft with its claims checked; where a model's words come to nothing, the sources in their own."""
     settled = None if written is None else await settle(written)
-    if settled is not None and lost(settled) and speaks(run.model):
-        settled = await settle(await quoted(run, stop))
+    if settled is not None and has_lost_all_claims(settled) and is_language_model(run.model):
+        settled = await settle(await quote_sources(run, stop))
     return settled
 
 
-def bounded(stop: Gate | None, bounds: Bounds) -> Gate:
+def add_budget(stop: Gate | None, bounds: Bounds) -> Gate:
     """The stop gate, or a bound: whichever comes first; without a gate only the bounds. ``sources`` bounds the writer, not the
     search."""
     limits = {name: value for name, value in asdict(bounds).items() if value is not None and name != "sources"}
@@ -169,7 +171,7 @@ def bounded(stop: Gate | None, bounds: Bounds) -> Gate:
     return stop | budget(**limits) if limits else stop
 
 
-async def _bounds(setup: Setup, run: Run) -> Bounds:
+async def _resolve_bounds(setup: RunConfig, run: RunState) -> Bounds:
     """An explicit bound beats the preset's cap, which beats the tier. A model on this machine has no time limit unless set:
     it is slow, not stuck (S1)."""
     tier = setup.tier
@@ -178,13 +180,13 @@ async def _bounds(setup: Setup, run: Run) -> Bounds:
         with suppress(TimeoutError):  # The loop then ends on its time limit.
             async with asyncio.timeout(setup.bounds.seconds):
                 tier = (await run.plan()).complexity
-    chosen = settings.bounds(tier, setup.preset.cap, setup.bounds)
+    chosen = settings.resolve_bounds(tier, setup.preset.cap, setup.bounds)
     if setup.model.local and setup.bounds.seconds is None:
         chosen = Bounds(**{**asdict(chosen), "seconds": None})
     return chosen
 
 
-def _started(setup: Setup, run: Run, gate: Gate) -> Started:
+def _build_started_event(setup: RunConfig, run: RunState, gate: Gate) -> Started:
     limits = {name: value for name, value in asdict(run.bounds).items() if value is not None}
     preset = setup.preset
     return Started(run.id, run.task, run.model.name, preset.strategy, preset.memory, str(gate), run.seed, limits)

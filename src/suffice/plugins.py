@@ -12,25 +12,29 @@ from suffice.errors import InputError
 
 
 @cache
-def _parts(seam: str) -> dict[str, EntryPoint]:
-    return {entry.name: entry for entry in entry_points(group=f"suffice.{seam}")}
+def _load_entry_points(group: str) -> dict[str, EntryPoint]:
+    return {entry.name: entry for entry in entry_points(group=f"suffice.{group}")}
 
 
-def names(seam: str) -> list[str]:
-    return sorted(_parts(seam))
+def list_plugins(group: str) -> list[str]:
+    return sorted(_load_entry_points(group))
 
 
-def find(seam: str, name: str) -> Any:
+def load_plugin(group: str, name: str) -> Any:
     """The part registered under a name; an ``InputError`` that lists what there is otherwise."""
-    entry = _parts(seam).get(name)
+    entry = _load_entry_points(group).get(name)
     if entry is None:
-        near = get_close_matches(name, names(seam), 1)
-        hint = f"did you mean {near[0]!r}?" if near else f"choose one of: {', '.join(names(seam)) or 'none installed'}"
-        raise InputError(f"There is no {_SINGULAR.get(seam, seam)} named {name!r}; {hint}")
+        near = get_close_matches(name, list_plugins(group), 1)
+        hint = (
+            f"did you mean {near[0]!r}?"
+            if near
+            else f"choose one of: {', '.join(list_plugins(group)) or 'none installed'}"
+        )
+        raise InputError(f"There is no {_SINGULAR.get(group, group)} named {name!r}; {hint}")
     try:
         return entry.load()
     except ImportError as error:
-        raise InputError(f"The {_SINGULAR.get(seam, seam)} {name!r} cannot be loaded: {error}") from error
+        raise InputError(f"The {_SINGULAR.get(group, group)} {name!r} cannot be loaded: {error}") from error
 
 
 _SINGULAR = {

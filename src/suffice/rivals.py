@@ -15,79 +15,81 @@ from dataclasses import dataclass, field
 from suffice.text.entities import content_stems
 from suffice.types import Note, Passage
 
-HYPOTHESIS = "hypothesis"  # The kind of a note that says what may be so.
-_SPEAKERS = 3
+HYPOTHESIS_KIND = "hypothesis"  # The kind of a note that says what may be so.
+_TOP_PASSAGES = 3
 
 
 @dataclass(slots=True)
-class _Rival:
+class _TrackedHypothesis:
     text: str
-    own: frozenset[str]
-    asked: int = 0
-    best: list[tuple[float, int]] = field(default_factory=list)
+    own_stems: frozenset[str]
+    times_asked: int = 0
+    best_passages: list[tuple[float, int]] = field(default_factory=list)
     """The passages that speak most for it, by their position."""
 
     @property
     def support(self) -> float:
-        return sum(score for score, _ in self.best)
+        return sum(score for score, _ in self.best_passages)
 
 
-class Rivals:
+class HypothesisTracker:
     def __init__(self, question: str) -> None:
-        self._question = content_stems(question)
-        self._rivals: dict[str, _Rival] = {}
-        self._read: list[tuple[frozenset[str], float]] = []
+        self._question_stems = content_stems(question)
+        self._hypotheses: dict[str, _TrackedHypothesis] = {}
+        self._seen_passages: list[tuple[frozenset[str], float]] = []
 
-    def consider(self, texts: Sequence[str]) -> None:
+    def set_hypotheses(self, texts: Sequence[str]) -> None:
         """These are the rivals from now on. One that was there keeps its weight; one that only repeats the question is none."""
-        kept: dict[str, _Rival] = {}
+        kept: dict[str, _TrackedHypothesis] = {}
         for text in texts:
-            rival = self._rivals.get(text) or _Rival(text, content_stems(text) - self._question)
-            if rival.own and all(rival.own != other.own for other in kept.values()):
+            rival = self._hypotheses.get(text) or _TrackedHypothesis(text, content_stems(text) - self._question_stems)
+            if rival.own_stems and all(rival.own_stems != other.own_stems for other in kept.values()):
                 kept[text] = rival
-        fresh = [rival for text, rival in kept.items() if text not in self._rivals]
-        self._rivals = kept
-        for position, (stems, share) in enumerate(self._read):
-            _weigh(fresh, position, stems, share)
+        fresh = [rival for text, rival in kept.items() if text not in self._hypotheses]
+        self._hypotheses = kept
+        for position, (stems, share) in enumerate(self._seen_passages):
+            _score_hypotheses(fresh, position, stems, share)
 
-    def read(self, passages: Sequence[Passage]) -> None:
+    def add_passages(self, passages: Sequence[Passage]) -> None:
         """Take in the passages behind those read before."""
         for passage in passages:
             stems = content_stems(f"{passage.title} {passage.text}")
-            share = len(self._question & stems) / len(self._question) if self._question else 1.0
-            self._read.append((stems, share))
-            _weigh(list(self._rivals.values()), len(self._read) - 1, stems, share)
+            share = len(self._question_stems & stems) / len(self._question_stems) if self._question_stems else 1.0
+            self._seen_passages.append((stems, share))
+            _score_hypotheses(list(self._hypotheses.values()), len(self._seen_passages) - 1, stems, share)
 
     @property
-    def taken(self) -> int:
-        return len(self._read)
+    def passage_count(self) -> int:
+        return len(self._seen_passages)
 
-    def tried(self, text: str) -> None:
-        self._rivals[text].asked += 1
+    def mark_asked(self, text: str) -> None:
+        self._hypotheses[text].times_asked += 1
 
-    def next(self) -> list[str]:
+    def rank_for_testing(self) -> list[str]:
         """The rivals, those asked about least first, then by support."""
-        return [r.text for r in sorted(self._rivals.values(), key=lambda rival: (rival.asked, -rival.support))]
+        return [
+            r.text for r in sorted(self._hypotheses.values(), key=lambda rival: (rival.times_asked, -rival.support))
+        ]
 
-    def standing(self) -> tuple[Note, ...]:
+    def render_standings(self) -> tuple[Note, ...]:
         """Each rival with its weight and the handles of what speaks for it, the strongest first."""
-        total = sum(rival.support for rival in self._rivals.values())
-        ranked = sorted(self._rivals.values(), key=lambda rival: -rival.support)
+        total = sum(rival.support for rival in self._hypotheses.values())
+        ranked = sorted(self._hypotheses.values(), key=lambda rival: -rival.support)
         return tuple(
             Note(
                 f"{rival.support / total if total else 0:.0%} of the support: {rival.text}",
-                tuple(f"[{position + 1}]" for _, position in sorted(rival.best, reverse=True)),
-                kind=HYPOTHESIS,
+                tuple(f"[{position + 1}]" for _, position in sorted(rival.best_passages, reverse=True)),
+                kind=HYPOTHESIS_KIND,
                 whole=False,
             )
             for rival in ranked
         )
 
 
-def _weigh(rivals: Sequence[_Rival], position: int, stems: frozenset[str], share: float) -> None:
+def _score_hypotheses(rivals: Sequence[_TrackedHypothesis], position: int, stems: frozenset[str], share: float) -> None:
     for rival in rivals:
-        speaks = share * len(rival.own & stems) / len(rival.own)
+        speaks = share * len(rival.own_stems & stems) / len(rival.own_stems)
         if speaks > 0:
-            heapq.heappush(rival.best, (speaks, position))
-            if len(rival.best) > _SPEAKERS:
-                heapq.heappop(rival.best)
+            heapq.heappush(rival.best_passages, (speaks, position))
+            if len(rival.best_passages) > _TOP_PASSAGES:
+                heapq.heappop(rival.best_passages)

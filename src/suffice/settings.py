@@ -23,9 +23,9 @@ TIERS = {
     "deep": Bounds(10, 15, 20, 120, 150_000),
 }
 
-KEEP_RUNS = 200  # About 100 kB each.
+DEFAULT_KEEP_RUNS = 200  # About 100 kB each.
 
-_BOUNDS = {
+_BOUND_VARIABLES = {
     "rounds": ("RESEARCH_MAX_ITERS", int),
     "queries": ("RESEARCH_MAX_QUERIES", int),
     "sources": ("RESEARCH_MAX_SOURCES", int),
@@ -33,7 +33,7 @@ _BOUNDS = {
     "tokens": ("RESEARCH_TOKEN_BUDGET", int),
     "usd": ("RESEARCH_MAX_COST_USD", float),
 }
-_NOT_FROM_FILE = ("_BASE_URL", "_URL", "_HOST", "SUFFICE_ALLOW_HOSTS", "SUFFICE_DATABASE_URL")
+_DOTENV_FORBIDDEN = ("_BASE_URL", "_URL", "_HOST", "SUFFICE_ALLOW_HOSTS", "SUFFICE_DATABASE_URL")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Settings:
     """Where indexes and vectors are kept; safe to delete."""
     database_url: str | None = None
     """A Postgres that several workers share; without one, an SQLite file in the data directory."""
-    keep_runs: int = KEEP_RUNS
+    keep_runs: int = DEFAULT_KEEP_RUNS
     """How many runs are kept with their evidence and report; 0 keeps nothing of any run."""
     recall: bool = True
     """Whether what runs found out is remembered and looked up again by later ones."""
@@ -80,31 +80,31 @@ class Settings:
 
 def load(environment: Mapping[str, str] | None = None, folder: Path | None = None) -> Settings:
     """The settings of this process: the real environment over ``.env`` over the defaults."""
-    values = {**dotenv(folder or Path.cwd()), **(os.environ if environment is None else environment)}
+    values = {**read_dotenv(folder or Path.cwd()), **(os.environ if environment is None else environment)}
     return Settings(
         model=values.get("SUFFICE_MODEL") or None,
         offline=values.get("SUFFICE_OFFLINE", "") not in ("", "0"),
-        data_dir=_folder(values, "SUFFICE_DATA_DIR", "XDG_DATA_HOME", ".local/share"),
-        cache_dir=_folder(values, "SUFFICE_CACHE_DIR", "XDG_CACHE_HOME", ".cache"),
+        data_dir=_resolve_folder(values, "SUFFICE_DATA_DIR", "XDG_DATA_HOME", ".local/share"),
+        cache_dir=_resolve_folder(values, "SUFFICE_CACHE_DIR", "XDG_CACHE_HOME", ".cache"),
         database_url=values.get("SUFFICE_DATABASE_URL") or None,
-        keep_runs=_keep_runs(values),
+        keep_runs=_parse_keep_runs(values),
         recall=values.get("SUFFICE_MEMORY", "") != "0",
-        bounds=_bounds(values),
+        bounds=_parse_bounds(values),
         environment=values,
-        models=model_settings.read(values),
-        review=_review(values),
-        python_rounds=_python_rounds(values),
+        models=model_settings.parse_model_settings(values),
+        review=_parse_review_rules(values),
+        python_rounds=_parse_python_rounds(values),
     )
 
 
-def _keep_runs(values: Mapping[str, str]) -> int:
-    text = values.get("SUFFICE_KEEP_RUNS", "").strip() or str(KEEP_RUNS)
+def _parse_keep_runs(values: Mapping[str, str]) -> int:
+    text = values.get("SUFFICE_KEEP_RUNS", "").strip() or str(DEFAULT_KEEP_RUNS)
     if not text.isdecimal():
         raise InputError(f"SUFFICE_KEEP_RUNS={text!r} is not a number; set it to how many runs to keep, 0 for none")
     return int(text)
 
 
-def dotenv(folder: Path) -> dict[str, str]:
+def read_dotenv(folder: Path) -> dict[str, str]:
     """The ``NAME=value`` lines of ``.env``, without the names it may not set."""
     try:
         lines = (folder / ".env").read_text(encoding="utf-8").splitlines()
@@ -113,56 +113,56 @@ def dotenv(folder: Path) -> dict[str, str]:
     values = {}
     for line in lines:
         name, separator, value = line.strip().removeprefix("export ").partition("=")
-        if separator and name.strip().isidentifier() and not name.strip().endswith(_NOT_FROM_FILE):
+        if separator and name.strip().isidentifier() and not name.strip().endswith(_DOTENV_FORBIDDEN):
             values[name.strip()] = value.strip().strip("\"'")
     return values
 
 
-def bounds(tier: str, *layers: Bounds) -> Bounds:
+def resolve_bounds(tier: str, *layers: Bounds) -> Bounds:
     """A tier's bounds with each later layer's set values on top."""
     if tier not in TIERS:
         raise InputError(f"There is no tier {tier!r}; choose one of: auto, {', '.join(TIERS)}")
     result = TIERS[tier]
     for layer in layers:
-        result = merged(result, layer)
+        result = merge_bounds(result, layer)
     return result
 
 
-def merged(under: Bounds, over: Bounds) -> Bounds:
-    chosen = {name: getattr(over, name) for name in _BOUNDS if getattr(over, name) is not None}
+def merge_bounds(under: Bounds, over: Bounds) -> Bounds:
+    chosen = {name: getattr(over, name) for name in _BOUND_VARIABLES if getattr(over, name) is not None}
     return replace(under, **chosen)
 
 
-def checked(given: Bounds) -> Bounds:
+def validate_bounds(given: Bounds) -> Bounds:
     """The bounds, if every one of them is above zero."""
-    for name in _BOUNDS:
+    for name in _BOUND_VARIABLES:
         value = getattr(given, name)
         if value is not None and not 0 < value < math.inf:
             raise InputError(f"The bound on {name} must be a number greater than 0, not {value:g}")
     return given
 
 
-def _bounds(values: Mapping[str, str]) -> Bounds:
-    found: dict[str, Any] = {name: _bound(values, *how) for name, how in _BOUNDS.items()}
+def _parse_bounds(values: Mapping[str, str]) -> Bounds:
+    found: dict[str, Any] = {name: _parse_positive_number(values, *how) for name, how in _BOUND_VARIABLES.items()}
     return Bounds(**found)
 
 
-def _review(values: Mapping[str, str]) -> ReviewRules:
+def _parse_review_rules(values: Mapping[str, str]) -> ReviewRules:
     usual = ReviewRules()
-    mark = _bound(values, "SUFFICE_REVIEW_PASS", float) or usual.pass_mark
+    mark = _parse_positive_number(values, "SUFFICE_REVIEW_PASS", float) or usual.pass_mark
     if mark > 10:
         raise InputError(f"SUFFICE_REVIEW_PASS={mark:g} cannot be reached: scores go from 0 to 10")
-    rounds = _bound(values, "MAX_WIGGUM_ROUNDS", int) or usual.rounds
+    rounds = _parse_positive_number(values, "MAX_WIGGUM_ROUNDS", int) or usual.rounds
     return ReviewRules(mark, int(rounds), values.get("SUFFICE_REVIEW_PANEL", "") not in ("", "0"))
 
 
-def _python_rounds(values: Mapping[str, str]) -> int:
+def _parse_python_rounds(values: Mapping[str, str]) -> int:
     if values.get("PYTHON_TOOL_ROUNDS", "").strip() == "0":
         return 0
-    return int(_bound(values, "PYTHON_TOOL_ROUNDS", int) or Settings().python_rounds)
+    return int(_parse_positive_number(values, "PYTHON_TOOL_ROUNDS", int) or Settings().python_rounds)
 
 
-def _bound(values: Mapping[str, str], name: str, kind: type[int] | type[float]) -> int | float | None:
+def _parse_positive_number(values: Mapping[str, str], name: str, kind: type[int] | type[float]) -> int | float | None:
     text = values.get(name, "").strip()
     if not text:
         return None
@@ -175,7 +175,7 @@ def _bound(values: Mapping[str, str], name: str, kind: type[int] | type[float]) 
     return number
 
 
-def _folder(values: Mapping[str, str], own: str, shared: str, usual: str) -> Path:
+def _resolve_folder(values: Mapping[str, str], own: str, shared: str, usual: str) -> Path:
     if values.get(own):
         return Path(values[own]).expanduser()
     base = Path(values[shared]) if values.get(shared) else Path.home() / usual

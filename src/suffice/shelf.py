@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from suffice.damage import Damaged, sqlite_errors
+from suffice.damage import CorruptCache, translate_sqlite_errors
 
-_WAIT_SECONDS = 30.0
-_AT_ONCE = 500  # Keys a statement: SQLite takes 999 in its oldest builds.
+_BUSY_TIMEOUT_SECONDS = 30.0
+_KEYS_PER_QUERY = 500  # Keys a statement: SQLite takes 999 in its oldest builds.
 
 
-class Shelf:
+class SqliteCache:
     """``name`` is what the user hears of it: ``vector cache``. ``path`` ``None`` keeps nothing. Thread-safe."""
 
     def __init__(self, path: Path | None, name: str, say: Callable[[str], None]) -> None:
@@ -30,30 +30,30 @@ class Shelf:
     def get(self, keys: Iterable[bytes]) -> dict[bytes, bytes]:
         """What is kept under these keys."""
         found: dict[bytes, bytes] = {}
-        with self._caring():
-            if (database := self._connected()) is not None:
-                for some in _portions(list(keys)):
+        with self._handle_errors():
+            if (database := self._connect()) is not None:
+                for some in _split_batches(list(keys)):
                     marks = ",".join("?" * len(some))
                     rows = database.execute(f"SELECT key, value FROM shelf WHERE key IN ({marks})", some)
                     found |= {key: value for key, value in rows if isinstance(value, bytes)}
         return found
 
     def put(self, items: Mapping[bytes, bytes]) -> None:
-        with self._caring():
-            if (database := self._connected()) is not None:
+        with self._handle_errors():
+            if (database := self._connect()) is not None:
                 with database:
                     database.executemany("INSERT OR REPLACE INTO shelf VALUES (?, ?)", items.items())
 
-    def drop_before(self, value: bytes) -> None:
+    def delete_before(self, value: bytes) -> None:
         """Delete what sorts before a value: for values that begin with a time."""
-        with self._caring():
-            if (database := self._connected()) is not None:
+        with self._handle_errors():
+            if (database := self._connect()) is not None:
                 with database:
                     database.execute("DELETE FROM shelf WHERE value < ?", (value,))
 
     def clear(self) -> None:
-        with self._caring():
-            if (database := self._connected()) is not None:
+        with self._handle_errors():
+            if (database := self._connect()) is not None:
                 with database:
                     database.execute("DELETE FROM shelf")
 
@@ -63,10 +63,10 @@ class Shelf:
             self._disconnect()
             self._path = None
 
-    def _connected(self) -> sqlite3.Connection | None:
+    def _connect(self) -> sqlite3.Connection | None:
         if self._database is None and self._path is not None:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            database = sqlite3.connect(self._path, timeout=_WAIT_SECONDS, check_same_thread=False)
+            database = sqlite3.connect(self._path, timeout=_BUSY_TIMEOUT_SECONDS, check_same_thread=False)
             self._database = database
             database.execute("PRAGMA journal_mode=WAL")
             database.execute("PRAGMA synchronous=NORMAL")
@@ -74,23 +74,23 @@ class Shelf:
         return self._database
 
     @contextmanager
-    def _caring(self) -> Iterator[None]:
+    def _handle_errors(self) -> Iterator[None]:
         """What goes wrong with the file inside means going on without it, or with a new one."""
         with self._lock:
             try:
-                with sqlite_errors():
+                with translate_sqlite_errors():
                     yield
             except OSError as error:
-                self._without(error)
-            except Damaged as error:
-                self._afresh(error)
+                self._disable(error)
+            except CorruptCache as error:
+                self._recreate(error)
 
-    def _without(self, reason: Exception) -> None:
+    def _disable(self, reason: Exception) -> None:
         self._say(f"The {self._name} {self._path} cannot be used ({reason}); going on without it.")
         self._disconnect()
         self._path = None
 
-    def _afresh(self, reason: Exception) -> None:
+    def _recreate(self, reason: Exception) -> None:
         """A damaged file is moved aside, not removed: it may be somebody else's."""
         if self._path is None:
             return
@@ -101,7 +101,7 @@ class Shelf:
             for suffix in ("-wal", "-shm"):
                 Path(f"{self._path}{suffix}").unlink(missing_ok=True)
         except OSError as error:
-            self._without(error)
+            self._disable(error)
             return
         self._say(f"The {self._name} was damaged ({reason}); it is now {aside} and a new one is begun.")
 
@@ -111,6 +111,6 @@ class Shelf:
             self._database = None
 
 
-def _portions(keys: list[bytes]) -> Iterator[list[bytes]]:
-    for start in range(0, len(keys), _AT_ONCE):
-        yield keys[start : start + _AT_ONCE]
+def _split_batches(keys: list[bytes]) -> Iterator[list[bytes]]:
+    for start in range(0, len(keys), _KEYS_PER_QUERY):
+        yield keys[start : start + _KEYS_PER_QUERY]

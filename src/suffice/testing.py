@@ -8,16 +8,16 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeVar, cast
 
-from suffice.asks import Ask
+from suffice.asks import Prompt
 from suffice.errors import ModelError, SearchError
-from suffice.memory.base import Mind
-from suffice.memory.predicates import Predicates
+from suffice.memory.base import MemoryContext
+from suffice.memory.predicates import OpenQuestions
 from suffice.models.base import Model, Reply
-from suffice.text.tokens import estimate_tokens, words
+from suffice.text.tokens import estimate_tokens, tokenize
 from suffice.types import Passage, Place, Query, Usage
 
 A = TypeVar("A")
-Answer = object | Exception | Callable[[Ask[object]], object]
+ScriptedAnswer = object | Exception | Callable[[Prompt[object]], object]
 
 
 class ScriptedModel:
@@ -27,22 +27,22 @@ class ScriptedModel:
     name = "scripted"
     local = True
 
-    def __init__(self, script: Mapping[str, Sequence[Answer]], *, usage: Usage | None = None) -> None:
+    def __init__(self, script: Mapping[str, Sequence[ScriptedAnswer]], *, usage: Usage | None = None) -> None:
         self._script = {role: list(answers) for role, answers in script.items()}
         self._usage = usage
-        self.asked: list[Ask[object]] = []
+        self.prompts: list[Prompt[object]] = []
 
-    async def __call__(self, ask: Ask[A]) -> Reply[A]:
-        self.asked.append(cast(Ask[object], ask))
-        answers = self._script.get(ask.role)
+    async def __call__(self, prompt: Prompt[A]) -> Reply[A]:
+        self.prompts.append(cast(Prompt[object], prompt))
+        answers = self._script.get(prompt.role)
         if not answers:
-            raise ModelError(f"The script has no answer for {ask.role!r}")
+            raise ModelError(f"The script has no answer for {prompt.role!r}")
         answer = answers.pop(0) if len(answers) > 1 else answers[0]
         if isinstance(answer, Exception):
             raise answer
         if callable(answer):
-            answer = answer(cast(Ask[object], ask))
-        usage = self._usage or Usage(1, estimate_tokens(ask.prompt()), estimate_tokens(repr(answer)))
+            answer = answer(cast(Prompt[object], prompt))
+        usage = self._usage or Usage(1, estimate_tokens(prompt.render()), estimate_tokens(repr(answer)))
         return Reply(cast(A, answer), usage)
 
 
@@ -54,21 +54,21 @@ class FixtureSearch:
 
     def __init__(
         self,
-        found: Mapping[str, Sequence[Passage] | Exception] | None = None,
+        results: Mapping[str, Sequence[Passage] | Exception] | None = None,
         default: Sequence[Passage] | Exception = (),
         *,
         delay: float = 0.0,
     ) -> None:
-        self._found = dict(found or {})
+        self._results = dict(results or {})
         self._default = default
         self._delay = delay
-        self.asked: list[str] = []
+        self.queries: list[str] = []
 
     async def __call__(self, query: Query, k: int) -> list[Passage]:
-        self.asked.append(query.text)
+        self.queries.append(query.text)
         if self._delay:
             await asyncio.sleep(self._delay)
-        result = self._found.get(query.text, self._default)
+        result = self._results.get(query.text, self._default)
         if isinstance(result, Exception):
             raise result
         return list(result)[:k]
@@ -78,33 +78,37 @@ class WordSearch:
     """A tiny real search: ranks given passages by how many words they share with the query."""
 
     def __init__(self, passages: Iterable[Passage]) -> None:
-        self._passages = [(set(words(f"{passage.title} {passage.text}")), passage) for passage in passages]
+        self._passages = [(set(tokenize(f"{passage.title} {passage.text}")), passage) for passage in passages]
 
     async def __call__(self, query: Query, k: int) -> list[Passage]:
-        wanted = set(words(query.text))
+        wanted = set(tokenize(query.text))
         ranked = sorted(self._passages, key=lambda item: -len(wanted & item[0]))
         return [passage for own, passage in ranked[:k] if wanted & own]
 
 
-def passage(id: str, text: str, title: str = "", *, path: str = "notes.txt", score: float | None = None) -> Passage:
+def make_passage(
+    id: str, text: str, title: str = "", *, path: str = "notes.txt", score: float | None = None
+) -> Passage:
     """A passage whose lines are counted from its text."""
     lines = (1, 1 + text.count("\n"))
     return Passage(id, text, title or id, Place(f"{path}", lines), "text", score)
 
 
-def mind(model: Model | None = None, *, refused: list[str] | None = None, grounded: bool = False) -> Mind:
+def make_memory_context(
+    model: Model | None = None, *, refused: list[str] | None = None, grounded: bool = False
+) -> MemoryContext:
     """What a memory is made with, outside a run: ``refused`` collects what it did not believe. Without a model none answers."""
     answers = model or ScriptedModel({})
 
-    async def ask(ask: Ask[A]) -> A | None:
+    async def ask(prompt: Prompt[A]) -> A | None:
         try:
-            return (await answers(ask)).answer
+            return (await answers(prompt)).answer
         except ModelError:
             return None
 
-    return Mind(ask, Predicates(), ([] if refused is None else refused).append, grounded)
+    return MemoryContext(ask, OpenQuestions(), ([] if refused is None else refused).append, grounded)
 
 
-def down(message: str = "the search is down", *, retryable: bool = False) -> SearchError:
+def make_search_error(message: str = "the search is down", *, retryable: bool = False) -> SearchError:
     """The error of a search that does not answer."""
     return SearchError(message, retryable=retryable)

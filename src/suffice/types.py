@@ -11,13 +11,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 Readings = Mapping[str, float | None]
-BELIEF = "belief"  # The kind of a note that says what is believed about passages and is none itself.
-COMPUTED = "computed"  # The kind of a passage that no search found: the output of a program and the program.
+BELIEF_KIND = "belief"  # The kind of a note that says what is believed about passages and is none itself.
+COMPUTED_KIND = "computed"  # The kind of a passage that no search found: the output of a program and the program.
 Promise = Literal["heuristic", "estimate", "guarantee"]
-Support = Literal["supported", "contradicted", "unsupported", "unknown"]
+SupportLabel = Literal["supported", "contradicted", "unsupported", "unknown"]
 Status = Literal["answered", "partial", "no_evidence", "failed"]
 
-ENDINGS = (
+STOP_REASONS = (
     "sufficient",
     "saturated",
     "exhausted",
@@ -157,7 +157,7 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
-class Earlier:
+class PriorRun:
     """What a follow-up builds on: an earlier run's evidence in order, its facts under the same handles, its queries."""
 
     run: str
@@ -250,13 +250,13 @@ class Claim:
 
     text: str
     citations: tuple[str, ...]
-    support: Support
+    support: SupportLabel
     spans: tuple[Span, ...] = ()
     note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Reviewed:
+class ReviewRound:
     """One evaluation of the written answer: S4's six scores, or unknown when it could not be read."""
 
     round: int
@@ -276,7 +276,7 @@ class Review:
     composite: float | None
     kept: int
     pass_mark: float
-    rounds: tuple[Reviewed, ...] = ()
+    rounds: tuple[ReviewRound, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,7 +325,7 @@ class RoleUsage:
 
 
 @dataclass(frozen=True, slots=True)
-class Bill:
+class UsageSummary:
     """The report's ``usage``: the whole run, and by role."""
 
     model: str
@@ -359,7 +359,7 @@ class Report:
     sources: tuple[Source, ...]
     claims: tuple[Claim, ...]
     stop: Stop
-    usage: Bill
+    usage: UsageSummary
     sufficient: bool | None
     confidence: float | None
     gaps: tuple[str, ...]

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from suffice import StopMonitor
-from suffice.adapters.rounds import OpenRound, passages_of, queries_of, with_notice
+from suffice.adapters.rounds import RoundCollector, append_notice, extract_passages, extract_queries
 from suffice.errors import InputError
 
 
@@ -14,7 +14,7 @@ def ask(monitor: StopMonitor, *turns: dict[str, object]) -> None:
     """Each turn's searches run at the same time. A list is what is found, an exception what is raised."""
 
     async def run() -> None:
-        open_round = OpenRound()
+        open_round = RoundCollector()
         for number, turn in enumerate(turns, 1):
 
             async def search(query: str, outcome: object, spent: int) -> object:
@@ -23,7 +23,7 @@ def ask(monitor: StopMonitor, *turns: dict[str, object]) -> None:
                         raise outcome
                     return outcome
 
-                return await open_round.search(monitor, [query], look, passages_of, spent)
+                return await open_round.search(monitor, [query], look, extract_passages, spent)
 
             await asyncio.gather(
                 *(search(query, outcome, 100 * number) for query, outcome in turn.items()), return_exceptions=True
@@ -64,26 +64,26 @@ def test_tokens_are_counted_by_round() -> None:
 
 
 def test_passages_may_be_objects() -> None:
-    found = passages_of([SimpleNamespace(id="1", text="a"), {"id": "2"}])
+    found = extract_passages([SimpleNamespace(id="1", text="a"), {"id": "2"}])
     assert [passage["id"] for passage in found] == ["1", "2"]
     assert found[0]["text"] == "a"
 
 
-@pytest.mark.parametrize("result", ["text", {"id": "1"}, None, [3], [{"text": "a"}], [SimpleNamespace(id=None)]])
+@pytest.highlight.parametrize("result", ["text", {"id": "1"}, None, [3], [{"text": "a"}], [SimpleNamespace(id=None)]])
 def test_what_is_no_list_of_passages(result: object) -> None:
     with pytest.raises(InputError, match="passages="):
-        passages_of(result)
+        extract_passages(result)
 
 
 def test_queries() -> None:
-    assert queries_of({"query": "a"}, "query") == ("a",)
-    assert queries_of({"questions": ["a", "b"]}, "questions") == ("a", "b")
+    assert extract_queries({"query": "a"}, "query") == ("a",)
+    assert extract_queries({"questions": ["a", "b"]}, "questions") == ("a", "b")
     with pytest.raises(InputError, match="query="):
-        queries_of({"q": "a"}, "query")
+        extract_queries({"q": "a"}, "query")
 
 
 def test_the_notice_keeps_the_results() -> None:
     monitor = StopMonitor("fixed(1)")
     ask(monitor, {"a": []})
-    assert str(with_notice("found", monitor.verdict)).startswith("found\n\nSearch is closed: ")
-    assert with_notice([1], monitor.verdict)["results"] == [1]  # type: ignore[index]
+    assert str(append_notice("found", monitor.verdict)).startswith("found\n\nSearch is closed: ")
+    assert append_notice([1], monitor.verdict)["results"] == [1]  # type: ignore[index]

@@ -8,14 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import suffice.asks as asks
-from suffice.asks import Ask, Draft, Extract, Reflect
-from suffice.asks.base import LEFT_OUT, words_of
-from suffice.asks.fitted import fitted
+from suffice.asks import Draft, Extract, Prompt, Reflect
+from suffice.asks.base import OMITTED_MARKER, render_value
+from suffice.asks.fitted import fit_to_budget
 from suffice.text.tokens import estimate_tokens
-from suffice.types import BELIEF, Note
+from suffice.types import BELIEF_KIND, Note
 
 CLASSES = sorted(
-    (kind for kind in vars(asks).values() if isinstance(kind, type) and issubclass(kind, Ask) and kind is not Ask),
+    (
+        kind
+        for kind in vars(asks).values()
+        if isinstance(kind, type) and issubclass(kind, Prompt) and kind is not Prompt
+    ),
     key=lambda kind: kind.role,
 )
 QUESTION = "Who built the bridge at Ardun, and when?"
@@ -28,7 +32,7 @@ NOTES = st.builds(
     TEXTS.filter(bool),
     st.lists(st.integers(1, 999).map("[{}]".format), max_size=2).map(tuple),
     st.text(max_size=60),
-    st.sampled_from(["text", "code", BELIEF]),
+    st.sampled_from(["text", "code", BELIEF_KIND]),
 )
 LINES = st.text(max_size=600)
 
@@ -39,7 +43,7 @@ def list_of(kind: type, name: str) -> object:
     return arguments[0] if len(arguments) == 2 and arguments[1] is Ellipsis else None
 
 
-def made(kind: type, draw) -> Ask:
+def made(kind: type, draw) -> Prompt:
     """An ask of this class with any inputs."""
     values = {}
     for item in fields(kind):
@@ -54,33 +58,33 @@ def made(kind: type, draw) -> Ask:
     return kind(**values)
 
 
-def handles(ask: Ask) -> list[str]:
-    lists = [getattr(ask, item.name) for item in fields(ask)]
+def handles(prompt: Prompt) -> list[str]:
+    lists = [getattr(prompt, item.name) for item in fields(prompt)]
     notes = [note for value in lists if isinstance(value, tuple) for note in value if isinstance(note, Note)]
     return sorted(handle for note in notes for handle in note.handles)
 
 
-@pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.role)
+@pytest.highlight.parametrize("kind", CLASSES, ids=lambda kind: kind.role)
 @given(data=st.data())
 def test_any_ask_fits_a_sane_budget(kind, data):
     ask = made(kind, data.draw)
-    least = fitted(ask, 0)
+    least = fit_to_budget(ask, 0)
     budget = data.draw(st.integers(least.tokens, least.tokens + 20_000))
-    fit = fitted(ask, budget)
-    prompt = fit.ask.prompt()
+    fit = fit_to_budget(ask, budget)
+    prompt = fit.ask.render()
     assert estimate_tokens(prompt) <= fit.tokens <= budget
     assert QUESTION in prompt or not hasattr(ask, "task")
     assert handles(fit.ask) == handles(ask)
     for item in fields(ask):
-        if item.name not in dict(kind.shrinks):
+        if item.name not in dict(kind.truncation_order):
             assert getattr(fit.ask, item.name) == getattr(ask, item.name)
         elif list_of(kind, item.name) is Note:
-            believed = [note for note in getattr(ask, item.name) if note.kind == BELIEF]
-            assert [note for note in getattr(fit.ask, item.name) if note.kind == BELIEF] == believed
+            believed = [note for note in getattr(ask, item.name) if note.kind == BELIEF_KIND]
+            assert [note for note in getattr(fit.ask, item.name) if note.kind == BELIEF_KIND] == believed
     assert (fit.shortened == 0) == (fit.ask == ask)
 
 
-@pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.role)
+@pytest.highlight.parametrize("kind", CLASSES, ids=lambda kind: kind.role)
 def test_the_least_prompt_is_small_however_much_is_found(kind):
     """What may not shrink is bounded by whoever makes the ask: with 500 long notes there is still a prompt of 4,000 tokens."""
     values = {}
@@ -91,26 +95,30 @@ def test_the_least_prompt_is_small_however_much_is_found(kind):
             tuple(Note(LONG, (f"[{n}]",), "A title") for n in range(500)) if element is Note else ("words " * 30,) * 500
         )
         values[item.name] = (
-            (many if item.name in dict(kind.shrinks) else many[:1]) if element else QUESTION if hint is str else 5
+            (many if item.name in dict(kind.truncation_order) else many[:1])
+            if element
+            else QUESTION
+            if hint is str
+            else 5
         )
-    assert fitted(kind(**values), 4_000).tokens <= 4_000
+    assert fit_to_budget(kind(**values), 4_000).tokens <= 4_000
 
 
-@pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.role)
+@pytest.highlight.parametrize("kind", CLASSES, ids=lambda kind: kind.role)
 def test_every_list_of_notes_may_shrink_or_is_bounded(kind):
     notes = {item.name for item in fields(kind) if list_of(kind, item.name) is Note}
-    assert notes - set(dict(kind.shrinks)) <= {"core"}, "declare it in `shrinks`, or bound it and name it here"
+    assert notes - set(dict(kind.truncation_order)) <= {"core"}, "declare it in `shrinks`, or bound it and name it here"
 
 
 def test_what_fits_is_left_alone():
-    ask = Draft(QUESTION, (Note(LONG, ("[1]",)),), (), ())
-    assert fitted(ask, 10_000).ask is ask
+    prompt = Draft(QUESTION, (Note(LONG, ("[1]",)),), (), ())
+    assert fit_to_budget(prompt, 10_000).ask is prompt
 
 
 def test_the_oldest_goes_first_and_only_as_much_as_needed():
     notes = tuple(Note(LONG, (f"[{n}]",), f"Page {n}") for n in range(1, 7))
-    ask = Draft(QUESTION, notes, (), ())
-    fit = fitted(ask, fitted(ask, 10**9).tokens - 1)
+    prompt = Draft(QUESTION, notes, (), ())
+    fit = fit_to_budget(prompt, fit_to_budget(prompt, 10**9).tokens - 1)
     assert [note.whole for note in fit.ask.notes] == [False, *[True] * 5]
     assert fit.ask.notes[0].text == "Ada built the bridge at Ardun in 1907.", (
         "the line that says most about the question"
@@ -120,35 +128,35 @@ def test_the_oldest_goes_first_and_only_as_much_as_needed():
 
 def test_of_an_observation_the_last_goes_first_for_the_best_stand_in_front():
     notes = tuple(Note(LONG, (f"[{n}]",)) for n in range(1, 4))
-    ask = Extract(QUESTION, (), (), notes)
-    fit = fitted(ask, fitted(ask, 10**9).tokens - 1)
+    prompt = Extract(QUESTION, (), (), notes)
+    fit = fit_to_budget(prompt, fit_to_budget(prompt, 10**9).tokens - 1)
     assert [note.whole for note in fit.ask.observation] == [True, True, False]
 
 
 def test_a_note_without_room_leaves_its_handle_and_the_prompt_says_so():
-    ask = Reflect(QUESTION, tuple(Note(LONG, (f"[{n}]",)) for n in range(1, 41)), ("asked",) * 30, (), (), 3)
-    least = fitted(ask, 0)
+    prompt = Reflect(QUESTION, tuple(Note(LONG, (f"[{n}]",)) for n in range(1, 41)), ("asked",) * 30, (), (), 3)
+    least = fit_to_budget(prompt, 0)
     assert [note.handles for note in least.ask.notes] == [tuple(f"[{n}]" for n in range(1, 41))]
-    assert f"[39] [40] {LEFT_OUT}" in least.ask.prompt()
+    assert f"[39] [40] {OMITTED_MARKER}" in least.ask.render()
     assert least.ask.asked == ()
 
 
 def test_a_fact_outlives_its_passages():
-    fact = Note("Ada built it in 1907.", ("[1]",), kind=BELIEF, whole=False)
-    ask = Draft(QUESTION, (fact, *(Note(LONG, (f"[{n}]",)) for n in range(1, 9))), (), ())
-    assert words_of(fact) in fitted(ask, 0).ask.prompt()
+    fact = Note("Ada built it in 1907.", ("[1]",), kind=BELIEF_KIND, whole=False)
+    prompt = Draft(QUESTION, (fact, *(Note(LONG, (f"[{n}]",)) for n in range(1, 9))), (), ())
+    assert render_value(fact) in fit_to_budget(prompt, 0).ask.render()
 
 
 def test_a_quote_of_one_sentence_is_the_last_to_go():
     quote = Note("Ada built the bridge at Ardun in 1907, says the plaque.", ("[1]",))
-    ask = Draft(QUESTION, (quote, Note(LONG, ("[2]",))), (), ())
-    fit = fitted(ask, fitted(ask, 10**9).tokens - 100)
+    prompt = Draft(QUESTION, (quote, Note(LONG, ("[2]",))), (), ())
+    fit = fit_to_budget(prompt, fit_to_budget(prompt, 10**9).tokens - 100)
     assert quote in fit.ask.notes
     assert fit.shortened == 1
 
 
 def test_fitting_twice_changes_nothing():
-    ask = Draft(QUESTION, tuple(Note(LONG, (f"[{n}]",)) for n in range(1, 41)), (), ())
-    once = fitted(ask, 900)
-    assert fitted(once.ask, 900).ask == once.ask
-    assert replace(once.ask, notes=()) == replace(ask, notes=())
+    prompt = Draft(QUESTION, tuple(Note(LONG, (f"[{n}]",)) for n in range(1, 41)), (), ())
+    once = fit_to_budget(prompt, 900)
+    assert fit_to_budget(once.ask, 900).ask == once.ask
+    assert replace(once.ask, notes=()) == replace(prompt, notes=())

@@ -8,13 +8,13 @@ import pytest
 
 from suffice import plugins
 from suffice.interventions import INTERVENTIONS
-from suffice.presets import PRESETS, choices
+from suffice.presets import PRESETS, list_strategies
 
 QUESTION = "Who decoded the waggle dance of the honeybee?"
 CAPS = {"ircot": 10, "react": 7, "memgpt": 12, "iterretgen": 4}
 
 
-@pytest.mark.parametrize("strategy", choices())
+@pytest.highlight.parametrize("strategy", list_strategies())
 def test_every_strategy_answers(suffice: Callable, docs: Path, strategy: str) -> None:
     ended = suffice("ask", QUESTION, "--docs", docs, "--alpha", 1, "--strategy", strategy, "--json")
     report = json.loads(ended.out)
@@ -24,7 +24,7 @@ def test_every_strategy_answers(suffice: Callable, docs: Path, strategy: str) ->
     assert report["metadata"]["strategy"] == strategy
 
 
-@pytest.mark.parametrize("memory", plugins.names("memories"))
+@pytest.highlight.parametrize("memory", plugins.list_plugins("memories"))
 def test_every_memory_can_be_chosen(suffice: Callable, docs: Path, memory: str) -> None:
     words = ("--strategy", "react", "--memory", memory, "--leads", "--json")
     report = json.loads(suffice("ask", QUESTION, "--docs", docs, "--alpha", 1, *words).out)
@@ -33,14 +33,14 @@ def test_every_memory_can_be_chosen(suffice: Callable, docs: Path, memory: str) 
     assert "waggle dance" in report["final_answer"]
 
 
-@pytest.mark.parametrize("strategy", CAPS)
+@pytest.highlight.parametrize("strategy", CAPS)
 def test_a_harness_finds_the_answer(suffice: Callable, docs: Path, strategy: str) -> None:
     ended = suffice("ask", QUESTION, "--docs", docs, "--alpha", 1, "--strategy", strategy)
     assert "Karl von Frisch decoded the dance in 1927." in " ".join(ended.out.split())
 
 
-@pytest.mark.parametrize("strategy", CAPS)
-@pytest.mark.parametrize("tier", ["simple", "deep"])
+@pytest.highlight.parametrize("strategy", CAPS)
+@pytest.highlight.parametrize("tier", ["simple", "deep"])
 def test_a_harness_brings_its_own_cap(suffice: Callable, docs: Path, strategy: str, tier: str) -> None:
     words = ("--strategy", strategy, "--tier", tier, "--json")
     report = json.loads(suffice("ask", QUESTION, "--docs", docs, "--alpha", 1, *words).out)
@@ -65,12 +65,12 @@ def test_a_gate_can_be_dropped_into_a_harness(suffice: Callable, docs: Path) -> 
 def test_the_help_lists_what_is_installed(suffice: Callable) -> None:
     for _ in range(2):
         shown = " ".join(suffice("ask", "--help").out.split())
-        assert f"How to search: {', '.join(choices())}." in shown
-        assert f"What to remember: {', '.join(plugins.names('memories'))}." in shown
+        assert f"How to search: {', '.join(list_strategies())}." in shown
+        assert f"What to remember: {', '.join(plugins.list_plugins('memories'))}." in shown
         assert f"A remedy; may be repeated: {', '.join(INTERVENTIONS)}." in shown
 
 
 def test_every_preset_names_parts_that_exist() -> None:
     for preset in PRESETS.values():
-        assert plugins.find("strategies", preset.strategy)
-        assert plugins.find("memories", preset.memory)
+        assert plugins.load_plugin("strategies", preset.strategy)
+        assert plugins.load_plugin("memories", preset.memory)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from mcp import Client, StdioServerParameters
 
-from suffice.doors.mcp import server
+from suffice.doors.mcp import build_server
 from suffice.front import Options
 
 RIVER = "The Ilse rises on the Brocken. It flows through Ilsenburg and meets the Oker near Börßum.\n"
@@ -38,7 +38,7 @@ def talk(docs: Path, *calls: tuple[str, dict[str, Any]], heard: list[str] | None
 
     async def work() -> list[tuple[bool, str]]:
         answers = []
-        async with Client(server(Options(docs=[docs], model="extractive", alpha=1.0))) as client:
+        async with Client(build_server(Options(docs=[docs], model="extractive", alpha=1.0))) as client:
             for name, arguments in calls:
                 result = await client.call_tool(name, arguments, progress_callback=note)
                 answers.append((bool(result.is_error), "".join(part.text for part in result.content)))
@@ -70,7 +70,7 @@ def test_search_then_fetch_only_what_was_shown(docs: Path) -> None:
 
 def test_a_stop_is_explained_and_another_gate_tried(docs: Path) -> None:
     async def work() -> tuple[str, str]:
-        async with Client(server(Options(docs=[docs], model="extractive", alpha=1.0))) as client:
+        async with Client(build_server(Options(docs=[docs], model="extractive", alpha=1.0))) as client:
             answer = await client.call_tool("research", {"question": "Where does the Ilse rise?"})
             run = answer.content[0].text.rsplit("run: ", 1)[1].strip()
             why = await client.call_tool("explain_stop", {"run": run, "stop": "fixed(1)"})
@@ -84,7 +84,7 @@ def test_a_stop_is_explained_and_another_gate_tried(docs: Path) -> None:
     assert "may not name a file" in refused
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     ("tool", "arguments", "words"),
     [
         ("research", {"question": "  "}, "question is empty"),

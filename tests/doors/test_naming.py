@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from suffice.doors.naming import named_file
+from suffice.doors.naming import extract_output_file
 from suffice.errors import InputError
 
 
@@ -14,7 +14,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     ("task", "kept", "path"),
     [
         ("Who built it? Save it to bridge.md", "Who built it?", "bridge.md"),
@@ -24,10 +24,10 @@ def folder(tmp_path, monkeypatch):
     ],
 )
 def test_an_instruction_at_the_end(task, kept, path):
-    assert named_file(task) == (kept, Path(path))
+    assert extract_output_file(task) == (kept, Path(path))
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     "task",
     [
         "How do I write to config.json?",
@@ -39,18 +39,18 @@ def test_an_instruction_at_the_end(task, kept, path):
     ],
 )
 def test_anything_else_is_part_of_the_question(task):
-    assert named_file(task) == (task, None)
+    assert extract_output_file(task) == (task, None)
 
 
-@pytest.mark.parametrize("path", ["../x.md", "/tmp/x.md", "a/../../x.md", "link/x.md"])
+@pytest.highlight.parametrize("path", ["../x.md", "/tmp/x.md", "a/../../x.md", "link/x.md"])
 def test_never_outside_the_working_directory(path, folder):
     (folder / "link").symlink_to("/tmp")
     with pytest.raises(InputError, match="not below the working directory"):
-        named_file(f"Who built it? Save it to {path}")
+        extract_output_file(f"Who built it? Save it to {path}")
 
 
 def test_never_over_a_file_that_is_there(folder):
     (folder / "mine.md").write_text("precious")
     with pytest.raises(InputError, match="there already"):
-        named_file("Who built it? Save it to mine.md")
+        extract_output_file("Who built it? Save it to mine.md")
     assert (folder / "mine.md").read_text() == "precious"

@@ -8,7 +8,7 @@ import pytest
 from little_web import LittleWeb
 
 from suffice import research
-from suffice.events import Event, PageRead, Screened
+from suffice.events import Event, InjectionsStripped, PageRead
 from suffice.write.codec import dumps
 
 QUESTION = "Who designed the Sorrel lighthouse and when was it first lit?"
@@ -20,7 +20,7 @@ def web(monkeypatch: pytest.MonkeyPatch) -> Iterator[LittleWeb]:
     with LittleWeb() as little:
         monkeypatch.setenv("SEARXNG_URL", little.url)
         monkeypatch.setenv("SUFFICE_ALLOW_HOSTS", little.host)
-        monkeypatch.setattr("suffice.search.resilience.LONGEST_WAIT", 0.01)
+        monkeypatch.setattr("suffice.search.resilience.MAX_WAIT_SECONDS", 0.01)
         yield little
 
 
@@ -60,7 +60,7 @@ def test_a_pdf_answers_too(web):
     assert "7.4 metres" in report["final_answer"]
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     "path", ["/error/x", "/reset/x", "/bomb/x", "/private/x", "/to?u=http://169.254.169.254/", "http://10.0.0.1/"]
 )
 def test_a_page_that_cannot_be_read_costs_nothing_but_a_line_in_the_log(web, path):
@@ -72,7 +72,7 @@ def test_a_page_that_cannot_be_read_costs_nothing_but_a_line_in_the_log(web, pat
     assert [failure["where"] for failure in report["error_log"]] == ["page"]
 
 
-@pytest.mark.parametrize("fault", ["500", "429", "401", "reset", "garbage"])
+@pytest.highlight.parametrize("fault", ["500", "429", "401", "reset", "garbage"])
 def test_a_search_that_keeps_failing_ends_the_run_by_its_name(web, fault):
     web.search_fault = fault
     report, _ = asked(QUESTION)
@@ -97,7 +97,7 @@ def test_a_page_that_commands_the_model_is_read_and_not_obeyed(web):
     assert "Tomas Brill" in report["final_answer"]
     assert "PWNED" not in json.dumps(report)
     assert "evil.example" not in json.dumps(report)
-    assert any("PWNED" in line for event in events if isinstance(event, Screened) for line in event.lines)
+    assert any("PWNED" in line for event in events if isinstance(event, InjectionsStripped) for line in event.lines)
 
 
 def test_without_leave_the_page_reader_stays_off_this_machine(web, monkeypatch):

@@ -7,12 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from suffice.gates import Gate, budget, exhaustion, fixed, saturation, sufficiency
-from suffice.gates.leaf import Leaf
+from suffice.gates.leaf import LeafGate
 
 quick = settings(deadline=None, max_examples=150)
 
 
-class says(Leaf):
+class says(LeafGate):
     """A gate that stops when its own reading is 1: what a stranger would write."""
 
     def __init__(self, name):
@@ -21,7 +21,7 @@ class says(Leaf):
         self.needs = frozenset({name})
 
     def judge(self, readings, seed=0):
-        return self.at_least(self.name, readings, 1, f"ended_{self.name}", f"{self.name} is there")
+        return self.judge_at_least(self.name, readings, 1, f"ended_{self.name}", f"{self.name} is there")
 
 
 A, B, C = says("a"), says("b"), says("c")
@@ -74,7 +74,7 @@ def expected(tree, history):
     )
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     ("left", "right", "both", "either"),
     [
         (None, True, None, True),
@@ -187,7 +187,7 @@ def test_patience_wants_the_rounds_to_be_consecutive():
     assert [gate.judge(fires[:n]).stop for n in range(1, 7)] == [False, False, False, None, False, True]
 
 
-@pytest.mark.parametrize("chance", [0.0, 0.15, 0.5, 1.0])
+@pytest.highlight.parametrize("chance", [0.0, 0.15, 0.5, 1.0])
 def test_epsilon_ignores_stops_with_its_probability(chance):
     gate = A.epsilon(chance)
     seeds = 4000
@@ -228,7 +228,7 @@ def test_equal_gates_are_equal_by_what_they_say():
     assert fixed(3) != fixed(4)
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     "make",
     [
         lambda: A.after(-1),

@@ -4,7 +4,7 @@ import pytest
 
 from suffice.errors import InputError
 from suffice.gates import budget, exhaustion, saturation
-from suffice.gates.parse import parse
+from suffice.gates.parse import parse_gate
 from suffice.monitor import StopMonitor
 
 GATE = saturation().floor(1800)
@@ -60,14 +60,14 @@ def test_the_leaves_of_a_composed_gate_are_still_shown():
 
 def test_it_reads_back_as_it_is_written():
     text = "saturation.after(2).epsilon(0.15).floor(1800)"
-    assert str(parse(text)) == text
-    assert {"evidence.chars", "novelty.words"} <= parse(text).needs
+    assert str(parse_gate(text)) == text
+    assert {"evidence.chars", "novelty.words"} <= parse_gate(text).needs
 
 
-@pytest.mark.parametrize("text", ["saturation.floor(0)", "saturation.floor(1.5)", "saturation.floor(x)"])
+@pytest.highlight.parametrize("text", ["saturation.floor(0)", "saturation.floor(1.5)", "saturation.floor(x)"])
 def test_a_floor_that_is_none(text):
     with pytest.raises(InputError):
-        parse(text)
+        parse_gate(text)
 
 
 def test_in_somebody_elses_loop():

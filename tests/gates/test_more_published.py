@@ -7,8 +7,8 @@ from sights import Hit
 
 from suffice.gates import gain, judged, predicates, recall, unseen
 from suffice.measure.recall import p_recall_below
-from suffice.meters.base import Context
-from suffice.meters.meaning import Coverage
+from suffice.meters.base import MeterContext
+from suffice.meters.meaning import CoverageMeter
 
 
 def embed(texts):
@@ -21,7 +21,7 @@ COPPER, SILVER = (Sight((Hit(word, f"{word} is a metal"),)) for word in ("copper
 
 def covered(*sights, outline_before=None):
     """Readings of a coverage meter; ``outline_before`` says before which round the topics change."""
-    meter = Coverage(Context("Compare Copper with Silver", frozenset(), embed))
+    meter = CoverageMeter(MeterContext("Compare Copper with Silver", frozenset(), embed))
     readings = []
     for number, sight in enumerate(sights):
         if number == outline_before:
@@ -75,11 +75,11 @@ def test_searches_without_results_from_the_start():
 
 
 def test_without_an_embedding_model_gain_abstains():
-    meter = Coverage(Context("Compare Copper with Silver"))
+    meter = CoverageMeter(MeterContext("Compare Copper with Silver"))
     assert gain().judge([meter.read(COPPER), meter.read(COPPER)]).stop is None
 
 
-@pytest.mark.parametrize("options", [{"eps": 0}, {"eps": -1}, {"w": 0}, {"w": 1.5}])
+@pytest.highlight.parametrize("options", [{"eps": 0}, {"eps": -1}, {"w": 0}, {"w": 1.5}])
 def test_gain_refuses_settings_without_meaning(options):
     with pytest.raises(ValueError, match="gain"):
         gain(**options)
@@ -98,7 +98,7 @@ def test_unseen_states_its_estimate():
     assert unseen(0).judge([{"unseen.mass": 0.0}]).stop is True
 
 
-@pytest.mark.parametrize("mass", [-0.1, 1, 2])
+@pytest.highlight.parametrize("mass", [-0.1, 1, 2])
 def test_unseen_refuses_masses_without_meaning(mass):
     with pytest.raises(ValueError, match="unseen"):
         unseen(mass)
@@ -121,7 +121,7 @@ def test_judged_reads_its_own_style_only():
 SAMPLE = {"recall.found": 18.0, "recall.unseen": 200.0, "recall.drawn": 190.0, "recall.hits": 0.0}
 
 
-@pytest.mark.parametrize("missing", sorted(SAMPLE))
+@pytest.highlight.parametrize("missing", sorted(SAMPLE))
 def test_recall_without_a_whole_sample_abstains_and_says_so(missing):
     verdict = recall().judge([{**SAMPLE, missing: None}])
     assert verdict.stop is None
@@ -142,7 +142,7 @@ def test_recall_is_not_ruled_out_by_few_draws_or_by_many_finds():
     assert recall().judge([{**SAMPLE, "recall.drawn": 100.0, "recall.hits": 20.0}]).stop is False
 
 
-@pytest.mark.parametrize("options", [{"target": 0}, {"target": 1}, {"confidence": 0}, {"confidence": 1}])
+@pytest.highlight.parametrize("options", [{"target": 0}, {"target": 1}, {"confidence": 0}, {"confidence": 1}])
 def test_recall_refuses_settings_without_meaning(options):
     with pytest.raises(ValueError, match="recall"):
         recall(**options)

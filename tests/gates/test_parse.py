@@ -18,7 +18,7 @@ from suffice.gates import (
     unseen,
     worth,
 )
-from suffice.gates.parse import parse
+from suffice.gates.parse import parse_gate
 
 quick = settings(deadline=None, max_examples=200)
 
@@ -76,14 +76,14 @@ rounds = st.fixed_dictionaries(
 @quick
 @given(gates, st.lists(rounds, min_size=1, max_size=5), st.integers(0, 99))
 def test_a_gate_prints_as_text_that_parses_back_to_the_same_gate(gate, readings, seed):
-    again = parse(str(gate))
+    again = parse_gate(str(gate))
     assert again == gate
     assert str(again) == str(gate)
     assert again.needs == gate.needs
     assert again.judge(readings, seed) == gate.judge(readings, seed)
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     ("text", "gate"),
     [
         ("saturation", saturation()),
@@ -107,7 +107,7 @@ def test_a_gate_prints_as_text_that_parses_back_to_the_same_gate(gate, readings,
     ],
 )
 def test_texts_as_users_write_them(text, gate):
-    assert parse(text) == gate
+    assert parse_gate(text) == gate
 
 
 MALFORMED = [
@@ -205,10 +205,10 @@ MALFORMED = [
 ]
 
 
-@pytest.mark.parametrize("text", MALFORMED, ids=lambda text: text[:40] or "empty")
+@pytest.highlight.parametrize("text", MALFORMED, ids=lambda text: text[:40] or "empty")
 def test_malformed_text_is_refused_in_one_line(text):
     with pytest.raises(InputError) as refused:
-        parse(text)
+        parse_gate(text)
     assert str(refused.value).strip()
     assert len(str(refused.value).splitlines()) == 1
     assert "__init__" not in str(refused.value)
@@ -216,11 +216,11 @@ def test_malformed_text_is_refused_in_one_line(text):
 
 def test_the_refusal_says_where_and_how_to_mend_it():
     with pytest.raises(InputError, match="character 14"):
-        parse("saturation | ?")
+        parse_gate("saturation | ?")
     with pytest.raises(InputError, match="did you mean 'saturation'"):
-        parse("saturaton")
+        parse_gate("saturaton")
     with pytest.raises(InputError, match="after"):
-        parse("saturation.before(2)")
+        parse_gate("saturation.before(2)")
 
 
 def test_nothing_is_evaluated(monkeypatch):
@@ -231,7 +231,7 @@ def test_nothing_is_evaluated(monkeypatch):
     monkeypatch.setattr("builtins.exec", never)
     for text in ("eval('1')", "exec('1')", "budget(rounds=eval('1'))", "fixed(2).__init__(3)", "fixed.k(2)"):
         with pytest.raises(InputError):
-            parse(text)
+            parse_gate(text)
 
 
 @settings(deadline=None, max_examples=400)
@@ -239,17 +239,17 @@ def test_nothing_is_evaluated(monkeypatch):
 def test_any_text_is_a_gate_or_an_input_error(text):
     refusal, gate = "", None
     try:
-        gate = parse(text)
+        gate = parse_gate(text)
     except InputError as refused:
         refusal = str(refused)
     assert len(refusal.splitlines()) <= 1
-    assert gate is None or parse(str(gate)) == gate
+    assert gate is None or parse_gate(str(gate)) == gate
 
 
-@pytest.mark.parametrize("joint", [".after(1)", " | fixed(2)", " & fixed(2)"])
+@pytest.highlight.parametrize("joint", [".after(1)", " | fixed(2)", " & fixed(2)"])
 def test_a_very_long_text_is_a_usable_gate_or_an_input_error(joint):
     try:
-        gate = parse("saturation" + joint * 3000)
+        gate = parse_gate("saturation" + joint * 3000)
     except InputError:
         return
     assert gate.judge([{"novelty.words": 0.0, "spend.rounds": 2.0}]).gate

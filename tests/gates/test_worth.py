@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from suffice.gates.parse import parse
-from suffice.gates.worth import chance, load, worth
+from suffice.gates.parse import parse_gate
+from suffice.gates.worth import estimate_gain, load_weights, worth
 
 TEXT = {
     "worth.missing_names": 1.0,
@@ -24,7 +24,7 @@ def rounds(count, **last):
     return [{**SPENT}] * (count - 1) + [{**SPENT, **last}]
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     ("readings", "level"),
     [
         ({**TEXT, "sufficiency.model": 0.7}, "text+reader"),
@@ -39,7 +39,7 @@ def rounds(count, **last):
     ],
 )
 def test_the_richest_level_whose_signals_are_known_is_used(readings, level):
-    assert chance(readings, 2, load(None)).level == level
+    assert estimate_gain(readings, 2, load_weights(None)).level == level
 
 
 def test_the_shipped_file_says_where_it_comes_from():
@@ -58,8 +58,8 @@ unit = st.floats(0, 1)
 def test_contributions_sum_to_the_log_odds(number, missing, pair, second, lead, sure):
     readings = {**TEXT, "worth.missing_names": float(missing), "worth.pair_cover": pair, "worth.second_adds": second}
     readings |= {"worth.standout": lead, "sufficiency.model": sure}
-    weights = load(None)
-    found = chance(readings, number, weights)
+    weights = load_weights(None)
+    found = estimate_gain(readings, number, weights)
     bias = next(bias for name, bias, _ in weights.levels if name == found.level)
     assert 0 < found.p < 1
     assert math.log(found.p / (1 - found.p)) == pytest.approx(bias + sum(found.contributions.values()))
@@ -67,7 +67,7 @@ def test_contributions_sum_to_the_log_odds(number, missing, pair, second, lead, 
 
 def test_the_signals_pull_the_way_they_should():
     def p(number=2, **changed):
-        return chance({**TEXT, **changed}, number, load(None)).p
+        return estimate_gain({**TEXT, **changed}, number, load_weights(None)).p
 
     assert p(5) < p(2) < p(1)
     assert p(**{"worth.missing_names": 4.0}) > p(**{"worth.missing_names": 0.0})
@@ -106,7 +106,7 @@ def test_it_needs_fewer_rounds_the_dearer_a_round_is():
     assert stops[0] > stops[-1]
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     "readings", [[], [{}], [{"novelty.words": 3.0}], [{**TEXT}], [{**SPENT}, {"novelty.words": 1.0}]]
 )
 def test_before_the_round_is_read_it_does_not_judge(readings):
@@ -133,8 +133,8 @@ def test_a_file_of_ones_own(tmp_path):
 def test_it_prints_as_text_that_parses_back(tmp_path):
     file = write(tmp_path / "own.json")
     for gate in (worth(), worth(0.05), worth(price=0.3, file=file), worth(file=file)):
-        assert parse(str(gate)) == gate
-        assert parse(str(gate)).price == gate.price
+        assert parse_gate(str(gate)) == gate
+        assert parse_gate(str(gate)).price == gate.price
     assert str(worth()) == "worth"
     assert str(worth(0.15)) == "worth(price=0.15)"
 
@@ -147,13 +147,13 @@ def test_extreme_weights_do_not_break_it(tmp_path):
     assert worth(file=write(tmp_path / "own2.json", levels=[level])).judge(rounds(1)).stop is False
 
 
-@pytest.mark.parametrize("price", [0, 1, -0.1, 1.5, math.nan])
+@pytest.highlight.parametrize("price", [0, 1, -0.1, 1.5, math.nan])
 def test_a_price_is_a_probability(price):
     with pytest.raises(ValueError, match="between 0 and 1"):
         worth(price=price)
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     "text",
     [
         "",

@@ -9,10 +9,10 @@ from reliability.story import TASK, Killer, Ledger, preparing
 from suffice.errors import InputError
 from suffice.front import Options
 from suffice.jobs import alone
-from suffice.jobs.orders import Order
+from suffice.jobs.orders import JobRequest
 
 RUN = "20260101T000000-0000abcd"
-ORDER = Order(TASK, Options(strategy="reflect", stop="sufficiency", review=False), folder=".")
+ORDER = JobRequest(TASK, Options(strategy="reflect", stop="sufficiency", review=False), folder=".")
 
 
 async def setup(ledger):
@@ -25,22 +25,24 @@ def test_interrupted_and_taken_up(tmp_path):
     seen = []
 
     async def interrupted():
-        working = asyncio.ensure_future(alone.work(RUN, ORDER, await setup(ledger), tmp_path, seen.append, again=False))
+        working = asyncio.ensure_future(
+            alone.run_local(RUN, ORDER, await setup(ledger), tmp_path, seen.append, resume=False)
+        )
         while killer.calls < 5:
             await asyncio.sleep(0.001)
         with pytest.raises(InputError, match="Another process"):
-            await alone.work(RUN, ORDER, await setup(ledger), tmp_path, seen.append, again=True)
+            await alone.run_local(RUN, ORDER, await setup(ledger), tmp_path, seen.append, resume=True)
         working.cancel()
         return await working
 
     report = asyncio.run(interrupted())
     assert report.stop.reason == "cancelled"
     assert report.run == RUN
-    assert [left.run for left in alone.unfinished(tmp_path)] == [RUN]
-    assert alone.ordered(RUN, tmp_path) == ORDER
+    assert [left.run for left in alone.list_unfinished(tmp_path)] == [RUN]
+    assert alone.load_request(RUN, tmp_path) == ORDER
 
     async def taken_up():
-        return await alone.work(RUN, ORDER, await setup(ledger), tmp_path, seen.append, again=True)
+        return await alone.run_local(RUN, ORDER, await setup(ledger), tmp_path, seen.append, resume=True)
 
     report = asyncio.run(taken_up())
     assert report.status == "answered"
@@ -49,11 +51,11 @@ def test_interrupted_and_taken_up(tmp_path):
     again = [call for call in set(paid) if paid.count(call) > 1]
     assert len(again) <= 2
     assert all(call.startswith("search") for call in again)
-    assert alone.unfinished(tmp_path) == []
+    assert alone.list_unfinished(tmp_path) == []
     assert list((tmp_path / "unfinished").iterdir()) == []
 
 
-@pytest.mark.parametrize("name", ["nope", "../../etc/passwd", ""])
+@pytest.highlight.parametrize("name", ["nope", "../../etc/passwd", ""])
 def test_a_run_that_is_not_there(tmp_path, name):
     with pytest.raises(InputError, match="suffice resume without a name"):
-        alone.ordered(name, tmp_path)
+        alone.load_request(name, tmp_path)

@@ -10,8 +10,8 @@ from suffice.errors import CutOff, InputError, ModelOutputError, SearchError, Se
 from suffice.jobs import journal as journals
 from suffice.jobs.durable import DurableModel, DurableSearch
 from suffice.jobs.journal import Journal
-from suffice.models.base import Reply, spending
-from suffice.models.counted import Counted
+from suffice.models.base import Reply, usage_listener
+from suffice.models.counted import UsageTrackingModel
 from suffice.testing import FixtureSearch, ScriptedModel
 from suffice.types import Failure, Query, Usage
 
@@ -32,7 +32,7 @@ class Book:
         async def is_stopped():
             return stopped
 
-        return Journal(dict(self.kept), stopped=is_stopped, suspended=lambda: False)
+        return Journal(dict(self.kept), is_cancelled=is_stopped, is_suspending=lambda: False)
 
 
 @pytest.fixture
@@ -51,8 +51,8 @@ def twice(book, calls):
 
 
 class Telling(ScriptedModel):
-    async def __call__(self, ask):
-        reply = await super().__call__(ask)
+    async def __call__(self, prompt):
+        reply = await super().__call__(prompt)
         return Reply(reply.answer, Usage(2, 30, 4, 0.25), (Failure("plan", "Rate", "too fast", True, 1),))
 
 
@@ -74,7 +74,7 @@ def test_answers_come_back_whole(book):
     assert live[0].failures[0].kind == "Rate"
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     "error",
     [
         ModelOutputError(
@@ -101,7 +101,7 @@ def test_a_search_keeps_what_it_survived(book):
 
     async def caught(model, search):
         with pytest.raises(SearchRefused) as raised:
-            await search.reporting(heard.append)(Query("bridge"), 3)
+            await search.with_failure_listener(heard.append)(Query("bridge"), 3)
         return raised.value
 
     play = twice(book, [caught])
@@ -111,8 +111,8 @@ def test_a_search_keeps_what_it_survived(book):
 
 
 def test_the_same_question_twice_is_two_calls(book):
-    ask = Plan("Who?", 3)
-    calls = [lambda model, search: model(ask), lambda model, search: model(ask)]
+    prompt = Plan("Who?", 3)
+    calls = [lambda model, search: model(prompt), lambda model, search: model(prompt)]
     play = twice(book, calls)
     live, _ = asyncio.run(play(ScriptedModel({"plan": [plan("one"), plan("two")]}), NOWHERE))
     again, _ = asyncio.run(play(NOBODY, NOWHERE))
@@ -139,7 +139,7 @@ def test_calls_at_the_same_time_may_end_in_any_order(book):
 
 def test_a_call_that_time_cut_off_is_cut_off_again_at_once(book):
     class Never(ScriptedModel):
-        async def __call__(self, ask):
+        async def __call__(self, prompt):
             await asyncio.sleep(60)
 
     async def limited(model):
@@ -154,9 +154,9 @@ def test_a_call_that_time_cut_off_is_cut_off_again_at_once(book):
 
 def test_what_a_call_had_cost_when_it_was_cut_off_is_billed_the_same_again(book):
     class Spends(ScriptedModel):
-        async def __call__(self, ask):
+        async def __call__(self, prompt):
             for usage in (Usage(1, 30, 4, 0.25), Usage(1, 20, 0, 0.5, estimated=1)):
-                spending.get()(usage)
+                usage_listener.get()(usage)
             await asyncio.sleep(60)
 
     async def limited(model):
@@ -165,7 +165,7 @@ def test_what_a_call_had_cost_when_it_was_cut_off_is_billed_the_same_again(book)
 
     bills = []
     for model in (Spends({}), NOBODY):
-        counted = Counted(DurableModel(model, book.journal()))
+        counted = UsageTrackingModel(DurableModel(model, book.journal()))
         with pytest.raises(TimeoutError):
             asyncio.run(limited(counted))
         bills.append(counted.by_role)
@@ -174,16 +174,16 @@ def test_what_a_call_had_cost_when_it_was_cut_off_is_billed_the_same_again(book)
 
 def test_the_clock_ticks_at_steps_and_ticks_the_same_again(book):
     class Slow(ScriptedModel):
-        async def __call__(self, ask):
+        async def __call__(self, prompt):
             await asyncio.sleep(0.02)
-            return await super().__call__(ask)
+            return await super().__call__(prompt)
 
-    ask = Plan("Who?", 3)
+    prompt = Plan("Who?", 3)
     read = []
 
     async def readings(model, search):
         read.append(model._journal.clock())
-        await model(ask)
+        await model(prompt)
         read.append(model._journal.clock())
 
     play = twice(book, [readings])

@@ -1,13 +1,13 @@
 """Events are numbered the same whenever a run is gone through, however its draft comes about."""
 
 from suffice.events import Drafting, Searching, Writing
-from suffice.jobs.numbering import APART, Numbering, lasting
+from suffice.jobs.numbering import EVENT_STRIDE, EventNumbering, count_lasting_events
 
 PIECES = [Drafting("one"), Drafting("two")]
 
 
 def numbered(events, last=0):
-    numbers = Numbering(last)
+    numbers = EventNumbering(last)
     return [pair for event in events for pair in numbers.of(event)]
 
 
@@ -16,7 +16,7 @@ def test_pieces_of_a_draft_do_not_shift_what_lasts():
     again = numbered([Searching(1, ()), Writing(3), Writing(4)], last=live[-1][0])
     assert [pair for pair in live if not isinstance(pair[1], Drafting)] == again
     assert [number for number, _ in live] == sorted({number for number, _ in live})
-    assert lasting(live[-1][0]) == 3
+    assert count_lasting_events(live[-1][0]) == 3
 
 
 def test_a_draft_that_begins_anew_says_so_behind_what_is_there():
@@ -29,6 +29,6 @@ def test_a_draft_that_begins_anew_says_so_behind_what_is_there():
 
 
 def test_a_draft_without_end_does_not_run_into_the_next_event():
-    numbers = [number for number, _ in numbered([Writing(1), *[Drafting("x")] * 2 * APART, Writing(2)])]
+    numbers = [number for number, _ in numbered([Writing(1), *[Drafting("x")] * 2 * EVENT_STRIDE, Writing(2)])]
     assert numbers == sorted(set(numbers))
-    assert numbers[-1] == 2 * APART
+    assert numbers[-1] == 2 * EVENT_STRIDE

@@ -11,24 +11,26 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from prometheus_client import generate_latest
 
-from suffice.front import Options, prepare
+from suffice.front import Options, prepare_run
 from suffice.jobs import watch
-from suffice.pipeline import stream
-from suffice.testing import FixtureSearch, WordSearch, down, passage
+from suffice.pipeline import run_pipeline
+from suffice.testing import FixtureSearch, WordSearch, make_passage, make_search_error
 
 SECRET = "Which pastry does the minister prefer?"
-ROWS = [passage(f"p{n}", f"The minister prefers a pastry with {fruit}.") for n, fruit in enumerate(("plum", "pear"))]
+ROWS = [
+    make_passage(f"p{n}", f"The minister prefers a pastry with {fruit}.") for n, fruit in enumerate(("plum", "pear"))
+]
 
 
 def seen(search: object, task: str = SECRET) -> list[dict]:
     """The log lines of a run."""
     lines = io.StringIO()
-    watch.configure(lines)
+    watch.configure_logging(lines)
 
     async def work() -> None:
-        looking = watch.Watch("run-1")
-        setup = watch.watched(await prepare(task, Options(search=search, model="extractive")), looking)
-        async for event in stream(setup):
+        looking = watch.Telemetry("run-1")
+        setup = watch.add_tracing(await prepare_run(task, Options(search=search, model="extractive")), looking)
+        async for event in run_pipeline(setup):
             looking.see(event)
         looking.end()
 
@@ -68,7 +70,7 @@ def test_figures_count_stops_rounds_and_failed_searches(monkeypatch: pytest.Monk
     monkeypatch.setattr("suffice.search.resilience.asyncio.sleep", lambda seconds: _at_once())
     before = figure("search_failures_total"), figure("iterations_per_request_count")
     seen(WordSearch(ROWS))
-    seen(FixtureSearch({}, down()))
+    seen(FixtureSearch({}, make_search_error()))
     assert figure("search_failures_total") > before[0]
     assert figure("iterations_per_request_count") == before[1] + 2
     assert "suffice_stops_total" in generate_latest(watch.REGISTRY).decode()

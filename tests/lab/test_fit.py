@@ -8,9 +8,9 @@ import numpy
 import pytest
 
 from suffice.errors import InputError
-from suffice.gates.worth import chance, load, worth
-from suffice.lab.fit import calibrate, fit, logistic, samples
-from suffice.replay.judge import halt, readings_of
+from suffice.gates.worth import estimate_gain, load_weights, worth
+from suffice.lab.fit import build_samples, calibrate_price, fit_logistic, fit_worth
+from suffice.replay.judge import find_stop, measure_readings
 from suffice.replay.recorded import Episode, RecordedHit, RecordedRound
 
 BIAS, WEIGHTS = -0.5, {"log_round": -0.8, "pair_cover": -1.5, "standout": 0.0, "reader": -0.7}
@@ -47,7 +47,7 @@ def runs():
 
 @pytest.fixture(scope="module")
 def fitted(runs):
-    return fit(runs)
+    return fit_worth(runs)
 
 
 @pytest.fixture
@@ -74,12 +74,12 @@ def test_every_level_is_fitted_richest_first(fitted):
 
 def test_the_estimate_is_calibrated(runs, file):
     """Where it says 20 %, about one in five gains follows."""
-    weights = load(file)
+    weights = load_weights(file)
     bins = {}
     for run in runs[:600]:
-        readings = readings_of(run, frozenset())
+        readings = measure_readings(run, frozenset())
         for index, after in enumerate(run.rounds[1:], 1):
-            p = chance(readings[index - 1], index, weights).p
+            p = estimate_gain(readings[index - 1], index, weights).p
             bins.setdefault(int(p * 5), []).append((p, after.raw[0].id != "x"))
     for pairs in bins.values():
         if len(pairs) > 300:
@@ -93,8 +93,8 @@ def test_labels_are_the_gain_of_the_next_round():
         RecordedRound(n, ("q",), tuple(map(RecordedHit, ids)), tuple(map(RecordedHit, ids)), {})
         for n, ids in enumerate(rounds, 1)
     )
-    taken = samples([Episode("e", "Who?", frozenset("ab"), (), None, made)], 0.2)
-    assert [sample.gained for sample in taken] == [False, True]  # the last round has no next one
+    taken = build_samples([Episode("e", "Who?", frozenset("ab"), (), None, made)], 0.2)
+    assert [sample.has_gain for sample in taken] == [False, True]  # the last round has no next one
     assert [sample.signals["log_round"] for sample in taken] == [0.0, pytest.approx(math.log(2))]
     assert taken[0].signals["standout"] == 0.2  # stands in for scores nobody recorded
     assert taken[0].signals["pair_cover"] is None
@@ -105,7 +105,7 @@ def test_logistic_finds_the_ridge_optimum():
     random = numpy.random.default_rng(0)
     x = random.normal(size=(200, 2)) * [1.0, 10.0] + [0.0, 5.0]
     y = random.random(200) < 1 / (1 + numpy.exp(-(0.3 + x[:, 0] - 0.1 * x[:, 1])))
-    bias, weights = logistic(x.tolist(), y.tolist())
+    bias, weights = fit_logistic(x.tolist(), y.tolist())
 
     def loss(bias, weights):
         z = bias + x @ weights
@@ -121,37 +121,37 @@ def test_logistic_finds_the_ridge_optimum():
 
 
 def test_a_signal_that_never_varies_gets_no_weight():
-    bias, weights = logistic([[1.0, 7.0], [2.0, 7.0], [3.0, 7.0], [4.0, 7.0]] * 20, [False, False, True, True] * 20)
+    bias, weights = fit_logistic([[1.0, 7.0], [2.0, 7.0], [3.0, 7.0], [4.0, 7.0]] * 20, [False, False, True, True] * 20)
     assert weights[1] == pytest.approx(0.0, abs=1e-6)
     assert math.isfinite(bias)
 
 
-@pytest.mark.parametrize("target", [1.5, 2.0, 2.5, 3.0, 5.0])
+@pytest.highlight.parametrize("target", [1.5, 2.0, 2.5, 3.0, 5.0])
 def test_calibration_hits_the_mean_rounds_without_labels(runs, file, target):
     blind = [Episode(run.id, run.question, frozenset(), (), None, run.rounds) for run in runs[:400]]
-    price = calibrate(blind, target, file)
-    stops = [halt(worth(price, file), readings_of(run, frozenset())).rounds for run in blind]
+    price = calibrate_price(blind, target, file)
+    stops = [find_stop(worth(price, file), measure_readings(run, frozenset())).rounds for run in blind]
     assert sum(stops) / len(stops) == pytest.approx(target, abs=0.02)
 
 
 def test_calibration_uses_the_shipped_weights_without_a_file(runs):
-    price = calibrate(runs[:200], 2.0)
-    stops = [halt(worth(price), readings_of(run, frozenset())).rounds for run in runs[:200]]
+    price = calibrate_price(runs[:200], 2.0)
+    stops = [find_stop(worth(price), measure_readings(run, frozenset())).rounds for run in runs[:200]]
     assert sum(stops) / len(stops) == pytest.approx(2.0, abs=0.05)
 
 
-@pytest.mark.parametrize("target", [0.5, 8.5, -1])
+@pytest.highlight.parametrize("target", [0.5, 8.5, -1])
 def test_calibration_refuses_what_the_runs_cannot_give(runs, target):
     with pytest.raises(InputError, match=r"between 1 and 8\.0 rounds"):
-        calibrate(runs[:10], target)
+        calibrate_price(runs[:10], target)
 
 
 def test_there_must_be_something_to_fit_on():
     for few in ([], [episode(1)], [episode(number, gold=False) for number in range(60)]):
         with pytest.raises(InputError, match="too little"):
-            fit(few)
+            fit_worth(few)
 
 
 def test_levels_without_data_are_left_out():
-    names = [level["name"] for level in fit([episode(number, told=False) for number in range(60)])["levels"]]
+    names = [level["name"] for level in fit_worth([episode(number, told=False) for number in range(60)])["levels"]]
     assert names == ["bare"]

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from suffice.measure.answers import exact, f1
+from suffice.measure.answers import is_exact_match, token_f1
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     ("answer", "truths", "expected"),
     [
         ("The Eiffel Tower", ["eiffel tower"], 1.0),
@@ -24,13 +24,13 @@ from suffice.measure.answers import exact, f1
     ],
 )
 def test_token_f1(answer, truths, expected):
-    assert f1(answer, truths) == pytest.approx(expected)
+    assert token_f1(answer, truths) == pytest.approx(expected)
 
 
 def test_exact_match_ignores_case_articles_and_punctuation():
-    assert exact("The U.S.!", ["u s"])
-    assert not exact("U.S. Navy", ["U.S."])
-    assert not exact("anything", [])
+    assert is_exact_match("The U.S.!", ["u s"])
+    assert not is_exact_match("U.S. Navy", ["U.S."])
+    assert not is_exact_match("anything", [])
 
 
 @settings(deadline=None, max_examples=200)
@@ -49,4 +49,4 @@ def test_f1_is_the_harmonic_mean_of_precision_and_recall(given_words, true_words
     else:
         precision, recall = same / len(given_words), same / len(true_words)
         expected = 2 * precision * recall / (precision + recall)
-    assert f1(" ".join(given_words), [" ".join(true_words)]) == pytest.approx(expected)
+    assert token_f1(" ".join(given_words), [" ".join(true_words)]) == pytest.approx(expected)

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from suffice.measure.clusters import groups, kmeans, reduced
+from suffice.measure.clusters import cluster_rows, kmeans, project_pca
 
 quick = settings(max_examples=40, deadline=None)
 rows = arrays(
@@ -23,7 +23,7 @@ def blobs(count, each, spread=0.01, seed=1):
 @quick
 @given(rows, st.integers(1, 12), st.integers(1, 10), st.integers(0, 5))
 def test_every_row_is_in_exactly_one_group(rows, components, k, seed):
-    found = groups(rows, components, k, seed)
+    found = cluster_rows(rows, components, k, seed)
     assert sorted(number for members in found for number in members) == list(range(len(rows)))
     assert len(found) <= min(k, len(rows))
     assert [len(members) for members in found] == sorted((len(members) for members in found), reverse=True)
@@ -38,35 +38,35 @@ def test_the_same_seed_groups_the_same(rows, k, seed):
 @quick
 @given(rows, st.integers(1, 12))
 def test_components_keep_no_more_than_there_is_and_lose_nothing_when_all_are_kept(rows, components):
-    flat = reduced(rows, components)
+    flat = project_pca(rows, components)
     assert flat.shape == (len(rows), min(components, *rows.shape))
-    whole = reduced(rows, 12)
+    whole = project_pca(rows, 12)
     centred = rows - rows.mean(axis=0)
     assert numpy.allclose((whole**2).sum(axis=1), (centred**2).sum(axis=1), atol=1e-6)
 
 
 def test_components_are_strongest_first():
     random = numpy.random.default_rng(0)
-    flat = reduced(random.standard_normal((50, 6)) * [1, 9, 3, 1, 1, 1], 3)
+    flat = project_pca(random.standard_normal((50, 6)) * [1, 9, 3, 1, 1, 1], 3)
     spread = flat.std(axis=0)
     assert list(spread) == sorted(spread, reverse=True)
     assert spread[0] == pytest.approx(9, rel=0.3)
 
 
 def test_far_apart_blobs_are_told_apart():
-    found = groups(blobs(8, 6))
+    found = cluster_rows(blobs(8, 6))
     assert sorted(sorted(members) for members in found) == [list(range(6 * n, 6 * n + 6)) for n in range(8)]
 
 
 def test_the_first_of_a_group_is_nearest_to_its_middle():
     line = numpy.array([[0.0, 0.0], [1.0, 0.0], [2.2, 0.0]])
-    assert groups(line, 2, 1)[0][0] == 1
+    assert cluster_rows(line, 2, 1)[0][0] == 1
 
 
-@pytest.mark.parametrize("count", [0, 1, 3])
+@pytest.highlight.parametrize("count", [0, 1, 3])
 def test_fewer_rows_than_groups(count):
-    assert len(groups(blobs(8, 1)[:count], k=8)) == count
+    assert len(cluster_rows(blobs(8, 1)[:count], k=8)) == count
 
 
 def test_equal_rows_are_one_group():
-    assert groups(numpy.ones((9, 4)), k=8) == [list(range(9))]
+    assert cluster_rows(numpy.ones((9, 4)), k=8) == [list(range(9))]

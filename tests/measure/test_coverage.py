@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from suffice.measure.coverage import Cover
+from suffice.measure.coverage import CoverageTracker
 
 quick = settings(max_examples=40, deadline=None)
 
@@ -23,7 +23,7 @@ def direct(topics, chunks):
 @given(st.lists(st.integers(0, 6), min_size=1, max_size=6), st.integers(1, 5), st.integers(0, 99))
 def test_in_steps_is_as_at_once(sizes, topics, seed):
     wanted, every = units(seed, topics), units(seed + 1, sum(sizes))
-    cover, start = Cover(), 0
+    cover, start = CoverageTracker(), 0
     cover.about(wanted)
     last = cover.values
     for size in sizes:
@@ -40,7 +40,7 @@ def test_in_steps_is_as_at_once(sizes, topics, seed):
 @given(st.integers(1, 6), st.integers(1, 4), st.integers(1, 4), st.integers(0, 99))
 def test_changed_and_further_topics_are_held_against_everything_gathered(count, first, more, seed):
     chunks, old, new = units(seed, count), units(seed + 1, first), units(seed + 2, more)
-    cover = Cover()
+    cover = CoverageTracker()
     cover.about(old)
     cover.add(chunks)
     cover.extend(new)
@@ -51,16 +51,16 @@ def test_changed_and_further_topics_are_held_against_everything_gathered(count, 
 
 def test_a_round_costs_only_what_is_new():
     """Topics are compared with the new chunks alone, whatever came before."""
-    cover = Cover()
+    cover = CoverageTracker()
     cover.about(units(1, 3))
     for seed in range(20):
         cover.add(units(seed, 4))
     compared = []
-    original = Cover._nearest
+    original = CoverageTracker._max_similarities
 
-    class Watched(Cover):
+    class Watched(CoverageTracker):
         @staticmethod
-        def _nearest(topics, chunks):
+        def _max_similarities(topics, chunks):
             compared.append(len(chunks))
             return original(topics, chunks)
 
@@ -70,7 +70,7 @@ def test_a_round_costs_only_what_is_new():
 
 
 def test_nothing_gathered_covers_nothing():
-    cover = Cover()
+    cover = CoverageTracker()
     assert cover.chunks is None
     assert cover.add(numpy.zeros((0, 5))) == 0.0
     cover.extend(units(0, 2))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from suffice.measure.frontier import at, fixed_envelope, hull, oracle_envelope
+from suffice.measure.frontier import fixed_envelope, interpolate, oracle_envelope, upper_concave_hull
 
 quick = settings(deadline=None, max_examples=150)
 
@@ -28,13 +28,13 @@ heights = st.integers(0, 6).map(lambda n: n / 6)
 def test_the_hull_is_the_best_mixture_of_two_points(ys, share):
     points = [(float(i + 1), y) for i, y in enumerate(sorted(ys))]  # recall never falls
     x = 1 + share * (len(ys) - 1)
-    assert at(hull(points), x) == pytest.approx(highest(points, x), abs=1e-9)
+    assert interpolate(upper_concave_hull(points), x) == pytest.approx(highest(points, x), abs=1e-9)
 
 
 def test_beyond_its_ends_an_envelope_is_flat():
-    envelope = hull([(1.0, 0.2), (2.0, 0.3), (3.0, 0.6)])
-    assert at(envelope, 0.5) == 0.2
-    assert at(envelope, 99.0) == 0.6
+    envelope = upper_concave_hull([(1.0, 0.2), (2.0, 0.3), (3.0, 0.6)])
+    assert interpolate(envelope, 0.5) == 0.2
+    assert interpolate(envelope, 99.0) == 0.6
 
 
 # Recall never falls, and sixths are what a question with two or three gold passages gives.
@@ -51,7 +51,7 @@ def test_fixed_k_is_the_best_mixture_of_two_constants(given_curves, share):
         recall = sum(curve[n - 1] for curve, n in zip(given_curves, kept, strict=True)) / count
         points.append((sum(kept) / count, recall))
     x = points[0][0] + share * (points[-1][0] - points[0][0])
-    assert at(fixed_envelope(given_curves), x) == pytest.approx(highest(points, x), abs=1e-9)
+    assert interpolate(fixed_envelope(given_curves), x) == pytest.approx(highest(points, x), abs=1e-9)
 
 
 @quick
@@ -64,7 +64,7 @@ def test_the_oracle_is_the_best_mixture_of_all_allocations(given_curves, share):
         cost = sum(chosen) / count
         best[cost] = max(best.get(cost, 0.0), recall)
     x = 1 + share * (max(best) - 1)
-    assert at(oracle_envelope(given_curves), x) == pytest.approx(highest(sorted(best.items()), x), abs=1e-9)
+    assert interpolate(oracle_envelope(given_curves), x) == pytest.approx(highest(sorted(best.items()), x), abs=1e-9)
 
 
 def test_a_frontier_by_hand():
@@ -72,4 +72,4 @@ def test_a_frontier_by_hand():
     given_curves = [[1.0, 1.0, 1.0], [0.5, 0.5, 1.0], [0.0, 0.0, 0.0]]
     assert fixed_envelope(given_curves) == [(1.0, pytest.approx(0.5)), (3.0, pytest.approx(2 / 3))]
     assert oracle_envelope(given_curves) == [(1.0, pytest.approx(0.5)), (pytest.approx(5 / 3), pytest.approx(2 / 3))]
-    assert at(fixed_envelope(given_curves), 2.0) == pytest.approx(0.5 + 1 / 12)
+    assert interpolate(fixed_envelope(given_curves), 2.0) == pytest.approx(0.5 + 1 / 12)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from suffice.measure.recall import hidden_if_below, p_recall_below
+from suffice.measure.recall import min_hidden_below_target, p_recall_below
 
 
 def by_enumeration(found, unseen, drawn, hits, target):
@@ -34,12 +34,12 @@ def test_the_p_value_is_the_worst_chance_of_what_was_drawn(data):
     assert p_recall_below(found, unseen, drawn, hits, float(target)) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     "target", [Fraction(1, 2), Fraction(7, 10), Fraction(9, 10), Fraction(19, 20), Fraction(99, 100)]
 )
 def test_the_hidden_number_is_the_smallest_that_brings_recall_under_the_target(target):
     for found in [*range(0, 300), 9_999, 90_000, 99_000]:
-        hidden = hidden_if_below(found, float(target))
+        hidden = min_hidden_below_target(found, float(target))
         assert Fraction(found, found + hidden) < target
         assert hidden == 1 or Fraction(found, found + hidden - 1) >= target
 

@@ -4,21 +4,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from suffice.measure.richness import Sightings
+from suffice.measure.richness import SightingCounter
 
 
 def seen(things):
-    sightings = Sightings()
+    sightings = SightingCounter()
     sightings.add(things)
     return sightings
 
 
 def test_nothing_seen_is_unknown():
-    assert seen("").unseen_mass() is None
-    assert seen("").richness() is None
+    assert seen("").estimate_unseen_mass() is None
+    assert seen("").estimate_richness() is None
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     ("things", "mass", "richness"),
     [
         ("a", 1.0, 1.0),  # one thing once: 1 + 1·0/2
@@ -31,21 +31,21 @@ def test_nothing_seen_is_unknown():
     ],
 )
 def test_estimates_by_hand(things, mass, richness):
-    assert seen(things).unseen_mass() == pytest.approx(mass)
-    assert seen(things).richness() == pytest.approx(richness)
+    assert seen(things).estimate_unseen_mass() == pytest.approx(mass)
+    assert seen(things).estimate_richness() == pytest.approx(richness)
 
 
 @settings(deadline=None, max_examples=200)
 @given(st.lists(st.lists(st.integers(0, 12), max_size=6), max_size=8))
 def test_counting_in_parts_equals_counting_at_once(parts):
     whole = [thing for part in parts for thing in part]
-    sightings = Sightings()
+    sightings = SightingCounter()
     for part in parts:
         sightings.add(part)
     times = [whole.count(thing) for thing in set(whole)]
-    assert (sightings.total, sightings.different) == (len(whole), len(times))
+    assert (sightings.total, sightings.distinct) == (len(whole), len(times))
     once, twice = times.count(1), times.count(2)
     if whole:
-        assert sightings.unseen_mass() == pytest.approx(once / len(whole))
-        assert sightings.richness() == pytest.approx(len(times) + once * (once - 1) / (2 * (twice + 1)))
-        assert sightings.richness() >= sightings.different
+        assert sightings.estimate_unseen_mass() == pytest.approx(once / len(whole))
+        assert sightings.estimate_richness() == pytest.approx(len(times) + once * (once - 1) / (2 * (twice + 1)))
+        assert sightings.estimate_richness() >= sightings.distinct

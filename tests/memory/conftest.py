@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from suffice.memory.evidence import Evidence
-from suffice.testing import mind
+from suffice.testing import make_memory_context
 from suffice.types import Hits, Query, Round
 
 
@@ -17,7 +17,7 @@ class Fed:
 
     memory: Any
     evidence: Evidence
-    mind: Any
+    memory_context: Any
     refused: list[str] = field(default_factory=list)
     rounds: int = 0
 
@@ -29,7 +29,7 @@ class Fed:
         asyncio.run(self.memory.update(Round(self.rounds, (Hits(Query("q"), passages),), passages, passages)))
         return self
 
-    def texts(self, budget=10_000):
+    def hypothetical_answers(self, budget=10_000):
         return [note.text for note in self.memory.render(budget)]
 
 
@@ -37,7 +37,7 @@ class Fed:
 def fed():
     def make(kind, model=None, *, task="Where was the director of The Silver Lamp born?", grounded=False, open=()):
         refused: list[str] = []
-        own = mind(model, refused=refused, grounded=grounded)
+        own = make_memory_context(model, refused=refused, grounded=grounded)
         for question in open:
             own.predicates.add(question)
         evidence = Evidence()

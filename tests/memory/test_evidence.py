@@ -5,14 +5,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from suffice.memory.evidence import Evidence
-from suffice.testing import passage
+from suffice.testing import make_passage
 
 
 @settings(deadline=None, max_examples=100)
 @given(st.lists(st.sampled_from("abcdefg"), max_size=20))
 def test_a_passage_is_kept_once_under_its_first_handle(ids):
     evidence = Evidence()
-    handles = [evidence.add(passage(id, f"text of {id}")) for id in ids]
+    handles = [evidence.add(make_passage(id, f"text of {id}")) for id in ids]
     order = list(dict.fromkeys(ids))
     assert [found.id for found in evidence] == order
     assert len(evidence) == len(order)
@@ -22,9 +22,9 @@ def test_a_passage_is_kept_once_under_its_first_handle(ids):
         assert id in evidence
 
 
-@pytest.mark.parametrize("handle", ["[0]", "[3]", "[99]", "[-1]", "[]", "[x]", "", "[1.5]", "[1e0]"])
+@pytest.highlight.parametrize("handle", ["[0]", "[3]", "[99]", "[-1]", "[]", "[x]", "", "[1.5]", "[1e0]"])
 def test_a_handle_nobody_gave_out_finds_nothing(handle):
     evidence = Evidence()
-    evidence.add(passage("a", "one"))
-    evidence.add(passage("b", "two"))
+    evidence.add(make_passage("a", "one"))
+    evidence.add(make_passage("b", "two"))
     assert evidence.find(handle) is None

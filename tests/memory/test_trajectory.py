@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from suffice.memory.evidence import Evidence
-from suffice.memory.trajectory import Trajectory
-from suffice.testing import mind, passage
+from suffice.memory.trajectory import TrajectoryMemory
+from suffice.testing import make_memory_context, make_passage
 from suffice.text.tokens import estimate_tokens
 from suffice.types import Hits, Query, Round
 
@@ -20,11 +20,11 @@ texts = st.lists(sentence.map(" ".join), min_size=1, max_size=12).map(lambda all
 
 def remembered(texts, task="Who built the bridge?"):
     evidence = Evidence()
-    memory = Trajectory(task, evidence, mind())
+    memory = TrajectoryMemory(task, evidence, make_memory_context())
 
     async def fill():
         for n, text in enumerate(texts):
-            found = passage(f"p{n}", text, f"Title {n:03d}")
+            found = make_passage(f"p{n}", text, f"Title {n:03d}")
             evidence.add(found)
             await memory.update(Round(n + 1, (Hits(Query("q"), (found,)),), (found,), (found,)))
 

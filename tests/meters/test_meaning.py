@@ -5,7 +5,7 @@ import pytest
 from sights import AllNew as Sight
 from sights import Hit
 
-from suffice.meters import standard
+from suffice.meters import build_meters
 
 
 def embed(texts):
@@ -19,7 +19,7 @@ def embed(texts):
 
 
 def read(sights, moment, name, question="Compare Copper with Silver", model=embed):
-    meters = standard(question=question, embed=model)
+    meters = build_meters(question=question, embed=model)
     return [meters.read(moment, sight)[name] for sight in sights]
 
 
@@ -66,7 +66,7 @@ def test_failed_searches_are_no_sign_that_returns_diminish():
 
 def with_outline(sights, change_before, topics):
     """Readings of a run whose outline becomes ``topics`` before one of its rounds."""
-    meters = standard(question="Compare Copper with Silver", embed=embed)
+    meters = build_meters(question="Compare Copper with Silver", embed=embed)
     readings = []
     for number, sight in enumerate(sights):
         if number >= change_before:

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from suffice.meters import BEFORE, standard
-from suffice.meters.repetition import QueryOverlap, UniqueRate, WordNovelty
+from suffice.meters import BEFORE_READINGS, build_meters
+from suffice.meters.repetition import QueryOverlapMeter, UniqueRateMeter, WordNoveltyMeter
 
 quick = settings(deadline=None, max_examples=100)
 
@@ -46,31 +46,34 @@ def asked(*rounds: tuple[str, ...]) -> list[Sight]:
 
 def test_overlap_is_the_jaccard_similarity_of_words():
     sights = asked(("the lru cache",), ("The LRU cache?",), ("cache size of the disk",), ("unrelated",))
-    assert readings(QueryOverlap(), sights, "overlap.jaccard") == [0.0, 1.0, pytest.approx(2 / 6), 0.0]
+    assert readings(QueryOverlapMeter(), sights, "overlap.jaccard") == [0.0, 1.0, pytest.approx(2 / 6), 0.0]
 
 
 def test_the_queries_of_a_round_are_joined():
     sights = asked(("red fox", "brown dog"), ("red dog",))
-    assert readings(QueryOverlap(), sights, "overlap.jaccard") == [0.0, pytest.approx(2 / 4)]
+    assert readings(QueryOverlapMeter(), sights, "overlap.jaccard") == [0.0, pytest.approx(2 / 4)]
 
 
 def test_overlap_looks_back_five_rounds_and_consecutive_one():
     others = [(f"other{n}",) for n in range(4)]
     within = asked(("same words",), *others, ("same words",))
     beyond = asked(("same words",), *others, ("yet another",), ("same words",))
-    assert readings(QueryOverlap(), within, "overlap.jaccard")[-1] == 1.0
-    assert readings(QueryOverlap(), beyond, "overlap.jaccard")[-1] == 0.0
-    assert readings(QueryOverlap(), within, "overlap.consecutive")[-1] == 0.0
-    assert readings(QueryOverlap(), asked(("a b",), ("a c",)), "overlap.consecutive") == [0.0, pytest.approx(1 / 3)]
+    assert readings(QueryOverlapMeter(), within, "overlap.jaccard")[-1] == 1.0
+    assert readings(QueryOverlapMeter(), beyond, "overlap.jaccard")[-1] == 0.0
+    assert readings(QueryOverlapMeter(), within, "overlap.consecutive")[-1] == 0.0
+    assert readings(QueryOverlapMeter(), asked(("a b",), ("a c",)), "overlap.consecutive") == [
+        0.0,
+        pytest.approx(1 / 3),
+    ]
 
 
 def test_overlap_takes_the_most_alike_round_not_the_mean():
     sights = asked(("alpha beta",), ("gamma",), ("alpha beta delta",))
-    assert readings(QueryOverlap(), sights, "overlap.jaccard")[-1] == pytest.approx(2 / 3)
+    assert readings(QueryOverlapMeter(), sights, "overlap.jaccard")[-1] == pytest.approx(2 / 3)
 
 
 def test_a_gate_may_ask_for_another_window():
-    meters = standard(frozenset({"overlap.jaccard@2", "overlap.jaccard@8", "overlap.upr"}))
+    meters = build_meters(frozenset({"overlap.jaccard@2", "overlap.jaccard@8", "overlap.upr"}))
     seen = [meters.read("after", sight) for sight in asked(("same",), *[(f"x{n}",) for n in range(6)], ("same",))]
     assert seen[-1]["overlap.jaccard@2"] == 0.0
     assert seen[-1]["overlap.jaccard"] == 0.0
@@ -90,7 +93,7 @@ def test_overlap_equals_a_recomputation_from_scratch(rounds, window):
             max((len(now & then) / len(now | then) for then in tokens[max(0, n - span) : n]), default=0.0)
             for n, now in enumerate(tokens)
         ]
-    meters = standard(frozenset({f"overlap.jaccard@{window}"}))
+    meters = build_meters(frozenset({f"overlap.jaccard@{window}"}))
     one_by_one = [meters.read("after", sight) for sight in asked(*rounds)]
     for name, values in batch.items():
         assert [reading[name] for reading in one_by_one] == pytest.approx(values)
@@ -99,12 +102,12 @@ def test_overlap_equals_a_recomputation_from_scratch(rounds, window):
 def test_the_unique_rate_counts_hits_never_seen_before():
     a, b, c = (Hit(name) for name in "abc")
     sights = [found(a, b), Sight(raw=(a, c), new=(c,)), Sight(raw=(a, b, c))]
-    assert readings(UniqueRate(), sights, "overlap.upr") == [1.0, 0.5, 0.0]
+    assert readings(UniqueRateMeter(), sights, "overlap.upr") == [1.0, 0.5, 0.0]
 
 
 def test_nothing_found_is_zero_but_a_failed_search_says_nothing():
     sights = [found(Hit("a")), Sight(), Sight(failed=True), found(Hit("a")), found(Hit("b"))]
-    assert readings(UniqueRate(), sights, "overlap.upr") == [1.0, 0.0, None, 0.0, 1.0]
+    assert readings(UniqueRateMeter(), sights, "overlap.upr") == [1.0, 0.0, None, 0.0, 1.0]
 
 
 hits = st.lists(st.sampled_from("abcdefgh"), max_size=5).map(lambda ids: tuple(Hit(id, f"{id} text") for id in ids))
@@ -124,7 +127,7 @@ def test_the_unique_rate_equals_a_recomputation_from_scratch(rounds):
         seen = {hit.id for earlier in rounds[:n] for hit in (*earlier.raw, *earlier.new)}
         ids = {hit.id for hit in sight.raw}
         batch.append(None if sight.failed else len(ids - seen) / len(ids) if ids else 0.0)
-    assert readings(UniqueRate(), rounds, "overlap.upr") == batch
+    assert readings(UniqueRateMeter(), rounds, "overlap.upr") == batch
 
 
 def test_word_novelty_by_hand():
@@ -134,24 +137,24 @@ def test_word_novelty_by_hand():
         found(Hit("3", "alpha beta gamma")),
         found(Hit("4", "one two three")),
     ]
-    assert readings(WordNovelty(), sights, "novelty.words") == [10.0, 5.0, 0.0, 10.0]
+    assert readings(WordNoveltyMeter(), sights, "novelty.words") == [10.0, 5.0, 0.0, 10.0]
 
 
 def test_word_novelty_rounds_to_whole_points():
     sights = [found(Hit("1", "a b c d e f")), found(Hit("2", "a b new"))]
-    assert readings(WordNovelty(), sights, "novelty.words")[1] == 3.0
+    assert readings(WordNoveltyMeter(), sights, "novelty.words")[1] == 3.0
 
 
 def test_word_novelty_of_empty_knowledge_empty_results_and_failures():
-    assert WordNovelty().read(found(Hit("1", "word")))["novelty.words"] == 10.0
-    assert WordNovelty().read(Sight())["novelty.words"] == 0.0
-    assert WordNovelty().read(found(Hit("1", " … ")))["novelty.words"] == 0.0
-    assert WordNovelty().read(Sight(failed=True))["novelty.words"] is None
-    assert WordNovelty().read(found(Hit("1", "word"), Hit("2", None)))["novelty.words"] is None
+    assert WordNoveltyMeter().read(found(Hit("1", "word")))["novelty.words"] == 10.0
+    assert WordNoveltyMeter().read(Sight())["novelty.words"] == 0.0
+    assert WordNoveltyMeter().read(found(Hit("1", " … ")))["novelty.words"] == 0.0
+    assert WordNoveltyMeter().read(Sight(failed=True))["novelty.words"] is None
+    assert WordNoveltyMeter().read(found(Hit("1", "word"), Hit("2", None)))["novelty.words"] is None
 
 
 def test_nothing_found_first_leaves_the_knowledge_empty():
-    assert readings(WordNovelty(), [Sight(), found(Hit("1", "word"))], "novelty.words") == [0.0, 10.0]
+    assert readings(WordNoveltyMeter(), [Sight(), found(Hit("1", "word"))], "novelty.words") == [0.0, 10.0]
 
 
 texts = st.lists(st.sampled_from("ant bee cat dog elk fox gnu hen".split()), max_size=6).map(" ".join)
@@ -168,7 +171,7 @@ def test_word_novelty_equals_a_recomputation_from_scratch(rounds):
         known = {word for earlier in rounds[:n] for hit in earlier.raw for word in hit.text.split()}
         now = {word for hit in sight.raw for word in hit.text.split()}
         batch.append(0.0 if not now else 10.0 if not known else float(round(10 * len(now - known) / len(now))))
-    assert readings(WordNovelty(), rounds, "novelty.words") == batch
+    assert readings(WordNoveltyMeter(), rounds, "novelty.words") == batch
 
 
 @quick
@@ -178,7 +181,7 @@ def test_no_reading_depends_on_the_order_of_passages(rounds, random):
         order = random.sample(sight.raw, len(sight.raw))
         return found(*order)
 
-    straight, mixed = standard(), standard()
+    straight, mixed = build_meters(), build_meters()
     for sight in rounds:
         other = shuffled(sight)
         for moment in ("before", "after"):
@@ -187,8 +190,8 @@ def test_no_reading_depends_on_the_order_of_passages(rounds, random):
 
 def test_readings_that_may_reject_a_round_are_taken_before_it_changes_anything():
     sight = found(Hit("1", "word"))
-    before, after = standard().read("before", sight), standard().read("after", sight)
+    before, after = build_meters().read("before", sight), build_meters().read("after", sight)
     assert "novelty.words" in before
-    assert set(before) <= BEFORE
+    assert set(before) <= BEFORE_READINGS
     assert {"overlap.jaccard", "overlap.consecutive", "overlap.upr"} <= set(after)
-    assert BEFORE.isdisjoint(after)
+    assert BEFORE_READINGS.isdisjoint(after)

@@ -3,11 +3,11 @@
 from sights import AllNew as Sight
 from sights import Hit
 
-from suffice.meters import standard
+from suffice.meters import build_meters
 
 
 def chars(*sights):
-    meters = standard()
+    meters = build_meters()
     return [meters.read("before", sight)["evidence.chars"] for sight in sights]
 
 

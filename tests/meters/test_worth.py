@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sights import Hit, Sight
 
-from suffice.meters import standard
-from suffice.meters.worth import _WORD, _folded, _words
+from suffice.meters import build_meters
+from suffice.meters.worth import _WORD, _fold_accents, _tokenize_hit
 
 
 def read(question, *rounds):
     """The readings after each round; names without their prefix."""
-    meters = standard(question=question)
+    meters = build_meters(question=question)
     found = []
     for hits in rounds:
         readings = meters.read("after", Sight(tuple(hits), tuple(hits)))
@@ -74,7 +74,7 @@ def test_the_lead_of_the_best_score_counts_after_round_1_only():
     assert [now["standout"] for now in read(QUESTION, hits, hits)] == [pytest.approx(3 / 8), 0.0]
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     "hits",
     [
         [],
@@ -140,4 +140,4 @@ def test_reading_by_rounds_equals_looking_at_everything_at_once(rounds):
 
 @given(st.text(st.characters(max_codepoint=0x17F), max_size=60), st.text("ab's’_é 1-", max_size=60))
 def test_shared_words_are_the_words_it_would_find_itself(title, text):
-    assert _words(f"{title} ", text) == _WORD.findall(_folded(f"{title} {text}").lower())
+    assert _tokenize_hit(f"{title} ", text) == _WORD.findall(_fold_accents(f"{title} {text}").lower())

@@ -8,11 +8,11 @@ import pytest
 
 from suffice.asks import Compress, Plan, PlannedQuery, PlanResponse, base
 from suffice.asks.compress import Compression
-from suffice.asks.extract import Finding
+from suffice.asks.extract import ExtractedFact
 from suffice.errors import ModelError
 from suffice.models.base import Reply
-from suffice.models.cached import Cached, _key
-from suffice.models.counted import Counted
+from suffice.models.cached import CachedModel, _cache_key
+from suffice.models.counted import UsageTrackingModel
 from suffice.testing import ScriptedModel
 from suffice.types import Note, Usage
 
@@ -24,14 +24,14 @@ def scripted(*answers: object) -> ScriptedModel:
     return ScriptedModel({"plan": list(answers) or [ANSWER], "compress": list(answers)}, usage=BILL)
 
 
-def ask(model: Cached | Counted, task: str = "How do bees talk?", most: int = 6) -> Reply[PlanResponse]:
+def ask(model: CachedModel | UsageTrackingModel, task: str = "How do bees talk?", most: int = 6) -> Reply[PlanResponse]:
     return asyncio.run(model(Plan(task, most)))
 
 
 def test_the_same_ask_is_paid_for_once(tmp_path: Path) -> None:
     model = scripted()
-    assert ask(Cached(model, tmp_path)) == Reply(ANSWER, BILL)
-    again = Counted(Cached(model, tmp_path))
+    assert ask(CachedModel(model, tmp_path)) == Reply(ANSWER, BILL)
+    again = UsageTrackingModel(CachedModel(model, tmp_path))
     assert ask(again).answer == ANSWER
     assert len(model.asked) == 1
     assert again.total == Usage(stored=1)
@@ -40,40 +40,42 @@ def test_the_same_ask_is_paid_for_once(tmp_path: Path) -> None:
 
 def test_whoever_measures_gets_the_bill_it_had(tmp_path: Path) -> None:
     model = scripted()
-    assert ask(Cached(model, tmp_path)) == ask(Cached(model, tmp_path, billed=True)) == Reply(ANSWER, BILL)
+    assert (
+        ask(CachedModel(model, tmp_path)) == ask(CachedModel(model, tmp_path, replay_usage=True)) == Reply(ANSWER, BILL)
+    )
     assert len(model.asked) == 1
 
 
 def test_another_input_limit_or_model_is_another_ask(tmp_path: Path) -> None:
     model = scripted()
-    ask(Cached(model, tmp_path))
-    ask(Cached(model, tmp_path), most=3)
-    ask(Cached(model, tmp_path), task="How do bees talk")
+    ask(CachedModel(model, tmp_path))
+    ask(CachedModel(model, tmp_path), most=3)
+    ask(CachedModel(model, tmp_path), task="How do bees talk")
     model.name = "another"  # type: ignore[misc]
-    ask(Cached(model, tmp_path))
+    ask(CachedModel(model, tmp_path))
     assert len(model.asked) == 4
 
 
 def test_a_new_prompt_version_is_asked_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = scripted()
-    ask(Cached(model, tmp_path))
-    newer = base.PromptFile("version: 999\n---\n$task $most")
-    monkeypatch.setattr(base, "template", lambda role: newer)
-    ask(Cached(model, tmp_path))
+    ask(CachedModel(model, tmp_path))
+    newer = base.PromptTemplate("version: 999\n---\n$task $most")
+    monkeypatch.setattr(base, "load_template", lambda role: newer)
+    ask(CachedModel(model, tmp_path))
     assert len(model.asked) == 2
 
 
-@pytest.mark.parametrize(("sampled", "calls"), [(False, 2), (True, 1)])
+@pytest.highlight.parametrize(("sampled", "calls"), [(False, 2), (True, 1)])
 def test_what_is_sampled_is_asked_anew_unless_a_run_is_repeated(tmp_path: Path, sampled: bool, calls: int) -> None:
-    model = scripted(Compression((Finding("bees dance", ("[1]",)),)))
+    model = scripted(Compression((ExtractedFact("bees dance", ("[1]",)),)))
     for _ in range(2):
-        asyncio.run(Cached(model, tmp_path, sampled=sampled)(Compress("task", (Note("x", ("[1]",)),), ())))
+        asyncio.run(CachedModel(model, tmp_path, cache_sampled=sampled)(Compress("task", (Note("x", ("[1]",)),), ())))
     assert Compress.temperature > 0
     assert len(model.asked) == calls
 
 
 def test_a_failure_is_not_kept(tmp_path: Path) -> None:
-    model = Cached(scripted(ModelError("down"), ANSWER), tmp_path)
+    model = CachedModel(scripted(ModelError("down"), ANSWER), tmp_path)
     with pytest.raises(ModelError):
         ask(model)
     assert ask(model).answer == ANSWER
@@ -82,7 +84,7 @@ def test_a_failure_is_not_kept(tmp_path: Path) -> None:
 def test_a_damaged_cache_is_a_miss_said_once(tmp_path: Path) -> None:
     (tmp_path / "answers.sqlite").write_bytes(b"nothing that SQLite ever wrote" * 300)
     said: list[str] = []
-    model = Cached(scripted(), tmp_path, say=said.append)
+    model = CachedModel(scripted(), tmp_path, notify=said.append)
     assert ask(model).usage.calls == 1
     assert ask(model).usage == Usage(stored=1)
     assert len(said) == 1
@@ -91,9 +93,11 @@ def test_a_damaged_cache_is_a_miss_said_once(tmp_path: Path) -> None:
 
 def test_an_answer_of_another_shape_is_a_miss(tmp_path: Path) -> None:
     model = scripted()
-    cached = Cached(model, tmp_path)
+    cached = CachedModel(model, tmp_path)
     ask(cached)
-    cached._shelf.put({_key(Plan("How do bees talk?", 6), model.name): b'{"answer": {"queries": 3}, "usage": {}}'})
+    cached._cache.put(
+        {_cache_key(Plan("How do bees talk?", 6), model.name): b'{"answer": {"queries": 3}, "usage": {}}'}
+    )
     assert ask(cached).answer == ANSWER
     assert len(model.asked) == 2
     assert ask(cached).usage == Usage(stored=1)
@@ -101,12 +105,12 @@ def test_an_answer_of_another_shape_is_a_miss(tmp_path: Path) -> None:
 
 def test_half_a_character_does_not_stop_an_answer(tmp_path: Path) -> None:
     odd = dataclasses.replace(ANSWER, notes="\ud800")
-    model = Cached(scripted(odd), tmp_path)
+    model = CachedModel(scripted(odd), tmp_path)
     assert ask(model, task="\ud83d").answer == odd
     assert ask(model, task="\ud83d").answer == odd
 
 
 def test_it_passes_on_who_answers(tmp_path: Path) -> None:
     model = scripted()
-    cached = Cached(model, tmp_path)
+    cached = CachedModel(model, tmp_path)
     assert (cached.name, cached.local) == (model.name, model.local)

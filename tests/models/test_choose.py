@@ -8,13 +8,13 @@ from fake_llm import FakeLlm
 from suffice import settings
 from suffice.errors import InputError
 from suffice.models.base import Model
-from suffice.models.choose import GROUPS, choose, each_reachable, reachable, roles
+from suffice.models.choose import ROLE_GROUPS, check_all_models, check_model, choose_model, list_roles
 
 
 def chosen(wanted: str | None = None, /, **environment: str) -> tuple[Model, list[str]]:
     told: list[str] = []
     config = settings.load({"OLLAMA_HOST": "127.0.0.1:9", **environment}, Path("/nowhere"))
-    return choose(wanted, config, told.append)(None), told
+    return choose_model(wanted, config, told.append)(None), told
 
 
 def test_with_nothing_configured_there_is_no_language_model() -> None:
@@ -29,7 +29,7 @@ def test_a_named_model_is_not_told_again() -> None:
     assert model.price.of(1_000_000, 0) > 0
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     ("key", "provider", "host"),
     [
         ("OPENAI_API_KEY", "openai", "api.openai.com"),
@@ -55,8 +55,8 @@ def test_a_base_url_beats_a_key_and_uses_what_is_loaded() -> None:
     with FakeLlm(models=["qwen2.5"], context=8192) as server:
         model, told = chosen(OPENAI_BASE_URL=server.url, OPENAI_API_KEY="k", ANTHROPIC_API_KEY="a")
         assert (model.name, model.local, model.context, told) == ("openai:qwen2.5", True, 8192, [])
-        assert reachable(model)[0]
-    good, words = reachable(model)
+        assert check_model(model)[0]
+    good, words = check_model(model)
     assert not good
     assert "start the server" in words
 
@@ -83,7 +83,7 @@ def test_a_running_ollama_is_found() -> None:
         assert chosen("ollama:qwen3", OLLAMA_HOST=server.origin)[0].name == "ollama:qwen3:8b"
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     ("routes", "context"),
     [({"/api/show": {"parameters": "stop x\nnum_ctx    32768"}}, 32768), ({"/api/show": {}}, 4096)],
 )
@@ -112,7 +112,7 @@ def test_a_length_that_nobody_states_is_said_once() -> None:
         assert chosen("anthropic:a", ANTHROPIC_BASE_URL=server.url, ANTHROPIC_API_KEY="k")[1] == told
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     ("wanted", "key", "said"),
     [
         ("openai:brand-new", "OPENAI_API_KEY", False),
@@ -149,7 +149,7 @@ def test_offline_leaves_this_machine_alone() -> None:
         assert chosen(SUFFICE_OFFLINE="1", OPENAI_BASE_URL=server.url)[0].name == "openai:m"
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     ("wanted", "says"),
     [
         ("openai:gpt-5-mini", "OPENAI_API_KEY"),
@@ -178,16 +178,16 @@ def test_judge_and_writer_may_differ() -> None:
 
 def test_of_several_models_each_is_looked_for() -> None:
     dead = {"OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}
-    able, lines = each_reachable(chosen(SUFFICE_MODEL="openai:a,openai:b", **dead)[0])
+    able, lines = check_all_models(chosen(SUFFICE_MODEL="openai:a,openai:b", **dead)[0])
     assert not able
     assert [(good, words.partition(": nobody answers")[0]) for good, words in lines] == [
         (False, "openai:a"),
         (False, "openai:b"),
     ]
-    able, lines = each_reachable(chosen(SUFFICE_MODEL="openai:a,extractive", **dead)[0])
+    able, lines = check_all_models(chosen(SUFFICE_MODEL="openai:a,extractive", **dead)[0])
     assert (able, [good for good, _ in lines]) == (True, [False, True])
     # A role's model is asked nothing else, so another one is no help; one of a whole group is named once.
-    able, lines = each_reachable(chosen(SUFFICE_MODEL="extractive", SUFFICE_MODEL_WRITER="openai:a", **dead)[0])
+    able, lines = check_all_models(chosen(SUFFICE_MODEL="extractive", SUFFICE_MODEL_WRITER="openai:a", **dead)[0])
     assert (able, [good for good, _ in lines]) == (False, [True, False])
 
 
@@ -200,7 +200,7 @@ def test_a_role_that_does_not_exist() -> None:
         chosen(SUFFICE_MODEL_POET="extractive")
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     ("name", "text"),
     [
         ("SUFFICE_CONTEXT", "many"),
@@ -237,5 +237,5 @@ def test_an_unknown_model_has_an_unknown_price() -> None:
 
 
 def test_every_role_belongs_to_one_group() -> None:
-    members = [role for group in GROUPS.values() for role in group]
-    assert sorted(members) == sorted(roles())
+    members = [role for group in ROLE_GROUPS.values() for role in group]
+    assert sorted(members) == sorted(list_roles())

@@ -8,16 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from suffice.asks import Draft, Plan, PlanResponse, Reflect, ReflectionResponse, SynthesisResponse
-from suffice.asks.base import Ask
+from suffice.asks.base import Prompt
 from suffice.errors import ModelError
 from suffice.front import research
-from suffice.models.extractive import Extractive
-from suffice.testing import WordSearch, passage
+from suffice.models.extractive import ExtractiveModel
+from suffice.testing import WordSearch, make_passage
 from suffice.types import Note, Passage, Place, Report
 
 
 def ask(question: Any) -> Any:
-    return asyncio.run(Extractive()(question)).answer
+    return asyncio.run(ExtractiveModel()(question)).answer
 
 
 def note(text: str, handle: int = 1, title: str = "", kind: str = "text") -> Note:
@@ -73,7 +73,7 @@ QUESTIONS = st.sampled_from(
 
 
 def researched(question: str, texts: list[str]) -> Report:
-    found = [passage(f"p{n}", text, f"Note {n}", path=f"{n}.txt") for n, text in enumerate(texts)]
+    found = [make_passage(f"p{n}", text, f"Note {n}", path=f"{n}.txt") for n, text in enumerate(texts)]
     return asyncio.run(research(question, search=WordSearch(found), model="extractive"))
 
 
@@ -152,7 +152,7 @@ Quelle est la danse ? La danse : la voici !
 """
 
 
-@pytest.mark.parametrize(("text", "kind"), [(CODE, "code"), (LIST, "text"), (LIST, "markdown")])
+@pytest.highlight.parametrize(("text", "kind"), [(CODE, "code"), (LIST, "text"), (LIST, "markdown")])
 def test_comments_and_list_items_are_quoted_whole(text: str, kind: str) -> None:
     source = Passage("p", text, "Dance", Place("dance", (1, text.count("\n"))), kind)
     report = asyncio.run(research("What is the waggle dance angle?", search=WordSearch([source])))
@@ -222,7 +222,7 @@ def test_a_demanding_question_is_planned_as_one() -> None:
 
 
 def test_an_ask_it_cannot_answer() -> None:
-    class Paint(Ask[str]):
+    class Paint(Prompt[str]):
         role = "paint"
         answer = str
 
@@ -231,11 +231,11 @@ def test_an_ask_it_cannot_answer() -> None:
 
 
 def test_it_costs_no_tokens() -> None:
-    usage = asyncio.run(Extractive()(Plan("x", 3))).usage
+    usage = asyncio.run(ExtractiveModel()(Plan("x", 3))).usage
     assert (usage.calls, usage.input_tokens, usage.output_tokens, usage.usd) == (1, 0, 0, 0.0)
 
 
 def test_a_passage_with_one_endless_sentence_does_not_break_it() -> None:
-    table: Passage = passage("p", "waggle dance " * 5000)
+    table: Passage = make_passage("p", "waggle dance " * 5000)
     report = asyncio.run(research("What is the waggle dance?", search=WordSearch([table])))
     assert report.status in ("no_evidence", "answered", "partial")

@@ -3,8 +3,8 @@
 import asyncio
 
 from suffice.asks import Compress, Curate, Extract
-from suffice.models.extractive import Extractive
-from suffice.types import BELIEF, Note
+from suffice.models.extractive import ExtractiveModel
+from suffice.types import BELIEF_KIND, Note
 
 TASK = "Where was the director of The Silver Lamp born?"
 FILM = Note("The Silver Lamp is a film. It was directed by Ada Lind in Oslo.", ("[1]",), "The Silver Lamp")
@@ -13,11 +13,11 @@ RAIN = Note("It rained for forty days.", ("[3]",), "Weather")
 
 
 def ask(question):
-    return asyncio.run(Extractive()(question)).answer
+    return asyncio.run(ExtractiveModel()(question)).answer
 
 
 def fact(text, number):
-    return Note(text, (str(number),), kind=BELIEF)
+    return Note(text, (str(number),), kind=BELIEF_KIND)
 
 
 def test_a_fact_is_a_sentence_of_its_source():
@@ -36,7 +36,7 @@ def test_a_bridge_opens_a_question():
 
 
 def test_what_is_known_is_not_found_again():
-    known = (Note("The director Ada Lind was born in Graz.", ("[2]",), kind=BELIEF),)
+    known = (Note("The director Ada Lind was born in Graz.", ("[2]",), kind=BELIEF_KIND),)
     assert ask(Extract(TASK, known, (), (ADA,))).facts == ()
 
 
@@ -57,6 +57,6 @@ def test_curation_joins_what_says_the_same_and_keeps_the_chain():
 
 
 def test_compression_chooses_and_never_writes():
-    answer = ask(Compress(TASK, (Note("Ada Lind sang.", ("[2]",), kind=BELIEF),), (FILM, ADA, RAIN)))
+    answer = ask(Compress(TASK, (Note("Ada Lind sang.", ("[2]",), kind=BELIEF_KIND),), (FILM, ADA, RAIN)))
     sources = " ".join(note.text for note in (FILM, ADA, RAIN)) + " Ada Lind sang."
     assert all(bullet.text in sources and bullet.handles for bullet in answer.bullets)

@@ -2,9 +2,9 @@
 
 import pytest
 
-from suffice.asks import Act, ShortAnswer, Step, Thought
-from suffice.models.extractive.chain import answer, covered, next_link, open_words
-from suffice.models.extractive.harness import act, short_answer, step, thought
+from suffice.asks import IRCoTStep, MemGPTStep, ReActStep, ShortAnswer
+from suffice.models.extractive.chain import find_answer, find_next_link, find_open_words, is_covered
+from suffice.models.extractive.harness import answer_briefly, choose_action, choose_tool_call, next_thought
 from suffice.types import Note
 
 TASK = "Where was the man born who founded the works that built the Meridian bridge?"
@@ -16,67 +16,69 @@ NOTES = (BRIDGE, WORKS, IDA)
 
 def test_thoughts_are_sentences_of_the_evidence_until_the_question_is_covered():
     chain = []
-    while not covered(TASK, chain):
-        chain.append(thought(Thought(TASK, NOTES, tuple(chain))).sentence)
+    while not is_covered(TASK, chain):
+        chain.append(next_thought(IRCoTStep(TASK, NOTES, tuple(chain))).sentence)
     assert chain == [
         "The Meridian bridge was built by Halloran Works.",
         "Ida Halloran: She was a man born in Trieste in 1820.",
         "The works was founded by Ida Halloran.",
     ]
-    assert thought(Thought(TASK, NOTES, tuple(chain))).sentence.startswith("So the answer is: ")
+    assert next_thought(IRCoTStep(TASK, NOTES, tuple(chain))).sentence.startswith("So the answer is: ")
 
 
-@pytest.mark.parametrize("notes", [(), (Note("", ()),), (Note("it rained and it was cold", ("[1]",), "weather"),)])
+@pytest.highlight.parametrize("notes", [(), (Note("", ()),), (Note("it rained and it was cold", ("[1]",), "weather"),)])
 def test_nothing_leads_on(notes):
-    assert thought(Thought(TASK, notes, ())).sentence == ""
-    assert next_link(TASK, notes, ()) is None
-    assert short_answer(ShortAnswer(TASK, notes)).text == ""
+    assert next_thought(IRCoTStep(TASK, notes, ())).sentence == ""
+    assert find_next_link(TASK, notes, ()) is None
+    assert answer_briefly(ShortAnswer(TASK, notes)).text == ""
 
 
 def test_a_sentence_is_said_once():
     said = "The Meridian bridge was built by Halloran Works."
-    assert next_link(TASK, (BRIDGE,), (said,)) is None
+    assert find_next_link(TASK, (BRIDGE,), (said,)) is None
 
 
 def test_act_asks_the_question_then_what_a_sentence_names_then_finishes():
-    assert act(Act(TASK, (), (), ())).argument == TASK
-    first = act(Act(TASK, (BRIDGE,), (f"Search[{TASK}]",), ()))
+    assert choose_action(ReActStep(TASK, (), (), ())).argument == TASK
+    first = choose_action(ReActStep(TASK, (BRIDGE,), (f"Search[{TASK}]",), ()))
     assert first.action == "Search"
     assert first.argument.startswith("Halloran Works ")
     assert "born" in first.argument
-    done = act(Act(TASK, (BRIDGE,), (f"Search[{first.argument}]",), ()))
+    done = choose_action(ReActStep(TASK, (BRIDGE,), (f"Search[{first.argument}]",), ()))
     assert (done.action, done.argument) == ("Finish", "Halloran Works")
 
 
 def test_act_finishes_when_nothing_was_found():
-    assert act(Act(TASK, (), ("Search[x]",), ())).action == "Finish"
+    assert choose_action(ReActStep(TASK, (), ("Search[x]",), ())).action == "Finish"
 
 
 def test_step_keeps_a_sentence_then_searches_then_sends():
-    assert step(Step(TASK, (), (), (), (), ())).tool == "archival_search"
-    kept = step(Step(TASK, (), (BRIDGE,), (), ("archival_search: x",), ()))
+    assert choose_tool_call(MemGPTStep(TASK, (), (), (), (), ())).tool == "archival_search"
+    kept = choose_tool_call(MemGPTStep(TASK, (), (BRIDGE,), (), ("archival_search: x",), ()))
     line = "The Meridian bridge was built by Halloran Works. [1]"
     assert (kept.tool, kept.arguments) == ("core_memory_append", {"content": line})
     core = (Note(line, ()),)
-    wanted = step(Step(TASK, core, (BRIDGE,), (), ("core_memory_append: appended",), ()))
+    wanted = choose_tool_call(MemGPTStep(TASK, core, (BRIDGE,), (), ("core_memory_append: appended",), ()))
     assert wanted.tool == "archival_search"
     assert "Halloran Works" in wanted.arguments["query"]
-    sent = step(Step(TASK, core, (BRIDGE,), (), (f"archival_search: {wanted.arguments['query']}",), ()))
+    sent = choose_tool_call(
+        MemGPTStep(TASK, core, (BRIDGE,), (), (f"archival_search: {wanted.arguments['query']}",), ())
+    )
     assert (sent.tool, sent.arguments) == ("send_message", {"message": "Halloran Works"})
 
 
 def test_short_answers():
-    assert short_answer(ShortAnswer(TASK, (BRIDGE,))).text == "Halloran Works"
+    assert answer_briefly(ShortAnswer(TASK, (BRIDGE,))).text == "Halloran Works"
     assert (
-        short_answer(ShortAnswer("When was the Forth bridge opened?", (Note("It was opened in 1890.", ()),))).text
+        answer_briefly(ShortAnswer("When was the Forth bridge opened?", (Note("It was opened in 1890.", ()),))).text
         == "1890"
     )
 
 
 def test_an_answer_without_a_name_is_the_sentence():
-    assert answer("What do bees do?", ["bees dance"]) == "bees dance"
-    assert answer("What do bees do?", []) == ""
+    assert find_answer("What do bees do?", ["bees dance"]) == "bees dance"
+    assert find_answer("What do bees do?", []) == ""
 
 
 def test_open_words_are_written_as_in_the_question():
-    assert open_words("Who built the Meridian bridge?", ["bridges"]) == ["built", "Meridian"]
+    assert find_open_words("Who built the Meridian bridge?", ["bridges"]) == ["built", "Meridian"]

@@ -4,14 +4,14 @@ import asyncio
 
 import pytest
 
-from suffice.asks import DraftOutline, Gap, Hypothetical, Label, Plan
-from suffice.models.extractive import Extractive
-from suffice.text.kinds import expected_sections, task_type
+from suffice.asks import DraftOutline, HypotheticalDocument, LabelCluster, Plan, ProposeQuery
+from suffice.models.extractive import ExtractiveModel
+from suffice.text.kinds import classify_task, parse_item_count
 from suffice.types import Note
 
 
 def ask(question):
-    return asyncio.run(Extractive()(question)).answer
+    return asyncio.run(ExtractiveModel()(question)).answer
 
 
 def note(text, title=""):
@@ -21,19 +21,19 @@ def note(text, title=""):
 def test_a_gap_query_joins_the_lead_with_what_it_lacks():
     task = "Who designed the Halm Bridge and when did Ida Voss die?"
     known = (note("The Halm Bridge was designed long ago.", "Halm Bridge"),)
-    query = ask(Gap(task, "", known, (), ("designed Halm Bridge Graz",))).query
+    query = ask(ProposeQuery(task, "", known, (), ("designed Halm Bridge Graz",))).query
     assert query.startswith("designed Halm Bridge Graz")
     assert "Voss" in query
     assert query.count("Halm") == 1, "what the lead has is not said twice"
 
 
 def test_a_gap_query_about_a_topic_is_about_that_topic():
-    assert ask(Gap("Compare metals", "tin mines", (), (), ())).query == "tin mines"
-    assert ask(Gap("Compare metals", "tin mines", (), (), ("metals tin",))).query == "metals tin mines"
+    assert ask(ProposeQuery("Compare metals", "tin mines", (), (), ())).query == "tin mines"
+    assert ask(ProposeQuery("Compare metals", "tin mines", (), (), ("metals tin",))).query == "metals tin mines"
 
 
 def test_nothing_open_and_no_lead_is_no_query():
-    assert ask(Gap("Copper", "", (note("Copper is red."),), (), ())).query == ""
+    assert ask(ProposeQuery("Copper", "", (note("Copper is red."),), (), ())).query == ""
 
 
 def test_an_outline_is_the_questions_facets_then_titles():
@@ -45,18 +45,18 @@ def test_an_outline_is_the_questions_facets_then_titles():
 
 
 def test_there_is_no_imagining_an_answer():
-    assert ask(Hypothetical("task", "the topic")).text == "the topic"
+    assert ask(HypotheticalDocument("task", "the topic")).text == "the topic"
 
 
 def test_a_label_is_what_all_passages_share_beyond_the_task():
     notes = (note("Smelting furnace of copper, 1880."), note("A furnace for smelting copper, 1880, burned."))
-    assert set(ask(Label("About copper", (), notes)).label.split()) == {"smelting", "furnace"}
-    assert ask(Label("About copper", ("smelting",), notes)).label == "", "one word is no label"
-    assert ask(Label("About copper", (), (note("rain"), note("music")))).label == ""
-    assert ask(Label("About copper", (), ())).label == ""
+    assert set(ask(LabelCluster("About copper", (), notes)).label.split()) == {"smelting", "furnace"}
+    assert ask(LabelCluster("About copper", ("smelting",), notes)).label == "", "one word is no label"
+    assert ask(LabelCluster("About copper", (), (note("rain"), note("music")))).label == ""
+    assert ask(LabelCluster("About copper", (), ())).label == ""
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     ("task", "kind", "count"),
     [
         ("What are the top 5 context engineering techniques?", "enumerated", 5),
@@ -70,7 +70,7 @@ def test_a_label_is_what_all_passages_share_beyond_the_task():
     ],
 )
 def test_the_kind_of_a_task_by_its_wording(task, kind, count):
-    assert (task_type(task), expected_sections(task)) == (kind, count)
+    assert (classify_task(task), parse_item_count(task)) == (kind, count)
     plan = ask(Plan(task, 6))
     assert (plan.task_type, plan.expected_sections) == (kind, count)
     assert (plan.known_facts, plan.notes, plan.subtasks) == ((), "", ()), "it knows nothing of its own"

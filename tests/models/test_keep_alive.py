@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from suffice.asks import Judge, Plan, PlanResponse
-from suffice.asks.judge import JudgeResponse
+from suffice.asks import JudgeProgress, Plan, PlanResponse
+from suffice.asks.judge import JudgeProgressResponse
 from suffice.errors import InputError
-from suffice.models.keep_alive import KeptAlive, estimate, stated
+from suffice.models.keep_alive import KeepAliveModel, estimate_keep_alive, parse_keep_alive
 from suffice.testing import ScriptedModel
 
 Rows = list[dict[str, Any]]
@@ -26,42 +26,44 @@ def runs(kind: str, *seconds: float) -> Rows:
 
 
 def test_too_few_runs_give_the_usual() -> None:
-    assert estimate([]) == 450
-    assert estimate([], deep=True) == 675
-    assert estimate(runs("research", 1, 2, 3, 4), "research") == 450
+    assert estimate_keep_alive([]) == 450
+    assert estimate_keep_alive([], deep=True) == 675
+    assert estimate_keep_alive(runs("research", 1, 2, 3, 4), "research") == 450
 
 
 def test_runs_of_the_same_type_decide_if_there_are_five() -> None:
     rows = runs("enumerated", 10, 10, 10, 10, 10) + runs("research", 100, 100, 100, 100)
-    assert estimate(rows, "enumerated") == 12
-    assert estimate(rows, "research") == 120
-    assert estimate(rows + runs("research", 200), "research") == round((100 + 0.6 * 100) * 1.2)
+    assert estimate_keep_alive(rows, "enumerated") == 12
+    assert estimate_keep_alive(rows, "research") == 120
+    assert estimate_keep_alive(rows + runs("research", 200), "research") == round((100 + 0.6 * 100) * 1.2)
 
 
 def test_only_the_last_hundred_are_looked_at() -> None:
-    assert estimate(runs("research", *[1000] * 50, *[10] * 100), "research") == 12
+    assert estimate_keep_alive(runs("research", *[1000] * 50, *[10] * 100), "research") == 12
 
 
 def test_a_row_without_a_duration_is_passed_over() -> None:
     odd: Rows = [{}, {"seconds": None}, {"seconds": "long"}, {"seconds": 0}, {"task_type": "research", "seconds": -1}]
-    assert estimate(odd * 10, "research") == 450
+    assert estimate_keep_alive(odd * 10, "research") == 450
 
 
 @given(st.lists(st.floats(0.5, 10_000), min_size=5, max_size=100))
 def test_it_is_the_ninetieth_percentile_and_a_fifth(seconds: list[float]) -> None:
     expected = statistics.quantiles(seconds, n=10, method="inclusive")[-1] * 1.2
-    assert estimate(runs("research", *seconds), "research") == pytest.approx(max(1, expected), abs=0.6)
+    assert estimate_keep_alive(runs("research", *seconds), "research") == pytest.approx(max(1, expected), abs=0.6)
 
 
-@pytest.mark.parametrize(("text", "value"), [("-1", -1), ("300", 300), ("10m", "10m"), ("1h30m", "1h30m"), ("0", 0)])
+@pytest.highlight.parametrize(
+    ("text", "value"), [("-1", -1), ("300", 300), ("10m", "10m"), ("1h30m", "1h30m"), ("0", 0)]
+)
 def test_what_the_user_set(text: str, value: object) -> None:
-    assert stated(text) == value
+    assert parse_keep_alive(text) == value
 
 
-@pytest.mark.parametrize("text", ["", "soon", "10 m", "m10"])
+@pytest.highlight.parametrize("text", ["", "soon", "10 m", "m10"])
 def test_what_is_no_duration(text: str) -> None:
     with pytest.raises(InputError, match="OLLAMA_KEEP_ALIVE"):
-        stated(text)
+        parse_keep_alive(text)
 
 
 @pytest.fixture
@@ -87,14 +89,14 @@ def ollama() -> Iterator[ThreadingHTTPServer]:
 
 
 def asked(server: ThreadingHTTPServer, rows: Rows, fixed: str | float | None = None, name: str = "qwen3") -> list[Any]:
-    plan, verdict = PlanResponse((), task_type="enumerated"), JudgeResponse("EXHAUSTED")
+    plan, verdict = PlanResponse((), task_type="enumerated"), JudgeProgressResponse("EXHAUSTED")
     url = f"http://127.0.0.1:{server.server_address[1]}/v1"
-    model = KeptAlive(ScriptedModel({"plan": [plan], "judge": [verdict]}), url, name, runs=rows, fixed=fixed)
+    model = KeepAliveModel(ScriptedModel({"plan": [plan], "judge": [verdict]}), url, name, runs=rows, fixed=fixed)
 
     async def work() -> None:
         for _ in range(2):
             assert (await model(Plan("t", 3))).answer == plan
-            assert (await model(Judge("t", "", (), ()))).answer == verdict
+            assert (await model(JudgeProgress("t", "", (), ()))).answer == verdict
 
     asyncio.run(work())
     return server.told  # type: ignore[attr-defined,no-any-return]

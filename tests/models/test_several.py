@@ -7,16 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from suffice.asks import Ask, Gap, GapResponse, Hypothetical, HypotheticalResponse
+from suffice.asks import HypotheticalDocument, HypotheticalDocumentResponse, Prompt, ProposeQuery, ProposeQueryResponse
 from suffice.errors import ModelError, ModelOutputError
 from suffice.models.base import Reply
-from suffice.models.counted import Counted
-from suffice.models.several import ByRole, Fallback
+from suffice.models.counted import UsageTrackingModel
+from suffice.models.several import FallbackModel, RoleRouter
 from suffice.types import Failure, Usage
 
-GAP = Gap("task", "", (), (), ())
-GUESS = Hypothetical("task", "topic")
-ANSWERS = {"gap": GapResponse("query"), "hypothetical": HypotheticalResponse("text")}
+GAP = ProposeQuery("task", "", (), (), ())
+GUESS = HypotheticalDocument("task", "topic")
+ANSWERS = {"gap": ProposeQueryResponse("query"), "hypothetical": HypotheticalDocumentResponse("text")}
 
 
 class Billed:
@@ -26,12 +26,12 @@ class Billed:
         self._outcomes = list(outcomes)
         self.name, self.local, self.context = name, False, context
 
-    async def __call__(self, ask: Ask) -> Reply:
+    async def __call__(self, prompt: Prompt) -> Reply:
         answers, usage = self._outcomes.pop(0) if self._outcomes else (True, Usage(1, 1, 1, 0.0))
-        failures = (Failure(ask.role, "Retried", f"{self.name} stumbled"),)
+        failures = (Failure(prompt.role, "Retried", f"{self.name} stumbled"),)
         if not answers:
             raise ModelOutputError(f"{self.name} failed", usage=usage, failures=failures)
-        return Reply(ANSWERS[ask.role], usage, failures)
+        return Reply(ANSWERS[prompt.role], usage, failures)
 
 
 usages = st.builds(
@@ -46,25 +46,27 @@ outcomes = st.lists(st.tuples(st.booleans(), usages), max_size=6)
 
 
 @given(outcomes, outcomes, st.lists(st.sampled_from([GAP, GUESS]), max_size=8))
-def test_the_roles_add_up_to_the_total(first: list, second: list, asks: list[Ask]) -> None:
+def test_the_roles_add_up_to_the_total(first: list, second: list, asks: list[Prompt]) -> None:
     spent: list[Usage] = []
 
     class Watched(Billed):
-        async def __call__(self, ask: Ask) -> Reply:
+        async def __call__(self, prompt: Prompt) -> Reply:
             try:
-                reply = await super().__call__(ask)
+                reply = await super().__call__(prompt)
             except ModelError as error:
                 spent.append(error.usage)
                 raise
             spent.append(reply.usage)
             return reply
 
-    model = Counted(ByRole(Fallback([Watched(first), Watched(second)]), {"hypothetical": Watched(second)}))
+    model = UsageTrackingModel(
+        RoleRouter(FallbackModel([Watched(first), Watched(second)]), {"hypothetical": Watched(second)})
+    )
 
     async def run() -> None:
-        for ask in asks:
+        for prompt in asks:
             with suppress(ModelError):
-                await model(ask)
+                await model(prompt)
 
     asyncio.run(run())
     assert sum(model.by_role.values(), Usage()) == model.total == sum(spent, Usage())
@@ -72,11 +74,11 @@ def test_the_roles_add_up_to_the_total(first: list, second: list, asks: list[Ask
 
 
 def test_the_next_model_is_asked_and_the_failure_told() -> None:
-    model = Fallback(
+    model = FallbackModel(
         [Billed([(False, Usage(2, 20, 0, 0.5))], "first"), Billed([(True, Usage(1, 5, 5, 0.25))], "second")]
     )
     reply = asyncio.run(model(GAP))
-    assert reply.answer == GapResponse("query")
+    assert reply.answer == ProposeQueryResponse("query")
     assert reply.usage == Usage(3, 25, 5, 0.75)
     assert [failure.message for failure in reply.failures] == [
         "first stumbled",
@@ -87,7 +89,7 @@ def test_the_next_model_is_asked_and_the_failure_told() -> None:
 
 def test_when_all_fail_the_last_error_carries_the_whole_bill() -> None:
     usage = Usage(1, 10, 0, 0.5)
-    model = Fallback([Billed([(False, usage)], "first"), Billed([(False, usage)], "second")])
+    model = FallbackModel([Billed([(False, usage)], "first"), Billed([(False, usage)], "second")])
     with pytest.raises(ModelOutputError, match="second failed") as failed:
         asyncio.run(model(GAP))
     assert failed.value.usage == usage + usage
@@ -100,5 +102,5 @@ def test_one_unknown_cost_makes_the_sum_unknown() -> None:
 
 
 def test_what_fits_the_narrowest_fits_all() -> None:
-    assert Fallback([Billed([], context=8000), Billed([], context=4000), Billed([])]).context == 4000
-    assert ByRole(Billed([]), {}).context is None
+    assert FallbackModel([Billed([], context=8000), Billed([], context=4000), Billed([])]).context == 4000
+    assert RoleRouter(Billed([]), {}).context is None

@@ -25,7 +25,7 @@ import sqlalchemy as sa
 
 from reliability.story import ENDS, MOMENTS, TASK, Killer, Ledger, preparing
 from suffice.front import Options
-from suffice.jobs.orders import Order
+from suffice.jobs.orders import JobRequest
 from suffice.jobs.worker import Worker
 from suffice.write import codec  # noqa: F401 -- imported before the forks, so that no case pays for it
 
@@ -86,10 +86,10 @@ async def begin(url: str, folder: Path, killer: Killer) -> None:
     killer.install()
     working = worker(url, Ledger(folder / "ledger", killer))
     await working.start()
-    order = Order(TASK, Options(strategy="reflect", stop="sufficiency", review=False))
+    order = JobRequest(TASK, Options(strategy="reflect", stop="sufficiency", review=False))
     kept = await working.order(order)
     (folder / "run").write_text(kept.id, encoding="utf-8")
-    await working.feed.ended(kept.id)
+    await working.event_stream.ended(kept.id)
     _write_down(working, kept.id, folder)
     await working.stop()
 
@@ -102,7 +102,7 @@ async def take_up(url: str, folder: Path, by: str) -> None:
     await working.start()
     run = (folder / "run").read_text(encoding="utf-8")
     async with asyncio.timeout(PATIENCE):
-        await working.feed.ended(run)
+        await working.event_stream.ended(run)
     _write_down(working, run, folder)
     await working.stop()
 

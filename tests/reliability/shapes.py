@@ -85,7 +85,7 @@ def fuzzed(service: Running, count: int, seed: int = 1) -> list[tuple[bytes, int
     rng, bad = random.Random(seed), []
     for _ in range(count):
         text = broken(rng)
-        answer = service.client.post("/run", content=text, headers={"content-type": "application/json"})
+        answer = service.get_client.post("/run", content=text, headers={"content-type": "application/json"})
         shaped = answer.status_code < 400 or set(answer.json().get("error", {})) == {"type", "message", "retryable"}
         if answer.status_code >= 500 or not shaped:
             bad.append((text, answer.status_code))
@@ -133,7 +133,7 @@ def oversize(service: Running) -> int:
             yield b"x" * 65536
 
     try:
-        answer = service.client.post("/run", content=flood(), headers={"content-type": "application/json"})
+        answer = service.get_client.post("/run", content=flood(), headers={"content-type": "application/json"})
         assert answer.status_code == 413
     except httpx2.TransportError:  # Cut off in the middle, which is as good.
         pass
@@ -151,9 +151,9 @@ def main() -> int:
         bad = fuzzed(service, chosen.examples * 20)
         print(f"{chosen.examples * 20} broken requests to /run: {len(bad)} bad answers {bad[:3]}")
         print(
-            f"a head a byte at a time is cut off after {slow_head(service):.1f} s (allowed {connection.HEAD_TIME:g} s)"
+            f"a head a byte at a time is cut off after {slow_head(service):.1f} s (allowed {connection.HEAD_TIMEOUT:g} s)"
         )
-        print(f"a body a byte at a time is cut off after {slow_body(service):.1f} s (allowed {guard.BODY_TIME:g} s)")
+        print(f"a body a byte at a time is cut off after {slow_body(service):.1f} s (allowed {guard.BODY_TIMEOUT:g} s)")
         print(f"of 100 MB {oversize(service) / 1e6:.1f} MB were taken before the answer")
     return 1 if checked.returncode or bad else 0
 

@@ -14,10 +14,10 @@ from dbos import DBOS
 
 from suffice.asks import PlannedQuery, PlanResponse, ReflectionResponse, SynthesisResponse
 from suffice.errors import ModelError
-from suffice.front import prepare
-from suffice.jobs.store import Store
+from suffice.front import prepare_run
+from suffice.jobs.store import RunStore
 from suffice.models.base import Reply
-from suffice.testing import passage
+from suffice.testing import make_passage
 from suffice.types import Query, Usage
 
 TASK = "Who built the Meridian bridge, and when?"
@@ -47,7 +47,7 @@ class Killer:
 
     def install(self) -> None:
         """Strike when a step was kept, or around the end of the run."""
-        kept, finish = DBOS.run_step_async, Store.finish
+        kept, finish = DBOS.run_step_async, RunStore.finish
 
         async def step(*args, **kwargs):
             outcome = await kept(*args, **kwargs)
@@ -64,7 +64,7 @@ class Killer:
                 self.strike()
             return ended
 
-        DBOS.run_step_async, Store.finish = step, finished
+        DBOS.run_step_async, RunStore.finish = step, finished
 
 
 class Ledger:
@@ -83,11 +83,11 @@ class CountedModel:
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
 
-    async def __call__(self, ask):
+    async def __call__(self, prompt):
         call = self._ledger.killer.began()
-        asked = hashlib.sha256(msgspec.json.encode(ask, enc_hook=str, order="deterministic")).hexdigest()[:16]
-        self._ledger.paid(call, f"{ask.role} {asked}")
-        return Reply(_answer(ask), Usage(1, 100, 20, 0.001))
+        asked = hashlib.sha256(msgspec.json.encode(prompt, enc_hook=str, order="deterministic")).hexdigest()[:16]
+        self._ledger.paid(call, f"{prompt.role} {asked}")
+        return Reply(_answer(prompt), Usage(1, 100, 20, 0.001))
 
 
 class CountedSearch:
@@ -101,27 +101,29 @@ class CountedSearch:
         mark = hashlib.sha256(query.text.encode()).hexdigest()[:6]
         self._ledger.paid(call, f"search {mark} {k}")
         found = [
-            passage("bridge", "The Meridian bridge was built by Halloran Works in 1887.", "Meridian bridge", score=1.0)
+            make_passage(
+                "bridge", "The Meridian bridge was built by Halloran Works in 1887.", "Meridian bridge", score=1.0
+            )
         ]
         return found + [
-            passage(
+            make_passage(
                 f"{mark}-{n}", f"Page {n} about {query.text}: a note on bridge {mark}.", f"Note {mark} {n}", score=0.5
             )
             for n in (1, 2)
         ]
 
 
-def _answer(ask):
-    if ask.role == "plan":
+def _answer(prompt):
+    if prompt.role == "plan":
         return PlanResponse((PlannedQuery(TASK, "the task"), PlannedQuery("Halloran Works history", "the builder")))
-    if ask.role == "reflect":
-        asked = len(ask.asked)
+    if prompt.role == "reflect":
+        asked = len(prompt.asked)
         if asked >= 2 + 2 * (ROUNDS - 1):
             return ReflectionResponse(True, 0.9)
         return ReflectionResponse(False, 0.3, ("more",), (f"bridge question {asked}", f"bridge question {asked + 1}"))
-    if ask.role == "draft":
+    if prompt.role == "draft":
         return SynthesisResponse("Halloran Works built the Meridian bridge in 1887 [1].", "Halloran Works [1].")
-    raise ModelError(f"No answer for {ask.role}")
+    raise ModelError(f"No answer for {prompt.role}")
 
 
 def preparing(ledger: Ledger):
@@ -130,6 +132,6 @@ def preparing(ledger: Ledger):
     async def prepared(task, options):
         from dataclasses import replace
 
-        return await prepare(task, replace(options, model=CountedModel(ledger), search=CountedSearch(ledger)))
+        return await prepare_run(task, replace(options, model=CountedModel(ledger), search=CountedSearch(ledger)))
 
     return prepared

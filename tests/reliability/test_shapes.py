@@ -26,8 +26,8 @@ def test_no_broken_request_breaks_the_service(service):
 
 
 def test_who_dawdles_is_cut_off(service, monkeypatch):
-    monkeypatch.setattr(connection, "HEAD_TIME", 0.3)
-    monkeypatch.setattr(guard, "BODY_TIME", 0.3)
+    monkeypatch.setattr(connection, "HEAD_TIMEOUT", 0.3)
+    monkeypatch.setattr(guard, "BODY_TIMEOUT", 0.3)
     assert shapes.slow_head(service) > 0.25
     assert shapes.slow_body(service) > 0.25
 

@@ -7,7 +7,7 @@ import pytest
 
 from suffice.errors import InputError
 from suffice.replay.episodes import read_corpus, read_episodes
-from suffice.replay.judge import readings_of
+from suffice.replay.judge import measure_readings
 
 
 def round_of(*ids, queries=("q",), **rest):
@@ -52,7 +52,7 @@ def test_a_gzipped_file_reads_the_same(tmp_path):
     assert plain[1].answers == ()
 
 
-@pytest.mark.parametrize("name", ["e.jsonl", "e.jsonl.gz"])
+@pytest.highlight.parametrize("name", ["e.jsonl", "e.jsonl.gz"])
 def test_a_full_episode(tmp_path, name):
     hit = {"id": "a", "title": "Bridge", "text": "Ida built it.", "score": 0.5}
     full = {"queries": ["q"], "passages": [hit], "tokens": 12, "readings": {"sufficiency.model": 0.5}, "answer": "Ida"}
@@ -92,7 +92,7 @@ def test_the_corpus_joins_texts_that_the_recording_lacks(tmp_path):
 
 def test_missing_texts_are_unknown_not_zero(tmp_path):
     [read] = read_episodes(write(tmp_path / "e.jsonl", episode(round_of("a"), round_of("b"))))
-    for readings in readings_of(read, frozenset()):
+    for readings in measure_readings(read, frozenset()):
         assert readings["novelty.words"] is None
         assert readings["worth.pair_cover"] is None
         assert readings["unseen.mass.entities"] is None
@@ -102,7 +102,7 @@ def test_missing_texts_are_unknown_not_zero(tmp_path):
 def test_missing_tokens_stay_unknown_once_one_round_lacks_them(tmp_path):
     rounds = [round_of("a", tokens=100), round_of("b"), round_of("c", tokens=100)]
     [read] = read_episodes(write(tmp_path / "e.jsonl", episode(*rounds)))
-    assert [now["spend.tokens"] for now in readings_of(read, frozenset())] == [100.0, None, None]
+    assert [now["spend.tokens"] for now in measure_readings(read, frozenset())] == [100.0, None, None]
 
 
 def test_recorded_readings_beat_measured_ones(tmp_path):
@@ -111,7 +111,7 @@ def test_recorded_readings_beat_measured_ones(tmp_path):
     [read] = read_episodes(
         write(tmp_path / "e.jsonl", episode({"queries": ["q"], "passages": [passage], "readings": recorded}))
     )
-    [now] = readings_of(read, frozenset())
+    [now] = measure_readings(read, frozenset())
     assert {name: now[name] for name in recorded} == recorded
     assert now["spend.rounds"] == 1.0
 
@@ -127,7 +127,7 @@ def test_a_trace_that_was_cut_off_in_the_middle_of_a_line_is_still_an_episode(tm
     assert (read.id, read.question, read.seed, len(read.rounds)) == ("r1", "Who?", 3, 1)
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     ("text", "hint"),
     [
         ("", "no episodes"),

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from suffice import budget, exhaustion, fixed, parse_gate, research, saturation, sufficiency
-from suffice.events import record
-from suffice.replay.compare import compare
+from suffice.events import serialize_event
+from suffice.replay.compare import compare_gates
 from suffice.replay.episodes import read_episodes
-from suffice.replay.judge import halt, readings_of
+from suffice.replay.judge import find_stop, measure_readings
 from suffice.replay.recorded import Episode
-from suffice.testing import FixtureSearch, passage
+from suffice.testing import FixtureSearch, make_passage
 
 
 def episode(name: str, gold: list[str], *rounds: list[str], texts: bool = True) -> dict[str, object]:
@@ -46,23 +46,23 @@ def episodes(tmp_path: Path) -> list[Episode]:
 
 
 def test_spend_is_counted_over_rounds(episodes: list[Episode]) -> None:
-    readings = readings_of(episodes[0], frozenset())
+    readings = measure_readings(episodes[0], frozenset())
     assert [reading["spend.rounds"] for reading in readings] == [1, 2, 3, 4]
     assert [reading["spend.tokens"] for reading in readings] == [100, 200, 300, 400]
     assert [reading["overlap.upr"] for reading in readings] == [1, 1, 1, 0]
 
 
 def test_where_gates_stop(episodes: list[Episode]) -> None:
-    readings = readings_of(episodes[0], frozenset())
-    assert (halt(fixed(2), readings).rounds, halt(fixed(2), readings).fired) == (2, True)
-    assert (halt(fixed(9), readings).rounds, halt(fixed(9), readings).fired) == (4, False)
-    assert halt(budget(tokens=250), readings).rounds == 3
-    never = halt(sufficiency(), readings)
+    readings = measure_readings(episodes[0], frozenset())
+    assert (find_stop(fixed(2), readings).rounds, find_stop(fixed(2), readings).fired) == (2, True)
+    assert (find_stop(fixed(9), readings).rounds, find_stop(fixed(9), readings).fired) == (4, False)
+    assert find_stop(budget(tokens=250), readings).rounds == 3
+    never = find_stop(sufficiency(), readings)
     assert (never.rounds, never.fired, never.verdict.stop) == (4, False, None)
 
 
 def test_a_gate_that_judges_before_leaves_its_round_out(episodes: list[Episode]) -> None:
-    stopped = halt(saturation(), readings_of(episodes[1], frozenset()))
+    stopped = find_stop(saturation(), measure_readings(episodes[1], frozenset()))
     assert (stopped.rounds, stopped.kept, stopped.fired) == (2, 1, True)
 
 
@@ -70,16 +70,16 @@ def test_missing_text_is_unknown_and_never_stops(tmp_path: Path) -> None:
     path = tmp_path / "e.jsonl"
     path.write_text(json.dumps(episode("x", ["a"], ["a"], ["a"], ["a"], texts=False)) + "\n")
     [sparse] = read_episodes(path)
-    readings = readings_of(sparse, frozenset())
+    readings = measure_readings(sparse, frozenset())
     assert all(reading["novelty.words"] is None for reading in readings)
-    assert not halt(saturation(), readings).fired
+    assert not find_stop(saturation(), readings).fired
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     "gate", ["exhaustion(p=1)", "fixed(2)", "saturation", "saturation.epsilon(0.5)", "budget(queries=3)"]
 )
 def test_a_replay_stops_where_the_run_did(tmp_path: Path, gate: str) -> None:
-    hits = [passage(f"p{n}", f"Bees dance in hive {n}.", f"Hive {n}") for n in range(9)]
+    hits = [make_passage(f"p{n}", f"Bees dance in hive {n}.", f"Hive {n}") for n in range(9)]
     path = tmp_path / "trace.jsonl"
     lines: list[str] = []
     report = asyncio.run(
@@ -89,21 +89,21 @@ def test_a_replay_stops_where_the_run_did(tmp_path: Path, gate: str) -> None:
             stop=gate,
             seed=3,
             k=2,
-            on_event=lambda event: lines.append(json.dumps(record(event, "r"))),
+            on_event=lambda event: lines.append(json.dumps(serialize_event(event, "r"))),
         )
     )
     path.write_text("\n".join(lines))
     [recorded] = read_episodes(path)
     if report.stop.gate == "planner":
         return
-    stopped = halt(parse_gate(gate), readings_of(recorded, parse_gate(gate).needs), recorded.seed)
+    stopped = find_stop(parse_gate(gate), measure_readings(recorded, parse_gate(gate).needs), recorded.seed)
     assert stopped.fired == (not report.stop.gate.startswith("budget(rounds=5"))
     assert stopped.rounds == report.stop.round
     assert stopped.kept == sum(round.accepted for round in report.stop.rounds)
 
 
 def test_the_table_of_gates(episodes: list[Episode]) -> None:
-    rows = {row.gate: row for row in compare(episodes, [exhaustion(), fixed(2)], draws=50)}
+    rows = {row.gate: row for row in compare_gates(episodes, [exhaustion(), fixed(2)], draws=50)}
     assert list(rows)[-1] == "oracle"
     assert {"fixed(1)", "fixed(2)", "fixed(3)", "fixed(4)"} <= set(rows)
     assert rows["oracle"].stops == (3, 1, 1)
@@ -125,5 +125,5 @@ def test_the_table_of_gates(episodes: list[Episode]) -> None:
 def test_without_gold_there_is_no_recall(tmp_path: Path) -> None:
     path = tmp_path / "e.jsonl"
     path.write_text(json.dumps(episode("x", [], ["a"], ["b"])) + "\n")
-    for row in compare(read_episodes(path), [fixed(1)], draws=10):
+    for row in compare_gates(read_episodes(path), [fixed(1)], draws=10):
         assert (row.recall, row.lift, row.lift_ci, row.gap_closed) == (None, None, None, None)

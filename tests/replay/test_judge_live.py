@@ -7,21 +7,21 @@ from contextlib import aclosing
 import pytest
 
 from suffice.asks import PlannedQuery, PlanResponse, ReflectionResponse, SynthesisResponse
-from suffice.events import Finished, RoundDone, record
-from suffice.gates.parse import parse
-from suffice.pipeline import Setup, bounded, stream
-from suffice.presets import Preset, preset
+from suffice.events import Finished, RoundDone, serialize_event
+from suffice.gates.parse import parse_gate
+from suffice.pipeline import RunConfig, add_budget, run_pipeline
+from suffice.presets import Preset, get_preset
 from suffice.replay.episodes import read_episodes
-from suffice.replay.judge import halt, readings_of
-from suffice.testing import ScriptedModel, WordSearch, passage
+from suffice.replay.judge import find_stop, measure_readings
+from suffice.testing import ScriptedModel, WordSearch, make_passage
 
 TASK = "Who founded the works that built the Meridian bridge in Trieste?"
 WORLD = [
-    passage("p1", "The Meridian bridge was built by Halloran Works in 1887.", "Meridian bridge", score=0.9),
-    passage("p2", "Halloran Works was founded by Ida Halloran.", "Halloran Works", score=0.7),
-    passage("p3", "Ida Halloran studied in Graz and moved to Trieste.", "Ida Halloran", score=0.5),
-    passage("p4", "Graz lies on the river Mur.", "Graz", score=0.3),
-    passage("p5", "Trieste is a port on the Adriatic.", "Trieste", score=0.2),
+    make_passage("p1", "The Meridian bridge was built by Halloran Works in 1887.", "Meridian bridge", score=0.9),
+    make_passage("p2", "Halloran Works was founded by Ida Halloran.", "Halloran Works", score=0.7),
+    make_passage("p3", "Ida Halloran studied in Graz and moved to Trieste.", "Ida Halloran", score=0.5),
+    make_passage("p4", "Graz lies on the river Mur.", "Graz", score=0.3),
+    make_passage("p5", "Trieste is a port on the Adriatic.", "Trieste", score=0.2),
 ]
 # Alike in their words, yet never the same query twice.
 ASKED = [
@@ -33,31 +33,31 @@ def model():
     """Never content, always with another query."""
     queries = iter(ASKED * 9)
     count = iter(range(99))
-    more = lambda ask: ReflectionResponse(False, 0.4, ("a gap",), (f"{next(queries)} {next(count)}",))  # noqa: E731
+    more = lambda prompt: ReflectionResponse(False, 0.4, ("a gap",), (f"{next(queries)} {next(count)}",))  # noqa: E731
     plan = PlanResponse((PlannedQuery(TASK),), "standard")
     return ScriptedModel({"plan": [plan], "reflect": [more], "draft": [SynthesisResponse("Ida Halloran [1].")]})
 
 
 def play(stop, *, seed=0, tier="deep", k=2):
     async def events():
-        chosen = Setup(
+        chosen = RunConfig(
             TASK,
             WordSearch(WORLD),
             model(),
             Preset("reflect", "trajectory", stop),
-            parse(stop),
+            parse_gate(stop),
             tier=tier,
             seed=seed,
             k=k,
         )
-        async with aclosing(stream(chosen)) as running:
+        async with aclosing(run_pipeline(chosen)) as running:
             return [event async for event in running]
 
     return asyncio.run(events())
 
 
 def recorded(events, path):
-    path.write_text("\n".join(json.dumps(record(event, "r1")) for event in events) + "\n", encoding="utf-8")
+    path.write_text("\n".join(json.dumps(serialize_event(event, "r1")) for event in events) + "\n", encoding="utf-8")
     [episode] = read_episodes(path)
     return episode
 
@@ -82,14 +82,14 @@ GATES = [
 ]
 
 
-@pytest.mark.parametrize("seed", [0, 1, 5])
-@pytest.mark.parametrize("gate", GATES)
+@pytest.highlight.parametrize("seed", [0, 1, 5])
+@pytest.highlight.parametrize("gate", GATES)
 def test_a_replay_stops_where_the_run_stopped_and_says_the_same(tmp_path, gate, seed):
     events = play(gate, seed=seed)
     stop = events[-1].report.stop
     episode = recorded(events, tmp_path / "trace.jsonl")
-    whole = parse(stop.expression)
-    found = halt(whole, readings_of(episode, whole.needs), episode.seed)
+    whole = parse_gate(stop.expression)
+    found = find_stop(whole, measure_readings(episode, whole.needs), episode.seed)
     assert found.fired
     assert (found.rounds, found.verdict.reason, found.verdict.gate) == (stop.round, stop.reason, stop.gate)
     assert found.kept == sum(round.accepted for round in stop.rounds)
@@ -100,8 +100,8 @@ def test_every_round_is_judged_the_same_again(tmp_path):
     """Not only the last: each leaf, with its signals, in each round."""
     events = play("fixed(6)")
     episode = recorded(events, tmp_path / "trace.jsonl")
-    gate = bounded(parse("worth | exhaustion | unseen"), events[-1].report.stop and _bounds(events))
-    readings = readings_of(episode, gate.needs)
+    gate = add_budget(parse_gate("worth | exhaustion | unseen"), events[-1].report.stop and _bounds(events))
+    readings = measure_readings(episode, gate.needs)
     live = [event.readings for event in events if isinstance(event, RoundDone)]
     for number in range(1, len(live) + 1):
         now, then = gate.judge(live[:number]), gate.judge(readings[:number])
@@ -119,11 +119,11 @@ def test_a_rejected_round_is_in_the_trace_and_ends_the_replay(tmp_path):
     rounds = [event for event in events if isinstance(event, RoundDone)]
     assert [event.accepted for event in rounds] == [True] * (len(rounds) - 1) + [False]
     episode = recorded(events, tmp_path / "trace.jsonl")
-    found = halt(parse("saturation.after(1)"), readings_of(episode, frozenset()), episode.seed)
+    found = find_stop(parse_gate("saturation.after(1)"), measure_readings(episode, frozenset()), episode.seed)
     assert (found.rounds, found.kept, found.verdict.reason) == (len(rounds), len(rounds) - 1, "saturated")
 
 
-@pytest.mark.parametrize("stop", [preset("auto").gate, "worth", "exhaustion"])
+@pytest.highlight.parametrize("stop", [get_preset("auto").gate, "worth", "exhaustion"])
 def test_a_saturated_world_ends_the_run_by_itself(stop):
     """Five short documents, a model that is never content: no bound is needed to end it."""
     report = play(stop, tier="deep", k=5)[-1].report
@@ -135,8 +135,8 @@ def test_a_saturated_world_ends_the_run_by_itself(stop):
 
 def test_a_gate_may_be_tried_on_a_run_that_another_gate_ended(tmp_path):
     episode = recorded(play("fixed(6)"), tmp_path / "trace.jsonl")
-    first = halt(parse("fixed(2)"), readings_of(episode, frozenset()), episode.seed)
-    never = halt(parse("sufficiency"), readings_of(episode, frozenset()), episode.seed)
+    first = find_stop(parse_gate("fixed(2)"), measure_readings(episode, frozenset()), episode.seed)
+    never = find_stop(parse_gate("sufficiency"), measure_readings(episode, frozenset()), episode.seed)
     assert (first.rounds, first.fired) == (2, True)
     assert (never.rounds, never.fired, never.verdict.stop) == (6, False, None)
 

@@ -9,11 +9,11 @@ import pytest
 from suffice.asks import PlanResponse, ReflectionResponse, SynthesisResponse
 from suffice.asks.plan import PlannedQuery
 from suffice.errors import InputError
-from suffice.events import record
+from suffice.events import serialize_event
 from suffice.front import research
 from suffice.replay.episodes import read_episodes
 from suffice.replay.trace import read_trace
-from suffice.testing import FixtureSearch, ScriptedModel, passage
+from suffice.testing import FixtureSearch, ScriptedModel, make_passage
 from suffice.types import Report, Usage
 
 MODEL = {
@@ -22,8 +22,8 @@ MODEL = {
     "draft": [SynthesisResponse("Bees dance [1].")],
 }
 FOUND = {
-    "first": [passage("a", "Bees dance.", "Bees"), passage("b", "Old\u2028news.", "B")],
-    "second": [passage("a", "Bees dance.", "Bees"), passage("c", "Hives hum.", "C")],
+    "first": [make_passage("a", "Bees dance.", "Bees"), make_passage("b", "Old\u2028news.", "B")],
+    "second": [make_passage("a", "Bees dance.", "Bees"), make_passage("c", "Hives hum.", "C")],
 }
 
 
@@ -39,7 +39,7 @@ def recorded(tmp_path: Path) -> tuple[Path, Report]:
             model=model,
             strategy="reflect",
             seed=7,
-            on_event=lambda event: lines.append(json.dumps(record(event, "r1"), ensure_ascii=False)),
+            on_event=lambda event: lines.append(json.dumps(serialize_event(event, "r1"), ensure_ascii=False)),
         )
     )
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -73,7 +73,7 @@ def test_tokens_of_an_episode_are_those_of_the_round(recorded: tuple[Path, Repor
     assert sum(round.tokens or 0 for round in episode.rounds) == 330
 
 
-@pytest.mark.parametrize("cut", [1, 15, 40])
+@pytest.highlight.parametrize("cut", [1, 15, 40])
 def test_half_a_last_line_loses_only_itself(recorded: tuple[Path, Report], cut: int) -> None:
     path, _ = recorded
     path.write_bytes(path.read_bytes()[:-cut])
@@ -90,7 +90,9 @@ def test_damage_in_the_middle_is_named_by_its_line(recorded: tuple[Path, Report]
         read_trace(path)
 
 
-@pytest.mark.parametrize("content", [b"", b"{}\n", b"no\n", b'{"type": "started"}\n', b'{"type": 3}\n', b"\xff\xfe\n"])
+@pytest.highlight.parametrize(
+    "content", [b"", b"{}\n", b"no\n", b'{"type": "started"}\n', b'{"type": 3}\n', b"\xff\xfe\n"]
+)
 def test_what_is_no_trace(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "x.jsonl"
     path.write_bytes(content)

@@ -1,9 +1,9 @@
 """Another gate over a recorded run: where it would have stopped, and what it would have missed."""
 
-from suffice.gates.parse import parse
-from suffice.replay.trace import Trace, trace_of
+from suffice.gates.parse import parse_gate
+from suffice.replay.trace import Trace, build_trace
 from suffice.replay.whatif import what_if
-from suffice.write.chart import render
+from suffice.write.chart import render_chart
 
 
 def recorded(cited: str = "c.md") -> Trace:
@@ -18,12 +18,12 @@ def recorded(cited: str = "c.md") -> Trace:
         for number, name in enumerate("abc", 1)
     ]
     report = {"type": "report", "report": {"sources": [{"location": cited}]}}
-    return trace_of([{"type": "started", "run": "r", "task": "What?", "seed": 7}, *rounds, report], "here")
+    return build_trace([{"type": "started", "run": "r", "task": "What?", "seed": 7}, *rounds, report], "here")
 
 
 def test_it_says_where_and_what_is_missed() -> None:
-    found = what_if(recorded(), parse("fixed(2)"))
-    assert found.halted.rounds == 2
+    found = what_if(recorded(), parse_gate("fixed(2)"))
+    assert found.stop_point.rounds == 2
     assert [hit.title for hit in found.missed] == ["C"]
     assert [hit.title for hit in found.cited] == ["C"]
     assert "round 2 of 3" in str(found)
@@ -31,24 +31,24 @@ def test_it_says_where_and_what_is_missed() -> None:
 
 
 def test_a_gate_that_rejects_a_round_misses_it_too() -> None:
-    found = what_if(recorded(), parse("saturation"))
-    assert (found.halted.rounds, found.halted.kept) == (2, 1)
+    found = what_if(recorded(), parse_gate("saturation"))
+    assert (found.stop_point.rounds, found.stop_point.kept) == (2, 1)
     assert [hit.title for hit in found.missed] == ["B", "C"]
 
 
 def test_a_gate_that_never_fires_misses_nothing() -> None:
-    found = what_if(recorded(), parse("fixed(9)"))
-    assert not found.halted.fired
+    found = what_if(recorded(), parse_gate("fixed(9)"))
+    assert not found.stop_point.fired
     assert found.missed == ()
     assert "would not have stopped" in str(found)
 
 
 def test_an_unknown_reading_is_named() -> None:
-    assert what_if(recorded(), parse("gain")).unknown == ("coverage.gain",)
+    assert what_if(recorded(), parse_gate("gain")).unknown == ("coverage.gain",)
 
 
 def test_the_chart_shows_all_rounds_and_where_it_would_have_ended() -> None:
-    found = what_if(recorded(), parse("fixed(2)"))
+    found = what_if(recorded(), parse_gate("fixed(2)"))
     assert len(found.stop.rounds) == 3
     assert found.stop.round == 2
-    assert "<svg" in render(found.stop)
+    assert "<svg" in render_chart(found.stop)

@@ -4,12 +4,12 @@ import asyncio
 
 import pytest
 
-from suffice.asks import Evaluation, Issue, SynthesisResponse
-from suffice.memory.trajectory import Trajectory
-from suffice.review.loop import Reviewing
-from suffice.run import Run
+from suffice.asks import Evaluation, EvaluationIssue, SynthesisResponse
+from suffice.memory.trajectory import TrajectoryMemory
+from suffice.review.loop import ReviewLoop
+from suffice.run import RunState
 from suffice.settings import ReviewRules
-from suffice.testing import ScriptedModel, passage
+from suffice.testing import ScriptedModel, make_passage
 from suffice.types import Bounds
 
 FIRST = SynthesisResponse("## Builders\n\nHalloran Works built it [1].", "Halloran Works [1].", ("Halloran [1].",))
@@ -25,7 +25,7 @@ def version(number):
 
 
 def missing(section="Builders", problem="say when"):
-    return Issue("depth", section, problem)
+    return EvaluationIssue("depth", section, problem)
 
 
 class Case:
@@ -36,9 +36,9 @@ class Case:
     ):
         self.model = kind({"evaluate": list(judgements), "revise": list(revisions)})
         options = {} if clock is None else {"clock": clock}
-        self.run = Run("Who built the bridge?", self.model, Trajectory, run_id="r", bounds=bounds, **options)
-        self.run.evidence.add(passage("p1", "The bridge was built by Halloran Works in 1887.", "Bridge"))
-        self.review = Reviewing(self.run, settle or as_it_is, rules or ReviewRules())
+        self.run = RunState("Who built the bridge?", self.model, TrajectoryMemory, run_id="r", bounds=bounds, **options)
+        self.run.evidence.add(make_passage("p1", "The bridge was built by Halloran Works in 1887.", "Bridge"))
+        self.review = ReviewLoop(self.run, settle or as_it_is, rules or ReviewRules())
 
     def play(self, written=FIRST):
         async def all_of_them():

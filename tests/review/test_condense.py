@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from suffice.review.condense import condensed
-from suffice.text.headings import headings
+from suffice.review.condense import condense
+from suffice.text.headings import find_headings
 
 blocks = st.lists(st.tuples(st.integers(1, 4), st.integers(0, 60)), min_size=1, max_size=12)
 
@@ -18,10 +18,10 @@ def text_of(blocks):
 @given(blocks, st.integers(200, 2000))
 def test_every_heading_stays_in_order_and_so_does_the_end(blocks, most):
     text = text_of(blocks)
-    short = condensed(text, most)
-    assert [part.title for part in headings(short)] == [part.title for part in headings(text)]
+    short = condense(text, most)
+    assert [part.title for part in find_headings(short)] == [part.title for part in find_headings(text)]
     assert short.endswith(text[-20:])
-    room = most + sum(part.body - part.start + 10 for part in headings(text)) + 20
+    room = most + sum(part.body - part.start + 10 for part in find_headings(text)) + 20
     assert len(short) <= max(len(text), room)
     if len(text) <= most:
         assert short == text
@@ -29,11 +29,11 @@ def test_every_heading_stays_in_order_and_so_does_the_end(blocks, most):
 
 def test_a_long_text_gets_shorter_and_says_where():
     text = text_of([(2, 300), (2, 300), (2, 300)])
-    short = condensed(text, 2000)
+    short = condense(text, 2000)
     assert len(short) < 2300
     assert short.count("[…]") >= 2
 
 
 def test_a_long_text_without_headings():
-    short = condensed("word " * 2000, 1000)
+    short = condense("word " * 2000, 1000)
     assert len(short) <= 1100

@@ -46,9 +46,9 @@ def test_a_long_text_is_condensed_to_what_the_judge_can_read():
     case = Case([scored(9)], kind=Small)
     [judged] = case.play(SynthesisResponse(long))
     assert judged.passed
-    [ask] = case.model.asked
-    assert estimate_tokens(ask.prompt()) + ask.max_tokens <= Small.context
-    assert all(f"## Part {number}\n" in ask.prompt() for number in range(20))
+    [prompt] = case.model.asked
+    assert estimate_tokens(prompt.render()) + prompt.max_tokens <= Small.context
+    assert all(f"## Part {number}\n" in prompt.render() for number in range(20))
 
 
 def test_three_rounds_without_passing():
@@ -78,7 +78,7 @@ def test_a_worse_revision_is_taken_back():
     assert (case.told.ending, case.told.kept, case.told.composite) == ("failed", 1, 7.0)
 
 
-@pytest.mark.parametrize("nothing", [SynthesisResponse("  "), ModelError("dizzy")])
+@pytest.highlight.parametrize("nothing", [SynthesisResponse("  "), ModelError("dizzy")])
 def test_an_empty_revision_ends_it(nothing):
     case = Case([scored(6)], [nothing])
     case.play()
@@ -93,7 +93,7 @@ def test_an_unreadable_evaluation_is_asked_for_once_more():
     assert case.model.asked[1].reminder
 
 
-@pytest.mark.parametrize("bad", [UNREADABLE, ModelError("no JSON"), scored(85), scored(7, depth=float("nan"))])
+@pytest.highlight.parametrize("bad", [UNREADABLE, ModelError("no JSON"), scored(85), scored(7, depth=float("nan"))])
 def test_an_evaluation_that_stays_unreadable_is_unknown_and_no_zero(bad):
     case = Case([bad])
     [judged] = case.play()
@@ -146,7 +146,7 @@ def test_no_round_begins_when_the_time_is_up():
 
 def test_a_judge_who_takes_too_long_is_not_waited_for():
     class Slow(ScriptedModel):
-        async def __call__(self, ask):
+        async def __call__(self, prompt):
             await asyncio.sleep(30)
             raise AssertionError
 
@@ -156,8 +156,8 @@ def test_a_judge_who_takes_too_long_is_not_waited_for():
 
 
 def test_a_panel_reads_in_parallel_and_the_middle_decides():
-    def reads(ask):
-        who = next(word for word in ("practitioner", "doubt", "new to") if word in ask.reader)
+    def reads(prompt):
+        who = next(word for word in ("practitioner", "doubt", "new to") if word in prompt.reader)
         return scored({"practitioner": 9, "doubt": 2, "new to": 9}[who], missing(problem=f"says the {who}"))
 
     case = Case([reads], rules=ReviewRules(panel=True))
@@ -168,15 +168,15 @@ def test_a_panel_reads_in_parallel_and_the_middle_decides():
 
 
 def test_a_panel_goes_on_without_a_reader_who_cannot_be_read():
-    def reads(ask):
-        return UNREADABLE if "doubt" in ask.reader else scored(9)
+    def reads(prompt):
+        return UNREADABLE if "doubt" in prompt.reader else scored(9)
 
     case = Case([reads], rules=ReviewRules(panel=True))
     case.play()
     assert (case.told.ending, case.told.composite) == ("passed", 9.0)
 
 
-@pytest.mark.parametrize("written", [None, SynthesisResponse("")])
+@pytest.highlight.parametrize("written", [None, SynthesisResponse("")])
 def test_without_a_text_there_is_no_review(written):
     case = Case([scored(9)])
     assert case.play(written) == []
@@ -187,7 +187,7 @@ def test_without_a_text_there_is_no_review(written):
 def test_what_goes_out_is_always_the_best_that_was_read(marks, rounds, mark):
     numbers = iter(range(2, 99))
     case = Case(
-        [scored(score) for score in marks], [lambda ask: version(next(numbers))], rules=ReviewRules(mark, rounds)
+        [scored(score) for score in marks], [lambda prompt: version(next(numbers))], rules=ReviewRules(mark, rounds)
     )
     judged = case.play()
     read = [round.composite for round in judged]

@@ -4,24 +4,24 @@ import asyncio
 
 from suffice.asks import SynthesisResponse
 from suffice.errors import ModelError
-from suffice.memory.trajectory import Trajectory
-from suffice.review.revise import LONG, revised
-from suffice.run import Run
+from suffice.memory.trajectory import TrajectoryMemory
+from suffice.review.revise import MAX_WHOLE_CHARS, revise_text
+from suffice.run import RunState
 from suffice.testing import ScriptedModel
 
-FILL = "Something that is true [1]. " * (LONG // 40)
+FILL = "Something that is true [1]. " * (MAX_WHOLE_CHARS // 40)
 TEXT = f"# Title\n\n## One\n\n{FILL}\n\n## Two\n\n{FILL}\n\n### Detail\n\nmore [1]\n\n## Three\n\nlast words [1]"
 
 
 def again(answers, issues, text=TEXT):
     model = ScriptedModel({"revise": answers})
-    run = Run("task", model, Trajectory, run_id="r")
-    return asyncio.run(revised(run, SynthesisResponse(text), issues, (), "how")), model
+    run = RunState("task", model, TrajectoryMemory, run_id="r")
+    return asyncio.run(revise_text(run, SynthesisResponse(text), issues, (), "how")), model
 
 
 def test_only_the_sections_that_are_named_are_written_again():
     answer, model = again(
-        [lambda ask: SynthesisResponse(f"## Renamed\n\nbetter {ask.section} [1]")],
+        [lambda prompt: SynthesisResponse(f"## Renamed\n\nbetter {prompt.section} [1]")],
         ("depth, “Two”: shallow", "relevance, “Three”: drifts", "structure, the whole text: loose"),
     )
     assert (

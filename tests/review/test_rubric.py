@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from review.conftest import scored
 
-from suffice.asks import Issue
-from suffice.review.rubric import WEIGHTS, about, composite, issues, joined, scores
+from suffice.asks import EvaluationIssue
+from suffice.review.rubric import WEIGHTS, composite_score, find_issue_section, list_issues, median_scores, parse_scores
 
 marks = st.fixed_dictionaries({name: st.integers(0, 10) for name in WEIGHTS})
 
@@ -25,32 +25,32 @@ def test_the_weights_are_s4s():
 
 @given(marks)
 def test_the_composite_is_a_rounded_mean(found):
-    value = composite(found)
+    value = composite_score(found)
     assert min(found.values()) <= value <= max(found.values())
     assert value == round(value, 1)
     assert abs(value - sum(WEIGHTS[name] * found[name] for name in WEIGHTS) / 100) <= 0.05 + 1e-9
 
 
 def test_half_a_tenth_goes_up():
-    assert composite(scores(scored(8, depth=7, specificity=9))) == 7.9  # 7.85
-    assert composite(scores(scored(8, depth=7, relevance=9))) == 8.0  # 7.95
+    assert composite_score(parse_scores(scored(8, depth=7, specificity=9))) == 7.9  # 7.85
+    assert composite_score(parse_scores(scored(8, depth=7, relevance=9))) == 8.0  # 7.95
 
 
 @given(st.lists(marks, min_size=3, max_size=3))
 def test_one_reader_of_three_cannot_decide(readers):
-    together = joined(readers)
+    together = median_scores(readers)
     for name in WEIGHTS:
         assert together[name] == sorted(reader[name] for reader in readers)[1]
 
 
 def test_every_weak_dimension_yields_an_issue_that_names_a_place():
-    found = scores(scored(9, depth=5, structure=7))
+    found = parse_scores(scored(9, depth=5, structure=7))
     named = [
-        Issue("Depth", "## builders", "say when"),
-        Issue("looks", "", "nice"),
-        Issue("relevance", "gone", "drifts"),
+        EvaluationIssue("Depth", "## builders", "say when"),
+        EvaluationIssue("looks", "", "nice"),
+        EvaluationIssue("relevance", "gone", "drifts"),
     ]
-    told = issues(named, found, ("Builders",), 8.0)
+    told = list_issues(named, found, ("Builders",), 8.0)
     assert told == (
         "depth, “Builders”: say when",
         "structure, the whole text: scored 7 of 10",
@@ -58,9 +58,9 @@ def test_every_weak_dimension_yields_an_issue_that_names_a_place():
     )
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     ("issue", "section"),
     [("depth, “A”: short", "A"), ("depth, “A, B”: short", "A, B"), ("depth, the whole text: about A", None)],
 )
 def test_the_section_of_an_issue(issue, section):
-    assert about(issue, ("A", "A, B")) == section
+    assert find_issue_section(issue, ("A", "A, B")) == section

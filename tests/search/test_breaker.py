@@ -4,7 +4,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from suffice.search.breaker import COOL_DOWN, LONGEST_COOL_DOWN, Breaker, Tally
+from suffice.search.breaker import COOL_DOWN_SECONDS, MAX_COOL_DOWN_SECONDS, CircuitBreaker, FailureCounter
 
 
 class Clock:
@@ -21,7 +21,7 @@ class Machine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.clock = Clock()
-        self.breaker = Breaker(self.clock)
+        self.breaker = CircuitBreaker(self.clock)
         self.outcomes: list[bool] = []
         self.open_until: float | None = None
         self.in_flight = 0
@@ -43,26 +43,26 @@ class Machine(RuleBasedStateMachine):
     @rule(good=st.booleans())
     def one_in_flight_ends(self, good: bool) -> None:
         self.in_flight -= 1
-        self.breaker.succeeded() if good else self.breaker.failed()
+        self.breaker.record_success() if good else self.breaker.failed()
         if self.open_until is None:
             self.outcomes.append(good)
             bad = self.outcomes.count(False)
             three = self.outcomes[-3:] == [False] * 3
             if three or (len(self.outcomes) >= 4 and 2 * bad >= len(self.outcomes) and not good):
-                self.open_until = self.clock.now + COOL_DOWN
+                self.open_until = self.clock.now + COOL_DOWN_SECONDS
 
     @precondition(lambda self: self.trial)
     @rule(end=st.sampled_from(["good", "bad", "abandoned"]))
     def the_trial_ends(self, end: str) -> None:
         self.trial = False
         if end == "good":
-            self.breaker.succeeded()
+            self.breaker.record_success()
             self.open_until, self.outcomes = None, []
         elif end == "bad":
             self.breaker.failed()
-            self.open_until = self.clock.now + COOL_DOWN
+            self.open_until = self.clock.now + COOL_DOWN_SECONDS
         else:
-            self.breaker.released()
+            self.breaker.release()
 
     @rule(seconds=st.floats(0.1, 40))
     def time_passes(self, seconds: float) -> None:
@@ -80,7 +80,7 @@ TestBreaker.settings = settings(max_examples=60, stateful_step_count=40, deadlin
 
 def test_a_service_that_asks_to_be_left_alone_is_left_alone_that_long() -> None:
     clock = Clock()
-    breaker = Breaker(clock)
+    breaker = CircuitBreaker(clock)
     assert breaker.admit()
     breaker.failed(120.0)
     clock.now += 119
@@ -91,16 +91,16 @@ def test_a_service_that_asks_to_be_left_alone_is_left_alone_that_long() -> None:
 
 def test_nobody_is_left_alone_for_ever() -> None:
     clock = Clock()
-    breaker = Breaker(clock)
+    breaker = CircuitBreaker(clock)
     breaker.failed(1e9)
-    clock.now += LONGEST_COOL_DOWN
+    clock.now += MAX_COOL_DOWN_SECONDS
     assert breaker.admit()
 
 
 def test_half_of_three_is_not_enough() -> None:
-    tally = Tally()
+    tally = FailureCounter()
     for failed in (True, False, True):
         tally.count(failed)
-    assert not tally.too_many
+    assert not tally.is_exceeded
     tally.count(False)
-    assert tally.too_many
+    assert tally.is_exceeded

@@ -22,13 +22,13 @@ class Letters:
 
     name = "letters-1"
     dimension = 26
-    served = False
+    is_remote = False
 
     def __init__(self) -> None:
-        self.texts: list[str] = []
+        self.hypothetical_answers: list[str] = []
 
     def embed(self, texts: Sequence[str]) -> np.ndarray:
-        self.texts.extend(texts)
+        self.hypothetical_answers.extend(texts)
         counts = np.array([[text.lower().count(chr(97 + i)) + 1e-3 for i in range(26)] for text in texts], np.float32)
         return counts / np.linalg.norm(counts, axis=1, keepdims=True)
 
@@ -36,7 +36,7 @@ class Letters:
 class Unwanted:
     name = "unwanted"
     dimension = 2
-    served = False
+    is_remote = False
 
     def embed(self, texts: Sequence[str]) -> np.ndarray:
         raise AssertionError("no embedding is needed here")
@@ -80,7 +80,7 @@ def test_place_opens_at_the_lines_from_here(tmp_path: Path, monkeypatch: pytest.
     }
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     ("text", "query"),
     [
         ("東京都は日本の首都です。", "日本の首都"),
@@ -98,7 +98,7 @@ def test_any_script_is_found(tmp_path: Path, text: str, query: str) -> None:
     assert [passage.id for passage in found(corpus, query)] == ["right"]
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     "query",
     ["heron AND (", '"heron', "heron:^~*?[]{}\\/", "+heron -heron", "NOT heron", "words:heron", "heron " * 5000],
 )
@@ -107,8 +107,8 @@ def test_no_query_is_a_syntax_error(tmp_path: Path, query: str) -> None:
     assert found(corpus, query)[0].id == "a"
 
 
-@pytest.mark.parametrize("query", ["", "  ", "?!… --", "\x00", "𝄞"])
-@pytest.mark.parametrize("alpha", [0.0, 0.5, 1.0])
+@pytest.highlight.parametrize("query", ["", "  ", "?!… --", "\x00", "𝄞"])
+@pytest.highlight.parametrize("alpha", [0.0, 0.5, 1.0])
 def test_a_query_without_words_finds_nothing(tmp_path: Path, query: str, alpha: float) -> None:
     corpus = opened(records(tmp_path / "c.jsonl", a="The heron waits."), alpha=alpha, embedder=Unwanted())
     assert found(corpus, query) == []
@@ -127,7 +127,7 @@ def test_alpha_half_embeds_candidates_only(tmp_path: Path) -> None:
     corpus = opened(file, alpha=0.5, embedder=letters)
     passages = found(corpus, "heron zzz")
     assert passages[0].id == "a"
-    assert sorted(letters.texts) == ["a. heron zzz", "b. heron heron qqq", "heron zzz"]
+    assert sorted(letters.hypothetical_answers) == ["a. heron zzz", "b. heron heron qqq", "heron zzz"]
 
 
 def test_alpha_zero_finds_without_a_common_word(tmp_path: Path) -> None:
@@ -185,7 +185,7 @@ def test_standard_input(tmp_path: Path) -> None:
     assert not (tmp_path / "cache" / "index").exists()
 
 
-@pytest.mark.parametrize("text", [None, "", "  \n"])
+@pytest.highlight.parametrize("text", [None, "", "  \n"])
 def test_empty_standard_input_is_the_users_to_mend(text: str | None) -> None:
     with pytest.raises(InputError):
         asyncio.run(Corpus.open(["-"], cache_dir=None, stdin_text=text))
@@ -224,7 +224,7 @@ def test_cancelling_ends_the_indexing(tmp_path: Path) -> None:
     assert len(done) < 200
 
 
-@pytest.mark.skipif(not (DATA / "musique" / "corpus.jsonl").is_file(), reason="needs the shared data")
+@pytest.highlight.skipif(not (DATA / "musique" / "corpus.jsonl").is_file(), reason="needs the shared data")
 def test_a_real_collection_keeps_its_ids() -> None:
     corpus = opened(DATA / "musique" / "corpus.jsonl")
     assert corpus.size >= 7_690

@@ -5,17 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from suffice.damage import Damaged, tantivy_errors
-from suffice.search.files.piece import Piece
-from suffice.search.index import Index
+from suffice.damage import CorruptCache, translate_tantivy_errors
+from suffice.search.files.piece import DocumentChunk
+from suffice.search.index import BM25Index
 
 
-def piece(text: str, **more: object) -> Piece:
-    return Piece(text, "Title", "text", **more)  # type: ignore[arg-type]
+def piece(text: str, **more: object) -> DocumentChunk:
+    return DocumentChunk(text, "Title", "text", **more)  # type: ignore[arg-type]
 
 
-def filled(index: Index, **files: list[Piece]) -> Index:
-    with index.writing() as writer:
+def filled(index: BM25Index, **files: list[DocumentChunk]) -> BM25Index:
+    with index.open_writer() as writer:
         for file, pieces in files.items():
             writer.add(file, pieces, lambda: None)
         writer.commit()
@@ -24,17 +24,17 @@ def filled(index: Index, **files: list[Piece]) -> Index:
 
 
 def test_terms_are_distinct_and_spelled_as_in_the_index() -> None:
-    index = Index(None)
-    assert index.terms("Running RUNS, the café's cafe\u0301!") == ["run", "cafe"]
-    assert index.terms("who was the who") == ["who", "was", "the"]
-    assert index.terms("東京都") == ["東京", "京都"]
-    assert index.terms("x" * 65 + " ok") == ["ok"]
+    index = BM25Index(None)
+    assert index.extract_terms("Running RUNS, the café's cafe\u0301!") == ["run", "cafe"]
+    assert index.extract_terms("who was the who") == ["who", "was", "the"]
+    assert index.extract_terms("東京都") == ["東京", "京都"]
+    assert index.extract_terms("x" * 65 + " ok") == ["ok"]
 
 
 def test_an_entry_comes_back_as_it_went_in() -> None:
     pieces = [piece("A heron\nwaits", lines=(3, 4)), piece("heron", page=2), piece("heron", page=2)]
-    index = filled(Index(None), f=pieces)
-    entries = [index.entry(address) for address in index.all()]
+    index = filled(BM25Index(None), f=pieces)
+    entries = [index.get_entry(address) for address in index.all()]
     assert [(entry.text, entry.lines, entry.page, entry.part) for entry in entries] == [
         ("A heron\nwaits", (3, 4), None, 1),
         ("heron", None, 2, 1),
@@ -43,38 +43,38 @@ def test_an_entry_comes_back_as_it_went_in() -> None:
 
 
 def test_half_a_surrogate_pair_is_no_obstacle() -> None:
-    index = filled(Index(None), f=[piece("heron \ud83d waits", id="a\udc00")])
-    assert index.entry(index.all()[0]).text == "heron ? waits"
+    index = filled(BM25Index(None), f=[piece("heron \ud83d waits", id="a\udc00")])
+    assert index.get_entry(index.all()[0]).text == "heron ? waits"
 
 
 def test_equals_are_ranked_alike_whatever_order_they_were_written_in() -> None:
-    one = filled(Index(None), a=[piece("heron")], b=[piece("heron")], c=[piece("heron")])
-    two = filled(Index(None), c=[piece("heron")], b=[piece("heron")], a=[piece("heron")])
-    ranked = [[index.entry(address).file for _, address in index.best(["heron"], 3)] for index in (one, two)]
+    one = filled(BM25Index(None), a=[piece("heron")], b=[piece("heron")], c=[piece("heron")])
+    two = filled(BM25Index(None), c=[piece("heron")], b=[piece("heron")], a=[piece("heron")])
+    ranked = [[index.get_entry(address).file for _, address in index.best(["heron"], 3)] for index in (one, two)]
     assert ranked[0] == ranked[1]
 
 
 def test_files_that_share_an_id() -> None:
-    index = filled(Index(None), a=[piece("x", id="1"), piece("y", id="2")], b=[piece("z", id="1")])
-    assert sorted(index.files_with("1")) == ["a", "b"]
-    assert index.files_with("2") == []
+    index = filled(BM25Index(None), a=[piece("x", id="1"), piece("y", id="2")], b=[piece("z", id="1")])
+    assert sorted(index.find_files_with_id("1")) == ["a", "b"]
+    assert index.find_files_with_id("2") == []
 
 
 def test_an_interrupted_writer_leaves_nothing_behind(tmp_path: Path) -> None:
-    index = filled(Index(tmp_path), a=[piece("heron")])
+    index = filled(BM25Index(tmp_path), a=[piece("heron")])
     before = {path.name for path in tmp_path.iterdir()}
 
     checks = iter([None, None])
 
-    with pytest.raises(StopIteration), index.writing() as writer:
+    with pytest.raises(StopIteration), index.open_writer() as writer:
         writer.add("b", [piece(f"otter {i}") for i in range(5000)], lambda: next(checks))
     assert {path.name for path in tmp_path.iterdir()} == before
     assert filled(index, d=[piece("heron")]).size == 2
 
 
 def test_a_full_disk_is_not_damage() -> None:
-    with pytest.raises(OSError, match="No space left") as full, tantivy_errors():
+    with pytest.raises(OSError, match="No space left") as full, translate_tantivy_errors():
         raise ValueError('IoError { io_error: Os { code: 28, kind: StorageFull, message: "No space left on device" } }')
     assert full.value.errno == errno.ENOSPC
-    with pytest.raises(Damaged), tantivy_errors():
+    with pytest.raises(CorruptCache), translate_tantivy_errors():
         raise ValueError("Data corrupted: meta.json")

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from suffice.errors import SearchError
-from suffice.search.remembered import SECONDS, Remembered, forget_old
-from suffice.shelf import Shelf
-from suffice.testing import FixtureSearch, down
+from suffice.search.remembered import TTL_SECONDS, CachedSearch, delete_expired
+from suffice.shelf import SqliteCache
+from suffice.testing import FixtureSearch, make_search_error
 from suffice.types import Passage, Place, Query
 
 WEB = Passage("https://a.example/x", "A hive holds one queen.\nÄ", "Hive", Place("https://a.example/x?utm_id=1"), "web")
@@ -17,51 +17,53 @@ NOW = 2_000_000_000.0
 
 
 @pytest.fixture
-def shelf(tmp_path: Path) -> Shelf:
-    return Shelf(tmp_path / "searches.sqlite", "search cache", lambda message: None)
+def shelf(tmp_path: Path) -> SqliteCache:
+    return SqliteCache(tmp_path / "searches.sqlite", "search cache", lambda message: None)
 
 
-def ask(search: Remembered, text: str = "hive", k: int = 5) -> list[Passage]:
+def ask(search: CachedSearch, text: str = "hive", k: int = 5) -> list[Passage]:
     return asyncio.run(search(Query(text), k))
 
 
-def test_the_same_query_is_asked_once_also_by_the_next_process(shelf: Shelf) -> None:
+def test_the_same_query_is_asked_once_also_by_the_next_process(shelf: SqliteCache) -> None:
     inner = FixtureSearch(default=[WEB])
-    first = ask(Remembered("bees", inner, shelf), "What is  a hive")
-    again = ask(Remembered("bees", inner, shelf), "what IS a hive ")
+    first = ask(CachedSearch("bees", inner, shelf), "What is  a hive")
+    again = ask(CachedSearch("bees", inner, shelf), "what IS a hive ")
     assert first == again == [WEB]
     assert len(inner.asked) == 1
 
 
-@pytest.mark.parametrize(("service", "text", "k"), [("wasps", "hive", 5), ("bees", "hives", 5), ("bees", "hive", 6)])
-def test_another_question_is_asked(shelf: Shelf, service: str, text: str, k: int) -> None:
+@pytest.highlight.parametrize(
+    ("service", "text", "k"), [("wasps", "hive", 5), ("bees", "hives", 5), ("bees", "hive", 6)]
+)
+def test_another_question_is_asked(shelf: SqliteCache, service: str, text: str, k: int) -> None:
     inner = FixtureSearch(default=[WEB])
-    ask(Remembered("bees", inner, shelf), "hive", 5)
-    ask(Remembered(service, inner, shelf), text, k)
+    ask(CachedSearch("bees", inner, shelf), "hive", 5)
+    ask(CachedSearch(service, inner, shelf), text, k)
     assert len(inner.asked) == 2
 
 
-def test_empty_answers_and_errors_are_not_kept(shelf: Shelf) -> None:
-    empty, broken = FixtureSearch(), FixtureSearch(default=down())
+def test_empty_answers_and_errors_are_not_kept(shelf: SqliteCache) -> None:
+    empty, broken = FixtureSearch(), FixtureSearch(default=make_search_error())
     for _ in range(2):
-        assert ask(Remembered("bees", empty, shelf)) == []
+        assert ask(CachedSearch("bees", empty, shelf)) == []
         with pytest.raises(SearchError):
-            ask(Remembered("wasps", broken, shelf))
+            ask(CachedSearch("wasps", broken, shelf))
     assert (len(empty.asked), len(broken.asked)) == (2, 2)
 
 
-@pytest.mark.parametrize(("later", "asked"), [(SECONDS - 1, 1), (SECONDS, 2), (-3600.0, 2)])
-def test_after_a_day_it_is_asked_again(shelf: Shelf, later: float, asked: int) -> None:
+@pytest.highlight.parametrize(("later", "asked"), [(TTL_SECONDS - 1, 1), (TTL_SECONDS, 2), (-3600.0, 2)])
+def test_after_a_day_it_is_asked_again(shelf: SqliteCache, later: float, asked: int) -> None:
     inner = FixtureSearch(default=[WEB])
-    ask(Remembered("bees", inner, shelf, clock=lambda: NOW))
-    ask(Remembered("bees", inner, shelf, clock=lambda: NOW + later))
+    ask(CachedSearch("bees", inner, shelf, clock=lambda: NOW))
+    ask(CachedSearch("bees", inner, shelf, clock=lambda: NOW + later))
     assert len(inner.asked) == asked
 
 
-@pytest.mark.parametrize("damage", [b"", b"\x00", b"\xff" * 40, b"\x00\x00\x00\x00\x77\x35\x94\x00{]"])
-def test_a_damaged_entry_is_no_entry(shelf: Shelf, tmp_path: Path, damage: bytes) -> None:
+@pytest.highlight.parametrize("damage", [b"", b"\x00", b"\xff" * 40, b"\x00\x00\x00\x00\x77\x35\x94\x00{]"])
+def test_a_damaged_entry_is_no_entry(shelf: SqliteCache, tmp_path: Path, damage: bytes) -> None:
     inner = FixtureSearch(default=[WEB])
-    search = Remembered("bees", inner, shelf, clock=lambda: NOW)
+    search = CachedSearch("bees", inner, shelf, clock=lambda: NOW)
     ask(search)
     with sqlite3.connect(tmp_path / "searches.sqlite") as database:
         database.execute("UPDATE shelf SET value = ?", (damage,))
@@ -69,13 +71,13 @@ def test_a_damaged_entry_is_no_entry(shelf: Shelf, tmp_path: Path, damage: bytes
     assert len(inner.asked) == 2
 
 
-def test_what_is_too_old_goes_and_the_rest_stays(shelf: Shelf) -> None:
+def test_what_is_too_old_goes_and_the_rest_stays(shelf: SqliteCache) -> None:
     inner = FixtureSearch(default=[WEB])
-    ask(Remembered("bees", inner, shelf, clock=lambda: NOW), "old")
-    ask(Remembered("bees", inner, shelf, clock=lambda: NOW + SECONDS), "young")
-    forget_old(shelf, clock=lambda: NOW + SECONDS + 10)
-    at_noon = Remembered("bees", inner, shelf, clock=lambda: NOW)
-    ask(Remembered("bees", inner, shelf, clock=lambda: NOW + SECONDS + 10), "young")
+    ask(CachedSearch("bees", inner, shelf, clock=lambda: NOW), "old")
+    ask(CachedSearch("bees", inner, shelf, clock=lambda: NOW + TTL_SECONDS), "young")
+    delete_expired(shelf, clock=lambda: NOW + TTL_SECONDS + 10)
+    at_noon = CachedSearch("bees", inner, shelf, clock=lambda: NOW)
+    ask(CachedSearch("bees", inner, shelf, clock=lambda: NOW + TTL_SECONDS + 10), "young")
     assert inner.asked == ["old", "young"]
     ask(at_noon, "old")
     assert inner.asked == ["old", "young", "old"]

@@ -7,12 +7,20 @@ import pytest
 
 from suffice.errors import SearchError, SearchRefused
 from suffice.search.base import Search
-from suffice.search.breaker import Breaker
-from suffice.search.resilience import LONGEST_WAIT, Breaking, Fallback, Limited, Retrying, nobody, surviving
-from suffice.testing import FixtureSearch, down, passage
+from suffice.search.breaker import CircuitBreaker
+from suffice.search.resilience import (
+    MAX_WAIT_SECONDS,
+    CircuitBreakerSearch,
+    FallbackSearch,
+    RateLimitedSearch,
+    RetryingSearch,
+    ignore_failure,
+    make_resilient,
+)
+from suffice.testing import FixtureSearch, make_passage, make_search_error
 from suffice.types import Failure, Passage, Query
 
-HERE = [passage("a", "A hive holds one queen.")]
+HERE = [make_passage("a", "A hive holds one queen.")]
 
 
 def found(search: Search, text: str = "hive", k: int = 5) -> list[Passage]:
@@ -41,7 +49,7 @@ def retried(*outcomes: list[Passage] | BaseException) -> tuple[object, list[floa
         waited.append(seconds)
 
     try:
-        result: object = found(Retrying(Scripted(*outcomes), heard.append, sleep=sleep))
+        result: object = found(RetryingSearch(Scripted(*outcomes), heard.append, sleep=sleep))
     except SearchError as error:
         result = error
     return result, waited, heard
@@ -56,7 +64,7 @@ def test_a_service_that_says_how_long_to_wait_is_taken_at_its_word() -> None:
 
 
 def test_a_wait_that_is_too_long_is_not_waited() -> None:
-    busy = SearchRefused("busy", retryable=True, retry_after=LONGEST_WAIT + 1)
+    busy = SearchRefused("busy", retryable=True, retry_after=MAX_WAIT_SECONDS + 1)
     result, waited, _ = retried(busy, HERE)
     assert result is busy
     assert waited == []
@@ -71,10 +79,10 @@ def test_an_empty_answer_is_an_answer() -> None:
     assert retried([]) == ([], [], [])
 
 
-def broken(times: int) -> tuple[Breaking, Scripted, Breaker]:
-    breaker = Breaker()
-    inner = Scripted(*[down() for _ in range(times)], HERE)
-    return Breaking("Bees", inner, breaker), inner, breaker
+def broken(times: int) -> tuple[CircuitBreakerSearch, Scripted, CircuitBreaker]:
+    breaker = CircuitBreaker()
+    inner = Scripted(*[make_search_error() for _ in range(times)], HERE)
+    return CircuitBreakerSearch("Bees", inner, breaker), inner, breaker
 
 
 def test_an_open_breaker_asks_nobody() -> None:
@@ -89,25 +97,25 @@ def test_an_open_breaker_asks_nobody() -> None:
 
 
 def test_empty_answers_do_not_open_a_breaker() -> None:
-    breaker = Breaker()
-    search = Breaking("Bees", Scripted(*[[] for _ in range(6)]), breaker)
+    breaker = CircuitBreaker()
+    search = CircuitBreakerSearch("Bees", Scripted(*[[] for _ in range(6)]), breaker)
     assert [found(search) for _ in range(6)] == [[]] * 6
     assert breaker.state == "closed"
 
 
 def test_a_long_retry_after_opens_the_breaker_at_once() -> None:
-    breaker = Breaker()
-    search = Breaking("Bees", Scripted(SearchRefused("busy", retryable=True, retry_after=60.0)), breaker)
+    breaker = CircuitBreaker()
+    search = CircuitBreakerSearch("Bees", Scripted(SearchRefused("busy", retryable=True, retry_after=60.0)), breaker)
     with pytest.raises(SearchRefused):
         found(search)
     assert breaker.state == "open"
 
 
-@pytest.mark.parametrize(("slow", "state"), [(0.0, "open"), (60.0, "closed")])
+@pytest.highlight.parametrize(("slow", "state"), [(0.0, "open"), (60.0, "closed")])
 def test_a_search_given_up_counts_only_if_it_was_slow(monkeypatch: pytest.MonkeyPatch, slow: float, state: str) -> None:
-    monkeypatch.setattr("suffice.search.resilience.SLOW", slow)
-    breaker = Breaker()
-    search = Breaking("Bees", FixtureSearch(delay=30), breaker)
+    monkeypatch.setattr("suffice.search.resilience.SLOW_SECONDS", slow)
+    breaker = CircuitBreaker()
+    search = CircuitBreakerSearch("Bees", FixtureSearch(delay=30), breaker)
 
     async def give_up() -> None:
         for _ in range(3):
@@ -121,36 +129,38 @@ def test_a_search_given_up_counts_only_if_it_was_slow(monkeypatch: pytest.Monkey
 def test_the_next_search_stands_in_and_the_failure_is_told() -> None:
     heard: list[Failure] = []
     refused, second = SearchRefused("wrong key"), FixtureSearch(default=HERE)
-    search = surviving(Fallback([FixtureSearch(default=refused), second]), heard.append)
+    search = make_resilient(FallbackSearch([FixtureSearch(default=refused), second]), heard.append)
     assert found(search) == HERE
     assert [(failure.kind, failure.message) for failure in heard] == [("SearchRefused", "wrong key")]
 
 
 def test_an_empty_answer_needs_no_stand_in() -> None:
     second = FixtureSearch(default=HERE)
-    assert found(Fallback([FixtureSearch(), second])) == []
+    assert found(FallbackSearch([FixtureSearch(), second])) == []
     assert second.asked == []
 
 
 def test_when_all_fail_each_is_named() -> None:
-    search = Fallback([FixtureSearch(default=down("one is down")), FixtureSearch(default=SearchRefused("two says no"))])
+    search = FallbackSearch(
+        [FixtureSearch(default=make_search_error("one is down")), FixtureSearch(default=SearchRefused("two says no"))]
+    )
     with pytest.raises(SearchError, match=r"one is down; two says no") as caught:
         found(search)
     assert not isinstance(caught.value, SearchRefused)
 
 
 def test_when_all_refuse_it_is_a_refusal() -> None:
-    search = Fallback([FixtureSearch(default=SearchRefused("one")), FixtureSearch(default=SearchRefused("two"))])
+    search = FallbackSearch([FixtureSearch(default=SearchRefused("one")), FixtureSearch(default=SearchRefused("two"))])
     with pytest.raises(SearchRefused, match="one; two"):
         found(search)
 
 
 def test_a_search_of_a_strangers_is_tried_again() -> None:
-    assert isinstance(surviving(FixtureSearch(), nobody), Retrying)
+    assert isinstance(make_resilient(FixtureSearch(), ignore_failure), RetryingSearch)
 
 
 def test_who_comes_too_early_waits() -> None:
-    search = Limited(FixtureSearch(default=HERE), per_second=50.0)
+    search = RateLimitedSearch(FixtureSearch(default=HERE), per_second=50.0)
 
     async def many() -> float:
         began = time.monotonic()
@@ -161,4 +171,4 @@ def test_who_comes_too_early_waits() -> None:
 
 
 def test_a_slow_rate_lets_one_through_at_once() -> None:
-    assert found(Limited(FixtureSearch(default=HERE), per_second=1 / 3)) == HERE
+    assert found(RateLimitedSearch(FixtureSearch(default=HERE), per_second=1 / 3)) == HERE

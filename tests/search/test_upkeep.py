@@ -35,7 +35,7 @@ class Folder:
         self.docs = path / "docs"
         self.docs.mkdir()
         self.cache = path / "cache"
-        self.said: list[str] = []
+        self.plain_text: list[str] = []
         self.read = 0
 
     def write(self, name: str, text: str) -> None:
@@ -43,13 +43,13 @@ class Folder:
 
     def open(self, **options: object) -> Corpus:
         self.read = 0
-        self.said.clear()
+        self.plain_text.clear()
 
         def progress(stage: str, done: int, total: int) -> None:
             self.read += 1
 
         settings: dict[str, object] = {"cache_dir": self.cache, "alpha": 1.0, **options}
-        return asyncio.run(Corpus.open([self.docs], say=self.said.append, progress=progress, **settings))  # type: ignore[arg-type]
+        return asyncio.run(Corpus.open([self.docs], say=self.plain_text.append, progress=progress, **settings))  # type: ignore[arg-type]
 
     def index(self) -> Path:
         [folder] = [path for path in (self.cache / "index").iterdir() if path.is_dir()]
@@ -84,7 +84,7 @@ def test_only_what_changed_is_read(folder: Folder) -> None:
     assert contents(corpus) == contents(folder.open(cache_dir=None))
     assert asyncio.run(corpus(Query("otter"), 5))
     assert not asyncio.run(corpus(Query("number4"), 5))
-    assert folder.said == []
+    assert folder.plain_text == []
 
 
 def test_an_edit_that_keeps_size_and_time_is_seen(folder: Folder) -> None:
@@ -116,7 +116,7 @@ def test_globs_have_their_own_index(folder: Folder) -> None:
     assert folder.read == 0
 
 
-@pytest.mark.parametrize("name", ["meta.json", "*.store", "*.term", "manifest.sqlite", "tantivy"])
+@pytest.highlight.parametrize("name", ["meta.json", "*.store", "*.term", "manifest.sqlite", "tantivy"])
 def test_a_damaged_index_is_made_anew(folder: Folder, name: str) -> None:
     before = contents(folder.open())
     for path in folder.index().rglob(name):
@@ -126,10 +126,10 @@ def test_a_damaged_index_is_made_anew(folder: Folder, name: str) -> None:
         else:
             path.write_bytes(b"not what it was, and long enough to be read as something")
     assert contents(folder.open()) == before
-    assert len(folder.said) == 1
-    assert "damaged" in folder.said[0]
+    assert len(folder.plain_text) == 1
+    assert "damaged" in folder.plain_text[0]
     assert contents(folder.open()) == before
-    assert folder.said == []
+    assert folder.plain_text == []
 
 
 def test_damage_that_shows_in_a_search_is_mended_by_the_next_opening(folder: Folder) -> None:
@@ -148,17 +148,17 @@ def test_an_index_of_another_version_is_made_anew(folder: Folder) -> None:
     before = contents(folder.open())
     (folder.index() / "version").write_text("0")
     assert contents(folder.open()) == before
-    assert len(folder.said) == 1
-    assert "another version" in folder.said[0]
+    assert len(folder.plain_text) == 1
+    assert "another version" in folder.plain_text[0]
     folder.open()
-    assert folder.said == []
+    assert folder.plain_text == []
 
 
 def test_a_cache_that_cannot_be_written_is_done_without(folder: Folder) -> None:
     folder.cache.write_text("a file where a folder should be")
     assert folder.open().size == 5
-    assert len(folder.said) == 1
-    assert "in memory" in folder.said[0]
+    assert len(folder.plain_text) == 1
+    assert "in memory" in folder.plain_text[0]
 
 
 def test_two_processes_at_once(folder: Folder) -> None:
@@ -187,14 +187,14 @@ def test_waiting_for_the_lock_is_said_and_bounded(folder: Folder, monkeypatch: p
 
     folder.open()
     folder.write("new.md", "heron")
-    monkeypatch.setattr(upkeep, "_LOCK_SECONDS", 0.3)
+    monkeypatch.setattr(upkeep, "_LOCK_TIMEOUT_SECONDS", 0.3)
     with FileLock(folder.index().with_suffix(".lock")), pytest.raises(SearchError, match="Another process"):
         folder.open()
-    assert "waiting" in folder.said[0]
+    assert "waiting" in folder.plain_text[0]
     assert folder.open().size == 6
 
 
-@pytest.mark.parametrize("after", [1, 17, 45])
+@pytest.highlight.parametrize("after", [1, 17, 45])
 def test_kill_while_indexing_then_reopen(folder: Folder, after: int) -> None:
     for i in range(60):
         folder.write(f"more{i}.md", f"A heron of the kind{i}.")
@@ -208,11 +208,11 @@ def test_kill_while_indexing_then_reopen(folder: Folder, after: int) -> None:
     (folder.docs / "more0.md").unlink()
     corpus = folder.open()
     assert contents(corpus) == contents(folder.open(cache_dir=None))
-    assert folder.said == []
+    assert folder.plain_text == []
 
 
-@pytest.mark.parametrize("method", ["announce", "record", "forget"])
-@pytest.mark.parametrize("moment", ["before", "after"])
+@pytest.highlight.parametrize("method", ["announce", "record", "forget"])
+@pytest.highlight.parametrize("moment", ["before", "after"])
 def test_dying_around_each_write_of_the_manifest(
     folder: Folder, monkeypatch: pytest.MonkeyPatch, method: str, moment: str
 ) -> None:
@@ -236,4 +236,4 @@ def test_dying_around_each_write_of_the_manifest(
     monkeypatch.undo()
     (folder.docs / "new.jsonl").unlink()
     assert contents(folder.open()) == contents(folder.open(cache_dir=None))
-    assert folder.said == []
+    assert folder.plain_text == []

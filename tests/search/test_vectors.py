@@ -6,82 +6,82 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from suffice.search.vectors import Vectors
+from suffice.search.vectors import EmbeddingCache
 
 
 class Counting:
     name = "counting/1"
     dimension = 3
-    served = False
+    is_remote = False
 
     def __init__(self) -> None:
-        self.texts: list[str] = []
+        self.hypothetical_answers: list[str] = []
 
     def embed(self, texts: Sequence[str]) -> np.ndarray:
-        self.texts.extend(texts)
+        self.hypothetical_answers.extend(texts)
         raw = np.array([[len(text) + 1, 1 / 3, 1] for text in texts], np.float32).reshape(len(texts), 3)
         return raw / np.linalg.norm(raw, axis=1, keepdims=True)
 
 
 def test_each_text_is_embedded_once_across_openings(tmp_path: Path) -> None:
     embedder = Counting()
-    first = Vectors(embedder, tmp_path, print)
+    first = EmbeddingCache(embedder, tmp_path, print)
     cold = first.get(["a", "bb", "a"])
-    assert embedder.texts == ["a", "bb"]
+    assert embedder.hypothetical_answers == ["a", "bb"]
     first.close()
-    warm = Vectors(embedder, tmp_path, print).get(["bb", "a", "ccc"])
-    assert embedder.texts == ["a", "bb", "ccc"]
+    warm = EmbeddingCache(embedder, tmp_path, print).get(["bb", "a", "ccc"])
+    assert embedder.hypothetical_answers == ["a", "bb", "ccc"]
     assert warm.dtype == np.float32
     assert np.array_equal(warm[:2], cold[[1, 0]])
     assert np.array_equal(cold[0], cold[2])
 
 
 def test_nothing_asked_nothing_answered(tmp_path: Path) -> None:
-    assert Vectors(Counting(), tmp_path, print).get([]).shape == (0, 3)
+    assert EmbeddingCache(Counting(), tmp_path, print).get([]).shape == (0, 3)
 
 
 def test_memory_alone_remembers() -> None:
     embedder = Counting()
-    vectors = Vectors(embedder, None, print)
+    vectors = EmbeddingCache(embedder, None, print)
     vectors.get(["a"])
     vectors.get(["a", "\ud800"])
-    assert embedder.texts == ["a", "\ud800"]
+    assert embedder.hypothetical_answers == ["a", "\ud800"]
 
 
 def test_embedders_do_not_share_vectors(tmp_path: Path) -> None:
     one, two = Counting(), Counting()
     two.name = "counting:1"
-    Vectors(one, tmp_path, print).get(["a"])
-    Vectors(two, tmp_path, print).get(["a"])
-    assert two.texts == ["a"]
+    EmbeddingCache(one, tmp_path, print).get(["a"])
+    EmbeddingCache(two, tmp_path, print).get(["a"])
+    assert two.hypothetical_answers == ["a"]
 
 
 def test_a_damaged_file_costs_the_vectors_in_it(tmp_path: Path) -> None:
     said: list[str] = []
-    Vectors(Counting(), tmp_path, said.append).get(["a"])
+    EmbeddingCache(Counting(), tmp_path, said.append).get(["a"])
     [path] = (tmp_path / "vectors").glob("*.sqlite")
     path.write_bytes(b"this is no database, whatever it was before" * 100)
     for extra in (tmp_path / "vectors").glob("*-wal"):
         extra.unlink()
     embedder = Counting()
-    assert Vectors(embedder, tmp_path, said.append).get(["a"]).shape == (1, 3)
-    assert embedder.texts == ["a"]
+    assert EmbeddingCache(embedder, tmp_path, said.append).get(["a"]).shape == (1, 3)
+    assert embedder.hypothetical_answers == ["a"]
     assert len(said) == 1
 
 
 def test_another_dimension_is_another_file(tmp_path: Path) -> None:
-    Vectors(Counting(), tmp_path, print).get(["a"])
+    EmbeddingCache(Counting(), tmp_path, print).get(["a"])
     wider = Counting()
     wider.dimension = 4
     wider.embed = lambda texts: np.ones((len(texts), 4), np.float32) / 2  # type: ignore[method-assign]
-    assert Vectors(wider, tmp_path, print).get(["a"]).shape == (1, 4)
+    assert EmbeddingCache(wider, tmp_path, print).get(["a"]).shape == (1, 4)
     assert len(list((tmp_path / "vectors").glob("*.sqlite"))) == 2
 
 
 class Swapped(Counting):
     """A server that has put another model behind the same name."""
 
-    served = True
+    is_remote = True
     turn = 1.0
 
     def embed(self, texts: Sequence[str]) -> np.ndarray:
@@ -90,14 +90,14 @@ class Swapped(Counting):
 
 def test_a_server_that_changes_its_model_gets_new_vectors(tmp_path: Path) -> None:
     said: list[str] = []
-    Vectors(Swapped(), tmp_path, said.append).get(["a"])
+    EmbeddingCache(Swapped(), tmp_path, said.append).get(["a"])
     same = Swapped()
-    Vectors(same, tmp_path, said.append).get(["a"])
-    assert "a" not in same.texts
+    EmbeddingCache(same, tmp_path, said.append).get(["a"])
+    assert "a" not in same.hypothetical_answers
     assert said == []
     other = Swapped()
     other.turn = -1.0
-    turned = Vectors(other, tmp_path, said.append).get(["a"])
+    turned = EmbeddingCache(other, tmp_path, said.append).get(["a"])
     assert turned[0, 2] < 0
     assert len(said) == 1
     assert "has changed" in said[0]
@@ -105,7 +105,7 @@ def test_a_server_that_changes_its_model_gets_new_vectors(tmp_path: Path) -> Non
 
 def test_an_interruption_keeps_what_was_done(tmp_path: Path) -> None:
     embedder = Counting()
-    vectors = Vectors(embedder, tmp_path, print)
+    vectors = EmbeddingCache(embedder, tmp_path, print)
 
     def tick(done: int) -> None:
         raise KeyboardInterrupt
@@ -113,7 +113,7 @@ def test_an_interruption_keeps_what_was_done(tmp_path: Path) -> None:
     texts = [f"text {i}" for i in range(300)]
     with pytest.raises(KeyboardInterrupt):
         vectors.get(texts, tick)
-    done = len(embedder.texts)
+    done = len(embedder.hypothetical_answers)
     vectors.close()
-    Vectors(embedder, tmp_path, print).get(texts)
-    assert len(embedder.texts) == 300 > done
+    EmbeddingCache(embedder, tmp_path, print).get(texts)
+    assert len(embedder.hypothetical_answers) == 300 > done

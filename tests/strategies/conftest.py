@@ -7,27 +7,27 @@ from typing import Any
 import pytest
 
 from suffice.gates import budget
-from suffice.gather import gather
-from suffice.memory.trajectory import Trajectory
-from suffice.meters import standard
-from suffice.run import Run
-from suffice.testing import ScriptedModel, WordSearch, passage
+from suffice.gather import run_loop
+from suffice.memory.trajectory import TrajectoryMemory
+from suffice.meters import build_meters
+from suffice.run import RunState
+from suffice.testing import ScriptedModel, WordSearch, make_passage
 from suffice.types import Bounds, Stop
 
 TASK = "Where was the founder of the works that built the Meridian bridge born?"
 LIBRARY = [
-    passage("bridge", "The Meridian bridge was built by Halloran Works. It spans the Mur.", "Meridian bridge"),
-    passage(
+    make_passage("bridge", "The Meridian bridge was built by Halloran Works. It spans the Mur.", "Meridian bridge"),
+    make_passage(
         "works", "Halloran Works was founded by Ida Halloran in 1850. Halloran Works made steel.", "Halloran Works"
     ),
-    passage("ida", "Ida Halloran was born in Trieste. Ida Halloran studied in Graz.", "Ida Halloran"),
-    passage("graz", "Graz lies on the river Mur.", "Graz"),
+    make_passage("ida", "Ida Halloran was born in Trieste. Ida Halloran studied in Graz.", "Ida Halloran"),
+    make_passage("graz", "Graz lies on the river Mur.", "Graz"),
 ]
 
 
 @dataclass
 class Played:
-    run: Run
+    run: RunState
     stop: Stop
     model: Any
 
@@ -48,11 +48,11 @@ class Played:
 def play():
     def go(strategy, script, *, rounds=5, k=1, search=None, bounds=Bounds(), gate=None):
         model = ScriptedModel(script) if isinstance(script, dict) else script
-        run = Run(TASK, model, Trajectory, run_id="r", bounds=bounds)
+        run = RunState(TASK, model, TrajectoryMemory, run_id="r", bounds=bounds)
         stop = gate or budget(rounds=rounds)
 
         async def main():
-            loop = gather(run, search or WordSearch(LIBRARY), strategy, stop, standard(stop.needs), k=k)
+            loop = run_loop(run, search or WordSearch(LIBRARY), strategy, stop, build_meters(stop.needs), k=k)
             return [event async for event in loop]
 
         return Played(run, asyncio.run(main())[-1].stop, model)

@@ -2,16 +2,16 @@
 
 import pytest
 
-from suffice.asks import ThoughtResponse
+from suffice.asks import IRCoTStepResponse
 from suffice.errors import ModelError
-from suffice.strategies.ircot import IRCoTStrategy, first_sentence, is_reasoning
+from suffice.strategies.ircot import IRCoTStrategy, extract_first_sentence, is_reasoning
 from suffice.types import Bounds
 
 from .conftest import TASK
 
 
 def thoughts(*sentences):
-    return {"thought": [ThoughtResponse(sentence) for sentence in sentences]}
+    return {"thought": [IRCoTStepResponse(sentence) for sentence in sentences]}
 
 
 def test_the_question_comes_first_and_each_sentence_is_the_next_query(play):
@@ -25,7 +25,9 @@ def test_the_question_comes_first_and_each_sentence_is_the_next_query(play):
     )
 
 
-@pytest.mark.parametrize("last", ["", "   ", "The answer is Trieste", "so the ANSWER IS: Trieste", "Answer is: Graz."])
+@pytest.highlight.parametrize(
+    "last", ["", "   ", "The answer is Trieste", "so the ANSWER IS: Trieste", "Answer is: Graz."]
+)
 def test_it_ends_with_an_answer_or_an_empty_sentence(play, last):
     played = play(IRCoTStrategy(), thoughts(last))
     assert (played.stop.reason, len(played.queries)) == ("planner_done", 1)
@@ -41,7 +43,7 @@ def test_a_finished_chain_asks_the_model_nothing_more(play):
 
 def test_the_passages_that_hold_the_answer_go_before_the_writer_first(play):
     played = play(IRCoTStrategy(), thoughts("Ida Halloran was born.", "So the answer is: Trieste."))
-    assert played.run.pinned == {"ida"}
+    assert played.run.pinned_ids == {"ida"}
 
 
 def test_pure_reasoning_is_no_query(play):
@@ -51,14 +53,14 @@ def test_pure_reasoning_is_no_query(play):
     assert "1820" not in str(played.queries)
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     "sentence", ["Thus, he was.", "so it is", "Therefore Graz", "Hence it", "It is 1,850 + 20 = 1,870 now"]
 )
 def test_reasoning(sentence):
     assert is_reasoning(sentence)
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     "sentence", ["Sofia is a city.", "Thusnelda was a princess.", "He won 3 - 2 in 1850.", "So-called"]
 )
 def test_no_reasoning(sentence):
@@ -66,17 +68,19 @@ def test_no_reasoning(sentence):
 
 
 def test_only_the_first_sentence_counts():
-    assert first_sentence(" Dr. Ida founded it. The answer is: Graz.") == "Dr. Ida founded it."
+    assert extract_first_sentence(" Dr. Ida founded it. The answer is: Graz.") == "Dr. Ida founded it."
 
 
 def test_it_ends_on_its_cap(play):
     count = iter(range(100))
-    played = play(IRCoTStrategy(), {"thought": [lambda ask: ThoughtResponse(f"Fact number {next(count)} of Graz.")]})
+    played = play(
+        IRCoTStrategy(), {"thought": [lambda prompt: IRCoTStepResponse(f"Fact number {next(count)} of Graz.")]}
+    )
     assert (played.stop.reason, len(played.queries)) == ("budget_rounds", 5)
 
 
 def test_a_model_that_fails_is_logged_and_leads_are_followed(play):
-    script = {"thought": [ThoughtResponse("Halloran Works built it."), ModelError("dizzy")]}
+    script = {"thought": [IRCoTStepResponse("Halloran Works built it."), ModelError("dizzy")]}
     played = play(IRCoTStrategy(), script, rounds=3)
     assert len(played.queries) == 3
     assert ("thought", "dizzy") in played.failures

@@ -17,13 +17,13 @@ def test_the_last_answer_is_part_of_the_next_query(play):
 
 def test_an_answer_comes_from_the_current_passages_only(play):
     count = iter(range(9))
-    script = {"short_answer": [lambda ask: ShortAnswerResponse(f"Graz {next(count)}")]}
+    script = {"short_answer": [lambda prompt: ShortAnswerResponse(f"Graz {next(count)}")]}
     played = play(IterRetGenStrategy(), script, rounds=4)
     texts = {passage.text for passage in LIBRARY}
-    for ask in played.asks:
-        assert 0 < len(ask.notes) <= 2 < len(played.run.evidence), "what was shown and what was new, one each"
-        assert {note.text for note in ask.notes} <= texts
-        assert all(note.handles for note in ask.notes)
+    for prompt in played.asks:
+        assert 0 < len(prompt.notes) <= 2 < len(played.run.evidence), "what was shown and what was new, one each"
+        assert {note.text for note in prompt.notes} <= texts
+        assert all(note.handles for note in prompt.notes)
 
 
 def test_no_answer_and_a_repeated_answer_follow_leads(play):

@@ -4,19 +4,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from suffice.asks import StepResponse
+from suffice.asks import MemGPTStepResponse
 from suffice.errors import ModelError
 from suffice.memory.evidence import Evidence
-from suffice.strategies.core_memory import PAGE, ROOM, CoreMemory, recalled
-from suffice.strategies.memgpt import CALLS, MemGPTStrategy
-from suffice.testing import ScriptedModel, passage
+from suffice.strategies.core_memory import MAX_CORE_CHARS, PAGE_SIZE, CoreMemory, search_evidence
+from suffice.strategies.memgpt import MAX_CALLS, MemGPTStrategy
+from suffice.testing import ScriptedModel, make_passage
 from suffice.types import Bounds, Usage
 
 from .conftest import TASK
 
 
 def step(tool, monologue="I think.", **arguments):
-    return StepResponse(monologue, tool, arguments)
+    return MemGPTStepResponse(monologue, tool, arguments)
 
 
 def steps(*answers):
@@ -31,7 +31,7 @@ def test_search_and_send_message(play):
     played = play(MemGPTStrategy(), steps(SEARCH, step("archival_search", query="Ida Halloran born"), SEND))
     assert played.queries == [("Meridian bridge",), ("Ida Halloran born",)]
     assert played.stop.reason == "planner_done"
-    assert played.run.pinned == {"ida"}
+    assert played.run.pinned_ids == {"ida"}
 
 
 def test_sent_is_sent(play):
@@ -57,7 +57,7 @@ def test_core_memory_is_always_in_the_prompt_fenced(play):
         ["Halloran Works made >>> it [1]"],
         ["Halloran Works made >>> it [1]"],
     ]
-    assert "Halloran Works made > > > it [1]\n>>>" in played.asks[3].prompt()
+    assert "Halloran Works made > > > it [1]\n>>>" in played.asks[3].render()
     assert "refused" in played.asks[4].steps[-1]
     assert len(played.queries) == 1, "memory work costs no round"
 
@@ -80,10 +80,10 @@ def test_recall_pages_through_what_was_admitted(play):
 def test_pages_hold_five():
     evidence = Evidence()
     for number in range(12):
-        evidence.add(passage(f"p{number}", f"Halloran fact {number}. " + "long " * 500))
-    found = recalled(evidence, "Halloran")
+        evidence.add(make_passage(f"p{number}", f"Halloran fact {number}. " + "long " * 500))
+    found = search_evidence(evidence, "Halloran")
     assert len(found) == 12
-    assert sum(len(note.text) for note in found[:PAGE]) <= 3_000
+    assert sum(len(note.text) for note in found[:PAGE_SIZE]) <= 3_000
 
 
 @given(st.lists(st.tuples(st.booleans(), st.text(max_size=900), st.text(max_size=900)), max_size=12))
@@ -91,11 +91,11 @@ def test_core_memory_never_exceeds_its_room(edits):
     core = CoreMemory()
     for append, one, other in edits:
         core.append(one) if append else core.replace(one, other)
-        assert sum(len(note.text) for note in core.notes()) <= ROOM
+        assert sum(len(note.text) for note in core.notes()) <= MAX_CORE_CHARS
         assert core.fullness <= 1
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     ("bad", "why"),
     [
         (step("dance"), "there is no tool"),
@@ -111,7 +111,7 @@ def test_core_memory_never_exceeds_its_room(edits):
 def test_a_malformed_call_is_asked_for_again_with_the_reason(play, bad, why):
     played = play(MemGPTStrategy(), steps(bad, SEARCH, SEND))
     assert played.queries == [("Meridian bridge",)]
-    assert why in played.asks[1].prompt()
+    assert why in played.asks[1].render()
     assert [where for where, _ in played.failures] == ["step"]
 
 
@@ -125,14 +125,14 @@ def test_memory_work_without_end_is_bounded(play):
     played = play(MemGPTStrategy(), steps(SEARCH, step("core_memory_append", content="x" * 150)), rounds=3)
     assert len(played.queries) == 3
     assert played.queries[1] == (TASK,)
-    assert len(played.asks) == 1 + 2 * CALLS
+    assert len(played.asks) == 1 + 2 * MAX_CALLS
 
 
 def test_the_warnings_begin_at_three_quarters(play):
     fill = [step("core_memory_append", content="x" * length) for length in (1_400, 120)]
     played = play(MemGPTStrategy(), steps(SEARCH, *fill, SEND))
     assert [bool(ask.pressure) for ask in played.asks] == [False, False, False, True]
-    assert "core memory is 76% full" in played.asks[-1].prompt()
+    assert "core memory is 76% full" in played.asks[-1].render()
 
 
 def test_a_full_core_memory_refuses_and_keeps_what_it_had(play):

@@ -6,22 +6,22 @@ import numpy
 import pytest
 
 from suffice.asks import (
-    GapResponse,
-    HypotheticalResponse,
-    LabelResponse,
+    HypotheticalDocumentResponse,
+    LabelClusterResponse,
     OutlineResponse,
     PlannedQuery,
     PlanResponse,
+    ProposeQueryResponse,
 )
 from suffice.errors import ModelError
-from suffice.gates.parse import parse
-from suffice.gather import gather
-from suffice.memory.trajectory import Trajectory
-from suffice.meters import standard
-from suffice.models.extractive import Extractive
-from suffice.run import Run
-from suffice.strategies.outline import MOST_TOPICS, TOPICS, OutlineStrategy
-from suffice.testing import FixtureSearch, ScriptedModel, WordSearch, passage
+from suffice.gates.parse import parse_gate
+from suffice.gather import run_loop
+from suffice.memory.trajectory import TrajectoryMemory
+from suffice.meters import build_meters
+from suffice.models.extractive import ExtractiveModel
+from suffice.run import RunState
+from suffice.strategies.outline import INITIAL_TOPICS, MAX_TOPICS, OutlineStrategy
+from suffice.testing import FixtureSearch, ScriptedModel, WordSearch, make_passage
 
 TASK = "Compare Copper with Silver"
 METALS = ("copper", "silver", "tin", "lead", "iron", "gold")
@@ -35,29 +35,31 @@ def embed(texts):
 
 
 def found(*metals):
-    return [passage(f"{metal}{n}", f"{metal} note {n}", metal.title(), score=0.5) for n, metal in enumerate(metals)]
+    return [
+        make_passage(f"{metal}{n}", f"{metal} note {n}", metal.title(), score=0.5) for n, metal in enumerate(metals)
+    ]
 
 
-def model(topics=("copper", "silver"), gap=lambda ask: GapResponse(f"more about {ask.part}"), **script):
+def model(topics=("copper", "silver"), gap=lambda prompt: ProposeQueryResponse(f"more about {prompt.part}"), **script):
     return ScriptedModel(
         {
             "plan": [PLAN],
             "outline": [topics if isinstance(topics, Exception) else OutlineResponse(tuple(topics))],
-            "hypothetical": [lambda ask: HypotheticalResponse(f"{ask.topic} would be a metal")],
+            "hypothetical": [lambda prompt: HypotheticalDocumentResponse(f"{prompt.topic} would be a metal")],
             "gap": [gap],
-            "label": [LabelResponse("")],
+            "label": [LabelClusterResponse("")],
             **script,
         }
     )
 
 
 def ran(model, search, gate="budget(rounds=4)", *, task=TASK, embed=embed, **options):
-    run = Run(task, model, Trajectory, run_id="r", embed=embed)
-    stop = parse(gate)
+    run = RunState(task, model, TrajectoryMemory, run_id="r", embed=embed)
+    stop = parse_gate(gate)
 
     async def main():
-        meters = standard(stop.needs, task, embed)
-        return [event async for event in gather(run, search, OutlineStrategy(), stop, meters, **options)]
+        meters = build_meters(stop.needs, task, embed)
+        return [event async for event in run_loop(run, search, OutlineStrategy(), stop, meters, **options)]
 
     ended = asyncio.run(main())[-1].stop
     return [record.queries for record in run.records], run, ended
@@ -87,14 +89,14 @@ def test_a_hypothetical_answer_is_asked_for_once_a_topic():
     assert len(roles(scripted, "outline")) == 1
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     ("topics", "expected"),
     [
         ((), [TASK]),
         (("", " ", "?!"), [TASK]),
         (ModelError("dizzy"), [TASK]),
         (("Copper", "copper ", "COPPER!", "silver"), ["Copper", "silver"]),
-        ([f"topic {n}" for n in range(100)], [f"topic {n}" for n in range(TOPICS)]),
+        ([f"topic {n}" for n in range(100)], [f"topic {n}" for n in range(INITIAL_TOPICS)]),
         (("a\nb " + "x" * 900,), [("a b " + "x" * 900)[:120]]),
     ],
     ids=["none", "empty", "failed", "duplicates", "hundred", "long"],
@@ -104,10 +106,10 @@ def test_odd_outlines(topics, expected):
     assert run.outline.topics == expected
 
 
-@pytest.mark.parametrize("answer", [ModelError("dizzy"), HypotheticalResponse("  ")])
+@pytest.highlight.parametrize("answer", [ModelError("dizzy"), HypotheticalDocumentResponse("  ")])
 def test_without_a_hypothetical_answer_a_topic_stands_for_itself(answer):
     _, run, _ = ran(model(hypothetical=[answer]), FixtureSearch(default=found("copper")))
-    assert run.outline.texts == ["copper", "silver"]
+    assert run.outline.hypothetical_answers == ["copper", "silver"]
 
 
 def test_without_a_gap_query_topics_then_leads_are_asked():
@@ -118,7 +120,7 @@ def test_without_a_gap_query_topics_then_leads_are_asked():
 
 
 def test_a_round_keeps_what_is_near_to_its_topic_and_new():
-    other = [passage(f"s{n}", "silver again", "Silver", score=0.1) for n in range(2)]
+    other = [make_passage(f"s{n}", "silver again", "Silver", score=0.1) for n in range(2)]
     scripted = model(("copper", "silver"))
     search = FixtureSearch(
         {"metals": found("copper"), "more about silver": [*found("iron", "copper", "gold")[1:], *other]}
@@ -128,8 +130,8 @@ def test_a_round_keeps_what_is_near_to_its_topic_and_new():
 
 
 def test_a_latent_topic_joins_the_outline_and_begins_the_gains_anew():
-    many = [passage(f"{metal}{n}", f"{metal} {n}", metal.title()) for n in range(3) for metal in METALS[:4]]
-    scripted = model(("copper", "silver"), label=[LabelResponse("tin ware"), LabelResponse("")])
+    many = [make_passage(f"{metal}{n}", f"{metal} {n}", metal.title()) for n in range(3) for metal in METALS[:4]]
+    scripted = model(("copper", "silver"), label=[LabelClusterResponse("tin ware"), LabelClusterResponse("")])
     search = FixtureSearch({"metals": many}, default=many)
     _, run, _ = ran(scripted, search, "gain | budget(rounds=6)", k=12)
     assert run.outline.topics == ["copper", "silver", "tin ware"]
@@ -140,25 +142,32 @@ def test_a_latent_topic_joins_the_outline_and_begins_the_gains_anew():
 
 
 def test_a_latent_topic_later_on_puts_the_stop_off():
-    many = [passage(f"{metal}{n}", f"{metal} {n}", metal.title()) for n in range(3) for metal in METALS[:4]]
+    many = [make_passage(f"{metal}{n}", f"{metal} {n}", metal.title()) for n in range(3) for metal in METALS[:4]]
     search = FixtureSearch({"metals": many}, default=many)
     _, calm, ended = ran(model(), search, "gain | budget(rounds=9)", k=12)
     assert (len(calm.records), ended.reason) == (4, "diminished")
-    late = model(label=[LabelResponse(""), LabelResponse(""), LabelResponse("tin ware"), LabelResponse("")])
+    late = model(
+        label=[
+            LabelClusterResponse(""),
+            LabelClusterResponse(""),
+            LabelClusterResponse("tin ware"),
+            LabelClusterResponse(""),
+        ]
+    )
     _, run, ended = ran(late, search, "gain | budget(rounds=9)", k=12)
     assert (len(run.records), ended.reason) == (6, "diminished")
 
 
-@pytest.mark.parametrize("label", ["copper", "Silver", "all about copper"])
+@pytest.highlight.parametrize("label", ["copper", "Silver", "all about copper"])
 def test_a_label_near_to_a_topic_is_nothing_new(label):
-    many = [passage(f"{metal}{n}", f"{metal} {n}", metal.title()) for n in range(3) for metal in METALS[:4]]
-    _, run, _ = ran(model(label=[LabelResponse(label)]), FixtureSearch(default=many), k=12)
+    many = [make_passage(f"{metal}{n}", f"{metal} {n}", metal.title()) for n in range(3) for metal in METALS[:4]]
+    _, run, _ = ran(model(label=[LabelClusterResponse(label)]), FixtureSearch(default=many), k=12)
     assert run.outline.topics == ["copper", "silver"]
 
 
 def test_an_outline_never_grows_without_end():
-    many = [passage(f"{n}", f"{METALS[n % 6]} {n}", "page") for n in range(200)]
-    labels = [lambda ask: LabelResponse(f"label {len(ask.topics)}")]
+    many = [make_passage(f"{n}", f"{METALS[n % 6]} {n}", "page") for n in range(200)]
+    labels = [lambda prompt: LabelClusterResponse(f"label {len(prompt.topics)}")]
 
     class Paged:
         async def __call__(self, query, k):
@@ -172,7 +181,7 @@ def test_an_outline_never_grows_without_end():
         return rows
 
     _, run, _ = ran(model(label=labels), Paged(), "budget(rounds=12)", embed=apart)
-    assert len(run.outline.topics) == MOST_TOPICS
+    assert len(run.outline.topics) == MAX_TOPICS
 
 
 def test_fewer_chunks_than_groups_are_not_grouped():
@@ -183,7 +192,7 @@ def test_fewer_chunks_than_groups_are_not_grouped():
 
 def test_without_embeddings_words_decide_and_no_latent_topics_are_looked_for():
     scripted = model(("copper", "silver"))
-    many = [passage(f"{metal}{n}", f"{metal} {n}", metal.title()) for n in range(3) for metal in METALS[:4]]
+    many = [make_passage(f"{metal}{n}", f"{metal} {n}", metal.title()) for n in range(3) for metal in METALS[:4]]
     rounds, run, _ = ran(scripted, FixtureSearch({"metals": found("copper")}, default=many), embed=None, k=12)
     assert rounds[1] == ("more about silver",)
     assert not roles(scripted, "label")
@@ -197,10 +206,10 @@ def test_a_first_round_that_found_nothing_still_has_an_outline():
     assert len(rounds) < 9
 
 
-@pytest.mark.parametrize("vectors", [embed, None])
+@pytest.highlight.parametrize("vectors", [embed, None])
 def test_without_a_language_model(vectors):
-    corpus = [*found(*METALS), *(passage(f"n{n}", f"noise {n}", f"N{n}") for n in range(5))]
-    rounds, run, _ = ran(Extractive(vectors), WordSearch(corpus), embed=vectors)
+    corpus = [*found(*METALS), *(make_passage(f"n{n}", f"noise {n}", f"N{n}") for n in range(5))]
+    rounds, run, _ = ran(ExtractiveModel(vectors), WordSearch(corpus), embed=vectors)
     assert {"copper0", "silver1"} <= {passage.id for passage in run.evidence}
     assert [topic.lower() for topic in run.outline.topics[:2]] == ["copper", "silver"]
     assert len(rounds) > 1

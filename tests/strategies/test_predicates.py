@@ -4,36 +4,36 @@ import asyncio
 
 import pytest
 
-from suffice.asks import Extraction, Finding, PlannedQuery, PlanResponse
+from suffice.asks import ExtractedFact, Extraction, PlannedQuery, PlanResponse
 from suffice.errors import ModelError
 from suffice.front import research
 from suffice.gates import budget, predicates
-from suffice.gather import gather
-from suffice.memory.freeform import Freeform
-from suffice.memory.trajectory import Trajectory
-from suffice.meters import standard
-from suffice.models.extractive import Extractive
-from suffice.presets import preset
-from suffice.run import Run
+from suffice.gather import run_loop
+from suffice.memory.freeform import FreeformMemory
+from suffice.memory.trajectory import TrajectoryMemory
+from suffice.meters import build_meters
+from suffice.models.extractive import ExtractiveModel
+from suffice.presets import get_preset
+from suffice.run import RunState
 from suffice.strategies.predicates import PredicatesStrategy
-from suffice.testing import FixtureSearch, ScriptedModel, WordSearch, passage
+from suffice.testing import FixtureSearch, ScriptedModel, WordSearch, make_passage
 
 TASK = "Where was the director of The Silver Lamp born?"
 WHO, WHERE = "Who directed The Silver Lamp?", "Where was the director born?"
 PLAN = PlanResponse((PlannedQuery(WHO, "who"), PlannedQuery(WHERE, "where")))
-FILM = passage("film", "The director of The Silver Lamp was Ada Lind.", "The Silver Lamp")
-ADA = passage("ada", "Ada Lind was born in Graz.", "Ada Lind")
-FOUND_WHO = Extraction((Finding(FILM.text, ("[1]",), WHO),), (WHO,))
-FOUND_WHERE = Extraction((Finding(ADA.text, ("[2]",), WHERE),), (WHERE,))
+FILM = make_passage("film", "The director of The Silver Lamp was Ada Lind.", "The Silver Lamp")
+ADA = make_passage("ada", "Ada Lind was born in Graz.", "Ada Lind")
+FOUND_WHO = Extraction((ExtractedFact(FILM.text, ("[1]",), WHO),), (WHO,))
+FOUND_WHERE = Extraction((ExtractedFact(ADA.text, ("[2]",), WHERE),), (WHERE,))
 
 
-def searched(script, memory=Freeform, *, rounds=6, found=None):
+def searched(script, memory=FreeformMemory, *, rounds=6, found=None):
     search = found or FixtureSearch({f"{WHERE} Ada Lind": [ADA]}, default=[FILM])
-    run = Run(TASK, ScriptedModel(script), memory, run_id="r")
+    run = RunState(TASK, ScriptedModel(script), memory, run_id="r")
     gate = predicates() | budget(rounds=rounds)
 
     async def main():
-        return [event async for event in gather(run, search, PredicatesStrategy(), gate, standard(gate.needs))]
+        return [event async for event in run_loop(run, search, PredicatesStrategy(), gate, build_meters(gate.needs))]
 
     return run, asyncio.run(main())[-1].stop
 
@@ -49,7 +49,7 @@ def test_the_top_question_is_asked_with_the_bridge_and_the_run_ends_when_none_is
 def test_questions_are_answered_under_a_memory_that_keeps_no_facts_too():
     run, stop = searched(
         {"plan": [PLAN], "extract": [FOUND_WHO, FOUND_WHERE]},
-        Trajectory,
+        TrajectoryMemory,
         found=FixtureSearch({TASK: [FILM], WHO: [FILM]}, default=[ADA]),
     )
     assert stop.reason == "sufficient"
@@ -77,14 +77,16 @@ def test_a_failing_extractor_does_not_end_the_run():
 
 
 def test_the_preset():
-    chosen = preset("predicates")
+    chosen = get_preset("predicates")
     assert (chosen.strategy, chosen.memory, chosen.gate) == ("predicates", "freeform", "predicates | exhaustion")
 
 
-@pytest.mark.parametrize("memory", ["freeform", "structured", "rolling", "lobotomized", "trajectory"])
+@pytest.highlight.parametrize("memory", ["freeform", "structured", "rolling", "lobotomized", "trajectory"])
 def test_it_answers_without_a_language_model_under_every_memory(memory):
-    noise = [passage(f"n{n}", f"It rained in town {n}.", f"Town {n}") for n in range(5)]
+    noise = [make_passage(f"n{n}", f"It rained in town {n}.", f"Town {n}") for n in range(5)]
     search = WordSearch([FILM, ADA, *noise])
-    report = asyncio.run(research(TASK, search=search, model=Extractive(), strategy="predicates", memory=memory, k=2))
+    report = asyncio.run(
+        research(TASK, search=search, model=ExtractiveModel(), strategy="predicates", memory=memory, k=2)
+    )
     assert report.status in ("answered", "partial")
     assert "Ada Lind" in report.final_answer

@@ -5,18 +5,18 @@ import re
 
 import pytest
 
-from suffice.asks import ActResponse
+from suffice.asks import ReActStepResponse
 from suffice.errors import ModelError
-from suffice.strategies.react import LOOKUPS, Action, ReActStrategy, read
+from suffice.strategies.react import MAX_LOOKUPS, Action, ReActStrategy, parse_action
 from suffice.testing import ScriptedModel
 from suffice.types import Bounds
-from suffice.write.report import before_the_writer
+from suffice.write.report import select_writer_notes
 
 from .conftest import TASK
 
 
 def act(action, argument="", thought="I think."):
-    return ActResponse(thought, action, argument)
+    return ReActStepResponse(thought, action, argument)
 
 
 def acts(*answers):
@@ -37,13 +37,13 @@ def test_search_and_finish(play):
 def test_the_answer_of_finish_reaches_the_writer_only_as_a_choice_of_passages(play):
     script = acts(act("Search", "Halloran steel"), act("Search", "Graz river"), act("Finish", "Ida Halloran"))
     played = play(ReActStrategy(), script, bounds=Bounds(sources=1))
-    assert played.run.pinned == {"works"}
-    assert [note.title for note in before_the_writer(played.run)] == ["Halloran Works"]
+    assert played.run.pinned_ids == {"works"}
+    assert [note.title for note in select_writer_notes(played.run)] == ["Halloran Works"]
 
 
 def test_an_answer_that_no_passage_holds_pins_nothing(play):
     script = acts(act("Search", "Halloran Works"), act("Finish", "Napoleon"))
-    assert play(ReActStrategy(), script).run.pinned == set()
+    assert play(ReActStrategy(), script).run.pinned_ids == set()
 
 
 def test_finish_stays_finished(play):
@@ -67,7 +67,7 @@ def test_a_lookup_shows_the_next_sentence_and_costs_no_round(play):
 
 def test_looked_up_text_is_fenced_in_the_prompt(play):
     played = play(ReActStrategy(), acts(act("Search", "Halloran steel"), act("Lookup", "steel"), act("Finish", "x")))
-    prompt = played.asks[2].prompt()
+    prompt = played.asks[2].render()
     fenced = re.findall(r"<<<\n(.*?)\n>>>", prompt, re.DOTALL)
     assert any("Halloran Works made steel." in text for text in fenced)
 
@@ -75,7 +75,7 @@ def test_looked_up_text_is_fenced_in_the_prompt(play):
 def test_lookups_between_searches_are_bounded(play):
     played = play(ReActStrategy(), acts(act("Search", "Graz"), act("Lookup", "Mur")), rounds=2)
     assert played.queries == [("Graz",), ("Mur",)], "the lookup too many is searched for"
-    assert len(played.asks) == 1 + LOOKUPS + 1
+    assert len(played.asks) == 1 + MAX_LOOKUPS + 1
 
 
 def test_lookups_begin_anew_after_a_search(play):
@@ -83,7 +83,7 @@ def test_lookups_begin_anew_after_a_search(play):
     assert play(ReActStrategy(), script).asks[3].looked_up == ()
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     ("bad", "why"),
     [
         (act("Dance", "now"), "none of Search, Lookup, Finish"),
@@ -97,7 +97,7 @@ def test_a_malformed_action_is_asked_for_again_with_the_reason(play, bad, why):
     played = play(ReActStrategy(), acts(bad, act("Search", "Graz"), act("Finish", "Graz")))
     assert played.queries == [("Graz",)]
     assert why in played.asks[1].complaint
-    assert why in played.asks[1].prompt()
+    assert why in played.asks[1].render()
     assert played.asks[2].complaint == ""
     assert [where for where, _ in played.failures] == ["act"]
 
@@ -115,7 +115,7 @@ def test_malformed_for_ever_is_bounded_and_ends(play):
     assert played.stop.reason in ("planner_done", "budget_rounds")
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     ("answer", "action"),
     [
         (act("search", " Graz  Mur "), Action("search", "Graz Mur")),
@@ -129,7 +129,7 @@ def test_malformed_for_ever_is_bounded_and_ends(play):
     ],
 )
 def test_reading_an_action(answer, action):
-    assert read(answer) == action
+    assert parse_action(answer) == action
 
 
 def test_a_model_that_fails_is_logged_and_the_run_goes_on(play):
@@ -153,7 +153,7 @@ def test_spent_tokens_end_the_asking(play):
 
 def test_a_slow_model_ends_on_the_time_limit(play):
     class Slow(ScriptedModel):
-        async def __call__(self, ask):
+        async def __call__(self, prompt):
             await asyncio.sleep(5)
 
     played = play(ReActStrategy(), Slow({}), bounds=Bounds(seconds=0.05))

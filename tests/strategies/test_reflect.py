@@ -5,17 +5,17 @@ import asyncio
 from suffice.asks import PlannedQuery, PlanResponse, ReflectionResponse
 from suffice.errors import ModelError
 from suffice.gates import budget, sufficiency
-from suffice.gather import gather
-from suffice.memory.trajectory import Trajectory
-from suffice.meters import standard
-from suffice.run import Run
+from suffice.gather import run_loop
+from suffice.memory.trajectory import TrajectoryMemory
+from suffice.meters import build_meters
+from suffice.run import RunState
 from suffice.strategies.reflect import ReflectStrategy
-from suffice.testing import FixtureSearch, ScriptedModel, down, passage
+from suffice.testing import FixtureSearch, ScriptedModel, make_passage, make_search_error
 
 FOUND = [
-    passage("a", "The bridge was built by Halloran Works.", "The bridge"),
-    passage("b", "Stone was cut in Graz.", "Stone"),
-    passage("c", "It rained.", "Weather"),
+    make_passage("a", "The bridge was built by Halloran Works.", "The bridge"),
+    make_passage("b", "Stone was cut in Graz.", "Stone"),
+    make_passage("c", "It rained.", "Weather"),
 ]
 PLAN = PlanResponse((PlannedQuery("bridge builder", "who"), PlannedQuery("bridge date", "when")))
 
@@ -23,11 +23,11 @@ PLAN = PlanResponse((PlannedQuery("bridge builder", "who"), PlannedQuery("bridge
 def asked(reflections, *, found=None, plans=(PLAN,), rounds=3):
     search = found or FixtureSearch(default=FOUND)
     model = ScriptedModel({"plan": list(plans), "reflect": list(reflections)})
-    run = Run("Who built the bridge?", model, Trajectory, run_id="r")
+    run = RunState("Who built the bridge?", model, TrajectoryMemory, run_id="r")
     gate = sufficiency() | budget(rounds=rounds)
 
     async def main():
-        return [event async for event in gather(run, search, ReflectStrategy(), gate, standard(gate.needs))]
+        return [event async for event in run_loop(run, search, ReflectStrategy(), gate, build_meters(gate.needs))]
 
     events = asyncio.run(main())
     return [record.queries for record in run.records], run, model, events[-1].stop
@@ -68,8 +68,10 @@ def test_a_run_recovers_from_one_bad_reflection():
 
 def test_leads_of_one_document_do_not_end_the_run_early():
     """Chunks of one file share a title; following the first must not close the way to the others."""
-    chunks = [passage(f"doc#{n}", f"it is said that the bridge was built {n}", "handbook") for n in ("first", "last")]
-    other = passage("other", "Halloran Works did it.", "Works")
+    chunks = [
+        make_passage(f"doc#{n}", f"it is said that the bridge was built {n}", "handbook") for n in ("first", "last")
+    ]
+    other = make_passage("other", "Halloran Works did it.", "Works")
     found = FixtureSearch(default=[*chunks, other])
     rounds, _, _, stop = asked([ModelError("dizzy")], found=found, plans=[PlanResponse(())], rounds=3)
     assert stop.reason == "budget_rounds"
@@ -77,7 +79,7 @@ def test_leads_of_one_document_do_not_end_the_run_early():
 
 
 def test_thin_queries_are_put_before_the_model_to_be_worded_differently():
-    found = FixtureSearch({"bridge builder": FOUND[:1], "bridge date": down()}, default=FOUND)
+    found = FixtureSearch({"bridge builder": FOUND[:1], "bridge date": make_search_error()}, default=FOUND)
     _, run, model, _ = asked([ReflectionResponse(False, 0.2, (), ("who made the bridge",))], found=found, rounds=2)
     reflections = [ask for ask in model.asked if ask.role == "reflect"]
     assert reflections[0].thin == ("bridge builder",)
@@ -89,11 +91,11 @@ def test_three_empty_results_in_a_row_are_reformulated_and_found():
     plan = PlanResponse(tuple(PlannedQuery(f"odd wording {n}") for n in range(3)))
     found = FixtureSearch({"plain wording": FOUND})
 
-    def reword(ask):
-        return ReflectionResponse(not ask.thin, 0.5, (), ("plain wording",) if ask.thin else ())
+    def reword(prompt):
+        return ReflectionResponse(not prompt.thin, 0.5, (), ("plain wording",) if prompt.thin else ())
 
     rounds, run, _, stop = asked([reword], found=found, plans=[plan])
     assert rounds[1] == ("plain wording",)
     assert run.thin == [f"odd wording {n}" for n in range(3)]
-    assert not run.degraded
+    assert not run.is_degraded
     assert stop.reason == "sufficient"

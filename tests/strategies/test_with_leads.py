@@ -1,18 +1,18 @@
 """The intervention ``leads``: the strategy's own queries and the best open lead."""
 
-from suffice.asks import ThoughtResponse
+from suffice.asks import IRCoTStepResponse
 from suffice.errors import ModelError
-from suffice.interventions import Parts, intervened
-from suffice.memory.trajectory import Trajectory
+from suffice.interventions import RunParts, apply_interventions
+from suffice.memory.trajectory import TrajectoryMemory
 from suffice.strategies.ircot import IRCoTStrategy
 
 from .conftest import TASK
 
-SCRIPT = {"thought": [ThoughtResponse("Halloran Works built it."), ThoughtResponse("The answer is: x")]}
+SCRIPT = {"thought": [IRCoTStepResponse("Halloran Works built it."), IRCoTStepResponse("The answer is: x")]}
 
 
 def both():
-    return intervened(["leads"], Parts(IRCoTStrategy(), Trajectory, None)).strategy
+    return apply_interventions(["leads"], RunParts(IRCoTStrategy(), TrajectoryMemory, None)).strategy
 
 
 def test_a_lead_stands_beside_the_strategys_own_query(play):

@@ -3,16 +3,16 @@
 import numpy
 import pytest
 
-from suffice.text.bags import bags
+from suffice.text.bags import bow_vectors
 
 
 def cosine(left, right):
-    rows = bags([left, right])
+    rows = bow_vectors([left, right])
     return float(rows[0] @ rows[1])
 
 
 def test_rows_have_length_one_and_texts_without_words_are_zero():
-    rows = bags(["the bridge was built", "", "of the"])
+    rows = bow_vectors(["the bridge was built", "", "of the"])
     assert numpy.linalg.norm(rows, axis=1) == pytest.approx([1, 0, 0])
 
 

@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from suffice.text.entities import analyzer, content_stems, entities, facets, stems
-from suffice.text.tokens import spaced
+from suffice.text.entities import content_stems, extract_entities, extract_facets, get_analyzer, stem_words
+from suffice.text.tokens import segment_unspaced
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     ("question", "names"),
     [
         ("When did Maria's brother move to New York?", ["Maria", "New York"]),
@@ -28,15 +28,15 @@ from suffice.text.tokens import spaced
     ],
 )
 def test_names_in_a_question(question: str, names: list[str]) -> None:
-    assert list(entities(question)) == names
+    assert list(extract_entities(question)) == names
 
 
 def test_a_comparison_has_two_sides() -> None:
-    named = [facet.text for facet in facets("Compare PostgreSQL and MySQL replication") if facet.named]
+    named = [facet.text for facet in extract_facets("Compare PostgreSQL and MySQL replication") if facet.named]
     assert named == ["PostgreSQL", "MySQL"]
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     ("question", "parts"),
     [
         ("Who founded the company that built the Meridian bridge?", ["Meridian", "founded company", "built bridge"]),
@@ -47,25 +47,25 @@ def test_a_comparison_has_two_sides() -> None:
     ],
 )  # fmt: skip
 def test_the_parts_of_a_question(question: str, parts: list[str]) -> None:
-    assert [facet.text for facet in facets(question)] == parts
+    assert [facet.text for facet in extract_facets(question)] == parts
 
 
 def test_a_question_in_another_script_has_a_part() -> None:
-    [facet] = facets("東京の人口は何人ですか？")
+    [facet] = extract_facets("東京の人口は何人ですか？")
     assert "東京" in facet.stems
 
 
 @given(st.text(max_size=120), st.integers(1, 8))
 def test_parts_of_any_text(text: str, most: int) -> None:
-    parts = facets(text, most)
+    parts = extract_facets(text, most)
     assert len(parts) <= most
     assert all(facet.stems and facet.text for facet in parts)
-    assert parts == facets(text, most)
+    assert parts == extract_facets(text, most)
 
 
 @given(st.text(max_size=120))
 def test_entities_of_any_text_stand_in_it_and_come_once(text: str) -> None:
-    found = entities(text)
+    found = extract_entities(text)
     assert len(found) == len(set(found))
     joined = " ".join(text.split())
     assert all(" ".join(name.split()) in joined for name in found)
@@ -73,15 +73,15 @@ def test_entities_of_any_text_stand_in_it_and_come_once(text: str) -> None:
 
 def test_words_are_compared_by_stem() -> None:
     assert content_stems("The bridges were designed") == content_stems("design a bridge")
-    assert stems("Café") == stems("cafe")
+    assert stem_words("Café") == stem_words("cafe")
     assert content_stems("of the what is") == frozenset()
 
 
 @given(st.text(st.characters(max_codepoint=127)) | st.text("aesding' _-.", max_size=40))
 def test_stems_word_by_word_are_those_of_the_analyzer(text):
-    assert stems(text) == tuple(analyzer().analyze(spaced(text)))
+    assert stem_words(text) == tuple(get_analyzer().analyze(segment_unspaced(text)))
 
 
 def test_a_hash_is_no_word_either_way():
     text = f"short {'a' * 70} words {'b' * 64} {'c' * 63}"
-    assert stems(text) == tuple(analyzer().analyze(text))
+    assert stem_words(text) == tuple(get_analyzer().analyze(text))

@@ -3,13 +3,13 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from suffice.text.headings import headings, open_fence, sections
+from suffice.text.headings import find_headings, find_open_fence, find_sections
 
 TEXT = "intro\n# Title\n\na\n## One ##\nb\n### Deep\nc\n```\n## not this\n```\n## Two *so* [3]\nd"
 
 
 def test_headings_in_order():
-    assert [(part.title, part.level) for part in headings(TEXT)] == [
+    assert [(part.title, part.level) for part in find_headings(TEXT)] == [
         ("Title", 1),
         ("One", 2),
         ("Deep", 3),
@@ -18,22 +18,22 @@ def test_headings_in_order():
 
 
 def test_a_section_holds_what_lies_below_it():
-    one, two = sections(TEXT, 2)
+    one, two = find_sections(TEXT, 2)
     assert TEXT[one.start : one.end] == "## One ##\nb\n### Deep\nc\n```\n## not this\n```\n"
     assert TEXT[two.body : two.end] == "d"
 
 
 def test_a_fence_that_is_never_closed():
-    assert open_fence("```python\nx") == "```"
-    assert open_fence("~~~~\n```\n~~~\n") == "~~~~"
-    assert open_fence("```\nx\n```") == ""
-    assert open_fence("``` not `code` ```") == ""
+    assert find_open_fence("```python\nx") == "```"
+    assert find_open_fence("~~~~\n```\n~~~\n") == "~~~~"
+    assert find_open_fence("```\nx\n```") == ""
+    assert find_open_fence("``` not `code` ```") == ""
 
 
 @given(st.text(alphabet="# a`~\n\r", max_size=60))
 def test_offsets_lie_in_the_text_one_after_another(text):
     position = 0
-    for part in headings(text):
+    for part in find_headings(text):
         assert position <= part.start < part.body <= part.end <= len(text)
         assert text[part.start : part.body].lstrip(" ").startswith("#")
         position = part.end

@@ -5,7 +5,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from suffice.text.markup import CITATION, code, escape, plain
+from suffice.text.markup import CITATION, escape_markdown, strip_markdown, to_inline_code
 
 PIECES = st.sampled_from(
     ["*", "**", "_", "__", "`", "``", "[1]", "[", "]", "(", ")", "<b>", "</b>", "&amp;", "&#35;", "&", "\\", "\\*", "|", "~~",
@@ -41,7 +41,7 @@ def clean(text: str) -> str:
 @example("# not a heading")
 @example("1. not a list")
 def test_a_reader_sees_what_the_source_says(text: str) -> None:
-    assert shown(f"- {escape(text)} [7]") == f"{text} [7]".strip()
+    assert shown(f"- {escape_markdown(text)} [7]") == f"{text} [7]".strip()
 
 
 @given(LINES.map(clean))
@@ -49,22 +49,22 @@ def test_a_reader_sees_what_the_source_says(text: str) -> None:
 @example("a \\` b")
 @example("Both **bold** and _thin_ ones")
 def test_plain_undoes_escape(text: str) -> None:
-    assert plain(f"{escape(text)} [7]") == text
+    assert strip_markdown(f"{escape_markdown(text)} [7]") == text
 
 
 @given(LINES)
 def test_an_escaped_text_cites_nothing(text: str) -> None:
-    assert CITATION.findall(escape(text)) == []
+    assert CITATION.findall(escape_markdown(text)) == []
 
 
 @given(LINES.map(clean).filter(lambda text: text.strip("` ")))
 @example("a = b[1] * c # `x`")
 def test_code_is_shown_as_it_is(text: str) -> None:
-    assert shown(f"- {code(text)} [7]") == f"{text} [7]"
-    assert plain(f"{code(text)} [7]") == text
+    assert shown(f"- {to_inline_code(text)} [7]") == f"{text} [7]"
+    assert strip_markdown(f"{to_inline_code(text)} [7]") == text
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     ("markdown", "expected"),
     [
         ("The `x_y` is **not** \\*kept\\* [2].", "The x_y is not *kept*."),
@@ -76,4 +76,4 @@ def test_code_is_shown_as_it_is(text: str) -> None:
     ],
 )
 def test_plain(markdown: str, expected: str) -> None:
-    assert plain(markdown) == expected
+    assert strip_markdown(markdown) == expected

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from suffice.text.sentences import code_lines, docstrings, sentences, units
+from suffice.text.sentences import code_lines, docstring_sentences, quotable_spans, split_sentences
 
 PIECES = st.sampled_from(
     ["Dr.", "e.g.", "the", "Ada", "3.14", ".", "!", "?", "…", "\n", "\n\n", " ", "\t", "- item", "1. ", "# Head", "| a |",
@@ -18,12 +18,12 @@ TEXTS = st.one_of(st.text(max_size=200), st.lists(PIECES, max_size=40).map("".jo
 
 
 def cut(text: str) -> list[str]:
-    return [text[start:end] for start, end in sentences(text)]
+    return [text[start:end] for start, end in split_sentences(text)]
 
 
 @given(TEXTS)
 def test_every_word_is_in_exactly_one_sentence(text: str) -> None:
-    found = sentences(text)
+    found = split_sentences(text)
     assert all(0 <= start < end <= len(text) for start, end in found)
     assert all(left[1] <= right[0] for left, right in pairwise(found))
     assert "".join("".join(text[start:end].split()) for start, end in found) == "".join(text.split())
@@ -33,20 +33,20 @@ def test_every_word_is_in_exactly_one_sentence(text: str) -> None:
 @given(TEXTS, st.integers(0, 50), st.integers(0, 200))
 def test_a_stretch_is_cut_within_its_borders(text: str, start: int, length: int) -> None:
     end = min(len(text), start + length)
-    found = sentences(text, start, end)
+    found = split_sentences(text, start, end)
     assert all(start <= left < right <= end for left, right in found)
     assert "".join("".join(text[a:b].split()) for a, b in found) == "".join(text[start:end].split())
 
 
 @given(TEXTS)
 def test_units_of_code_are_exact_and_in_order(text: str) -> None:
-    found = units(text, "code")
+    found = quotable_spans(text, "code")
     assert all(0 <= start < end <= len(text) for start, end in found)
     assert found == sorted(found)
     assert all(left[1] <= right[0] for left, right in pairwise(found))
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     ("text", "expected"),
     [
         ("", []),
@@ -73,12 +73,12 @@ def test_where_a_reader_would_cut(text: str, expected: list[str]) -> None:
     assert cut(text) == expected
 
 
-@pytest.mark.parametrize("piece", ["He left. She ", "a. b ", "...", "?!", "\n", "\n- x", '."', "。"])
+@pytest.highlight.parametrize("piece", ["He left. She ", "a. b ", "...", "?!", "\n", "\n- x", '."', "。"])
 def test_twice_the_text_takes_about_twice_the_time(piece: str) -> None:
     def seconds(times: int) -> float:
         text = piece * times
         began = time.process_time()
-        sentences(text)
+        split_sentences(text)
         return time.process_time() - began
 
     short = min(seconds(1_000) for _ in range(3))
@@ -96,18 +96,18 @@ CODE = '''def area(r):
 
 
 def test_code_is_quoted_by_docstring_sentence_and_by_line() -> None:
-    quoted = [CODE[start:end] for start, end in units(CODE, "code")]
+    quoted = [CODE[start:end] for start, end in quotable_spans(CODE, "code")]
     assert "The area of a circle." in quoted
     assert "def area(r):" in quoted
     assert "return 3.14 * r * r  # good enough" in quoted
     assert not any(">>>" in text for text in quoted)
-    assert [CODE[a:b] for a, b in docstrings(CODE)][:2] == ["The area of a circle.", "Raises nothing."]
+    assert [CODE[a:b] for a, b in docstring_sentences(CODE)][:2] == ["The area of a circle.", "Raises nothing."]
     assert all(re.search(r"\w", CODE[a:b]) for a, b in code_lines(CODE))
 
 
 def test_a_heading_is_no_part_of_the_sentence_below_it():
     text = "# Notice\nThe period is three months.\n## Leave.\nThirty days."
-    assert [text[a:b] for a, b in sentences(text)] == [
+    assert [text[a:b] for a, b in split_sentences(text)] == [
         "# Notice",
         "The period is three months.",
         "## Leave.",

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from suffice.text.tokens import content_words, estimate_tokens, jaccard, spaced, words
+from suffice.text.tokens import content_words, estimate_tokens, jaccard, segment_unspaced, tokenize
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     ("text", "expected"),
     [
         ("", []),
@@ -21,24 +21,26 @@ from suffice.text.tokens import content_words, estimate_tokens, jaccard, spaced,
     ],
 )
 def test_words(text: str, expected: list[str]) -> None:
-    assert words(text) == expected
+    assert tokenize(text) == expected
 
 
 @given(st.text())
 def test_words_are_lower_case_and_without_spaces(text: str) -> None:
-    for word in words(text):
+    for word in tokenize(text):
         assert word == word.lower()
         assert len(word.split()) == 1
 
 
 @given(st.text(alphabet="東京都大阪abc 12"))
 def test_a_spaced_text_has_the_same_words_without_pairs(text: str) -> None:
-    assert spaced(text).split() == [piece for word in text.split() for piece in spaced(word).split()]
-    assert spaced(text).isascii() == text.isascii()
+    assert segment_unspaced(text).split() == [
+        piece for word in text.split() for piece in segment_unspaced(word).split()
+    ]
+    assert segment_unspaced(text).isascii() == text.isascii()
 
 
 def test_a_search_in_the_middle_of_an_unspaced_run_finds_it() -> None:
-    assert set(words("京都")) <= set(words("東京都庁"))
+    assert set(tokenize("京都")) <= set(tokenize("東京都庁"))
 
 
 @given(st.text(), st.text())

@@ -9,17 +9,17 @@ import pytest
 from suffice.tools import python
 
 
-def ran(code, seconds=python.SECONDS):
-    return asyncio.run(python.run(code, seconds))
+def ran(code, seconds=python.TIMEOUT_SECONDS):
+    return asyncio.run(python.run_program(code, seconds))
 
 
 @pytest.fixture
 def unchecked(monkeypatch):
     """The sandbox alone: the reading before it is switched off."""
-    monkeypatch.setattr(python, "flaw", lambda code: "")
+    monkeypatch.setattr(python, "find_violation", lambda code: "")
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     ("code", "output"),
     [
         ("print(f'share: {3 / 8:.1%}')", "share: 37.5%"),
@@ -30,10 +30,10 @@ def unchecked(monkeypatch):
     ],
 )
 def test_arithmetic_is_done(code, output):
-    assert ran(code) == python.Outcome(output)
+    assert ran(code) == python.ProgramResult(output)
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     ("code", "why"),
     [
         ("import os", "imports os"),
@@ -57,7 +57,7 @@ def test_what_is_wrong_is_said_before_it_runs(code, why, monkeypatch):
     assert not outcome.output
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     ("code", "why"),
     [
         ("while True: pass", "Timeout"),
@@ -103,4 +103,4 @@ def test_no_process_stays_behind():
 
 
 def test_long_output_is_cut():
-    assert len(ran(f"print('ab' * {python.LONGEST})").output) == python.LONGEST
+    assert len(ran(f"print('ab' * {python.MAX_CHARS})").output) == python.MAX_CHARS

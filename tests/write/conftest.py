@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from suffice.types import Bill, Claim, Failure, Report, RoleUsage, RoundRecord, Source, Span, Stop, Verdict
+from suffice.types import Claim, Failure, Report, RoleUsage, RoundRecord, Source, Span, Stop, UsageSummary, Verdict
 
 EVENTS = "lib/python3.11/asyncio/base_events.py"
 
@@ -162,7 +162,7 @@ each callback is called exactly once ([asyncio docs](https://docs.python.org/3/l
             Claim("The order is part of the language reference.", (), "unsupported"),
         ),
         stop=stop,
-        usage=Bill(
+        usage=UsageSummary(
             "ollama:qwen3",
             14,
             38210,

@@ -18,12 +18,12 @@ def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     report: Report = request.getfixturevalue(request.param)
     rounds = tuple(replace(one, found=("A page (a.py:1-2)",), belief=("A note.",)) for one in report.stop.rounds)
     path = tmp_path / "report.html"
-    path.write_text(html.render(replace(report, stop=replace(report.stop, rounds=rounds))), encoding="utf-8")
+    path.write_text(html.render_html(replace(report, stop=replace(report.stop, rounds=rounds))), encoding="utf-8")
     return path.as_uri()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [360, 1280])
+@pytest.highlight.parametrize("scheme", ["light", "dark"])
+@pytest.highlight.parametrize("width", [360, 1280])
 def test_an_accessibility_check_finds_nothing(browser: Browser, address: str, scheme: str, width: int) -> None:
     page = browser.new_page(color_scheme=scheme, viewport={"width": width, "height": 800})  # type: ignore[arg-type]
     page.goto(address)
@@ -39,7 +39,9 @@ def test_it_prints_with_everything_unfolded(browser: Browser, report: Report, tm
     task = "Why? " * 100 + "Because of the very last words of a long question."
     rounds = tuple(replace(one, belief=(f"Note of round {one.index}.",)) for one in report.stop.rounds)
     path = tmp_path / "long.html"
-    path.write_text(html.render(replace(report, task=task, stop=replace(report.stop, rounds=rounds))), encoding="utf-8")
+    path.write_text(
+        html.render_html(replace(report, task=task, stop=replace(report.stop, rounds=rounds))), encoding="utf-8"
+    )
     page = browser.new_page()
     page.goto(path.as_uri())
     page.emulate_media(media="print")

@@ -6,7 +6,7 @@ from bridge_story import PASSAGES, model, outcome, setup
 from suffice.asks import SynthesisResponse
 from suffice.testing import FixtureSearch
 from suffice.types import Passage, Place, Report
-from suffice.write.claims import existing
+from suffice.write.claims import drop_unknown_citations
 
 RATE = "Unemployment Rate (UNRATE), 2024-05: 4.0 Percent."
 FRED = Passage(
@@ -28,7 +28,7 @@ def test_an_anchor_becomes_the_number_of_its_source() -> None:
     assert report.error_log == ()
 
 
-@pytest.mark.parametrize("anchor", ["[FRED:UNRATE:2024-06]", "[YF:MSFT:snapshot]", "[BLS:CES:2024-05]"])
+@pytest.highlight.parametrize("anchor", ["[FRED:UNRATE:2024-06]", "[YF:MSFT:snapshot]", "[BLS:CES:2024-05]"])
 def test_an_anchor_nobody_carries_is_dropped_and_reported(anchor: str) -> None:
     report = written(f"Halloran Works built the Meridian bridge in 1887 [1]. The rate was 4.0 percent {anchor}.")
     assert anchor not in report.final_answer
@@ -43,8 +43,8 @@ def test_several_in_one_bracket() -> None:
     assert len([failure for failure in report.error_log if failure.kind == "InventedCitation"]) == 1
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     "text", ["[THESIS:MSFT:long]", "[a:b:c]", "[10:30:00]", r"\[FRED:UNRATE:2024-06\]", "[NOTE: see]"]
 )
 def test_what_is_no_anchor_stays(text: str) -> None:
-    assert existing(text, lambda citation: None) == (text, [])
+    assert drop_unknown_citations(text, lambda citation: None) == (text, [])

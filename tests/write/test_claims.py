@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from suffice.write.claims import statements
+from suffice.write.claims import extract_claims
 
 MARKDOWN = """---
 title: A report
@@ -36,7 +36,7 @@ Code. Not prose.
 
 
 def texts(markdown):
-    return [statement.text for statement in statements(markdown)]
+    return [statement.text for statement in extract_claims(markdown)]
 
 
 def test_the_claims_of_a_report():
@@ -54,10 +54,10 @@ def test_the_claims_of_a_report():
 
 
 def test_each_clause_has_its_own_citations():
-    assert [statement.handles for statement in statements(MARKDOWN)][:4] == [("[1]",), ("[2]",), (), ("[3]", "[4]")]
+    assert [statement.handles for statement in extract_claims(MARKDOWN)][:4] == [("[1]",), ("[2]",), (), ("[3]", "[4]")]
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     "sentence",
     [
         "Ada and Charles built the engine.",
@@ -76,7 +76,7 @@ def test_two_clauses_with_subject_and_verb_are_two_claims():
     assert len(texts(sentence)) == 3
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     ("sentence", "why"),
     [
         ("Who built it?", "question"),
@@ -89,23 +89,23 @@ def test_two_clauses_with_subject_and_verb_are_two_claims():
     ],
 )
 def test_what_cannot_be_checked_says_why(sentence, why):
-    [statement] = statements(sentence)
-    assert why in statement.idle
+    [statement] = extract_claims(sentence)
+    assert why in statement.skip_reason
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     "sentence",
     ["The bridge is 420 m long.", "The sources do not contain copper [1].", "There are 17 years between them [3]."],
 )
 def test_what_can_be_checked(sentence):
-    [statement] = statements(sentence)
-    assert statement.idle == ""
+    [statement] = extract_claims(sentence)
+    assert statement.skip_reason == ""
 
 
 @given(st.text(alphabet="aB1 .,;[]|>#-*`\n\\é東", max_size=120))
 def test_a_claim_is_an_exact_stretch_and_claims_never_overlap(markdown):
     reached = 0
-    for statement in statements(markdown):
+    for statement in extract_claims(markdown):
         assert markdown[statement.start : statement.start + len(statement.text)] == statement.text
         assert statement.whole[0] >= reached
         assert statement.whole[0] <= statement.start <= statement.whole[1]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from suffice.errors import InputError
-from suffice.types import ENDINGS, Bill, Claim, Report, RoundRecord, Source, Span, Stop, Verdict
+from suffice.types import STOP_REASONS, Claim, Report, RoundRecord, Source, Span, Stop, UsageSummary, Verdict
 from suffice.write import codec
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
@@ -47,8 +47,8 @@ reports = st.builds(
     claims=st.lists(
         st.builds(Claim, citations=lines, spans=st.lists(st.builds(Span), max_size=2).map(tuple)), max_size=2
     ).map(tuple),
-    stop=st.builds(Stop, reason=st.sampled_from(ENDINGS), rounds=st.lists(rounds, max_size=2).map(tuple)),
-    usage=st.builds(Bill, seconds=finite, cost_usd=numbers, by_role=st.just({})),
+    stop=st.builds(Stop, reason=st.sampled_from(STOP_REASONS), rounds=st.lists(rounds, max_size=2).map(tuple)),
+    usage=st.builds(UsageSummary, seconds=finite, cost_usd=numbers, by_role=st.just({})),
     raw=st.none() | texts | st.integers() | st.lists(st.integers()),
     metadata=st.dictionaries(texts, st.none() | texts | st.integers() | st.booleans(), max_size=2),
 )
@@ -64,7 +64,7 @@ def test_the_fixture_survives_too(report: Report) -> None:
 
 
 def test_the_keys_are_those_of_the_contract(report: Report) -> None:
-    wire = codec.to_json(report)
+    wire = codec.to_dict(report)
     assert " ".join(wire) == (
         "run task status summary final_answer key_findings recommendations risks open_questions sources claims stop "
         "usage sufficient confidence gaps failed_queries insufficient_termination degraded_mode error_log raw metadata"
@@ -96,11 +96,11 @@ def test_what_json_cannot_say_does_not_break_it(hostile: Report) -> None:
 
 
 def test_keys_of_a_later_version_are_passed_over(report: Report) -> None:
-    wire = codec.to_json(report) | {"mood": "good"}
+    wire = codec.to_dict(report) | {"mood": "good"}
     assert codec.loads(json.dumps(wire)) == report
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"stop": 3}', '{"stop": {"rounds": []}}', "\x00"])
+@pytest.highlight.parametrize("text", ["", "[]", "{}", '{"stop": 3}', '{"stop": {"rounds": []}}', "\x00"])
 def test_anything_else_is_the_users_error(text: str) -> None:
     with pytest.raises(InputError, match="not a suffice report"):
         codec.loads(text)

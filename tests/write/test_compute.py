@@ -6,12 +6,12 @@ import pytest
 
 from suffice.asks import ComputeResponse
 from suffice.errors import ModelError
-from suffice.memory.trajectory import Trajectory
-from suffice.run import Run
-from suffice.testing import ScriptedModel, passage
+from suffice.memory.trajectory import TrajectoryMemory
+from suffice.run import RunState
+from suffice.testing import ScriptedModel, make_passage
 from suffice.types import Bounds, Note
-from suffice.write.compute import computed, foreign, needed
-from suffice.write.report import before_the_writer
+from suffice.write.compute import find_unsourced_value, needs_computation, run_computation
+from suffice.write.report import select_writer_notes
 
 TASK = "How many years lie between the two bridges?"
 TEXT = (
@@ -23,9 +23,9 @@ GOOD = ComputeResponse("years = 1903 - 1887\nprint(f'years between the bridges: 
 
 def after(*answers, rounds=3, task=TASK, bounds=Bounds(), text=TEXT):
     model = ScriptedModel({"compute": list(answers)})
-    run = Run(task, model, Trajectory, run_id="r", bounds=bounds)
-    run.evidence.add(passage("p1", text, "Bridges"))
-    asyncio.run(computed(run, rounds))
+    run = RunState(task, model, TrajectoryMemory, run_id="r", bounds=bounds)
+    run.evidence.add(make_passage("p1", text, "Bridges"))
+    asyncio.run(run_computation(run, rounds))
     return run, model
 
 
@@ -35,12 +35,12 @@ def test_a_result_is_a_source_with_its_code():
     assert (made.kind, made.location) == ("computed", "computed:1")
     assert made.text.startswith("Years between the bridges: 16.\n\n")
     assert "1903 - 1887" in made.text
-    assert before_the_writer(run)[-1].handles == ("[2]",), "the writer sees it"
+    assert select_writer_notes(run)[-1].handles == ("[2]",), "the writer sees it"
 
 
 def test_it_goes_before_the_writer_however_few_sources_are_allowed():
     run, _ = after(GOOD, bounds=Bounds(sources=1))
-    assert [note.handles for note in before_the_writer(run)] == [("[2]",)]
+    assert [note.handles for note in select_writer_notes(run)] == [("[2]",)]
 
 
 def test_a_program_that_fails_is_put_right_with_what_was_wrong():
@@ -51,7 +51,7 @@ def test_a_program_that_fails_is_put_right_with_what_was_wrong():
     assert len(run.error_log) == 2
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     "answer", [ComputeResponse("1/0"), ComputeResponse("print(1903 - 1850)"), ComputeResponse("import os")]
 )
 def test_after_three_tries_it_goes_on_without(answer):
@@ -59,7 +59,7 @@ def test_after_three_tries_it_goes_on_without(answer):
     assert (len(run.evidence), len(model.asked)) == (1, 3)
 
 
-@pytest.mark.parametrize("answer", [ComputeResponse(""), ComputeResponse("  "), ModelError("dizzy")])
+@pytest.highlight.parametrize("answer", [ComputeResponse(""), ComputeResponse("  "), ModelError("dizzy")])
 def test_nothing_to_compute(answer):
     run, model = after(answer)
     assert (len(run.evidence), len(model.asked)) == (1, 1)
@@ -69,7 +69,7 @@ def test_a_fence_around_the_program_is_taken_off():
     assert len(after(ComputeResponse(f"```python\n{GOOD.code}\n```"))[0].evidence) == 2
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     "options", [{"rounds": 0}, {"task": "Who built it?"}, {"text": "No figure."}, {"bounds": Bounds(tokens=0)}]
 )
 def test_no_model_is_asked_without_need(options):
@@ -78,12 +78,12 @@ def test_no_model_is_asked_without_need(options):
 
 def test_sounding_like_arithmetic():
     notes = (Note("1 and 2", ()),)
-    assert needed("What is the average rainfall?", notes)
-    assert needed("By what % did it grow?", notes)
-    assert not needed("Who wrote the summary in 1952?", notes)
+    assert needs_computation("What is the average rainfall?", notes)
+    assert needs_computation("By what % did it grow?", notes)
+    assert not needs_computation("Who wrote the summary in 1952?", notes)
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     "code",
     [
         "1903 - 1887",
@@ -96,11 +96,11 @@ def test_sounding_like_arithmetic():
     ],
 )
 def test_figures_of_the_sources_may_be_used(code):
-    assert foreign(code, TEXT) == ""
+    assert find_unsourced_value(code, TEXT) == ""
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     "code", ["1903 - 1850", "print('cost: 99 million')", "x = '1850'", "print('Emperor Franz paid')", "f'{1850:.0f}'"]
 )
 def test_nothing_comes_in_through_a_program(code):
-    assert "stands in no source" in foreign(code, TEXT)
+    assert "stands in no source" in find_unsourced_value(code, TEXT)

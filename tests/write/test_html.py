@@ -9,8 +9,8 @@ import pytest
 
 from suffice.types import Claim, Report, Source
 from suffice.write import html
-from suffice.write.marks import mark
-from suffice.write.prose import Prose
+from suffice.write.marks import highlight_claims
+from suffice.write.prose import MarkdownRenderer
 
 VOID = {"meta", "br", "hr", "wbr"}
 
@@ -51,7 +51,7 @@ class Page(HTMLParser):
 
 @pytest.fixture(params=["report", "hostile"])
 def page(request: pytest.FixtureRequest) -> Page:
-    return Page(html.render(request.getfixturevalue(request.param)))
+    return Page(html.render_html(request.getfixturevalue(request.param)))
 
 
 def test_nothing_is_asked_of_the_outside(page: Page) -> None:
@@ -87,7 +87,7 @@ def test_ids_are_unique_and_every_reference_resolves(page: Page) -> None:
 
 def test_links_lead_only_to_sources(report: Report, hostile: Report) -> None:
     for subject in (report, hostile):
-        outside = {href for href in Page(html.render(subject)).all("href") if not href.startswith("#")}
+        outside = {href for href in Page(html.render_html(subject)).all("href") if not href.startswith("#")}
         assert outside <= {source.url for source in subject.sources if (source.url or "").startswith("http")}
 
 
@@ -99,7 +99,7 @@ def test_it_has_landmarks_a_language_and_a_way_past_the_head(page: Page) -> None
 
 
 def test_hostile_text_is_shown_and_not_obeyed(hostile: Report) -> None:
-    text = html.render(hostile)
+    text = html.render_html(hostile)
     text.encode("utf-8")
     page = Page(text)
     assert "<script>alert(1)</script>" in page.text
@@ -111,14 +111,14 @@ def test_hostile_text_is_shown_and_not_obeyed(hostile: Report) -> None:
 def test_each_citation_leads_to_its_source(report: Report) -> None:
     cited = [
         attrs.get("href")
-        for tag, attrs in Page(html.render(report)).tags
+        for tag, attrs in Page(html.render_html(report)).tags
         if tag == "a" and attrs.get("class") == "cite"
     ]
     assert {"#source-1", "#source-2", "#source-3"} == set(cited)
 
 
 def test_claims_are_marked_in_the_answer_and_all_stand_in_the_table(report: Report) -> None:
-    page = Page(html.render(report))
+    page = Page(html.render_html(report))
     marked = {attrs["data-claim"] for tag, attrs in page.tags if tag == "a" and "data-claim" in attrs}
     assert marked == {"1", "2", "3", "4", "5"}
     assert {f"claim-{n}" for n in range(1, 7)} <= set(page.all("id"))
@@ -131,7 +131,7 @@ def test_an_empty_report_is_still_a_page(report: Report) -> None:
         report, status="no_evidence", task="", summary="", final_answer="", sources=(), claims=(), key_findings=(),
         stop=replace(report.stop, rounds=(), round=0, reason="search_unavailable"),
     )  # fmt: skip
-    page = Page(html.render(empty))
+    page = Page(html.render_html(empty))
     assert "No answer: the sources hold no evidence" in page.text
     assert page.count("svg") == 0
 
@@ -142,7 +142,7 @@ SOURCES = (
 )
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     ("markdown", "expected"),
     [
         ("So [1, 2].", 'So\u202f<a class="cite" href="#source-1">[1]</a><a class="cite" href="#source-2">[2]</a>.'),
@@ -156,10 +156,10 @@ SOURCES = (
     ],
 )
 def test_prose(markdown: str, expected: str) -> None:
-    assert Prose(SOURCES).inline(markdown) == expected
+    assert MarkdownRenderer(SOURCES).render_inline(markdown) == expected
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     ("answer", "claim", "marked"),
     [
         ("It is **very** big [1]. More.", "It is very big.", ["It is ", "very", " big"]),
@@ -177,18 +177,20 @@ def test_prose(markdown: str, expected: str) -> None:
     ],
 )
 def test_a_claim_is_found_by_its_words(answer: str, claim: str, marked: list[str]) -> None:
-    prose = Prose(SOURCES)
-    text, found = mark(prose.block(answer), [((escape(claim), prose.inline(claim)), "supported")])
+    prose = MarkdownRenderer(SOURCES)
+    text, found = highlight_claims(
+        prose.render_block(answer), [((escape(claim), prose.render_inline(claim)), "supported")]
+    )
     Page(text)
     assert [part.split("</mark>")[0].split(">", 1)[1] for part in text.split("<mark")[1:]] == marked
     assert found == (frozenset({1}) if marked else frozenset())
 
 
 def test_a_claim_made_twice_is_marked_twice_and_never_inside_a_link() -> None:
-    prose = Prose(SOURCES)
+    prose = MarkdownRenderer(SOURCES)
     claim = ["The same words"]
-    text, found = mark(
-        prose.block("The same words. The same [words](https://a.example/x)."),
+    text, found = highlight_claims(
+        prose.render_block("The same words. The same [words](https://a.example/x)."),
         [(claim, "supported"), (claim, "unknown")],
     )
     assert found == {1, 2}
@@ -197,14 +199,19 @@ def test_a_claim_made_twice_is_marked_twice_and_never_inside_a_link() -> None:
 
 def test_a_claim_text_that_is_all_markup_is_harmless() -> None:
     claims = tuple(Claim(text, (), "unknown") for text in ("", "***", "[1]", "```", "\n"))
-    prose = Prose(SOURCES)
-    assert mark("<p>x</p>", [([prose.inline(claim.text)], claim.support) for claim in claims])[0] == "<p>x</p>"
+    prose = MarkdownRenderer(SOURCES)
+    assert (
+        highlight_claims("<p>x</p>", [([prose.render_inline(claim.text)], claim.support) for claim in claims])[0]
+        == "<p>x</p>"
+    )
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     "answer", ["### Deep first\n\nText [1].", "# One\n\n#### Four\n\n## Two\n\n### Three\n\nText [1]."]
 )
 def test_headings_make_an_outline_that_skips_no_level(report: Report, answer: str) -> None:
-    levels = [int(level) for level in re.findall(r"<h([1-6])[ >]", html.render(replace(report, final_answer=answer)))]
+    levels = [
+        int(level) for level in re.findall(r"<h([1-6])[ >]", html.render_html(replace(report, final_answer=answer)))
+    ]
     assert levels[0] == 1
     assert all(after <= before + 1 for before, after in pairwise(levels))

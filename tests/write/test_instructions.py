@@ -3,21 +3,21 @@
 import pytest
 
 from suffice.asks import PlanResponse
-from suffice.asks.base import template
-from suffice.memory.trajectory import Trajectory
-from suffice.run import Run
+from suffice.asks.base import load_template
+from suffice.memory.trajectory import TrajectoryMemory
+from suffice.run import RunState
 from suffice.testing import ScriptedModel
-from suffice.write.instructions import ORDER, instruction, kind
+from suffice.write.instructions import VARIANT_ORDER, choose_instruction, get_task_type
 
 
 def chosen(task, **plan):
-    run = Run(task, ScriptedModel({}), Trajectory, run_id="r")
+    run = RunState(task, ScriptedModel({}), TrajectoryMemory, run_id="r")
     if plan:
-        run.planned = PlanResponse((), **plan)
-    return instruction(run)
+        run.current_plan = PlanResponse((), **plan)
+    return choose_instruction(run)
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     ("task", "variant"),
     [
         ("Write an investment thesis for a Python hosting company", "trading"),
@@ -34,11 +34,11 @@ def test_the_order_of_the_variants(task, variant):
 
 
 def test_every_variant_is_a_versioned_text():
-    for name in ORDER:
-        file = template(f"writing/{name}")
+    for name in VARIANT_ORDER:
+        file = load_template(f"writing/{name}")
         assert file.version.isdigit()
         assert len(file.body.template) > 200
-        assert (name == "prose") == (not file.when)
+        assert (name == "prose") == (not file.keywords)
 
 
 def test_a_number_of_things_goes_into_the_instruction():
@@ -61,5 +61,5 @@ def test_the_wording_beats_a_plan_that_missed_it():
 
 
 def test_without_a_plan_the_wording_says_what_kind_of_task_it_is():
-    run = Run("What are best practices for caching?", ScriptedModel({}), Trajectory, run_id="r")
-    assert kind(run) == "best_practices"
+    run = RunState("What are best practices for caching?", ScriptedModel({}), TrajectoryMemory, run_id="r")
+    assert get_task_type(run) == "best_practices"

@@ -10,7 +10,7 @@ from suffice.asks import PlannedQuery, PlanResponse, ReflectionResponse, Synthes
 from suffice.testing import FixtureSearch, ScriptedModel
 from suffice.types import Passage, Place
 from suffice.write import html, markdown
-from suffice.write.links import tamed
+from suffice.write.links import neutralize_links
 
 SOURCE = "https://tea.example/assam?page=1"
 EVIL = [
@@ -53,21 +53,21 @@ def followed(text: str) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize("text", EVIL)
+@pytest.highlight.parametrize("text", EVIL)
 def test_a_link_to_anything_else_is_plain_text(text):
-    safe = tamed(f"Tea grows in Assam [1]. {text}\n\nIt is brewed.", [SOURCE])
+    safe = neutralize_links(f"Tea grows in Assam [1]. {text}\n\nIt is brewed.", [SOURCE])
     assert followed(safe) <= {SOURCE}
     assert "Tea grows in Assam [1]." in safe
     assert "It is brewed." in safe
     assert "`" in safe or "https://evil.example" not in safe or "&#40;" in safe
 
 
-@pytest.mark.parametrize("text", [f"See [the page]({SOURCE}) [1].", f"See <{SOURCE}>.", f"See {SOURCE}."])
+@pytest.highlight.parametrize("text", [f"See [the page]({SOURCE}) [1].", f"See <{SOURCE}>.", f"See {SOURCE}."])
 def test_a_link_to_a_source_stays(text):
-    assert tamed(text, [SOURCE]) == text
+    assert neutralize_links(text, [SOURCE]) == text
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     "text",
     [
         "a[0] is the first, `x[1](y)` a call [2].",
@@ -77,10 +77,10 @@ def test_a_link_to_a_source_stays(text):
     ],
 )
 def test_what_is_no_link_stays(text):
-    assert tamed(text, ()) == text
+    assert neutralize_links(text, ()) == text
 
 
-@pytest.mark.parametrize("text", EVIL)
+@pytest.highlight.parametrize("text", EVIL)
 def test_a_report_leads_to_its_sources_only(text):
     found = Passage("a", "Tea has been grown in Assam since 1837.", "Tea", Place(SOURCE), "web")
     answer = f"Tea has been grown in Assam since 1837 [1]. {text}"
@@ -93,8 +93,8 @@ def test_a_report_leads_to_its_sources_only(text):
     )
     report = asyncio.run(research("Since when?", search=FixtureSearch(default=[found]), model=model, review=False))
     assert followed(report.final_answer) <= {SOURCE}
-    assert "](https://evil" not in markdown.render(report)
-    assert "![" not in markdown.render(report)
+    assert "](https://evil" not in markdown.render_markdown(report)
+    assert "![" not in markdown.render_markdown(report)
     assert all(address == SOURCE for line in report.key_findings for address in followed(line))
-    assert 'href="https://evil' not in html.render(report)
-    assert "<img" not in html.render(report)
+    assert 'href="https://evil' not in html.render_html(report)
+    assert "<img" not in html.render_html(report)

@@ -5,8 +5,8 @@ from bridge_story import ENOUGH, PASSAGES, asking, kinds, model, outcome, play, 
 
 from suffice.asks import SynthesisResponse
 from suffice.errors import ModelError
-from suffice.events import Compacted, Stopped
-from suffice.testing import FixtureSearch, passage
+from suffice.events import PromptCompacted, SearchStopped
+from suffice.testing import FixtureSearch, make_passage
 from suffice.types import Bounds
 
 DRAFT = (
@@ -72,7 +72,7 @@ def test_one_source_is_listed_once_however_its_number_is_written():
 
 def test_a_claim_is_found_word_for_word_across_line_breaks_with_its_lines():
     text = "Heading of the page\n\nThe bridge was built\nby Halloran Works\nin 1887. It is long.\nNothing more."
-    search = FixtureSearch(default=[passage("x", text, "Page", path="page.txt")])
+    search = FixtureSearch(default=[make_passage("x", text, "Page", path="page.txt")])
     report = drafted(SynthesisResponse("The bridge was built by Halloran Works in 1887. [1]"), search=search)
     (claim,) = report.claims
     assert claim.support == "supported"
@@ -99,7 +99,7 @@ def test_a_draft_that_says_nothing_is_no_report():
     assert report.claims == ()
 
 
-@pytest.mark.parametrize("cited", ["", " [99]"])
+@pytest.highlight.parametrize("cited", ["", " [99]"])
 def test_a_claim_that_cites_nothing_is_given_the_source_that_says_it(cited):
     report = drafted(SynthesisResponse(f"Halloran Works was founded by Ida Halloran{cited}."))
     assert report.status == "answered"
@@ -127,18 +127,18 @@ def test_a_writer_that_fails_is_logged():
 def test_max_sources_bounds_what_the_writer_sees_and_not_the_search():
     the_model = model(reflects=[ENOUGH])
     events = play(setup(the_model, FixtureSearch(default=PASSAGES), bounds=Bounds(sources=2)))
-    prompt = the_model.asked[-1].prompt()
+    prompt = the_model.asked[-1].render()
     assert sum(found.text in prompt for found in PASSAGES) == 2
     assert PASSAGES[0].text in prompt, "the passage most like the question is among them"
-    assert len(kinds(events, Stopped)[0].state["search_results"]) == 4
-    assert any(event.whole == 2 and event.shortened == 2 for event in kinds(events, Compacted))
+    assert len(kinds(events, SearchStopped)[0].state["search_results"]) == 4
+    assert any(event.whole == 2 and event.shortened == 2 for event in kinds(events, PromptCompacted))
 
 
 def test_the_writer_never_gets_more_than_the_longest_prompt():
     """S1: evidence over 50,000 tokens is compacted, before writing too."""
-    long = [passage(f"p{n}", f"Fact {n} about the bridge. " * 600, f"Chapter {n}") for n in range(15)]
+    long = [make_passage(f"p{n}", f"Fact {n} about the bridge. " * 600, f"Chapter {n}") for n in range(15)]
     the_model = model(reflects=[ENOUGH])
     events = play(setup(the_model, FixtureSearch(default=long), k=15, bounds=Bounds(tokens=10**9)))
-    assert kinds(events, Compacted)
-    for ask in the_model.asked:
-        assert len(ask.prompt()) / 4 < 52_000, ask.role
+    assert kinds(events, PromptCompacted)
+    for prompt in the_model.asked:
+        assert len(prompt.render()) / 4 < 52_000, prompt.role

@@ -6,14 +6,14 @@ import pytest
 
 from suffice.asks import PlanResponse, SynthesisResponse
 from suffice.errors import ModelError
-from suffice.memory.trajectory import Trajectory
-from suffice.models.extractive import Extractive
-from suffice.outline import Outline
-from suffice.run import Run
+from suffice.memory.trajectory import TrajectoryMemory
+from suffice.models.extractive import ExtractiveModel
+from suffice.outline import TopicOutline
+from suffice.run import RunState
 from suffice.testing import ScriptedModel
 from suffice.types import Note
-from suffice.write.counting import counted
-from suffice.write.sections import CHUNKS, drafted
+from suffice.write.counting import find_list_sections
+from suffice.write.sections import NOTES_PER_SECTION, draft_answer
 
 NOTES = tuple(
     Note(f"{metal.title()} was mined near {place}.", (f"[{n}]",), metal.title())
@@ -25,18 +25,18 @@ TOWNS = ("Graz", "Linz", "Wels")
 
 
 def written(model, topics, notes=NOTES, told=("tell this",), task="Where were copper and silver mined?"):
-    run = Run(task, model, Trajectory, run_id="r")
+    run = RunState(task, model, TrajectoryMemory, run_id="r")
     if topics:
-        run.outline = Outline()
+        run.outline = TopicOutline()
         run.outline.add(list(topics), list(topics))
-    return asyncio.run(drafted(run, notes, told)), run
+    return asyncio.run(draft_answer(run, notes, told)), run
 
 
-def section(ask):
+def section(prompt):
     return SynthesisResponse(
-        f"About {ask.section}: it was mined [1].\n\nBoth say this [2].",
-        f"{ask.section} in short [1]",
-        (f"{ask.section} finding [1]",),
+        f"About {prompt.section}: it was mined [1].\n\nBoth say this [2].",
+        f"{prompt.section} in short [1]",
+        (f"{prompt.section} finding [1]",),
         open_questions=("how much?",),
     )
 
@@ -57,13 +57,13 @@ def test_sections_are_written_at_the_same_time():
     waiting, most = 0, 0
 
     class Slow(ScriptedModel):
-        async def __call__(self, ask):
+        async def __call__(self, prompt):
             nonlocal waiting, most
             waiting += 1
             most = max(most, waiting)
             await asyncio.sleep(0.01)
             waiting -= 1
-            return await super().__call__(ask)
+            return await super().__call__(prompt)
 
     written(Slow({"draft": [section]}), ("copper", "silver", "tin"))
     assert most == 3
@@ -73,12 +73,12 @@ def test_a_section_is_written_from_the_notes_nearest_to_it():
     notes = tuple(Note(f"{'copper' if n % 2 else 'silver'} fact {n}", (f"[{n}]",)) for n in range(1, 41))
     model = ScriptedModel({"draft": [section]})
     written(model, ("copper", "silver"), notes)
-    for ask in model.asked:
-        assert len(ask.notes) == CHUNKS
-        assert all(ask.section in note.text for note in ask.notes)
+    for prompt in model.asked:
+        assert len(prompt.notes) == NOTES_PER_SECTION
+        assert all(prompt.section in note.text for note in prompt.notes)
 
 
-@pytest.mark.parametrize("topics", [(), ("copper",)])
+@pytest.highlight.parametrize("topics", [(), ("copper",)])
 def test_without_two_topics_the_answer_is_one_piece(topics):
     model = ScriptedModel({"draft": [SynthesisResponse("All of it [1].")]})
     answer, _ = written(model, topics)
@@ -99,7 +99,7 @@ def test_no_section_at_all_is_a_failure():
 
 
 def test_topics_without_evidence_fall_back_to_the_whole():
-    answers = [lambda ask: SynthesisResponse("" if ask.section else "Whole [1].")]
+    answers = [lambda prompt: SynthesisResponse("" if prompt.section else "Whole [1].")]
     answer, _ = written(ScriptedModel({"draft": answers}), ("lead", "gold"))
     assert answer.answer == "Whole [1]."
 
@@ -110,7 +110,7 @@ def test_a_heading_is_text_not_markup():
 
 
 def test_without_a_language_model_nothing_is_quoted_twice():
-    answer, _ = written(Extractive(), ("Copper", "Silver"))
+    answer, _ = written(ExtractiveModel(), ("Copper", "Silver"))
     assert "## Copper" in answer.answer
     for note in NOTES[:2]:
         assert answer.answer.count(note.text.rstrip(".")) == 1
@@ -128,7 +128,7 @@ def test_a_list_that_is_too_short_is_asked_for_once_more():
     assert [ask.count for ask in model.asked] == [3, 3]
 
 
-@pytest.mark.parametrize("second", [ModelError("dizzy"), listed(1), SynthesisResponse("")])
+@pytest.highlight.parametrize("second", [ModelError("dizzy"), listed(1), SynthesisResponse("")])
 def test_a_list_that_stays_short_goes_on_with_what_there_is(second):
     answer, _ = written(ScriptedModel({"draft": [listed(2), second]}), (), task="What are the top 3 metals?")
     assert answer == listed(2)
@@ -142,17 +142,19 @@ def test_a_list_is_written_whole_although_there_is_an_outline():
 
 def test_the_parts_of_a_demanding_task_become_sections():
     model = ScriptedModel({"draft": [section]})
-    run = Run("Compare them all", model, Trajectory, run_id="r")
-    run.planned = PlanResponse((), "deep", subtasks=("copper", "silver"), notes="be brief", known_facts=("tin melts",))
-    answer = asyncio.run(drafted(run, NOTES, ()))
+    run = RunState("Compare them all", model, TrajectoryMemory, run_id="r")
+    run.current_plan = PlanResponse(
+        (), "deep", subtasks=("copper", "silver"), notes="be brief", known_facts=("tin melts",)
+    )
+    answer = asyncio.run(draft_answer(run, NOTES, ()))
     assert answer.answer.startswith("## copper\n\n")
     assert [ask.section for ask in model.asked] == ["copper", "silver"]
     assert model.asked[0].advice == ("be brief", "tin melts")
 
 
-@pytest.mark.parametrize(("wanted", "there"), [(2, 2), (3, 3), (9, 3)])
+@pytest.highlight.parametrize(("wanted", "there"), [(2, 2), (3, 3), (9, 3)])
 def test_without_a_language_model_a_list_quotes_one_sentence_an_item(wanted, there):
     notes = tuple(Note(f"The copper mine of {town} is deep.", (f"[{n}]",), town) for n, town in enumerate(TOWNS, 1))
-    answer, _ = written(Extractive(), (), notes, task=f"What are the top {wanted} copper mines?")
-    assert len(counted(answer.answer)) == there
+    answer, _ = written(ExtractiveModel(), (), notes, task=f"What are the top {wanted} copper mines?")
+    assert len(find_list_sections(answer.answer)) == there
     assert answer.answer.startswith("## 1. ")

@@ -18,7 +18,7 @@ def told(stop):
 
 
 def test_every_round_tells_what_it_asked_found_and_left_believed(told):
-    page = steps.render(told)
+    page = steps.render_steps(told)
     assert page.count('<details class="step"') == 5
     assert page.count(" open>") == 1
     for record in told.rounds:
@@ -30,17 +30,17 @@ def test_every_round_tells_what_it_asked_found_and_left_believed(told):
 
 
 def test_what_documents_and_models_wrote_is_text(told):
-    assert "<script" not in steps.render(told)
+    assert "<script" not in steps.render_steps(told)
 
 
 def test_a_report_that_kept_no_steps_has_no_such_section(stop, report):
-    assert steps.render(stop) == ""
-    assert 'id="steps"' not in html.render(report)
+    assert steps.render_steps(stop) == ""
+    assert 'id="steps"' not in html.render_html(report)
 
 
 def test_buttons_and_arrow_keys_step_through(told, report, tmp_path, browser):
     path = tmp_path / "report.html"
-    path.write_text(html.render(replace(report, stop=told)), encoding="utf-8")
+    path.write_text(html.render_html(replace(report, stop=told)), encoding="utf-8")
     page = browser.new_page()
     page.goto(path.as_uri())
     section = page.locator("#steps")

@@ -8,25 +8,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from suffice.asks import SupportResponse, SynthesisResponse
-from suffice.events import Checking
-from suffice.memory.trajectory import Trajectory
-from suffice.run import Run
-from suffice.testing import FixtureSearch, ScriptedModel, down, passage
+from suffice.events import CheckingClaim
+from suffice.memory.trajectory import TrajectoryMemory
+from suffice.run import RunState
+from suffice.testing import FixtureSearch, ScriptedModel, make_passage, make_search_error
 from suffice.types import Bounds, Usage
-from suffice.write.checkers import Lexical, standard
-from suffice.write.claims import CONTRADICTED, UNSUPPORTED
-from suffice.write.report import QUOTED
-from suffice.write.verify import Settling, asking
+from suffice.write.checkers import LexicalChecker, default_checker
+from suffice.write.claims import CONTRADICTED_MARK, UNSUPPORTED_MARK
+from suffice.write.report import QUOTED_NOTICE
+from suffice.write.verify import ClaimVerifier, make_ask_support
 
 BUILT = "The Meridian bridge was built by Halloran Works in 1887 [1]."
-AWAY = passage("p9", "The river Mur floods the old town of Graz each spring.", "Floods", path="floods.txt")
+AWAY = make_passage("p9", "The river Mur floods the old town of Graz each spring.", "Floods", path="floods.txt")
 
 
 def settling(search=None, *, strict=True, passages=PASSAGES, bounds=Bounds()):
-    run = Run("Who built it?", ScriptedModel({}), Trajectory, run_id="r", bounds=bounds)
+    run = RunState("Who built it?", ScriptedModel({}), TrajectoryMemory, run_id="r", bounds=bounds)
     for found in passages:
         run.evidence.add(found)
-    return run, Settling(run, search or FixtureSearch(), Lexical(), strict=strict)
+    return run, ClaimVerifier(run, search or FixtureSearch(), LexicalChecker(), strict=strict)
 
 
 def settled(answer, search=None, **options):
@@ -64,7 +64,7 @@ def test_an_unsupported_claim_is_searched_for_once():
     assert run.asked == [claim]
 
 
-@pytest.mark.parametrize("bounds", [Bounds(queries=0), Bounds(seconds=0.0)])
+@pytest.highlight.parametrize("bounds", [Bounds(queries=0), Bounds(seconds=0.0)])
 def test_nothing_is_searched_for_without_budget(bounds):
     search = FixtureSearch(default=[AWAY])
     text, _, _ = settled(f"{BUILT} The river Mur floods Graz each spring [4].", search, bounds=bounds)
@@ -73,7 +73,7 @@ def test_nothing_is_searched_for_without_budget(bounds):
 
 
 def test_a_search_that_fails_is_recorded_and_the_claim_goes():
-    text, _, run = settled(f"{BUILT} Pigs fly over Vienna [4].", FixtureSearch(default=down()))
+    text, _, run = settled(f"{BUILT} Pigs fly over Vienna [4].", FixtureSearch(default=make_search_error()))
     assert text.answer == BUILT
     assert text.open_questions == ("Left out, because no source supports it: Pigs fly over Vienna",)
     assert [failure.where for failure in run.error_log] == ["search"]
@@ -108,8 +108,8 @@ def test_lenient_keeps_and_marks():
     answer = f"{BUILT} Pigs fly over Vienna [4]. The Meridian bridge was built by Halloran Works in 1890 [1]."
     text, claims, _ = settled(answer, strict=False)
     assert [claim.support for claim in claims] == ["supported", "unsupported", "contradicted"]
-    assert f"Pigs fly over Vienna [4]. {UNSUPPORTED}" in text.answer
-    assert text.answer.endswith(CONTRADICTED)
+    assert f"Pigs fly over Vienna [4]. {UNSUPPORTED_MARK}" in text.answer
+    assert text.answer.endswith(CONTRADICTED_MARK)
     assert text.open_questions == ()
 
 
@@ -133,7 +133,9 @@ def test_findings_and_summary_are_held_to_the_same_measure():
 
 
 def test_sources_that_disagree_are_both_cited():
-    other = passage("q", "The Meridian bridge was built by Halloran Works in 1891.", "Another book", path="other.txt")
+    other = make_passage(
+        "q", "The Meridian bridge was built by Halloran Works in 1891.", "Another book", path="other.txt"
+    )
     found = [*PASSAGES, other]
     report = outcome(
         setup(model(reflects=[ENOUGH], drafts=[SynthesisResponse(BUILT)]), FixtureSearch(default=found), k=9)
@@ -149,7 +151,7 @@ def test_sources_that_disagree_are_both_cited():
 def test_where_nothing_of_a_draft_holds_the_sources_are_quoted():
     report = outcome(setup(model(reflects=[ENOUGH], drafts=[SynthesisResponse("Pigs fly over Vienna [1].")])))
     assert "Pigs" not in report.final_answer
-    assert QUOTED in report.final_answer
+    assert QUOTED_NOTICE in report.final_answer
     assert report.claims
     assert {claim.support for claim in report.claims} == {"supported"}
     assert any(failure.kind == "Unsupported" for failure in report.error_log)
@@ -163,7 +165,7 @@ def test_a_model_that_says_there_is_no_answer_is_not_overruled():
 
 def test_without_evidence_nothing_is_quoted_either():
     pigs = SynthesisResponse("Pigs fly over Vienna [1].")
-    stranger = FixtureSearch(default=[passage("x", "Tulips need little water in winter.")])
+    stranger = FixtureSearch(default=[make_passage("x", "Tulips need little water in winter.")])
     report = outcome(setup(model(reflects=[ENOUGH], drafts=[pigs]), stranger))
     assert report.status == "no_evidence"
 
@@ -183,17 +185,17 @@ def test_an_open_question_asks_and_states_nothing():
     assert text.open_questions == asked
 
 
-@pytest.mark.parametrize(("tokens", "asked"), [(10**6, True), (1, False)])
+@pytest.highlight.parametrize(("tokens", "asked"), [(10**6, True), (1, False)])
 def test_the_model_is_asked_about_claims_while_the_budget_lasts(tokens, asked):
     scripted = ScriptedModel({"support": [SupportResponse(False, 0.0)]})
-    run = Run("Who built it?", scripted, Trajectory, run_id="r", bounds=Bounds(tokens=tokens))
+    run = RunState("Who built it?", scripted, TrajectoryMemory, run_id="r", bounds=Bounds(tokens=tokens))
     for found in PASSAGES:
         run.evidence.add(found)
     run.model.total = Usage(1, 5, 5)
-    settle = Settling(run, FixtureSearch(), standard(None, asking(run)))
+    settle = ClaimVerifier(run, FixtureSearch(), default_checker(None, make_ask_support(run)))
     asyncio.run(settle(SynthesisResponse(f"{BUILT} Halloran Works put up a bridge called Meridian for the town [1].")))
     assert bool(scripted.asked) == asked
-    assert any(isinstance(event, Checking) for event in run.events()) == asked
+    assert any(isinstance(event, CheckingClaim) for event in run.events()) == asked
 
 
 def test_what_cannot_be_checked_in_time_is_checked_by_words_alone():
@@ -204,7 +206,9 @@ def test_what_cannot_be_checked_in_time_is_checked_by_words_alone():
             await asyncio.sleep(30)
 
     run, _ = settling(bounds=Bounds(seconds=0.05))
-    text = asyncio.run(Settling(run, FixtureSearch(), Slow())(SynthesisResponse(f"{BUILT} Pigs fly over Vienna [1].")))
+    text = asyncio.run(
+        ClaimVerifier(run, FixtureSearch(), Slow())(SynthesisResponse(f"{BUILT} Pigs fly over Vienna [1]."))
+    )
     assert text.answer == BUILT
 
 

@@ -15,7 +15,7 @@ retry, a fork or in another process, and needs nothing of LangGraph itself.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
-from suffice.adapters.rounds import passages_of
+from suffice.adapters.rounds import extract_passages
 from suffice.errors import InputError
 from suffice.monitor import StopMonitor
 
@@ -32,7 +32,7 @@ def stop_edge(
     """The edge's function. ``monitor`` makes a new one; ``rounds`` is a key of the state, or reads them out of it."""
 
     def stop(state: Any) -> str:
-        told = rounds(state) if callable(rounds) else _field(state, rounds)
+        told = rounds(state) if callable(rounds) else _get_rounds(state, rounds)
         return answer_node if watched(monitor(), told).verdict.stop else search_node
 
     # LangGraph reads where an edge may lead from this; it draws and checks the graph with it.
@@ -56,7 +56,7 @@ def watched(monitor: StopMonitor, rounds: Rounds) -> StopMonitor:
             )
         monitor.observe(
             one["queries"],
-            passages_of(one.get("passages") or ()),
+            extract_passages(one.get("passages") or ()),
             tokens=one.get("tokens"),
             readings=readings,
             failed=bool(one.get("failed")),
@@ -64,7 +64,7 @@ def watched(monitor: StopMonitor, rounds: Rounds) -> StopMonitor:
     return monitor
 
 
-def _field(state: Any, name: str) -> Rounds:
+def _get_rounds(state: Any, name: str) -> Rounds:
     try:
         found: Rounds = state[name] if isinstance(state, Mapping) else getattr(state, name)
     except (KeyError, AttributeError) as error:

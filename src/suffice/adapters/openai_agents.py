@@ -17,7 +17,14 @@ from functools import wraps
 from typing import Any, get_origin, get_type_hints
 from weakref import WeakKeyDictionary
 
-from suffice.adapters.rounds import OpenRound, Read, notice, passages_of, queries_of, with_notice
+from suffice.adapters.rounds import (
+    PassageReader,
+    RoundCollector,
+    append_notice,
+    extract_passages,
+    extract_queries,
+    format_notice,
+)
 from suffice.errors import InputError
 from suffice.monitor import StopMonitor
 
@@ -33,7 +40,7 @@ def guarded(
     monitor: Callable[[RunContextWrapper[Any]], StopMonitor],
     *,
     query: str = "query",
-    passages: Read = passages_of,
+    passages: PassageReader = extract_passages,
     **options: Any,
 ) -> FunctionTool:
     """``function_tool(search, **options)`` with a gate. ``monitor`` finds the monitor of the run; it does not make one.
@@ -45,8 +52,8 @@ def guarded(
     signature, hints = inspect.signature(search), get_type_hints(search, include_extras=True)
     first = next(iter(signature.parameters), "")
     takes_context = (get_origin(hints.get(first)) or hints.get(first)) in (RunContextWrapper, ToolContext)
-    queries_of(dict.fromkeys(signature.parameters, ""), query)
-    rounds: WeakKeyDictionary[StopMonitor, OpenRound] = WeakKeyDictionary()
+    extract_queries(dict.fromkeys(signature.parameters, ""), query)
+    rounds: WeakKeyDictionary[StopMonitor, RoundCollector] = WeakKeyDictionary()
 
     @wraps(search)
     async def watched(context: ToolContext[Any], /, *args: Any, **named: Any) -> Any:
@@ -54,7 +61,7 @@ def guarded(
         if monitor(context) is not own:
             raise InputError("guarded(…, monitor) has to find the run's monitor in its context, not make a new one")
         if own.verdict.stop:
-            return notice(own.verdict)
+            return format_notice(own.verdict)
         given = (context, *args) if takes_context else args
         call = signature.bind(*given, **named)
         call.apply_defaults()
@@ -64,9 +71,11 @@ def guarded(
                 return await search(*given, **named)
             return await asyncio.to_thread(search, *given, **named)
 
-        asked = queries_of(call.arguments, query)
-        result = await rounds.setdefault(own, OpenRound()).search(own, asked, run, passages, context.usage.total_tokens)
-        return with_notice(result, own.verdict) if own.verdict.stop else result
+        asked = extract_queries(call.arguments, query)
+        result = await rounds.setdefault(own, RoundCollector()).run_search(
+            own, asked, run, passages, context.usage.total_tokens
+        )
+        return append_notice(result, own.verdict) if own.verdict.stop else result
 
     # The SDK reads the model's arguments from the signature, and from its first parameter that the tool wants the context.
     wanted = [parameter for name, parameter in signature.parameters.items() if not (takes_context and name == first)]

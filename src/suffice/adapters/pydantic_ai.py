@@ -18,7 +18,14 @@ from pydantic_ai import ToolFailed, ToolReturn
 from pydantic_ai.tools import AgentDepsT, RunContext, Tool
 from pydantic_ai.toolsets import AbstractToolset, FunctionToolset, ToolsetTool, WrapperToolset
 
-from suffice.adapters.rounds import OpenRound, Read, notice, passages_of, queries_of, with_notice
+from suffice.adapters.rounds import (
+    PassageReader,
+    RoundCollector,
+    append_notice,
+    extract_passages,
+    extract_queries,
+    format_notice,
+)
 from suffice.errors import InputError
 from suffice.monitor import StopMonitor
 
@@ -28,7 +35,7 @@ def guarded(
     monitor: Callable[[RunContext[AgentDepsT]], StopMonitor],
     *,
     query: str = "query",
-    passages: Read = passages_of,
+    passages: PassageReader = extract_passages,
 ) -> AbstractToolset[AgentDepsT]:
     """A toolset of searches that share a gate. ``search`` is a function, a Tool, or a toolset (MCP, say) of searches only.
 
@@ -42,17 +49,17 @@ def guarded(
 class GuardedToolset(WrapperToolset[AgentDepsT]):
     """What ``guarded`` makes. Pydantic AI asks it for a new one at the start of each run."""
 
-    find: Callable[[RunContext[AgentDepsT]], StopMonitor]
+    find_monitor: Callable[[RunContext[AgentDepsT]], StopMonitor]
     query: str
-    passages: Read
+    passages: PassageReader
     monitor: StopMonitor | None = None
-    round: OpenRound = field(default_factory=OpenRound)
+    round_collector: RoundCollector = field(default_factory=RoundCollector)
 
     async def for_run(self, ctx: RunContext[AgentDepsT]) -> AbstractToolset[AgentDepsT]:
-        monitor = self.find(ctx)
+        monitor = self.find_monitor(ctx)
         if monitor.verdict.stop:
             raise InputError("This monitor has already stopped a search; make a new StopMonitor for each run")
-        return replace(self, wrapped=await self.wrapped.for_run(ctx), monitor=monitor, round=OpenRound())
+        return replace(self, wrapped=await self.wrapped.for_run(ctx), monitor=monitor, round_collector=RoundCollector())
 
     async def call_tool(
         self, name: str, tool_args: dict[str, Any], ctx: RunContext[AgentDepsT], tool: ToolsetTool[AgentDepsT]
@@ -61,10 +68,10 @@ class GuardedToolset(WrapperToolset[AgentDepsT]):
         if monitor is None:
             raise InputError("A guarded toolset searches only within an agent's run")
         if monitor.verdict.stop:
-            raise ToolFailed(notice(monitor.verdict))
-        result = await self.round.search(
+            raise ToolFailed(format_notice(monitor.verdict))
+        result = await self.round_collector.run_search(
             monitor,
-            queries_of(tool_args, self.query),
+            extract_queries(tool_args, self.query),
             lambda: self.wrapped.call_tool(name, tool_args, ctx, tool),
             lambda found: self.passages(found.return_value if isinstance(found, ToolReturn) else found),
             ctx.usage.total_tokens,
@@ -72,5 +79,5 @@ class GuardedToolset(WrapperToolset[AgentDepsT]):
         if not monitor.verdict.stop:
             return result
         if isinstance(result, ToolReturn):
-            return replace(result, return_value=with_notice(result.return_value, monitor.verdict))
-        return with_notice(result, monitor.verdict)
+            return replace(result, return_value=append_notice(result.return_value, monitor.verdict))
+        return append_notice(result, monitor.verdict)

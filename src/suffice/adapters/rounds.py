@@ -15,29 +15,34 @@ from suffice.types import Verdict
 
 T = TypeVar("T")
 Passages = Sequence[Mapping[str, Any]]
-Read = Callable[[Any], Passages]
+PassageReader = Callable[[Any], Passages]
 
 
 @dataclass
-class _Search:
+class _PendingSearch:
     queries: tuple[str, ...]
     passages: Passages = ()
     failed: bool = True
 
 
-class OpenRound:
+class RoundCollector:
     """The searches under way in one run. It does not hold the monitor, so that a monitor can be forgotten with its run."""
 
     def __init__(self) -> None:
-        self._searches: list[_Search] = []
+        self._searches: list[_PendingSearch] = []
         self._running = 0
         self._tokens = 0
 
-    async def search(
-        self, monitor: StopMonitor, queries: Sequence[str], run: Callable[[], Awaitable[T]], read: Read, tokens: int
+    async def run_search(
+        self,
+        monitor: StopMonitor,
+        queries: Sequence[str],
+        run: Callable[[], Awaitable[T]],
+        read: PassageReader,
+        tokens: int,
     ) -> T:
         """Run a search and tell the monitor. ``tokens`` is what the whole run has used so far. Errors pass through."""
-        search = _Search(tuple(queries))
+        search = _PendingSearch(tuple(queries))
         self._searches.append(search)
         self._running += 1
         try:
@@ -48,9 +53,9 @@ class OpenRound:
         finally:
             self._running -= 1
             if not self._running:
-                self._close(monitor, tokens)
+                self._finish_round(monitor, tokens)
 
-    def _close(self, monitor: StopMonitor, tokens: int) -> None:
+    def _finish_round(self, monitor: StopMonitor, tokens: int) -> None:
         searches, self._searches = self._searches, []
         used, self._tokens = tokens - self._tokens, tokens
         monitor.observe(
@@ -61,7 +66,7 @@ class OpenRound:
         )
 
 
-def notice(verdict: Verdict) -> str:
+def format_notice(verdict: Verdict) -> str:
     """What the model is told once the search is closed."""
     return (
         f"Search is closed: {verdict.because or verdict.reason}. "
@@ -69,14 +74,14 @@ def notice(verdict: Verdict) -> str:
     )
 
 
-def with_notice(result: object, verdict: Verdict) -> object:
+def append_notice(result: object, verdict: Verdict) -> object:
     """The last results together with the notice."""
     if isinstance(result, str):
-        return f"{result}\n\n{notice(verdict)}"
-    return {"results": result, "notice": notice(verdict)}
+        return f"{result}\n\n{format_notice(verdict)}"
+    return {"results": result, "notice": format_notice(verdict)}
 
 
-def queries_of(arguments: Mapping[str, Any], name: str) -> tuple[str, ...]:
+def extract_queries(arguments: Mapping[str, Any], name: str) -> tuple[str, ...]:
     """What a tool call asks for: a text, or several."""
     if name not in arguments:
         raise InputError(f"The search tool has no argument {name!r}; say query='…' with the name it has")
@@ -84,16 +89,16 @@ def queries_of(arguments: Mapping[str, Any], name: str) -> tuple[str, ...]:
     return (value,) if isinstance(value, str) else tuple(str(query) for query in value)
 
 
-def passages_of(result: Any) -> Passages:
+def extract_passages(result: Any) -> Passages:
     """The passages in a tool's result: a list of mappings, or of objects, with an ``id``."""
     if isinstance(result, str | bytes | Mapping) or not isinstance(result, Iterable):
         raise InputError(
             f"The search returned {type(result).__name__}, not a list of passages; say with passages=… how to read them"
         )
-    return [_passage(item) for item in result]
+    return [_parse_passage(item) for item in result]
 
 
-def _passage(item: Any) -> Mapping[str, Any]:
+def _parse_passage(item: Any) -> Mapping[str, Any]:
     if not isinstance(item, Mapping):
         item = {name: getattr(item, name, None) for name in ("id", "title", "text", "score")}
     if item.get("id") is None:

@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 
-from suffice.asks.base import Ask
+from suffice.asks.base import Prompt
 from suffice.types import Note
 
 
 @dataclass(frozen=True, slots=True)
-class ActResponse:
+class ReActStepResponse:
     """``action`` is the model's own word; whoever asked checks it."""
 
     thought: str
@@ -16,13 +16,13 @@ class ActResponse:
 
 
 @dataclass(frozen=True)
-class Act(Ask[ActResponse]):
+class ReActStep(Prompt[ReActStepResponse]):
     """``looked_up`` holds what lookups found since the last search; ``complaint`` says what was wrong with the last answer."""
 
     role = "act"
-    answer = ActResponse
+    response_type = ReActStepResponse
     max_tokens = 200
-    shrinks = (("steps", "first"), ("looked_up", "first"), ("notes", "first"))
+    truncation_order = (("steps", "first"), ("looked_up", "first"), ("notes", "first"))
 
     task: str
     notes: tuple[Note, ...]

@@ -2,23 +2,23 @@
 
 from dataclasses import dataclass
 
-from suffice.asks.base import Ask
-from suffice.asks.extract import Finding
+from suffice.asks.base import Prompt
+from suffice.asks.extract import ExtractedFact
 from suffice.types import Note
 
 
 @dataclass(frozen=True, slots=True)
 class Compression:
-    bullets: tuple[Finding, ...]
+    bullets: tuple[ExtractedFact, ...]
 
 
 @dataclass(frozen=True)
-class Compress(Ask[Compression]):
+class Compress(Prompt[Compression]):
     role = "compress"
-    answer = Compression
+    response_type = Compression
     temperature = 0.1
     max_tokens = 400
-    shrinks = (("results", "last"), ("known", "last"))
+    truncation_order = (("results", "last"), ("known", "last"))
 
     task: str
     known: tuple[Note, ...]

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from suffice.asks.base import Ask
+from suffice.asks.base import Prompt
 from suffice.types import Note
 
 
@@ -14,10 +14,10 @@ class ComputeResponse:
 
 
 @dataclass(frozen=True)
-class Compute(Ask[ComputeResponse]):
+class Compute(Prompt[ComputeResponse]):
     role = "compute"
-    answer = ComputeResponse
-    shrinks = (("notes", "first"),)
+    response_type = ComputeResponse
+    truncation_order = (("notes", "first"),)
 
     task: str
     modules: str

@@ -5,12 +5,12 @@ The answer names facts by number. So their sources are joined in code and cannot
 
 from dataclasses import dataclass
 
-from suffice.asks.base import Ask
+from suffice.asks.base import Prompt
 from suffice.types import Note
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class CuratedFact:
     """One fact that stays: the numbers of the facts it was made of, and its text (empty: as the first of them says it)."""
 
     of: tuple[int, ...]
@@ -21,18 +21,18 @@ class Kept:
 class Curation:
     """Most important first."""
 
-    kept: tuple[Kept, ...]
+    kept: tuple[CuratedFact, ...]
 
 
 @dataclass(frozen=True)
-class Curate(Ask[Curation]):
+class Curate(Prompt[Curation]):
     """``facts`` carry their number (from 1) in place of handles."""
 
     role = "curate"
-    answer = Curation
-    bounded = "kept"
+    response_type = Curation
+    bounded_field = "kept"
     max_tokens = 600
-    shrinks = (("open", "last"), ("facts", "last"))
+    truncation_order = (("open", "last"), ("facts", "last"))
 
     task: str
     open: tuple[str, ...]

@@ -2,19 +2,19 @@
 
 from dataclasses import dataclass
 
-from suffice.asks.base import Ask
-from suffice.asks.synthesis import SynthesisResponse, from_markdown
+from suffice.asks.base import Prompt
+from suffice.asks.synthesis import SynthesisResponse, parse_markdown_answer
 from suffice.types import Note
 
 
 @dataclass(frozen=True)
-class Draft(Ask[SynthesisResponse]):
+class Draft(Prompt[SynthesisResponse]):
     role = "draft"
-    answer = SynthesisResponse
-    form = "text"
+    response_type = SynthesisResponse
+    output_format = "text"
     temperature = 0.1
     max_tokens = 2000
-    shrinks = (("advice", "last"), ("gaps", "last"), ("notes", "first"))
+    truncation_order = (("advice", "last"), ("gaps", "last"), ("notes", "first"))
 
     task: str
     notes: tuple[Note, ...]
@@ -32,5 +32,5 @@ class Draft(Ask[SynthesisResponse]):
     """What was wrong with the last draft, when it is asked for again."""
 
     @classmethod
-    def read(cls, text: str) -> SynthesisResponse:
-        return from_markdown(text)
+    def parse(cls, text: str) -> SynthesisResponse:
+        return parse_markdown_answer(text)

@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 
-from suffice.asks.base import Ask
+from suffice.asks.base import Prompt
 from suffice.types import Note
 
 
 @dataclass(frozen=True, slots=True)
-class Issue:
+class EvaluationIssue:
     """What keeps one dimension from a better score, and in which section."""
 
     dimension: str
@@ -25,15 +25,15 @@ class Evaluation:
     grounded: float | None = None
     specificity: float | None = None
     structure: float | None = None
-    issues: tuple[Issue, ...] = ()
+    issues: tuple[EvaluationIssue, ...] = ()
 
 
 @dataclass(frozen=True)
-class Evaluate(Ask[Evaluation]):
+class Evaluate(Prompt[Evaluation]):
     role = "evaluate"
-    answer = Evaluation
+    response_type = Evaluation
     max_tokens = 700
-    shrinks = (("sources", "last"), ("sections", "last"))
+    truncation_order = (("sources", "last"), ("sections", "last"))
 
     task: str
     reader: str

@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 
-from suffice.asks.base import Ask
+from suffice.asks.base import Prompt
 from suffice.types import Note
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class ExtractedFact:
     """A fact as a source states it, the handles of its sources, and the open question it speaks to, if any."""
 
     text: str
@@ -17,17 +17,17 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    facts: tuple[Finding, ...] = ()
+    facts: tuple[ExtractedFact, ...] = ()
     resolved: tuple[str, ...] = ()
     questions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
-class Extract(Ask[Extraction]):
+class Extract(Prompt[Extraction]):
     role = "extract"
-    answer = Extraction
+    response_type = Extraction
     max_tokens = 600
-    shrinks = (("observation", "last"), ("open", "last"), ("known", "last"))
+    truncation_order = (("observation", "last"), ("open", "last"), ("known", "last"))
 
     task: str
     known: tuple[Note, ...]

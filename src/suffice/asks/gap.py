@@ -2,27 +2,27 @@
 
 from dataclasses import dataclass
 
-from suffice.asks.base import Ask
+from suffice.asks.base import Prompt
 from suffice.types import Note
 
 
 @dataclass(frozen=True, slots=True)
-class GapResponse:
+class ProposeQueryResponse:
     """``query`` is empty when the model knows of nothing to look for."""
 
     query: str
 
 
 @dataclass(frozen=True)
-class Gap(Ask[GapResponse]):
+class ProposeQuery(Prompt[ProposeQueryResponse]):
     """``part`` is the part of the task to look into; empty for all of it. ``leads`` are open ends of the evidence."""
 
     role = "gap"
-    answer = GapResponse
-    form = "line"
+    response_type = ProposeQueryResponse
+    output_format = "line"
     temperature = 0.3
     max_tokens = 60
-    shrinks = (("asked", "first"), ("leads", "last"), ("known", "first"))
+    truncation_order = (("asked", "first"), ("leads", "last"), ("known", "first"))
 
     task: str
     part: str

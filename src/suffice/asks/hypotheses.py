@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from suffice.asks.base import Ask
+from suffice.asks.base import Prompt
 from suffice.types import Note
 
 
@@ -13,20 +13,20 @@ class Hypothesis:
 
 
 @dataclass(frozen=True, slots=True)
-class Hypotheses:
+class HypothesesResponse:
     rivals: tuple[Hypothesis, ...]
 
 
 @dataclass(frozen=True)
-class Hypothesize(Ask[Hypotheses]):
+class Hypothesize(Prompt[HypothesesResponse]):
     """``standing`` are the rivals so far with their weight; ``leads`` are open ends of the evidence."""
 
     role = "hypotheses"
-    answer = Hypotheses
-    bounded = "rivals"
+    response_type = HypothesesResponse
+    bounded_field = "rivals"
     temperature = 0.3
     max_tokens = 400
-    shrinks = (("asked", "first"), ("leads", "last"), ("notes", "first"), ("standing", "last"))
+    truncation_order = (("asked", "first"), ("leads", "last"), ("notes", "first"), ("standing", "last"))
 
     task: str
     notes: tuple[Note, ...]

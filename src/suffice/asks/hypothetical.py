@@ -2,19 +2,19 @@
 
 from dataclasses import dataclass
 
-from suffice.asks.base import Ask
+from suffice.asks.base import Prompt
 
 
 @dataclass(frozen=True, slots=True)
-class HypotheticalResponse:
+class HypotheticalDocumentResponse:
     text: str
 
 
 @dataclass(frozen=True)
-class Hypothetical(Ask[HypotheticalResponse]):
+class HypotheticalDocument(Prompt[HypotheticalDocumentResponse]):
     role = "hypothetical"
-    answer = HypotheticalResponse
-    form = "text"
+    response_type = HypotheticalDocumentResponse
+    output_format = "text"
     temperature = 0.4
     max_tokens = 300
 

@@ -2,25 +2,25 @@
 
 from dataclasses import dataclass
 
-from suffice.asks.base import Ask
+from suffice.asks.base import Prompt
 from suffice.types import Note
 
 
 @dataclass(frozen=True, slots=True)
-class LabelResponse:
+class LabelClusterResponse:
     """``label`` is empty when the passages share nothing that the task needs."""
 
     label: str
 
 
 @dataclass(frozen=True)
-class Label(Ask[LabelResponse]):
+class LabelCluster(Prompt[LabelClusterResponse]):
     role = "label"
-    answer = LabelResponse
-    form = "line"
+    response_type = LabelClusterResponse
+    output_format = "line"
     temperature = 0.2
     max_tokens = 16
-    shrinks = (("notes", "last"), ("topics", "last"))
+    truncation_order = (("notes", "last"), ("topics", "last"))
 
     task: str
     topics: tuple[str, ...]

@@ -2,20 +2,20 @@
 
 from dataclasses import dataclass
 
-from suffice.asks.base import Ask
+from suffice.asks.base import Prompt
 from suffice.types import Image
 
 
 @dataclass(frozen=True, slots=True)
-class LookResponse:
+class DescribeImageResponse:
     text: str
 
 
 @dataclass(frozen=True)
-class Look(Ask[LookResponse]):
+class DescribeImage(Prompt[DescribeImageResponse]):
     role = "look"
-    answer = LookResponse
-    form = "text"
+    response_type = DescribeImageResponse
+    output_format = "text"
     max_tokens = 1000
 
     task: str

@@ -3,10 +3,10 @@
 import re
 from dataclasses import dataclass
 
-from suffice.asks.base import Ask
+from suffice.asks.base import Prompt
 from suffice.types import Note
 
-_WHOLE = re.compile(r"(?<![\d.])\d{1,2}(?![\d]|\.\d)")
+_WHOLE_NUMBER = re.compile(r"(?<![\d.])\d{1,2}(?![\d]|\.\d)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,20 +17,20 @@ class NoveltyResponse:
 
 
 @dataclass(frozen=True)
-class Novelty(Ask[NoveltyResponse]):
+class RateNovelty(Prompt[NoveltyResponse]):
     role = "novelty"
-    answer = NoveltyResponse
-    form = "line"
+    response_type = NoveltyResponse
+    output_format = "line"
     max_tokens = 3
-    shrinks = (("results", "last"), ("known", "first"))
+    truncation_order = (("results", "last"), ("known", "first"))
 
     task: str
     known: tuple[Note, ...]
     results: tuple[Note, ...]
 
     @classmethod
-    def read(cls, text: str) -> NoveltyResponse:
-        number = _WHOLE.search(text)
+    def parse(cls, text: str) -> NoveltyResponse:
+        number = _WHOLE_NUMBER.search(text)
         if number is None or int(number.group()) > 10:
             raise ValueError("the answer must be one whole number from 0 to 10")
         return NoveltyResponse(int(number.group()))

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from suffice.asks.base import Ask
+from suffice.asks.base import Prompt
 from suffice.types import Note
 
 
@@ -12,15 +12,15 @@ class OutlineResponse:
 
 
 @dataclass(frozen=True)
-class DraftOutline(Ask[OutlineResponse]):
+class DraftOutline(Prompt[OutlineResponse]):
     """Four or five topics, drawn from the task and what the first searches brought."""
 
     role = "outline"
-    answer = OutlineResponse
-    bounded = "topics"
+    response_type = OutlineResponse
+    bounded_field = "topics"
     temperature = 0.2
     max_tokens = 300
-    shrinks = (("notes", "first"),)
+    truncation_order = (("notes", "first"),)
 
     task: str
     notes: tuple[Note, ...]

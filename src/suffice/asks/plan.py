@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from suffice.asks.base import Ask
+from suffice.asks.base import Prompt
 from suffice.text.kinds import TaskType
 
 
@@ -29,12 +29,12 @@ class PlanResponse:
 
 
 @dataclass(frozen=True)
-class Plan(Ask[PlanResponse]):
+class Plan(Prompt[PlanResponse]):
     """3–6 focused queries, each with an intent, and how demanding the task is."""
 
     role = "plan"
-    answer = PlanResponse
-    bounded = "queries"
+    response_type = PlanResponse
+    bounded_field = "queries"
 
     task: str
     most: int

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from suffice.asks.base import Ask
+from suffice.asks.base import Prompt
 from suffice.types import Note
 
 
@@ -15,13 +15,13 @@ class ReflectionResponse:
 
 
 @dataclass(frozen=True)
-class Reflect(Ask[ReflectionResponse]):
+class Reflect(Prompt[ReflectionResponse]):
     """Judge sufficiency, name the gaps, propose queries; thin queries (few results) are to be put differently."""
 
     role = "reflect"
-    answer = ReflectionResponse
-    shrinks = (("asked", "first"), ("leads", "last"), ("thin", "first"), ("notes", "first"))
-    bounded = "new_queries"
+    response_type = ReflectionResponse
+    truncation_order = (("asked", "first"), ("leads", "last"), ("thin", "first"), ("notes", "first"))
+    bounded_field = "new_queries"
 
     task: str
     notes: tuple[Note, ...]

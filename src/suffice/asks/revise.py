@@ -2,19 +2,19 @@
 
 from dataclasses import dataclass
 
-from suffice.asks.base import Ask
-from suffice.asks.synthesis import SynthesisResponse, from_markdown
+from suffice.asks.base import Prompt
+from suffice.asks.synthesis import SynthesisResponse, parse_markdown_answer
 from suffice.types import Note
 
 
 @dataclass(frozen=True)
-class Revise(Ask[SynthesisResponse]):
+class Revise(Prompt[SynthesisResponse]):
     role = "revise"
-    answer = SynthesisResponse
-    form = "text"
+    response_type = SynthesisResponse
+    output_format = "text"
     temperature = 0.1
     max_tokens = 2500
-    shrinks = (("issues", "last"), ("notes", "first"))
+    truncation_order = (("issues", "last"), ("notes", "first"))
 
     task: str
     instruction: str
@@ -25,5 +25,5 @@ class Revise(Ask[SynthesisResponse]):
     notes: tuple[Note, ...]
 
     @classmethod
-    def read(cls, text: str) -> SynthesisResponse:
-        return from_markdown(text)
+    def parse(cls, text: str) -> SynthesisResponse:
+        return parse_markdown_answer(text)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from suffice.asks.base import Ask
+from suffice.asks.base import Prompt
 from suffice.types import Note
 
 
@@ -14,12 +14,12 @@ class ShortAnswerResponse:
 
 
 @dataclass(frozen=True)
-class ShortAnswer(Ask[ShortAnswerResponse]):
+class ShortAnswer(Prompt[ShortAnswerResponse]):
     role = "short_answer"
-    answer = ShortAnswerResponse
-    form = "line"
+    response_type = ShortAnswerResponse
+    output_format = "line"
     max_tokens = 100
-    shrinks = (("notes", "last"),)
+    truncation_order = (("notes", "last"),)
 
     task: str
     notes: tuple[Note, ...]

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from suffice.asks.base import Ask
+from suffice.asks.base import Prompt
 from suffice.types import Note
 
 
 @dataclass(frozen=True, slots=True)
-class StepResponse:
+class MemGPTStepResponse:
     """``tool`` and ``arguments`` are the model's own words; whoever asked checks them."""
 
     inner_monologue: str
@@ -17,14 +17,14 @@ class StepResponse:
 
 
 @dataclass(frozen=True)
-class Step(Ask[StepResponse]):
+class MemGPTStep(Prompt[MemGPTStepResponse]):
     """``core`` is the memory block, ``page`` what the last recall showed, ``pressure`` the warnings, ``complaint`` what was
     wrong with the last answer."""
 
     role = "step"
-    answer = StepResponse
+    response_type = MemGPTStepResponse
     max_tokens = 500
-    shrinks = (("steps", "first"), ("page", "last"), ("notes", "first"))
+    truncation_order = (("steps", "first"), ("page", "last"), ("notes", "first"))
 
     task: str
     core: tuple[Note, ...]

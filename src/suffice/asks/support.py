@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from suffice.asks.base import Ask
+from suffice.asks.base import Prompt
 from suffice.types import Note
 
 _WORD = re.compile(r"\b(YES|NO)\b")
-_MARK = re.compile(r"(?<![\d.])(10|\d)(?![\d.]*\d)")
+_SCORE = re.compile(r"(?<![\d.])(10|\d)(?![\d.]*\d)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,36 +24,36 @@ class SupportResponse:
 
 
 @dataclass(frozen=True)
-class Support(Ask[SupportResponse]):
+class CheckSupport(Prompt[SupportResponse]):
     role = "support"
-    answer = SupportResponse
-    form = "line"
+    response_type = SupportResponse
+    output_format = "line"
     max_tokens = 20
-    shrinks = (("sources", "last"),)
+    truncation_order = (("sources", "last"),)
     choices: ClassVar[tuple[str, ...]] = ("YES", "NO")
 
     claim: str
     sources: tuple[Note, ...]
 
     @classmethod
-    def read(cls, text: str) -> SupportResponse:
+    def parse(cls, text: str) -> SupportResponse:
         if len(found := set(_WORD.findall(text.upper()))) != 1:
             raise ValueError("the answer must be YES or NO")
         return SupportResponse(found == {"YES"})
 
     @classmethod
-    def weighed(cls, answer: SupportResponse, shares: Mapping[str, float]) -> SupportResponse:
-        return replace(answer, sure=shares["YES"])
+    def with_probabilities(cls, answer: SupportResponse, probabilities: Mapping[str, float]) -> SupportResponse:
+        return replace(answer, sure=probabilities["YES"])
 
 
 @dataclass(frozen=True)
-class GradedSupport(Support):
+class GradeSupport(CheckSupport):
     role = "support_graded"
     choices = ()
 
     @classmethod
-    def read(cls, text: str) -> SupportResponse:
-        if len(found := set(_MARK.findall(text))) != 1:
+    def parse(cls, text: str) -> SupportResponse:
+        if len(found := set(_SCORE.findall(text))) != 1:
             raise ValueError("the answer must be a whole number from 0 to 10")
         [mark] = found
         return SupportResponse(int(mark) >= 5, int(mark) / 10)

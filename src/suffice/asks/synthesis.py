@@ -7,14 +7,14 @@ written. Its first sentence is the summary; lists under known headings at its en
 import re
 from dataclasses import dataclass
 
-from suffice.text.sentences import sentences
+from suffice.text.sentences import split_sentences
 
-_FIELDS = ("key_findings", "recommendations", "risks", "open_questions")
+_LIST_FIELDS = ("key_findings", "recommendations", "risks", "open_questions")
 _HEADING = re.compile(r"^(?:#{1,6}[ \t]+(?P<hash>[^\n]+?)|\*\*(?P<bold>[^*\n]+)\*\*)[ \t:#]*$", re.MULTILINE)
-_ITEM = re.compile(r"^[ \t]*(?:[-*+•]|\d{1,2}[.)])[ \t]+", re.MULTILINE)
-_OPENING = ("answer", "final answer", "report", "summary")
-_NOTHING = re.compile(r"\W*(?:none|nothing|n/a|not applicable)\b.{0,40}", re.IGNORECASE)
-_MARKED = re.compile(r"\A(?:\s*\[\d{1,4}\])+[.]?")
+_LIST_MARKER = re.compile(r"^[ \t]*(?:[-*+•]|\d{1,2}[.)])[ \t]+", re.MULTILINE)
+_OPENING_HEADINGS = ("answer", "final answer", "report", "summary")
+_EMPTY_ITEM = re.compile(r"\W*(?:none|nothing|n/a|not applicable)\b.{0,40}", re.IGNORECASE)
+_LEADING_HANDLES = re.compile(r"\A(?:\s*\[\d{1,4}\])+[.]?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,49 +29,49 @@ class SynthesisResponse:
     open_questions: tuple[str, ...] = ()
 
 
-def from_markdown(text: str) -> SynthesisResponse:
+def parse_markdown_answer(text: str) -> SynthesisResponse:
     """The parts of a written answer. Headings in its middle stay where they are: they belong to it."""
     text = text.strip()
     lists: dict[str, tuple[str, ...]] = {}
-    while (last := _last_heading(text)) is not None:
-        name = _named(last)
-        if name not in _FIELDS or name in lists:
+    while (last := _find_last_heading(text)) is not None:
+        name = _heading_field_name(last)
+        if name not in _LIST_FIELDS or name in lists:
             break
-        lists[name] = _items(text[last.end() :])
+        lists[name] = _parse_list_items(text[last.end() :])
         text = text[: last.start()].rstrip()
     first = _HEADING.match(text)
-    if first is not None and _title(first).lower() in _OPENING:
+    if first is not None and _heading_title(first).lower() in _OPENING_HEADINGS:
         text = text[first.end() :].lstrip()
     if not text:  # Small models sometimes write the lists alone: what they found is then their answer.
         text = "\n\n".join(lists.pop("key_findings", ()))
-    return SynthesisResponse(text, _first_sentence(text), *(lists.get(name, ()) for name in _FIELDS))
+    return SynthesisResponse(text, _extract_first_sentence(text), *(lists.get(name, ()) for name in _LIST_FIELDS))
 
 
-def _last_heading(text: str) -> re.Match[str] | None:
+def _find_last_heading(text: str) -> re.Match[str] | None:
     return max(_HEADING.finditer(text), key=lambda match: match.start(), default=None)
 
 
-def _title(heading: re.Match[str]) -> str:
+def _heading_title(heading: re.Match[str]) -> str:
     return (heading.group("hash") or heading.group("bold")).strip(" *:")
 
 
-def _named(heading: re.Match[str]) -> str:
-    return _title(heading).lower().replace(" ", "_")
+def _heading_field_name(heading: re.Match[str]) -> str:
+    return _heading_title(heading).lower().replace(" ", "_")
 
 
-def _items(text: str) -> tuple[str, ...]:
+def _parse_list_items(text: str) -> tuple[str, ...]:
     """The items of a list, each in one line; without list marks, each paragraph is one."""
-    pieces = _ITEM.split(text)[1:] if _ITEM.search(text) else text.split("\n\n")
+    pieces = _LIST_MARKER.split(text)[1:] if _LIST_MARKER.search(text) else text.split("\n\n")
     lines = (" ".join(piece.split()) for piece in pieces)
-    return tuple(line for line in lines if line and not _NOTHING.fullmatch(line))
+    return tuple(line for line in lines if line and not _EMPTY_ITEM.fullmatch(line))
 
 
-def _first_sentence(text: str) -> str:
+def _extract_first_sentence(text: str) -> str:
     """The first sentence that is no heading, quotation or list item, with the handles that follow it."""
     for paragraph in text.split("\n\n"):
         words = paragraph.strip()
-        if words and not words.startswith(("#", ">", "|", "```")) and not _ITEM.match(words):
-            start, end = sentences(words)[0]
-            marks = _MARKED.match(words[end:])
+        if words and not words.startswith(("#", ">", "|", "```")) and not _LIST_MARKER.match(words):
+            start, end = split_sentences(words)[0]
+            marks = _LEADING_HANDLES.match(words[end:])
             return words[start : end + (marks.end() if marks else 0)]
     return ""

@@ -2,24 +2,24 @@
 
 from dataclasses import dataclass
 
-from suffice.asks.base import Ask
+from suffice.asks.base import Prompt
 from suffice.types import Note
 
 
 @dataclass(frozen=True, slots=True)
-class ThoughtResponse:
+class IRCoTStepResponse:
     """One sentence; empty when the model has nothing to add."""
 
     sentence: str
 
 
 @dataclass(frozen=True)
-class Thought(Ask[ThoughtResponse]):
+class IRCoTStep(Prompt[IRCoTStepResponse]):
     role = "thought"
-    answer = ThoughtResponse
-    form = "line"
+    response_type = IRCoTStepResponse
+    output_format = "line"
     max_tokens = 120
-    shrinks = (("thoughts", "first"), ("notes", "first"))
+    truncation_order = (("thoughts", "first"), ("notes", "first"))
 
     task: str
     notes: tuple[Note, ...]

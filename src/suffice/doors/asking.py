@@ -10,21 +10,21 @@ from pathlib import Path
 from typing import TextIO
 
 from suffice import settings
-from suffice.doors.interrupt import interruptible
-from suffice.doors.naming import named_file
+from suffice.doors.interrupt import run_interruptible
+from suffice.doors.naming import extract_output_file
 from suffice.doors.terminal import Terminal, print_report
-from suffice.errors import INTERRUPTED, InputError
-from suffice.events import Event, Finished, Started, record
-from suffice.front import Options, keeping, prepare
-from suffice.pipeline import Setup, new_run_id, stream
-from suffice.runs import Keeper
+from suffice.errors import EXIT_INTERRUPTED, InputError
+from suffice.events import Event, Finished, Started, serialize_event
+from suffice.front import Options, make_recorder, prepare_run
+from suffice.pipeline import RunConfig, new_run_id, run_pipeline
+from suffice.runs import RunRecorder
 from suffice.types import Report
 
 _FORMATS = (".md", ".html", ".json")
 
 
 @dataclass(frozen=True)
-class Shown:
+class OutputOptions:
     """How an answer is shown and where it goes."""
 
     out: Sequence[Path] = ()
@@ -33,136 +33,136 @@ class Shown:
     quiet: bool = False
 
 
-def ask(question: str, options: Options, shown: Shown) -> int:
+def ask(question: str, options: Options, output: OutputOptions) -> int:
     """Answer one question at the terminal; the exit status."""
-    task, named = named_file(question)
-    shown = replace(shown, out=[*shown.out, *([named] if named else [])])
-    return _answered(lambda watcher: _run(task, options, watcher), options, shown)
+    task, named = extract_output_file(question)
+    output = replace(output, out=[*output.out, *([named] if named else [])])
+    return _run_and_print(lambda watcher: _run_question(task, options, watcher), options, output)
 
 
-def resume(run: str, shown: Shown) -> int:
+def resume(run: str, output: OutputOptions) -> int:
     """Go on with a run that was interrupted or killed; what it had paid for is not paid for again."""
     from suffice.jobs import alone
 
     data_dir = settings.load().data_dir
-    order = alone.ordered(run, data_dir)
+    order = alone.load_request(run, data_dir)
     try:
-        os.chdir(order.folder or ".")  # Where its paths start.
+        os.chdir(order.working_dir or ".")  # Where its paths start.
     except OSError as error:
-        raise InputError(f"The folder {order.folder}, where the run began, is gone: {error.strerror}") from error
+        raise InputError(f"The folder {order.working_dir}, where the run began, is gone: {error.strerror}") from error
 
-    async def again(watcher: _Watcher) -> Report | None:
-        watcher.durable = True
-        setup = await prepare(order.task, order.options, watcher.terminal.say, watcher.terminal.progress)
-        return await alone.work(run, order, replace(setup, run_id=run), data_dir, watcher.see, again=True)
+    async def again(watcher: _EventDispatcher) -> Report | None:
+        watcher.is_durable = True
+        setup = await prepare_run(order.task, order.options, watcher.terminal.say, watcher.terminal.progress)
+        return await alone.run_local(run, order, replace(setup, run_id=run), data_dir, watcher.dispatch, resume=True)
 
-    return _answered(again, order.options, shown)
+    return _run_and_print(again, order.options, output)
 
 
-def left() -> int:
+def print_unfinished() -> int:
     """List the runs that can be gone on with."""
     from suffice.jobs import alone
 
-    for run in alone.unfinished(settings.load().data_dir):
+    for run in alone.list_unfinished(settings.load().data_dir):
         print(f"{run.run}  {' '.join(run.task.split())[:80]}")
     return 0
 
 
-def _answered(
-    work: Callable[["_Watcher"], Coroutine[None, None, Report | None]], options: Options, shown: Shown
+def _run_and_print(
+    work: Callable[["_EventDispatcher"], Coroutine[None, None, Report | None]], options: Options, shown: OutputOptions
 ) -> int:
     for path in shown.out:
-        check_target(path)
+        validate_output_path(path)
     with ExitStack() as stack:
-        terminal = stack.enter_context(Terminal(quiet=shown.quiet).watching())
-        trace = stack.enter_context(_opened(shown.trace)) if shown.trace is not None else None
-        watcher = _Watcher(terminal, keeping(options, terminal.say, shown.out), trace)
-        report = interruptible(work(watcher))
+        terminal = stack.enter_context(Terminal(quiet=shown.quiet).live_display())
+        trace = stack.enter_context(_open_trace(shown.trace)) if shown.trace is not None else None
+        watcher = _EventDispatcher(terminal, make_recorder(options, terminal.say, shown.out), trace)
+        report = run_interruptible(work(watcher))
     if report is None:  # Interrupted before the run had begun.
-        return INTERRUPTED
+        return EXIT_INTERRUPTED
     if shown.as_json:
-        print(_rendered(report, ".json"))
+        print(_render_as(report, ".json"))
     elif report.final_answer:
         print_report(report)
     for path in shown.out:
-        write(report, path)
+        write_report(report, path)
         terminal.say(f"wrote {path}")
-    return _status(report, terminal, watcher.durable)
+    return _exit_status(report, terminal, watcher.is_durable)
 
 
-class _Watcher:
+class _EventDispatcher:
     """Passes each event to the terminal, to what keeps the run, and to the trace."""
 
-    def __init__(self, terminal: Terminal, keeper: Keeper, trace: TextIO | None) -> None:
+    def __init__(self, terminal: Terminal, keeper: RunRecorder, trace: TextIO | None) -> None:
         self.terminal = terminal
-        self._keeper = keeper
+        self._recorder = keeper
         self._trace = trace
         self._run = ""
-        self.durable = False
+        self.is_durable = False
 
-    def see(self, event: Event) -> None:
+    def dispatch(self, event: Event) -> None:
         if isinstance(event, Started):
             self._run = event.run
-        self.terminal.show(event)
-        self._keeper.see(event)
+        self.terminal.show_event(event)
+        self._recorder.record_event(event)
         if self._trace is not None:
-            self._record(event, self._trace)
+            self._write_trace(event, self._trace)
 
-    def _record(self, event: Event, trace: TextIO) -> None:
+    def _write_trace(self, event: Event, trace: TextIO) -> None:
         """Append to the trace; a full disk ends the trace, not the run."""
         try:
             if isinstance(event, Started) and trace.seekable():
                 trace.truncate(0)  # Only now: what was there before survives a run that never started.
-            trace.write(json.dumps(record(event, self._run), ensure_ascii=False) + "\n")
+            trace.write(json.dumps(serialize_event(event, self._run), ensure_ascii=False) + "\n")
             trace.flush()
         except OSError as error:
             self._trace = None
-            self.terminal.complain(f"--trace {trace.name} cannot be written: {error.strerror}; going on without it")
+            self.terminal.print_error(f"--trace {trace.name} cannot be written: {error.strerror}; going on without it")
 
 
-async def _run(question: str, options: Options, watcher: _Watcher) -> Report | None:
-    setup = await prepare(question, options, watcher.terminal.say, watcher.terminal.progress)
-    if _worth_keeping(setup, options):
+async def _run_question(question: str, options: Options, watcher: _EventDispatcher) -> Report | None:
+    setup = await prepare_run(question, options, watcher.terminal.say, watcher.terminal.progress)
+    if _should_be_durable(setup, options):
         from suffice.jobs import alone
-        from suffice.jobs.orders import Order
+        from suffice.jobs.orders import JobRequest
 
-        watcher.durable = True
+        watcher.is_durable = True
         run = new_run_id()
-        order = Order(question, options, folder=str(Path.cwd()))
+        order = JobRequest(question, options, working_dir=str(Path.cwd()))
         data_dir = settings.load().data_dir
-        return await alone.work(run, order, replace(setup, run_id=run), data_dir, watcher.see, again=False)
-    async with aclosing(stream(setup)) as events:
+        return await alone.run_local(run, order, replace(setup, run_id=run), data_dir, watcher.dispatch, resume=False)
+    async with aclosing(run_pipeline(setup)) as events:
         async for event in events:
-            watcher.see(event)
+            watcher.dispatch(event)
             if isinstance(event, Finished):
                 return event.report
     return None
 
 
-def _worth_keeping(setup: Setup, options: Options) -> bool:
+def _should_be_durable(setup: RunConfig, options: Options) -> bool:
     """Whether a crash would cost something that can be kept. What came through standard input is gone with the process."""
-    from suffice.jobs.orders import pays
+    from suffice.jobs.orders import has_paid_calls
 
     docs = [options.docs] if isinstance(options.docs, str | Path) else options.docs or ()
-    return pays(setup) and "-" not in map(str, docs) and find_spec("dbos") is not None
+    return has_paid_calls(setup) and "-" not in map(str, docs) and find_spec("dbos") is not None
 
 
-def _status(report: Report, terminal: Terminal, durable: bool) -> int:
+def _exit_status(report: Report, terminal: Terminal, durable: bool) -> int:
     if report.stop.reason == "cancelled":
         how = f" Go on with: suffice resume {report.run}" if durable else ""
-        terminal.complain(f"Interrupted; {report.stop.explanation}{how}")
-        return INTERRUPTED
+        terminal.print_error(f"Interrupted; {report.stop.explanation}{how}")
+        return EXIT_INTERRUPTED
     if report.status == "no_evidence":
-        terminal.complain("No evidence: nothing that was searched answers this question, so there is no report.")
+        terminal.print_error("No evidence: nothing that was searched answers this question, so there is no report.")
         return 3
     if report.status == "failed":
         last = report.error_log[-1].message if report.error_log else report.stop.explanation
-        terminal.complain(f"No answer could be written: {last}")
+        terminal.print_error(f"No answer could be written: {last}")
         return 4
     return 0
 
 
-def _rendered(report: Report, suffix: str) -> str:
+def _render_as(report: Report, suffix: str) -> str:
     if suffix == ".json":
         from suffice.write.codec import dumps
 
@@ -170,20 +170,20 @@ def _rendered(report: Report, suffix: str) -> str:
     if suffix == ".html":
         from suffice.write import html
 
-        return html.render(report)
+        return html.render_html(report)
     from suffice.write import markdown
 
-    return markdown.render(report)
+    return markdown.render_markdown(report)
 
 
-def write(report: Report, path: Path) -> None:
+def write_report(report: Report, path: Path) -> None:
     try:
-        path.write_text(_rendered(report, path.suffix.lower()), encoding="utf-8")
+        path.write_text(_render_as(report, path.suffix.lower()), encoding="utf-8")
     except OSError as error:
         raise InputError(f"--out {path} cannot be written: {error.strerror}") from error
 
 
-def check_target(path: Path, option: str = "--out") -> None:
+def validate_output_path(path: Path, option: str = "--out") -> None:
     """Before anything is spent: can the report be written there?"""
     if path.suffix.lower() not in _FORMATS:
         raise InputError(f"{option} {path}: the ending says the format; use one of {', '.join(_FORMATS)}")
@@ -195,7 +195,7 @@ def check_target(path: Path, option: str = "--out") -> None:
         )
 
 
-def _opened(trace: Path) -> TextIO:
+def _open_trace(trace: Path) -> TextIO:
     try:
         return trace.open("a", encoding="utf-8", errors="backslashreplace")
     except OSError as error:

@@ -10,19 +10,19 @@ from rich.console import Console
 from rich.text import Text
 
 from suffice import settings
-from suffice.asks import Support, SupportResponse
-from suffice.doors.interrupt import interruptible
+from suffice.asks import CheckSupport, SupportResponse
+from suffice.doors.interrupt import run_interruptible
 from suffice.doors.terminal import Terminal
-from suffice.errors import INTERRUPTED, InputError, ModelError
-from suffice.front import Options, open_corpus, standard_input
-from suffice.models.base import speaks
+from suffice.errors import EXIT_INTERRUPTED, InputError, ModelError
+from suffice.front import Options, open_corpus, read_stdin
+from suffice.models.base import is_language_model
 from suffice.types import Claim
-from suffice.write.audit import Audit
-from suffice.write.checkers import Question, standard
-from suffice.write.marks import GLYPHS
-from suffice.write.verdicts import Checked
+from suffice.write.audit import TextAudit
+from suffice.write.checkers import AskSupport, default_checker
+from suffice.write.marks import SUPPORT_SYMBOLS
+from suffice.write.verdicts import ClaimVerdict
 
-_OTHER_FORMATS = frozenset(".html .htm .xhtml .pdf .docx .doc .odt .rtf .json .jsonl .ipynb .csv".split())
+_UNSUPPORTED_SUFFIXES = frozenset(".html .htm .xhtml .pdf .docx .doc .odt .rtf .json .jsonl .ipynb .csv".split())
 _STYLES = {"supported": "green", "contradicted": "red", "unsupported": "yellow", "unknown": "dim"}
 
 
@@ -30,26 +30,26 @@ def check(file: str, options: Options, *, model: str | None, as_json: bool) -> i
     """Hold every claim of the file against the documents; 1 when one is contradicted or unsupported."""
     if not options.docs:
         raise InputError("There is nothing to check against: name files or folders with --docs")
-    text = _read(file, options)
-    with Terminal().watching() as terminal:
+    text = _read_text(file, options)
+    with Terminal().live_display() as terminal:
 
-        async def work() -> tuple[Audit, list[tuple[Claim, Checked]]]:
+        async def work() -> tuple[TextAudit, list[tuple[Claim, ClaimVerdict]]]:
             config = settings.load()
-            ask = _asking(model, config, terminal.say)
+            prompt = _make_verify_prompt(model, config, terminal.say)
             corpus = await open_corpus(options, config, terminal.say, terminal.progress)
-            audit = Audit(text, corpus, standard(corpus.embed if options.alpha != 1 else None, ask))
+            audit = TextAudit(text, corpus, default_checker(corpus.embed if options.alpha != 1 else None, prompt))
             found = []
-            async for each in audit.claims():
+            async for each in audit.check_claims():
                 found.append(each)
-                terminal.progress("checking claims", len(found), len(audit.statements))
+                terminal.progress("checking claims", len(found), len(audit.claim_texts))
             return audit, found
 
-        done = interruptible(work())
+        done = run_interruptible(work())
     if done is None:
-        return INTERRUPTED
+        return EXIT_INTERRUPTED
     audit, found = done
     if not found:
-        terminal.complain(f"{file} makes no claim that could be checked.")
+        terminal.print_error(f"{file} makes no claim that could be checked.")
     if as_json:
         import msgspec
 
@@ -57,19 +57,19 @@ def check(file: str, options: Options, *, model: str | None, as_json: bool) -> i
         json.dump({"file": file, **msgspec.to_builtins(rows)}, sys.stdout, ensure_ascii=False, indent=2)
         print()
     else:
-        _show(found)
+        _print_claims(found)
     return int(any(claim.support in ("contradicted", "unsupported") for claim, _ in found))
 
 
-def _asking(wanted: str | None, config: settings.Settings, say: Callable[[str], None]) -> Question | None:
+def _make_verify_prompt(wanted: str | None, config: settings.Settings, say: Callable[[str], None]) -> AskSupport | None:
     """How the named model is asked; a failure is said, and the claim stays as words and figures left it."""
-    from suffice.models.choose import choose
+    from suffice.models.choose import choose_model
 
-    model = choose(wanted, config, say)(None) if wanted else None
-    if model is None or not speaks(model):
+    model = choose_model(wanted, config, say)(None) if wanted else None
+    if model is None or not is_language_model(model):
         return None
 
-    async def ask(question: Support) -> SupportResponse | None:
+    async def ask(question: CheckSupport) -> SupportResponse | None:
         try:
             return (await model(question)).answer
         except ModelError as error:
@@ -79,10 +79,10 @@ def _asking(wanted: str | None, config: settings.Settings, say: Callable[[str], 
     return ask
 
 
-def _read(file: str, options: Options) -> str:
+def _read_text(file: str, options: Options) -> str:
     from suffice.search.files.decode import decode
 
-    if Path(file).suffix.lower() in _OTHER_FORMATS:
+    if Path(file).suffix.lower() in _UNSUPPORTED_SUFFIXES:
         raise InputError(
             f"check reads plain text and Markdown, and {file} is neither; convert it first, "
             "or take the Markdown of a run of ours: suffice runs export RUN report.md"
@@ -90,7 +90,7 @@ def _read(file: str, options: Options) -> str:
     if file == "-":
         if "-" in [str(path) for path in options.docs or ()]:  # type: ignore[union-attr]
             raise InputError("Standard input can be the text or a document, not both; name a file for one of them")
-        text = standard_input()
+        text = read_stdin()
     else:
         try:
             text = decode(Path(file).read_bytes(), file)
@@ -101,11 +101,13 @@ def _read(file: str, options: Options) -> str:
     return text
 
 
-def _show(found: list[tuple[Claim, Checked]]) -> None:
+def _print_claims(found: list[tuple[Claim, ClaimVerdict]]) -> None:
     out = Console(highlight=False)
     for claim, checked in found:
         style = _STYLES[claim.support]
-        head = Text.assemble((f"{GLYPHS[claim.support]} {claim.support}", style), f"  {' '.join(claim.text.split())}")
+        head = Text.assemble(
+            (f"{SUPPORT_SYMBOLS[claim.support]} {claim.support}", style), f"  {' '.join(claim.text.split())}"
+        )
         out.print(head, soft_wrap=True)
         if claim.note:
             out.print(Text(f"    {claim.note}", style="dim"), soft_wrap=True)
@@ -114,10 +116,10 @@ def _show(found: list[tuple[Claim, Checked]]) -> None:
             quote = " ".join(span.quote.split())
             out.print(Text.assemble(f"    {against}“{quote}”  ", (span.location, "cyan")), soft_wrap=True)
         if checked.nearest is not None and not claim.spans:
-            near = " ".join(checked.nearest.quote.split())
+            near = " ".join(checked.nearest.text.split())
             out.print(
                 Text.assemble(("    nearest: ", "dim"), f"“{near}”  ", (checked.nearest.location, "cyan")),
                 soft_wrap=True,
             )
     counts = Counter(claim.support for claim, _ in found)
-    out.print(Text(" · ".join(f"{counts[name]} {name}" for name in GLYPHS if counts[name]), style="bold"))
+    out.print(Text(" · ".join(f"{counts[name]} {name}" for name in SUPPORT_SYMBOLS if counts[name]), style="bold"))

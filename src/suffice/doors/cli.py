@@ -13,8 +13,8 @@ from typer.core import TyperCommand, TyperOption
 
 from suffice import __version__
 from suffice.doors import recorded_cli, service_cli
-from suffice.doors.kept import memory, runs
-from suffice.errors import INTERRUPTED
+from suffice.doors.kept import memory_app, runs_app
+from suffice.errors import EXIT_INTERRUPTED
 
 app = typer.Typer(
     name="suffice",
@@ -57,7 +57,7 @@ Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an e
 K = Annotated[int, typer.Option("-k", help="Passages a query.", min=1)]
 
 
-def _version(value: bool) -> None:
+def _print_version(value: bool) -> None:
     if value:
         print(f"suffice {__version__}")
         raise typer.Exit
@@ -66,25 +66,25 @@ def _version(value: bool) -> None:
 @app.callback()
 def root(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
     pass
 
 
-class _NamingCommand(TyperCommand):
+class _PluginHelpCommand(TyperCommand):
     """Says in its help which parts are installed; only then, because finding them takes longer than starting up."""
 
     def get_help(self, ctx: Any) -> str:
         from suffice import plugins
         from suffice.interventions import INTERVENTIONS
-        from suffice.presets import choices
+        from suffice.presets import list_strategies
 
         installed = {
-            "strategy": choices(),
-            "memory": plugins.names("memories"),
+            "strategy": list_strategies(),
+            "memory": plugins.list_plugins("memories"),
             "interventions": INTERVENTIONS,
-            "providers": plugins.names("providers"),
+            "providers": plugins.list_plugins("providers"),
         }
         for option in self.params:
             if isinstance(option, TyperOption) and option.name in installed:
@@ -92,7 +92,7 @@ class _NamingCommand(TyperCommand):
         return super().get_help(ctx)
 
 
-@app.command(cls=_NamingCommand)
+@app.command(cls=_PluginHelpCommand)
 def ask(
     question: Annotated[str, typer.Argument(help="What you want to know.", metavar="QUESTION")],
     docs: Docs = None,
@@ -156,7 +156,7 @@ def ask(
         ),
     ] = None,
     keep: Annotated[
-        bool, typer.Option("--keep/--no-keep", help="Keep this run on this machine; see: suffice runs.")
+        bool, typer.Option("--keep/--no-keep", help="Keep this run on this machine; see: suffice runs_app.")
     ] = True,
     seed: Annotated[int, typer.Option(help="Seed of everything random.")] = 0,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
@@ -192,10 +192,10 @@ def ask(
         pictures=True,
         seed=seed,
     )
-    raise typer.Exit(asking.ask(question, options, asking.Shown(out or [], trace, as_json, quiet)))
+    raise typer.Exit(asking.ask(question, options, asking.OutputOptions(out or [], trace, as_json, quiet)))
 
 
-@app.command(cls=_NamingCommand)
+@app.command(cls=_PluginHelpCommand)
 def search(
     query: Annotated[str, typer.Argument(help="What to look for.", metavar="QUERY")],
     docs: Docs = None,
@@ -267,7 +267,7 @@ def index(
 @app.command()
 def explain(
     trace: Annotated[
-        str, typer.Argument(help="A file written by --trace, or a run; see: suffice runs.", metavar="TRACE|RUN")
+        str, typer.Argument(help="A file written by --trace, or a run; see: suffice runs_app.", metavar="TRACE|RUN")
     ],
     stop: Annotated[str | None, typer.Option(help="Where would this gate have stopped?", metavar="EXPR")] = None,
     debug: Debug = False,
@@ -278,9 +278,9 @@ def explain(
     raise typer.Exit(explaining.explain(trace, stop))
 
 
-recorded_cli.add_to(app)
-app.add_typer(runs, name="runs")
-app.add_typer(memory, name="memory")
+recorded_cli.register_commands(app)
+app.add_typer(runs_app, name="runs")
+app.add_typer(memory_app, name="memory")
 
 
 @app.command()
@@ -310,7 +310,7 @@ def mcp(
         include=include or (),
         exclude=exclude or (),
     )
-    raise typer.Exit(door.run(options, port))
+    raise typer.Exit(door.serve_mcp(options, port))
 
 
 @app.command()
@@ -318,23 +318,23 @@ def doctor(debug: Debug = False) -> None:
     """Say what is configured, what works, and what to do about the rest."""
     from suffice.doors import checkup
 
-    raise typer.Exit(checkup.doctor())
+    raise typer.Exit(checkup.run_checks())
 
 
-service_cli.add_to(app)
+service_cli.register_commands(app)
 
 
 def main(arguments: list[str] | None = None) -> None:
     """The program. No traceback reaches a user without ``--debug``."""
-    status = _run(sys.argv[1:] if arguments is None else arguments)
-    if status == INTERRUPTED:  # A thread in the middle of embedding must not keep the process.
+    status = _run_app(sys.argv[1:] if arguments is None else arguments)
+    if status == EXIT_INTERRUPTED:  # A thread in the middle of embedding must not keep the process.
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(status)
     sys.exit(status)
 
 
-def _run(arguments: list[str]) -> int:
+def _run_app(arguments: list[str]) -> int:
     from suffice.errors import SufficeError
 
     try:
@@ -344,9 +344,9 @@ def _run(arguments: list[str]) -> int:
     except SufficeError as error:
         if "--debug" in arguments:
             raise
-        return _complain(str(error), error.exit_code)
+        return _print_error(str(error), error.exit_code)
     except KeyboardInterrupt:
-        return INTERRUPTED
+        return EXIT_INTERRUPTED
     except (
         BrokenPipeError,
         SystemExit,
@@ -358,10 +358,10 @@ def _run(arguments: list[str]) -> int:
         if "--debug" in arguments:
             raise
         if format_message is not None:  # click's own: wrong usage
-            return _complain(format_message() or "wrong usage; see --help", 2)
-        return _complain(f"{type(error).__name__}: {error} (this is a bug; --debug shows where)", 1)
+            return _print_error(format_message() or "wrong usage; see --help", 2)
+        return _print_error(f"{type(error).__name__}: {error} (this is a bug; --debug shows where)", 1)
 
 
-def _complain(message: str, status: int) -> int:
+def _print_error(message: str, status: int) -> int:
     print(f"suffice: {' '.join(message.split())}", file=sys.stderr)
     return status

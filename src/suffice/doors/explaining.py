@@ -5,7 +5,7 @@ from pathlib import Path
 from suffice import runs, settings
 from suffice.doors.terminal import print_stop
 from suffice.errors import InputError
-from suffice.gates.parse import parse
+from suffice.gates.parse import parse_gate
 from suffice.replay.trace import Trace, read_trace
 from suffice.replay.whatif import what_if
 from suffice.types import Stop
@@ -15,10 +15,10 @@ def explain(name: str, expression: str | None) -> int:
     """``name``: a trace file, or a kept run."""
     path = Path(name)
     if not path.exists():
-        path = runs.find(settings.load().data_dir, name) / runs.EVENTS
+        path = runs.find_run_dir(settings.load().data_dir, name) / runs.EVENTS_FILE
     trace = read_trace(path)
-    gate = None if expression is None else parse(expression)
-    stop = _stop(trace, path)
+    gate = None if expression is None else parse_gate(expression)
+    stop = _read_stop(trace, path)
     if stop is None:
         print(f"The run {trace.run} was cut off after round {len(trace.rounds)}: no stop is recorded.")
     else:
@@ -30,7 +30,7 @@ def explain(name: str, expression: str | None) -> int:
     return 0
 
 
-def _stop(trace: Trace, path: Path) -> Stop | None:
+def _read_stop(trace: Trace, path: Path) -> Stop | None:
     import msgspec
 
     try:

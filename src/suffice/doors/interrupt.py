@@ -6,12 +6,12 @@ import signal
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
-from suffice.errors import INTERRUPTED
+from suffice.errors import EXIT_INTERRUPTED
 
 T = TypeVar("T")
 
 
-def interruptible(work: Coroutine[Any, Any, T]) -> T | None:
+def run_interruptible(work: Coroutine[Any, Any, T]) -> T | None:
     """Run to the end; ``None`` when it was interrupted before it had a result."""
 
     async def main() -> T | None:
@@ -20,7 +20,7 @@ def interruptible(work: Coroutine[Any, Any, T]) -> T | None:
 
         def interrupt() -> None:
             loop.remove_signal_handler(signal.SIGINT)
-            signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
+            signal.signal(signal.SIGINT, lambda *_: os._exit(EXIT_INTERRUPTED))
             task.cancel()
 
         loop.add_signal_handler(signal.SIGINT, interrupt)

@@ -5,11 +5,11 @@ from datetime import UTC, datetime
 from suffice import settings
 from suffice.doors.terminal import Terminal
 from suffice.jobs import database
-from suffice.jobs.keys import Allowance, Keys
+from suffice.jobs.keys import ApiKeyStore, Quota
 
 
-def create(name: str, allowance: Allowance) -> int:
-    key, secret = _keys().create(name, allowance)
+def create_key(name: str, allowance: Quota) -> int:
+    key, secret = _open_key_store().create(name, allowance)
     terminal = Terminal(quiet=False)
     terminal.say(
         f"Key {key.id} for {key.name}. Keep it now, it is not shown again; clients read it from SUFFICE_API_KEY."
@@ -19,22 +19,22 @@ def create(name: str, allowance: Allowance) -> int:
     return 0
 
 
-def listed() -> int:
-    for key in _keys().all():
+def list_keys() -> int:
+    for key in _open_key_store().list_keys():
         made = datetime.fromtimestamp(key.created, UTC).date()
-        allowed = f"{key.allowance.active} at once, {key.allowance.per_minute} a minute"
-        if key.allowance.max_cost is not None:
-            allowed += f", ${key.allowance.max_cost:g} a run"
+        allowed = f"{key.quota.active} at once, {key.quota.per_minute} a minute"
+        if key.quota.max_cost is not None:
+            allowed += f", ${key.quota.max_cost:g} a run"
         print(f"{key.id}  {made}  {'revoked' if key.revoked else allowed}  {key.name}")
     return 0
 
 
-def revoke(id: str) -> int:
-    key = _keys().revoke(id)
+def revoke_key(id: str) -> int:
+    key = _open_key_store().revoke(id)
     Terminal(quiet=False).say(f"Key {key.id} ({key.name}) is refused from now on.")
     return 0
 
 
-def _keys() -> Keys:
+def _open_key_store() -> ApiKeyStore:
     config = settings.load()
-    return Keys(database.connect(database.address(config.database_url, config.data_dir)))
+    return ApiKeyStore(database.open_engine(database.database_url(config.database_url, config.data_dir)))

@@ -16,21 +16,21 @@ from typing import TYPE_CHECKING, Any
 
 from suffice import __version__, settings
 from suffice.errors import InputError, SufficeError
-from suffice.events import Event, Finished, RoundDone, Started, Stopped, Writing, record
-from suffice.front import Options, checked_question, open_search, prepare
-from suffice.gates.parse import parse
-from suffice.pipeline import stream
-from suffice.replay.trace import trace_of
+from suffice.events import Event, Finished, RoundDone, SearchStopped, Started, Writing, serialize_event
+from suffice.front import Options, open_search, prepare_run, validate_question
+from suffice.gates.parse import parse_gate
+from suffice.pipeline import run_pipeline
+from suffice.replay.trace import build_trace
 from suffice.replay.whatif import what_if
 from suffice.types import Passage, Query, Report
-from suffice.write.markdown import render
+from suffice.write.markdown import render_markdown
 
 if TYPE_CHECKING:
     from mcp.server import MCPServer
 
-KEPT_RUNS = 50
-KEPT_PASSAGES = 5_000
-MOST_PASSAGES = 50
+MAX_RUNS = 50
+MAX_PASSAGES = 5_000
+MAX_K = 50
 INSTRUCTIONS = (
     "Answers questions over the documents this server was started with. Every sentence of an answer is cited and checked, "
     "and the answer says why the search stopped. Use research for a question, search for single look-ups, fetch to read "
@@ -39,30 +39,30 @@ INSTRUCTIONS = (
 
 
 @dataclass
-class Session:
+class McpSession:
     """What this server may search, and what it has shown so far: only that can be fetched or explained."""
 
     options: Options
     runs: OrderedDict[str, list[dict[str, Any]]] = field(default_factory=OrderedDict)
-    shown: OrderedDict[str, Passage] = field(default_factory=OrderedDict)
+    passages: OrderedDict[str, Passage] = field(default_factory=OrderedDict)
 
-    def show(self, passages: tuple[Passage, ...] | list[Passage]) -> None:
+    def remember_passages(self, passages: tuple[Passage, ...] | list[Passage]) -> None:
         for passage in passages:
-            self.shown[passage.location] = passage
-        while len(self.shown) > KEPT_PASSAGES:
-            self.shown.popitem(last=False)
+            self.passages[passage.location] = passage
+        while len(self.passages) > MAX_PASSAGES:
+            self.passages.popitem(last=False)
 
-    def keep(self, run: str, event: Event) -> None:
-        self.runs.setdefault(run, []).append(record(event, run))
-        while len(self.runs) > KEPT_RUNS:
+    def record_event(self, run: str, event: Event) -> None:
+        self.runs.setdefault(run, []).append(serialize_event(event, run))
+        while len(self.runs) > MAX_RUNS:
             self.runs.popitem(last=False)
 
 
-def run(options: Options, port: int | None) -> int:
+def serve_mcp(options: Options, port: int | None) -> int:
     """Serve until the client leaves or somebody interrupts."""
     if not options.docs and not options.web and not options.providers:
         raise InputError("There is nothing to search: name files or folders with --docs, or add --web")
-    door = server(options)
+    door = build_server(options)
     with suppress(KeyboardInterrupt):
         if port is None:
             door.run("stdio")
@@ -71,7 +71,7 @@ def run(options: Options, port: int | None) -> int:
     return 0
 
 
-def server(options: Options) -> "MCPServer":
+def build_server(options: Options) -> "MCPServer":
     """The tools over these documents."""
     try:
         from mcp.server import MCPServer
@@ -80,7 +80,7 @@ def server(options: Options) -> "MCPServer":
     except ImportError as error:
         raise InputError("The tools for other agents need one more package: pip install 'suffice[service]'") from error
 
-    session = Session(options)
+    session = McpSession(options)
     door: MCPServer = MCPServer("suffice", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING")
 
     async def told(work: Awaitable[str]) -> str:
@@ -116,66 +116,66 @@ def server(options: Options) -> "MCPServer":
 
 
 async def _research(
-    session: Session,
+    session: McpSession,
     question: str,
     strategy: str,
     stop: str | None,
     max_rounds: int | None,
     progress: Callable[..., Any],
 ) -> str:
-    gate = None if stop is None else parse(stop, files=False)
+    gate = None if stop is None else parse_gate(stop, files=False)
     bounds = replace(session.options.bounds, rounds=max_rounds or session.options.bounds.rounds)
     options = replace(session.options, strategy=strategy, stop=gate, bounds=bounds)
     run, done, report = "", 0, None
-    async with aclosing(stream(await prepare(question, options))) as events:
+    async with aclosing(run_pipeline(await prepare_run(question, options))) as events:
         async for event in events:
             run = event.run if isinstance(event, Started) else run
-            session.keep(run, event)
-            if (words := _words(event)) is not None:
+            session.record_event(run, event)
+            if (words := _format_progress(event)) is not None:
                 done += 1
                 await progress(done, None, words)
             if isinstance(event, RoundDone):
-                session.show(event.round.raw)
+                session.remember_passages(event.round.raw)
             if isinstance(event, Finished):
                 report = event.report
     assert report is not None, "a stream ends with Finished"
-    return _answer(report)
+    return _format_answer(report)
 
 
-def _words(event: Event) -> str | None:
+def _format_progress(event: Event) -> str | None:
     if isinstance(event, RoundDone):
         return f"round {event.round.index}: {len(event.round.new)} new passages for {'; '.join(event.round.queries)}"
-    if isinstance(event, Stopped):
+    if isinstance(event, SearchStopped):
         return f"stopped: {event.stop.reason}"
     return f"writing from {event.passages} passages" if isinstance(event, Writing) else None
 
 
-def _answer(report: Report) -> str:
+def _format_answer(report: Report) -> str:
     if not report.final_answer:
         return f"No report ({report.status.replace('_', ' ')}). {report.stop.explanation}\n\nrun: {report.run}"
-    return f"{render(report)}\n\nrun: {report.run}"
+    return f"{render_markdown(report)}\n\nrun: {report.run}"
 
 
-async def _search(session: Session, query: str, k: int) -> str:
-    if not 1 <= k <= MOST_PASSAGES:
-        raise InputError(f"k must lie between 1 and {MOST_PASSAGES}, not {k}")
+async def _search(session: McpSession, query: str, k: int) -> str:
+    if not 1 <= k <= MAX_K:
+        raise InputError(f"k must lie between 1 and {MAX_K}, not {k}")
     search, _ = await open_search(session.options, settings.load(), lambda message: None)
-    found = await search(Query(checked_question(query)), k)
-    session.show(found)
+    found = await search(Query(validate_question(query)), k)
+    session.remember_passages(found)
     return "\n\n".join(f"{hit.title}\n{hit.location}\n{hit.text}" for hit in found) or "Nothing was found."
 
 
-async def _fetch(session: Session, location: str) -> str:
-    passage = session.shown.get(location)
+async def _fetch(session: McpSession, location: str) -> str:
+    passage = session.passages.get(location)
     if passage is None:
         raise InputError(f"{location!r} was not shown by a search of this session; search first, then fetch a location")
     return f"{passage.title}\n{passage.location}\n\n{passage.text}"
 
 
-async def _explain(session: Session, run: str, stop: str | None) -> str:
+async def _explain(session: McpSession, run: str, stop: str | None) -> str:
     events = session.runs.get(run)
     if events is None:
         raise InputError(f"There is no run {run!r} in this session; research gives the id at the end of its answer")
-    trace = trace_of(events, f"run {run}")
+    trace = build_trace(events, f"run {run}")
     words = str((trace.stop or {}).get("explanation", f"The run was cut off after round {len(trace.rounds)}."))
-    return words if stop is None else f"{words}\n\n{what_if(trace, parse(stop, files=False))}"
+    return words if stop is None else f"{words}\n\n{what_if(trace, parse_gate(stop, files=False))}"

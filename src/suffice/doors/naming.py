@@ -9,7 +9,7 @@ from pathlib import Path
 
 from suffice.errors import InputError
 
-_NAMED = re.compile(
+_SAVE_INSTRUCTION = re.compile(
     r"""(?:^|[.,;:!?]|\s(?:and|then))\s*(?:and\s+|then\s+|please\s+)*
         (?:save|write|output|export)\s+(?:(?:it|this|that|the\s+(?:\w+\s+)?\w+)\s+)?(?:to|into|in|as)\s+
         (?:(?:the|a)\s+file\s+)?["'`“]?(?P<path>[^\s"'`”“]+\.(?:md|html|json))["'`”]?\s*\.?\s*$""",
@@ -17,13 +17,13 @@ _NAMED = re.compile(
 )
 
 
-def named_file(task: str) -> tuple[str, Path | None]:
+def extract_output_file(task: str) -> tuple[str, Path | None]:
     """The task without the instruction to save it, and the file; the task as it is when it names none.
 
     >>> named_file("Who built the bridge? Save it to bridge.md")
     ('Who built the bridge?', PosixPath('bridge.md'))
     """
-    found = _NAMED.search(task)
+    found = _SAVE_INSTRUCTION.search(task)
     if found is None:
         return task, None
     kept = task[: found.start()] + (task[found.start()] if task[found.start()] in ".!?" else "")

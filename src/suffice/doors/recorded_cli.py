@@ -11,7 +11,7 @@ Recordings = Annotated[list[Path], typer.Argument(help="Traces or episode files 
 Corpus = Annotated[Path | None, typer.Option("--corpus", help="Joins passage texts by id.", metavar="CORPUS.jsonl")]
 
 
-lab = typer.Typer(help="Fit and calibrate the default stop gate on recorded runs.", no_args_is_help=True)
+lab_app = typer.Typer(help="Fit and calibrate the default stop gate on recorded runs.", no_args_is_help=True)
 
 
 def replay(
@@ -35,7 +35,7 @@ def replay(
     raise typer.Exit(replaying.replay(files, stop or [], corpus=corpus, sweep=sweep, as_json=as_json, out=out or []))
 
 
-@lab.command()
+@lab_app.command()
 def fit(
     files: Recordings,
     out: Annotated[Path, typer.Option(help="Where the weights go.", metavar="FILE.json")],
@@ -49,12 +49,12 @@ def fit(
     raise typer.Exit(replaying.fit(files, corpus=corpus, price=price, out=out))
 
 
-@lab.command()
+@lab_app.command()
 def calibrate(
     files: Recordings,
     rounds: Annotated[float, typer.Option(help="Mean rounds that a run may cost.")],
     corpus: Corpus = None,
-    file: Annotated[Path | None, typer.Option(help="Weights made by lab fit.", metavar="FILE.json")] = None,
+    file: Annotated[Path | None, typer.Option(help="Weights made by lab_app fit.", metavar="FILE.json")] = None,
     debug: Debug = False,
 ) -> None:
     """Set the price of a round from your own runs, without labels."""
@@ -63,6 +63,6 @@ def calibrate(
     raise typer.Exit(replaying.calibrate(files, corpus=corpus, rounds=rounds, file=file))
 
 
-def add_to(app: typer.Typer) -> None:
+def register_commands(app: typer.Typer) -> None:
     app.command()(replay)
-    app.add_typer(lab, name="lab")
+    app.add_typer(lab_app, name="lab")

@@ -7,15 +7,15 @@ from dataclasses import asdict
 from pathlib import Path
 
 from suffice.errors import InputError
-from suffice.gates.parse import parse
+from suffice.gates.parse import parse_gate
 from suffice.leads import Embed
-from suffice.meters import MEANING
-from suffice.replay.compare import Row, compare
+from suffice.meters import EMBEDDING_READINGS
+from suffice.replay.compare import GateComparison, compare_gates
 from suffice.replay.episodes import read_corpus, read_episodes
 from suffice.replay.recorded import Episode
 
 # S3's sweep: seven discrete and nine smooth configurations of the exhaustion gate.
-SWEEP = (
+EXHAUSTION_SWEEP = (
     *(f"exhaustion(j={j}, u={u}, p={p})" for j, u, p in ((0.5, 0.3, 2), (0.6, 0.2, 2), (0.6, 0.3, 1), (0.6, 0.3, 2))),
     *(f"exhaustion(j={j}, u={u}, p={p})" for j, u, p in ((0.6, 0.3, 3), (0.7, 0.3, 2), (0.8, 0.5, 2))),
     *(f"exhaustion(j={j}, u={u}, p=1, smooth=0.5)" for j in (0.5, 0.6, 0.7) for u in (0.1, 0.12, 0.15)),
@@ -28,23 +28,23 @@ def replay(
     for path in out:
         if path.suffix.lower() not in (".md", ".json", ".svg", ".png"):
             raise InputError(f"--out {path}: the ending says the format; use one of .md, .json, .svg, .png")
-    gates = [parse(text) for text in (*stops, *(SWEEP if sweep else ()))]
+    gates = [parse_gate(text) for text in (*stops, *(EXHAUSTION_SWEEP if sweep else ()))]
     if not gates:
         raise InputError("Name at least one gate with --stop, or --sweep for the sixteen of the literature")
-    episodes = load(paths, corpus)
+    episodes = load_episodes(paths, corpus)
     needs = frozenset[str]().union(*(gate.needs for gate in gates))
-    rows = compare(episodes, gates, embed=None if needs.isdisjoint(MEANING) else _embed())
+    rows = compare_gates(episodes, gates, embed=None if needs.isdisjoint(EMBEDDING_READINGS) else _open_embed())
     for path in out:
-        _write(rows, path)
-    print(as_object(rows) if as_json else table(rows))
+        _write_comparison(rows, path)
+    print(to_json(rows) if as_json else format_table(rows))
     return 0
 
 
 def fit(paths: Sequence[Path], *, corpus: Path | None, price: float, out: Path) -> int:
     """Fit the default gate; ``out`` is what ``worth(file='…')`` reads."""
-    from suffice.lab.fit import fit as fitted
+    from suffice.lab.fit import fit_worth as fitted
 
-    episodes = load(paths, corpus)
+    episodes = load_episodes(paths, corpus)
     weights = {**fitted(episodes, price), "episodes": len(episodes), "files": [path.name for path in paths]}
     try:
         out.write_text(json.dumps(weights, indent=1) + "\n", encoding="utf-8")
@@ -56,10 +56,10 @@ def fit(paths: Sequence[Path], *, corpus: Path | None, price: float, out: Path) 
 
 def calibrate(paths: Sequence[Path], *, corpus: Path | None, rounds: float, file: Path | None) -> int:
     """The price that makes the default gate spend this many rounds on average on these runs."""
-    from suffice.lab.fit import calibrate as calibrated
+    from suffice.lab.fit import calibrate_price as calibrated
 
     try:
-        price = calibrated(load(paths, corpus), rounds, None if file is None else str(file))
+        price = calibrated(load_episodes(paths, corpus), rounds, None if file is None else str(file))
     except (OSError, KeyError, TypeError, ValueError, AttributeError) as error:
         raise InputError(f"The weights {file} cannot be read: {error}; make them with: suffice lab fit") from error
     shown = f"{price:.4g}"
@@ -68,16 +68,16 @@ def calibrate(paths: Sequence[Path], *, corpus: Path | None, rounds: float, file
     return 0
 
 
-def load(paths: Sequence[Path], corpus: Path | None) -> list[Episode]:
+def load_episodes(paths: Sequence[Path], corpus: Path | None) -> list[Episode]:
     texts = read_corpus(corpus) if corpus is not None else None
     return [episode for path in paths for episode in read_episodes(path, texts)]
 
 
-def as_object(rows: Sequence[Row]) -> str:
+def to_json(rows: Sequence[GateComparison]) -> str:
     return json.dumps({"gates": [asdict(row) for row in rows]}, ensure_ascii=False)
 
 
-def table(rows: Sequence[Row]) -> str:
+def format_table(rows: Sequence[GateComparison]) -> str:
     """The rows as a Markdown table, lift in points of recall."""
     head = "| gate | rounds | tokens | recall | all gold | answer F1 | fired | abstained | lift | 95 % | gap closed |"
     lines = [head, "|---|" + "--:|" * 10]
@@ -86,45 +86,45 @@ def table(rows: Sequence[Row]) -> str:
         cells = [
             f"`{row.gate}`".replace("|", "\\|"),
             f"{row.mean_rounds:.2f}",
-            _number(row.mean_tokens, ",.0f"),
-            _number(row.recall, ".3f"),
-            _number(row.all_gold, ".3f"),
-            _number(row.answer_f1, ".3f"),
-            _number(row.fire_rate, ".0%"),
+            _format_number(row.mean_tokens, ",.0f"),
+            _format_number(row.recall, ".3f"),
+            _format_number(row.all_gold, ".3f"),
+            _format_number(row.answer_f1, ".3f"),
+            _format_number(row.fire_rate, ".0%"),
             str(row.abstained),
-            _number(None if row.lift is None else 100 * row.lift, "+.1f"),
+            _format_number(None if row.lift is None else 100 * row.lift, "+.1f"),
             interval,
-            _number(row.gap_closed, ".0%"),
+            _format_number(row.gap_closed, ".0%"),
         ]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 
-def _write(rows: Sequence[Row], path: Path) -> None:
+def _write_comparison(rows: Sequence[GateComparison], path: Path) -> None:
     if path.suffix.lower() in (".svg", ".png"):
-        from suffice.lab.pareto import draw
+        from suffice.lab.pareto import draw_pareto_chart
 
-        draw(rows, path)
+        draw_pareto_chart(rows, path)
         return
-    text = as_object(rows) if path.suffix.lower() == ".json" else table(rows)
+    text = to_json(rows) if path.suffix.lower() == ".json" else format_table(rows)
     try:
         path.write_text(text + "\n", encoding="utf-8")
     except OSError as error:
         raise InputError(f"--out {path} cannot be written: {error.strerror}") from error
 
 
-def _number(value: float | None, how: str) -> str:
+def _format_number(value: float | None, how: str) -> str:
     return "–" if value is None else format(value, how)
 
 
-def _embed() -> Embed:
+def _open_embed() -> Embed:
     from suffice import settings
-    from suffice.models.embeddings.choose import embedder
-    from suffice.search.vectors import Vectors
+    from suffice.models.embeddings.choose import choose_embedder
+    from suffice.search.vectors import EmbeddingCache
 
     config = settings.load()
-    return Vectors(embedder(config, _tell), config.cache_dir, _tell).get
+    return EmbeddingCache(choose_embedder(config, _print_notice), config.cache_dir, _print_notice).embed
 
 
-def _tell(message: str) -> None:
+def _print_notice(message: str) -> None:
     print(f"suffice: {message}", file=sys.stderr)

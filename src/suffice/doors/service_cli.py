@@ -6,19 +6,19 @@ from typing import Annotated
 import typer
 
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
-Served = Annotated[
+CollectionsOption = Annotated[
     list[str] | None,
     typer.Option("--docs", help="A collection that requests may search; may be repeated.", metavar="NAME=PATH|PATH"),
 ]
-AtOnce = Annotated[int, typer.Option(help="Runs that this process works on at once.", min=1)]
-ForOne = Annotated[int, typer.Option(help="Runs of one user that are worked on at once.", min=1)]
-Overall = Annotated[int | None, typer.Option(help="Runs that all workers together work on at once.", min=1)]
+RunsOption = Annotated[int, typer.Option(help="Runs that this process works on at once.", min=1)]
+RunsPerUserOption = Annotated[int, typer.Option(help="Runs of one user that are worked on at once.", min=1)]
+RunsOverallOption = Annotated[int | None, typer.Option(help="Runs that all workers together work on at once.", min=1)]
 
 
 def serve(
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="The port to listen on.", min=0, max=65535)] = 8080,
-    docs: Served = None,
+    docs: CollectionsOption = None,
     model: Annotated[
         list[str] | None,
         typer.Option(help="A model that requests may name; may be repeated, the first is the default.", metavar="NAME"),
@@ -27,37 +27,37 @@ def serve(
     orders_only: Annotated[
         bool, typer.Option("--orders-only", help="Leave the work to: suffice worker (on the same Postgres).")
     ] = False,
-    runs: AtOnce = 32,
-    runs_per_user: ForOne = 8,
-    runs_overall: Overall = None,
+    runs: RunsOption = 32,
+    runs_per_user: RunsPerUserOption = 8,
+    runs_overall: RunsOverallOption = None,
     debug: Debug = False,
 ) -> None:
     """Answer over HTTP: durable runs, watched live, for several people."""
     from suffice.doors import serving
-    from suffice.jobs.worker import Limits
+    from suffice.jobs.worker import ConcurrencyLimits
 
-    limits = Limits(runs, runs_per_user, runs_overall)
-    raise typer.Exit(serving.serve(host, port, docs or [], model or [], limits, web=web, takes=not orders_only))
+    limits = ConcurrencyLimits(runs, runs_per_user, runs_overall)
+    raise typer.Exit(serving.serve(host, port, docs or [], model or [], limits, web=web, takes_jobs=not orders_only))
 
 
 def worker(
-    docs: Served = None,
-    runs: AtOnce = 32,
-    runs_per_user: ForOne = 8,
-    runs_overall: Overall = None,
+    docs: CollectionsOption = None,
+    runs: RunsOption = 32,
+    runs_per_user: RunsPerUserOption = 8,
+    runs_overall: RunsOverallOption = None,
     debug: Debug = False,
 ) -> None:
     """Work on the runs of a service that shares this worker's database."""
     from suffice.doors import serving
-    from suffice.jobs.worker import Limits
+    from suffice.jobs.worker import ConcurrencyLimits
 
-    raise typer.Exit(serving.work(docs or [], Limits(runs, runs_per_user, runs_overall)))
-
-
-keys = typer.Typer(help="Who may use the service, and how much.", no_args_is_help=True)
+    raise typer.Exit(serving.run_worker(docs or [], ConcurrencyLimits(runs, runs_per_user, runs_overall)))
 
 
-@keys.command()
+keys_app = typer.Typer(help="Who may use the service, and how much.", no_args_is_help=True)
+
+
+@keys_app.command()
 def create(
     name: Annotated[str, typer.Argument(help="Who or what will use it.", metavar="NAME")],
     active: Annotated[int, typer.Option(help="Runs queued or under way at once.", min=1)] = 20,
@@ -67,34 +67,34 @@ def create(
 ) -> None:
     """Make a key. It is shown once: only a digest of it is kept."""
     from suffice.doors import keeping
-    from suffice.jobs.keys import Allowance
+    from suffice.jobs.keys import Quota
 
-    raise typer.Exit(keeping.create(name, Allowance(active, per_minute, max_cost)))
+    raise typer.Exit(keeping.create_key(name, Quota(active, per_minute, max_cost)))
 
 
-@keys.command(name="list")
-def listed(debug: Debug = False) -> None:
+@keys_app.command(name="list")
+def list_keys(debug: Debug = False) -> None:
     """Show the keys there are."""
     from suffice.doors import keeping
 
-    raise typer.Exit(keeping.listed())
+    raise typer.Exit(keeping.list_keys())
 
 
-@keys.command()
+@keys_app.command()
 def revoke(
-    key: Annotated[str, typer.Argument(help="Its id, as shown by: suffice keys list", metavar="ID")],
+    key: Annotated[str, typer.Argument(help="Its id, as shown by: suffice keys_app list", metavar="ID")],
     debug: Debug = False,
 ) -> None:
     """Refuse a key from now on."""
     from suffice.doors import keeping
 
-    raise typer.Exit(keeping.revoke(key))
+    raise typer.Exit(keeping.revoke_key(key))
 
 
 def resume(
     run: Annotated[
         str | None,
-        typer.Argument(help="A run that was interrupted or killed; without it they are listed.", metavar="RUN"),
+        typer.Argument(help="A run that was interrupted or killed; without it they are list_keys.", metavar="RUN"),
     ] = None,
     out: Annotated[
         list[Path] | None, typer.Option(help="Write the report to FILE.md, .html or .json.", metavar="FILE")
@@ -107,12 +107,12 @@ def resume(
     """Go on with a run that was interrupted; nothing is paid for twice."""
     from suffice.doors import asking
 
-    shown = asking.Shown(out or [], trace, as_json, quiet)
-    raise typer.Exit(asking.left() if run is None else asking.resume(run, shown))
+    shown = asking.OutputOptions(out or [], trace, as_json, quiet)
+    raise typer.Exit(asking.print_unfinished() if run is None else asking.resume(run, shown))
 
 
-def add_to(app: typer.Typer) -> None:
+def register_commands(app: typer.Typer) -> None:
     app.command()(resume)
-    app.add_typer(keys, name="keys")
+    app.add_typer(keys_app, name="keys")
     app.command()(serve)
     app.command()(worker)

@@ -10,47 +10,54 @@ from suffice import settings
 from suffice.doors.terminal import Terminal
 from suffice.errors import InputError
 from suffice.jobs import database, orders
-from suffice.jobs.watch import configure
-from suffice.jobs.worker import Limits, Worker
+from suffice.jobs.watch import configure_logging
+from suffice.jobs.worker import ConcurrencyLimits, Worker
 
 
 def serve(
-    host: str, port: int, docs: Sequence[str], models: Sequence[str], limits: Limits, *, web: bool, takes: bool
+    host: str,
+    port: int,
+    docs: Sequence[str],
+    models: Sequence[str],
+    limits: ConcurrencyLimits,
+    *,
+    web: bool,
+    takes_jobs: bool,
 ) -> int:
     """Serve until told to end; runs under way go on with the next worker."""
-    from suffice.doors.http.app import application
-    from suffice.doors.http.connection import listen, serving
+    from suffice.doors.http.app import create_app
+    from suffice.doors.http.connection import build_http_server, open_socket
     from suffice.doors.http.context import Service
-    from suffice.models.choose import choose
+    from suffice.models.choose import choose_model
 
     config = settings.load()
     terminal = Terminal(quiet=False)
-    configure()
-    if not takes and not config.database_url:
+    configure_logging()
+    if not takes_jobs and not config.database_url:
         raise InputError("--orders-only needs workers on the same database: set SUFFICE_DATABASE_URL=postgresql://…")
-    url = database.address(config.database_url, config.data_dir)
-    worker = Worker(url, orders.collections(docs), limits=limits, takes=takes, watched=True)
-    needs_key = worker.keys.required()
-    if not needs_key and not loopback(host):
+    url = database.database_url(config.database_url, config.data_dir)
+    worker = Worker(url, orders.parse_collections(docs), limits=limits, takes_jobs=takes_jobs, has_telemetry=True)
+    needs_key = worker.api_keys.has_any()
+    if not needs_key and not is_loopback(host):
         raise InputError(
             f"{host} can be reached from outside, and there are no keys yet; make one with: suffice keys create NAME"
         )
-    listening = listen(host, port)
+    listening = open_socket(host, port)
     usual = models[0] if models else None
-    choose(usual, config, terminal.say)  # Where documents go is said before the first call.
-    app = application(Service(worker, usual, tuple(dict.fromkeys((*models, "extractive"))), web, not needs_key))
+    choose_model(usual, config, terminal.say)  # Where documents go is said before the first call.
+    app = create_app(Service(worker, usual, tuple(dict.fromkeys((*models, "extractive"))), web, not needs_key))
     shown = f"[{host}]" if ":" in host else host
     terminal.say(f"suffice listens on http://{shown}:{listening.getsockname()[1]}")
-    terminal.say(f"Collections: {', '.join(worker.offered) or 'none (start with --docs NAME=PATH)'}.")
+    terminal.say(f"Collections: {', '.join(worker.collections) or 'none (start with --docs NAME=PATH)'}.")
     if not needs_key:
         terminal.say("No keys: whoever is on this machine can use it. suffice keys create NAME changes that.")
-    server = serving(app)
+    server = build_http_server(app)
     with suppress(KeyboardInterrupt):  # uvicorn has closed everything by then.
         server.run(sockets=[listening])
     return 0 if server.started else 1
 
 
-def work(docs: Sequence[str], limits: Limits) -> int:
+def run_worker(docs: Sequence[str], limits: ConcurrencyLimits) -> int:
     """Take runs from the queue that a service on the same database fills."""
     config = settings.load()
     if not config.database_url:
@@ -58,9 +65,12 @@ def work(docs: Sequence[str], limits: Limits) -> int:
             "A worker shares a database with the service: set SUFFICE_DATABASE_URL=postgresql://… for both; "
             "alone, suffice serve works on its runs itself"
         )
-    configure()
+    configure_logging()
     worker = Worker(
-        database.address(config.database_url, config.data_dir), orders.collections(docs), limits=limits, watched=True
+        database.database_url(config.database_url, config.data_dir),
+        orders.parse_collections(docs),
+        limits=limits,
+        has_telemetry=True,
     )
     terminal = Terminal(quiet=False)
 
@@ -69,7 +79,9 @@ def work(docs: Sequence[str], limits: Limits) -> int:
         for number in (signal.SIGINT, signal.SIGTERM):
             asyncio.get_running_loop().add_signal_handler(number, ended.set)
         await worker.start()
-        terminal.say(f"Worker {worker.roster.id} takes runs; collections: {', '.join(worker.offered) or 'none'}.")
+        terminal.say(
+            f"Worker {worker.heartbeats.id} takes runs; collections: {', '.join(worker.collections) or 'none'}."
+        )
         await ended.wait()
         await worker.stop()
 
@@ -77,7 +89,7 @@ def work(docs: Sequence[str], limits: Limits) -> int:
     return 0
 
 
-def loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
     """Whether only this machine can reach the host."""
     if host == "localhost":
         return True

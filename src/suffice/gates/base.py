@@ -37,26 +37,26 @@ class Gate(ABC):
         """The verdict after the last of ``readings`` (one mapping a round). ``seed`` identifies the run."""
 
     def __or__(self, other: "Gate") -> "Gate":
-        return AnyOf((*_flat(self, AnyOf), *_flat(other, AnyOf)))
+        return AnyOf((*_flatten(self, AnyOf), *_flatten(other, AnyOf)))
 
     def __and__(self, other: "Gate") -> "Gate":
-        return AllOf((*_flat(self, AllOf), *_flat(other, AllOf)))
+        return AllOf((*_flatten(self, AllOf), *_flatten(other, AllOf)))
 
     def after(self, n: int) -> "Gate":
         """Silent for the first ``n`` rounds."""
-        return After(self, n)
+        return AfterGate(self, n)
 
     def patience(self, p: int) -> "Gate":
         """Stops only when the gate says so for ``p`` rounds running."""
-        return Patience(self, p)
+        return PatienceGate(self, p)
 
     def epsilon(self, e: float) -> "Gate":
         """With probability ``e`` a stop is ignored for this round; drawn from run and round, so a replay draws the same."""
-        return Epsilon(self, e)
+        return EpsilonGate(self, e)
 
     def floor(self, chars: int) -> "Gate":
         """A stop with fewer characters of evidence than this is put off once, for one further round that is not judged."""
-        return Floor(self, chars)
+        return FloorGate(self, chars)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Gate) and str(self) == str(other)
@@ -68,21 +68,23 @@ class Gate(ABC):
         return f"<gate {self}>"
 
 
-class Composed(Gate):
+class CompositeGate(Gate):
     """What ``|`` and ``&`` have in common."""
 
-    sign = ""
+    operator = ""
 
     def __init__(self, parts: tuple[Gate, ...]) -> None:
         self.parts = parts
         self.needs = frozenset[str]().union(*(part.needs for part in parts))
-        self._text = f" {self.sign} ".join(f"({part})" if isinstance(part, Composed) else str(part) for part in parts)
+        self._text = f" {self.operator} ".join(
+            f"({part})" if isinstance(part, CompositeGate) else str(part) for part in parts
+        )
 
     def __str__(self) -> str:
         return self._text
 
 
-class AnyOf(Composed):
+class AnyOf(CompositeGate):
     """``a | b``: stops when one part stops; the first firing part from the left names the stop."""
 
     sign = "|"
@@ -99,7 +101,7 @@ class AnyOf(Composed):
         return Verdict(str(self), None if unknown else False, parts=leaves)
 
 
-class AllOf(Composed):
+class AllOf(CompositeGate):
     """``a & b``: stops when all parts stop; the part that became true last names the stop."""
 
     sign = "&"
@@ -111,15 +113,15 @@ class AllOf(Composed):
             return Verdict(str(self), False, parts=leaves)
         if any(verdict.stop is None for verdict in verdicts):
             return Verdict(str(self), None, parts=leaves)
-        since = [_true_since(part, readings, seed) for part in self.parts]
+        since = [_find_stop_start(part, readings, seed) for part in self.parts]
         last = max(range(len(since)), key=lambda i: (since[i], i))
         # A conjunction promises no more than its weakest part.
-        promise = min((verdict.promise for verdict in verdicts), key=_STRENGTH.index)
+        promise = min((verdict.promise for verdict in verdicts), key=_PROMISE_STRENGTH.index)
         named = verdicts[last]
         return Verdict(named.gate, True, named.reason, named.because, named.signals, promise, leaves)
 
 
-class Wrapped(Gate):
+class GateWrapper(Gate):
     """A gate that changes when another gate may speak."""
 
     method = ""
@@ -131,17 +133,17 @@ class Wrapped(Gate):
         self.promise = inner.promise
 
     def __str__(self) -> str:
-        inner = f"({self.inner})" if isinstance(self.inner, Composed) else str(self.inner)
-        return f"{inner}.{self.method}({number(self.value)})"
+        inner = f"({self.inner})" if isinstance(self.inner, CompositeGate) else str(self.inner)
+        return f"{inner}.{self.method}({format_number(self.value)})"
 
-    def _speak(self, verdict: Verdict, stop: bool | None, because: str) -> Verdict:
+    def _wrap_verdict(self, verdict: Verdict, stop: bool | None, because: str) -> Verdict:
         """This gate's verdict, given the inner one: the inner's leaves are renamed where there is only one."""
         reason = verdict.reason if stop else ""
         parts = verdict.parts
         return Verdict(str(self), stop, reason, because or verdict.because, verdict.signals, verdict.promise, parts)
 
 
-class After(Wrapped):
+class AfterGate(GateWrapper):
     method = "after"
 
     def __init__(self, inner: Gate, n: int) -> None:
@@ -152,11 +154,11 @@ class After(Wrapped):
     def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
         verdict = self.inner.judge(readings, seed)
         if len(readings) <= self.value:
-            return self._speak(verdict, False, f"silent until round {self.value:g} is over")
-        return self._speak(verdict, verdict.stop, "")
+            return self._wrap_verdict(verdict, False, f"silent until round {self.value:g} is over")
+        return self._wrap_verdict(verdict, verdict.stop, "")
 
 
-class Patience(Wrapped):
+class PatienceGate(GateWrapper):
     method = "patience"
 
     def __init__(self, inner: Gate, p: int) -> None:
@@ -167,15 +169,15 @@ class Patience(Wrapped):
     def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
         verdict = self.inner.judge(readings, seed)
         if not verdict.stop or self.value == 1:
-            return self._speak(verdict, verdict.stop, "")
+            return self._wrap_verdict(verdict, verdict.stop, "")
         for back in range(1, int(self.value)):
-            earlier = self.inner.judge(_prefix(readings, back), seed) if back < len(readings) else None
+            earlier = self.inner.judge(_drop_last(readings, back), seed) if back < len(readings) else None
             if earlier is None or not earlier.stop:
-                return self._speak(verdict, False, f"{verdict.because}; {back} of {self.value:g} rounds running")
-        return self._speak(verdict, True, f"{verdict.because}; {self.value:g} rounds running")
+                return self._wrap_verdict(verdict, False, f"{verdict.because}; {back} of {self.value:g} rounds running")
+        return self._wrap_verdict(verdict, True, f"{verdict.because}; {self.value:g} rounds running")
 
 
-class Epsilon(Wrapped):
+class EpsilonGate(GateWrapper):
     method = "epsilon"
 
     def __init__(self, inner: Gate, e: float) -> None:
@@ -186,11 +188,11 @@ class Epsilon(Wrapped):
     def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
         verdict = self.inner.judge(readings, seed)
         if verdict.stop and Random(f"{seed}:{len(readings)}:{self.inner}").random() < self.value:
-            return self._speak(verdict, False, f"{verdict.because}; ignored by chance (ε = {self.value:g})")
-        return self._speak(verdict, verdict.stop, "")
+            return self._wrap_verdict(verdict, False, f"{verdict.because}; ignored by chance (ε = {self.value:g})")
+        return self._wrap_verdict(verdict, verdict.stop, "")
 
 
-class Floor(Wrapped):
+class FloorGate(GateWrapper):
     """S2's quality floor, inside the one loop: a stop with too little text gathered is put off exactly once.
 
     The round that would have been refused is kept (with so little at hand nothing is worth refusing), one further round is
@@ -207,27 +209,29 @@ class Floor(Wrapped):
         self.needs = inner.needs | {self.reading, "spend.rounds"}
 
     def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
-        before = _prefix(readings, 1)
+        before = _drop_last(readings, 1)
         verdict = self.inner.judge(before, seed) if len(before) else None
-        if verdict is not None and self._short(verdict, before):
+        if verdict is not None and self._is_below_floor(verdict, before):
             # What was spent is known only once a round has been accepted: until then this one is not judged.
             if "spend.rounds" not in readings[-1]:
                 return Verdict(str(self), False, because="the one further search under the floor is not judged")
-            return self._speak(verdict, True, f"{verdict.because}; one further search followed, the text being short")
+            return self._wrap_verdict(
+                verdict, True, f"{verdict.because}; one further search followed, the text being short"
+            )
         verdict = self.inner.judge(readings, seed)
-        if not self._short(verdict, readings):
-            return self._speak(verdict, verdict.stop, "")
+        if not self._is_below_floor(verdict, readings):
+            return self._wrap_verdict(verdict, verdict.stop, "")
         chars = readings[-1][self.reading]
         because = f"{verdict.because}; put off once: only {chars:g} of {self.value:g} characters"
         held = Verdict(str(self), False, "", because, {**verdict.signals, self.reading: (chars, self.value)})
         return replace(held, parts=(*verdict.parts, held)) if verdict.parts else held
 
-    def _short(self, verdict: Verdict, readings: Sequence[Readings]) -> bool:
+    def _is_below_floor(self, verdict: Verdict, readings: Sequence[Readings]) -> bool:
         chars = readings[-1].get(self.reading) if readings else None
         return bool(verdict.stop) and chars is not None and chars < self.value
 
 
-class _Prefix(Sequence[Readings]):
+class _PrefixView(Sequence[Readings]):
     """All but the last ``back`` rounds, without copying them."""
 
     def __init__(self, readings: Sequence[Readings], back: int) -> None:
@@ -246,25 +250,25 @@ class _Prefix(Sequence[Readings]):
         return self._readings[index]
 
 
-def number(value: float) -> str:
+def format_number(value: float) -> str:
     """The shortest text that reads back as the same number: 2.0 as 2, 0.15 as 0.15."""
     return f"{value:g}" if float(f"{value:g}") == value else repr(value)
 
 
-def _prefix(readings: Sequence[Readings], back: int) -> Sequence[Readings]:
-    return _Prefix(readings, back)
+def _drop_last(readings: Sequence[Readings], back: int) -> Sequence[Readings]:
+    return _PrefixView(readings, back)
 
 
-_STRENGTH: tuple[Promise, ...] = ("heuristic", "estimate", "guarantee")
+_PROMISE_STRENGTH: tuple[Promise, ...] = ("heuristic", "estimate", "guarantee")
 
 
-def _flat(gate: Gate, kind: type[Composed]) -> tuple[Gate, ...]:
+def _flatten(gate: Gate, kind: type[CompositeGate]) -> tuple[Gate, ...]:
     return gate.parts if isinstance(gate, kind) and type(gate) is kind else (gate,)
 
 
-def _true_since(gate: Gate, readings: Sequence[Readings], seed: int) -> int:
+def _find_stop_start(gate: Gate, readings: Sequence[Readings], seed: int) -> int:
     """The round from which on the gate has been saying stop without a break."""
     back = 0
-    while back + 1 < len(readings) and gate.judge(_prefix(readings, back + 1), seed).stop:
+    while back + 1 < len(readings) and gate.judge(_drop_last(readings, back + 1), seed).stop:
         back += 1
     return len(readings) - back

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from suffice.gates.base import Dial
-from suffice.gates.leaf import Leaf
+from suffice.gates.leaf import LeafGate
 from suffice.types import Readings, Verdict
 
-_ENDINGS = {
+_STOP_REASONS = {
     "rounds": "budget_rounds",
     "queries": "budget_queries",
     "tokens": "budget_tokens",
@@ -15,7 +15,7 @@ _ENDINGS = {
 }
 
 
-class budget(Leaf):
+class budget(LeafGate):
     """Stop when a bound is reached. The bound that is reached first, in this order, names the stop."""
 
     dials = (Dial("rounds", 1, 20, 1, 5),)
@@ -42,12 +42,12 @@ class budget(Leaf):
         for name in self.bounds:
             spent, bound = signals[f"spend.{name}"]
             if spent is not None and spent >= bound:
-                return self.verdict(True, _ENDINGS[name], f"{spent:g} of {bound:g} {name} spent", signals)
+                return self.make_verdict(True, _STOP_REASONS[name], f"{spent:g} of {bound:g} {name} spent", signals)
         # A spend that nobody measured (a price that is not known) bounds nothing, but it is no reason to say "unknown".
-        return self.verdict(False, because="within the budget", signals=signals)
+        return self.make_verdict(False, because="within the budget", signals=signals)
 
 
-class fixed(Leaf):
+class fixed(LeafGate):
     """Stop after round ``k``, whatever was found: the baseline every other gate has to beat."""
 
     needs = frozenset({"spend.rounds"})
@@ -60,10 +60,10 @@ class fixed(Leaf):
         self.k = int(k)
 
     def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
-        return self.at_least("spend.rounds", readings, self.k, "budget_rounds", f"{self.k} rounds were wanted")
+        return self.judge_at_least("spend.rounds", readings, self.k, "budget_rounds", f"{self.k} rounds were wanted")
 
 
-class sufficiency(Leaf):
+class sufficiency(LeafGate):
     """Stop when the model judges the evidence sufficient with probability ``p`` or more."""
 
     needs = frozenset({"sufficiency.model"})
@@ -76,4 +76,6 @@ class sufficiency(Leaf):
         self.p = p
 
     def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
-        return self.at_least("sufficiency.model", readings, self.p, "sufficient", "the evidence was judged sufficient")
+        return self.judge_at_least(
+            "sufficiency.model", readings, self.p, "sufficient", "the evidence was judged sufficient"
+        )

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from suffice.gates.base import Gate, Wrapped
+from suffice.gates.base import Gate, GateWrapper
 from suffice.types import Readings, Verdict
 
 
-class GapAware(Wrapped):
+class GapAwareGate(GateWrapper):
     """``g.gap_aware(n)``: a stop does not count while more than ``n`` questions are open, unless search is exhausted or the
     budget spent. Without open questions on record nothing is held back."""
 
@@ -28,12 +28,12 @@ class GapAware(Wrapped):
         ends = {leaf.reason for leaf in verdict.leaves if leaf.stop}
         final = "exhausted" in ends or any(reason.startswith("budget_") for reason in ends)
         if not verdict.stop or still <= self.value or final:
-            return self._speak(verdict, verdict.stop, "")
+            return self._wrap_verdict(verdict, verdict.stop, "")
         because = f"{verdict.because}; held back: {still:g} needed questions are open"
-        return _held(self, verdict, because, {self.reading: (still, self.value + 1)})
+        return _hold_back(self, verdict, because, {self.reading: (still, self.value + 1)})
 
 
-class Resample(Wrapped):
+class ResampleGate(GateWrapper):
     """``g.resample(n)``: when a stagnation begins, an exhausted stop is put off for ``n`` rounds, in which the strategy asks
     what it has not tried. If that brings nothing either, the stop counts."""
 
@@ -47,17 +47,17 @@ class Resample(Wrapped):
     def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
         verdict = self.inner.judge(readings, seed)
         if not verdict.stop or verdict.reason != "exhausted":
-            return self._speak(verdict, verdict.stop, "")
+            return self._wrap_verdict(verdict, verdict.stop, "")
         running = 1
         while running <= self.value and running < len(readings):
             if self.inner.judge(readings[: len(readings) - running], seed).reason != "exhausted":
                 break
             running += 1
         if running > self.value:
-            return self._speak(verdict, True, f"{verdict.because}; another try brought nothing either")
-        return _held(self, verdict, f"{verdict.because}; put off for another try", {})
+            return self._wrap_verdict(verdict, True, f"{verdict.because}; another try brought nothing either")
+        return _hold_back(self, verdict, f"{verdict.because}; put off for another try", {})
 
 
-def _held(gate: Gate, verdict: Verdict, because: str, signals: dict[str, tuple[float | None, float]]) -> Verdict:
+def _hold_back(gate: Gate, verdict: Verdict, because: str, signals: dict[str, tuple[float | None, float]]) -> Verdict:
     held = Verdict(str(gate), False, "", because, {**verdict.signals, **signals})
     return replace(held, parts=(*verdict.parts, held)) if verdict.parts else held

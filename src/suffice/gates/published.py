@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from math import ceil, log, log1p
 
 from suffice.gates.base import Dial
-from suffice.gates.leaf import Leaf
+from suffice.gates.leaf import LeafGate
 from suffice.measure.recall import p_recall_below
 from suffice.types import Promise, Readings, Verdict
 
@@ -17,7 +17,7 @@ from suffice.types import Promise, Readings, Verdict
 SATURATION_THRESHOLDS = {"words": 3.0, "embedding": 3.0, "model": 3.0}
 
 
-class saturation(Leaf):
+class saturation(LeafGate):
     """Stop when a round's results are no longer new. Judged before the round may change the belief."""
 
     dials = (Dial("threshold", 0, 10, 0.5, 3),)
@@ -35,10 +35,12 @@ class saturation(Leaf):
         self.needs = frozenset({self.reading})
 
     def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
-        return self.below(self.reading, readings, self.threshold, "saturated", "the results hardly bring anything new")
+        return self.judge_below(
+            self.reading, readings, self.threshold, "saturated", "the results hardly bring anything new"
+        )
 
 
-class exhaustion(Leaf):
+class exhaustion(LeafGate):
     """Stop when alike queries keep bringing back passages that were seen: J ≥ j and UPR ≤ u for p rounds running.
 
     ``smooth`` (0–1) judges exponential moving averages instead: x̄ₜ = smooth·xₜ + (1 − smooth)·x̄ₜ₋₁.
@@ -72,19 +74,19 @@ class exhaustion(Leaf):
         # "Stagnated" may be unknown for a round; one round that is known not to stagnate settles it.
         known: list[bool | None] = []
         for back in range(min(self.p, len(readings))):
-            j, u = (self._value(name, readings, back) for name in (self.overlap, "overlap.upr"))
+            j, u = (self._read_value(name, readings, back) for name in (self.overlap, "overlap.upr"))
             known.append(None if j is None or u is None else j >= self.j and u <= self.u)
-        j, u = (self._value(name, readings, 0) for name in (self.overlap, "overlap.upr"))
+        j, u = (self._read_value(name, readings, 0) for name in (self.overlap, "overlap.upr"))
         signals = {self.overlap: (j, self.j), "overlap.upr": (u, self.u)}
         if False in known or len(known) < self.p:
-            return self.verdict(False, because="the search is not going in circles", signals=signals)
+            return self.make_verdict(False, because="the search is not going in circles", signals=signals)
         if None in known:
-            return self.verdict(None, because="a search failed, so nothing can be said", signals=signals)
+            return self.make_verdict(None, because="a search failed, so nothing can be said", signals=signals)
         numbers = f"J {j:.2f} ≥ {self.j:g}, new share {u:.2f} ≤ {self.u:g}"
         because = f"alike queries brought back seen passages for {self.p} rounds ({numbers})"
-        return self.verdict(True, "exhausted", because, signals)
+        return self.make_verdict(True, "exhausted", because, signals)
 
-    def _value(self, name: str, readings: Sequence[Readings], back: int) -> float | None:
+    def _read_value(self, name: str, readings: Sequence[Readings], back: int) -> float | None:
         last = len(readings) - 1 - back
         if self.smooth is None:
             return readings[last].get(name)
@@ -100,7 +102,7 @@ class exhaustion(Leaf):
         return average
 
 
-class gain(Leaf):
+class gain(LeafGate):
     """Stop when coverage hardly grows: the mean of the last ``w`` information gains is under ``eps``."""
 
     needs = frozenset({"coverage.gain"})
@@ -124,14 +126,14 @@ class gain(Leaf):
         mean = sum(known) / len(known)
         signals = {"coverage.gain": (mean, self.eps)}
         if len(known) < self.w:
-            return self.verdict(False, because=f"fewer than {self.w} gains so far", signals=signals)
+            return self.make_verdict(False, because=f"fewer than {self.w} gains so far", signals=signals)
         words = f"coverage hardly grew (mean gain of {self.w} rounds {mean:.4g} < {self.eps:g})"
-        return self.verdict(
+        return self.make_verdict(
             mean < self.eps, "diminished", words if mean < self.eps else "coverage still grows", signals
         )
 
 
-class unseen(Leaf):
+class unseen(LeafGate):
     """Stop when the chance that the next hit is new is estimated at ``mass`` or less (Good–Turing)."""
 
     needs = frozenset({"unseen.mass"})
@@ -151,10 +153,10 @@ class unseen(Leaf):
         stop = value <= self.mass
         sign = "≤" if stop else ">"
         because = f"the estimated share of hits still unseen is {value:.2f} {sign} {self.mass:g}"
-        return self.verdict(stop, "saturated", because, {"unseen.mass": (value, self.mass)})
+        return self.make_verdict(stop, "saturated", because, {"unseen.mass": (value, self.mass)})
 
 
-class predicates(Leaf):
+class predicates(LeafGate):
     """Stop when no needed predicate of the belief is open."""
 
     needs = frozenset({"belief.open"})
@@ -163,10 +165,10 @@ class predicates(Leaf):
         super().__init__()
 
     def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
-        return self.below("belief.open", readings, 1, "sufficient", "every needed predicate is resolved")
+        return self.judge_below("belief.open", readings, 1, "sufficient", "every needed predicate is resolved")
 
 
-class judged(Leaf):
+class judged(LeafGate):
     """Stop when a model calls the search exhausted. ``conservative`` is asked to go on in doubt, ``neutral`` is not."""
 
     def __init__(self, style: str = "conservative") -> None:
@@ -177,10 +179,10 @@ class judged(Leaf):
         self.needs = frozenset({self.reading})
 
     def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
-        return self.at_least(self.reading, readings, 1, "exhausted", "the model calls the search exhausted")
+        return self.judge_at_least(self.reading, readings, 1, "exhausted", "the model calls the search exhausted")
 
 
-class recall(Leaf):
+class recall(LeafGate):
     """Stop when a random sample of what was not looked at shows, at this confidence, that recall has reached the target.
 
     It needs the readings ``recall.found``, ``recall.unseen``, ``recall.drawn`` and ``recall.hits`` from whoever draws that
@@ -207,7 +209,7 @@ class recall(Leaf):
         bar = 1 - self.confidence
         if found is None or left is None or drawn is None or hits is None:
             words = "no random sample of the unseen documents was drawn, so recall cannot be tested"
-            return self.verdict(None, because=words, signals={"recall.p": (None, bar)})
+            return self.make_verdict(None, because=words, signals={"recall.p": (None, bar)})
         p = p_recall_below(int(found), int(left), int(drawn), int(hits), self.target)
         because = f"recall below {self.target:g} is {'ruled out' if p < bar else 'not ruled out'} (p = {p:.3g})"
-        return self.verdict(p < bar, "sufficient", because, {"recall.p": (p, bar)})
+        return self.make_verdict(p < bar, "sufficient", because, {"recall.p": (p, bar)})

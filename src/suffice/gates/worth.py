@@ -17,7 +17,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from suffice.gates.base import Dial
-from suffice.gates.leaf import Leaf
+from suffice.gates.leaf import LeafGate
 from suffice.types import Promise, Readings, Verdict
 
 LOGIT_LIMIT = 3.0  # A reader's certainty counts up to 95 %: small models are sure too easily.
@@ -26,7 +26,7 @@ Level = tuple[str, float, Mapping[str, float]]
 
 
 @dataclass(frozen=True, slots=True)
-class Weights:
+class WorthWeights:
     """A fitted model: its levels, richest first, the default price, and what stands in for a missing standout."""
 
     levels: tuple[Level, ...]
@@ -35,7 +35,7 @@ class Weights:
 
 
 @dataclass(frozen=True, slots=True)
-class Chance:
+class GainEstimate:
     """The estimate, the level it came from, and what each signal contributed to its log-odds."""
 
     p: float
@@ -43,12 +43,12 @@ class Chance:
     contributions: Mapping[str, float]
 
 
-def load(path: str | None) -> Weights:
+def load_weights(path: str | None) -> WorthWeights:
     """The shipped weights, or those of a file; a ``ValueError`` says what is wrong with it."""
-    return _shipped() if path is None else _read(Path(path).read_text(encoding="utf-8"))
+    return _load_default_weights() if path is None else _parse_weights(Path(path).read_text(encoding="utf-8"))
 
 
-def signals(readings: Readings, rounds: int, standout: float) -> dict[str, float | None]:
+def extract_signals(readings: Readings, rounds: int, standout: float) -> dict[str, float | None]:
     """The model's inputs from a round's readings."""
     sure = readings.get("sufficiency.model")
     lead = readings.get("worth.standout")
@@ -60,23 +60,23 @@ def signals(readings: Readings, rounds: int, standout: float) -> dict[str, float
         "second_adds": readings.get("worth.second_adds"),
         "standout": standout if lead is None else lead,
         # A bare yes or no is no probability: 0 and 1 say nothing about how sure the reader was.
-        "reader": None if sure is None or not 0 < sure < 1 else _logit(sure),
+        "reader": None if sure is None or not 0 < sure < 1 else _clamp_logit(sure),
     }
 
 
-def chance(readings: Readings, rounds: int, weights: Weights) -> Chance | None:
+def estimate_gain(readings: Readings, rounds: int, weights: WorthWeights) -> GainEstimate | None:
     """P(new evidence in the next round); ``None`` when no level has its signals."""
-    known = signals(readings, rounds, weights.standout)
+    known = extract_signals(readings, rounds, weights.standout)
     for name, bias, weight in weights.levels:
         parts = {signal: known.get(signal) for signal in weight}
         if all(value is not None for value in parts.values()):
             contributions = {signal: weight[signal] * value for signal, value in parts.items() if value is not None}
             z = bias + sum(contributions.values())
-            return Chance(1 / (1 + math.exp(min(-z, 700.0))), name, contributions)
+            return GainEstimate(1 / (1 + math.exp(min(-z, 700.0))), name, contributions)
     return None
 
 
-class worth(Leaf):
+class worth(LeafGate):
     """Stop when the chance of new evidence in the next round is below ``price``."""
 
     needs = frozenset({"worth.pair_cover", "worth.second_adds", "spend.rounds"})
@@ -85,7 +85,7 @@ class worth(Leaf):
 
     def __init__(self, price: float | None = None, file: str | None = None) -> None:
         try:
-            self.weights = load(file)
+            self.weights = load_weights(file)
         except (OSError, KeyError, TypeError, ValueError, AttributeError) as error:
             raise ValueError(f"worth(file={file!r}) cannot be read: {error}; make one with: suffice lab fit") from error
         self.price = self.weights.price if price is None else float(price)
@@ -100,7 +100,7 @@ class worth(Leaf):
         failed = bool(readings) and readings[-1].get("overlap.upr", 0.0) is None
         if not readings or failed or readings[-1].get("spend.rounds") is None:
             return self.abstain("worth.p", self.price)
-        found = chance(readings[-1], len(readings), self.weights)
+        found = estimate_gain(readings[-1], len(readings), self.weights)
         if found is None:
             return self.abstain("worth.p", self.price)
         stop = found.p < self.price
@@ -112,28 +112,28 @@ class worth(Leaf):
             f"the chance that another round brings new evidence is {found.p:.3f} {'<' if stop else '≥'} {self.price:g}"
             f" (log-odds: {weighed or 'none'})"
         )
-        return self.verdict(stop, "diminished", because, {"worth.p": (found.p, self.price)})
+        return self.make_verdict(stop, "diminished", because, {"worth.p": (found.p, self.price)})
 
 
 @cache
-def _shipped() -> Weights:
-    return _read((files("suffice.gates") / "worth.json").read_text(encoding="utf-8"))
+def _load_default_weights() -> WorthWeights:
+    return _parse_weights((files("suffice.gates") / "worth.json").read_text(encoding="utf-8"))
 
 
-def _read(text: str) -> Weights:
+def _parse_weights(text: str) -> WorthWeights:
     data = json.loads(text)
-    levels = [(str(level["name"]), float(level["bias"]), _numbers(level["weights"])) for level in data["levels"]]
+    levels = [(str(level["name"]), float(level["bias"]), _parse_numbers(level["weights"])) for level in data["levels"]]
     if not levels:
         raise ValueError("it has no levels")
-    strange = {signal for _, _, weights in levels for signal in weights} - signals({}, 1, 0.0).keys()
+    strange = {signal for _, _, weights in levels for signal in weights} - extract_signals({}, 1, 0.0).keys()
     if strange:
         raise ValueError(f"there is no signal named {', '.join(sorted(strange))}")
-    return Weights(tuple(levels), float(data["price"]), float(data["standout"]))
+    return WorthWeights(tuple(levels), float(data["price"]), float(data["standout"]))
 
 
-def _numbers(weights: Mapping[str, float]) -> dict[str, float]:
+def _parse_numbers(weights: Mapping[str, float]) -> dict[str, float]:
     return {str(name): float(value) for name, value in weights.items()}
 
 
-def _logit(p: float) -> float:
+def _clamp_logit(p: float) -> float:
     return max(-LOGIT_LIMIT, min(LOGIT_LIMIT, math.log(p / (1 - p))))

@@ -16,70 +16,72 @@ from suffice import errors
 from suffice.errors import InputError, SufficeError
 from suffice.events import Event
 from suffice.jobs import orders
-from suffice.jobs.database import connect, sqlite
-from suffice.jobs.orders import Order
-from suffice.jobs.store import Store
+from suffice.jobs.database import open_engine, sqlite_url
+from suffice.jobs.orders import JobRequest
+from suffice.jobs.store import RunStore
 from suffice.jobs.worker import Worker
-from suffice.pipeline import Setup
+from suffice.pipeline import RunConfig
 from suffice.types import Report
 
-Watch = Callable[[Event], None]
+EventCallback = Callable[[Event], None]
 
 
 @dataclass(frozen=True)
-class Unfinished:
+class UnfinishedRun:
     run: str
     task: str
     created: float
 
 
-def unfinished(data_dir: Path) -> list[Unfinished]:
+def list_unfinished(data_dir: Path) -> list[UnfinishedRun]:
     """The runs that can be taken up, newest first."""
     found = []
     for path in _folder(data_dir).glob("*.sqlite"):
-        kept = _store(path).run(path.stem)
-        found.append(Unfinished(kept.id, orders.loads(kept.order).task, kept.created))
+        kept = _open_store(path).get(path.stem)
+        found.append(UnfinishedRun(kept.id, orders.parse_request(kept.request).task, kept.created))
     return sorted(found, key=lambda left: left.created, reverse=True)
 
 
-def ordered(run: str, data_dir: Path) -> Order:
+def load_request(run: str, data_dir: Path) -> JobRequest:
     """What an unfinished run was ordered as."""
-    path = _path(run, data_dir)
+    path = _run_path(run, data_dir)
     if not path.is_file():
         raise InputError(f"There is no unfinished run {run!r}; suffice resume without a name lists those there are")
-    return orders.loads(_store(path).run(run).order)
+    return orders.parse_request(_open_store(path).get(run).request)
 
 
-async def work(run: str, order: Order, setup: Setup, data_dir: Path, watch: Watch, *, again: bool) -> Report | None:
+async def run_local(
+    run: str, order: JobRequest, setup: RunConfig, data_dir: Path, on_event: EventCallback, *, resume: bool
+) -> Report | None:
     """Work on a run to its end. Interrupted, it gives the report of what was found, and the run can be taken up again."""
 
-    async def prepared(task: str, options: object) -> Setup:
+    async def prepared(task: str, options: object) -> RunConfig:
         return setup
 
-    path = _path(run, data_dir)
-    url = sqlite(path)
+    path = _run_path(run, data_dir)
+    url = sqlite_url(path)
     with _lock(path):
-        worker = Worker(url, takes=False, prepare=prepared)
-        async with _started(worker):
-            kept = worker.store.run(run) if again else worker.store.add(run, "local", order.dumps(), 10, None)
-            report = await worker.here(kept, watch, again=again)
-            ended = worker.store.run(run)
-        if ended.ended:
+        worker = Worker(url, takes_jobs=False, prepare=prepared)
+        async with _running(worker):
+            kept = worker.store.get(run) if resume else worker.store.add(run, "local", order.to_json(), 10, None)
+            report = await worker.run_in_process(kept, on_event, resume=resume)
+            ended = worker.store.get(run)
+        if ended.has_ended:
             for left in path.parent.glob(f"{path.name}*"):
                 left.unlink(missing_ok=True)
         if ended.error is not None:
-            raise _error(**json.loads(ended.error))
+            raise _restore_error(**json.loads(ended.error))
         return report
 
 
-def _error(type: str, message: str, retryable: bool) -> SufficeError:
+def _restore_error(type: str, message: str, retryable: bool) -> SufficeError:
     """A run's error as it was raised, so that it ends the program with its own status."""
     kind: Any = getattr(errors, type, SufficeError)
     return kind(message) if issubclass(kind, SufficeError) else SufficeError(message)
 
 
 @asynccontextmanager
-async def _started(worker: Worker) -> AsyncGenerator[None, None]:
+async def _running(worker: Worker) -> AsyncGenerator[None, None]:
     await worker.start()
     try:
         yield
@@ -102,15 +104,15 @@ def _lock(path: Path) -> Generator[None, None, None]:
             path.with_suffix(".lock").unlink(missing_ok=True)
 
 
-def _store(path: Path) -> Store:
-    return Store(connect(sqlite(path)))
+def _open_store(path: Path) -> RunStore:
+    return RunStore(open_engine(sqlite_url(path)))
 
 
 def _folder(data_dir: Path) -> Path:
     return data_dir / "unfinished"
 
 
-def _path(run: str, data_dir: Path) -> Path:
+def _run_path(run: str, data_dir: Path) -> Path:
     if not run or not all(character.isalnum() or character == "-" for character in run):
         raise InputError(f"{run!r} is not the name of a run; suffice resume without a name lists those there are")
     return _folder(data_dir) / f"{run}.sqlite"

@@ -7,16 +7,16 @@ import sqlalchemy as sa
 
 from suffice.errors import InputError, Unavailable
 
-CONNECTIONS = 8  # That a process holds for its own questions; dbos has as many. A usual Postgres allows 100 in all.
-PATIENCE = 120.0  # Seconds that a question waits for one of them.
+POOL_SIZE = 8  # That a process holds for its own questions; dbos has as many. A usual Postgres allows 100 in all.
+POOL_TIMEOUT = 120.0  # Seconds that a question waits for one of them.
 
-_POSTGRES = ("postgresql", "postgres", "postgresql+psycopg")
+_POSTGRES_DRIVERS = ("postgresql", "postgres", "postgresql+psycopg")
 
-tables = sa.MetaData()
+metadata = sa.MetaData()
 
 runs = sa.Table(
     "suffice_runs",
-    tables,
+    metadata,
     sa.Column("id", sa.String(64), primary_key=True),
     sa.Column("owner", sa.String(64), nullable=False),
     sa.Column("status", sa.String(16), nullable=False, index=True),
@@ -36,7 +36,7 @@ runs = sa.Table(
 
 events = sa.Table(
     "suffice_events",
-    tables,
+    metadata,
     sa.Column("run", sa.String(64), primary_key=True),
     sa.Column("seq", sa.Integer, primary_key=True),
     sa.Column("type", sa.String(32), nullable=False),
@@ -45,7 +45,7 @@ events = sa.Table(
 
 workers = sa.Table(
     "suffice_workers",
-    tables,
+    metadata,
     sa.Column("id", sa.String(64), primary_key=True),
     sa.Column("host", sa.String(255), nullable=False),
     sa.Column("pid", sa.Integer, nullable=False),
@@ -54,7 +54,7 @@ workers = sa.Table(
 
 keys = sa.Table(
     "suffice_keys",
-    tables,
+    metadata,
     sa.Column("id", sa.String(16), primary_key=True),
     sa.Column("name", sa.String(100), nullable=False),
     sa.Column("digest", sa.String(64), nullable=False),
@@ -64,7 +64,7 @@ keys = sa.Table(
 )
 
 
-def sqlite(path: Path) -> str:
+def sqlite_url(path: Path) -> str:
     """The address of an SQLite file; its folder is made."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -75,17 +75,17 @@ def sqlite(path: Path) -> str:
     return f"sqlite:///{path.resolve()}"
 
 
-def address(url: str | None, data_dir: Path) -> str:
+def database_url(url: str | None, data_dir: Path) -> str:
     """What ``SUFFICE_DATABASE_URL`` says, or the file in the data directory."""
     if not url:
-        return sqlite(data_dir / "service.sqlite")
+        return sqlite_url(data_dir / "service.sqlite")
     try:
         parsed = sa.make_url(url)
     except sa.exc.ArgumentError as error:
         raise InputError(
             "SUFFICE_DATABASE_URL is no address; write postgresql://user:password@host/database"
         ) from error
-    if parsed.drivername in _POSTGRES:
+    if parsed.drivername in _POSTGRES_DRIVERS:
         return parsed.set(drivername="postgresql+psycopg").render_as_string(hide_password=False)
     raise InputError(
         f"SUFFICE_DATABASE_URL names {parsed.drivername!r}; use postgresql://…, or unset it for an SQLite file in the data "
@@ -93,17 +93,19 @@ def address(url: str | None, data_dir: Path) -> str:
     )
 
 
-def connect(url: str) -> sa.Engine:
+def open_engine(url: str) -> sa.Engine:
     """An engine with our tables made; writers on SQLite wait for each other instead of failing."""
     postgres = not url.startswith("sqlite")
-    engine = sa.create_engine(url, pool_pre_ping=postgres, pool_size=CONNECTIONS, max_overflow=0, pool_timeout=PATIENCE)
+    engine = sa.create_engine(
+        url, pool_pre_ping=postgres, pool_size=POOL_SIZE, max_overflow=0, pool_timeout=POOL_TIMEOUT
+    )
     if not postgres:
-        sa.event.listen(engine, "connect", _patient)
+        sa.event.listen(engine, "connect", _configure_sqlite)
     try:
         with engine.begin() as connection:
             if postgres:  # Two workers that start at once would otherwise both make the tables.
                 connection.execute(sa.text("SELECT pg_advisory_xact_lock(7823401)"))
-            tables.create_all(connection)
+            metadata.create_all(connection)
     except sa.exc.OperationalError as error:
         engine.dispose()
         where = sa.make_url(url).render_as_string(hide_password=True)
@@ -111,7 +113,7 @@ def connect(url: str) -> sa.Engine:
     return engine
 
 
-def _patient(connection: Any, record: Any) -> None:
+def _configure_sqlite(connection: Any, record: Any) -> None:
     connection.isolation_level = "IMMEDIATE"
     connection.execute("PRAGMA busy_timeout=30000")
     connection.execute("PRAGMA journal_mode=WAL")  # Readers do not wait for the writer.

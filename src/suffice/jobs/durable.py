@@ -6,32 +6,32 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from suffice.asks.base import Ask
+from suffice.asks.base import Prompt
 from suffice.errors import SearchError
-from suffice.jobs.journal import Journal, described, restored
-from suffice.models.base import Model, Reply, Wrapping
-from suffice.pipeline import Setup
-from suffice.search.base import PagesRead, Reader, Search
-from suffice.search.resilience import Listener, nobody, surviving
+from suffice.jobs.journal import Journal, error_from_dict, error_to_dict
+from suffice.models.base import Model, ModelWrapper, Reply
+from suffice.pipeline import RunConfig
+from suffice.search.base import PageBatch, Reader, Search
+from suffice.search.resilience import FailureListener, ignore_failure, make_resilient
 from suffice.types import Failure, Passage, Query, Usage
 
 A = TypeVar("A")
 
 
-class DurableModel(Wrapping):
+class DurableModel(ModelWrapper):
     """Wraps any model: an ask that was answered before a crash is not asked again."""
 
     def __init__(self, model: Model, journal: Journal) -> None:
         super().__init__(model)
         self._journal = journal
 
-    async def __call__(self, ask: Ask[A]) -> Reply[A]:
+    async def __call__(self, prompt: Prompt[A]) -> Reply[A]:
         async def call() -> Any:
-            return msgspec.to_builtins(await self._model(ask))
+            return msgspec.to_builtins(await self._model(prompt))
 
-        found = await self._journal.step(f"ask {ask.role}", [type(ask).__qualname__, ask], call)
+        found = await self._journal.step(f"ask {prompt.role}", [type(prompt).__qualname__, prompt], call)
         return Reply(
-            msgspec.convert(found["answer"], ask.answer),
+            msgspec.convert(found["answer"], prompt.response_type),
             msgspec.convert(found["usage"], Usage),
             msgspec.convert(found["failures"], tuple[Failure, ...]),
         )
@@ -41,28 +41,28 @@ class DurableSearch:
     """Wraps any search: a query that was answered before a crash is not sent again. Attempts that fail and are made again
     belong to the step; ``report`` hears of them when it is over."""
 
-    def __init__(self, search: Search, journal: Journal, report: Listener = nobody) -> None:
+    def __init__(self, search: Search, journal: Journal, report: FailureListener = ignore_failure) -> None:
         self._search = search
         self._journal = journal
         self._report = report
 
-    def reporting(self, report: Listener) -> "DurableSearch":
+    def with_failure_listener(self, report: FailureListener) -> "DurableSearch":
         return DurableSearch(self._search, self._journal, report)
 
     async def __call__(self, query: Query, k: int) -> list[Passage]:
         async def call() -> Any:
             heard: list[Failure] = []
             try:
-                found = await surviving(self._search, heard.append)(query, k)
+                found = await make_resilient(self._search, heard.append)(query, k)
             except SearchError as error:
-                return msgspec.to_builtins({"heard": heard, "error": described(error)})
+                return msgspec.to_builtins({"heard": heard, "error": error_to_dict(error)})
             return msgspec.to_builtins({"heard": heard, "found": found})
 
         outcome = await self._journal.step("search", [query.text, k], call)
         for failure in msgspec.convert(outcome["heard"], list[Failure]):
             self._report(failure)
         if "error" in outcome:
-            raise restored(outcome["error"])
+            raise error_from_dict(outcome["error"])
         return msgspec.convert(outcome["found"], list[Passage])
 
 
@@ -73,18 +73,18 @@ class DurableReader:
         self._reader = reader
         self._journal = journal
 
-    async def __call__(self, found: Sequence[Passage], known: str, seconds: float | None = None) -> PagesRead:
+    async def __call__(self, found: Sequence[Passage], known: str, seconds: float | None = None) -> PageBatch:
         async def call() -> Any:
             return msgspec.to_builtins(await self._reader(found, known, seconds))
 
         asked = [[passage.location for passage in found], known]
-        return msgspec.convert(await self._journal.step("pages", asked, call), PagesRead)
+        return msgspec.convert(await self._journal.step("pages", asked, call), PageBatch)
 
     async def aclose(self) -> None:
         await self._reader.aclose()
 
 
-def durable(setup: Setup, journal: Journal) -> Setup:
+def make_durable(setup: RunConfig, journal: Journal) -> RunConfig:
     """The same run with its calls in the journal and its clock ticking there."""
     return replace(
         setup,

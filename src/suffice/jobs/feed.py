@@ -6,91 +6,91 @@ from collections import Counter, defaultdict
 from collections.abc import AsyncGenerator, AsyncIterator
 from typing import TypeVar
 
-from suffice.jobs.store import Line, Store
+from suffice.jobs.store import RunStore, StoredEvent
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)
 
-POLL = 0.3  # Seconds between looks at the database for a run that another process works on.
-PAGE = 100
-_NO_EVENT_IS_BEHIND = 2**31 - 1
+POLL_SECONDS = 0.3  # Seconds between looks at the database for a run that another process works on.
+PAGE_SIZE = 100
+_AFTER_LAST_EVENT = 2**31 - 1
 
 
-class Feed:
+class EventStream:
     """Whoever appends here wakes whoever follows here. For runs that other processes work on, one look at the database serves
     all followers."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: RunStore) -> None:
         self._store = store
-        self._followed: Counter[str] = Counter()
-        self._news: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
-        self._looking: asyncio.Task[None] | None = None
+        self._follower_counts: Counter[str] = Counter()
+        self._wakeups: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
+        self._poll_task: asyncio.Task[None] | None = None
 
-    async def append(self, run: str, lines: list[Line]) -> None:
-        await asyncio.to_thread(self._store.append, run, lines)
-        self.wake(run)
+    async def append(self, run: str, lines: list[StoredEvent]) -> None:
+        await asyncio.to_thread(self._store.append_events, run, lines)
+        self.notify(run)
 
-    def wake(self, run: str) -> None:
-        news = self._news.pop(run, None)
+    def notify(self, run: str) -> None:
+        news = self._wakeups.pop(run, None)
         if news is not None:
             news.set()
 
     def close(self) -> None:
         """Nobody is told anything more."""
-        if self._looking is not None:
-            self._looking.cancel()
+        if self._poll_task is not None:
+            self._poll_task.cancel()
 
-    async def ended(self, run: str) -> None:
+    async def wait_until_ended(self, run: str) -> None:
         """Wait for the end of a run."""
-        async for _ in self.follow(run, _NO_EVENT_IS_BEHIND):
+        async for _ in self.follow(run, _AFTER_LAST_EVENT):
             pass
 
-    async def follow(self, run: str, after: int = 0) -> AsyncGenerator[Line, None]:
+    async def follow(self, run: str, after: int = 0) -> AsyncGenerator[StoredEvent, None]:
         """Every event behind ``after``; it ends when the run has ended and all was told."""
-        self._followed[run] += 1
-        if self._looking is None or self._looking.done():
-            self._looking = asyncio.ensure_future(self._look())
+        self._follower_counts[run] += 1
+        if self._poll_task is None or self._poll_task.done():
+            self._poll_task = asyncio.ensure_future(self._poll())
         try:
             while True:
-                news = self._news[run]
-                ended = (await asyncio.to_thread(self._store.run, run)).ended
-                lines = await asyncio.to_thread(self._store.read, run, after, PAGE)
+                news = self._wakeups[run]
+                ended = (await asyncio.to_thread(self._store.get, run)).has_ended
+                lines = await asyncio.to_thread(self._store.read_events, run, after, PAGE_SIZE)
                 for line in lines:
                     after = line.seq
                     yield line
-                if len(lines) == PAGE:
+                if len(lines) == PAGE_SIZE:
                     continue
                 if ended:
                     return
                 await news.wait()
         finally:
-            self._followed[run] -= 1
-            if not self._followed[run]:
-                del self._followed[run]
-                self._news.pop(run, None)
+            self._follower_counts[run] -= 1
+            if not self._follower_counts[run]:
+                del self._follower_counts[run]
+                self._wakeups.pop(run, None)
 
-    async def _look(self) -> None:
+    async def _poll(self) -> None:
         """Wake the followers of every run that has moved, until nobody follows any more."""
         known: dict[str, tuple[str, int]] = {}
-        while self._followed:
-            await asyncio.sleep(POLL)
+        while self._follower_counts:
+            await asyncio.sleep(POLL_SECONDS)
             try:
-                heads = await asyncio.to_thread(self._store.heads, list(self._followed))
+                heads = await asyncio.to_thread(self._store.latest_positions, list(self._follower_counts))
             except Exception:  # The database may be away for a while; followers wait.
                 log.warning("The database did not answer when looking for events", exc_info=True)
                 continue
             for run, head in heads.items():
                 if known.get(run) != head:
-                    self.wake(run)
+                    self.notify(run)
             known = heads
 
 
-async def quiet(items: AsyncIterator[T], silence: float) -> AsyncGenerator[T | None, None]:
+async def with_keepalive(items: AsyncIterator[T], interval: float) -> AsyncGenerator[T | None, None]:
     """The items, and ``None`` after every ``silence`` seconds in which none came."""
     waiting = asyncio.ensure_future(anext(items, None))
     try:
         while True:
-            done, _ = await asyncio.wait([waiting], timeout=silence)
+            done, _ = await asyncio.wait([waiting], timeout=interval)
             if not done:
                 yield None
                 continue

@@ -22,15 +22,18 @@ from dbos._context import assert_current_dbos_context
 
 from suffice import errors
 from suffice.errors import CutOff, SufficeError
-from suffice.models.base import expenses, spending
+from suffice.models.base import collect_usage, usage_listener
 from suffice.types import Failure, Usage
 
 Outcome = dict[str, Any]
 
-_CARRIED: dict[str, Any] = {"usage": Usage, "failures": tuple[Failure, ...]}  # By errors, beside plain values.
+_ERROR_ATTRIBUTE_TYPES: dict[str, Any] = {
+    "usage": Usage,
+    "failures": tuple[Failure, ...],
+}  # By errors, beside plain values.
 
 
-class Suspended(BaseException):
+class RunSuspended(BaseException):
     """The process lets go of the run; whoever picks it up goes on. No error, so nothing may record it as one."""
 
 
@@ -41,26 +44,26 @@ class Journal:
         self,
         recorded: Mapping[str, Outcome],
         *,
-        stopped: Callable[[], Awaitable[bool]],
-        suspended: Callable[[], bool],
+        is_cancelled: Callable[[], Awaitable[bool]],
+        is_suspending: Callable[[], bool],
     ) -> None:
         self._recorded = recorded
-        self._stopped = stopped
-        self._suspended = suspended
-        self._asked: Counter[str] = Counter()
-        self._worked = 0.0
-        self._before = max((outcome["at"] for outcome in recorded.values()), default=0.0)
-        self._began = time.monotonic()
+        self._is_cancelled = is_cancelled
+        self._is_suspending = is_suspending
+        self._occurrences: Counter[str] = Counter()
+        self._work_seconds = 0.0
+        self._earlier_seconds = max((outcome["at"] for outcome in recorded.values()), default=0.0)
+        self._started_at = time.monotonic()
 
     def clock(self) -> float:
         """Seconds of work at the last finished step."""
-        return self._worked
+        return self._work_seconds
 
     async def step(self, kind: str, asked: Any, call: Callable[[], Awaitable[Any]]) -> Any:
         """The outcome of a call, from the journal if it was made before. Its errors are outcomes too."""
         digest = hashlib.sha256(msgspec.json.encode(asked, enc_hook=str, order="deterministic")).hexdigest()[:24]
-        self._asked[digest] += 1
-        name = f"{kind} {digest} {self._asked[digest]}"
+        self._occurrences[digest] += 1
+        name = f"{kind} {digest} {self._occurrences[digest]}"
         outcome = self._recorded.get(name)
         raised: BaseException | None = None
         if outcome is None:
@@ -68,65 +71,67 @@ class Journal:
             async def made() -> Outcome:
                 nonlocal raised
                 answer, raised = await self._call(call)
-                return {"at": self._before + time.monotonic() - self._began, **answer}
+                return {"at": self._earlier_seconds + time.monotonic() - self._started_at, **answer}
 
             outcome = await DBOS.run_step_async({"name": name}, made)
         elif "cut" in outcome:
-            spending.get()(msgspec.convert(outcome.get("usage", {}), Usage))
-        self._worked = max(self._worked, outcome["at"])
+            usage_listener.get()(msgspec.convert(outcome.get("usage", {}), Usage))
+        self._work_seconds = max(self._work_seconds, outcome["at"])
         if raised is not None:
             raise raised
-        return _result(outcome)
+        return _unwrap_outcome(outcome)
 
     async def _call(self, call: Callable[[], Awaitable[Any]]) -> tuple[Outcome, BaseException | None]:
-        if self._suspended():
-            raise Suspended
-        if await self._stopped():
+        if self._is_suspending():
+            raise RunSuspended
+        if await self._is_cancelled():
             await asyncio.Event().wait()  # Whoever saw that the run was cancelled ends this wait.
-        with expenses() as spent:
+        with collect_usage() as spent:
             try:
                 return {"answer": await call()}, None
             except asyncio.CancelledError as cut:
-                if self._suspended():
-                    raise Suspended from None
-                if await self._stopped():
+                if self._is_suspending():
+                    raise RunSuspended from None
+                if await self._is_cancelled():
                     raise
                 # The run's own time limit cut it off; the bill has to be the same when the run is gone through again.
                 return {"cut": True, "usage": msgspec.to_builtins(sum(spent, Usage()))}, cut
             except Exception as error:
-                return {"error": described(error)}, error
+                return {"error": error_to_dict(error)}, error
 
 
-async def open_journal(run: str, *, stopped: Callable[[], Awaitable[bool]], suspended: Callable[[], bool]) -> Journal:
+async def open_journal(
+    run: str, *, is_cancelled: Callable[[], Awaitable[bool]], is_suspending: Callable[[], bool]
+) -> Journal:
     """The journal of the workflow that calls this, as far as it was written."""
     # Outside the workflow's context: within it the list itself would be a step, and remembered.
     steps = await asyncio.get_running_loop().run_in_executor(None, DBOS.list_workflow_steps, run)
     # New steps are numbered after those there are: a step is found by its name, its number says nothing.
     assert_current_dbos_context().function_id = max((step["function_id"] for step in steps), default=0)
     recorded = {step["function_name"]: step["output"] for step in steps if isinstance(step["output"], dict)}
-    return Journal(recorded, stopped=stopped, suspended=suspended)
+    return Journal(recorded, is_cancelled=is_cancelled, is_suspending=is_suspending)
 
 
-def described(error: Exception) -> dict[str, Any]:
+def error_to_dict(error: Exception) -> dict[str, Any]:
     """An error as what can be kept: its kind, its sentence and what it carries."""
     carried = msgspec.to_builtins(vars(error), enc_hook=str)
     return {"type": type(error).__name__, "message": str(error), "carried": carried}
 
 
-def restored(error: dict[str, Any]) -> Exception:
+def error_from_dict(error: dict[str, Any]) -> Exception:
     """The error again, if it is one of ours."""
     kind = getattr(errors, error["type"], None)
     if not (isinstance(kind, type) and issubclass(kind, SufficeError)):
         return RuntimeError(f"{error['type']}: {error['message']}")
     again = kind(error["message"])
     for name, value in error["carried"].items():
-        setattr(again, name, msgspec.convert(value, _CARRIED.get(name, Any)))
+        setattr(again, name, msgspec.convert(value, _ERROR_ATTRIBUTE_TYPES.get(name, Any)))
     return again
 
 
-def _result(outcome: Outcome) -> Any:
+def _unwrap_outcome(outcome: Outcome) -> Any:
     if "cut" in outcome:
         raise CutOff("the run's time was up before this call was answered")
     if "error" in outcome:
-        raise restored(outcome["error"])
+        raise error_from_dict(outcome["error"])
     return outcome["answer"]

@@ -9,33 +9,33 @@ from collections.abc import Iterator
 
 from suffice.events import Drafting, Event
 
-APART = 1000
+EVENT_STRIDE = 1000
 
 
-class Numbering:
+class EventNumbering:
     """``last`` is the last number that is kept of the run; 0: none."""
 
     def __init__(self, last: int) -> None:
         self._last = last
-        self._here = 0
+        self._current = 0
 
-    def of(self, event: Event) -> Iterator[tuple[int, Event]]:
+    def assign(self, event: Event) -> Iterator[tuple[int, Event]]:
         """The event with its number; a piece of a draft that is longer than any page has none and is left out."""
         if not isinstance(event, Drafting):
-            self._here = (self._here // APART + 1) * APART
-            yield self._here, event
+            self._current = (self._current // EVENT_STRIDE + 1) * EVENT_STRIDE
+            yield self._current, event
             return
-        if self._here < self._last < self._here // APART * APART + APART:
-            self._here = self._last
-            yield from self._piece(Drafting("", event.section))
-        yield from self._piece(event)
+        if self._current < self._last < self._current // EVENT_STRIDE * EVENT_STRIDE + EVENT_STRIDE:
+            self._current = self._last
+            yield from self._assign_draft(Drafting("", event.section))
+        yield from self._assign_draft(event)
 
-    def _piece(self, event: Drafting) -> Iterator[tuple[int, Event]]:
-        if (self._here + 1) % APART:
-            self._here += 1
-            yield self._here, event
+    def _assign_draft(self, event: Drafting) -> Iterator[tuple[int, Event]]:
+        if (self._current + 1) % EVENT_STRIDE:
+            self._current += 1
+            yield self._current, event
 
 
-def lasting(number: int) -> int:
+def count_lasting_events(number: int) -> int:
     """How many lasting events there are up to this number."""
-    return number // APART
+    return number // EVENT_STRIDE

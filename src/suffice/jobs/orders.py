@@ -8,56 +8,56 @@ from typing import Any
 
 from suffice.errors import InputError
 from suffice.front import Options
-from suffice.pipeline import Setup
+from suffice.pipeline import RunConfig
 from suffice.types import Bounds
 
-DEFAULT = "default"  # The collection of a path without a name.
+DEFAULT_COLLECTION = "default"  # The collection of a path without a name.
 
 
 @dataclass(frozen=True)
-class Order:
+class JobRequest:
     """``collections`` are names the operator gave; ``folder`` is where relative paths start for a run of the command line."""
 
     task: str
     options: Options = Options()
     collections: tuple[str, ...] = ()
-    folder: str | None = None
+    working_dir: str | None = None
 
-    def dumps(self) -> str:
+    def to_json(self) -> str:
         chosen = {
-            item.name: _plain(getattr(self.options, item.name))
+            item.name: _to_json_value(getattr(self.options, item.name))
             for item in fields(Options)
             if getattr(self.options, item.name) != item.default
         }
         return json.dumps(
-            {"task": self.task, "options": chosen, "collections": self.collections, "folder": self.folder}
+            {"task": self.task, "options": chosen, "collections": self.collections, "folder": self.working_dir}
         )
 
 
-def loads(text: str) -> Order:
+def parse_request(text: str) -> JobRequest:
     stored = json.loads(text)
     options = dict(stored["options"])
     if "bounds" in options:
         options["bounds"] = Bounds(**options["bounds"])
-    return Order(stored["task"], Options(**options), tuple(stored["collections"]), stored["folder"])
+    return JobRequest(stored["task"], Options(**options), tuple(stored["collections"]), stored["folder"])
 
 
-def collections(named: Sequence[str]) -> dict[str, list[str]]:
+def parse_collections(named: Sequence[str]) -> dict[str, list[str]]:
     """``NAME=PATH`` or ``PATH`` as the operator wrote them; a bare path belongs to the collection ``default``."""
     found: dict[str, list[str]] = {}
     for text in named:
         name, separator, path = text.partition("=")
         if not separator or not name.replace("-", "").replace("_", "").isalnum():
-            name, path = DEFAULT, text
+            name, path = DEFAULT_COLLECTION, text
         if not Path(path).expanduser().exists():
             raise InputError(f"--docs {text}: there is no file or folder {path}")
         found.setdefault(name, []).append(str(Path(path).expanduser().resolve()))
     return found
 
 
-def searchable(order: Order, offered: Mapping[str, Sequence[str]]) -> Options:
+def resolve_collections(order: JobRequest, offered: Mapping[str, Sequence[str]]) -> Options:
     """The order's options with the collections' paths as documents; all of them when none was named."""
-    if order.folder is not None:
+    if order.working_dir is not None:
         return order.options
     names = order.collections or tuple(offered)
     for name in names:
@@ -66,20 +66,20 @@ def searchable(order: Order, offered: Mapping[str, Sequence[str]]) -> Options:
     return replace(order.options, docs=[path for name in names for path in offered[name]])
 
 
-def pays(setup: Setup) -> bool:
+def has_paid_calls(setup: RunConfig) -> bool:
     """Whether anything of this run costs more than to do it again: the extractive model over files does not."""
     from suffice.search.corpus import Corpus
 
     return setup.model.name != "extractive" or not isinstance(setup.search, Corpus)
 
 
-def _plain(value: Any) -> Any:
+def _to_json_value(value: Any) -> Any:
     if isinstance(value, Bounds):
         return {item.name: getattr(value, item.name) for item in fields(Bounds)}
     if isinstance(value, Path):
         return str(value)
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [_to_json_value(item) for item in value]
     if value is None or isinstance(value, str | int | float | bool):
         return value
     raise InputError(f"A {type(value).__name__} object cannot be stored with a run; name the part instead")

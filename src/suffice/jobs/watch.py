@@ -16,20 +16,20 @@ import structlog
 from opentelemetry import trace
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
-from suffice.asks.base import Ask
-from suffice.events import Event, Failed, Finished, RoundDone, Searching, Started, Stopped, Writing
-from suffice.models.base import Model, Reply, Wrapping
-from suffice.pipeline import Setup
+from suffice.asks.base import Prompt
+from suffice.events import Event, Failed, Finished, RoundDone, Searching, SearchStopped, Started, Writing
+from suffice.models.base import Model, ModelWrapper, Reply
+from suffice.pipeline import RunConfig
 from suffice.search.base import Search
-from suffice.search.resilience import Listener, surviving
+from suffice.search.resilience import FailureListener, make_resilient
 from suffice.types import Passage, Query
 
 A = TypeVar("A")
 
 REGISTRY = CollectorRegistry()
-_SECONDS = (1, 2, 5, 10, 20, 40, 60, 90, 120, 240, 480, 960)
+_DURATION_BUCKETS = (1, 2, 5, 10, 20, 40, 60, 90, 120, 240, 480, 960)
 DURATION = Histogram(
-    "research_loop_duration_seconds", "From the first query to the stop.", buckets=_SECONDS, registry=REGISTRY
+    "research_loop_duration_seconds", "From the first query to the stop.", buckets=_DURATION_BUCKETS, registry=REGISTRY
 )
 ROUNDS = Histogram(
     "iterations_per_request", "Rounds of a run.", buckets=(1, 2, 3, 4, 5, 7, 10, 15, 20, 30), registry=REGISTRY
@@ -47,7 +47,7 @@ log = structlog.get_logger("suffice")
 tracer = trace.get_tracer("suffice")
 
 
-def configure(stream: Any = None) -> None:
+def configure_logging(stream: Any = None) -> None:
     """One JSON object a line on standard error; what libraries have to say goes the same way."""
     shared: list[Any] = [
         structlog.contextvars.merge_contextvars,
@@ -74,47 +74,47 @@ def configure(stream: Any = None) -> None:
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
 
 
-class Watch:
+class Telemetry:
     """One run, seen from outside."""
 
     def __init__(self, run: str) -> None:
         self._log = log.bind(run=run)
-        self._began = monotonic()
+        self._started_at = monotonic()
         self._results = 0
         self._budget: float | None = None
         self._span = tracer.start_span("run", attributes={"suffice.run": run})
         self._round: trace.Span | None = None
 
-    def see(self, event: Event) -> None:
+    def record_event(self, event: Event) -> None:
         if isinstance(event, Started):
             self._budget = event.bounds.get("tokens")
             self._span.set_attributes({"suffice.strategy": event.strategy, "suffice.model": event.model})
-            self._line(
+            self._log_event(
                 "run_started", 0, strategy=event.strategy, memory=event.memory, model=event.model, gate=event.gate
             )
         elif isinstance(event, Searching):
             context = trace.set_span_in_context(self._span)
             self._round = tracer.start_span("round", context, attributes={"suffice.round": event.index})
-            self._line("searching", event.index, queries=len(event.queries))
+            self._log_event("searching", event.index, queries=len(event.queries))
         elif isinstance(event, RoundDone):
             self._results += len(event.round.new) if event.accepted else 0
-            self._line("round_done", event.round.index, accepted=event.accepted, tokens=event.tokens)
+            self._log_event("round_done", event.round.index, accepted=event.accepted, tokens=event.tokens)
             self._close_round({"suffice.new_passages": len(event.round.new), "suffice.accepted": event.accepted})
         elif isinstance(event, Failed):
-            self._line(
+            self._log_event(
                 "failed", None, where=event.failure.where, kind=event.failure.kind, attempt=event.failure.attempt
             )
             if event.failure.where == "search":
                 SEARCH_FAILURES.inc()
-        elif isinstance(event, Stopped):
-            self._stopped(event)
+        elif isinstance(event, SearchStopped):
+            self._record_stop(event)
         elif isinstance(event, Writing):
-            self._line("writing", None, passages=event.passages)
+            self._log_event("writing", None, passages=event.passages)
         elif isinstance(event, Finished):
-            self._finished(event)
+            self._record_finish(event)
 
     @contextmanager
-    def call(self, name: str, **attributes: str) -> Iterator[None]:
+    def span(self, name: str, **attributes: str) -> Iterator[None]:
         """A span around one call of a model or a search."""
         context = trace.set_span_in_context(self._round or self._span)
         with tracer.start_as_current_span(name, context, attributes=attributes):
@@ -125,18 +125,18 @@ class Watch:
         self._close_round({})
         self._span.end()
 
-    def _stopped(self, event: Stopped) -> None:
-        self._line("stopped", event.stop.round, reason=event.stop.reason, gate=event.stop.gate)
+    def _record_stop(self, event: SearchStopped) -> None:
+        self._log_event("stopped", event.stop.round, reason=event.stop.reason, gate=event.stop.gate)
         self._close_round({})
         self._span.set_attribute("suffice.stop", event.stop.reason)
-        DURATION.observe(monotonic() - self._began)
+        DURATION.observe(monotonic() - self._started_at)
         ROUNDS.observe(len(event.stop.rounds))
         STOPS.labels(event.stop.reason).inc()
 
-    def _finished(self, event: Finished) -> None:
+    def _record_finish(self, event: Finished) -> None:
         report = event.report
         spent = report.usage
-        self._line(
+        self._log_event(
             "run_finished",
             report.stop.round,
             status=report.status,
@@ -154,7 +154,7 @@ class Watch:
             TOKENS.labels(role, "input").inc(used.input_tokens)
             TOKENS.labels(role, "output").inc(used.output_tokens)
 
-    def _line(self, event: str, iteration: int | None, **more: Any) -> None:
+    def _log_event(self, event: str, iteration: int | None, **more: Any) -> None:
         self._log.info(event, iteration=iteration, token_budget=self._budget, results=self._results, **more)
 
     def _close_round(self, attributes: Mapping[str, Any]) -> None:
@@ -164,33 +164,33 @@ class Watch:
             self._round = None
 
 
-class WatchedModel(Wrapping):
+class TracedModel(ModelWrapper):
     """A model whose every call is a span."""
 
-    def __init__(self, model: Model, watch: Watch) -> None:
+    def __init__(self, model: Model, watch: Telemetry) -> None:
         super().__init__(model)
-        self._watch = watch
+        self._telemetry = watch
 
-    async def __call__(self, ask: Ask[A]) -> Reply[A]:
-        with self._watch.call(f"ask {ask.role}", **{"gen_ai.request.model": self.name}):
-            return await self._model(ask)
+    async def __call__(self, prompt: Prompt[A]) -> Reply[A]:
+        with self._telemetry.span(f"ask {prompt.role}", **{"gen_ai.request.model": self.name}):
+            return await self._model(prompt)
 
 
-class WatchedSearch:
+class TracedSearch:
     """A search whose every call is a span, with all its attempts."""
 
-    def __init__(self, search: Search, watch: Watch) -> None:
+    def __init__(self, search: Search, watch: Telemetry) -> None:
         self._search = search
-        self._watch = watch
+        self._telemetry = watch
 
-    def reporting(self, report: Listener) -> "WatchedSearch":
-        return WatchedSearch(surviving(self._search, report), self._watch)
+    def with_failure_listener(self, report: FailureListener) -> "TracedSearch":
+        return TracedSearch(make_resilient(self._search, report), self._telemetry)
 
     async def __call__(self, query: Query, k: int) -> list[Passage]:
-        with self._watch.call("search"):
+        with self._telemetry.span("search"):
             return await self._search(query, k)
 
 
-def watched(setup: Setup, watch: Watch) -> Setup:
+def add_tracing(setup: RunConfig, telemetry: Telemetry) -> RunConfig:
     """The same run with a span around every call."""
-    return replace(setup, model=WatchedModel(setup.model, watch), search=WatchedSearch(setup.search, watch))
+    return replace(setup, model=TracedModel(setup.model, telemetry), search=TracedSearch(setup.search, telemetry))

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from suffice.errors import InputError
-from suffice.gates.worth import Weights, chance, load, signals
-from suffice.replay.compare import recall_curve
-from suffice.replay.judge import readings_of
+from suffice.gates.worth import WorthWeights, estimate_gain, extract_signals, load_weights
+from suffice.replay.compare import compute_recall_curve
+from suffice.replay.judge import measure_readings
 from suffice.replay.recorded import Episode
 from suffice.types import Readings
 
@@ -26,50 +26,50 @@ LEVELS: dict[str, tuple[str, ...]] = {
     "reader": ("log_round", "standout", "reader"),
     "bare": ("log_round", "standout"),
 }
-PRICE = 0.10
-_LEAST_ROWS = 50
+DEFAULT_PRICE = 0.10
+_MIN_ROWS = 50
 _RIDGE = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class TrainingSample:
     """One moment of one run: its signals, and whether the next round brought new gold."""
 
     signals: dict[str, float | None]
-    gained: bool
+    has_gain: bool
 
 
-def samples(episodes: Sequence[Episode], standout: float) -> list[Sample]:
+def build_samples(episodes: Sequence[Episode], standout: float) -> list[TrainingSample]:
     found = []
     for episode in episodes:
-        curve = recall_curve(episode)
+        curve = compute_recall_curve(episode)
         if curve is None:
             continue
-        readings = readings_of(episode, frozenset())
+        readings = measure_readings(episode, frozenset())
         for done in range(1, len(curve)):
-            known = signals(readings[done - 1], done, standout)
-            found.append(Sample(known, curve[done] > curve[done - 1]))
+            known = extract_signals(readings[done - 1], done, standout)
+            found.append(TrainingSample(known, curve[done] > curve[done - 1]))
     return found
 
 
-def fit(episodes: Sequence[Episode], price: float = PRICE) -> dict[str, Any]:
+def fit_worth(episodes: Sequence[Episode], price: float = DEFAULT_PRICE) -> dict[str, Any]:
     """The weights file: levels richest first, price, and where they came from."""
-    standout = mean_standout(episodes)
-    rows = samples(episodes, standout)
+    standout = compute_mean_standout(episodes)
+    rows = build_samples(episodes, standout)
     levels = []
     for name, wanted in LEVELS.items():
         known = [row for row in rows if all(row.signals[signal] is not None for signal in wanted)]
-        if len(known) < _LEAST_ROWS or not any(row.gained for row in known):
+        if len(known) < _MIN_ROWS or not any(row.has_gain for row in known):
             continue
         inputs = [[row.signals[signal] for signal in wanted] for row in known]
-        bias, weights = logistic(inputs, [row.gained for row in known])
+        bias, weights = fit_logistic(inputs, [row.has_gain for row in known])
         levels.append(
             {
                 "name": name,
                 "bias": round(bias, 4),
                 "weights": {signal: round(weight, 4) for signal, weight in zip(wanted, weights, strict=True)},
                 "rows": len(known),
-                "base_rate": round(sum(row.gained for row in known) / len(known), 4),
+                "base_rate": round(sum(row.has_gain for row in known) / len(known), 4),
             }
         )
     if not levels:
@@ -79,14 +79,14 @@ def fit(episodes: Sequence[Episode], price: float = PRICE) -> dict[str, Any]:
     return {"gate": "worth", "version": 1, "price": price, "standout": round(standout, 4), "levels": levels}
 
 
-def mean_standout(episodes: Sequence[Episode]) -> float:
+def compute_mean_standout(episodes: Sequence[Episode]) -> float:
     """The mean lead of the best score after round 1: what stands in where scores are missing."""
-    leads = [readings_of(episode, frozenset())[0].get("worth.standout") for episode in episodes]
+    leads = [measure_readings(episode, frozenset())[0].get("worth.standout") for episode in episodes]
     known = [lead for lead in leads if lead is not None]
     return sum(known) / len(known) if known else 0.0
 
 
-def logistic(rows: Sequence[Sequence[float | None]], labels: Sequence[bool]) -> tuple[float, list[float]]:
+def fit_logistic(rows: Sequence[Sequence[float | None]], labels: Sequence[bool]) -> tuple[float, list[float]]:
     """Bias and weights on the signals' own scale."""
     import numpy
 
@@ -108,25 +108,25 @@ def logistic(rows: Sequence[Sequence[float | None]], labels: Sequence[bool]) -> 
     return float(b[0] - weights @ mean), weights.tolist()
 
 
-def calibrate(episodes: Sequence[Episode], rounds: float, file: str | None = None) -> float:
+def calibrate_price(episodes: Sequence[Episode], rounds: float, file: str | None = None) -> float:
     """The price at which ``worth`` spends this many rounds on average over the user's own runs. No labels are used."""
-    weights = load(file)
+    weights = load_weights(file)
     longest = sum(len(episode.rounds) for episode in episodes) / len(episodes)
     if not 1 <= rounds <= longest:
         raise InputError(f"These runs allow between 1 and {longest:.1f} rounds on average, not {rounds:g}")
-    chances = [_chances(readings_of(episode, frozenset()), weights) for episode in episodes]
+    chances = [_estimate_gains(measure_readings(episode, frozenset()), weights) for episode in episodes]
     low, high = 0.0, 1.0
     for _ in range(40):
         price = (low + high) / 2
-        spent = sum(_stop(course, price) for course in chances) / len(chances)
+        spent = sum(_count_rounds(course, price) for course in chances) / len(chances)
         low, high = (price, high) if spent > rounds else (low, price)
     return (low + high) / 2
 
 
-def _chances(readings: Sequence[Readings], weights: Weights) -> list[float]:
-    found = [chance(now, number, weights) for number, now in enumerate(readings, 1)]
+def _estimate_gains(readings: Sequence[Readings], weights: WorthWeights) -> list[float]:
+    found = [estimate_gain(now, number, weights) for number, now in enumerate(readings, 1)]
     return [1.0 if each is None else each.p for each in found]
 
 
-def _stop(course: Sequence[float], price: float) -> int:
+def _count_rounds(course: Sequence[float], price: float) -> int:
     return next((number for number, p in enumerate(course, 1) if p < price), len(course))

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from suffice.errors import InputError
-from suffice.replay.compare import Row
+from suffice.replay.compare import GateComparison
 
 
-def draw(rows: Sequence[Row], path: Path) -> None:
+def draw_pareto_chart(rows: Sequence[GateComparison], path: Path) -> None:
     """Write the chart as PNG or SVG, by the path's ending."""
     try:
         import matplotlib

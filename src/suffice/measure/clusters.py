@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import numpy
 
-_ITERATIONS = 50  # Small groups settle in a handful of steps.
+_MAX_ITERATIONS = 50  # Small groups settle in a handful of steps.
 
 
-def reduced(rows: "numpy.ndarray", components: int) -> "numpy.ndarray":
+def project_pca(rows: "numpy.ndarray", components: int) -> "numpy.ndarray":
     """The rows in their first principal components; never more than the rows or their dimensions allow."""
     import numpy
 
@@ -29,10 +29,10 @@ def kmeans(rows: "numpy.ndarray", k: int, seed: int = 0) -> "numpy.ndarray":
     if not len(rows):
         return numpy.zeros(0, int)
     random = numpy.random.default_rng(seed)
-    centres = _seeds(rows, k, random)
+    centres = _choose_seeds(rows, k, random)
     group = numpy.zeros(len(rows), int)
-    for step in range(_ITERATIONS):
-        nearest = _distances(rows, centres).argmin(axis=1)
+    for step in range(_MAX_ITERATIONS):
+        nearest = _squared_distances(rows, centres).argmin(axis=1)
         if step and (nearest == group).all():
             break
         group = nearest
@@ -43,13 +43,13 @@ def kmeans(rows: "numpy.ndarray", k: int, seed: int = 0) -> "numpy.ndarray":
     return group
 
 
-def groups(rows: "numpy.ndarray", components: int = 10, k: int = 8, seed: int = 0) -> list[list[int]]:
+def cluster_rows(rows: "numpy.ndarray", components: int = 10, k: int = 8, seed: int = 0) -> list[list[int]]:
     """The row numbers of each group, largest group first; within a group, nearest to its centre first."""
     import numpy
 
     if not len(rows):
         return []
-    flat = reduced(rows, components)
+    flat = project_pca(rows, components)
     labels = kmeans(flat, k, seed)
     found = []
     for label in numpy.unique(labels):
@@ -59,13 +59,13 @@ def groups(rows: "numpy.ndarray", components: int = 10, k: int = 8, seed: int = 
     return sorted(found, key=lambda members: (-len(members), members[0]))
 
 
-def _seeds(rows: "numpy.ndarray", k: int, random: "numpy.random.Generator") -> "numpy.ndarray":
+def _choose_seeds(rows: "numpy.ndarray", k: int, random: "numpy.random.Generator") -> "numpy.ndarray":
     """k-means++: each further seed is drawn in proportion to its squared distance from those there are."""
     import numpy
 
     chosen = [int(random.integers(len(rows)))]
     while len(chosen) < min(k, len(rows)):
-        away = _distances(rows, rows[chosen]).min(axis=1)
+        away = _squared_distances(rows, rows[chosen]).min(axis=1)
         total = away.sum()
         if total <= 1e-12:  # Only copies of the seeds are left.
             break
@@ -74,6 +74,6 @@ def _seeds(rows: "numpy.ndarray", k: int, random: "numpy.random.Generator") -> "
     return seeds
 
 
-def _distances(rows: "numpy.ndarray", centres: "numpy.ndarray") -> "numpy.ndarray":
+def _squared_distances(rows: "numpy.ndarray", centres: "numpy.ndarray") -> "numpy.ndarray":
     squares: numpy.ndarray = ((rows[:, None, :] - centres[None, :, :]) ** 2).sum(axis=2)
     return squares

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import numpy
 
 
-class Cover:
+class CoverageTracker:
     """``values`` is the coverage vector: one number a topic, 0 where nothing has come near."""
 
     def __init__(self) -> None:
@@ -29,22 +29,22 @@ class Cover:
             self._chunks = [numpy.concatenate(self._chunks)]
         return self._chunks[0] if self._chunks else None
 
-    def about(self, topics: "numpy.ndarray") -> None:
+    def set_topics(self, topics: "numpy.ndarray") -> None:
         """Other topics: coverage is taken anew over all chunks."""
         self.topics = topics
-        self.values = self._nearest(topics, self.chunks)
+        self.values = self._max_similarities(topics, self.chunks)
 
-    def extend(self, topics: "numpy.ndarray") -> None:
+    def add_topics(self, topics: "numpy.ndarray") -> None:
         """Further topics; those that were there keep their coverage."""
         import numpy
 
         if self.topics is None:
-            self.about(topics)
+            self.set_topics(topics)
             return
         self.topics = numpy.concatenate([self.topics, topics])
-        self.values = numpy.concatenate([self.values, self._nearest(topics, self.chunks)])
+        self.values = numpy.concatenate([self.values, self._max_similarities(topics, self.chunks)])
 
-    def add(self, chunks: "numpy.ndarray") -> float:
+    def add_chunks(self, chunks: "numpy.ndarray") -> float:
         """Take in new chunks; the information gain I = ‖c(k) − c(k−1)‖₂."""
         import numpy
 
@@ -54,11 +54,11 @@ class Cover:
         if self.topics is None:
             return 0.0
         before = self.values
-        self.values = numpy.maximum(before, self._nearest(self.topics, chunks))
+        self.values = numpy.maximum(before, self._max_similarities(self.topics, chunks))
         return float(numpy.linalg.norm(self.values - before))
 
     @staticmethod
-    def _nearest(topics: "numpy.ndarray", chunks: "numpy.ndarray | None") -> "numpy.ndarray":
+    def _max_similarities(topics: "numpy.ndarray", chunks: "numpy.ndarray | None") -> "numpy.ndarray":
         import numpy
 
         if chunks is None or not len(chunks):

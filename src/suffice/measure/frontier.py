@@ -13,7 +13,7 @@ from itertools import pairwise
 Point = tuple[float, float]
 
 
-def hull(points: Sequence[Point]) -> list[Point]:
+def upper_concave_hull(points: Sequence[Point]) -> list[Point]:
     """The upper concave envelope of points with rising x."""
     kept: list[Point] = []
     for x, y in points:
@@ -23,7 +23,7 @@ def hull(points: Sequence[Point]) -> list[Point]:
     return kept
 
 
-def at(envelope: Sequence[Point], x: float) -> float:
+def interpolate(envelope: Sequence[Point], x: float) -> float:
     """The envelope's height at x; flat beyond its ends."""
     if x <= envelope[0][0]:
         return envelope[0][1]
@@ -47,14 +47,14 @@ def fixed_envelope(curves: Sequence[Sequence[float]]) -> list[Point]:
     for x, y in points:
         best = max(best, y)
         rising.append((x, best))
-    return hull(rising)
+    return upper_concave_hull(rising)
 
 
 def oracle_envelope(curves: Sequence[Sequence[float]]) -> list[Point]:
     """The frontier of an allocator that knows every curve: each takes round 1; then the best rates of gain come first."""
     rates: list[tuple[float, float]] = []
     for curve in curves:
-        own = hull([(float(k), max(curve[:k])) for k in range(1, len(curve) + 1)])
+        own = upper_concave_hull([(float(k), max(curve[:k])) for k in range(1, len(curve) + 1)])
         rates += [(x1 - x0, y1 - y0) for (x0, y0), (x1, y1) in pairwise(own) if y1 > y0]
     rates.sort(key=lambda step: -step[1] / step[0])
     x, y = 1.0, sum(curve[0] for curve in curves) / len(curves)

@@ -8,7 +8,7 @@ show, the less likely that is. X ~ Hypergeometric(N, K, n); p = P(X ≤ x).
 from math import comb, floor
 
 
-def hidden_if_below(found: int, target: float) -> int:
+def min_hidden_below_target(found: int, target: float) -> int:
     """The smallest number of relevant documents left unseen for which recall is below the target: found/(found + K) < t."""
     return floor(found * (1 - target) / target + 1e-12) + 1
 
@@ -18,7 +18,7 @@ def p_recall_below(found: int, unseen: int, drawn: int, relevant_drawn: int, tar
 
     ``found`` are the relevant documents known before the draws, ``unseen`` the documents the draws were taken from.
     """
-    hidden = hidden_if_below(found + relevant_drawn, target) + relevant_drawn
+    hidden = min_hidden_below_target(found + relevant_drawn, target) + relevant_drawn
     if hidden > unseen or drawn > unseen:
         return 0.0 if hidden > unseen else 1.0
     total = comb(unseen, drawn)

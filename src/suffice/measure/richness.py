@@ -10,34 +10,34 @@ from collections import Counter
 from collections.abc import Hashable, Iterable
 
 
-class Sightings:
+class SightingCounter:
     """Counts sightings; both estimates cost O(1) after O(new) counting."""
 
     def __init__(self) -> None:
-        self._times: dict[Hashable, int] = {}
-        self._of: Counter[int] = Counter()
+        self._counts: dict[Hashable, int] = {}
+        self._count_frequencies: Counter[int] = Counter()
         self.total = 0
 
     def add(self, things: Iterable[Hashable]) -> None:
         for thing in things:
-            times = self._times.get(thing, 0)
-            self._times[thing] = times + 1
+            times = self._counts.get(thing, 0)
+            self._counts[thing] = times + 1
             if times:
-                self._of[times] -= 1
-            self._of[times + 1] += 1
+                self._count_frequencies[times] -= 1
+            self._count_frequencies[times + 1] += 1
             self.total += 1
 
     @property
-    def different(self) -> int:
-        return len(self._times)
+    def distinct(self) -> int:
+        return len(self._counts)
 
-    def unseen_mass(self) -> float | None:
+    def estimate_unseen_mass(self) -> float | None:
         """The chance that the next sighting is of something new; ``None`` before the first sighting."""
-        return self._of[1] / self.total if self.total else None
+        return self._count_frequencies[1] / self.total if self.total else None
 
-    def richness(self) -> float | None:
+    def estimate_richness(self) -> float | None:
         """The estimated number of different things there are, seen or not."""
         if not self.total:
             return None
-        once, twice = self._of[1], self._of[2]
-        return self.different + once * (once - 1) / (2 * (twice + 1))
+        once, twice = self._count_frequencies[1], self._count_frequencies[2]
+        return self.distinct + once * (once - 1) / (2 * (twice + 1))

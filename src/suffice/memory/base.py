@@ -7,27 +7,27 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, TypeVar, runtime_checkable
 
-from suffice.asks.base import Ask
+from suffice.asks.base import Prompt
 from suffice.memory.evidence import Evidence
-from suffice.memory.predicates import Predicates
+from suffice.memory.predicates import OpenQuestions
 from suffice.types import Note, Round
 
 A = TypeVar("A")
 
 
-class Asking(Protocol):
-    async def __call__(self, ask: Ask[A]) -> A | None:
+class ModelCaller(Protocol):
+    async def __call__(self, prompt: Prompt[A]) -> A | None:
         """The model's answer; ``None`` when it failed, which is logged already."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class Mind:
+class MemoryContext:
     """``refuse`` records what was not believed and why. ``grounded``: a finding about another entity is no finding (S3)."""
 
-    ask: Asking
-    predicates: Predicates
-    refuse: Callable[[str], None]
+    ask_model: ModelCaller
+    open_questions: OpenQuestions
+    record_refusal: Callable[[str], None]
     grounded: bool = False
 
 
@@ -43,10 +43,10 @@ class Memory(Protocol):
 
 
 @runtime_checkable
-class Restorable(Protocol):
+class RestorableMemory(Protocol):
     """A memory that keeps facts can be given those of an earlier run, whose evidence stands under the same handles."""
 
     def restore(self, facts: tuple[Note, ...]) -> None: ...
 
 
-MemoryFactory = Callable[[str, Evidence, Mind], Memory]
+MemoryFactory = Callable[[str, Evidence, MemoryContext], Memory]

@@ -3,41 +3,43 @@
 from collections.abc import Sequence
 
 from suffice.asks import Curate, Curation
-from suffice.memory.admission import LONGEST, stray
-from suffice.memory.base import Mind
-from suffice.models.extractive.curate import curate, linked
+from suffice.memory.admission import MAX_FACT_CHARS, find_unsupported_term
+from suffice.memory.base import MemoryContext
+from suffice.models.extractive.curate import are_linked, curate_facts
 from suffice.text.entities import content_stems
-from suffice.types import BELIEF, Note
+from suffice.types import BELIEF_KIND, Note
 
-K_TRIGGER = 10
-K_TARGET = 6
+MAX_FACTS = 10
+TARGET_FACTS = 6
 
 
-async def curated(facts: Sequence[Note], task: str, mind: Mind) -> list[Note]:
+async def curate_belief(facts: Sequence[Note], task: str, context: MemoryContext) -> list[Note]:
     """At most ``K_TRIGGER`` facts: the model's choice, else a rule's, and the facts that chains of reasoning need.
 
     Sources are joined by number, in code. A text that says what none of its facts said is not taken.
     """
-    if len(facts) <= K_TRIGGER:
+    if len(facts) <= MAX_FACTS:
         return list(facts)
-    numbered = tuple(Note(fact.text, (str(number),), kind=BELIEF) for number, fact in enumerate(facts, 1))
-    ask = Curate(task, mind.predicates.open, numbered, K_TARGET)
-    answer = await mind.ask(ask)
-    groups = None if answer is None else _groups(answer, len(facts))
+    numbered = tuple(Note(fact.text, (str(number),), kind=BELIEF_KIND) for number, fact in enumerate(facts, 1))
+    prompt = Curate(task, context.open_questions.open, numbered, TARGET_FACTS)
+    answer = await context.ask_model(prompt)
+    groups = None if answer is None else _parse_groups(answer, len(facts))
     if groups is None:
         if answer is not None:
-            mind.refuse("a curation that names no fact; a rule curated instead")
-        answer = curate(ask)
-        groups = _groups(answer, len(facts)) or {}
-    kept = [_merged([facts[n] for n in group], text, mind) for group, text in list(groups.items())[:K_TARGET]]
-    used = {number for group in list(groups)[:K_TARGET] for number in group}
+            context.record_refusal("a curation that names no fact; a rule curated instead")
+        answer = curate_facts(prompt)
+        groups = _parse_groups(answer, len(facts)) or {}
+    kept = [
+        _merge_facts([facts[n] for n in group], text, context) for group, text in list(groups.items())[:TARGET_FACTS]
+    ]
+    used = {number for group in list(groups)[:TARGET_FACTS] for number in group}
     for number, fact in enumerate(facts):
-        if len(kept) < K_TRIGGER and number not in used and any(linked(fact, other, task) for other in kept):
+        if len(kept) < MAX_FACTS and number not in used and any(are_linked(fact, other, task) for other in kept):
             kept.append(fact)
     return kept
 
 
-def _groups(answer: Curation, count: int) -> dict[tuple[int, ...], str] | None:
+def _parse_groups(answer: Curation, count: int) -> dict[tuple[int, ...], str] | None:
     """Positions of the facts in each kept one, each fact once; ``None`` when the answer names none."""
     groups: dict[tuple[int, ...], str] = {}
     used: set[int] = set()
@@ -49,18 +51,23 @@ def _groups(answer: Curation, count: int) -> dict[tuple[int, ...], str] | None:
     return groups or None
 
 
-def _merged(facts: Sequence[Note], text: str, mind: Mind) -> Note:
+def _merge_facts(facts: Sequence[Note], text: str, context: MemoryContext) -> Note:
     """One fact with the sources of all."""
     handles = tuple(dict.fromkeys(handle for fact in facts for handle in fact.handles))
     parts = [fact.text for fact in facts]
-    if text and not _says_what(text, parts):
-        mind.refuse(f"a merged fact that does not say what its parts say: {text[:LONGEST]!r}")
+    if text and not _is_supported_by_parts(text, parts):
+        context.record_refusal(f"a merged fact that does not say what its parts say: {text[:MAX_FACT_CHARS]!r}")
         joined = "; ".join(parts)
-        text = joined if len(joined) <= LONGEST else ""
-    return Note(text or parts[0], handles, kind=BELIEF, whole=False)
+        text = joined if len(joined) <= MAX_FACT_CHARS else ""
+    return Note(text or parts[0], handles, kind=BELIEF_KIND, whole=False)
 
 
-def _says_what(text: str, parts: Sequence[str]) -> bool:
+def _is_supported_by_parts(text: str, parts: Sequence[str]) -> bool:
     own = content_stems(text)
     said = frozenset[str]().union(*(content_stems(part) for part in parts))
-    return bool(own) and len(text) <= LONGEST and len(own & said) * 2 >= len(own) and stray(text, parts) is None
+    return (
+        bool(own)
+        and len(text) <= MAX_FACT_CHARS
+        and len(own & said) * 2 >= len(own)
+        and find_unsupported_term(text, parts) is None
+    )

@@ -20,21 +20,21 @@ class Evidence:
             self._handles[passage.id] = f"[{len(self._passages)}]"
         return self._handles[passage.id]
 
-    def handle(self, passage: Passage) -> str:
+    def get_handle(self, passage: Passage) -> str:
         return self._handles[passage.id]
 
-    def find(self, handle: str) -> Passage | None:
+    def find_passage(self, handle: str) -> Passage | None:
         """The passage behind a handle; ``None`` for a handle nobody gave out."""
         number = handle.strip("[]")
         if not number.isdecimal() or number != str(int(number)) or not 1 <= int(number) <= len(self._passages):
             return None
         return self._passages[int(number) - 1]
 
-    def resolve(self, citation: str) -> str | None:
+    def resolve_citation(self, citation: str) -> str | None:
         """The handle that a citation means: a handle itself, or the anchor of a typed source, which is its passage's id."""
-        return citation if self.find(citation) is not None else self._handles.get(citation.strip("[]"))
+        return citation if self.find_passage(citation) is not None else self._handles.get(citation.strip("[]"))
 
-    def since(self, count: int) -> list[Passage]:
+    def get_passages_after(self, count: int) -> list[Passage]:
         """The passages after the first ``count``."""
         return self._passages[count:]
 

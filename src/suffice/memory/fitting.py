@@ -5,13 +5,13 @@ from collections.abc import Iterable
 from suffice.text.tokens import estimate_tokens
 from suffice.types import Note
 
-_FRAME = 4  # Tokens around a note: its handle and its fence.
+_NOTE_OVERHEAD_TOKENS = 4  # Tokens around a note: its handle and its fence.
 
 
-def fitting(notes: Iterable[Note], budget: int) -> tuple[Note, ...]:
+def select_within_budget(notes: Iterable[Note], budget: int) -> tuple[Note, ...]:
     chosen: list[Note] = []
     for note in notes:
-        cost = estimate_tokens(note.text) + estimate_tokens(note.title) + _FRAME
+        cost = estimate_tokens(note.text) + estimate_tokens(note.title) + _NOTE_OVERHEAD_TOKENS
         if cost <= budget:
             chosen.append(note)
             budget -= cost

@@ -1,51 +1,49 @@
 """Memory as running notes and verbatim memories: each fact of the belief, and the sentence of its source that says it (S3)."""
 
-from suffice.memory.base import Mind
+from suffice.memory.base import MemoryContext
 from suffice.memory.evidence import Evidence
-from suffice.memory.fitting import fitting
-from suffice.memory.structured import Structured
+from suffice.memory.fitting import select_within_budget
+from suffice.memory.structured import StructuredMemory
 from suffice.text.entities import content_stems
-from suffice.text.sentences import units
+from suffice.text.sentences import quotable_spans
 from suffice.types import Note, Passage, Round
 
-_QUOTED = 400  # Characters of a verbatim memory.
+_MAX_QUOTE_CHARS = 400  # Characters of a verbatim memory.
 
 
-class Freeform:
-    def __init__(self, task: str, evidence: Evidence, mind: Mind) -> None:
+class FreeformMemory:
+    def __init__(self, task: str, evidence: Evidence, context: MemoryContext) -> None:
         self._evidence = evidence
-        self._notes = Structured(task, evidence, mind)
-        self._memories: dict[tuple[str, str], Note | None] = {}
+        self._structured = StructuredMemory(task, evidence, context)
+        self._quotes: dict[tuple[str, str], Note | None] = {}
 
     async def update(self, round: Round) -> None:
-        await self._notes.update(round)
-        self._remember()
+        await self._structured.update(round)
+        self._refresh_quotes()
 
     def restore(self, facts: tuple[Note, ...]) -> None:
-        self._notes.restore(facts)
-        self._remember()
+        self._structured.restore(facts)
+        self._refresh_quotes()
 
-    def _remember(self) -> None:
-        pairs = [(fact.text, handle) for fact in self._notes.belief.facts for handle in fact.handles]
-        self._memories = {
-            pair: self._memories[pair] if pair in self._memories else self._quote(*pair) for pair in pairs
-        }
+    def _refresh_quotes(self) -> None:
+        pairs = [(fact.text, handle) for fact in self._structured.belief.facts for handle in fact.handles]
+        self._quotes = {pair: self._quotes[pair] if pair in self._quotes else self._find_quote(*pair) for pair in pairs}
 
     def render(self, budget: int) -> tuple[Note, ...]:
         """The notes, then the memories behind them, each once."""
-        memories = dict.fromkeys(note for note in self._memories.values() if note is not None)
-        return fitting([*self._notes.belief.facts, *memories], budget)
+        memories = dict.fromkeys(note for note in self._quotes.values() if note is not None)
+        return select_within_budget([*self._structured.belief.facts, *memories], budget)
 
-    def _quote(self, fact: str, handle: str) -> Note | None:
+    def _find_quote(self, fact: str, handle: str) -> Note | None:
         """The sentence that says it, unless the fact is that very sentence."""
-        passage = self._evidence.find(handle)
-        text = None if passage is None else _nearest(fact, passage)
+        passage = self._evidence.find_passage(handle)
+        text = None if passage is None else _find_closest_sentence(fact, passage)
         if passage is None or text is None or " ".join(text.split()) == fact:
             return None
-        return Note(text[:_QUOTED], (handle,), passage.title, passage.kind, False)
+        return Note(text[:_MAX_QUOTE_CHARS], (handle,), passage.title, passage.kind, False)
 
 
-def _nearest(fact: str, passage: Passage) -> str | None:
+def _find_closest_sentence(fact: str, passage: Passage) -> str | None:
     wanted = content_stems(fact)
-    sentences = [passage.text[start:end] for start, end in units(passage.text, passage.kind)]
+    sentences = [passage.text[start:end] for start, end in quotable_spans(passage.text, passage.kind)]
     return max(sentences, key=lambda sentence: len(wanted & content_stems(sentence)), default=None)

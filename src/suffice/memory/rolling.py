@@ -6,61 +6,63 @@ compressed into it.
 
 from collections.abc import Sequence
 
-from suffice.asks import Compress, Finding
-from suffice.memory.admission import admitted
-from suffice.memory.base import Mind
+from suffice.asks import Compress, ExtractedFact
+from suffice.memory.admission import admit_fact
+from suffice.memory.base import MemoryContext
 from suffice.memory.evidence import Evidence
-from suffice.memory.fitting import fitting
-from suffice.types import BELIEF, Note, Passage, Round
+from suffice.memory.fitting import select_within_budget
+from suffice.types import BELIEF_KIND, Note, Passage, Round
 
-KNOWLEDGE_CHARS = 1_500
-FIRST_CHARS = 1_200  # Of the first round's bodies, shared among them: one long page does not take it all.
-RESULT_CHARS = 800  # Of each result that is compressed.
-MOST_BULLETS = 8
-MOST_RESULTS = 10
+MAX_SUMMARY_CHARS = 1_500
+INITIAL_CHARS = 1_200  # Of the first round's bodies, shared among them: one long page does not take it all.
+MAX_RESULT_CHARS = 800  # Of each result that is compressed.
+MAX_BULLETS = 8
+MAX_RESULTS = 10
 
 
-class Rolling:
-    def __init__(self, task: str, evidence: Evidence, mind: Mind) -> None:
+class RollingMemory:
+    def __init__(self, task: str, evidence: Evidence, context: MemoryContext) -> None:
         self._task = task
         self._evidence = evidence
-        self._mind = mind
+        self._context = context
         self._bullets: tuple[Note, ...] = ()
 
     async def update(self, round: Round) -> None:
         if not round.new:
             return
         if not self._bullets:
-            self._bullets = self._first(round.new)
+            self._bullets = self._build_initial_bullets(round.new)
             return
-        results = tuple(self._note(passage, RESULT_CHARS, passage.kind) for passage in round.new[:MOST_RESULTS])
-        answer = await self._mind.ask(Compress(self._task, self._bullets, results))
-        bullets = () if answer is None else self._checked(answer.bullets)
+        results = tuple(self._make_note(passage, MAX_RESULT_CHARS, passage.kind) for passage in round.new[:MAX_RESULTS])
+        answer = await self._context.ask_model(Compress(self._task, self._bullets, results))
+        bullets = () if answer is None else self._validate_bullets(answer.bullets)
         if bullets:
             self._bullets = bullets
         else:
-            self._mind.refuse(f"round {round.index} could not be compressed; the summary stays as it was")
+            self._context.record_refusal(f"round {round.index} could not be compressed; the summary stays as it was")
 
     def restore(self, facts: tuple[Note, ...]) -> None:
-        self._bullets = facts[:MOST_BULLETS]
+        self._bullets = facts[:MAX_BULLETS]
 
     def render(self, budget: int) -> tuple[Note, ...]:
-        return fitting(self._bullets, budget)
+        return select_within_budget(self._bullets, budget)
 
-    def _first(self, passages: Sequence[Passage]) -> tuple[Note, ...]:
-        chosen = passages[:MOST_BULLETS]
-        return tuple(self._note(passage, FIRST_CHARS // len(chosen)) for passage in chosen if passage.text.strip())
+    def _build_initial_bullets(self, passages: Sequence[Passage]) -> tuple[Note, ...]:
+        chosen = passages[:MAX_BULLETS]
+        return tuple(
+            self._make_note(passage, INITIAL_CHARS // len(chosen)) for passage in chosen if passage.text.strip()
+        )
 
-    def _note(self, passage: Passage, chars: int, kind: str = BELIEF) -> Note:
+    def _make_note(self, passage: Passage, chars: int, kind: str = BELIEF_KIND) -> Note:
         text = " ".join(passage.text.split())[:chars]
-        return Note(text, (self._evidence.handle(passage),), kind=kind, whole=False)
+        return Note(text, (self._evidence.get_handle(passage),), kind=kind, whole=False)
 
-    def _checked(self, bullets: Sequence[Finding]) -> tuple[Note, ...]:
+    def _validate_bullets(self, bullets: Sequence[ExtractedFact]) -> tuple[Note, ...]:
         """What passes as a fact, each bullet once, until the summary is full."""
         chosen: list[Note] = []
-        left = KNOWLEDGE_CHARS
-        for bullet in bullets[:MOST_BULLETS]:
-            note = admitted(bullet, chosen, self._task, self._evidence, self._mind)
+        left = MAX_SUMMARY_CHARS
+        for bullet in bullets[:MAX_BULLETS]:
+            note = admit_fact(bullet, chosen, self._task, self._evidence, self._context)
             if note is not None and len(note.text) <= left:
                 chosen.append(note)
                 left -= len(note.text)

@@ -3,29 +3,29 @@
 The newest stay whole; older ones become one line with their handle, so that nothing is lost from the record.
 """
 
-from suffice.memory.base import Mind
+from suffice.memory.base import MemoryContext
 from suffice.memory.evidence import Evidence
 from suffice.text.entities import content_stems
-from suffice.text.gist import gist
+from suffice.text.gist import one_line_summary
 from suffice.text.tokens import estimate_tokens
 from suffice.types import Note, Round
 
 _SUMMARY_SHARE = 5  # One fifth of the budget is kept for the one-line summaries of what no longer fits whole.
 
 
-class Trajectory:
-    def __init__(self, task: str, evidence: Evidence, mind: Mind) -> None:
-        self._aim = content_stems(task)
+class TrajectoryMemory:
+    def __init__(self, task: str, evidence: Evidence, context: MemoryContext) -> None:
+        self._task_stems = content_stems(task)
         self._evidence = evidence
         self._notes: list[tuple[Note, int]] = []
-        self._short: list[tuple[Note, int]] = []
+        self._summaries: list[tuple[Note, int]] = []
 
     async def update(self, round: Round) -> None:
         for passage in round.new:
-            handle = self._evidence.handle(passage)
+            handle = self._evidence.get_handle(passage)
             for kept, text, whole in (
                 (self._notes, passage.text, True),
-                (self._short, gist(passage.text, passage.kind, self._aim), False),
+                (self._summaries, one_line_summary(passage.text, passage.kind, self._task_stems), False),
             ):
                 note = Note(text, (handle,), passage.title, passage.kind, whole)
                 kept.append((note, estimate_tokens(text) + estimate_tokens(passage.title) + 4))
@@ -39,8 +39,8 @@ class Trajectory:
             position -= 1
             chosen.append(self._notes[position][0])
             left -= self._notes[position][1]
-        while position and self._short[position - 1][1] <= left:
+        while position and self._summaries[position - 1][1] <= left:
             position -= 1
-            chosen.append(self._short[position][0])
-            left -= self._short[position][1]
+            chosen.append(self._summaries[position][0])
+            left -= self._summaries[position][1]
         return tuple(reversed(chosen))

@@ -28,7 +28,7 @@ class Hit(Protocol):
     def score(self) -> float | None: ...
 
 
-class Sight(Protocol):
+class RoundView(Protocol):
     """What a meter sees of a round. ``raw`` are all hits, also those seen before; ``new`` are the admitted ones."""
 
     @property
@@ -44,7 +44,7 @@ class Sight(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class MeterContext:
     """What a meter is made from: the question, the readings that gates ask for by name, and an embedding model if any."""
 
     question: str | None = None
@@ -58,6 +58,6 @@ class Meter(Protocol):
     moment: Moment
     names: tuple[str, ...]
 
-    def read(self, sight: Sight) -> Readings:
+    def read(self, view: RoundView) -> Readings:
         """The readings of this round. Called once a round, in order; a rejected round is always the last."""
         ...

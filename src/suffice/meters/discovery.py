@@ -10,16 +10,16 @@ score.drop                                       how far this round's best score
 import re
 from collections import defaultdict
 
-from suffice.measure.richness import Sightings
-from suffice.meters.base import Context, Moment, Sight
-from suffice.text.entities import facets, names, stems
-from suffice.text.tokens import word_set, words
+from suffice.measure.richness import SightingCounter
+from suffice.meters.base import MeterContext, Moment, RoundView
+from suffice.text.entities import extract_facets, extract_names, stem_words
+from suffice.text.tokens import tokenize, word_set
 from suffice.types import Readings
 
 _LATIN = re.compile(r"[\x00-\u024f\u2010-\u2044]*")  # In other scripts an index may cut words elsewhere than we do.
 
 
-class Unseen:
+class UnseenMeter:
     moment: Moment = "after"
     names: tuple[str, ...] = (
         "unseen.mass",
@@ -28,113 +28,113 @@ class Unseen:
         "unseen.richness.entities",
     )
 
-    def __init__(self, context: Context = Context()) -> None:
-        self._passages, self._entities = Sightings(), Sightings()
-        self._of: dict[str, list[str]] = {}
-        self._blind = False
+    def __init__(self, context: MeterContext = MeterContext()) -> None:
+        self._passages, self._entities = SightingCounter(), SightingCounter()
+        self._names_by_hit: dict[str, list[str]] = {}
+        self._is_text_missing = False
 
-    def read(self, sight: Sight) -> Readings:
-        self._passages.add(hit.id for hit in sight.raw)
-        for hit in sight.raw:
+    def read(self, view: RoundView) -> Readings:
+        self._passages.add(hit.id for hit in view.raw)
+        for hit in view.raw:
             if hit.text is None:
-                self._blind = True  # Entities of a passage without text cannot be counted, then or later.
-            elif hit.id not in self._of:
-                self._of[hit.id] = [name.lower() for name in names(hit.text)]
-            self._entities.add(self._of.get(hit.id, ()))
-        passages = None if sight.failed else self._passages
-        named = None if sight.failed or self._blind else self._entities
+                self._is_text_missing = True  # Entities of a passage without text cannot be counted, then or later.
+            elif hit.id not in self._names_by_hit:
+                self._names_by_hit[hit.id] = [name.lower() for name in extract_names(hit.text)]
+            self._entities.add(self._names_by_hit.get(hit.id, ()))
+        passages = None if view.failed else self._passages
+        named = None if view.failed or self._is_text_missing else self._entities
         return {
-            "unseen.mass": None if passages is None else passages.unseen_mass(),
-            "unseen.richness": None if passages is None else passages.richness(),
-            "unseen.mass.entities": None if named is None else named.unseen_mass(),
-            "unseen.richness.entities": None if named is None else named.richness(),
+            "unseen.mass": None if passages is None else passages.estimate_unseen_mass(),
+            "unseen.richness": None if passages is None else passages.estimate_richness(),
+            "unseen.mass.entities": None if named is None else named.estimate_unseen_mass(),
+            "unseen.richness.entities": None if named is None else named.estimate_richness(),
         }
 
 
-class Bridges:
+class BridgesMeter:
     """An entity is open until queries have named all of its words."""
 
     moment: Moment = "after"
     names: tuple[str, ...] = ("bridges.open",)
 
-    def __init__(self, context: Context = Context()) -> None:
-        self._named = set(words(context.question or ""))
+    def __init__(self, context: MeterContext = MeterContext()) -> None:
+        self._query_words = set(tokenize(context.question or ""))
         self._introduced: set[str] = set()
-        self._missing: dict[str, int] = {}
-        self._waiting: dict[str, list[str]] = defaultdict(list)
-        self._blind = False
+        self._missing_count: dict[str, int] = {}
+        self._names_by_word: dict[str, list[str]] = defaultdict(list)
+        self._is_text_missing = False
 
-    def read(self, sight: Sight) -> Readings:
-        for word in {word for query in sight.queries for word in words(query)} - self._named:
-            self._named.add(word)
-            for name in self._waiting.pop(word, ()):
-                self._missing[name] -= 1
-                if not self._missing[name]:
-                    del self._missing[name]
-        for hit in sight.new:
+    def read(self, view: RoundView) -> Readings:
+        for word in {word for query in view.queries for word in tokenize(query)} - self._query_words:
+            self._query_words.add(word)
+            for name in self._names_by_word.pop(word, ()):
+                self._missing_count[name] -= 1
+                if not self._missing_count[name]:
+                    del self._missing_count[name]
+        for hit in view.new:
             if hit.text is None:
-                self._blind = True
-            for name in names(hit.text or ""):
+                self._is_text_missing = True
+            for name in extract_names(hit.text or ""):
                 self._introduce(name.lower())
-        return {"bridges.open": None if self._blind or sight.failed else float(len(self._missing))}
+        return {"bridges.open": None if self._is_text_missing or view.failed else float(len(self._missing_count))}
 
     def _introduce(self, name: str) -> None:
         if name in self._introduced:
             return
         self._introduced.add(name)
-        missing = [word for word in dict.fromkeys(words(name)) if word not in self._named]
+        missing = [word for word in dict.fromkeys(tokenize(name)) if word not in self._query_words]
         if missing:
-            self._missing[name] = len(missing)
+            self._missing_count[name] = len(missing)
             for word in missing:
-                self._waiting[word].append(name)
+                self._names_by_word[word].append(name)
 
 
-class Residual:
+class ResidualMeter:
     """Which part of the question nobody has matched yet; unknown without a question or without texts."""
 
     moment: Moment = "after"
     names: tuple[str, ...] = ("question.residual",)
 
-    def __init__(self, context: Context = Context()) -> None:
-        parts = facets(context.question or "", most=50)
-        self._all = len(frozenset[str]().union(*(part.stems for part in parts)))
-        self._left = set[str]().union(*(part.stems for part in parts))
-        self._blind = not self._all
-        self._met: set[str] = set()
+    def __init__(self, context: MeterContext = MeterContext()) -> None:
+        parts = extract_facets(context.question or "", limit=50)
+        self._total = len(frozenset[str]().union(*(part.stems for part in parts)))
+        self._unmatched = set[str]().union(*(part.stems for part in parts))
+        self._is_unmeasurable = not self._total
+        self._seen_words: set[str] = set()
         # A word and its stem begin with the same two letters, but for ``dying``, whose stem is ``die``.
-        self._starts = {stem[:2].replace("y", "i") for stem in self._left}
+        self._prefixes = {stem[:2].replace("y", "i") for stem in self._unmatched}
 
-    def read(self, sight: Sight) -> Readings:
-        for hit in sight.new:
+    def read(self, view: RoundView) -> Readings:
+        for hit in view.new:
             if hit.text is None:
-                self._blind = True
-            elif self._left and (unmet := self._unmet(f"{hit.title or ''} ", hit.text)):
-                self._left.difference_update(stems(unmet))
-        return {"question.residual": None if self._blind else len(self._left) / self._all}
+                self._is_unmeasurable = True
+            elif self._unmatched and (unmet := self._select_candidate_words(f"{hit.title or ''} ", hit.text)):
+                self._unmatched.difference_update(stem_words(unmet))
+        return {"question.residual": None if self._is_unmeasurable else len(self._unmatched) / self._total}
 
-    def _unmet(self, title: str, text: str) -> str:
+    def _select_candidate_words(self, title: str, text: str) -> str:
         """What has to be looked at: of a Latin text only words that no passage had before and that may be one wanted."""
         if not all(part.isascii() or _LATIN.fullmatch(part) for part in (title, text)):
             return title + text
-        new = (word_set(text) - self._met) | (word_set(title) - self._met)
-        self._met |= new
-        starts = self._starts
+        new = (word_set(text) - self._seen_words) | (word_set(title) - self._seen_words)
+        self._seen_words |= new
+        starts = self._prefixes
         return " ".join(
             word for word in new if word[:2].replace("y", "i") in starts or "_" in word or not word.isascii()
         )
 
 
-class ScoreDrop:
+class ScoreDropMeter:
     moment: Moment = "after"
     names: tuple[str, ...] = ("score.drop",)
 
-    def __init__(self, context: Context = Context()) -> None:
-        self._first: float | None = None
+    def __init__(self, context: MeterContext = MeterContext()) -> None:
+        self._first_best_score: float | None = None
 
-    def read(self, sight: Sight) -> Readings:
-        best = max((hit.score for hit in sight.raw if hit.score is not None), default=None)
-        if self._first is None:
-            self._first = best
-        if best is None or not self._first:
+    def read(self, view: RoundView) -> Readings:
+        best = max((hit.score for hit in view.raw if hit.score is not None), default=None)
+        if self._first_best_score is None:
+            self._first_best_score = best
+        if best is None or not self._first_best_score:
             return {"score.drop": None}
-        return {"score.drop": 1 - best / self._first}
+        return {"score.drop": 1 - best / self._first_best_score}

@@ -8,69 +8,69 @@ novelty.words         0–10: share of the round's words that no accepted round 
 
 from collections import deque
 
-from suffice.meters.base import Context, Moment, Sight
-from suffice.text.tokens import jaccard, word_set, words
+from suffice.meters.base import MeterContext, Moment, RoundView
+from suffice.text.tokens import jaccard, tokenize, word_set
 from suffice.types import Readings
 
-WINDOW = 5
+DEFAULT_WINDOW = 5
 
 
-class QueryOverlap:
+class QueryOverlapMeter:
     """Tokens are the set of lower-cased words of a round's queries joined; no stop words removed; first round 0."""
 
     moment: Moment = "after"
 
-    def __init__(self, context: Context = Context()) -> None:
+    def __init__(self, context: MeterContext = MeterContext()) -> None:
         wanted = sorted(name for name in context.needs if name.startswith("overlap.jaccard@"))
-        self._windows = {"overlap.jaccard": WINDOW, "overlap.consecutive": 1}
+        self._windows = {"overlap.jaccard": DEFAULT_WINDOW, "overlap.consecutive": 1}
         self._windows |= {name: int(name.partition("@")[2]) for name in wanted}
         self.names: tuple[str, ...] = tuple(self._windows)
-        self._asked: deque[frozenset[str]] = deque(maxlen=max(self._windows.values()))
+        self._earlier_queries: deque[frozenset[str]] = deque(maxlen=max(self._windows.values()))
 
-    def read(self, sight: Sight) -> Readings:
-        tokens = frozenset(words(" ".join(sight.queries)))
-        alike = [jaccard(tokens, earlier) for earlier in self._asked]
-        self._asked.append(tokens)
+    def read(self, view: RoundView) -> Readings:
+        tokens = frozenset(tokenize(" ".join(view.queries)))
+        alike = [jaccard(tokens, earlier) for earlier in self._earlier_queries]
+        self._earlier_queries.append(tokens)
         return {name: max(alike[-window:], default=0.0) for name, window in self._windows.items()}
 
 
-class UniqueRate:
+class UniqueRateMeter:
     """A search that succeeded without hits brought nothing new (0); a failed one says nothing (unknown)."""
 
     moment: Moment = "after"
     names: tuple[str, ...] = ("overlap.upr",)
 
-    def __init__(self, context: Context = Context()) -> None:
+    def __init__(self, context: MeterContext = MeterContext()) -> None:
         self._seen: set[str] = set()
 
-    def read(self, sight: Sight) -> Readings:
-        if sight.failed:
+    def read(self, view: RoundView) -> Readings:
+        if view.failed:
             return {"overlap.upr": None}
-        ids = {hit.id for hit in sight.raw}
+        ids = {hit.id for hit in view.raw}
         rate = len(ids - self._seen) / len(ids) if ids else 0.0
-        self._seen |= ids | {hit.id for hit in sight.new}
+        self._seen |= ids | {hit.id for hit in view.new}
         return {"overlap.upr": rate}
 
 
-class WordNovelty:
+class WordNoveltyMeter:
     """S2's word assessor: empty results 0, empty knowledge 10, missing text unknown."""
 
     moment: Moment = "before"
     names: tuple[str, ...] = ("novelty.words",)
 
-    def __init__(self, context: Context = Context()) -> None:
-        self._known: set[str] = set()
+    def __init__(self, context: MeterContext = MeterContext()) -> None:
+        self._known_words: set[str] = set()
 
-    def read(self, sight: Sight) -> Readings:
-        if sight.failed:
+    def read(self, view: RoundView) -> Readings:
+        if view.failed:
             return {"novelty.words": None}
-        hits = [*sight.raw, *sight.new]
+        hits = [*view.raw, *view.new]
         if any(hit.text is None for hit in hits):
             return {"novelty.words": None}
         found = frozenset[str]().union(*(word_set(text) for text in {hit.text or "" for hit in hits}))
         if not found:
             return {"novelty.words": 0.0}
-        new = found - self._known
-        score = 10.0 if not self._known else float(round(10 * len(new) / len(found)))
-        self._known |= new
+        new = found - self._known_words
+        score = 10.0 if not self._known_words else float(round(10 * len(new) / len(found)))
+        self._known_words |= new
         return {"novelty.words": score}

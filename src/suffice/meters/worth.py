@@ -16,26 +16,26 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Sequence
 
-from suffice.meters.base import Context, Hit, Moment, Sight
-from suffice.text.tokens import STOP_WORDS, words, words_once
+from suffice.meters.base import Hit, MeterContext, Moment, RoundView
+from suffice.text.tokens import STOP_WORDS, tokenize, tokenize_cached
 from suffice.types import Readings
 
 _WORD = re.compile(r"[^\W_]+")
-_BRACKET = re.compile(r"\s*\([^)]*\)")
-_OTHER = re.compile(r"[^\x00-\x7f]")
+_PARENTHETICAL = re.compile(r"\s*\([^)]*\)")
+_NON_ASCII = re.compile(r"[^\x00-\x7f]")
 _POSSESSIVE = re.compile(r"['’]s\b")
 # Beyond stop words: words that ask or count and that evidence need not repeat.
-_IDLE = STOP_WORDS | frozenset(
+_IGNORED_WORDS = STOP_WORDS | frozenset(
     """according against along besides call called find first give known later list many name named neither shall tell two via
     year""".split()
 )
-_STEM = 6
-_LINKABLE = (
+_STEM_LENGTH = 6
+_MAX_LINK_CANDIDATES = (
     50  # Seen texts of equal cover that a new title is looked for in: the latest, so that a round's cost does not grow.
 )
 
 
-class Worth:
+class WorthMeter:
     moment: Moment = "after"
     names: tuple[str, ...] = (
         "worth.missing_names",
@@ -45,146 +45,152 @@ class Worth:
         "worth.standout",
     )
 
-    def __init__(self, context: Context = Context()) -> None:
-        names, others = _keys_of(context.question or "")
+    def __init__(self, context: MeterContext = MeterContext()) -> None:
+        names, others = _extract_keys(context.question or "")
         keys = sorted(names) + sorted(others - names)
-        self._bit = {key: 1 << position for position, key in enumerate(keys)}
-        self._names = sum(self._bit[key] for key in names)
+        self._bit_by_key = {key: 1 << position for position, key in enumerate(keys)}
+        self._names_mask = sum(self._bit_by_key[key] for key in names)
         self._round = 0
-        self._covered = 0
+        self._covered_mask = 0
         self._best_one = self._best_two = self._best_linked = 0
-        self._starts = {key[:3] for key in keys}  # Few words begin like a key: the others need no stem.
+        self._prefixes = {key[:3] for key in keys}  # Few words begin like a key: the others need no stem.
         # Words met so far, and those among them that are a word of the question.
-        self._met: set[str] = set()
-        self._matching: dict[str, int] = {}
+        self._seen_words: set[str] = set()
+        self._bit_by_word: dict[str, int] = {}
         self._covers: set[int] = set()
         # For links: seen passages, by each of their words; covers by title; lengths of titles by their first two words.
         self._seen: list[tuple[int, frozenset[str], str, tuple[str, ...]]] = []
-        self._indexed = 0
-        self._holding: dict[str, list[int]] = defaultdict(list)
-        self._titled: dict[tuple[str, ...], set[int]] = defaultdict(set)
-        self._lengths: dict[str, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
+        self._indexed_count = 0
+        self._passages_by_word: dict[str, list[int]] = defaultdict(list)
+        self._covers_by_title: dict[tuple[str, ...], set[int]] = defaultdict(set)
+        self._title_lengths: dict[str, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
         self._ids: set[str] = set()
-        self._with_text = self._blind = 0
+        self._with_text = self._without_text = 0
 
-    def read(self, sight: Sight) -> Readings:
+    def read(self, view: RoundView) -> Readings:
         self._round += 1
-        for hit in (*sight.raw, *sight.new):
+        for hit in (*view.raw, *view.new):
             if hit.id not in self._ids:
                 self._ids.add(hit.id)
-                self._take(hit)
-        total = len(self._bit)
-        known = total > 0 and self._with_text > self._blind
+                self._add_hit(hit)
+        total = len(self._bit_by_key)
+        known = total > 0 and self._with_text > self._without_text
         everything = (1 << total) - 1
         return {
-            "worth.missing_names": _count(self._names & ~self._covered) if known and self._names else None,
-            "worth.missing_words": _count(everything & ~self._covered) if known else None,
+            "worth.missing_names": _count_bits(self._names_mask & ~self._covered_mask)
+            if known and self._names_mask
+            else None,
+            "worth.missing_words": _count_bits(everything & ~self._covered_mask) if known else None,
             "worth.pair_cover": self._best_linked / total if known else None,
             "worth.second_adds": max(0, self._best_two - self._best_one) / total if known else None,
-            "worth.standout": self._standout(sight),
+            "worth.standout": self._measure_standout(view),
         }
 
-    def _take(self, hit: Hit) -> None:
+    def _add_hit(self, hit: Hit) -> None:
         if not hit.text:
-            self._blind += 1
+            self._without_text += 1
             return
         self._with_text += 1
-        found = _words(f"{hit.title or ''} ", hit.text)
+        found = _tokenize_hit(f"{hit.title or ''} ", hit.text)
         different = frozenset(found)
-        new = different - self._met
+        new = different - self._seen_words
         for word in new:
-            if word[:3] in self._starts and (bit := self._bit.get(_key(word))):
-                self._matching[word] = bit
-        self._met |= new
+            if word[:3] in self._prefixes and (bit := self._bit_by_key.get(_stem_word(word))):
+                self._bit_by_word[word] = bit
+        self._seen_words |= new
         cover = 0
-        for word in different & self._matching.keys():
-            cover |= self._matching[word]
-        self._covered |= cover
+        for word in different & self._bit_by_word.keys():
+            cover |= self._bit_by_word[word]
+        self._covered_mask |= cover
         self._best_one = max(self._best_one, cover.bit_count())
         if cover not in self._covers:  # Equal covers add nothing to one another, nor to others a second time.
             for other in self._covers:
                 self._best_two = max(self._best_two, (cover | other).bit_count())
             self._covers.add(cover)
         self._best_two = max(self._best_two, cover.bit_count() if self._with_text > 1 else 0)
-        self._link(
-            cover, found, different, new, tuple(_WORD.findall(_folded(_BRACKET.sub("", hit.title or "")).lower()))
+        self._update_links(
+            cover,
+            found,
+            different,
+            new,
+            tuple(_WORD.findall(_fold_accents(_PARENTHETICAL.sub("", hit.title or "")).lower())),
         )
 
-    def _link(
+    def _update_links(
         self, cover: int, found: list[str], different: frozenset[str], new: frozenset[str], title: tuple[str, ...]
     ) -> None:
         """Earlier titles within this text, then earlier texts with this title, which its rarest word finds."""
-        openings = different & self._lengths.keys()
+        openings = different & self._title_lengths.keys()
         for start in [place for place, word in enumerate(found) if word in openings] if openings else ():
-            seconds = self._lengths[found[start]]
+            seconds = self._title_lengths[found[start]]
             following = found[start + 1] if start + 1 < len(found) else ""
             for length in (*seconds.get("", ()), *seconds.get(following, ())):
                 phrase = tuple(found[start : start + length])
-                for other in self._titled.get(phrase, ()) if phrase != title else ():
+                for other in self._covers_by_title.get(phrase, ()) if phrase != title else ():
                     self._best_linked = max(self._best_linked, (cover | other).bit_count())
         name = " ".join(title)
         if len(name) > 2:
             # A word that nobody has had before stands in no earlier text, so most new titles need no looking up.
-            for number in () if new.intersection(title) else self._holders(title)[-_LINKABLE:]:
+            for number in () if new.intersection(title) else self._find_holders(title)[-_MAX_LINK_CANDIDATES:]:
                 other, _, text, other_title = self._seen[number]
                 together = (cover | other).bit_count()
                 if together > self._best_linked and other_title != title and f" {name} " in text:
                     self._best_linked = together
-            self._titled[title].add(cover)
-            self._lengths[title[0]][title[1] if len(title) > 1 else ""].add(len(title))
+            self._covers_by_title[title].add(cover)
+            self._title_lengths[title[0]][title[1] if len(title) > 1 else ""].add(len(title))
         self._seen.append((cover, different, f" {' '.join(found)} ", title))
 
-    def _holders(self, title: tuple[str, ...]) -> Sequence[int]:
+    def _find_holders(self, title: tuple[str, ...]) -> Sequence[int]:
         """The passages that hold the rarest word of a title. The index is brought up to date when it is needed."""
-        for number in range(self._indexed, len(self._seen)):
+        for number in range(self._indexed_count, len(self._seen)):
             for word in self._seen[number][1] - STOP_WORDS:
-                self._holding[word].append(number)
-        self._indexed = len(self._seen)
-        rare = [self._holding.get(word, []) for word in title if word not in STOP_WORDS]
+                self._passages_by_word[word].append(number)
+        self._indexed_count = len(self._seen)
+        rare = [self._passages_by_word.get(word, []) for word in title if word not in STOP_WORDS]
         return min(rare, key=len, default=range(len(self._seen)))
 
-    def _standout(self, sight: Sight) -> float | None:
+    def _measure_standout(self, view: RoundView) -> float | None:
         if self._round > 1:
             return 0.0
-        scores = sorted((hit.score for hit in sight.raw if hit.score is not None), reverse=True)
+        scores = sorted((hit.score for hit in view.raw if hit.score is not None), reverse=True)
         return (scores[0] - scores[1]) / scores[0] if len(scores) > 1 and scores[0] > 0 else None
 
 
-def _keys_of(question: str) -> tuple[set[str], set[str]]:
+def _extract_keys(question: str) -> tuple[set[str], set[str]]:
     names: set[str] = set()
     others: set[str] = set()
-    for word in _WORD.findall(_folded(question)):
-        if word.lower() not in _IDLE:
+    for word in _WORD.findall(_fold_accents(question)):
+        if word.lower() not in _IGNORED_WORDS:
             named = word[0].isupper() or any(character.isdigit() for character in word)
-            (names if named else others).add(_key(word))
+            (names if named else others).add(_stem_word(word))
     return names, others
 
 
-def _folded(text: str) -> str:
+def _fold_accents(text: str) -> str:
     """Without accents and possessive endings."""
     if not text.isascii():
-        text = _OTHER.sub(_unaccented, unicodedata.normalize("NFKD", text))
+        text = _NON_ASCII.sub(_drop_accent, unicodedata.normalize("NFKD", text))
     return _POSSESSIVE.sub(" ", text)
 
 
-def _unaccented(match: re.Match[str]) -> str:
+def _drop_accent(match: re.Match[str]) -> str:
     return "" if unicodedata.combining(match[0]) else match[0]
 
 
-def _words(title: str, text: str) -> list[str]:
+def _tokenize_hit(title: str, text: str) -> list[str]:
     """The words of both. Where nothing is to be folded they are the usual ones, which others have asked for already."""
     if title.isascii() and text.isascii() and not any(mark in both for both in (title, text) for mark in ("_", "'s")):
-        return [*words_once(title), *words_once(text)]
-    folded = _folded(title + text)
-    return words(folded.replace("_", " ")) if folded.isascii() else _WORD.findall(folded.lower())
+        return [*tokenize_cached(title), *tokenize_cached(text)]
+    folded = _fold_accents(title + text)
+    return tokenize(folded.replace("_", " ")) if folded.isascii() else _WORD.findall(folded.lower())
 
 
-def _key(word: str) -> str:
+def _stem_word(word: str) -> str:
     word = word.lower()
     if len(word) > 3 and word.endswith("s") and not word.endswith("ss"):
         word = word[:-1]
-    return word[:_STEM]
+    return word[:_STEM_LENGTH]
 
 
-def _count(bits: int) -> float:
+def _count_bits(bits: int) -> float:
     return float(bits.bit_count())

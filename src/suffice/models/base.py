@@ -6,16 +6,16 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar, runtime_checkable
 
-from suffice.asks.base import Ask
+from suffice.asks.base import Prompt
 from suffice.types import Failure, Usage
 
 A = TypeVar("A")
 
-listening: ContextVar[Callable[[str], None] | None] = ContextVar("listening", default=None)
+text_listener: ContextVar[Callable[[str], None] | None] = ContextVar("listening", default=None)
 """Who hears a free text while it is being written, piece by piece; an empty piece: it begins again. Set around a call, it
 reaches a model through any wrapper. A model that writes all at once passes over it."""
 
-spending: ContextVar[Callable[[Usage], None]] = ContextVar("spending", default=lambda usage: None)
+usage_listener: ContextVar[Callable[[Usage], None]] = ContextVar("spending", default=lambda usage: None)
 """Who hears what each exchange with a provider cost, as soon as it is known. A reply and a ``ModelError`` say it of all of
 them together; a call that is cut off ends with neither."""
 
@@ -40,53 +40,53 @@ class Model(Protocol):
     @property
     def local(self) -> bool: ...
 
-    async def __call__(self, ask: Ask[A]) -> Reply[A]:
+    async def __call__(self, prompt: Prompt[A]) -> Reply[A]:
         """The answer, of type ``ask.answer``; raises ``ModelError`` when there is none."""
         ...
 
 
 @contextmanager
-def expenses() -> Iterator[list[Usage]]:
+def collect_usage() -> Iterator[list[Usage]]:
     """What exchanges cost from now on, one by one; whoever heard of them before still does."""
     heard: list[Usage] = []
-    tell = spending.get()
+    tell = usage_listener.get()
 
     def hear(usage: Usage) -> None:
         heard.append(usage)
         tell(usage)
 
-    before = spending.set(hear)
+    before = usage_listener.set(hear)
     try:
         yield heard
     finally:
-        spending.reset(before)
+        usage_listener.reset(before)
 
 
-def context_of(model: Model) -> int | None:
+def get_context(model: Model) -> int | None:
     """How many tokens a model can read, question and answer together; ``None``: it does not say."""
     context: int | None = getattr(model, "context", None)
     return context
 
 
-def eyes_of(model: Model) -> bool | None:
+def supports_vision(model: Model) -> bool | None:
     """Whether a model sees pictures; ``None``: nobody knows before it is shown one."""
     eyes: bool | None = getattr(model, "eyes", False)
     return eyes
 
 
-def speaks(model: Model) -> bool:
+def is_language_model(model: Model) -> bool:
     """Whether it is a language model: it has words of its own, which can be reviewed, corrected and asked for again."""
     return model.name != "extractive"
 
 
-class Wrapping:
+class ModelWrapper:
     """What a model that wraps another one says of itself: whatever the other one says."""
 
     def __init__(self, model: Model) -> None:
         self._model = model
         self.name = model.name
         self.local = model.local
-        self.context = context_of(model)
-        self.eyes = eyes_of(model)
+        self.context = get_context(model)
+        self.supports_vision = supports_vision(model)
         self.endpoint = getattr(model, "endpoint", None)
-        self.priced = getattr(model, "priced", True)
+        self.has_price = getattr(model, "has_price", True)

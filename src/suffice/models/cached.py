@@ -12,15 +12,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
-from suffice.asks.base import Ask
-from suffice.models.base import Model, Reply, Wrapping
-from suffice.shelf import Shelf
+from suffice.asks.base import Prompt
+from suffice.models.base import Model, ModelWrapper, Reply
+from suffice.shelf import SqliteCache
 from suffice.types import Usage
 
 A = TypeVar("A")
 
 
-class Cached(Wrapping):
+class CachedModel(ModelWrapper):
     """Wraps any model. ``identity`` tells models of one name apart, such as those of two servers. A cache that cannot be used
     or is damaged is a miss, said once. ``billed``: a stored answer comes with the bill it had, for whoever measures what a run
     costs without paying for it again."""
@@ -31,48 +31,56 @@ class Cached(Wrapping):
         cache_dir: Path,
         *,
         identity: str | None = None,
-        sampled: bool = False,
-        billed: bool = False,
-        say: Callable[[str], None] = lambda message: None,
+        cache_sampled: bool = False,
+        replay_usage: bool = False,
+        notify: Callable[[str], None] = lambda message: None,
     ) -> None:
         super().__init__(model)
         self._identity = identity or model.name
-        self._sampled = sampled
-        self._billed = billed
-        self._shelf = Shelf(cache_dir / "answers.sqlite", "answer cache", say)
+        self._cache_sampled = cache_sampled
+        self._replay_usage = replay_usage
+        self._cache = SqliteCache(cache_dir / "answers.sqlite", "answer cache", notify)
 
-    async def __call__(self, ask: Ask[A]) -> Reply[A]:
-        if ask.temperature > 0 and not self._sampled:
-            return await self._model(ask)
-        key = _key(ask, self._identity)
-        kept: Reply[A] | None = await asyncio.to_thread(self._find, ask, key)
+    async def __call__(self, prompt: Prompt[A]) -> Reply[A]:
+        if prompt.temperature > 0 and not self._cache_sampled:
+            return await self._model(prompt)
+        key = _cache_key(prompt, self._identity)
+        kept: Reply[A] | None = await asyncio.to_thread(self._load, prompt, key)
         if kept is not None:
-            return kept if self._billed else Reply(kept.answer, Usage(stored=1))
-        reply = await self._model(ask)
-        await asyncio.to_thread(self._keep, key, reply)
+            return kept if self._replay_usage else Reply(kept.answer, Usage(stored=1))
+        reply = await self._model(prompt)
+        await asyncio.to_thread(self._store, key, reply)
         return reply
 
-    def _find(self, ask: Ask[A], key: bytes) -> Reply[A] | None:
+    def _load(self, prompt: Prompt[A], key: bytes) -> Reply[A] | None:
         import msgspec
 
-        found = self._shelf.get([key]).get(key)
+        found = self._cache.get([key]).get(key)
         try:
-            return None if found is None else msgspec.json.decode(found, type=_shape(ask))
+            return None if found is None else msgspec.json.decode(found, type=_reply_type(prompt))
         except msgspec.MsgspecError:  # Of another version of this program, or damaged: asked for again, and replaced.
             return None
 
-    def _keep(self, key: bytes, reply: Reply[A]) -> None:
+    def _store(self, key: bytes, reply: Reply[A]) -> None:
         import msgspec
 
         with suppress(UnicodeEncodeError):  # Half a character cannot be written down: a good answer, only not kept.
-            self._shelf.put({key: msgspec.json.encode(reply)})
+            self._cache.put({key: msgspec.json.encode(reply)})
 
 
-def _key(ask: Ask[Any], model: str) -> bytes:
-    parts = (model, ask.role, ask.version(), ask.temperature, ask.max_tokens, ask.answer.__name__, ask)
+def _cache_key(prompt: Prompt[Any], model: str) -> bytes:
+    parts = (
+        model,
+        prompt.role,
+        prompt.version(),
+        prompt.temperature,
+        prompt.max_tokens,
+        prompt.response_type.__name__,
+        prompt,
+    )
     return hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).digest()
 
 
-def _shape(ask: Ask[A]) -> Any:
+def _reply_type(prompt: Prompt[A]) -> Any:
     """How a stored reply reads: with the answer this ask wants."""
-    return Reply[ask.answer]  # type: ignore[name-defined]
+    return Reply[prompt.answer]  # type: ignore[name-defined]

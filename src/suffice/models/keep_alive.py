@@ -9,33 +9,33 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, TypeVar
 
-from suffice.asks.base import Ask
+from suffice.asks.base import Prompt
 from suffice.asks.plan import PlanResponse
 from suffice.errors import InputError
-from suffice.models.base import Model, Reply, Wrapping
+from suffice.models.base import Model, ModelWrapper, Reply
 
 A = TypeVar("A")
 
-RECENT = 100  # Runs that are looked at,
-LEAST = 5  # if at least this many of them are of the same type; else those of every type.
-MARGIN = 1.2
-USUAL = 450.0  # Seconds, when there are too few runs to tell: S4's 300, and 150 for the review.
-DEEP = 1.5
-_LOADING_SECONDS = 300.0
+MAX_RECENT_RUNS = 100  # Runs that are looked at,
+MIN_RUNS = 5  # if at least this many of them are of the same type; else those of every type.
+SAFETY_FACTOR = 1.2
+DEFAULT_SECONDS = 450.0  # Seconds, when there are too few runs to tell: S4's 300, and 150 for the review.
+DEEP_FACTOR = 1.5
+_LOAD_TIMEOUT = 300.0
 _DURATION = re.compile(r"-?(\d+(\.\d+)?(ns|us|µs|ms|s|m|h))+|-?\d+(\.\d+)?")
 
 
-def estimate(runs: Sequence[Mapping[str, Any]], task_type: str | None = None, *, deep: bool = False) -> int:
+def estimate_keep_alive(runs: Sequence[Mapping[str, Any]], task_type: str | None = None, *, deep: bool = False) -> int:
     """Seconds: the p90 of the runs of this type among the last 100, times 1.2. A run has ``seconds`` and ``task_type``."""
-    recent = [run for run in runs if _seconds(run) is not None][-RECENT:]
+    recent = [run for run in runs if _run_seconds(run) is not None][-MAX_RECENT_RUNS:]
     alike = [run for run in recent if task_type is not None and run.get("task_type") == task_type]
-    chosen = alike if len(alike) >= LEAST else recent
-    if len(chosen) < LEAST:
-        return round(USUAL * (DEEP if deep else 1.0))
-    return max(1, round(_p90(sorted(float(run["seconds"]) for run in chosen)) * MARGIN))
+    chosen = alike if len(alike) >= MIN_RUNS else recent
+    if len(chosen) < MIN_RUNS:
+        return round(DEFAULT_SECONDS * (DEEP_FACTOR if deep else 1.0))
+    return max(1, round(_p90(sorted(float(run["seconds"]) for run in chosen)) * SAFETY_FACTOR))
 
 
-def stated(text: str) -> str | float:
+def parse_keep_alive(text: str) -> str | float:
     """What ``OLLAMA_KEEP_ALIVE`` says, as Ollama's interface takes it: a number of seconds or a duration with its unit."""
     if not _DURATION.fullmatch(text):
         raise InputError(
@@ -47,7 +47,7 @@ def stated(text: str) -> str | float:
         return text
 
 
-class KeptAlive(Wrapping):
+class KeepAliveModel(ModelWrapper):
     """Wraps a model on Ollama: tells it how long to stay before the first call, and again when the plan says what kind of
     task it is. ``fixed`` is what the user set; it wins."""
 
@@ -55,41 +55,41 @@ class KeptAlive(Wrapping):
         self,
         model: Model,
         url: str,
-        loaded: str,
+        model_name: str,
         *,
         runs: Sequence[Mapping[str, Any]] = (),
         fixed: str | float | None = None,
     ) -> None:
         super().__init__(model)
         self._url = f"{url.rstrip('/').removesuffix('/v1')}/api/generate"
-        self._loaded = loaded
+        self._model_name = model_name
         self._runs = runs
         self._fixed = fixed
-        self._told: str | float | None = None
+        self._last_sent: str | float | None = None
 
-    async def __call__(self, ask: Ask[A]) -> Reply[A]:
-        if self._told is None:
-            await self._tell(estimate(self._runs))
-        reply = await self._model(ask)
+    async def __call__(self, prompt: Prompt[A]) -> Reply[A]:
+        if self._last_sent is None:
+            await self._send_keep_alive(estimate_keep_alive(self._runs))
+        reply = await self._model(prompt)
         if isinstance(reply.answer, PlanResponse):
             plan = reply.answer
-            await self._tell(estimate(self._runs, plan.task_type, deep=plan.complexity == "deep"))
+            await self._send_keep_alive(estimate_keep_alive(self._runs, plan.task_type, deep=plan.complexity == "deep"))
         return reply
 
-    async def _tell(self, seconds: float) -> None:
+    async def _send_keep_alive(self, seconds: float) -> None:
         stay = seconds if self._fixed is None else self._fixed
-        if stay == self._told:
+        if stay == self._last_sent:
             return
         import httpx2
 
-        self._told = stay
+        self._last_sent = stay
         # A server that does not take it keeps the model as long as it likes, and the call that follows says what is wrong.
         with suppress(httpx2.HTTPError):
-            async with httpx2.AsyncClient(timeout=_LOADING_SECONDS, trust_env=not self.local) as client:
-                await client.post(self._url, json={"model": self._loaded, "keep_alive": stay})
+            async with httpx2.AsyncClient(timeout=_LOAD_TIMEOUT, trust_env=not self.local) as client:
+                await client.post(self._url, json={"model": self._model_name, "keep_alive": stay})
 
 
-def _seconds(run: Mapping[str, Any]) -> float | None:
+def _run_seconds(run: Mapping[str, Any]) -> float | None:
     seconds = run.get("seconds")
     return float(seconds) if isinstance(seconds, int | float) and seconds > 0 else None
 

@@ -4,61 +4,61 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from suffice.asks.base import Ask
+from suffice.asks.base import Prompt
 from suffice.errors import ModelError
-from suffice.models.base import Model, Reply, context_of, eyes_of
+from suffice.models.base import Model, Reply, get_context, supports_vision
 from suffice.types import Failure, Usage
 
 A = TypeVar("A")
 
 
-class Fallback:
+class FallbackModel:
     """Asks the first model, and the next one when it fails. What the failed ones cost is in the bill."""
 
     def __init__(self, models: Sequence[Model]) -> None:
         self.models = tuple(models)
         self.name = self.models[0].name
         self.local = all(model.local for model in models)
-        self.context = _narrowest(models)
-        self.priced = all(getattr(model, "priced", True) for model in models)
-        self.eyes = next((seen for model in models if (seen := eyes_of(model)) is not False), False)
+        self.context = _smallest_context(models)
+        self.has_price = all(getattr(model, "has_price", True) for model in models)
+        self.supports_vision = next((seen for model in models if (seen := supports_vision(model)) is not False), False)
 
-    async def __call__(self, ask: Ask[A]) -> Reply[A]:
+    async def __call__(self, prompt: Prompt[A]) -> Reply[A]:
         usage = Usage()
         failures: list[Failure] = []
         for model in self.models:
             try:
-                reply = await model(ask)
+                reply = await model(prompt)
             except ModelError as error:
                 usage, failures = usage + error.usage, [*failures, *error.failures]
                 if model is self.models[-1]:
                     error.usage, error.failures = usage, tuple(failures)
                     raise
                 failures.append(
-                    Failure(ask.role, type(error).__name__, f"{error}; asking the next model", error.retryable)
+                    Failure(prompt.role, type(error).__name__, f"{error}; asking the next model", error.retryable)
                 )
             else:
                 return replace(reply, usage=usage + reply.usage, failures=(*failures, *reply.failures))
         raise AssertionError("the last model answers or raises")
 
 
-class ByRole:
+class RoleRouter:
     """Some roles have a model of their own; all others share one."""
 
-    def __init__(self, usual: Model, special: Mapping[str, Model]) -> None:
-        self._usual = usual
-        self._special = dict(special)
-        self.models = models = tuple({id(model): model for model in (usual, *special.values())}.values())
+    def __init__(self, default: Model, by_role: Mapping[str, Model]) -> None:
+        self._default = default
+        self._by_role = dict(by_role)
+        self.models = models = tuple({id(model): model for model in (default, *by_role.values())}.values())
         self.name = " + ".join(dict.fromkeys(model.name for model in models))
         self.local = all(model.local for model in models)
-        self.context = _narrowest(models)
-        self.priced = all(getattr(model, "priced", True) for model in models)
-        self.eyes = eyes_of(self._special.get("look", usual))
+        self.context = _smallest_context(models)
+        self.has_price = all(getattr(model, "has_price", True) for model in models)
+        self.supports_vision = supports_vision(self._by_role.get("look", default))
 
-    async def __call__(self, ask: Ask[A]) -> Reply[A]:
-        return await self._special.get(ask.role, self._usual)(ask)
+    async def __call__(self, prompt: Prompt[A]) -> Reply[A]:
+        return await self._by_role.get(prompt.role, self._default)(prompt)
 
 
-def _narrowest(models: Sequence[Model]) -> int | None:
+def _smallest_context(models: Sequence[Model]) -> int | None:
     """What fits the model that reads least fits all of them."""
-    return min((tokens for model in models if (tokens := context_of(model)) is not None), default=None)
+    return min((tokens for model in models if (tokens := get_context(model)) is not None), default=None)

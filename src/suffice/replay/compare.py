@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING, Any
 from suffice.gates.base import Gate
 from suffice.gates.basic import fixed
 from suffice.leads import Embed
-from suffice.measure.answers import f1
-from suffice.measure.frontier import at, fixed_envelope, hull, oracle_envelope
-from suffice.replay.judge import Halt, halt, readings_of
+from suffice.measure.answers import token_f1
+from suffice.measure.frontier import fixed_envelope, interpolate, oracle_envelope, upper_concave_hull
+from suffice.replay.judge import StopPoint, find_stop, measure_readings
 from suffice.replay.recorded import Episode
 from suffice.types import Verdict
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-DRAWS = 500
+BOOTSTRAP_DRAWS = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class GateComparison:
     """How one gate did. What needs gold, answers or tokens that the recordings lack is ``None``."""
 
     gate: str
@@ -41,64 +41,75 @@ class Row:
     stops: tuple[int, ...]
 
 
-def compare(
-    episodes: Sequence[Episode], gates: Sequence[Gate], *, embed: Embed | None = None, draws: int = DRAWS, seed: int = 0
-) -> list[Row]:
+def compare_gates(
+    episodes: Sequence[Episode],
+    gates: Sequence[Gate],
+    *,
+    embed: Embed | None = None,
+    draws: int = BOOTSTRAP_DRAWS,
+    seed: int = 0,
+) -> list[GateComparison]:
     """A row for every gate, for ``fixed(k)`` with every k, and for the oracle."""
     needs = frozenset[str]().union(*(gate.needs for gate in gates)) if gates else frozenset()
-    halts: list[list[Halt]] = [[] for _ in gates]
+    halts: list[list[StopPoint]] = [[] for _ in gates]
     for episode in episodes:
-        readings = readings_of(episode, needs, embed)
+        readings = measure_readings(episode, needs, embed)
         for number, gate in enumerate(gates):
-            halts[number].append(halt(gate, readings, episode.seed))
-    yard = _Yardstick(episodes, draws, seed)
-    rows = [yard.row(str(gate), found) for gate, found in zip(gates, halts, strict=True)]
+            halts[number].append(find_stop(gate, readings, episode.seed))
+    yard = _Evaluator(episodes, draws, seed)
+    rows = [yard.evaluate(str(gate), found) for gate, found in zip(gates, halts, strict=True)]
     longest = max(len(episode.rounds) for episode in episodes)
-    rows += [yard.row(str(fixed(k)), yard.constant(k), given=False) for k in range(1, longest + 1)]
-    rows.append(yard.row("oracle", yard.oracle(), given=False))
+    rows += [yard.evaluate(str(fixed(k)), yard.fixed_stops(k), given=False) for k in range(1, longest + 1)]
+    rows.append(yard.evaluate("oracle", yard.oracle_stops(), given=False))
     return rows
 
 
-class _Yardstick:
+class _Evaluator:
     """What the recordings allow to be measured: recall curves, answer scores, tokens, and the two reference frontiers."""
 
     def __init__(self, episodes: Sequence[Episode], draws: int, seed: int) -> None:
         self.episodes = episodes
-        self.curves = [recall_curve(episode) for episode in episodes]
-        self.answers = [_answers(episode) for episode in episodes]
-        self.tokens = [_tokens(episode) for episode in episodes]
-        self.judged = [i for i, curve in enumerate(self.curves) if curve is not None]
+        self.curves = [compute_recall_curve(episode) for episode in episodes]
+        self.answers = [_score_answers(episode) for episode in episodes]
+        self.tokens = [_accumulate_tokens(episode) for episode in episodes]
+        self.with_gold = [i for i, curve in enumerate(self.curves) if curve is not None]
         curves = [curve for curve in self.curves if curve is not None]
-        self.fixed = fixed_envelope(curves) if curves else None
-        self.best = oracle_envelope(curves) if curves else None
-        self._draws = _Draws([episodes[i].id for i in self.judged], curves, draws, seed) if curves else None
+        self.fixed_frontier = fixed_envelope(curves) if curves else None
+        self.oracle_frontier = oracle_envelope(curves) if curves else None
+        self._bootstrap = _Bootstrap([episodes[i].id for i in self.with_gold], curves, draws, seed) if curves else None
 
-    def constant(self, k: int) -> list[Halt]:
-        return [_halt(min(k, len(episode.rounds))) for episode in self.episodes]
+    def fixed_stops(self, k: int) -> list[StopPoint]:
+        return [_make_stop_point(min(k, len(episode.rounds))) for episode in self.episodes]
 
-    def oracle(self) -> list[Halt]:
+    def oracle_stops(self) -> list[StopPoint]:
         """Each run stops at the round of its last new gold; at round 1 if none ever comes."""
-        return [_halt(1 if curve is None else curve.index(max(curve)) + 1) for curve in self.curves]
+        return [_make_stop_point(1 if curve is None else curve.index(max(curve)) + 1) for curve in self.curves]
 
-    def row(self, name: str, halts: Sequence[Halt], *, given: bool = True) -> Row:
+    def evaluate(self, name: str, halts: Sequence[StopPoint], *, given: bool = True) -> GateComparison:
         rounds = [found.rounds for found in halts]
-        recalls = [self._recall_at(i, halts[i].kept) for i in self.judged]
-        cost = [float(rounds[i]) for i in self.judged]
+        recalls = [self._recall_at(i, halts[i].kept_rounds) for i in self.with_gold]
+        cost = [float(rounds[i]) for i in self.with_gold]
         recall = _mean(recalls)
-        base = at(self.fixed, _mean(cost) or 1.0) if self.fixed else None
+        base = interpolate(self.fixed_frontier, _mean(cost) or 1.0) if self.fixed_frontier else None
         lift = None if recall is None or base is None else recall - base
-        gap = None if self.best is None or base is None else at(self.best, _mean(cost) or 1.0) - base
-        return Row(
+        gap = (
+            None
+            if self.oracle_frontier is None or base is None
+            else interpolate(self.oracle_frontier, _mean(cost) or 1.0) - base
+        )
+        return GateComparison(
             gate=name,
             mean_rounds=sum(rounds) / len(rounds),
             mean_tokens=_mean([self.tokens[i][found.rounds - 1] for i, found in enumerate(halts)]),
             recall=recall,
             all_gold=_mean([float(value == 1) for value in recalls]),
-            answer_f1=_mean([self._answer_at(i, found.kept) for i, found in enumerate(halts)]),
+            answer_f1=_mean([self._answer_at(i, found.kept_rounds) for i, found in enumerate(halts)]),
             fire_rate=sum(found.fired for found in halts) / len(halts) if given else None,
             abstained=sum(not found.fired and found.verdict.stop is None for found in halts) if given else 0,
             lift=lift,
-            lift_ci=self._draws.interval(cost, recalls) if self._draws and lift is not None else None,
+            lift_ci=self._bootstrap.confidence_interval(cost, recalls)
+            if self._bootstrap and lift is not None
+            else None,
             gap_closed=lift / gap if lift is not None and gap is not None and gap > 1e-9 else None,
             stops=tuple(rounds),
         )
@@ -112,7 +123,7 @@ class _Yardstick:
         return self.answers[i][max(kept, 1) - 1]
 
 
-class _Draws:
+class _Bootstrap:
     """Bootstrap samples of questions, drawn once; each brings its own fixed-k envelope."""
 
     def __init__(self, ids: Sequence[str], curves: Sequence[Sequence[float]], draws: int, seed: int) -> None:
@@ -120,7 +131,7 @@ class _Draws:
 
         self._numpy = numpy
         questions = {name: number for number, name in enumerate(dict.fromkeys(ids))}
-        self._of = numpy.array([questions[name] for name in ids])
+        self._question_index = numpy.array([questions[name] for name in ids])
         self._count = len(questions)
         random = numpy.random.default_rng(seed)
         picks = random.multinomial(self._count, numpy.full(self._count, 1 / self._count), size=draws)
@@ -129,27 +140,29 @@ class _Draws:
         padded = [list(curve) + [curve[-1]] * (longest - len(curve)) for curve in curves]
         recall = numpy.maximum.accumulate(numpy.array(padded), axis=1)
         rounds = numpy.array([[min(k, len(curve)) for k in range(1, longest + 1)] for curve in curves], float)
-        x, y = self._means(rounds), self._means(recall)
-        self._envelopes = [hull(list(zip(x[i].tolist(), y[i].tolist(), strict=True))) for i in range(draws)]
+        x, y = self._weighted_means(rounds), self._weighted_means(recall)
+        self._envelopes = [
+            upper_concave_hull(list(zip(x[i].tolist(), y[i].tolist(), strict=True))) for i in range(draws)
+        ]
 
-    def interval(self, cost: Sequence[float], recalls: Sequence[float]) -> tuple[float, float]:
-        pairs = self._means(self._numpy.array([cost, recalls], float).T)
+    def confidence_interval(self, cost: Sequence[float], recalls: Sequence[float]) -> tuple[float, float]:
+        pairs = self._weighted_means(self._numpy.array([cost, recalls], float).T)
         drawn = zip(pairs.tolist(), self._envelopes, strict=True)
-        lifts = [recall - at(envelope, mean) for (mean, recall), envelope in drawn]
+        lifts = [recall - interpolate(envelope, mean) for (mean, recall), envelope in drawn]
         low, high = self._numpy.quantile(lifts, (0.025, 0.975))
         return float(low), float(high)
 
-    def _means(self, values: "NDArray[Any]") -> "NDArray[Any]":
+    def _weighted_means(self, values: "NDArray[Any]") -> "NDArray[Any]":
         """Weighted means of the columns, one row a draw."""
         numpy = self._numpy
         sums = numpy.zeros((self._count, values.shape[1]))
-        numpy.add.at(sums, self._of, values)
-        sizes = numpy.bincount(self._of, minlength=self._count)
+        numpy.add.position(sums, self._question_index, values)
+        sizes = numpy.bincount(self._question_index, minlength=self._count)
         means: NDArray[Any] = (self._weights @ sums) / (self._weights @ sizes)[:, None]
         return means
 
 
-def recall_curve(episode: Episode) -> list[float] | None:
+def compute_recall_curve(episode: Episode) -> list[float] | None:
     """Share of the gold passages seen after each round; unknown without gold."""
     if not episode.gold:
         return None
@@ -161,12 +174,12 @@ def recall_curve(episode: Episode) -> list[float] | None:
     return curve
 
 
-def _answers(episode: Episode) -> list[float | None]:
+def _score_answers(episode: Episode) -> list[float | None]:
     known = [round.answer for round in episode.rounds]
-    return [None if answer is None or not episode.answers else f1(answer, episode.answers) for answer in known]
+    return [None if answer is None or not episode.answers else token_f1(answer, episode.answers) for answer in known]
 
 
-def _tokens(episode: Episode) -> list[float | None]:
+def _accumulate_tokens(episode: Episode) -> list[float | None]:
     total: float | None = 0.0
     spent: list[float | None] = []
     for round in episode.rounds:
@@ -175,8 +188,8 @@ def _tokens(episode: Episode) -> list[float | None]:
     return spent
 
 
-def _halt(rounds: int) -> Halt:
-    return Halt(rounds, rounds, True, Verdict("", True))
+def _make_stop_point(rounds: int) -> StopPoint:
+    return StopPoint(rounds, rounds, True, Verdict("", True))
 
 
 def _mean(values: Sequence[float | None]) -> float | None:

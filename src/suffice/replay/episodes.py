@@ -8,20 +8,20 @@ from typing import Any
 from zlib import crc32
 
 from suffice.errors import InputError
-from suffice.replay.recorded import Episode, rounds_of
+from suffice.replay.recorded import Episode, parse_rounds
 from suffice.replay.trace import is_trace, read_trace
 
 
 def read_episodes(path: Path, texts: Mapping[str, tuple[str, str]] | None = None) -> list[Episode]:
     """The episodes of a file: JSONL of episodes (also gzipped), or a trace. ``texts`` joins (title, text) by passage id."""
     if is_trace(path):
-        return [read_trace(path).episode()]
+        return [read_trace(path).to_episode()]
     episodes = []
-    for number, item in enumerate(_objects(path), 1):
+    for number, item in enumerate(_read_jsonl(path), 1):
         try:
-            episodes.append(_episode(item, texts or {}))
+            episodes.append(_parse_episode(item, texts or {}))
         except (KeyError, TypeError, AttributeError) as error:
-            raise InputError(f"{path}, episode {number}: {_missing(error)}") from error
+            raise InputError(f"{path}, episode {number}: {_describe_error(error)}") from error
     if not episodes:
         raise InputError(f"{path} holds no episodes")
     return episodes
@@ -30,12 +30,12 @@ def read_episodes(path: Path, texts: Mapping[str, tuple[str, str]] | None = None
 def read_corpus(path: Path) -> dict[str, tuple[str, str]]:
     """A JSONL corpus as id → (title, text)."""
     try:
-        return {str(item["id"]): (str(item.get("title") or ""), str(item["text"])) for item in _objects(path)}
+        return {str(item["id"]): (str(item.get("title") or ""), str(item["text"])) for item in _read_jsonl(path)}
     except KeyError as error:
         raise InputError(f"{path}: a record of a corpus needs {error}") from error
 
 
-def _episode(item: dict[str, Any], texts: Mapping[str, tuple[str, str]]) -> Episode:
+def _parse_episode(item: dict[str, Any], texts: Mapping[str, tuple[str, str]]) -> Episode:
     rounds = item["rounds"]
     if not rounds:
         raise KeyError("rounds")
@@ -46,13 +46,13 @@ def _episode(item: dict[str, Any], texts: Mapping[str, tuple[str, str]]) -> Epis
         gold=frozenset(map(str, item.get("gold") or ())),
         answers=() if answer is None else (str(answer), *map(str, item.get("aliases") or ())),
         agent=item.get("agent"),
-        rounds=rounds_of(rounds, texts),
+        rounds=parse_rounds(rounds, texts),
         # Every run draws its own chances (ε), and the same ones each time it is replayed.
         seed=crc32(f"{item['id']} {item.get('agent')}".encode()),
     )
 
 
-def _objects(path: Path) -> Iterator[dict[str, Any]]:
+def _read_jsonl(path: Path) -> Iterator[dict[str, Any]]:
     opener = gzip.open if path.suffix == ".gz" else open
     number, is_trace = 0, False
     try:
@@ -78,5 +78,5 @@ def _objects(path: Path) -> Iterator[dict[str, Any]]:
         raise InputError(f"{path}, line {number}, is not a JSON object: a recording has one a line") from error
 
 
-def _missing(error: Exception) -> str:
+def _describe_error(error: Exception) -> str:
     return f"{error} is missing or empty" if isinstance(error, KeyError) else f"it has the wrong shape ({error})"

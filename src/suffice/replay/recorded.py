@@ -49,15 +49,15 @@ class Episode:
     seed: int = 0
 
 
-def rounds_of(items: list[dict[str, Any]], texts: Mapping[str, tuple[str, str]]) -> tuple[RecordedRound, ...]:
+def parse_rounds(items: list[dict[str, Any]], texts: Mapping[str, tuple[str, str]]) -> tuple[RecordedRound, ...]:
     """Rounds in order; what an earlier round had is no longer new."""
     seen: set[str] = set()
     rounds = []
     for number, item in enumerate(items, 1):
-        _check(item)
+        _validate_round(item)
         if isinstance(item["queries"], str):
             raise TypeError("queries are a list")
-        hits = unique(_hit(hit, texts) for hit in item["passages"])
+        hits = deduplicate_hits(_parse_hit(hit, texts) for hit in item["passages"])
         new = tuple(hit for hit in hits if hit.id not in seen)
         seen.update(hit.id for hit in new)
         rounds.append(
@@ -75,7 +75,7 @@ def rounds_of(items: list[dict[str, Any]], texts: Mapping[str, tuple[str, str]])
     return tuple(rounds)
 
 
-def _check(item: dict[str, Any]) -> None:
+def _validate_round(item: dict[str, Any]) -> None:
     """A recording comes from anywhere: what has the wrong shape is named here, not found out in a meter."""
     if isinstance(item["queries"], str):
         raise TypeError("queries must be a list")
@@ -87,7 +87,7 @@ def _check(item: dict[str, Any]) -> None:
         raise TypeError("score must be a number")
 
 
-def unique(hits: Iterable[RecordedHit]) -> tuple[RecordedHit, ...]:
+def deduplicate_hits(hits: Iterable[RecordedHit]) -> tuple[RecordedHit, ...]:
     """Each passage once, where it came first: two queries of a round may find the same one."""
     found: dict[str, RecordedHit] = {}
     for hit in hits:
@@ -95,7 +95,7 @@ def unique(hits: Iterable[RecordedHit]) -> tuple[RecordedHit, ...]:
     return tuple(found.values())
 
 
-def _hit(hit: dict[str, Any], texts: Mapping[str, tuple[str, str]]) -> RecordedHit:
+def _parse_hit(hit: dict[str, Any], texts: Mapping[str, tuple[str, str]]) -> RecordedHit:
     title, text = texts.get(str(hit["id"]), (None, None))
     return RecordedHit(
         id=str(hit["id"]),

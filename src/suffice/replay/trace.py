@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from suffice.errors import InputError
-from suffice.replay.recorded import Episode, RecordedRound, rounds_of
+from suffice.replay.recorded import Episode, RecordedRound, parse_rounds
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class Trace:
     stop: dict[str, Any] | None
     report: dict[str, Any] | None
 
-    def episode(self) -> Episode:
+    def to_episode(self) -> Episode:
         """The trace as an episode; nobody knows its gold."""
         return Episode(self.run, self.task, frozenset(), (), None, self.rounds, self.seed)
 
@@ -42,7 +42,7 @@ def read_trace(path: Path) -> Trace:
                 break  # A run that was killed may have left half a line: the rest is good.
             raise InputError(f"{path}, line {number}, is not an event of a trace") from error
         events.append(event)
-    return trace_of(events, str(path))
+    return build_trace(events, str(path))
 
 
 def is_trace(path: Path) -> bool:
@@ -55,14 +55,14 @@ def is_trace(path: Path) -> bool:
     return isinstance(first, dict) and "type" in first and "rounds" not in first
 
 
-def trace_of(events: list[dict[str, Any]], where: str) -> Trace:
+def build_trace(events: list[dict[str, Any]], where: str) -> Trace:
     """The recorded run that these events tell; ``where`` they come from is for the message."""
     by_type: dict[str, dict[str, Any]] = {event["type"]: event for event in events}
     if "round" not in by_type:
         raise InputError(f"{where} holds no rounds; a trace is written by: suffice ask … --trace FILE")
     started = by_type.get("started", {})
     try:
-        rounds = rounds_of([event for event in events if event["type"] == "round"], {})
+        rounds = parse_rounds([event for event in events if event["type"] == "round"], {})
     except (KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{where} holds a round that cannot be read ({type(error).__name__}: {error})") from error
     return Trace(

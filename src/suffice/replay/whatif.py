@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from suffice.gates.base import Gate
-from suffice.replay.judge import Halt, halt
+from suffice.replay.judge import StopPoint, find_stop
 from suffice.replay.recorded import RecordedHit
 from suffice.replay.trace import Trace
 from suffice.types import Readings, RoundRecord, Stop
@@ -13,7 +13,7 @@ from suffice.types import Readings, RoundRecord, Stop
 class WhatIf:
     """The same rounds under another gate. ``stop`` holds all rounds, so that a chart can show what came after it."""
 
-    halted: Halt
+    stop_point: StopPoint
     stop: Stop
     missed: tuple[RecordedHit, ...]
     cited: tuple[RecordedHit, ...]
@@ -26,11 +26,13 @@ class WhatIf:
         note = (
             f" This run has no reading of {', '.join(self.unknown)}, so what needs it abstains." if self.unknown else ""
         )
-        if not self.halted.fired:
+        if not self.stop_point.fired:
             return f"{self.stop.gate} would not have stopped this run within its {rounds} rounds.{note}"
-        how = "after" if self.halted.kept == self.halted.rounds else "in"
-        verdict = self.halted.verdict
-        where = f"{self.stop.gate} would have stopped it {how} round {self.halted.rounds} of {rounds}: {verdict.reason}"
+        how = "after" if self.stop_point.kept_rounds == self.stop_point.rounds else "in"
+        verdict = self.stop_point.verdict
+        where = (
+            f"{self.stop.gate} would have stopped it {how} round {self.stop_point.rounds} of {rounds}: {verdict.reason}"
+        )
         loss = f"It would have missed {len(self.missed)} passages, {len(self.cited)} of them cited in the answer."
         return f"{where} ({verdict.because}). {loss if self.missed else 'It would have missed nothing.'}{note}"
 
@@ -38,20 +40,20 @@ class WhatIf:
 def what_if(trace: Trace, gate: Gate) -> WhatIf:
     """Judge the recorded readings again. No model, no search."""
     readings = [round.readings for round in trace.rounds]
-    halted = halt(gate, readings, trace.seed)
-    missed = tuple(hit for round in trace.rounds[halted.kept :] if round.accepted for hit in round.new)
+    halted = find_stop(gate, readings, trace.seed)
+    missed = tuple(hit for round in trace.rounds[halted.kept_rounds :] if round.accepted for hit in round.new)
     places = {source["location"] for source in (trace.report or {}).get("sources", ())}
     known = {name for reading in readings for name, value in reading.items() if value is not None}
     return WhatIf(
         halted,
-        _stop(trace, gate, halted, readings),
+        _build_stop(trace, gate, halted, readings),
         missed,
         tuple(hit for hit in missed if hit.location in places),
         tuple(sorted(gate.needs - known)),
     )
 
 
-def _stop(trace: Trace, gate: Gate, halted: Halt, readings: list[Readings]) -> Stop:
+def _build_stop(trace: Trace, gate: Gate, halted: StopPoint, readings: list[Readings]) -> Stop:
     records = tuple(
         RoundRecord(
             round.index,

@@ -29,7 +29,7 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
-class PagesRead:
+class PageBatch:
     """The pages behind a round's results, and why others could not be read."""
 
     pages: tuple[Page, ...] = ()
@@ -39,7 +39,7 @@ class PagesRead:
 class Reader(Protocol):
     """Reads whole pages behind search results."""
 
-    async def __call__(self, found: Sequence[Passage], known: str, seconds: float | None = None) -> PagesRead:
+    async def __call__(self, found: Sequence[Passage], known: str, seconds: float | None = None) -> PageBatch:
         """Some of the pages that say more than what is ``known``, within ``seconds``. It never raises: failures
         are part of the answer."""
         ...

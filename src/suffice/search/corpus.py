@@ -15,15 +15,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
-from suffice.damage import Damaged
+from suffice.damage import CorruptCache
 from suffice.errors import InputError, ModelError, SearchError
 from suffice.models.embeddings import Embedder, MiniLM
-from suffice.search.files.walk import Skipped
-from suffice.search.index import Entry, Index
-from suffice.search.upkeep import STDIN, Kept, Wanted, keep
-from suffice.search.vectors import Vectors
-from suffice.text.entities import bare
-from suffice.text.tokens import words
+from suffice.search.files.walk import SkippedFile
+from suffice.search.index import BM25Index, IndexEntry
+from suffice.search.upkeep import STDIN, CorpusIndex, IndexRequest, open_index
+from suffice.search.vectors import EmbeddingCache
+from suffice.text.entities import strip_parenthetical
+from suffice.text.tokens import tokenize
 from suffice.types import Passage, Place, Query
 
 if TYPE_CHECKING:
@@ -32,29 +32,29 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 # Enough for meaning to lift a passage from far down; each costs one embedding, once (tens of milliseconds).
-CANDIDATES = 50
+MAX_CANDIDATES = 50
 # Word sets this alike are copies: the same page saved twice, a quotation with another caption.
-NEAR_DUPLICATE = 0.9
+NEAR_DUPLICATE_SIMILARITY = 0.9
 # Added when the query names the passage's title: who names a thing wants the passage about it.
-_NAMED = 0.15
-_READ_AT_ONCE = 1024
+_TITLE_MATCH_BONUS = 0.15
+_EMBED_BATCH_SIZE = 1024
 
-Progress = Callable[[str, int, int], None]
+ProgressCallback = Callable[[str, int, int], None]
 T = TypeVar("T")
 
 
-class Stopped(Exception):
+class IndexingCancelled(Exception):
     """The work was given up by whoever awaited it; never leaves this module."""
 
 
 class Corpus:
     """Files, as they were when ``open`` returned. The index under ``cache_dir`` is reused; only changes are read."""
 
-    def __init__(self, kept: Kept, alpha: float, vectors: Vectors, progress: Progress) -> None:
-        self.skipped: tuple[Skipped, ...] = kept.skipped
+    def __init__(self, kept: CorpusIndex, alpha: float, vectors: EmbeddingCache, progress: ProgressCallback) -> None:
+        self.skipped: tuple[SkippedFile, ...] = kept.skipped
         self._files = kept.files
-        self._distrust = kept.distrust
-        self._index: Index = kept.index
+        self._invalidate = kept.invalidate
+        self._index: BM25Index = kept.index
         self._alpha = alpha
         self._vectors = vectors
         self._progress = progress
@@ -72,7 +72,7 @@ class Corpus:
         alpha: float = 0.5,
         embedder: Embedder | None = None,
         say: Callable[[str], None] = lambda message: None,
-        progress: Progress | None = None,
+        progress: ProgressCallback | None = None,
         stdin_text: str | None = None,
     ) -> "Corpus":
         """Index what is new or changed below the roots; ``-`` is ``stdin_text``.
@@ -89,13 +89,13 @@ class Corpus:
         stdin = stdin_text if len(paths) < len(roots) else None
         report = progress or (lambda stage, done, total: None)
 
-        def work(check: Callable[[], None]) -> Kept:
-            return keep(Wanted(paths, tuple(include), tuple(exclude), stdin, say, report, check), cache_dir)
+        def work(check: Callable[[], None]) -> CorpusIndex:
+            return open_index(IndexRequest(paths, tuple(include), tuple(exclude), stdin, say, report, check), cache_dir)
 
-        kept = await _in_thread(work)
+        kept = await _run_in_thread(work)
         if kept.index.size == 0:
-            raise InputError(_nothing(paths, kept.skipped))
-        return cls(kept, alpha, Vectors(embedder or MiniLM(), cache_dir, say), report)
+            raise InputError(_describe_empty_corpus(paths, kept.skipped))
+        return cls(kept, alpha, EmbeddingCache(embedder or MiniLM(), cache_dir, say), report)
 
     @property
     def size(self) -> int:
@@ -113,127 +113,134 @@ class Corpus:
 
     def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
         """Unit vectors of any texts, from the same model and cache; for whoever compares with what was found."""
-        return self._vectors.get(texts)
+        return self._vectors.embed(texts)
 
     async def __call__(self, query: Query, k: int) -> list[Passage]:
         try:
-            return await _in_thread(lambda check: self._search(query.text, k, check))
+            return await _run_in_thread(lambda check: self._search(query.text, k, check))
         except ModelError as error:
             raise SearchError(f"{error}; --alpha 1 searches by words alone") from error
-        except Damaged as error:
-            self._distrust()
+        except CorruptCache as error:
+            self._invalidate()
             raise SearchError(f"The index is damaged ({error}); start again, and it will be made anew.") from error
 
     def _search(self, text: str, k: int, check: Callable[[], None]) -> list[Passage]:
-        terms = self._index.terms(text)
+        terms = self._index.extract_terms(text)
         if not terms or k < 1:
             return []
         if self._alpha == 0:
-            return self._distinct(self._by_meaning(text, k, check), k)
-        hits = self._index.best(terms, max(CANDIDATES, k))
+            return self._drop_near_duplicates(self._search_dense(text, k, check), k)
+        hits = self._index.search(terms, max(MAX_CANDIDATES, k))
         if not hits:
             return []
         best = hits[0][0]
         if self._alpha == 1:
-            return self._distinct(((score / best, self._index.entry(address)) for score, address in hits), k)
-        entries = [self._index.entry(address) for _, address in hits]
-        vectors = self._vectors.get([text, *map(_embedded, entries)], lambda done: check())
+            return self._drop_near_duplicates(
+                ((score / best, self._index.get_entry(address)) for score, address in hits), k
+            )
+        entries = [self._index.get_entry(address) for _, address in hits]
+        vectors = self._vectors.embed([text, *map(_text_to_embed, entries)], lambda done: check())
         cosines = vectors[1:] @ vectors[0]
-        asked = _phrase(text)
+        asked = _normalize_phrase(text)
         mixed = [
             (
-                self._alpha * score / best + (1 - self._alpha) * float(cosine) + _NAMED * _named(asked, entry.title),
+                self._alpha * score / best
+                + (1 - self._alpha) * float(cosine)
+                + _TITLE_MATCH_BONUS * _names_title(asked, entry.title),
                 entry,
             )
             for (score, _), cosine, entry in zip(hits, cosines, entries, strict=True)
         ]
         # The sort is stable: equals keep the order of the words' ranking.
-        return self._distinct(sorted(mixed, key=lambda item: -item[0]), k)
+        return self._drop_near_duplicates(sorted(mixed, key=lambda item: -item[0]), k)
 
-    def _by_meaning(self, text: str, k: int, check: Callable[[], None]) -> Iterator[tuple[float, Entry]]:
+    def _search_dense(self, text: str, k: int, check: Callable[[], None]) -> Iterator[tuple[float, IndexEntry]]:
         import numpy as np
 
         with self._dense_lock:
             if self._dense is None:
                 self._dense = self._embed_all(check)
         addresses, matrix = self._dense
-        cosines = matrix @ self._vectors.get([text])[0]
-        for i in np.argsort(-cosines, kind="stable")[: max(CANDIDATES, k)]:
-            yield float(cosines[i]), self._index.entry(addresses[i])
+        cosines = matrix @ self._vectors.embed([text])[0]
+        for i in np.argsort(-cosines, kind="stable")[: max(MAX_CANDIDATES, k)]:
+            yield float(cosines[i]), self._index.get_entry(addresses[i])
 
     def _embed_all(self, check: Callable[[], None]) -> "tuple[list[tantivy.DocAddress], NDArray[np.float32]]":
         """float32, though the cache holds half of it: NumPy multiplies float16 many times slower."""
         import numpy as np
 
-        addresses = self._index.all()
+        addresses = self._index.list_addresses()
         parts = []
-        for start in range(0, len(addresses), _READ_AT_ONCE):
-            some = [_embedded(self._index.entry(address)) for address in addresses[start : start + _READ_AT_ONCE]]
+        for start in range(0, len(addresses), _EMBED_BATCH_SIZE):
+            some = [
+                _text_to_embed(self._index.get_entry(address))
+                for address in addresses[start : start + _EMBED_BATCH_SIZE]
+            ]
 
             def tick(done: int, start: int = start) -> None:
                 check()
                 self._progress("embedding", start + done, len(addresses))
 
             check()
-            parts.append(self._vectors.get(some, tick))
+            parts.append(self._vectors.embed(some, tick))
             self._progress("embedding", start + len(some), len(addresses))
         return addresses, np.concatenate(parts)
 
-    def _distinct(self, ranked: Iterable[tuple[float, Entry]], k: int) -> list[Passage]:
+    def _drop_near_duplicates(self, ranked: Iterable[tuple[float, IndexEntry]], k: int) -> list[Passage]:
         """The first ``k`` that do not nearly repeat a better one."""
         kept: list[Passage] = []
         seen: list[set[str]] = []
         here = os.path.join(os.getcwd(), "")
         for score, entry in ranked:
-            own = set(words(entry.text))
-            if any(_alike(own, other) for other in seen):
+            own = set(tokenize(entry.text))
+            if any(_is_near_duplicate(own, other) for other in seen):
                 continue
             seen.append(own)
-            kept.append(self._passage(entry, score, here))
+            kept.append(self._to_passage(entry, score, here))
             if len(kept) == k:
                 break
         return kept
 
-    def _passage(self, entry: Entry, score: float, here: str) -> Passage:
+    def _to_passage(self, entry: IndexEntry, score: float, here: str) -> Passage:
         place = Place(entry.file.removeprefix(here), entry.lines, entry.page, entry.record, exact=entry.kind != "html")
         if entry.id is None:
             key = str(place) if entry.part == 1 else f"{place}#{entry.part}"
         else:
-            key = entry.id if self._owns(entry.file, entry.id) else f"{place.path}#{entry.id}"
+            key = entry.id if self._owns_id(entry.file, entry.id) else f"{place.path}#{entry.id}"
         return Passage(key, entry.text, entry.title, place, entry.kind, score)
 
-    def _owns(self, file: str, id: str) -> bool:
+    def _owns_id(self, file: str, id: str) -> bool:
         """Whether the record keeps its bare id: of several files that use it, the first listed does."""
-        users = self._index.files_with(id)
+        users = self._index.find_files_with_id(id)
         return len(users) < 2 or file == next(listed for listed in self._files if listed in users)
 
 
-def _embedded(entry: Entry) -> str:
+def _text_to_embed(entry: IndexEntry) -> str:
     return f"{entry.title}. {entry.text}"
 
 
-def _alike(left: set[str], right: set[str]) -> bool:
+def _is_near_duplicate(left: set[str], right: set[str]) -> bool:
     small, large = sorted((len(left), len(right)))
-    if small < NEAR_DUPLICATE * large:
+    if small < NEAR_DUPLICATE_SIMILARITY * large:
         return False
     common = len(left & right)
-    return common >= NEAR_DUPLICATE * (small + large - common)
+    return common >= NEAR_DUPLICATE_SIMILARITY * (small + large - common)
 
 
-def _nothing(roots: Sequence[str], skipped: Sequence[Skipped]) -> str:
+def _describe_empty_corpus(roots: Sequence[str], skipped: Sequence[SkippedFile]) -> str:
     where = ", ".join(roots) or "standard input"
     reasons = "; ".join(f"{skip.path} {skip.why}" for skip in skipped[:3])
     end = f" ({reasons})." if reasons else "; name a folder that holds some."
     return f"There is no readable text under {where}{end}"
 
 
-async def _in_thread(work: Callable[[Callable[[], None]], T]) -> T:
+async def _run_in_thread(work: Callable[[Callable[[], None]], T]) -> T:
     """Run in a thread, so that the event loop lives; a cancelled caller ends the thread's work at its next check."""
     stop = threading.Event()
 
     def check() -> None:
         if stop.is_set():
-            raise Stopped
+            raise IndexingCancelled
 
     try:
         return await asyncio.to_thread(work, check)
@@ -242,11 +249,11 @@ async def _in_thread(work: Callable[[Callable[[], None]], T]) -> T:
         raise
 
 
-def _phrase(text: str) -> str:
-    return f" {' '.join(words(text))} "
+def _normalize_phrase(text: str) -> str:
+    return f" {' '.join(tokenize(text))} "
 
 
-def _named(asked: str, title: str) -> bool:
+def _names_title(asked: str, title: str) -> bool:
     """Whether the query holds the title, less a remark in brackets, word for word."""
-    name = _phrase(bare(title))
+    name = _normalize_phrase(strip_parenthetical(title))
     return bool(name.strip()) and name in asked

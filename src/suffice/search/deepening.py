@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterable
 
 from suffice.events import Event, PageRead
 from suffice.search.base import Reader
-from suffice.search.screening import told
+from suffice.search.screening import strip_injections
 from suffice.types import Failure, Note, Passage, Round
 
 
-async def deepened(
+async def expand_with_pages(
     reader: Reader,
     round: Round,
     known: Iterable[Note],
@@ -24,5 +24,5 @@ async def deepened(
     for page in read.pages:
         tell(PageRead(page.url, page.title, len(page.passages)))
         for passage in page.passages:
-            passages[passage.id] = told(passage, tell)
+            passages[passage.id] = strip_injections(passage, tell)
     return [passage for passage in passages.values() if passage.text.strip()], len(read.pages)

@@ -10,13 +10,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from suffice.damage import Damaged, sqlite_errors
+from suffice.damage import CorruptCache, translate_sqlite_errors
 
-_WAIT_SECONDS = 30.0
+_BUSY_TIMEOUT_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ManifestRow:
     """A file as it was read: ``why`` says why it could not be, and is empty otherwise."""
 
     stamp: str
@@ -28,37 +28,37 @@ class Manifest:
     """The rows, by absolute path. ``None`` keeps them in memory."""
 
     def __init__(self, path: Path | None) -> None:
-        with sqlite_errors():
-            self._database = sqlite3.connect(path or ":memory:", timeout=_WAIT_SECONDS, check_same_thread=False)
+        with translate_sqlite_errors():
+            self._database = sqlite3.connect(path or ":memory:", timeout=_BUSY_TIMEOUT_SECONDS, check_same_thread=False)
         # A damaged name must not stop the reading: it is a file that is gone, which the index's size gives away.
         self._database.text_factory = lambda data: data.decode("utf-8", "replace")
         try:
-            with sqlite_errors(), self._database:
+            with translate_sqlite_errors(), self._database:
                 self._database.execute(
                     "CREATE TABLE IF NOT EXISTS files (path TEXT PRIMARY KEY, stamp TEXT, passages INTEGER, why TEXT)"
                 )
-        except (OSError, Damaged):
+        except (OSError, CorruptCache):
             self._database.close()
             raise
 
-    def rows(self) -> dict[str, Row]:
-        with sqlite_errors():
+    def read_rows(self) -> dict[str, ManifestRow]:
+        with translate_sqlite_errors():
             found = self._database.execute("SELECT path, stamp, passages, why FROM files").fetchall()
-        return {path: Row(stamp, passages, why) for path, stamp, passages, why in found}
+        return {path: ManifestRow(stamp, passages, why) for path, stamp, passages, why in found}
 
-    def announce(self, paths: Iterable[str]) -> None:
+    def mark_pending(self, paths: Iterable[str]) -> None:
         """These files' entries are about to change."""
-        self.record({path: Row("") for path in paths})
+        self.save_rows({path: ManifestRow("") for path in paths})
 
-    def record(self, rows: dict[str, Row]) -> None:
-        with sqlite_errors(), self._database:
+    def save_rows(self, rows: dict[str, ManifestRow]) -> None:
+        with translate_sqlite_errors(), self._database:
             self._database.executemany(
                 "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?)",
                 [(path, row.stamp, row.passages, row.why) for path, row in rows.items()],
             )
 
-    def forget(self, paths: Iterable[str]) -> None:
-        with sqlite_errors(), self._database:
+    def delete_rows(self, paths: Iterable[str]) -> None:
+        with translate_sqlite_errors(), self._database:
             self._database.executemany("DELETE FROM files WHERE path = ?", [(path,) for path in paths])
 
     def close(self) -> None:

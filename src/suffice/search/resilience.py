@@ -11,42 +11,44 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from suffice.errors import SearchError, SearchRefused
 from suffice.search.base import Search
-from suffice.search.breaker import Breaker
+from suffice.search.breaker import CircuitBreaker
 from suffice.types import Failure, Passage, Query
 
 if TYPE_CHECKING:
     from aiolimiter import AsyncLimiter
 
-ATTEMPTS = 3
-LONGEST_WAIT = 10.0
-SLOW = 4.0  # Seconds.
+MAX_ATTEMPTS = 3
+MAX_WAIT_SECONDS = 10.0
+SLOW_SECONDS = 4.0  # Seconds.
 
-Listener = Callable[[Failure], None]
+FailureListener = Callable[[Failure], None]
 
 
 @runtime_checkable
-class Reporting(Protocol):
+class ResilientSearch(Protocol):
     """A search that survives faults by itself."""
 
-    def reporting(self, report: Listener) -> Search:
+    def with_failure_listener(self, report: FailureListener) -> Search:
         """The same search; ``report`` hears of what failed although the search went on."""
         ...
 
 
-def surviving(search: Search, report: Listener) -> Search:
+def make_resilient(search: Search, report: FailureListener) -> Search:
     """The search with whatever it needs to survive passing faults."""
-    return search.reporting(report) if isinstance(search, Reporting) else Retrying(search, report)
+    return (
+        search.with_failure_listener(report) if isinstance(search, ResilientSearch) else RetryingSearch(search, report)
+    )
 
 
-def failure(error: SearchError) -> Failure:
+def to_failure(error: SearchError) -> Failure:
     return Failure("search", type(error).__name__, str(error), error.retryable, error.attempt)
 
 
-def nobody(failure: Failure) -> None:
+def ignore_failure(failure: Failure) -> None:
     """Whom a search reports to that no run listens to."""
 
 
-class Retrying:
+class RetryingSearch:
     """Tries again after a transient error: up to 3 attempts, waiting min(2ⁿ + U(0, 1), 10) seconds (S1), or as long as the
     service asks for. One that asks for longer is not tried again.
 
@@ -56,7 +58,7 @@ class Retrying:
     def __init__(
         self,
         search: Search,
-        report: Listener,
+        report: FailureListener,
         *,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         random: Random | None = None,
@@ -67,25 +69,25 @@ class Retrying:
         self._random = random or Random()
 
     async def __call__(self, query: Query, k: int) -> list[Passage]:
-        for attempt in range(1, ATTEMPTS + 1):
+        for attempt in range(1, MAX_ATTEMPTS + 1):
             try:
                 return await self._search(query, k)
             except SearchError as error:
                 error.attempt = attempt
-                wanted = wanted_wait(error)
-                if not error.retryable or attempt == ATTEMPTS or wanted > LONGEST_WAIT:
+                wanted = get_retry_after(error)
+                if not error.retryable or attempt == MAX_ATTEMPTS or wanted > MAX_WAIT_SECONDS:
                     raise
-                self._report(failure(error))
-                await self._sleep(max(wanted, min(2**attempt + self._random.random(), LONGEST_WAIT)))
+                self._report(to_failure(error))
+                await self._sleep(max(wanted, min(2**attempt + self._random.random(), MAX_WAIT_SECONDS)))
         raise AssertionError("the last attempt returns or raises")
 
 
-def wanted_wait(error: SearchError) -> float:
+def get_retry_after(error: SearchError) -> float:
     """How long the service asked to be left alone."""
     return (error.retry_after or 0.0) if isinstance(error, SearchRefused) else 0.0
 
 
-class Limited:
+class RateLimitedSearch:
     """Asks no more often than ``per_second``; who comes too early waits."""
 
     def __init__(self, search: Search, per_second: float) -> None:
@@ -103,59 +105,59 @@ class Limited:
             return await self._search(query, k)
 
 
-class Breaking:
+class CircuitBreakerSearch:
     """Does not ask a service whose breaker is open. An empty answer is a success; a search that somebody gave up waiting for
     has failed if it was slow."""
 
-    def __init__(self, name: str, search: Search, breaker: Breaker) -> None:
+    def __init__(self, name: str, search: Search, breaker: CircuitBreaker) -> None:
         self._name = name
         self._search = search
         self._breaker = breaker
 
     async def __call__(self, query: Query, k: int) -> list[Passage]:
-        if not self._breaker.admit():
+        if not self._breaker.try_acquire():
             raise SearchError(f"{self._name} has failed too often and is left alone for a while")
         began = time.monotonic()
         try:
             found = await self._search(query, k)
         except SearchError as error:
-            wait = wanted_wait(error)
-            self._breaker.failed(wait if wait > LONGEST_WAIT else 0.0)
+            wait = get_retry_after(error)
+            self._breaker.record_failure(wait if wait > MAX_WAIT_SECONDS else 0.0)
             raise
         except asyncio.CancelledError:
-            slow = time.monotonic() - began >= SLOW
-            self._breaker.failed() if slow else self._breaker.released()
+            slow = time.monotonic() - began >= SLOW_SECONDS
+            self._breaker.record_failure() if slow else self._breaker.release()
             raise
         except BaseException:
-            self._breaker.failed()
+            self._breaker.record_failure()
             raise
-        self._breaker.succeeded()
+        self._breaker.record_success()
         return found
 
 
-class Fallback:
+class FallbackSearch:
     """Asks the first search; where it fails, the next. An empty answer is an answer."""
 
-    def __init__(self, searches: Sequence[Search], report: Listener = nobody) -> None:
+    def __init__(self, searches: Sequence[Search], report: FailureListener = ignore_failure) -> None:
         self._searches = tuple(searches)
         self._report = report
 
-    def reporting(self, report: Listener) -> "Fallback":
-        return Fallback([surviving(search, report) for search in self._searches], report)
+    def with_failure_listener(self, report: FailureListener) -> "FallbackSearch":
+        return FallbackSearch([make_resilient(search, report) for search in self._searches], report)
 
     async def __call__(self, query: Query, k: int) -> list[Passage]:
         errors: list[SearchError] = []
         for search in self._searches:
             for error in errors[-1:]:
-                self._report(failure(error))
+                self._report(to_failure(error))
             try:
                 return await search(query, k)
             except SearchError as error:
                 errors.append(error)
-        raise together(errors)
+        raise combine_errors(errors)
 
 
-def together(errors: Sequence[SearchError]) -> SearchError:
+def combine_errors(errors: Sequence[SearchError]) -> SearchError:
     """One error for several searches that all failed: refused only if every one refused."""
     if len(errors) == 1:
         return errors[0]

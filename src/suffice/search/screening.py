@@ -3,13 +3,13 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from suffice.events import Event, Screened
+from suffice.events import Event, InjectionsStripped
 from suffice.search.base import Search
-from suffice.text.injection import screen
+from suffice.text.injection import remove_injected_lines
 from suffice.types import Passage, Query
 
 
-class Screening:
+class InjectionFilter:
     """A Search over a Search. ``tell`` hears once of every passage that lost something."""
 
     def __init__(self, search: Search, tell: Callable[[Event], None]) -> None:
@@ -18,21 +18,21 @@ class Screening:
         self._seen: dict[str, Passage] = {}
 
     async def __call__(self, query: Query, k: int) -> list[Passage]:
-        return [self._screened(passage) for passage in await self._search(query, k)]
+        return [self._screen_once(passage) for passage in await self._search(query, k)]
 
-    def _screened(self, passage: Passage) -> Passage:
+    def _screen_once(self, passage: Passage) -> Passage:
         """The same passage comes back round after round: it is looked at once."""
         known = self._seen.get(passage.id)
         if known is None:
-            known = self._seen[passage.id] = told(passage, self._tell)
+            known = self._seen[passage.id] = strip_injections(passage, self._tell)
         return replace(known, score=passage.score)
 
 
-def told(passage: Passage, tell: Callable[[Event], None]) -> Passage:
+def strip_injections(passage: Passage, tell: Callable[[Event], None]) -> Passage:
     """The passage without what addresses a model; ``tell`` hears what that was."""
-    text, removed = screen(passage.text)
-    title, from_title = screen(passage.title)
+    text, removed = remove_injected_lines(passage.text)
+    title, from_title = remove_injected_lines(passage.title)
     if not removed and not from_title:
         return passage
-    tell(Screened(passage.id, passage.location, (*removed, *from_title)))
+    tell(InjectionsStripped(passage.id, passage.location, (*removed, *from_title)))
     return replace(passage, text=text, title=title.strip() or passage.location)

@@ -16,27 +16,27 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from suffice.damage import Damaged
+from suffice.damage import CorruptCache
 from suffice.errors import SearchError
-from suffice.search.files.piece import Unreadable
-from suffice.search.files.read import read, read_text
-from suffice.search.files.walk import Skipped, listing
-from suffice.search.index import Index, Writer
-from suffice.search.manifest import Manifest, Row
+from suffice.search.files.piece import UnreadableFile
+from suffice.search.files.read import read_file, read_text
+from suffice.search.files.walk import SkippedFile, list_files
+from suffice.search.index import BM25Index, IndexWriter
+from suffice.search.manifest import Manifest, ManifestRow
 
 # Counts up whenever the same files would give other entries: a changed schema, analyzer, reader or chunker.
 INDEX_VERSION = 1
 # What a kill may cost: whichever comes first. Each commit writes and syncs new segments (about 50 ms).
-_COMMIT_PASSAGES = 50_000
-_COMMIT_SECONDS = 20.0
+_COMMIT_EVERY_PASSAGES = 50_000
+_COMMIT_EVERY_SECONDS = 20.0
 # A first indexing of a large folder by somebody else takes minutes.
-_LOCK_SECONDS = 300.0
+_LOCK_TIMEOUT_SECONDS = 300.0
 
 STDIN = "-"
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class IndexRequest:
     """What the index should hold, and whom to tell how it goes. ``check`` may raise to end the work."""
 
     roots: tuple[str, ...]
@@ -45,19 +45,19 @@ class Wanted:
     stdin_text: str | None
     say: Callable[[str], None]
     progress: Callable[[str, int, int], None]
-    check: Callable[[], None]
+    check_cancelled: Callable[[], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class CorpusIndex:
     """An index in step with its files, by absolute path in the order of the listing."""
 
-    index: Index
+    index: BM25Index
     files: tuple[str, ...]
-    skipped: tuple[Skipped, ...]
+    skipped: tuple[SkippedFile, ...]
     folder: Path | None = None
 
-    def distrust(self) -> None:
+    def invalidate(self) -> None:
         """Something read from the index made no sense: whoever opens it next makes it anew."""
         if self.folder is not None:
             with suppress(OSError):
@@ -65,35 +65,35 @@ class Kept:
 
 
 @dataclass(slots=True)
-class _Found:
+class _FileScan:
     """The files as they stand now: absolute path to stamp, in the order of the listing."""
 
     stamps: dict[str, str] = field(default_factory=dict)
-    skipped: list[Skipped] = field(default_factory=list)
-    named: frozenset[str] = frozenset()
+    skipped: list[SkippedFile] = field(default_factory=list)
+    explicit_files: frozenset[str] = frozenset()
 
 
-def keep(wanted: Wanted, cache_dir: Path | None) -> Kept:
+def open_index(request: IndexRequest, cache_dir: Path | None) -> CorpusIndex:
     """The index of the wanted roots, brought up to date."""
-    found = _look(wanted)
-    if cache_dir is None or wanted.stdin_text is not None:
+    found = _scan_files(request)
+    if cache_dir is None or request.stdin_text is not None:
         # What came through a pipe is read once and seldom twice: it is not written to disk.
-        return _in_memory(wanted, found)
-    folder = cache_dir / "index" / _key(wanted)
+        return _build_in_memory(request, found)
+    folder = cache_dir / "index" / _hash_request(request)
     try:
-        return _fresh(folder, found) or _updated(folder, wanted, found)
-    except (OSError, Damaged) as error:
-        wanted.say(f"The index folder {folder} cannot be used ({error}); indexing in memory, for this run only.")
-        return _in_memory(wanted, found)
+        return _open_if_current(folder, found) or _open_and_update(folder, request, found)
+    except (OSError, CorruptCache) as error:
+        request.say(f"The index folder {folder} cannot be used ({error}); indexing in memory, for this run only.")
+        return _build_in_memory(request, found)
 
 
-def _look(wanted: Wanted) -> _Found:
+def _scan_files(wanted: IndexRequest) -> _FileScan:
     roots = [Path(root) for root in wanted.roots]
-    listed = listing(roots, wanted.include, wanted.exclude) if roots else None
-    found = _Found(named=frozenset(os.path.abspath(root) for root in roots if not root.is_dir()))
+    listed = list_files(roots, wanted.include, wanted.exclude) if roots else None
+    found = _FileScan(explicit_files=frozenset(os.path.abspath(root) for root in roots if not root.is_dir()))
     if wanted.stdin_text is not None:
         found.stamps[STDIN] = STDIN
-        found.named |= {STDIN}
+        found.explicit_files |= {STDIN}
     if listed is None:
         return found
     found.skipped.extend(listed.skipped)
@@ -104,72 +104,72 @@ def _look(wanted: Wanted) -> _Found:
             name.encode()
             state = os.stat(name)
         except UnicodeEncodeError:
-            found.skipped.append(Skipped(path, "has a name that is not UTF-8; rename it"))
+            found.skipped.append(SkippedFile(path, "has a name that is not UTF-8; rename it"))
         except OSError as error:
-            found.skipped.append(Skipped(path, f"cannot be opened ({error.strerror})"))
+            found.skipped.append(SkippedFile(path, f"cannot be opened ({error.strerror})"))
         else:
-            if not state.st_size and name not in found.named:
+            if not state.st_size and name not in found.explicit_files:
                 continue  # An empty file among others (a package's __init__.py) is no fault worth naming.
             # ctime as well: it shows a change of permissions, and an edit that puts the old time back.
             found.stamps[name] = f"{state.st_size}:{state.st_mtime_ns}:{state.st_ctime_ns}"
     return found
 
 
-def _fresh(folder: Path, found: _Found) -> Kept | None:
+def _open_if_current(folder: Path, found: _FileScan) -> CorpusIndex | None:
     """The index if it is in step already. Takes no lock; another process's half-done work shows as a difference."""
-    if _version(folder) != str(INDEX_VERSION):
+    if _read_version(folder) != str(INDEX_VERSION):
         return None
     try:
         manifest = Manifest(folder / "manifest.sqlite")
         try:
-            rows = manifest.rows()
+            rows = manifest.read_rows()
         finally:
             manifest.close()
-        if _changed(rows, found) or _gone(rows, found):
+        if _find_changed(rows, found) or _find_deleted(rows, found):
             return None
-        index = Index(folder / "tantivy")
-    except Damaged:
+        index = BM25Index(folder / "tantivy")
+    except CorruptCache:
         return None
-    return _kept(index, rows, found, folder) if _in_step(index, rows) else None
+    return _make_corpus_index(index, rows, found, folder) if _is_consistent(index, rows) else None
 
 
-def _updated(folder: Path, wanted: Wanted, found: _Found) -> Kept:
+def _open_and_update(folder: Path, wanted: IndexRequest, found: _FileScan) -> CorpusIndex:
     """The index brought in step, under the lock of whoever writes; made anew if it is old or damaged."""
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with _locked(folder.with_suffix(".lock"), wanted):
-        version = _version(folder)
+    with _hold_lock(folder.with_suffix(".lock"), wanted):
+        version = _read_version(folder)
         if version is not None and version != str(INDEX_VERSION):
             wanted.say("The index was made by another version of suffice; making it anew.")
         if version != str(INDEX_VERSION) and folder.exists():
             shutil.rmtree(folder)
         try:
-            return _in_folder(folder, wanted, found)
-        except Damaged as error:
+            return _build_on_disk(folder, wanted, found)
+        except CorruptCache as error:
             wanted.say(f"The index was damaged ({error}); making it anew.")
             shutil.rmtree(folder)
-            return _in_folder(folder, wanted, found)
+            return _build_on_disk(folder, wanted, found)
 
 
 @contextmanager
-def _locked(path: Path, wanted: Wanted) -> Iterator[None]:
+def _hold_lock(path: Path, wanted: IndexRequest) -> Iterator[None]:
     from filelock import FileLock, Timeout
 
     lock = FileLock(path)
-    end = time.monotonic() + _LOCK_SECONDS
+    end = time.monotonic() + _LOCK_TIMEOUT_SECONDS
     waiting = False
     while True:
         try:
             lock.acquire(timeout=0.5 if waiting else 0)
             break
         except Timeout as error:
-            wanted.check()
+            wanted.check_cancelled()
             if time.monotonic() > end:
                 raise SearchError(
-                    f"Another process has held {path} for {_LOCK_SECONDS:.0f} s; wait for it, or choose another cache.",
+                    f"Another process has held {path} for {_LOCK_TIMEOUT_SECONDS:.0f} s; wait for it, or choose another cache.",
                     retryable=True,
                 ) from error
             if not waiting:
-                wanted.say(f"Another process is updating this index; waiting up to {_LOCK_SECONDS:.0f} s.")
+                wanted.say(f"Another process is updating this index; waiting up to {_LOCK_TIMEOUT_SECONDS:.0f} s.")
                 waiting = True
     try:
         yield
@@ -177,96 +177,100 @@ def _locked(path: Path, wanted: Wanted) -> Iterator[None]:
         lock.release()
 
 
-def _in_folder(folder: Path, wanted: Wanted, found: _Found) -> Kept:
+def _build_on_disk(folder: Path, wanted: IndexRequest, found: _FileScan) -> CorpusIndex:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "version").write_text(str(INDEX_VERSION))
     manifest = Manifest(folder / "manifest.sqlite")
     try:
-        index = Index(folder / "tantivy")
-        rows = _bring_in_step(index, manifest, wanted, found)
+        index = BM25Index(folder / "tantivy")
+        rows = _sync_index(index, manifest, wanted, found)
     finally:
         manifest.close()
-    if not _in_step(index, rows):
-        raise Damaged(f"it holds {index.size} passages, not the {sum(row.passages for row in rows.values())} it should")
-    return _kept(index, rows, found, folder)
+    if not _is_consistent(index, rows):
+        raise CorruptCache(
+            f"it holds {index.size} passages, not the {sum(row.passages for row in rows.values())} it should"
+        )
+    return _make_corpus_index(index, rows, found, folder)
 
 
-def _in_memory(wanted: Wanted, found: _Found) -> Kept:
+def _build_in_memory(wanted: IndexRequest, found: _FileScan) -> CorpusIndex:
     manifest = Manifest(None)
     try:
-        index = Index(None)
-        return _kept(index, _bring_in_step(index, manifest, wanted, found), found)
+        index = BM25Index(None)
+        return _make_corpus_index(index, _sync_index(index, manifest, wanted, found), found)
     finally:
         manifest.close()
 
 
-def _bring_in_step(index: Index, manifest: Manifest, wanted: Wanted, found: _Found) -> dict[str, Row]:
-    rows = manifest.rows()
-    changed, gone = _changed(rows, found), _gone(rows, found)
+def _sync_index(index: BM25Index, manifest: Manifest, wanted: IndexRequest, found: _FileScan) -> dict[str, ManifestRow]:
+    rows = manifest.read_rows()
+    changed, gone = _find_changed(rows, found), _find_deleted(rows, found)
     if not changed and not gone:
         return rows
-    manifest.announce(changed)
-    with index.writing() as writer:
+    manifest.mark_pending(changed)
+    with index.open_writer() as writer:
         for file in gone:
             writer.remove(file)
-        done: dict[str, Row] = {}
+        done: dict[str, ManifestRow] = {}
         passages, last = 0, time.monotonic()
         for number, file in enumerate(changed, start=1):
-            wanted.check()
+            wanted.check_cancelled()
             if file in rows:
                 writer.remove(file)
-            done[file] = _read_into(writer, file, wanted, found)
+            done[file] = _index_file(writer, file, wanted, found)
             passages += done[file].passages
             wanted.progress("indexing", number, len(changed))
-            if passages >= _COMMIT_PASSAGES or time.monotonic() - last > _COMMIT_SECONDS:
+            if passages >= _COMMIT_EVERY_PASSAGES or time.monotonic() - last > _COMMIT_EVERY_SECONDS:
                 writer.commit()
-                manifest.record(done)
+                manifest.save_rows(done)
                 done, passages, last = {}, 0, time.monotonic()
         writer.commit()
-        manifest.record(done)
-        manifest.forget(gone)
+        manifest.save_rows(done)
+        manifest.delete_rows(gone)
     index.refresh()
-    return manifest.rows()
+    return manifest.read_rows()
 
 
-def _read_into(writer: Writer, file: str, wanted: Wanted, found: _Found) -> Row:
+def _index_file(writer: IndexWriter, file: str, wanted: IndexRequest, found: _FileScan) -> ManifestRow:
     stamp = found.stamps[file]
     try:
-        pieces = read_text(wanted.stdin_text or "", "standard input") if file == STDIN else read(Path(file))
-    except Unreadable as error:
-        if file in found.named:
+        pieces = read_text(wanted.stdin_text or "", "standard input") if file == STDIN else read_file(Path(file))
+    except UnreadableFile as error:
+        if file in found.explicit_files:
             raise
-        return Row(stamp, 0, str(error).removeprefix(file).strip())
-    writer.add(file, pieces, wanted.check)
-    return Row(stamp, len(pieces))
+        return ManifestRow(stamp, 0, str(error).removeprefix(file).strip())
+    writer.add(file, pieces, wanted.check_cancelled)
+    return ManifestRow(stamp, len(pieces))
 
 
-def _changed(rows: dict[str, Row], found: _Found) -> list[str]:
+def _find_changed(rows: dict[str, ManifestRow], found: _FileScan) -> list[str]:
     """Files to read: new, changed, half done; and the unreadable that are now named, to fail with their own words."""
-    known = {file: row.stamp for file, row in rows.items() if not (row.why and file in found.named)}
+    known = {file: row.stamp for file, row in rows.items() if not (row.why and file in found.explicit_files)}
     return [file for file, stamp in found.stamps.items() if known.get(file) != stamp]
 
 
-def _gone(rows: dict[str, Row], found: _Found) -> list[str]:
+def _find_deleted(rows: dict[str, ManifestRow], found: _FileScan) -> list[str]:
     return [file for file in rows if file not in found.stamps]
 
 
-def _in_step(index: Index, rows: dict[str, Row]) -> bool:
+def _is_consistent(index: BM25Index, rows: dict[str, ManifestRow]) -> bool:
     return index.size == sum(row.passages for row in rows.values())
 
 
-def _kept(index: Index, rows: dict[str, Row], found: _Found, folder: Path | None = None) -> Kept:
-    skipped = [Skipped(Path(file), row.why) for file, row in rows.items() if row.why]
+def _make_corpus_index(
+    index: BM25Index, rows: dict[str, ManifestRow], found: _FileScan, folder: Path | None = None
+) -> CorpusIndex:
+    skipped = [SkippedFile(Path(file), row.why) for file, row in rows.items() if row.why]
     files = tuple(file for file in found.stamps if not rows[file].why)
-    return Kept(index, files, (*found.skipped, *skipped), folder)
+    return CorpusIndex(index, files, (*found.skipped, *skipped), folder)
 
 
-def _key(wanted: Wanted) -> str:
+def _hash_request(wanted: IndexRequest) -> str:
     named = [sorted(os.path.abspath(root) for root in wanted.roots), wanted.include, wanted.exclude]
     return hashlib.sha256(repr(named).encode("utf-8", "surrogatepass")).hexdigest()[:24]
 
 
-def _version(folder: Path) -> str | None:
+def _read_version(folder: Path) -> str | None:
     try:
         return (folder / "version").read_text()
     except (FileNotFoundError, UnicodeDecodeError):

@@ -7,15 +7,15 @@ empty sentence. A reader, the run's writer, answers from what was found; the cha
 
 import re
 
-from suffice.asks import Thought
-from suffice.run import Run
-from suffice.strategies.harness import ask_for, finish, spent, way_on
-from suffice.text.sentences import sentences
+from suffice.asks import IRCoTStep
+from suffice.run import RunState
+from suffice.strategies.harness import finish_with_answer, is_model_budget_spent, propose_fallback, propose_query
+from suffice.text.sentences import split_sentences
 from suffice.types import Query
 
-_ANSWER = re.compile(r"(?:^|.*\s)answer is:?\s*(.*)", re.IGNORECASE | re.DOTALL)
-_CONCLUDES = re.compile(r"(?:thus|so|therefore|hence|that is,)(?![\w-])", re.IGNORECASE)
-_CALCULATES = re.compile(r"\d[\d,.]*\s*[-+−–*×/÷]\s*\d[\d,.]*\s*=\s*\d")
+_ANSWER_PATTERN = re.compile(r"(?:^|.*\s)answer is:?\s*(.*)", re.IGNORECASE | re.DOTALL)
+_CONCLUSION_PATTERN = re.compile(r"(?:thus|so|therefore|hence|that is,)(?![\w-])", re.IGNORECASE)
+_CALCULATION_PATTERN = re.compile(r"\d[\d,.]*\s*[-+−–*×/÷]\s*\d[\d,.]*\s*=\s*\d")
 
 
 class IRCoTStrategy:
@@ -23,30 +23,30 @@ class IRCoTStrategy:
         self._chain: list[str] = []
         self._done = False
 
-    async def propose(self, run: Run) -> list[Query]:
+    async def propose(self, run: RunState) -> list[Query]:
         if self._done:
             return []
-        if not run.records or spent(run):
-            return way_on(run)
-        answer = await run.attempt(Thought(run.task, run.notes(), tuple(self._chain)))
+        if not run.records or is_model_budget_spent(run):
+            return propose_fallback(run)
+        answer = await run.try_ask(IRCoTStep(run.task, run.render_notes(), tuple(self._chain)))
         if answer is None:
-            return way_on(run)
-        sentence = first_sentence(answer.sentence)
-        concluded = _ANSWER.fullmatch(sentence)
+            return propose_fallback(run)
+        sentence = extract_first_sentence(answer.sentence)
+        concluded = _ANSWER_PATTERN.fullmatch(sentence)
         if concluded or not sentence:
             self._done = True
-            return finish(run, concluded.group(1) if concluded else "")
+            return finish_with_answer(run, concluded.group(1) if concluded else "")
         self._chain.append(sentence)
         stated = [thought for thought in self._chain if not is_reasoning(thought)]
-        return ask_for(run, stated[-1], "the last thought") if stated else way_on(run)
+        return propose_query(run, stated[-1], "the last thought") if stated else propose_fallback(run)
 
 
-def first_sentence(text: str) -> str:
+def extract_first_sentence(text: str) -> str:
     """One sentence a round: what a model writes after it was not asked for."""
-    found = sentences(text)
+    found = split_sentences(text)
     return " ".join(text[found[0][0] : found[0][1]].split()) if found else ""
 
 
 def is_reasoning(sentence: str) -> bool:
     """It concludes or calculates; as a query it would find nothing new."""
-    return bool(_CONCLUDES.match(sentence) or _CALCULATES.search(sentence))
+    return bool(_CONCLUSION_PATTERN.match(sentence) or _CALCULATION_PATTERN.search(sentence))

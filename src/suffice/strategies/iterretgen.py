@@ -8,25 +8,32 @@ measures nothing new. It has no finish of its own; its preset runs four rounds.
 """
 
 from suffice.asks import ShortAnswer
-from suffice.run import Run
-from suffice.strategies.harness import ask_for, spent, way_on
+from suffice.run import RunState
+from suffice.strategies.harness import is_model_budget_spent, propose_fallback, propose_query
 from suffice.types import Note, Query
 
 
 class IterRetGenStrategy:
-    async def propose(self, run: Run) -> list[Query]:
-        if run.latest is None or spent(run):
-            return way_on(run)
-        answer = await run.attempt(ShortAnswer(run.task, current(run)))
+    async def propose(self, run: RunState) -> list[Query]:
+        if run.latest_round is None or is_model_budget_spent(run):
+            return propose_fallback(run)
+        answer = await run.try_ask(ShortAnswer(run.task, render_latest_round(run)))
         text = "" if answer is None else answer.text.strip()
-        return ask_for(run, f"{run.task} {text}", "the question with its last answer") if text else way_on(run)
+        return (
+            propose_query(run, f"{run.task} {text}", "the question with its last answer")
+            if text
+            else propose_fallback(run)
+        )
 
 
-def current(run: Run) -> tuple[Note, ...]:
+def render_latest_round(run: RunState) -> tuple[Note, ...]:
     """What the latest round showed, also what had been seen before."""
-    if run.latest is None:
+    if run.latest_round is None:
         return ()
-    shown = {passage.id: passage for passage in (*run.latest.raw, *run.latest.new) if passage.id in run.evidence}
+    shown = {
+        passage.id: passage for passage in (*run.latest_round.raw, *run.latest_round.new) if passage.id in run.evidence
+    }
     return tuple(
-        Note(passage.text, (run.evidence.handle(passage),), passage.title, passage.kind) for passage in shown.values()
+        Note(passage.text, (run.evidence.get_handle(passage),), passage.title, passage.kind)
+        for passage in shown.values()
     )

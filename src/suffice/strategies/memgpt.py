@@ -8,19 +8,19 @@ sees it. A malformed call is asked for again once, with the reason, then its mon
 import re
 from collections import deque
 
-from suffice.asks import Step, StepResponse
-from suffice.run import STATE_TOKENS, Run
-from suffice.strategies.core_memory import PAGE, CoreMemory, recalled
-from suffice.strategies.harness import ask_for, ask_twice, finish, way_on
+from suffice.asks import MemGPTStep, MemGPTStepResponse
+from suffice.run import MAX_EVIDENCE_TOKENS, RunState
+from suffice.strategies.core_memory import PAGE_SIZE, CoreMemory, search_evidence
+from suffice.strategies.harness import ask_with_retry, finish_with_answer, propose_fallback, propose_query
 from suffice.text.tokens import estimate_tokens
 from suffice.types import Note, Query
 
-CALLS = 5  # Tool calls between two searches.
-PRESSURE = 0.75  # Where the warnings begin.
-_STEPS = 10  # What the prompt shows of the steps before.
-_MONOLOGUE = 400  # Characters that are kept: fewer than 50 words were asked for.
+MAX_CALLS = 5  # Tool calls between two searches.
+PRESSURE_THRESHOLD = 0.75  # Where the warnings begin.
+_MAX_STEPS = 10  # What the prompt shows of the steps before.
+_MAX_MONOLOGUE_CHARS = 400  # Characters that are kept: fewer than 50 words were asked for.
 _PAGE_NUMBER = re.compile(r"[1-9][0-9]{0,3}")
-_NEEDS = {
+_REQUIRED_ARGUMENTS = {
     "core_memory_append": ("content",),
     "core_memory_replace": ("old",),
     "archival_search": ("query",),
@@ -32,63 +32,67 @@ _NEEDS = {
 class MemGPTStrategy:
     def __init__(self) -> None:
         self._core = CoreMemory()
-        self._steps: deque[str] = deque(maxlen=_STEPS)
+        self._steps: deque[str] = deque(maxlen=_MAX_STEPS)
         self._page: tuple[Note, ...] = ()
         self._done = False
 
-    async def propose(self, run: Run) -> list[Query]:
-        for _ in range(CALLS):
+    async def propose(self, run: RunState) -> list[Query]:
+        for _ in range(MAX_CALLS):
             if self._done:
                 return []
-            answer = await ask_twice(run, lambda complaint: self._ask(run, complaint), lambda given: fault(given, run))
+            answer = await ask_with_retry(
+                run, lambda complaint: self._build_prompt(run, complaint), lambda given: find_fault(given, run)
+            )
             if answer is None:
                 break
-            monologue = " ".join(answer.inner_monologue.split())[:_MONOLOGUE]
-            if fault(answer, run):
-                return self._search(run, monologue, monologue)
+            monologue = " ".join(answer.inner_monologue.split())[:_MAX_MONOLOGUE_CHARS]
+            if find_fault(answer, run):
+                return self._propose_search(run, monologue, monologue)
             if answer.tool == "archival_search":
-                return self._search(run, monologue, text(answer, "query"))
+                return self._propose_search(run, monologue, get_argument(answer, "query"))
             if answer.tool == "send_message":
                 self._done = True
-                return finish(run, text(answer, "message"))
-            self._steps.append(f"{monologue} {answer.tool}: {self._use(run, answer)}")
-        return way_on(run)
+                return finish_with_answer(run, get_argument(answer, "message"))
+            self._steps.append(f"{monologue} {answer.tool}: {self._call_tool(run, answer)}")
+        return propose_fallback(run)
 
-    def _ask(self, run: Run, complaint: str) -> Step:
-        notes = run.notes()
-        warnings = pressure(run, notes, self._core)
-        return Step(run.task, self._core.notes(), notes, self._page, tuple(self._steps), warnings, complaint)
+    def _build_prompt(self, run: RunState, complaint: str) -> MemGPTStep:
+        notes = run.render_notes()
+        warnings = build_pressure_warnings(run, notes, self._core)
+        return MemGPTStep(
+            run.task, self._core.render_notes(), notes, self._page, tuple(self._steps), warnings, complaint
+        )
 
-    def _search(self, run: Run, monologue: str, wanted: str) -> list[Query]:
-        queries = ask_for(run, wanted, monologue)
+    def _propose_search(self, run: RunState, monologue: str, wanted: str) -> list[Query]:
+        queries = propose_query(run, wanted, monologue)
         self._steps.extend(f"{monologue} archival_search: {query.text}" for query in queries)
         self._page = ()
         return queries
 
-    def _use(self, run: Run, answer: StepResponse) -> str:
+    def _call_tool(self, run: RunState, answer: MemGPTStepResponse) -> str:
         """Call a tool that needs no search; what came of it, in words."""
         if answer.tool == "core_memory_append":
-            return self._core.append(text(answer, "content"))
+            return self._core.append(get_argument(answer, "content"))
         if answer.tool == "core_memory_replace":
-            return self._core.replace(text(answer, "old"), text(answer, "new"))
-        number = int(text(answer, "page") or 1)
-        found = recalled(run.evidence, text(answer, "query"))
-        self._page = found[(number - 1) * PAGE : number * PAGE]
-        return f"page {number} of {-(-len(found) // PAGE)} for {text(answer, 'query')!r}"
+            return self._core.replace(get_argument(answer, "old"), get_argument(answer, "new"))
+        number = int(get_argument(answer, "page") or 1)
+        found = search_evidence(run.evidence, get_argument(answer, "query"))
+        self._page = found[(number - 1) * PAGE_SIZE : number * PAGE_SIZE]
+        return f"page {number} of {-(-len(found) // PAGE_SIZE)} for {get_argument(answer, 'query')!r}"
 
 
-def text(answer: StepResponse, name: str) -> str:
+def get_argument(answer: MemGPTStepResponse, name: str) -> str:
     return str(answer.arguments.get(name, "")).strip()
 
 
-def fault(answer: StepResponse, run: Run) -> str:
+def find_fault(answer: MemGPTStepResponse, run: RunState) -> str:
     """Why a call cannot be carried out; empty when it can."""
-    if answer.tool not in _NEEDS:
-        return f"there is no tool {answer.tool[:40]!r}; use one of {', '.join(_NEEDS)}"
-    for name in _NEEDS[answer.tool]:
-        if not text(answer, name):
+    if answer.tool not in _REQUIRED_ARGUMENTS:
+        return f"there is no tool {answer.tool[:40]!r}; use one of {', '.join(_REQUIRED_ARGUMENTS)}"
+    for name in _REQUIRED_ARGUMENTS[answer.tool]:
+        if not get_argument(answer, name):
             return f"{answer.tool} needs the argument {name!r}"
-    page = text(answer, "page") or "1"
+    page = get_argument(answer, "page") or "1"
     if answer.tool == "recall" and not _PAGE_NUMBER.fullmatch(page):
         return f"recall takes a page number from 1 on, not {page[:40]!r}"
     if answer.tool == "send_message" and not run.records:
@@ -96,13 +100,13 @@ def fault(answer: StepResponse, run: Run) -> str:
     return ""
 
 
-def pressure(run: Run, notes: tuple[Note, ...], core: CoreMemory) -> tuple[str, ...]:
+def build_pressure_warnings(run: RunState, notes: tuple[Note, ...], core: CoreMemory) -> tuple[str, ...]:
     """The warnings: what is three quarters full."""
-    shown = sum(estimate_tokens(note.text) + estimate_tokens(note.title) for note in notes) / STATE_TOKENS
-    tokens = run.tokens / run.bounds.tokens if run.bounds.tokens else 0.0
+    shown = sum(estimate_tokens(note.text) + estimate_tokens(note.title) for note in notes) / MAX_EVIDENCE_TOKENS
+    tokens = run.tokens_used / run.bounds.tokens if run.bounds.tokens else 0.0
     shares = {
         "core memory is {:.0%} full: replace what is no longer needed": core.fullness,
         "the evidence in view fills {:.0%} of its room: keep what matters in core memory": shown,
         "{:.0%} of the tokens of this run are spent: finish soon": tokens,
     }
-    return tuple(words.format(share) for words, share in shares.items() if share >= PRESSURE)
+    return tuple(words.format(share) for words, share in shares.items() if share >= PRESSURE_THRESHOLD)

@@ -8,87 +8,102 @@ no topic may become one; a changed outline begins the gain history anew.
 import asyncio
 from collections.abc import Sequence
 
-from suffice.asks import DraftOutline, Gap, Hypothetical, Label
-from suffice.outline import Outline, distinct
-from suffice.run import Run
+from suffice.asks import DraftOutline, HypotheticalDocument, LabelCluster, ProposeQuery
+from suffice.outline import TopicOutline, normalize_topics
+from suffice.run import RunState
 from suffice.types import Hits, Note, Passage, Query
 
-TOPICS = 5  # An outline begins with four or five topics …
-MOST_TOPICS = 8  # … and never grows beyond this.
-_BOOT_TOKENS = 2500  # What the outline is drawn from: about 10,000 characters (S5).
+INITIAL_TOPICS = 5  # An outline begins with four or five topics …
+MAX_TOPICS = 8  # … and never grows beyond this.
+_OUTLINE_TOKENS = 2500  # What the outline is drawn from: about 10,000 characters (S5).
 _KNOWN_TOKENS = 1000
-_LEAST_CHUNKS = 8  # With fewer chunks than groups there is nothing latent in them (S5).
-_SHOWN, _SHOWN_CHARS = 5, 600  # Passages of a group that its label is made from: about 3,000 characters (S5).
+_MIN_CHUNKS = 8  # With fewer chunks than groups there is nothing latent in them (S5).
+_LABEL_PASSAGES, _LABEL_PASSAGE_CHARS = (
+    5,
+    600,
+)  # Passages of a group that its label is made from: about 3,000 characters (S5).
 
 
 class OutlineStrategy:
     def __init__(self) -> None:
-        self._aim: dict[str, int] = {}
-        self._labelled: set[frozenset[str]] = set()
+        self._topic_by_query: dict[str, int] = {}
+        self._labelled_groups: set[frozenset[str]] = set()
 
-    async def propose(self, run: Run) -> list[Query]:
+    async def propose(self, run: RunState) -> list[Query]:
         if not run.records:
             return [Query(planned.query, planned.intent) for planned in (await run.plan()).queries]
-        outline = run.outline = run.outline or await _drafted(run)
-        await asyncio.to_thread(outline.take, run.evidence.since(outline.taken))
-        await self._look_for_latent(run, outline)
-        topics = outline.open_topics()
-        queries = await self._queries(run, outline, topics[0])
+        outline = run.outline = run.outline or await _draft_outline(run)
+        await asyncio.to_thread(outline.add_passages, run.evidence.get_passages_after(outline.passage_count))
+        await self._add_latent_topic(run, outline)
+        topics = outline.rank_open_topics()
+        queries = await self._propose_for_topic(run, outline, topics[0])
         # A topic that was asked for in every way makes room for the next.
-        queries = queries or run.fresh([Query(outline.topics[number], "an open topic") for number in topics])[:1]
+        queries = (
+            queries or run.filter_new_queries([Query(outline.topics[number], "an open topic") for number in topics])[:1]
+        )
         number = {outline.topics[number]: number for number in topics}
-        self._aim = {query.text: number.get(query.text, topics[0]) for query in queries}
+        self._topic_by_query = {query.text: number.get(query.text, topics[0]) for query in queries}
         return queries
 
-    async def choose(self, run: Run, unseen: Sequence[Hits]) -> list[Passage]:
+    async def choose(self, run: RunState, unseen: Sequence[Hits]) -> list[Passage]:
         """Before there is an outline the search's own scores decide."""
         if run.outline is None:
             passages = [passage for hits in unseen for passage in hits.passages]
             return sorted(passages, key=lambda passage: -(passage.score or 0.0))
-        aimed = [(self._aim.get(hits.query.text, 0), hits) for hits in unseen]
-        return await asyncio.to_thread(run.outline.choose, aimed)
+        aimed = [(self._topic_by_query.get(hits.query.text, 0), hits) for hits in unseen]
+        return await asyncio.to_thread(run.outline.select_passages, aimed)
 
-    async def _queries(self, run: Run, outline: Outline, number: int) -> list[Query]:
+    async def _propose_for_topic(self, run: RunState, outline: TopicOutline, number: int) -> list[Query]:
         """What the model asks about the topic; without that, the topic itself or an open lead."""
-        leads = run.leads.propose(3)
+        leads = run.follow_ups.propose(3)
         known = run.memory.render(_KNOWN_TOKENS)
         topic = outline.topics[number]
-        gap = await run.attempt(Gap(run.task, topic, known, tuple(run.asked[-30:]), tuple(lead.text for lead in leads)))
+        gap = await run.try_ask(
+            ProposeQuery(run.task, topic, known, tuple(run.asked_queries[-30:]), tuple(lead.text for lead in leads))
+        )
         wanted = [Query(gap.query, f"about {topic!r}")] if gap is not None else []
-        return run.fresh([*wanted, Query(topic, f"about {topic!r}"), *leads])[:1]
+        return run.filter_new_queries([*wanted, Query(topic, f"about {topic!r}"), *leads])[:1]
 
-    async def _look_for_latent(self, run: Run, outline: Outline) -> None:
+    async def _add_latent_topic(self, run: RunState, outline: TopicOutline) -> None:
         """One group a round is labelled: the largest that was not labelled before."""
-        if not outline.latent or outline.taken < _LEAST_CHUNKS or len(outline.topics) >= MOST_TOPICS:
+        if (
+            not outline.supports_latent_topics
+            or outline.passage_count < _MIN_CHUNKS
+            or len(outline.topics) >= MAX_TOPICS
+        ):
             return
-        for group in await asyncio.to_thread(outline.groups, run.seed):
+        for group in await asyncio.to_thread(outline.find_latent_groups, run.seed):
             key = frozenset(passage.id for passage in group)
-            if key in self._labelled:
+            if key in self._labelled_groups:
                 continue
-            self._labelled.add(key)
-            shown = tuple(Note(passage.text[:_SHOWN_CHARS], (), passage.title) for passage in group[:_SHOWN])
-            answer = await run.attempt(Label(run.task, tuple(outline.topics), shown))
-            label = distinct([answer.label], 1) if answer is not None else []
-            if label and not await asyncio.to_thread(outline.knows, label[0]):
-                await _add(run, outline, label)
+            self._labelled_groups.add(key)
+            shown = tuple(
+                Note(passage.text[:_LABEL_PASSAGE_CHARS], (), passage.title) for passage in group[:_LABEL_PASSAGES]
+            )
+            answer = await run.try_ask(LabelCluster(run.task, tuple(outline.topics), shown))
+            label = normalize_topics([answer.label], 1) if answer is not None else []
+            if label and not await asyncio.to_thread(outline.has_topic, label[0]):
+                await _add_topics(run, outline, label)
             return
 
 
-async def _drafted(run: Run) -> Outline:
+async def _draft_outline(run: RunState) -> TopicOutline:
     """The outline after the first round; the question is its only topic when the model finds none."""
-    outline = Outline(run.embed)
-    answer = await run.attempt(DraftOutline(run.task, run.memory.render(_BOOT_TOKENS), TOPICS))
-    await _add(run, outline, distinct(answer.topics if answer is not None else (), TOPICS) or [run.task])
+    outline = TopicOutline(run.embed)
+    answer = await run.try_ask(DraftOutline(run.task, run.memory.render(_OUTLINE_TOKENS), INITIAL_TOPICS))
+    await _add_topics(
+        run, outline, normalize_topics(answer.topics if answer is not None else (), INITIAL_TOPICS) or [run.task]
+    )
     return outline
 
 
-async def _add(run: Run, outline: Outline, topics: list[str]) -> None:
+async def _add_topics(run: RunState, outline: TopicOutline, topics: list[str]) -> None:
     """Each topic's hypothetical answer is asked for here and nowhere else: once a topic."""
-    texts = await asyncio.gather(*(_imagined(run, topic) for topic in topics))
-    await asyncio.to_thread(outline.add, topics, texts)
+    texts = await asyncio.gather(*(_write_hypothetical_answer(run, topic) for topic in topics))
+    await asyncio.to_thread(outline.add_topics, topics, texts)
 
 
-async def _imagined(run: Run, topic: str) -> str:
+async def _write_hypothetical_answer(run: RunState, topic: str) -> str:
     """What an answer to the topic might read like; the topic itself where there is none."""
-    answer = await run.attempt(Hypothetical(run.task, topic))
+    answer = await run.try_ask(HypotheticalDocument(run.task, topic))
     return (answer.text.strip() if answer is not None else "") or topic

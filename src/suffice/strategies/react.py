@@ -8,16 +8,16 @@ searched for.
 import re
 from dataclasses import dataclass
 
-from suffice.asks import Act, ActResponse
-from suffice.run import Run
-from suffice.strategies.harness import ask_for, ask_twice, finish, way_on
-from suffice.text.sentences import units
+from suffice.asks import ReActStep, ReActStepResponse
+from suffice.run import RunState
+from suffice.strategies.harness import ask_with_retry, finish_with_answer, propose_fallback, propose_query
+from suffice.text.sentences import quotable_spans
 from suffice.types import Note, Query
 
-LOOKUPS = 3
-_STEPS = 20  # What the prompt shows of the steps before.
-_THOUGHT = 300  # Characters of a thought that are kept.
-_ACTION = re.compile(r"\s*(search|lookup|finish)\s*(?:\[(.*?)\]?)?\s*", re.IGNORECASE | re.DOTALL)
+MAX_LOOKUPS = 3
+_MAX_STEPS = 20  # What the prompt shows of the steps before.
+_MAX_THOUGHT_CHARS = 300  # Characters of a thought that are kept.
+_ACTION_PATTERN = re.compile(r"\s*(search|lookup|finish)\s*(?:\[(.*?)\]?)?\s*", re.IGNORECASE | re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,58 +29,60 @@ class Action:
 class ReActStrategy:
     def __init__(self) -> None:
         self._steps: list[str] = []
-        self._shown: dict[str, int] = {}  # How many results of a keyword were looked up.
+        self._lookup_positions: dict[str, int] = {}  # How many results of a keyword were looked up.
         self._done = False
 
-    async def propose(self, run: Run) -> list[Query]:
+    async def propose(self, run: RunState) -> list[Query]:
         looked_up: list[Note] = []
         while not self._done:
-            answer = await ask_twice(
+            answer = await ask_with_retry(
                 run,
-                lambda complaint: Act(run.task, run.notes(), tuple(self._steps[-_STEPS:]), tuple(looked_up), complaint),
-                lambda answer: fault(answer, run),
+                lambda complaint: ReActStep(
+                    run.task, run.render_notes(), tuple(self._steps[-_MAX_STEPS:]), tuple(looked_up), complaint
+                ),
+                lambda answer: find_fault(answer, run),
             )
             if answer is None:
-                return way_on(run)
-            thought = " ".join(answer.thought.split())[:_THOUGHT]
-            action = read(answer)
-            if action is None or fault(answer, run):
-                return self._search(run, thought, thought)
-            if action.name == "search" or (action.name == "lookup" and len(looked_up) == LOOKUPS):
-                return self._search(run, thought, action.argument)
+                return propose_fallback(run)
+            thought = " ".join(answer.thought.split())[:_MAX_THOUGHT_CHARS]
+            action = parse_action(answer)
+            if action is None or find_fault(answer, run):
+                return self._propose_search(run, thought, thought)
+            if action.name == "search" or (action.name == "lookup" and len(looked_up) == MAX_LOOKUPS):
+                return self._propose_search(run, thought, action.argument)
             if action.name == "finish":
                 self._done = True
-                return finish(run, action.argument)
-            looked_up.extend(self._lookup(run, thought, action.argument))
+                return finish_with_answer(run, action.argument)
+            looked_up.extend(self._look_up(run, thought, action.argument))
         return []
 
-    def _search(self, run: Run, thought: str, text: str) -> list[Query]:
-        queries = ask_for(run, text, thought)
+    def _propose_search(self, run: RunState, thought: str, text: str) -> list[Query]:
+        queries = propose_query(run, text, thought)
         self._steps += [f"Thought: {thought} Action: Search[{query.text}]" for query in queries]
         return queries
 
-    def _lookup(self, run: Run, thought: str, keyword: str) -> list[Note]:
+    def _look_up(self, run: RunState, thought: str, keyword: str) -> list[Note]:
         """The next sentence with the keyword, as a note under its source's handle."""
-        found = holding(run, keyword)
+        found = find_sentences(run, keyword)
         key = keyword.lower()
-        position = self._shown.get(key, 0)
-        self._shown[key] = position + 1
+        position = self._lookup_positions.get(key, 0)
+        self._lookup_positions[key] = position + 1
         outcome = f"(Result {position + 1} / {len(found)})" if position < len(found) else "no more results"
         self._steps.append(f"Thought: {thought} Action: Lookup[{keyword}] {outcome}")
         return found[position : position + 1] or [Note(f"{keyword}: no more results", ())]
 
 
-def read(answer: ActResponse) -> Action | None:
+def parse_action(answer: ReActStepResponse) -> Action | None:
     """The action, also when the model wrote it as ``Search[words]``; ``None`` when it is none of the three."""
-    match = _ACTION.fullmatch(answer.action)
+    match = _ACTION_PATTERN.fullmatch(answer.action)
     if match is None:
         return None
     return Action(match.group(1).lower(), " ".join((answer.argument or match.group(2) or "").split()))
 
 
-def fault(answer: ActResponse, run: Run) -> str:
+def find_fault(answer: ReActStepResponse, run: RunState) -> str:
     """Why an answer cannot be used; empty when it can."""
-    action = read(answer)
+    action = parse_action(answer)
     if action is None:
         return f"the action {answer.action[:40]!r} is none of Search, Lookup, Finish"
     if not action.argument and action.name != "finish":
@@ -90,13 +92,13 @@ def fault(answer: ActResponse, run: Run) -> str:
     return ""
 
 
-def holding(run: Run, keyword: str) -> list[Note]:
+def find_sentences(run: RunState, keyword: str) -> list[Note]:
     """Every sentence of the admitted passages that holds the keyword, in the order of admission."""
     wanted = keyword.lower()
     return [
-        Note(passage.text[start:end], (run.evidence.handle(passage),), passage.title, passage.kind, False)
+        Note(passage.text[start:end], (run.evidence.get_handle(passage),), passage.title, passage.kind, False)
         for passage in run.evidence
         if wanted in passage.text.lower()
-        for start, end in units(passage.text, passage.kind)
+        for start, end in quotable_spans(passage.text, passage.kind)
         if wanted in passage.text[start:end].lower()
     ]

@@ -7,56 +7,56 @@ when it runs out of queries with too little text. A bound on rounds or queries i
 
 import re
 
-from suffice.asks import Gap, PlanResponse
-from suffice.run import Run
+from suffice.asks import PlanResponse, ProposeQuery
+from suffice.run import RunState
 from suffice.types import Query
 
 SEARCHES_PER_TASK = 2  # Rounds that ask what was planned; the gate is silent for as long (S2).
 QUALITY_FLOOR = 1800  # Characters of text that a report needs at least (S2).
 _KNOWN_TOKENS = 1000  # What a gap query is asked from: a rolling knowledge state fits in whole.
 # A subtask that puts others together is nothing to search for (S4).
-_ASSEMBLES = re.compile(r"\b(?:synthesi[sz]e|combine|merge|write|assemble|summari[sz]e)\b", re.IGNORECASE)
-_BROADER = "overview background examples"
+_ASSEMBLY_PATTERN = re.compile(r"\b(?:synthesi[sz]e|combine|merge|write|assemble|summari[sz]e)\b", re.IGNORECASE)
+_BROADER_TERMS = "overview background examples"
 
 
 class SaturateStrategy:
     def __init__(self) -> None:
-        self._broadened = False
+        self._has_broadened = False
 
-    async def propose(self, run: Run) -> list[Query]:
-        if _put_off(run) and (broader := self._broader(run)):
+    async def propose(self, run: RunState) -> list[Query]:
+        if _is_stop_deferred(run) and (broader := self._propose_broader(run)):
             return broader
         plan = await run.plan()
-        if len(run.records) < SEARCHES_PER_TASK and (planned := run.fresh(_planned(plan))):
+        if len(run.records) < SEARCHES_PER_TASK and (planned := run.filter_new_queries(_list_planned_queries(plan))):
             return planned[:1]
-        gap = await run.attempt(_gap(run, plan))
+        gap = await run.try_ask(_build_gap_prompt(run, plan))
         wanted = [Query(gap.query, "close a gap")] if gap is not None else []
         # Without a gap query that is new, the run follows its own leads.
-        return run.fresh(wanted)[:1] or run.leads.propose(1) or self._unfinished(run)
+        return run.filter_new_queries(wanted)[:1] or run.follow_ups.propose(1) or self._propose_if_too_little(run)
 
-    def _broader(self, run: Run) -> list[Query]:
-        if self._broadened or not run.asked:
+    def _propose_broader(self, run: RunState) -> list[Query]:
+        if self._has_broadened or not run.asked_queries:
             return []
-        self._broadened = True
-        return run.fresh([Query(f"{run.asked[0]} {_BROADER}", "too little text so far")])
+        self._has_broadened = True
+        return run.filter_new_queries([Query(f"{run.asked_queries[0]} {_BROADER_TERMS}", "too little text so far")])
 
-    def _unfinished(self, run: Run) -> list[Query]:
+    def _propose_if_too_little(self, run: RunState) -> list[Query]:
         """Nothing is left to ask: broader, if there is too little text."""
-        return self._broader(run) if sum(len(passage.text) for passage in run.evidence) < QUALITY_FLOOR else []
+        return self._propose_broader(run) if sum(len(passage.text) for passage in run.evidence) < QUALITY_FLOOR else []
 
 
-def _put_off(run: Run) -> bool:
+def _is_stop_deferred(run: RunState) -> bool:
     """The gate put a stop off for want of text in the round before."""
     return bool(run.records) and any("evidence.chars" in leaf.signals for leaf in run.records[-1].verdicts)
 
 
-def _planned(plan: PlanResponse) -> list[Query]:
+def _list_planned_queries(plan: PlanResponse) -> list[Query]:
     """The plan's queries; its subtasks are queries too when it has too few of its own."""
     queries = [Query(planned.query, planned.intent) for planned in plan.queries]
-    parts = [subtask for subtask in plan.subtasks if not _ASSEMBLES.search(subtask)]
+    parts = [subtask for subtask in plan.subtasks if not _ASSEMBLY_PATTERN.search(subtask)]
     return [*queries, *(Query(subtask, "a part of the task") for subtask in parts)]
 
 
-def _gap(run: Run, plan: PlanResponse) -> Gap:
-    leads = tuple(lead.text for lead in run.leads.propose(3))
-    return Gap(run.task, plan.notes, run.memory.render(_KNOWN_TOKENS), tuple(run.asked[-30:]), leads)
+def _build_gap_prompt(run: RunState, plan: PlanResponse) -> ProposeQuery:
+    leads = tuple(lead.text for lead in run.follow_ups.propose(3))
+    return ProposeQuery(run.task, plan.notes, run.memory.render(_KNOWN_TOKENS), tuple(run.asked_queries[-30:]), leads)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 _DIMENSION = 2048  # Few of a passage's words collide, and a thousand passages take no more than 16 MB.
 
 
-def bags(texts: Sequence[str]) -> "numpy.ndarray":
+def bow_vectors(texts: Sequence[str]) -> "numpy.ndarray":
     """One row of length one a text (zero for a text without words): the cosine of two is the share of stems they have in
     common. ``crc32`` and not ``hash``, which differs from process to process."""
     import numpy

@@ -3,60 +3,60 @@
 Only the patterns: what is done about a line that matches is decided in ``injection``.
 """
 
-_AI = (
+_AI_NAMES = (
     r"(?:(?<![(,.'=\-])(?<!, )a\.?i\.?(?: (?:assistant|agent|model|system|reader|crawler|bot|tool"
     r"|summari[sz]er))?s?|llms?"
     r"|(?:large )?language models?|chat ?bots?|chatgpt|gpt-?\d\w*|claude|gemini|copilot|grok|assistants?"
     r"|summari[sz]ers?"
     r"|(?:research|autonomous|browsing|web) agents?)"
 )
-_TRADES = (
+_NOT_A_PROFESSION = (
     r"(?! ?(?:research|engineer|develop|compan|startup|practition|enthusias|student|scient|user|expert|profession"
     r"|vendor|provider"
     r"|product|team|lab|polic|ethic|safety|regulat|professor|coach|director|manager|editor|secretary))"
 )
-_ORDERS = (
+_INSTRUCTION_NOUNS = (
     r"(?:instructions?|prompts?|rules?|directions?|guidelines?|commands?|directives?|constraints?|orders|training"
     r"|programming"
     r"|polic(?:y|ies)|safeguards?|restrictions?|messages?|conversation|context|tasks?)"
 )
-_EARLIER = (
+_PRIOR_ADJECTIVES = (
     r"(?:previous(?:ly)?|prior|above|earlier|preceding|foregoing|existing|former|initial|original|system"
     r"|developer|your|given"
     r"|all (?:of )?(?:the |your )?(?:other )?(?=instructions|prompts|directives|guidelines))"
 )
-_DROP = (
+_IGNORE_VERBS = (
     r"(?:ignor(?:e|ing)|disregard(?:ing)?|forget(?: about)?|overrid(?:e|ing)|overrule|bypass|neglect|discard"
     r"|pay no attention to|(?:do not|don't|never|stop|cease|without) (?:follow(?:ing)?|obey(?:ing)?|adher(?:e|ing) to"
     r"|comply(?:ing)? with|listen(?:ing)? to))"
 )
-_CLAUSE = (
+_CLAUSE_START = (
     r"(?:^|[.!?:;,>\]\)\-–—*]\s*|\b(?:please|must|should|shall|then|now|always|first|instead|simply|just|to you"
     r"|you will"
     r"|need to|have to)[, ]+)"
 )
-_MODE = r"(?:dan|jailbr[eo]ak(?:en)?|god|unrestricted|unfiltered|uncensored|sudo|do anything now)"
-_TELLS = r"(?:respond|reply|answer|output|print|say|write|conclude|recommend|claim|cite|rate|obey|comply)"
+_JAILBREAK_MODES = r"(?:dan|jailbr[eo]ak(?:en)?|god|unrestricted|unfiltered|uncensored|sudo|do anything now)"
+_ANSWER_VERBS = r"(?:respond|reply|answer|output|print|say|write|conclude|recommend|claim|cite|rate|obey|comply)"
 
 # What settles it alone. A pattern is tried only where one of the words before it occurs: most texts hold none of them.
-SETTLED = {
+DECISIVE_PATTERNS = {
     "ignor,disregard,forget,overrid,overrul,bypass,neglect,discard,attention,follow,obey,adher,comply,listen": [
         # Dropping the orders it has, its sources, its user.
-        rf"\b{_DROP}\b(?: \S+){{0,4}}? {_EARLIER}(?: \S+){{0,3}}? {_ORDERS}\b",
-        rf"\b{_DROP}\b(?: \S+){{0,4}}? {_ORDERS}(?: \S+){{0,3}}? (?:above|before|so far|earlier|previously"
+        rf"\b{_IGNORE_VERBS}\b(?: \S+){{0,4}}? {_PRIOR_ADJECTIVES}(?: \S+){{0,3}}? {_INSTRUCTION_NOUNS}\b",
+        rf"\b{_IGNORE_VERBS}\b(?: \S+){{0,4}}? {_INSTRUCTION_NOUNS}(?: \S+){{0,3}}? (?:above|before|so far|earlier|previously"
         rf"|given to you"
         r"|you (?:were|have been|had|got|received)|from (?:the |your )?(?:system|developer|user|operator|creator))\b",
-        rf"{_CLAUSE}(?:{_DROP})(?: \S+){{0,2}}? (?:everything|anything|all|whatever)(?: \S+){{0,3}}?"
+        rf"{_CLAUSE_START}(?:{_IGNORE_VERBS})(?: \S+){{0,2}}? (?:everything|anything|all|whatever)(?: \S+){{0,3}}?"
         r" (?:above|before|previous(?:ly)?|prior|earlier|said|told|know|learned)\b",
-        rf"{_CLAUSE}(?:ignore|disregard|forget) (?:the |this )?(?:user'?s?|human'?s?) "
+        rf"{_CLAUSE_START}(?:ignore|disregard|forget) (?:the |this )?(?:user'?s?|human'?s?) "
         r"(?:question|query|task|request|prompt|message|input)",
-        rf"{_CLAUSE}(?:ignore|disregard|discard|(?:do not|don't) (?:use|trust|cite|read|believe)) (?:all |any "
+        rf"{_CLAUSE_START}(?:ignore|disregard|discard|(?:do not|don't) (?:use|trust|cite|read|believe)) (?:all |any "
         rf"|every )?(?:the )?"
         r"(?:other|remaining) (?:sources?|documents?|passages?|results?|evidence|pages?|search results|notes"
         r"|websites?)\b",
     ],
     "trust,cite,believe": [
-        rf"{_CLAUSE}(?:(?:do not|don't|never) (?:use|trust|cite|read|believe)) (?:all |any |every )?(?:the )?"
+        rf"{_CLAUSE_START}(?:(?:do not|don't|never) (?:use|trust|cite|read|believe)) (?:all |any |every )?(?:the )?"
         r"(?:other|remaining) (?:sources?|documents?|passages?|results?|evidence|pages?|search results|notes"
         r"|websites?)\b",
     ],
@@ -65,11 +65,11 @@ SETTLED = {
         r"^\W*(?:\w+ )?(?:attention|dear|hey|hello|hi|notice|note|memo|message|instructions?|important(?: (?:note"
         r"|message|notice))?"
         rf"|warning|reminder|request)\b,? ?(?:to|for)? ?(?:all |any |every |the |an? "
-        rf"|our )?{_AI}{_TRADES}(?: \w+){{0,6}}\s*[:,!\-–—]",
+        rf"|our )?{_AI_NAMES}{_NOT_A_PROFESSION}(?: \w+){{0,6}}\s*[:,!\-–—]",
         r"\bif (?:you are|you're) (?:an? |any |the )?(?:a\.?i\.?|llm|(?:large )?language model|chat ?bot"
         r"|ai (?:assistant|agent|model|system|bot|tool)|gpt\S*"
-        rf"|artificial intelligence|automated (?:agent|system|assistant)|virtual assistant){_TRADES}\b",
-        rf"\b{_AI} (?:that is |that are |which is |who is |currently )?(?:reading|processing|summari[sz]ing"
+        rf"|artificial intelligence|automated (?:agent|system|assistant)|virtual assistant){_NOT_A_PROFESSION}\b",
+        rf"\b{_AI_NAMES} (?:that is |that are |which is |who is |currently )?(?:reading|processing|summari[sz]ing"
         rf"|crawling|indexing"
         r"|analy[sz]ing|parsing|viewing|scraping|ingesting) (?:this|these)\b",
         r"\bas an? (?:ai|llm|(?:large )?language model|ai (?:assistant|model|agent)),? you (?:must|should|will"
@@ -79,12 +79,12 @@ SETTLED = {
     "you are ": [
         # Giving it another self, another task.
         r"\byou are (?:now|from now on|hereby|actually|really)\b,? (?:an? |the |in |called |named )?(?:[\w-]+ ){0,3}?"
-        rf"(?:{_MODE}|ai|a\.i\.|assistant|chat ?bot|language model|llm|bot without"
+        rf"(?:{_JAILBREAK_MODES}|ai|a\.i\.|assistant|chat ?bot|language model|llm|bot without"
         r"|free (?:of|from) (?:all |any |your )?(?:rules|restrictions|constraints|guidelines|limits))\b",
     ],
     " mode": [
-        rf"\b(?:enable|enter|activate|switch to|engage|unlock|go into) (?:\w+ )?{_MODE} mode\b"
-        rf"|\b{_MODE} mode (?:enabled|activated|on)\b",
+        rf"\b(?:enable|enter|activate|switch to|engage|unlock|go into) (?:\w+ )?{_JAILBREAK_MODES} mode\b"
+        rf"|\b{_JAILBREAK_MODES} mode (?:enabled|activated|on)\b",
     ],
     "restrict,filter,censor,jailbr,rules,limit,guideline": [
         r"\b(?:act|behave|pretend|respond|answer|role-?play|speak) (?:as (?:if|though) |like |as |that )?"
@@ -107,7 +107,7 @@ SETTLED = {
         r"(?:instructions?|directives?|prompt|orders)(?: (?:for|to) (?:you|the (?:ai|assistant|model))"
         r"| from (?:the )?(?:user|developer|administrator|system|operator|openai|anthropic|google))?\s*:",
         # Taking something out of it.
-        rf"{_CLAUSE}(?:reveal|print|repeat|show|leak|display|disclose|output|dump|recite|share|tell (?:me|us)"
+        rf"{_CLAUSE_START}(?:reveal|print|repeat|show|leak|display|disclose|output|dump|recite|share|tell (?:me|us)"
         rf"|give (?:me|us)"
         r"|write out|return|expose)(?: \S+){0,3}? your (?:\w+ )?(?:system|initial|hidden|original|secret|internal"
         r"|full|entire) ?"
@@ -138,7 +138,7 @@ SETTLED = {
     ],
     "##": [r"^\W*#{2,}\s*(?:system|instructions?|human|assistant|user)(?: prompt| message)?\s*:?\s*$"],
     "http,url,link,image,webhook,endpoint,query,@": [
-        rf"{_CLAUSE}(?:send|post|forward|upload|transmit|exfiltrate|leak|append|include|embed|encode|e-?mail"
+        rf"{_CLAUSE_START}(?:send|post|forward|upload|transmit|exfiltrate|leak|append|include|embed|encode|e-?mail"
         rf"|submit|attach|add|put"
         r"|report)(?: \S+){0,6}? (?:conversation|chat (?:history|log)|user'?s? (?:data|query|question|name"
         r"|e-?mail|input|message"
@@ -210,11 +210,11 @@ SETTLED = {
 }
 
 # Cues by what they do. One alone is ordinary prose.
-CUES = {
-    "address": rf"\b(?:{_AI}{_TRADES}|dear model)\b",
-    "order": rf"{_CLAUSE}{_TELLS}\b|\byou (?:must|should|shall|will|need to|have to|are (?:required|instructed"
+CUE_PATTERNS = {
+    "address": rf"\b(?:{_AI_NAMES}{_NOT_A_PROFESSION}|dear model)\b",
+    "order": rf"{_CLAUSE_START}{_ANSWER_VERBS}\b|\byou (?:must|should|shall|will|need to|have to|are (?:required|instructed"
     rf"|ordered|commanded"
-    rf"|hereby \w+) to) (?:now |only |always |instead )?(?:{_TELLS}|follow|ignore|mention|tell|refuse|stop)\b",
+    rf"|hereby \w+) to) (?:now |only |always |instead )?(?:{_ANSWER_VERBS}|follow|ignore|mention|tell|refuse|stop)\b",
     "only": r"\b(?:respond|reply|answer|output|print|say)\b(?: \S+){0,3}? (?:only|exactly|solely|verbatim"
     r"|nothing (?:but|else)"
     r"|the (?:exact )?(?:word|phrase|string))\b|\b(?:only|exactly) (?:respond|reply|answer|output|say|print)\b",
@@ -242,4 +242,10 @@ CUES = {
     r"|malicious)\b",
 }
 # Two cues that meet in ordinary writing about software and models.
-ORDINARY = ({"address", "answer"}, {"address", "tool"}, {"address", "trust"}, {"order", "tool"}, {"only", "order"})
+HARMLESS_CUE_PAIRS = (
+    {"address", "answer"},
+    {"address", "tool"},
+    {"address", "trust"},
+    {"order", "tool"},
+    {"only", "order"},
+)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
-from suffice.text.tokens import STOP_WORDS, spaced, words
+from suffice.text.tokens import STOP_WORDS, segment_unspaced, tokenize
 
 if TYPE_CHECKING:
     from tantivy import TextAnalyzer
@@ -20,40 +20,40 @@ _CAPITALISED = re.compile(
 )
 _QUOTED = re.compile(r"[\"“«]([^\"“”«»\n]{2,80})[\"”»]|`([^`\n]{2,80})`|(?<!\w)'([^'\n]{2,60})'(?!\w)")
 _IDENTIFIER = re.compile(r"\b(?:\w+(?:\.\w+)+|\w+_\w+|[a-z]+[A-Z]\w+|\w+\(\))")
-_REMARK = re.compile(r"\s*\([^()]*\)\s*$")
-_RUN = re.compile(r"[A-ZÀ-ÖØ-ÞĀ-Ž][\w'’-]+(?:\s+[A-ZÀ-ÖØ-ÞĀ-Ž][\w'’-]+)*")
+_PARENTHETICAL = re.compile(r"\s*\([^()]*\)\s*$")
+_NAME_RUN = re.compile(r"[A-ZÀ-ÖØ-ÞĀ-Ž][\w'’-]+(?:\s+[A-ZÀ-ÖØ-ÞĀ-Ž][\w'’-]+)*")
 _POSSESSIVE = re.compile(r"['’]s$")
-_OWNERS = ("'s", "’s")
+_POSSESSIVE_ENDINGS = ("'s", "’s")
 _NUMBER = re.compile(r"\b\d[\d.,/:-]*\d\b|\b\d\b")
 _ASCII_WORD = re.compile(r"[a-z0-9]+")
-_KNOWN_WORDS = 100_000
+_STEM_CACHE_SIZE = 100_000
 # Longer "words" are hashes and base64: nobody searches them, and they swell an index.
-_LONGEST_WORD = 64
+_MAX_WORD_LENGTH = 64
 _SENTENCE_START = re.compile(r"(?:^|[.!?]\s+|[\"“(]\s*)$")
-_BREAK = re.compile(
+_CLAUSE_BREAK = re.compile(
     r"[,;:()\n?!]|\s[-–—]\s|\b(?:who|whom|whose|which|that|where|when|while|because|and|or|but|if)\b", re.I
 )
 # Words that ask but name nothing: they begin a question and would otherwise pass for names or facets.
-_ASKING = frozenset(
+_QUESTION_WORDS = frozenset(
     """what who whom whose which when where why how is are was were do does did can could would should will name list
     describe explain compare tell give find show many much kind type behave behaves happen happens work works mean means
     use uses used using make makes made get gets got come comes go goes become becomes called named known located""".split()
 )
-_OPENING = STOP_WORDS | _ASKING
+_LEADING_STOP_WORDS = STOP_WORDS | _QUESTION_WORDS
 
 
-class _Stems(dict[str, str]):
+class _StemCache(dict[str, str]):
     """The stem of each ASCII word met so far; empty for one that is left out. It begins anew before it grows large."""
 
     def __missing__(self, word: str) -> str:
-        if len(self) >= _KNOWN_WORDS:
+        if len(self) >= _STEM_CACHE_SIZE:
             self.clear()
-        found = analyzer().analyze(word)
+        found = get_analyzer().analyze(word)
         self[word] = found[0] if found else ""
         return self[word]
 
 
-_STEMS = _Stems()
+_STEM_CACHE = _StemCache()
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,25 +62,25 @@ class Facet:
 
     text: str
     stems: frozenset[str]
-    named: bool
+    is_named: bool
 
 
 @lru_cache(maxsize=8192)
-def stems(text: str) -> tuple[str, ...]:
+def stem_words(text: str) -> tuple[str, ...]:
     """The words of a text as the index compares them: lower-cased, folded to ASCII, stemmed as English."""
     if text.isascii():  # Word by word: few words are new, and the stems of the others are known.
-        return tuple(filter(None, map(_STEMS.__getitem__, _ASCII_WORD.findall(text.lower()))))
-    return tuple(analyzer().analyze(spaced(text)))
+        return tuple(filter(None, map(_STEM_CACHE.__getitem__, _ASCII_WORD.findall(text.lower()))))
+    return tuple(get_analyzer().analyze(segment_unspaced(text)))
 
 
 @lru_cache(maxsize=8192)
 def content_stems(text: str) -> frozenset[str]:
     """The stems that carry meaning."""
-    return frozenset(stems(" ".join(word for word in words(text) if _carries(word))))
+    return frozenset(stem_words(" ".join(word for word in tokenize(text) if _is_content_word(word))))
 
 
 @lru_cache(maxsize=4096)
-def entities(text: str) -> tuple[str, ...]:
+def extract_entities(text: str) -> tuple[str, ...]:
     """Names, quoted strings, identifiers and numbers in order of appearance, each once.
 
     >>> entities('Who directed "The Kid" before Charles Chaplin of London met lru_cache in 1952?')
@@ -95,21 +95,21 @@ def entities(text: str) -> tuple[str, ...]:
                 continue
             name = _POSSESSIVE.sub("", match.group().strip(".,;:'’-"))
             if pattern is _CAPITALISED:
-                name = _without_opening(name, text, match.start())
+                name = _strip_leading_stop_words(name, text, match.start())
             if name:
                 found.append((match.start(), match.end(), name))
     return tuple(dict.fromkeys(name for _, _, name in sorted(found, key=lambda item: item[0])))
 
 
 @lru_cache(maxsize=4096)
-def names(text: str) -> tuple[str, ...]:
+def extract_names(text: str) -> tuple[str, ...]:
     """Only the runs of capitalised words: what leads on from one page to another. Numbers and quotations lead astray."""
     found: dict[str, str] = {}
-    for run in dict.fromkeys(_RUN.findall(text)):
+    for run in dict.fromkeys(_NAME_RUN.findall(text)):
         pieces = run.rstrip("'’-").split()
-        if pieces[-1][-2:] in _OWNERS:
+        if pieces[-1][-2:] in _POSSESSIVE_ENDINGS:
             pieces[-1] = pieces[-1][:-2]
-        while pieces and pieces[0].lower() in _OPENING:
+        while pieces and pieces[0].lower() in _LEADING_STOP_WORDS:
             del pieces[0]
         name = " ".join(pieces)
         if len(name) > 1:
@@ -117,49 +117,55 @@ def names(text: str) -> tuple[str, ...]:
     return tuple(found.values())
 
 
-def bare(title: str) -> str:
+def strip_parenthetical(title: str) -> str:
     """A title without the remark in brackets that tells it from others of the same name."""
-    return _REMARK.sub("", title)
+    return _PARENTHETICAL.sub("", title)
 
 
-def facets(question: str, most: int = 6) -> list[Facet]:
+def extract_facets(question: str, limit: int = 6) -> list[Facet]:
     """The parts of a question: its entities, then the content-word runs of its clauses that no entity holds."""
     parts: list[Facet] = []
     taken: set[str] = set()
-    for name in [side for entity in entities(question) for side in _sides(entity, question)]:
+    for name in [side for entity in extract_entities(question) for side in _split_conjunction(entity, question)]:
         found = content_stems(name)
         if found and not found <= taken:
             parts.append(Facet(name, found, True))
             taken |= found
-    for clause in _BREAK.split(question):
-        run = [word for word in re.findall(r"\w[\w'’-]*", clause or "") if _carries(word.lower())]
+    for clause in _CLAUSE_BREAK.split(question):
+        run = [word for word in re.findall(r"\w[\w'’-]*", clause or "") if _is_content_word(word.lower())]
         run = [word for word in run if not content_stems(word) <= taken]
         if run:
             found = content_stems(" ".join(run))
             if found:
                 parts.append(Facet(" ".join(run), found, False))
                 taken |= found
-    return parts[:most]
+    return parts[:limit]
 
 
-def _sides(name: str, question: str) -> list[str]:
+def _split_conjunction(name: str, question: str) -> list[str]:
     """Both sides of "A and B", unless it was quoted as one title."""
     joined = re.search(rf"[\"“«`']{re.escape(name)}", question)
     return [name] if joined else re.split(r"\s+(?:and|&)\s+", name)
 
 
-def _carries(word: str) -> bool:
-    return word not in STOP_WORDS and word not in _ASKING and (len(word) > 1 or not word.isascii() or word.isdigit())
+def _is_content_word(word: str) -> bool:
+    return (
+        word not in STOP_WORDS
+        and word not in _QUESTION_WORDS
+        and (len(word) > 1 or not word.isascii() or word.isdigit())
+    )
 
 
-def _without_opening(name: str, text: str, start: int) -> str:
+def _strip_leading_stop_words(name: str, text: str, start: int) -> str:
     """A name at the start of a sentence loses the asking and stop words that are capitalised only for standing there."""
     pieces = name.split()
     while (
         pieces
-        and pieces[0].lower() in _OPENING
+        and pieces[0].lower() in _LEADING_STOP_WORDS
         and (
-            len(pieces) == 1 or pieces[0].lower() in _ASKING or _SENTENCE_START.search(text, max(0, start - 40), start)
+            len(pieces) == 1
+            or pieces[0].lower() in _QUESTION_WORDS
+            or _SENTENCE_START.search(text, max(0, start - 40), start)
         )
     ):
         pieces = pieces[1:]
@@ -167,11 +173,11 @@ def _without_opening(name: str, text: str, start: int) -> str:
 
 
 @cache
-def analyzer() -> "TextAnalyzer":
+def get_analyzer() -> "TextAnalyzer":
     """How a text becomes comparable words; the index spells its words the same way."""
     from tantivy import Filter, TextAnalyzerBuilder, Tokenizer
 
-    filters = (Filter.remove_long(_LONGEST_WORD), Filter.lowercase(), Filter.ascii_fold(), Filter.stemmer("english"))
+    filters = (Filter.remove_long(_MAX_WORD_LENGTH), Filter.lowercase(), Filter.ascii_fold(), Filter.stemmer("english"))
     builder = TextAnalyzerBuilder(Tokenizer.simple())
     for each in filters:
         builder = builder.filter(each)

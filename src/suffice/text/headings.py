@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass, replace
 
-from suffice.text.markup import plain
+from suffice.text.markup import strip_markdown
 
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)$")
@@ -16,41 +16,41 @@ class Section:
     title: str
     level: int
     start: int
-    body: int
+    body_start: int
     end: int
 
 
-def headings(markdown: str) -> list[Section]:
+def find_headings(markdown: str) -> list[Section]:
     """Every heading, each with the text up to the next one of any level."""
     found: list[tuple[str, int, int, int]] = []
     fence, position = "", 0
     for line in markdown.splitlines(keepends=True):
         bare = line.rstrip("\r\n")
-        fence = _fence(bare, fence)
+        fence = _update_fence(bare, fence)
         heading = None if fence else _HEADING.match(bare)
         if heading is not None:
-            found.append((plain(heading[2] or ""), len(heading[1]), position, position + len(line)))
+            found.append((strip_markdown(heading[2] or ""), len(heading[1]), position, position + len(line)))
         position += len(line)
     starts = [start for _, _, start, _ in found]
     return [Section(*heading, end) for heading, end in zip(found, [*starts, len(markdown)][1:], strict=True)]
 
 
-def sections(markdown: str, level: int) -> list[Section]:
+def find_sections(markdown: str, level: int) -> list[Section]:
     """The headings of one level, each with everything up to the next heading of that level or above."""
-    every = [heading for heading in headings(markdown) if heading.level <= level]
+    every = [heading for heading in find_headings(markdown) if heading.level <= level]
     ends = [*(heading.start for heading in every), len(markdown)][1:]
     return [replace(heading, end=end) for heading, end in zip(every, ends, strict=True) if heading.level == level]
 
 
-def open_fence(markdown: str) -> str:
+def find_open_fence(markdown: str) -> str:
     """The marks of a code block that is never closed; empty when all are."""
     fence = ""
     for line in markdown.splitlines():
-        fence = _fence(line, fence)
+        fence = _update_fence(line, fence)
     return fence
 
 
-def _fence(line: str, fence: str) -> str:
+def _update_fence(line: str, fence: str) -> str:
     """The open fence after a line, given the one before it."""
     found = _FENCE.match(line)
     if found is None:

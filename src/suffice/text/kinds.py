@@ -10,47 +10,47 @@ TaskType = Literal["enumerated", "best_practices", "research"]
 
 _NUMBERS = {word: number for number, word in enumerate("two three four five six seven eight nine ten".split(), 2)}
 _COUNT = rf"(\d{{1,2}}|{'|'.join(_NUMBERS)})"
-_ORDER = r"(?:most|best|key|common|main|top|largest|biggest|greatest|important)"
-_COUNTED = re.compile(rf"\btop[\s-]{_COUNT}\b|\b{_COUNT}\s+(?:\w+\s+)?{_ORDER}\b", re.IGNORECASE)
+_SUPERLATIVE = r"(?:most|best|key|common|main|top|largest|biggest|greatest|important)"
+_COUNTED_REQUEST = re.compile(rf"\btop[\s-]{_COUNT}\b|\b{_COUNT}\s+(?:\w+\s+)?{_SUPERLATIVE}\b", re.IGNORECASE)
 _NUMBER = re.compile(rf"\b{_COUNT}\b", re.IGNORECASE)
-_LISTED = re.compile(r"^\s*(?:list|enumerate|name)\b", re.IGNORECASE)
-_PRACTICE = re.compile(
+_LIST_REQUEST = re.compile(r"^\s*(?:list|enumerate|name)\b", re.IGNORECASE)
+_BEST_PRACTICE = re.compile(
     r"\b(?:best|good)\s+practices?\b|\bguidelines?\b|\bhow\s+(?:should|best)\b|\brecommend\w*", re.IGNORECASE
 )
 
 
-def task_type(task: str) -> TaskType:
-    if expected_sections(task) is not None or _LISTED.search(task):
+def classify_task(task: str) -> TaskType:
+    if parse_item_count(task) is not None or _LIST_REQUEST.search(task):
         return "enumerated"
-    return "best_practices" if _PRACTICE.search(task) else "research"
+    return "best_practices" if _BEST_PRACTICE.search(task) else "research"
 
 
-def expected_sections(task: str) -> int | None:
+def parse_item_count(task: str) -> int | None:
     """How many things were asked for: "top N", "N best …"; ``None`` when the task does not say.
 
     >>> expected_sections("What are the five most common causes?"), expected_sections("Who was it in 1952?")
     (5, None)
     """
-    found = _COUNTED.search(task)
+    found = _COUNTED_REQUEST.search(task)
     if found is None:
         return None
-    return _number(found[1] or found[2])
+    return _parse_number(found[1] or found[2])
 
 
-def uncounted(task: str) -> str:
+def strip_count(task: str) -> str:
     """The task without the words that only say how many: no source holds them.
 
     >>> uncounted("The top 3 copper mines")
     'The copper mines'
     """
-    return " ".join(_COUNTED.sub(" ", task).split())
+    return " ".join(_COUNTED_REQUEST.sub(" ", task).split())
 
 
-def says(task: str, number: int) -> bool:
+def mentions_number(task: str, number: int) -> bool:
     """Whether a number stands in the task, as digits or as a word."""
-    return any(_number(found[0]) == number for found in _NUMBER.finditer(task))
+    return any(_parse_number(found[0]) == number for found in _NUMBER.finditer(task))
 
 
-def _number(text: str) -> int | None:
+def _parse_number(text: str) -> int | None:
     number = _NUMBERS.get(text.lower()) or int(text)
     return number if number > 0 else None

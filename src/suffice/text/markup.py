@@ -15,12 +15,12 @@ _CODE = re.compile(r"\\[!-/:-@\[-`{-~]|(?P<ticks>`+)(?P<code>.+?)(?<!`)(?P=ticks
 
 CITATION = re.compile(r"(?<!\\)\[(\d{1,4})\]")
 # What a writer may cite: a handle, or the anchor of a typed source (FRED:UNRATE:2024-05). A thesis label names no source.
-_CITED = r"(?:\d{1,4}|(?!THESIS:)[A-Z][A-Z0-9]{1,11}:[\w.^=-]{1,40}:[\w.-]{1,40})"
-CITED = re.compile(rf"(?<!\\)\[{_CITED}\]")
-SEVERAL_CITED = re.compile(rf"(?<!\\)\[{_CITED}(?:\s*[,;]\s*{_CITED})+\]")
+_CITATION_KEY = r"(?:\d{1,4}|(?!THESIS:)[A-Z][A-Z0-9]{1,11}:[\w.^=-]{1,40}:[\w.-]{1,40})"
+CITATION_OR_ANCHOR = re.compile(rf"(?<!\\)\[{_CITATION_KEY}\]")
+MULTI_CITATION = re.compile(rf"(?<!\\)\[{_CITATION_KEY}(?:\s*[,;]\s*{_CITATION_KEY})+\]")
 
 
-def escape(text: str) -> str:
+def escape_markdown(text: str) -> str:
     r"""The text so that Markdown shows it as it is.
 
     >>> escape("*maxsize* in lru_cache [1]")
@@ -29,13 +29,13 @@ def escape(text: str) -> str:
     return _NUMBERED.sub(r"\1\\\2", _SPECIAL.sub(lambda match: "\\" + match.group(), text))
 
 
-def code(text: str) -> str:
+def to_inline_code(text: str) -> str:
     """The text as inline code."""
     ticks = "`" * (1 + max((len(run) for run in re.findall(r"`+", text)), default=0))
     return f"{ticks} {text} {ticks}" if text.startswith("`") or text.endswith("`") else f"{ticks}{text}{ticks}"
 
 
-def plain(markdown: str) -> str:
+def strip_markdown(markdown: str) -> str:
     """The words of a line of Markdown: no citations, code ticks, emphasis or escapes; white space collapsed.
 
     >>> plain("The `x_y` is **not** \\\\*kept\\\\* [2].")
@@ -46,18 +46,18 @@ def plain(markdown: str) -> str:
     for match in _CODE.finditer(markdown):
         if match["ticks"] is None:
             continue
-        pieces += [_words(markdown[position : match.start()]), match["code"].strip()]
+        pieces += [_strip_inline_markup(markdown[position : match.start()]), match["code"].strip()]
         position = match.end()
-    pieces.append(_words(markdown[position:]))
+    pieces.append(_strip_inline_markup(markdown[position:]))
     return " ".join("".join(pieces).split())
 
 
-def without_code(line: str) -> str:
+def mask_inline_code(line: str) -> str:
     """The line with its inline code blotted out, at the same offsets: a full stop in code ends no sentence."""
     return _CODE.sub(lambda match: match.group() if match["ticks"] is None else "x" * len(match.group()), line)
 
 
-def _words(text: str) -> str:
+def _strip_inline_markup(text: str) -> str:
     text = re.sub(rf"\s*{CITATION.pattern}", "", text)
     text = re.sub(r"(?<!\\)(\*\*|__)(?=\S)(.+?)(?<=\S)(?<!\\)\1", r"\2", text)
     text = re.sub(r"(?<![\\\w*])([*_])(?=\S)(.+?)(?<=\S)(?<!\\)\1(?!\w)", r"\2", text)

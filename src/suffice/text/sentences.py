@@ -4,7 +4,7 @@ import re
 
 # A sentence ends at a full stop, question or exclamation mark (with closing quotes and brackets) before white space, at an
 # ideographic full stop, at a blank line, at the end of a heading, or where a list item, heading or table row begins.
-_END = re.compile(
+_SENTENCE_END = re.compile(
     r"""(?P<stop>(?<![.!?…])[.!?…]+["'”’)\]*_`]*)(?=\s)
       | [。！？]+[」』）]*
       | \n[ \t]*\n\s*
@@ -16,15 +16,15 @@ _ABBREVIATIONS = frozenset(
     """mr mrs ms dr prof sr jr st vs etc e.g i.e cf fig figs eq no vol pp ed eds al inc ltd co corp dept est approx
     gen col lt sgt capt rev hon jan feb mar apr jun jul aug sep sept oct nov dec u.s u.k a.m p.m""".split()
 )
-_NEXT = re.compile(r"\s*(\S)")
+_NEXT_CHARACTER = re.compile(r"\s*(\S)")
 _LAST_WORD = re.compile(r"[\w.]+$")
-_TRIPLE = re.compile(r'"""|\'\'\'')
-_CLOSING = re.compile(r"[ \t]*(?:\n|$)")
+_TRIPLE_QUOTE = re.compile(r'"""|\'\'\'')
+_END_OF_LINE = re.compile(r"[ \t]*(?:\n|$)")
 
 Offsets = tuple[int, int]
 
 
-def sentences(text: str, start: int = 0, end: int | None = None) -> list[Offsets]:
+def split_sentences(text: str, start: int = 0, end: int | None = None) -> list[Offsets]:
     """Offsets of the sentences in ``text[start:end]``, trimmed of white space, in reading order.
 
     >>> [text[a:b] for text in ["Dr. Ada wrote it. It ran!"] for a, b in sentences(text)]
@@ -33,18 +33,18 @@ def sentences(text: str, start: int = 0, end: int | None = None) -> list[Offsets
     end = len(text) if end is None else end
     found: list[Offsets] = []
     begin = start
-    for match in _END.finditer(text, start, end):
-        if match.group("stop") and _goes_on(text, match.start(), match.end(), end):
+    for match in _SENTENCE_END.finditer(text, start, end):
+        if match.group("stop") and _continues_sentence(text, match.start(), match.end(), end):
             continue
-        _append(found, text, begin, match.end())
+        _append_trimmed(found, text, begin, match.end())
         begin = match.end()
-    _append(found, text, begin, end)
+    _append_trimmed(found, text, begin, end)
     return found
 
 
-def docstrings(text: str) -> list[Offsets]:
+def docstring_sentences(text: str) -> list[Offsets]:
     """Offsets of the sentences in the docstrings of source code; examples typed at a prompt are no sentences."""
-    found = [span for start, end in _prose(text) for span in sentences(text, start, end)]
+    found = [span for start, end in _docstring_spans(text) for span in split_sentences(text, start, end)]
     return [(start, end) for start, end in found if ">>>" not in text[start:end]]
 
 
@@ -52,33 +52,33 @@ def code_lines(text: str) -> list[Offsets]:
     """Offsets of the lines of source code outside docstrings."""
     found: list[Offsets] = []
     position = 0
-    for start, end in _prose(text):
-        found.extend(_lines(text, position, start))
+    for start, end in _docstring_spans(text):
+        found.extend(_line_spans(text, position, start))
         position = end
-    found.extend(_lines(text, position, len(text)))
+    found.extend(_line_spans(text, position, len(text)))
     return found
 
 
-def units(text: str, kind: str) -> list[Offsets]:
+def quotable_spans(text: str, kind: str) -> list[Offsets]:
     """What can be quoted from a passage of this kind."""
-    return sorted(docstrings(text) + code_lines(text)) if kind == "code" else sentences(text)
+    return sorted(docstring_sentences(text) + code_lines(text)) if kind == "code" else split_sentences(text)
 
 
-def _prose(text: str) -> list[Offsets]:
+def _docstring_spans(text: str) -> list[Offsets]:
     """The insides of the docstrings. A passage may begin or end within one: a lone mark that nothing follows on its line
     closes a docstring that began earlier, any other lone mark opens one that goes on."""
-    marks = [mark.span() for mark in _TRIPLE.finditer(text)]
+    marks = [mark.span() for mark in _TRIPLE_QUOTE.finditer(text)]
     found: list[Offsets] = []
-    if len(marks) % 2 and _CLOSING.match(text, marks[0][1]):
+    if len(marks) % 2 and _END_OF_LINE.match(text, marks[0][1]):
         found.append((0, marks.pop(0)[0]))
     for i in range(0, len(marks), 2):
         found.append((marks[i][1], marks[i + 1][0] if i + 1 < len(marks) else len(text)))
     return found
 
 
-def _goes_on(text: str, dot: int, after: int, end: int) -> bool:
+def _continues_sentence(text: str, dot: int, after: int, end: int) -> bool:
     """A full stop that ends no sentence: an abbreviation, an initial, or a small letter behind it."""
-    following = _NEXT.match(text, after, end)
+    following = _NEXT_CHARACTER.match(text, after, end)
     if following is not None and following.group(1).islower() and text[dot] == ".":
         return True
     if text[dot : dot + 1] != "." or after - dot > 1:
@@ -90,7 +90,7 @@ def _goes_on(text: str, dot: int, after: int, end: int) -> bool:
     return last in _ABBREVIATIONS or (len(last) == 1 and last.isalpha())
 
 
-def _append(found: list[Offsets], text: str, start: int, end: int) -> None:
+def _append_trimmed(found: list[Offsets], text: str, start: int, end: int) -> None:
     while start < end and text[start].isspace():
         start += 1
     while end > start and text[end - 1].isspace():
@@ -99,11 +99,11 @@ def _append(found: list[Offsets], text: str, start: int, end: int) -> None:
         found.append((start, end))
 
 
-def _lines(text: str, start: int, end: int) -> list[Offsets]:
+def _line_spans(text: str, start: int, end: int) -> list[Offsets]:
     found: list[Offsets] = []
     position = start
     for line in text[start:end].splitlines(keepends=True):
         if any(character.isalnum() for character in line):
-            _append(found, text, position, position + len(line))
+            _append_trimmed(found, text, position, position + len(line))
         position += len(line)
     return found

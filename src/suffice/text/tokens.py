@@ -10,7 +10,7 @@ from functools import lru_cache
 
 _WORD = re.compile(r"\w+")
 _ASCII_WORDS = bytes(code if chr(code).isalnum() or chr(code) == "_" else 32 for code in range(128)) + bytes(128)
-_UNSPACED = re.compile(
+_UNSPACED_SCRIPT = re.compile(
     r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002fa1f]+"
 )
 
@@ -24,7 +24,7 @@ STOP_WORDS = frozenset(
 )
 
 
-def words(text: str) -> list[str]:
+def tokenize(text: str) -> list[str]:
     """Lower-cased Unicode words in order; unspaced scripts as overlapping pairs of characters.
 
     >>> words("Naïve BM25, 東京都!")
@@ -33,33 +33,33 @@ def words(text: str) -> list[str]:
     if text.isascii():  # The same as the pattern finds, four times as fast.
         return text.lower().encode().translate(_ASCII_WORDS).decode().split()
     found = _WORD.findall(text.lower())
-    if not _UNSPACED.search(text):
+    if not _UNSPACED_SCRIPT.search(text):
         return found
-    return [piece for word in found for piece in _pieces(word)]
+    return [piece for word in found for piece in _split_unspaced(word)]
 
 
 @lru_cache(maxsize=1024)
-def words_once(text: str) -> tuple[str, ...]:
+def tokenize_cached(text: str) -> tuple[str, ...]:
     """The same for a text that several look at: a round's passages, which every meter reads."""
-    return tuple(words(text))
+    return tuple(tokenize(text))
 
 
 @lru_cache(maxsize=1024)
 def word_set(text: str) -> frozenset[str]:
     """The different words of such a text."""
-    return frozenset(words_once(text))
+    return frozenset(tokenize_cached(text))
 
 
-def spaced(text: str) -> str:
+def segment_unspaced(text: str) -> str:
     """The text with runs of unspaced scripts cut into pairs, for an index that splits at spaces."""
-    if text.isascii() or not _UNSPACED.search(text):
+    if text.isascii() or not _UNSPACED_SCRIPT.search(text):
         return text
-    return _UNSPACED.sub(lambda run: " " + " ".join(_pairs(run.group())) + " ", text)
+    return _UNSPACED_SCRIPT.sub(lambda run: " " + " ".join(_character_bigrams(run.group())) + " ", text)
 
 
 def content_words(text: str) -> list[str]:
     """The words that carry meaning: no stop words, no single letters (digits and ideographs stay)."""
-    return [word for word in words(text) if word not in STOP_WORDS and not (len(word) == 1 and "a" <= word <= "z")]
+    return [word for word in tokenize(text) if word not in STOP_WORDS and not (len(word) == 1 and "a" <= word <= "z")]
 
 
 def jaccard(left: Iterable[str], right: Iterable[str]) -> float:
@@ -75,20 +75,20 @@ def estimate_tokens(text: str) -> int:
     """
     if text.isascii():
         return (len(text) + 3) // 4
-    dense = sum(len(run) for run in _UNSPACED.findall(text))
+    dense = sum(len(run) for run in _UNSPACED_SCRIPT.findall(text))
     return dense + (len(text) - dense + 3) // 4
 
 
-def _pieces(word: str) -> Iterable[str]:
+def _split_unspaced(word: str) -> Iterable[str]:
     position = 0
-    for run in _UNSPACED.finditer(word):
+    for run in _UNSPACED_SCRIPT.finditer(word):
         if run.start() > position:
             yield word[position : run.start()]
-        yield from _pairs(run.group())
+        yield from _character_bigrams(run.group())
         position = run.end()
     if position < len(word):
         yield word[position:]
 
 
-def _pairs(run: str) -> list[str]:
+def _character_bigrams(run: str) -> list[str]:
     return [run[i : i + 2] for i in range(len(run) - 1)] or [run]

@@ -9,12 +9,12 @@ import ast
 import asyncio
 from dataclasses import dataclass
 
-SECONDS = 10.0  # S4.
-MEMORY = 64_000_000  # Bytes.
-LONGEST = 4_000  # Characters of a program, and of what it prints.
-MODULES = frozenset({"math", "decimal", "datetime", "json", "re", "collections"})
-_GRACE = 2.0  # Seconds that the sandbox has to notice its own limit before its process is ended.
-_FORBIDDEN = frozenset(
+TIMEOUT_SECONDS = 10.0  # S4.
+MAX_MEMORY_BYTES = 64_000_000  # Bytes.
+MAX_CHARS = 4_000  # Characters of a program, and of what it prints.
+ALLOWED_MODULES = frozenset({"math", "decimal", "datetime", "json", "re", "collections"})
+_GRACE_SECONDS = 2.0  # Seconds that the sandbox has to notice its own limit before its process is ended.
+_FORBIDDEN_NAMES = frozenset(
     {
         "open",
         "exec",
@@ -33,17 +33,17 @@ _FORBIDDEN = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ProgramResult:
     """What a program printed, or why there is nothing."""
 
     output: str = ""
     error: str = ""
 
 
-def flaw(code: str) -> str:
+def find_violation(code: str) -> str:
     """Why a program will not be run; empty when it may."""
-    if len(code) > LONGEST:
-        return f"the program has {len(code):,} characters, at most {LONGEST:,} are run"
+    if len(code) > MAX_CHARS:
+        return f"the program has {len(code):,} characters, at most {MAX_CHARS:,} are run"
     try:
         tree = ast.parse(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -52,34 +52,34 @@ def flaw(code: str) -> str:
         modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         if isinstance(node, ast.ImportFrom):
             modules = [node.module or "."]
-        strange = [name for name in modules if name not in MODULES]
+        strange = [name for name in modules if name not in ALLOWED_MODULES]
         if strange:
-            return f"it imports {strange[0]}; there are only {', '.join(sorted(MODULES))}"
+            return f"it imports {strange[0]}; there are only {', '.join(sorted(ALLOWED_MODULES))}"
         name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
-        if name in _FORBIDDEN or name.startswith("__"):
+        if name in _FORBIDDEN_NAMES or name.startswith("__"):
             return f"it uses {name}, which a computation does not need"
     return ""
 
 
-async def run(code: str, seconds: float = SECONDS) -> Outcome:
+async def run_program(code: str, seconds: float = TIMEOUT_SECONDS) -> ProgramResult:
     """Run a program: what it printed, and the value of its last expression when it printed nothing."""
-    wrong = flaw(code)
+    wrong = find_violation(code)
     if wrong:
-        return Outcome(error=wrong)
+        return ProgramResult(error=wrong)
     import pydantic_monty as monty
 
-    printed = monty.CollectString(max_bytes=10 * LONGEST)
-    limits = monty.ResourceLimits(max_feed_duration_secs=seconds, max_memory=MEMORY, max_total_sleep_secs=0.0)
+    printed = monty.CollectString(max_bytes=10 * MAX_CHARS)
+    limits = monty.ResourceLimits(max_feed_duration_secs=seconds, max_memory=MAX_MEMORY_BYTES, max_total_sleep_secs=0.0)
     try:
         async with (
-            asyncio.timeout(seconds + 2 * _GRACE),
-            monty.AsyncMonty(max_processes=1, request_timeout=seconds + _GRACE) as pool,
+            asyncio.timeout(seconds + 2 * _GRACE_SECONDS),
+            monty.AsyncMonty(max_processes=1, request_timeout=seconds + _GRACE_SECONDS) as pool,
             pool.checkout(limits=limits) as session,
         ):
             value = await session.feed_run(code, print_callback=printed)
     except TimeoutError:
-        return Outcome(error=f"it took longer than {seconds:g} s")
+        return ProgramResult(error=f"it took longer than {seconds:g} s")
     except monty.MontyError as error:
-        return Outcome(error=" ".join(str(error).split())[:300])
+        return ProgramResult(error=" ".join(str(error).split())[:300])
     output = printed.output.strip() or ("" if value is None else str(value))
-    return Outcome(output[:LONGEST]) if output else Outcome(error="it printed nothing")
+    return ProgramResult(output[:MAX_CHARS]) if output else ProgramResult(error="it printed nothing")

@@ -12,22 +12,22 @@ from typing import Any, cast
 from suffice import events
 from suffice.errors import InputError
 from suffice.types import Report
-from suffice.write.plain import encodable
+from suffice.write.plain import replace_surrogates
 
 
-def to_json(report: Report) -> dict[str, Any]:
+def to_dict(report: Report) -> dict[str, Any]:
     """The report as plain dicts, lists, strings and numbers."""
     import msgspec
 
-    wire = cast(dict[str, Any], plain(msgspec.to_builtins(report, str_keys=True, enc_hook=str)))
+    wire = cast(dict[str, Any], to_json_safe(msgspec.to_builtins(report, str_keys=True, enc_hook=str)))
     for record in wire["stop"]["rounds"]:
-        record["verdicts"] = [events.plain(verdict) for verdict in record["verdicts"]]
+        record["verdicts"] = [events.serialize_verdict(verdict) for verdict in record["verdicts"]]
     return wire
 
 
 def dumps(report: Report) -> str:
     """The report as one JSON object; any script stays readable."""
-    return json.dumps(to_json(report), ensure_ascii=False, indent=2, allow_nan=False)
+    return json.dumps(to_dict(report), ensure_ascii=False, indent=2, allow_nan=False)
 
 
 def loads(text: str) -> Report:
@@ -35,25 +35,25 @@ def loads(text: str) -> Report:
     import msgspec
 
     try:
-        return msgspec.convert(_with_thresholds(json.loads(text)), Report)
+        return msgspec.convert(_restore_thresholds(json.loads(text)), Report)
     except (ValueError, msgspec.ValidationError) as error:
         raise InputError(f"This is not a suffice report in JSON: {error}.") from error
 
 
-def plain(value: Any) -> Any:
+def to_json_safe(value: Any) -> Any:
     """The value as JSON can say it."""
     if isinstance(value, str):
-        return encodable(value)
+        return replace_surrogates(value)
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):
-        return {encodable(key): plain(item) for key, item in value.items()}
+        return {replace_surrogates(key): to_json_safe(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
+        return [to_json_safe(item) for item in value]
     return value
 
 
-def _with_thresholds(wire: Any) -> Any:
+def _restore_thresholds(wire: Any) -> Any:
     """An infinite threshold was written as null; a threshold is never unknown, so it is read as infinite again."""
     try:
         for record in wire["stop"]["rounds"]:

@@ -2,28 +2,30 @@
 
 import re
 
-from suffice.text.headings import Section, sections
+from suffice.text.headings import Section, find_sections
 
-_STRUCTURE = frozenset(
+_STRUCTURAL_HEADINGS = frozenset(
     (
         *("introduction", "conclusion", "conclusions", "summary", "overview", "background", "references", "sources"),
         *("appendix", "notes", "open questions", "key findings", "key takeaways", "recommendations", "risks"),
         "portfolio summary",
     )
 )
-_NUMBERED = re.compile(r"^\W*\d+[.):]?\s*")
+_LEADING_NUMBER = re.compile(r"^\W*\d+[.):]?\s*")
 
 
-def counted(markdown: str) -> list[Section]:
+def find_list_sections(markdown: str) -> list[Section]:
     """The sections that are items of the list."""
     return [
-        part for part in sections(markdown, 2) if _NUMBERED.sub("", part.title).lower().strip(" :.") not in _STRUCTURE
+        part
+        for part in find_sections(markdown, 2)
+        if _LEADING_NUMBER.sub("", part.title).lower().strip(" :.") not in _STRUCTURAL_HEADINGS
     ]
 
 
-def trimmed(markdown: str, most: int) -> str:
+def trim_list_sections(markdown: str, limit: int) -> str:
     """The text without the items after the first ``most``; structural sections stay."""
     text = markdown
-    for part in reversed(counted(markdown)[most:]):
+    for part in reversed(find_list_sections(markdown)[limit:]):
         text = text[: part.start] + text[part.end :]
     return text.rstrip() if text != markdown else markdown

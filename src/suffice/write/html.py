@@ -10,27 +10,27 @@ from functools import cache
 from hashlib import sha256
 from html import escape
 
-from suffice.explanation import ENDING_WORDS, PROMISE_WORDS, sufficiency_words
-from suffice.types import Claim, Report, RoundRecord, Source, Span, Stop, Support
+from suffice.explanation import PROMISE_TEXT, STOP_REASON_TEXT, describe_sufficiency
+from suffice.types import Claim, Report, RoundRecord, Source, Span, Stop, SupportLabel
 from suffice.write import chart, making, steps
-from suffice.write.markdown import NO_ANSWER, usage_line
-from suffice.write.marks import GLYPHS, mark
-from suffice.write.plain import clean, number, one_line
-from suffice.write.prose import Prose, is_web
-from suffice.write.rounds import chosen, leaves, outcome, series
+from suffice.write.markdown import NO_ANSWER_TEXT, format_usage
+from suffice.write.marks import SUPPORT_SYMBOLS, highlight_claims
+from suffice.write.plain import format_number, strip_control_chars, to_one_line
+from suffice.write.prose import MarkdownRenderer, is_http_url
+from suffice.write.rounds import describe_outcome, get_reading_series, list_leaf_verdicts, select_readings
 
-_LONGEST_HEADING = 240
+_MAX_HEADING_CHARS = 240
 
 
-def render(report: Report) -> str:
+def render_html(report: Report) -> str:
     """The whole page."""
-    prose = Prose(report.sources)
+    prose = MarkdownRenderer(report.sources)
     # A claim is plain text; one written by someone else's hand may still be the answer's Markdown.
-    looks = [((_text(claim.text), prose.inline(claim.text)), claim.support) for claim in report.claims]
-    answer, found = mark(prose.block(report.final_answer), looks)
-    css, js = _asset("report.css"), _asset("report.js")
+    looks = [((_escape_text(claim.text), prose.render_inline(claim.text)), claim.support) for claim in report.claims]
+    answer, found = highlight_claims(prose.render_block(report.final_answer), looks)
+    css, js = _load_asset("report.css"), _load_asset("report.js")
     policy = (
-        f"default-src 'none'; style-src '{_hash(css)}'; script-src '{_hash(js)}'; img-src data:; "
+        f"default-src 'none'; style-src '{_csp_hash(css)}'; script-src '{_csp_hash(js)}'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
     )
     return f"""<!doctype html>
@@ -41,115 +41,119 @@ def render(report: Report) -> str:
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="referrer" content="no-referrer">
-<title>{_text(report.task, 120) or "Report"}</title>
+<title>{_escape_text(report.task, 120) or "Report"}</title>
 <style>{css}</style>
 </head>
 <body>
 <a class="skip" href="#answer">Skip to the answer</a>
 <header>
-{_head(report, prose)}
+{_render_header(report, prose)}
 </header>
 <div class="columns">
 <main>
 <section id="answer" aria-labelledby="answer-title" tabindex="-1">
 <h2 id="answer-title">Answer</h2>
 <div class="prose" dir="auto">{answer}</div>
-{_legend(report.claims)}
+{_render_legend(report.claims)}
 </section>
-{_list("findings", "Key findings", map(prose.inline, report.key_findings))}
-{_list("recommendations", "Recommendations", map(prose.inline, report.recommendations))}
-{_list("risks", "Risks", map(prose.inline, report.risks))}
-{_list("questions", "Open questions", map(_text, report.open_questions))}
+{_render_list("findings", "Key findings", map(prose.render_inline, report.key_findings))}
+{_render_list("recommendations", "Recommendations", map(prose.render_inline, report.recommendations))}
+{_render_list("risks", "Risks", map(prose.render_inline, report.risks))}
+{_render_list("questions", "Open questions", map(_escape_text, report.open_questions))}
 </main>
-{_sources(report.sources)}
+{_render_sources(report.sources)}
 </div>
-{_why(report)}
-{steps.render(report.stop)}
-{_claims(report.claims, found, prose)}
-{making.render(report, prose)}
-<footer><p>{_text(usage_line(report.usage))}</p><p>Run {_text(report.run, 80)}</p></footer>
+{_render_stop(report)}
+{steps.render_steps(report.stop)}
+{_render_claims_table(report.claims, found, prose)}
+{making.render_provenance(report, prose)}
+<footer><p>{_escape_text(format_usage(report.usage))}</p><p>Run {_escape_text(report.run, 80)}</p></footer>
 <script>{js}</script>
 </body>
 </html>
 """
 
 
-def _head(report: Report, prose: Prose) -> str:
-    task = one_line(report.task)
-    parts = [f'<p class="kicker">Research memo · {_text(report.status.replace("_", " "))}</p>']
-    parts.append(f'<h1 dir="auto">{_text(task, _LONGEST_HEADING) or "Report"}</h1>')
-    if len(task) > _LONGEST_HEADING:
-        parts.append(f'<details><summary>The whole question</summary><p dir="auto">{_text(task)}</p></details>')
-    if report.summary and one_line(report.summary) not in one_line(report.final_answer):
-        parts.append(f'<p class="lede" dir="auto">{prose.inline(report.summary)}</p>')
-    if report.status in NO_ANSWER:
-        parts.append(f'<p class="notice">{NO_ANSWER[report.status]}</p>')
+def _render_header(report: Report, prose: MarkdownRenderer) -> str:
+    task = to_one_line(report.task)
+    parts = [f'<p class="kicker">Research memo · {_escape_text(report.status.replace("_", " "))}</p>']
+    parts.append(f'<h1 dir="auto">{_escape_text(task, _MAX_HEADING_CHARS) or "Report"}</h1>')
+    if len(task) > _MAX_HEADING_CHARS:
+        parts.append(f'<details><summary>The whole question</summary><p dir="auto">{_escape_text(task)}</p></details>')
+    if report.summary and to_one_line(report.summary) not in to_one_line(report.final_answer):
+        parts.append(f'<p class="lede" dir="auto">{prose.render_inline(report.summary)}</p>')
+    if report.status in NO_ANSWER_TEXT:
+        parts.append(f'<p class="notice">{NO_ANSWER_TEXT[report.status]}</p>')
     stop = report.stop
     parts.append(
         f'<p class="stopline"><a href="#why">Stopped after round {stop.round}</a>: '
-        f"{_text(ENDING_WORDS.get(stop.reason, stop.reason))}.</p>"
+        f"{_escape_text(STOP_REASON_TEXT.get(stop.reason, stop.reason))}.</p>"
     )
     return "\n".join(parts)
 
 
-def _legend(claims: Sequence[Claim]) -> str:
-    counts = {support: sum(claim.support == support for claim in claims) for support in GLYPHS}
-    items = [f"{_verdict(s)} {count} {s}" for s, count in counts.items() if count]
+def _render_legend(claims: Sequence[Claim]) -> str:
+    counts = {support: sum(claim.support == support for claim in claims) for support in SUPPORT_SYMBOLS}
+    items = [f"{_render_verdict(s)} {count} {s}" for s, count in counts.items() if count]
     return f'<p class="legend"><a href="#claims">Claims</a>: {" · ".join(items)}</p>' if items else ""
 
 
-def _list(anchor: str, title: str, lines: Iterable[str]) -> str:
+def _render_list(anchor: str, title: str, lines: Iterable[str]) -> str:
     items = "".join(f'<li dir="auto">{line}</li>' for line in lines)
     if not items:
         return ""
     return f'<section aria-labelledby="{anchor}"><h2 id="{anchor}">{title}</h2><ul>{items}</ul></section>'
 
 
-def _sources(sources: Sequence[Source]) -> str:
+def _render_sources(sources: Sequence[Source]) -> str:
     if not sources:
         return ""
     items = []
     for position, source in enumerate(sources, start=1):
-        title, place = _text(source.title or source.location, 200), _place(source.location)
-        if is_web(source.url):
-            place = f'<a href="{escape(clean(source.url))}" rel="noopener noreferrer nofollow">{place}</a>'
+        title, place = _escape_text(source.title or source.location, 200), _format_location(source.location)
+        if is_http_url(source.url):
+            place = (
+                f'<a href="{escape(strip_control_chars(source.url))}" rel="noopener noreferrer nofollow">{place}</a>'
+            )
         items.append(
-            f'<li id="source-{position}" tabindex="-1"><span class="handle">{_text(source.id, 12)}</span>'
+            f'<li id="source-{position}" tabindex="-1"><span class="handle">{_escape_text(source.id, 12)}</span>'
             f'<div><p class="title" dir="auto">{title}</p><p class="place"><bdi>{place}</bdi></p></div></li>'
         )
     return f'<aside aria-labelledby="sources"><h2 id="sources">Sources</h2><ol>{"".join(items)}</ol></aside>'
 
 
-def _why(report: Report) -> str:
+def _render_stop(report: Report) -> str:
     stop = report.stop
-    picture = chart.render(stop, prefix="chart")
+    picture = chart.render_chart(stop, prefix="chart")
     figure = (
         f'<figure><div class="wide">{picture}</div>'
-        f'<div class="narrow">{chart.render(stop, width=350, prefix="small")}</div>'
+        f'<div class="narrow">{chart.render_chart(stop, width=350, prefix="small")}</div>'
         "<figcaption>Each reading over the rounds, on its own scale. Blue and bold: those that ended the search. "
         "Dashed: the threshold. Hatched: a rejected round. A gap: not known.</figcaption></figure>"
     )
-    failed = "".join(f'<li dir="auto">{_text(query, 300)}</li>' for query in report.failed_queries)
+    failed = "".join(f'<li dir="auto">{_escape_text(query, 300)}</li>' for query in report.failed_queries)
     return f"""<section id="why" aria-labelledby="why-title">
 <h2 id="why-title">Why it stopped</h2>
-<p class="explanation" dir="auto">{_text(stop.explanation)}</p>
-<dl class="facts"><div><dt>Ending</dt><dd>{_text(stop.reason.replace("_", " "), 60)}</dd></div>
-<div><dt>Gate</dt><dd><code>{_text(stop.expression or stop.gate, 400)}</code></dd></div>
-<div><dt>Evidence judged sufficient</dt><dd>{sufficiency_words(report.sufficient, report.confidence)}</dd></div>
-<div><dt>Promise</dt><dd>{stop.promise}: {PROMISE_WORDS[stop.promise]}</dd></div></dl>
+<p class="explanation" dir="auto">{_escape_text(stop.explanation)}</p>
+<dl class="facts"><div><dt>Ending</dt><dd>{_escape_text(stop.reason.replace("_", " "), 60)}</dd></div>
+<div><dt>Gate</dt><dd><code>{_escape_text(stop.expression or stop.gate, 400)}</code></dd></div>
+<div><dt>Evidence judged sufficient</dt><dd>{describe_sufficiency(report.sufficient, report.confidence)}</dd></div>
+<div><dt>Promise</dt><dd>{stop.promise}: {PROMISE_TEXT[stop.promise]}</dd></div></dl>
 {figure if picture else ""}
-{_rounds(stop)}
+{_render_rounds_table(stop)}
 {f"<h3>Searches that led nowhere</h3><ul>{failed}</ul>" if failed else ""}
 </section>"""
 
 
-def _rounds(stop: Stop) -> str:
+def _render_rounds_table(stop: Stop) -> str:
     if not stop.rounds:
         return "<p>No round was completed.</p>"
-    names = chosen(stop)
-    columns = [series(stop, name) for name in names]
-    heads = "".join(f'<th scope="col" class="number">{_text(name, 40)}</th>' for name in names)
-    rows = "".join(_round(stop, record, [column[i] for column in columns]) for i, record in enumerate(stop.rounds))
+    names = select_readings(stop)
+    columns = [get_reading_series(stop, name) for name in names]
+    heads = "".join(f'<th scope="col" class="number">{_escape_text(name, 40)}</th>' for name in names)
+    rows = "".join(
+        _render_round_row(stop, record, [column[i] for column in columns]) for i, record in enumerate(stop.rounds)
+    )
     return (
         '<div class="scroll" role="region" tabindex="0" aria-label="Round by round"><table class="rounds"><thead><tr>'
         '<th scope="col" class="number">Round</th><th scope="col">Queries</th><th scope="col" class="number">New</th>'
@@ -157,31 +161,31 @@ def _rounds(stop: Stop) -> str:
     )
 
 
-def _round(stop: Stop, record: RoundRecord, values: Iterable[float | None]) -> str:
+def _render_round_row(stop: Stop, record: RoundRecord, values: Iterable[float | None]) -> str:
     kind = " ".join(["stopping"] * (record.index == stop.round) + ["rejected"] * (not record.accepted))
-    queries = "".join(f'<li dir="auto">{_text(query, 300)}</li>' for query in record.queries)
-    readings = "".join(f'<td class="number">{number(value)}</td>' for value in values)
-    words = ((leaf.gate, leaf.because) for leaf in leaves(record) if leaf.because)
-    because = "".join(f"<li><code>{_text(gate, 80)}</code> {_text(why, 400)}</li>" for gate, why in words)
+    queries = "".join(f'<li dir="auto">{_escape_text(query, 300)}</li>' for query in record.queries)
+    readings = "".join(f'<td class="number">{format_number(value)}</td>' for value in values)
+    words = ((leaf.gate, leaf.because) for leaf in list_leaf_verdicts(record) if leaf.because)
+    because = "".join(f"<li><code>{_escape_text(gate, 80)}</code> {_escape_text(why, 400)}</li>" for gate, why in words)
     more = f"<details><summary>gates</summary><ul>{because}</ul></details>" if because else ""
-    verdict = f"{_text(outcome(stop, record), 200)}{more}"
+    verdict = f"{_escape_text(describe_outcome(stop, record), 200)}{more}"
     return (
         f'<tr class="{kind}"><th scope="row" class="number">{record.index}</th><td><ul>{queries}</ul></td>'
         f'<td class="number">{record.new_passages}</td>{readings}<td>{verdict}</td></tr>'
     )
 
 
-def _claims(claims: Sequence[Claim], found: frozenset[int], prose: Prose) -> str:
+def _render_claims_table(claims: Sequence[Claim], found: frozenset[int], prose: MarkdownRenderer) -> str:
     if not claims:
         return ""
     rows = []
     for position, claim in enumerate(claims, start=1):
         aside = "" if position in found else ' <span class="aside">(not a sentence of the answer as it stands)</span>'
-        spans = "".join(_span(span, prose) for span in claim.spans) or "<p>No passage speaks to it.</p>"
+        spans = "".join(_render_span(span, prose) for span in claim.spans) or "<p>No passage speaks to it.</p>"
         rows.append(
             f'<tr id="claim-{position}" tabindex="-1"><th scope="row" class="number">{position}</th>'
-            f'<td dir="auto">{_text(claim.text)} {"".join(map(prose.cite, claim.citations))}{aside}</td>'
-            f'<td class="support">{_verdict(claim.support)} {claim.support}</td>'
+            f'<td dir="auto">{_escape_text(claim.text)} {"".join(map(prose.render_citation, claim.citations))}{aside}</td>'
+            f'<td class="support">{_render_verdict(claim.support)} {claim.support}</td>'
             f'<td id="evidence-{position}" class="evidence">{spans}</td></tr>'
         )
     return (
@@ -192,33 +196,33 @@ def _claims(claims: Sequence[Claim], found: frozenset[int], prose: Prose) -> str
     )
 
 
-def _verdict(support: Support) -> str:
-    return f'<span class="verdict {support}">{GLYPHS[support]}</span>'
+def _render_verdict(support: SupportLabel) -> str:
+    return f'<span class="verdict {support}">{SUPPORT_SYMBOLS[support]}</span>'
 
 
-def _span(span: Span, prose: Prose) -> str:
+def _render_span(span: Span, prose: MarkdownRenderer) -> str:
     stance = '<span class="against">against:</span> ' if span.stance == "contradicts" else ""
     return (
-        f'<figure class="quote">{stance}<blockquote dir="auto">{_text(span.quote, 1200)}</blockquote>'
-        f"<figcaption>{prose.cite(span.source)} <bdi>{_place(span.location)}</bdi></figcaption></figure>"
+        f'<figure class="quote">{stance}<blockquote dir="auto">{_escape_text(span.quote, 1200)}</blockquote>'
+        f"<figcaption>{prose.render_citation(span.source)} <bdi>{_format_location(span.location)}</bdi></figcaption></figure>"
     )
 
 
-def _text(text: str, limit: int | None = None) -> str:
-    return escape(one_line(text, limit))
+def _escape_text(text: str, limit: int | None = None) -> str:
+    return escape(to_one_line(text, limit))
 
 
-def _place(location: str) -> str:
+def _format_location(location: str) -> str:
     """A location that breaks at its slashes and not within a line number."""
-    return _text(location, 300).replace("/", "/<wbr>")
+    return _escape_text(location, 300).replace("/", "/<wbr>")
 
 
-def _hash(asset: str) -> str:
+def _csp_hash(asset: str) -> str:
     return f"sha256-{b64encode(sha256(asset.encode()).digest()).decode()}"
 
 
 @cache
-def _asset(name: str) -> str:
+def _load_asset(name: str) -> str:
     from importlib.resources import files
 
     return "\n" + files("suffice.write").joinpath(name).read_text(encoding="utf-8")

@@ -5,9 +5,9 @@ agree on what is shown.
 """
 
 from suffice.types import RoundRecord, Stop, Verdict
-from suffice.write.plain import known
+from suffice.write.plain import finite_or_none
 
-_TELLING = (
+_DEFAULT_READINGS = (
     "novelty.words",
     "overlap.upr",
     "overlap.jaccard",
@@ -18,42 +18,46 @@ _TELLING = (
 )
 
 
-def leaves(record: RoundRecord) -> tuple[Verdict, ...]:
+def list_leaf_verdicts(record: RoundRecord) -> tuple[Verdict, ...]:
     """The verdicts of the round, composed ones taken apart."""
     return tuple(leaf for verdict in record.verdicts for leaf in verdict.leaves)
 
 
-def fired(stop: Stop) -> tuple[Verdict, ...]:
+def list_stopping_verdicts(stop: Stop) -> tuple[Verdict, ...]:
     """The verdicts that said stop in the round that ended the run, the one that named the ending first."""
-    said = [leaf for record in stop.rounds if record.index == stop.round for leaf in leaves(record) if leaf.stop]
+    said = [
+        leaf for record in stop.rounds if record.index == stop.round for leaf in list_leaf_verdicts(record) if leaf.stop
+    ]
     return tuple(sorted(said, key=lambda leaf: (leaf.reason != stop.reason, leaf.gate != stop.gate)))
 
 
-def chosen(stop: Stop, limit: int = 6) -> tuple[str, ...]:
+def select_readings(stop: Stop, limit: int = 6) -> tuple[str, ...]:
     """The readings worth showing: those that ended the run, those other verdicts used, then the telling ones.
 
     A budget that did not end the run explains nothing, so what it counted is left out; so is a reading no round has.
     """
-    ended = [name for leaf in fired(stop) for name in leaf.signals]
-    used = [name for record in stop.rounds for leaf in leaves(record) for name in leaf.signals]
-    names = dict.fromkeys([*ended, *(name for name in used if not name.startswith("spend.")), *_TELLING])
-    return tuple(name for name in names if any(value is not None for value in series(stop, name)))[:limit]
+    ended = [name for leaf in list_stopping_verdicts(stop) for name in leaf.signals]
+    used = [name for record in stop.rounds for leaf in list_leaf_verdicts(record) for name in leaf.signals]
+    names = dict.fromkeys([*ended, *(name for name in used if not name.startswith("spend.")), *_DEFAULT_READINGS])
+    return tuple(name for name in names if any(value is not None for value in get_reading_series(stop, name)))[:limit]
 
 
-def series(stop: Stop, name: str) -> tuple[float | None, ...]:
+def get_reading_series(stop: Stop, name: str) -> tuple[float | None, ...]:
     """A reading's value in each round; where the round did not keep it, the value a verdict saw."""
-    return tuple(_value(record, name) for record in stop.rounds)
+    return tuple(_get_value(record, name) for record in stop.rounds)
 
 
-def thresholds(stop: Stop, name: str) -> tuple[float, ...]:
+def get_reading_thresholds(stop: Stop, name: str) -> tuple[float, ...]:
     """The distinct limits that verdicts held the reading against."""
-    limits = [leaf.signals[name][1] for record in stop.rounds for leaf in leaves(record) if name in leaf.signals]
-    return tuple(sorted({limit for limit in limits if known(limit) is not None}))
+    limits = [
+        leaf.signals[name][1] for record in stop.rounds for leaf in list_leaf_verdicts(record) if name in leaf.signals
+    ]
+    return tuple(sorted({limit for limit in limits if finite_or_none(limit) is not None}))
 
 
-def outcome(stop: Stop, record: RoundRecord) -> str:
+def describe_outcome(stop: Stop, record: RoundRecord) -> str:
     """The round's verdict in a few words."""
-    said = leaves(record)
+    said = list_leaf_verdicts(record)
     names = ", ".join(dict.fromkeys(leaf.gate for leaf in said if leaf.stop))
     unsure = ", ".join(dict.fromkeys(leaf.gate for leaf in said if leaf.stop is None))
     if record.index == stop.round and stop.rounds[-1] is record:
@@ -66,8 +70,10 @@ def outcome(stop: Stop, record: RoundRecord) -> str:
     return words + (f"; unknown: {unsure}" if unsure else "")
 
 
-def _value(record: RoundRecord, name: str) -> float | None:
-    value = known(record.readings.get(name))
+def _get_value(record: RoundRecord, name: str) -> float | None:
+    value = finite_or_none(record.readings.get(name))
     if value is not None:
         return value
-    return next((known(leaf.signals[name][0]) for leaf in leaves(record) if name in leaf.signals), None)
+    return next(
+        (finite_or_none(leaf.signals[name][0]) for leaf in list_leaf_verdicts(record) if name in leaf.signals), None
+    )

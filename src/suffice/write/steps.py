@@ -8,18 +8,18 @@ from collections.abc import Iterable
 from html import escape
 
 from suffice.types import RoundRecord, Stop
-from suffice.write.plain import one_line
-from suffice.write.rounds import outcome
+from suffice.write.plain import to_one_line
+from suffice.write.rounds import describe_outcome
 
 
-def render(stop: Stop) -> str:
+def render_steps(stop: Stop) -> str:
     """The section; empty when no round kept what it found or believed, as in a report of an older version."""
     if not any(record.found or record.belief or record.open for record in stop.rounds):
         return ""
     known: frozenset[str] = frozenset()
     steps: list[str] = []
     for record in stop.rounds:
-        steps.append(_step(stop, record, known, first=not steps))
+        steps.append(_render_step(stop, record, known, first=not steps))
         known = frozenset(record.belief)
     return f"""<section id="steps" aria-labelledby="steps-title">
 <h2 id="steps-title">Round by round: what was found and believed</h2>
@@ -30,33 +30,33 @@ def render(stop: Stop) -> str:
 </section>"""
 
 
-def _step(stop: Stop, record: RoundRecord, known: frozenset[str], first: bool) -> str:
+def _render_step(stop: Stop, record: RoundRecord, known: frozenset[str], first: bool) -> str:
     new = f"{record.new_passages} new {'passage' if record.new_passages == 1 else 'passages'}"
     return (
         f'<details class="step" name="step"{" open" if first else ""}>'
-        f"<summary>Round {record.index} · {new} · {_text(outcome(stop, record), 200)}</summary>"
-        f"{_part('Asked', map(_item, record.queries))}"
-        f"{_part('Found', map(_item, record.found))}"
-        f"{_part('Believed after it', (_item(note, note not in known) for note in record.belief))}"
-        f"{_gone(len(known - set(record.belief)))}"
-        f"{_part('Still open', map(_item, record.open))}</details>"
+        f"<summary>Round {record.index} · {new} · {_escape_text(describe_outcome(stop, record), 200)}</summary>"
+        f"{_render_part('Asked', map(_render_item, record.queries))}"
+        f"{_render_part('Found', map(_render_item, record.found))}"
+        f"{_render_part('Believed after it', (_render_item(note, note not in known) for note in record.belief))}"
+        f"{_render_dropped_count(len(known - set(record.belief)))}"
+        f"{_render_part('Still open', map(_render_item, record.open))}</details>"
     )
 
 
-def _part(title: str, items: Iterable[str]) -> str:
+def _render_part(title: str, items: Iterable[str]) -> str:
     inside = "".join(items)
     return f"<h3>{title}</h3><ul>{inside}</ul>" if inside else ""
 
 
-def _item(text: str, new: bool = False) -> str:
+def _render_item(text: str, new: bool = False) -> str:
     mark = '<span class="handle">new</span> ' if new else ""
-    return f'<li dir="auto">{mark}{_text(text, 500)}</li>'
+    return f'<li dir="auto">{mark}{_escape_text(text, 500)}</li>'
 
 
-def _gone(count: int) -> str:
+def _render_dropped_count(count: int) -> str:
     notes = "note is" if count == 1 else "notes are"
     return f'<p class="aside">{count} earlier {notes} no longer shown.</p>' if count else ""
 
 
-def _text(text: str, limit: int) -> str:
-    return escape(one_line(text, limit))
+def _escape_text(text: str, limit: int) -> str:
+    return escape(to_one_line(text, limit))

@@ -7,8 +7,8 @@ from accessible import violations
 from doors_http import running
 from playwright.sync_api import Browser, ConsoleMessage, Page, expect
 
-from suffice.jobs.keys import Allowance
-from suffice.testing import WordSearch, passage
+from suffice.jobs.keys import Quota
+from suffice.testing import WordSearch, make_passage
 
 expect.set_options(timeout=30_000)
 TASK = "Who decoded the waggle dance?"
@@ -85,7 +85,7 @@ def test_the_page_and_its_report_pass_an_accessibility_check(page: Page) -> None
 
 
 def test_rounds_arrive_while_the_run_goes_on_and_it_can_be_stopped(page: Page, service) -> None:
-    bees = [passage(f"b{n}", f"The waggle dance of hive {n} was decoded by Karl von Frisch.") for n in range(30)]
+    bees = [make_passage(f"b{n}", f"The waggle dance of hive {n} was decoded by Karl von Frisch.") for n in range(30)]
     service.stage.search = Slow(bees)
     ask(page)
     expect(page.locator("#rounds li h3").first).to_have_text("Round 1")
@@ -95,7 +95,7 @@ def test_rounds_arrive_while_the_run_goes_on_and_it_can_be_stopped(page: Page, s
 
 
 def test_a_reload_in_the_middle_goes_on_with_the_same_run(page: Page, service) -> None:
-    bees = [passage(f"b{n}", f"The waggle dance of hive {n} was decoded by Karl von Frisch.") for n in range(30)]
+    bees = [make_passage(f"b{n}", f"The waggle dance of hive {n} was decoded by Karl von Frisch.") for n in range(30)]
     service.stage.search = Slow(bees)
     ask(page)
     expect(page.locator("#rounds li").first).to_be_visible()
@@ -189,7 +189,7 @@ def test_every_field_has_a_name(page: Page) -> None:
 
 def test_a_server_with_keys_asks_for_one(browser: Browser, tmp_path) -> None:
     with running(tmp_path, open=False) as closed:
-        _, secret = closed.worker.keys.create("ann", Allowance())
+        _, secret = closed.worker.keys.create("ann", Quota())
         with watched(browser, closed.url) as page:
             page.goto("/")
             page.fill("#key-field", "wrong")

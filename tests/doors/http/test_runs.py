@@ -6,16 +6,16 @@ import pytest
 from bridge_story import ANSWER, MORE, PASSAGES, plan
 
 from suffice.errors import ModelError
-from suffice.testing import FixtureSearch, ScriptedModel, down
+from suffice.testing import FixtureSearch, ScriptedModel, make_search_error
 from suffice.write.codec import loads
 
 
 class Patient(ScriptedModel):
     """Answers each ask after a while, so that there is time to do something in between."""
 
-    async def __call__(self, ask):
+    async def __call__(self, prompt):
         await asyncio.sleep(0.2)
-        return await super().__call__(ask)
+        return await super().__call__(prompt)
 
 
 def story(kind=ScriptedModel, **script):
@@ -40,7 +40,7 @@ def test_no_evidence_is_an_answer_too(service):
 
 
 def test_a_simple_run_is_only_the_answer(service):
-    answer = service.client.post(
+    answer = service.get_client.post(
         "/run-simple", json={"task": "Who designed the Forth Bridge?", "options": {"alpha": 1}}
     )
     assert answer.status_code == 200
@@ -51,7 +51,7 @@ def test_a_simple_run_is_only_the_answer(service):
 
 
 def test_a_search_finds_passages(service):
-    answer = service.client.post("/search", json={"task": "waggle dance", "options": {"k": 1, "alpha": 1}})
+    answer = service.get_client.post("/search", json={"task": "waggle dance", "options": {"k": 1, "alpha": 1}})
     assert answer.status_code == 200
     (passage,) = answer.json()["passages"]
     assert "honeybee" in passage["text"]
@@ -96,14 +96,14 @@ def test_a_stream_follows_a_run_that_is_under_way(service):
 
 
 def test_cancelling_ends_the_spending_and_keeps_what_was_found(service):
-    model = story(Patient, reflect=[lambda ask: MORE.__class__(False, 0.1, ("more",), (f"q {len(ask.asked)}",))])
+    model = story(Patient, reflect=[lambda prompt: MORE.__class__(False, 0.1, ("more",), (f"q {len(prompt.asked)}",))])
     service.stage.model, service.stage.search = model, FixtureSearch(default=PASSAGES)
     job = service.run(**{"async": True, "options": {"stop": "fixed(40)", "max_iters": 40, "max_queries": 100}}).json()[
         "job_id"
     ]
     while len(model.asked) < 3:
         pass
-    answer = service.client.delete(f"/jobs/{job}")
+    answer = service.get_client.delete(f"/jobs/{job}")
     assert answer.status_code == 200
     asked = len(model.asked)
     ended = service.job(job)
@@ -111,7 +111,7 @@ def test_cancelling_ends_the_spending_and_keeps_what_was_found(service):
     assert ended["report"]["stop"]["reason"] == "cancelled"
     assert ended["progress"]["rounds"] >= 1
     assert len(model.asked) <= asked + 1
-    assert service.client.delete(f"/jobs/{job}").json()["status"] == "cancelled"
+    assert service.get_client.delete(f"/jobs/{job}").json()["status"] == "cancelled"
 
 
 def test_when_the_model_is_away_the_service_says_so(service):
@@ -125,7 +125,7 @@ def test_when_the_model_is_away_the_service_says_so(service):
 
 
 def test_when_the_search_is_away_the_service_says_so(service):
-    service.stage.search = FixtureSearch(default=down())
+    service.stage.search = FixtureSearch(default=make_search_error())
     answer = service.run()
     assert answer.status_code == 503
     assert answer.json()["error"]["type"] == "unavailable"
@@ -134,10 +134,10 @@ def test_when_the_search_is_away_the_service_says_so(service):
 def test_the_same_key_is_the_same_run(service):
     headers = {"Idempotency-Key": "once"}
     body = {"task": "Who decoded the waggle dance?", "options": {"alpha": 1}, "async": True}
-    first = service.client.post("/run", json=body, headers=headers)
-    again = service.client.post("/run", json=body, headers=headers)
+    first = service.get_client.post("/run", json=body, headers=headers)
+    again = service.get_client.post("/run", json=body, headers=headers)
     assert first.json()["job_id"] == again.json()["job_id"]
-    other = service.client.post("/run", json={**body, "task": "Something else?"}, headers=headers)
+    other = service.get_client.post("/run", json={**body, "task": "Something else?"}, headers=headers)
     assert other.status_code == 409
 
 
@@ -145,7 +145,7 @@ def test_pages_of_runs_are_turned(service):
     ordered = [service.run(f"Who decoded dance {n}?", **{"async": True}).json()["job_id"] for n in range(3)]
     found, cursor = [], None
     while True:
-        page = service.client.get("/jobs", params={"limit": 2, **({"cursor": cursor} if cursor else {})}).json()
+        page = service.get_client.get("/jobs", params={"limit": 2, **({"cursor": cursor} if cursor else {})}).json()
         found += [job["job_id"] for job in page["jobs"]]
         cursor = page["next"]
         if cursor is None:
@@ -156,7 +156,7 @@ def test_pages_of_runs_are_turned(service):
 
 def test_a_replay_says_where_another_gate_would_have_stopped(service):
     run = service.run(options={"alpha": 1, "stop": "fixed(2)"}).json()["run"]
-    answer = service.client.post("/replay", json={"run": run, "stop": ["fixed(1)", "fixed(9)"]})
+    answer = service.get_client.post("/replay", json={"run": run, "stop": ["fixed(1)", "fixed(9)"]})
     assert answer.status_code == 200
     first, second = answer.json()["gates"]
     assert (first["fired"], first["round"]) == (True, 1)
@@ -185,9 +185,9 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize(("body", "said"), WRONG.values(), ids=WRONG)
+@pytest.highlight.parametrize(("body", "said"), WRONG.values(), ids=WRONG)
 def test_what_cannot_be_used_is_refused_in_a_sentence(service, body, said):
-    answer = service.client.post("/run", json=body)
+    answer = service.get_client.post("/run", json=body)
     assert answer.status_code == 422, answer.text
     error = answer.json()["error"]
     assert error["type"] == "invalid_request"
@@ -195,7 +195,7 @@ def test_what_cannot_be_used_is_refused_in_a_sentence(service, body, said):
     assert error["retryable"] is False
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     ("method", "path", "status", "kind"),
     [
         ("GET", "/nowhere", 404, "not_found"),
@@ -208,41 +208,41 @@ def test_what_cannot_be_used_is_refused_in_a_sentence(service, body, said):
     ],
 )
 def test_every_failure_has_one_shape(service, method, path, status, kind):
-    answer = service.client.request(method, path)
+    answer = service.get_client.request(method, path)
     assert answer.status_code == status
     assert answer.json()["error"]["type"] == kind
 
 
 def test_a_body_that_is_no_json(service):
-    answer = service.client.post("/run", content=b"{", headers={"content-type": "application/json"})
+    answer = service.get_client.post("/run", content=b"{", headers={"content-type": "application/json"})
     assert answer.status_code == 422
 
 
 def test_a_body_that_is_too_large(service):
-    answer = service.client.post("/run", content=b"x" * 300_000, headers={"content-type": "application/json"})
+    answer = service.get_client.post("/run", content=b"x" * 300_000, headers={"content-type": "application/json"})
     assert answer.status_code == 413
     assert answer.json()["error"]["type"] == "too_large"
 
 
 def test_a_large_body_that_does_not_say_so(service):
-    answer = service.client.post(
+    answer = service.get_client.post(
         "/run", content=iter([b"x" * 100_000] * 4), headers={"content-type": "application/json"}
     )
     assert answer.status_code == 413
 
 
 def test_health_metrics_and_description(service):
-    assert service.client.get("/healthz").json() == {"status": "ok"}
-    assert service.client.get("/readyz").json() == {"status": "ok"}
-    assert 'suffice_runs{status="done"}' in service.client.get("/metrics").text
-    description = service.client.get("/openapi.json").json()
+    assert service.get_client.get("/healthz").json() == {"status": "ok"}
+    assert service.get_client.get("/readyz").json() == {"status": "ok"}
+    assert 'suffice_runs{status="done"}' in service.get_client.get("/metrics").text
+    description = service.get_client.get("/openapi.json").json()
     assert {"/run", "/run-simple", "/search", "/jobs", "/jobs/{job}", "/jobs/{job}/events", "/replay"} <= set(
         description["paths"]
     )
 
 
 def test_a_browser_is_told_to_do_little(service):
-    headers = service.client.get("/healthz", headers={"Origin": "https://elsewhere.example"}).headers
+    headers = service.get_client.get("/healthz", headers={"Origin": "https://elsewhere.example"}).headers
     assert "default-src 'none'" in headers["content-security-policy"]
     assert headers["x-content-type-options"] == "nosniff"
     assert "access-control-allow-origin" not in headers

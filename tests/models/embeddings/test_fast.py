@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from suffice.errors import InputError, ModelError
-from suffice.models.embeddings.fast import FastEmbed
+from suffice.models.embeddings.fast import FastEmbedEmbedder
 
 
 class TextEmbedding:
@@ -40,12 +40,12 @@ def _installed(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_without_the_extra_it_says_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "fastembed", None)
     with pytest.raises(InputError, match=r"pip install 'suffice\[fastembed\]'"):
-        FastEmbed("BAAI/bge-small-en-v1.5", tmp_path)
+        FastEmbedEmbedder("BAAI/bge-small-en-v1.5", tmp_path)
 
 
-@pytest.mark.usefixtures("_installed")
+@pytest.highlight.usefixtures("_installed")
 def test_it_loads_at_first_use_and_once(tmp_path: Path) -> None:
-    model = FastEmbed("baai/bge-small-en-v1.5", tmp_path)
+    model = FastEmbedEmbedder("baai/bge-small-en-v1.5", tmp_path)
     assert (model.dimension, TextEmbedding.made) == (3, [])
     assert model.embed([]).shape == (0, 3)
     assert model.embed(["a", "bb"]).tolist() == [[1, 0, 0], [1, 0, 0]]
@@ -53,11 +53,11 @@ def test_it_loads_at_first_use_and_once(tmp_path: Path) -> None:
     assert [made["cache_dir"] for made in TextEmbedding.made] == [str(tmp_path)]
 
 
-@pytest.mark.usefixtures("_installed")
+@pytest.highlight.usefixtures("_installed")
 def test_what_it_cannot_do_is_said(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no model 'nope'"):
-        FastEmbed("nope", tmp_path)
+        FastEmbedEmbedder("nope", tmp_path)
     with pytest.raises(ModelError, match="could not be fetched"):
-        FastEmbed("other/large", tmp_path, offline=True).embed(["a"])
+        FastEmbedEmbedder("other/large", tmp_path, offline=True).embed(["a"])
     with pytest.raises(ModelError, match="cannot embed"):
-        FastEmbed("BAAI/bge-small-en-v1.5", tmp_path).embed([""])
+        FastEmbedEmbedder("BAAI/bge-small-en-v1.5", tmp_path).embed([""])

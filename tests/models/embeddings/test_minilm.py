@@ -48,7 +48,7 @@ def test_no_texts(model: MiniLM) -> None:
 
 def test_another_file_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(minilm, "_SHA256", "0" * 64)
-    monkeypatch.setattr(minilm, "_checked", set())
+    monkeypatch.setattr(minilm, "_verified_files", set())
     with pytest.raises(ModelError, match="not the expected model"):
         MiniLM().embed(["a"])
 

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from suffice.errors import ModelError
-from suffice.models.embeddings.served import Served
-from suffice.search.vectors import Vectors
+from suffice.models.embeddings.served import RemoteEmbedder
+from suffice.search.vectors import EmbeddingCache
 
 Answer = bytes | int | dict[str, Any] | tuple[int, dict[str, str]]
 
@@ -75,8 +75,8 @@ def running(server: Server) -> Iterator[Server]:
         http.shutdown()
 
 
-def served(server: Server, **options: Any) -> Served:
-    return Served("tiny", server.url, **({"sleep": lambda seconds: None} | options))
+def served(server: Server, **options: Any) -> RemoteEmbedder:
+    return RemoteEmbedder("tiny", server.url, **({"sleep": lambda seconds: None} | options))
 
 
 def test_vectors_come_in_the_order_of_the_texts_at_length_one() -> None:
@@ -108,7 +108,7 @@ def test_an_empty_text_and_half_a_character_are_sent_as_something() -> None:
         assert len(server.asked[0]["input"][2]) == 8191
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     "fault",
     [
         500,
@@ -158,7 +158,7 @@ def test_the_servers_wish_to_wait_is_honoured() -> None:
     assert 4 <= waits[1] <= 5
 
 
-@pytest.mark.parametrize("status", [400, 401, 404])
+@pytest.highlight.parametrize("status", [400, 401, 404])
 def test_a_refusal_is_not_tried_again(status: int) -> None:
     with running(Server(status)) as server:
         with pytest.raises(ModelError, match=f"refused tiny \\({status}") as error:
@@ -172,7 +172,7 @@ def test_a_server_that_is_not_there() -> None:
         unused.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{unused.getsockname()[1]}/v1"
         with pytest.raises(ModelError, match="does not answer"):
-            Served("tiny", url, sleep=lambda seconds: None).embed(["a"])
+            RemoteEmbedder("tiny", url, sleep=lambda seconds: None).embed(["a"])
 
 
 def test_another_length_in_the_middle_is_never_mixed_in() -> None:
@@ -196,16 +196,16 @@ def test_a_changed_model_behind_the_same_name_gets_new_vectors(tmp_path: Path) -
     """Same length or another: nothing of the old model is compared with anything of the new."""
     said: list[str] = []
     with running(Server()) as server:
-        Vectors(served(server), tmp_path, said.append).get(["a"])
+        EmbeddingCache(served(server), tmp_path, said.append).get(["a"])
         before = len(server.asked)
-        Vectors(served(server), tmp_path, said.append).get(["a"])
+        EmbeddingCache(served(server), tmp_path, said.append).get(["a"])
         assert ["a"] not in [body["input"] for body in server.asked[before:]]
         server.vectors = lambda texts: {  # type: ignore[method-assign]
             "data": [{"index": i, "embedding": [0, 0, 1, len(text)]} for i, text in enumerate(texts)]
         }
-        assert Vectors(served(server), tmp_path, said.append).get(["a"])[0, 0] == 0
+        assert EmbeddingCache(served(server), tmp_path, said.append).get(["a"])[0, 0] == 0
         assert len(said) == 1
         server.vectors = lambda texts: {"data": [{"index": i, "embedding": [3, 4]} for i, _ in enumerate(texts)]}  # type: ignore[method-assign]
-        assert Vectors(served(server), tmp_path, said.append).get(["a"]).tolist() == [
+        assert EmbeddingCache(served(server), tmp_path, said.append).get(["a"]).tolist() == [
             pytest.approx([0.6, 0.8], abs=1e-3)
         ]

@@ -7,11 +7,11 @@ import time
 import pytest
 from fake_llm import FakeLlm, Say, Script
 
-from suffice.asks import Ask, Gap, Look, Plan, PlannedQuery, PlanResponse
+from suffice.asks import DescribeImage, Plan, PlannedQuery, PlanResponse, Prompt, ProposeQuery
 from suffice.errors import ModelError, ModelOutputError
 from suffice.models.base import Reply
 from suffice.models.llm import Endpoint, LanguageModel
-from suffice.models.prices import Price
+from suffice.models.prices import TokenPrice
 from suffice.text.tokens import estimate_tokens
 from suffice.types import Image
 
@@ -19,14 +19,14 @@ PLAN = '{"queries": [{"query": "forth bridge", "intent": "when"}], "complexity":
 PLANNED = PlanResponse((PlannedQuery("forth bridge", "when"),), "simple")
 ASK = Plan("When was the bridge opened?", 3)
 
-pytestmark = pytest.mark.usefixtures("no_waiting")
+pytestmark = pytest.highlight.usefixtures("no_waiting")
 
 
-def asked(script: Script, ask: Ask = ASK, **endpoint: object) -> tuple[Reply[PlanResponse], list[dict]]:
+def asked(script: Script, prompt: Prompt = ASK, **endpoint: object) -> tuple[Reply[PlanResponse], list[dict]]:
     """The reply, and the requests that it took."""
     with FakeLlm(script) as server:
-        model = LanguageModel(Endpoint("openai", "fake-model", server.url, **endpoint), Price(1.0, 10.0))
-        return asyncio.run(model(ask)), server.requests
+        model = LanguageModel(Endpoint("openai", "fake-model", server.url, **endpoint), TokenPrice(1.0, 10.0))
+        return asyncio.run(model(prompt)), server.requests
 
 
 def kinds(reply: Reply[PlanResponse]) -> list[str]:
@@ -46,7 +46,7 @@ def test_a_plain_answer_costs_one_call() -> None:
     assert request["max_tokens"] == 800
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     "text",
     [
         f"```json\n{PLAN}\n```",
@@ -67,7 +67,7 @@ def test_an_untidy_answer_is_read_without_asking_again(text: str) -> None:
     assert len(requests) == 1
 
 
-@pytest.mark.parametrize("status", [429, 500, 502, 503, 529])
+@pytest.highlight.parametrize("status", [429, 500, 502, 503, 529])
 def test_a_passing_fault_is_tried_again(status: int) -> None:
     reply, requests = asked([Say(status=status), Say(status=status), PLAN])
     assert reply.answer == PLANNED
@@ -86,7 +86,7 @@ def test_a_fault_that_does_not_pass_fails_after_three_attempts() -> None:
     assert failed.value.usage.calls == 3
 
 
-@pytest.mark.parametrize(("status", "says"), [(401, "API key"), (404, "does not exist"), (402, "failed")])
+@pytest.highlight.parametrize(("status", "says"), [(401, "API key"), (404, "does not exist"), (402, "failed")])
 def test_a_fault_that_stays_is_not_tried_again(status: int, says: str) -> None:
     with pytest.raises(ModelError, match=says) as failed:
         asked([Say(status=status)])
@@ -117,7 +117,7 @@ def test_a_slow_server() -> None:
     assert reply.usage.estimated == 1  # It may be billed for what it read.
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     "bad",
     [
         '{"queries": 5}',
@@ -146,7 +146,7 @@ def test_the_second_asking_says_what_was_wrong() -> None:
 
 def test_the_second_asking_shows_the_picture_again() -> None:
     picture = Image("sign.png", "image/png", data=b"a sign")
-    reply, requests = asked([Say(None), "It reads 1890."], Look("When was it opened?", picture))
+    reply, requests = asked([Say(None), "It reads 1890."], DescribeImage("When was it opened?", picture))
     assert reply.answer.text == "It reads 1890."
     for request in requests:
         assert [part["type"] for part in request["messages"][0]["content"]] == ["text", "image_url"]
@@ -215,8 +215,8 @@ def test_a_prompt_that_does_not_fit_is_never_sent() -> None:
     assert server.requests == []
 
 
-@pytest.mark.parametrize("context", [300, 786, 4096, 20_000])
-@pytest.mark.parametrize("think", [False, True])
+@pytest.highlight.parametrize("context", [300, 786, 4096, 20_000])
+@pytest.highlight.parametrize("think", [False, True])
 def test_no_answer_is_given_more_room_than_the_context_has(context: int, think: bool) -> None:
     with FakeLlm(["I would search the web.", PLAN]) as server:
         endpoint = Endpoint("openai", "Qwen3-8B", server.url, context=context, think=think)
@@ -232,8 +232,8 @@ def sent(request: dict) -> int:
     return sum(estimate_tokens(message["content"]) for message in request["messages"])
 
 
-@pytest.mark.parametrize("bad", ["word " * 2_000, "東京都は大きい。" * 1_000], ids=["spaced", "dense"])
-@pytest.mark.parametrize("context", [300, 786, 1_000, 1_100, 2_000, None])
+@pytest.highlight.parametrize("bad", ["word " * 2_000, "東京都は大きい。" * 1_000], ids=["spaced", "dense"])
+@pytest.highlight.parametrize("context", [300, 786, 1_000, 1_100, 2_000, None])
 def test_the_second_asking_fits_too(bad: str, context: int | None) -> None:
     reply, requests = asked([bad, PLAN], context=context)
     assert reply.answer == PLANNED
@@ -253,7 +253,7 @@ def test_the_second_asking_fits_too(bad: str, context: int | None) -> None:
 
 def test_there_may_be_no_room_to_ask_again() -> None:
     reply, requests = asked(
-        ['{"queries": [{"query": "a"}, {"query": "b", "int'], context=estimate_tokens(ASK.prompt()) + 5
+        ['{"queries": [{"query": "a"}, {"query": "b", "int'], context=estimate_tokens(ASK.render()) + 5
     )
     assert reply.answer.queries == (PlannedQuery("a"),)
     assert (len(requests), kinds(reply)) == (1, ["BadAnswer", "Repaired"])
@@ -262,9 +262,9 @@ def test_there_may_be_no_room_to_ask_again() -> None:
 
 def test_a_model_that_thinks_is_kept_from_it() -> None:
     with FakeLlm(["<think>let me see</think>forth bridge opening"]) as server:
-        ask = Gap("When?", "", (), (), ())
-        quiet = asyncio.run(LanguageModel(Endpoint("openai", "Qwen3-8B", server.url))(ask))
-        asyncio.run(LanguageModel(Endpoint("openai", "Qwen3-8B", server.url, think=True))(ask))
+        prompt = ProposeQuery("When?", "", (), (), ())
+        quiet = asyncio.run(LanguageModel(Endpoint("openai", "Qwen3-8B", server.url))(prompt))
+        asyncio.run(LanguageModel(Endpoint("openai", "Qwen3-8B", server.url, think=True))(prompt))
     assert quiet.answer.query == "forth bridge opening"
     off, on = server.requests
     assert off["chat_template_kwargs"] == {"enable_thinking": False}

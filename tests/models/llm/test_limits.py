@@ -6,11 +6,11 @@ from collections.abc import Sequence
 import pytest
 from fake_llm import FakeLlm, Say
 
-from suffice.asks import Gap
+from suffice.asks import ProposeQuery
 from suffice.errors import ModelError
 from suffice.models.llm import Endpoint, LanguageModel
 
-ASK = Gap("When was the bridge opened?", "", (), (), ())
+ASK = ProposeQuery("When was the bridge opened?", "", (), (), ())
 
 
 async def all_of(models: Sequence[LanguageModel], times: int) -> None:
@@ -18,7 +18,7 @@ async def all_of(models: Sequence[LanguageModel], times: int) -> None:
     await asyncio.gather(*(model(ASK) for model in models for _ in range(times)))
 
 
-@pytest.mark.parametrize("calls", [1, 3])
+@pytest.highlight.parametrize("calls", [1, 3])
 def test_no_more_calls_at_a_time_than_allowed(calls: int) -> None:
     with FakeLlm([Say("forth bridge", delay=0.1)]) as server:
         asyncio.run(all_of([LanguageModel(Endpoint("openai", "a", server.url, concurrency=calls))], 6))

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from suffice.asks import Curate, Extract, Gap, Judge, Novelty, Plan, Reflect, SynthesisResponse
+from suffice.asks import Curate, Extract, JudgeProgress, Plan, ProposeQuery, RateNovelty, Reflect, SynthesisResponse
 from suffice.asks.draft import Draft
-from suffice.models.llm.lenient import NotJson, parse
-from suffice.models.llm.reading import Unreadable, read, said, salvaged, whole_sentences
-from suffice.models.llm.shape import schema
+from suffice.models.llm.lenient import InvalidJson, parse_lenient_json
+from suffice.models.llm.reading import UnreadableAnswer, parse_answer, salvage_answer, strip_thinking, trim_to_sentence
+from suffice.models.llm.shape import response_schema
 
 EXTRACT = Extract("task", (), (), ())
 PLAN = Plan("task", 3)
@@ -29,7 +29,7 @@ values = st.recursive(
 
 @given(st.dictionaries(st.text(), values, max_size=4))
 def test_json_is_read_as_json(value: dict) -> None:
-    parsed = parse(json.dumps(value))
+    parsed = parse_lenient_json(json.dumps(value))
     assert (parsed.value, parsed.cut) == (value, False)
 
 
@@ -38,8 +38,8 @@ def test_a_cut_is_never_taken_for_a_whole(value: dict, data: st.DataObject) -> N
     text = json.dumps(value)
     cut = text[: data.draw(st.integers(1, len(text) - 1))]
     try:
-        parsed = parse(cut)
-    except NotJson:
+        parsed = parse_lenient_json(cut)
+    except InvalidJson:
         return
     assert parsed.cut
     assert parsed.value.keys() <= value.keys()
@@ -47,14 +47,20 @@ def test_a_cut_is_never_taken_for_a_whole(value: dict, data: st.DataObject) -> N
 
 @given(st.text())
 def test_any_text_is_an_answer_or_unreadable(text: str) -> None:
-    for ask in (PLAN, EXTRACT, Gap("task", "", (), (), ()), Judge("task", "", (), ()), Draft("task", (), (), ())):
-        for how in (read, salvaged):
-            with suppress(Unreadable):
-                assert isinstance(how(ask, text), ask.answer)
+    for prompt in (
+        PLAN,
+        EXTRACT,
+        ProposeQuery("task", "", (), (), ()),
+        JudgeProgress("task", "", (), ()),
+        Draft("task", (), (), ()),
+    ):
+        for how in (parse_answer, salvage_answer):
+            with suppress(UnreadableAnswer):
+                assert isinstance(how(prompt, text), prompt.answer)
 
 
 def test_python_is_read_too() -> None:
-    assert parse("{'a': True, 'b': None, 'c': ['it\\'s', 1.5,], // why\n}").value == {
+    assert parse_lenient_json("{'a': True, 'b': None, 'c': ['it\\'s', 1.5,], // why\n}").value == {
         "a": True,
         "b": None,
         "c": ["it's", 1.5],
@@ -63,12 +69,12 @@ def test_python_is_read_too() -> None:
 
 def test_of_a_cut_answer_whole_items_are_kept() -> None:
     cut = '{"facts": [{"text": "A.", "handles": ["[1]"]}, {"text": "B.", "handles": ["[2'
-    with pytest.raises(Unreadable, match="complete"):
-        read(EXTRACT, cut)
-    assert [fact.text for fact in salvaged(EXTRACT, cut).facts] == ["A."]
+    with pytest.raises(UnreadableAnswer, match="complete"):
+        parse_answer(EXTRACT, cut)
+    assert [fact.text for fact in salvage_answer(EXTRACT, cut).facts] == ["A."]
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     ("text", "queries"),
     [
         ('{"queries": ["a", "b"]}', ["a", "b"]),
@@ -81,21 +87,21 @@ def test_of_a_cut_answer_whole_items_are_kept() -> None:
     ],
 )
 def test_nearly_right_is_read_as_meant(text: str, queries: list[str]) -> None:
-    assert [planned.query for planned in read(PLAN, text).queries] == queries
+    assert [planned.query for planned in parse_answer(PLAN, text).queries] == queries
 
 
-@pytest.mark.parametrize("text", ["{}", '{"queries": 5}', '{"queries": [[1]]}', '{"plan": []}', "no", "[" * 5000])
+@pytest.highlight.parametrize("text", ["{}", '{"queries": 5}', '{"queries": [[1]]}', '{"plan": []}', "no", "[" * 5000])
 def test_wrong_is_not_read(text: str) -> None:
-    with pytest.raises(Unreadable):
-        read(PLAN, text)
+    with pytest.raises(UnreadableAnswer):
+        parse_answer(PLAN, text)
 
 
 def test_words_stand_for_numbers_where_they_are_numbers() -> None:
-    reflection = read(Reflect("task", (), (), (), (), 3), '{"sufficient": "true", "confidence": "0.8"}')
+    reflection = parse_answer(Reflect("task", (), (), (), (), 3), '{"sufficient": "true", "confidence": "0.8"}')
     assert (reflection.sufficient, reflection.confidence) == (True, 0.8)
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     ("text", "query"),
     [
         ("who designed it", "who designed it"),
@@ -108,27 +114,27 @@ def test_words_stand_for_numbers_where_they_are_numbers() -> None:
     ],
 )
 def test_a_line(text: str, query: str) -> None:
-    assert read(Gap("task", "", (), (), ()), text).query == query
+    assert parse_answer(ProposeQuery("task", "", (), (), ()), text).query == query
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     ("text", "score"), [("7", 7), ("Score: 10", 10), ("8/10", 8), ("11", None), ("half", None), ("7.5", None)]
 )
 def test_a_number(text: str, score: int | None) -> None:
-    ask = Novelty("task", (), ())
+    prompt = RateNovelty("task", (), ())
     if score is None:
-        with pytest.raises(Unreadable):
-            read(ask, text)
+        with pytest.raises(UnreadableAnswer):
+            parse_answer(prompt, text)
     else:
-        assert read(ask, text).score == score
+        assert parse_answer(prompt, text).score == score
 
 
 def test_a_verdict() -> None:
-    ask = Judge("task", "", (), ())
-    assert read(ask, "The search is **productive**.").verdict == "PRODUCTIVE"
+    prompt = JudgeProgress("task", "", (), ())
+    assert parse_answer(prompt, "The search is **productive**.").verdict == "PRODUCTIVE"
     for text in ("PRODUCTIVE or EXHAUSTED", "maybe"):
-        with pytest.raises(Unreadable):
-            read(ask, text)
+        with pytest.raises(UnreadableAnswer):
+            parse_answer(prompt, text)
 
 
 def test_a_draft_is_markdown_with_lists_at_its_end() -> None:
@@ -148,7 +154,7 @@ None known.
 
 ## Open questions
 When did he leave?"""
-    assert read(Draft("task", (), (), ()), text) == SynthesisResponse(
+    assert parse_answer(Draft("task", (), (), ()), text) == SynthesisResponse(
         "Baker was born in Frome [2]. He built a bridge [1].\n\n### Details\n- a list of its own [1]",
         "Baker was born in Frome [2].",
         ("Frome [2].", "A bridge [1]."),
@@ -157,22 +163,22 @@ When did he leave?"""
 
 
 def test_a_draft_in_json_is_read_all_the_same() -> None:
-    answer = read(Draft("task", (), (), ()), '{"answer": "Frome [2].", "key_findings": ["Frome [2]."]}')
+    answer = parse_answer(Draft("task", (), (), ()), '{"answer": "Frome [2].", "key_findings": ["Frome [2]."]}')
     assert answer == SynthesisResponse("Frome [2].", key_findings=("Frome [2].",))
 
 
 def test_thinking_is_put_aside() -> None:
-    assert said("<think>a</think>b") == said("a</think>b") == "b"
-    assert said("<think>never ends") == ""
+    assert strip_thinking("<think>a</think>b") == strip_thinking("a</think>b") == "b"
+    assert strip_thinking("<think>never ends") == ""
 
 
 def test_a_cut_text_ends_with_a_whole_sentence() -> None:
-    assert whole_sentences("One [1]. Two [2]. Thr") == "One [1]. Two [2]."
-    assert whole_sentences("no end") == "no end"
+    assert trim_to_sentence("One [1]. Two [2]. Thr") == "One [1]. Two [2]."
+    assert trim_to_sentence("no end") == "no end"
 
 
 def test_a_schema_is_whole_in_itself() -> None:
-    shape = schema(Curate("task", (), (), 6))
+    shape = response_schema(Curate("task", (), (), 6))
     assert shape["properties"]["kept"]["maxItems"] == 6
     assert shape["properties"]["kept"]["items"]["properties"]["of"]["items"] == {"type": "integer"}
-    assert "maxItems" not in schema(EXTRACT)["properties"]["facts"]
+    assert "maxItems" not in response_schema(EXTRACT)["properties"]["facts"]

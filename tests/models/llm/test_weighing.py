@@ -6,12 +6,12 @@ from math import log
 import pytest
 from fake_llm import FakeLlm, Say, Script
 
-from suffice.asks import Support, SupportResponse
+from suffice.asks import CheckSupport, SupportResponse
 from suffice.models.base import Reply
 from suffice.models.llm import Endpoint, LanguageModel
 from suffice.types import Note
 
-ASK = Support("The bridge was opened in 1890.", (Note("It was opened in 1890.", (), "Forth Bridge"),))
+ASK = CheckSupport("The bridge was opened in 1890.", (Note("It was opened in 1890.", (), "Forth Bridge"),))
 
 
 def asked(script: Script, times: int = 1) -> tuple[list[Reply[SupportResponse]], list[dict]]:
@@ -38,7 +38,7 @@ def test_without_them_the_answer_is_what_it_says() -> None:
     assert reply.answer == SupportResponse(False)
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     "said",
     [
         Say("I think YES", first={"I": -0.1, "YES": -2.0}),

@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from suffice.search.files import read, read_text
-from suffice.text.chunks import lines_of
+from suffice.search.files import read_file, read_text
+from suffice.text.chunks import split_lines
 
 DATA = Path(__file__).parents[3].parent / "shared" / "data"
 
@@ -58,7 +58,7 @@ def test_a_chatgpt_export_keyed_by_node() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     "value",
     [
         {"env": [{"name": "A", "value": "1"}, {"name": "B", "value": "2"}]},
@@ -78,7 +78,7 @@ def test_repeated_ids_stay_apart() -> None:
     assert [record for _, record, _ in chat(turns)] == ["1", "1~2"]
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     ("stamp", "date"),
     [
         ("", ""),
@@ -97,11 +97,11 @@ def test_transcript_turns_have_exact_lines(stamp: str, date: str) -> None:
         *[f"{who}, {date}" if date else who for who in ("Ann", "Bo Li", "Ann")],
     ]
     assert [p.lines for p in pieces] == [(1, 1), (2, 2), (3, 4), (6, 6)]
-    assert all(p.text == "\n".join(lines_of(text)[p.lines[0] - 1 : p.lines[1]]) for p in pieces if p.lines)
+    assert all(p.text == "\n".join(split_lines(text)[p.lines[0] - 1 : p.lines[1]]) for p in pieces if p.lines)
     assert {p.kind for p in pieces} == {"chat"}
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     "text",
     [
         "name: demo\nversion: 1.0\ndescription: a thing that does it\nname: other\nversion: 2.0\n",
@@ -117,9 +117,9 @@ def test_fields_headers_and_logs_are_no_conversations(text: str) -> None:
     assert {p.kind for p in read_text(text, "x.txt")} == {"text"}
 
 
-@pytest.mark.skipif(not DATA.exists(), reason="the shared evaluation data is not here")
+@pytest.highlight.skipif(not DATA.exists(), reason="the shared evaluation data is not here")
 def test_locomo_is_read_turn_by_turn() -> None:
-    pieces = read(DATA / "locomo" / "locomo10.json")
+    pieces = read_file(DATA / "locomo" / "locomo10.json")
     assert len(pieces) == len({p.record for p in pieces}) == 5882
     assert pieces[0].record == "conv-26/D1:1"
     assert pieces[0].title == "Caroline, 1:56 pm on 8 May, 2023"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from suffice.search.files import Unreadable, read, read_text
+from suffice.search.files import UnreadableFile, read_file, read_text
 
 DATA = Path(__file__).parents[3].parent / "shared" / "data"
 
@@ -42,17 +42,17 @@ def make_pdf(pages: list[str], title: str = "") -> bytes:
 def test_pdf_pieces_know_their_page(tmp_path: Path) -> None:
     path = tmp_path / "a.pdf"
     path.write_bytes(make_pdf(["First page here", "", "Third page there"], "My Paper"))
-    assert [(p.text.strip(), p.page, p.title, p.kind) for p in read(path)] == [
+    assert [(p.text.strip(), p.page, p.title, p.kind) for p in read_file(path)] == [
         ("First page here", 1, "My Paper, page 1", "pdf"),
         ("Third page there", 3, "My Paper, page 3", "pdf"),
     ]
 
 
-@pytest.mark.parametrize(("data", "why"), [(b"%PDF-1.4 broken", "not a valid PDF"), (make_pdf([""]), "run OCR")])
+@pytest.highlight.parametrize(("data", "why"), [(b"%PDF-1.4 broken", "not a valid PDF"), (make_pdf([""]), "run OCR")])
 def test_a_pdf_that_cannot_be_read_says_why(tmp_path: Path, data: bytes, why: str) -> None:
     (tmp_path / "a.pdf").write_bytes(data)
-    with pytest.raises(Unreadable, match=why):
-        read(tmp_path / "a.pdf")
+    with pytest.raises(UnreadableFile, match=why):
+        read_file(tmp_path / "a.pdf")
 
 
 W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
@@ -74,7 +74,7 @@ def test_docx_paragraphs_and_tables_in_order_under_their_headings(tmp_path: Path
     body = paragraph("One", "berschrift1") + paragraph("words") + paragraph("") + f"<w:tbl><w:tr>{cells}</w:tr></w:tbl>"
     body += paragraph("Two", "Heading1") + paragraph("Deep", "Heading2") + paragraph("more")
     make_docx(tmp_path / "a.docx", body)
-    assert [(p.text, p.title, p.record) for p in read(tmp_path / "a.docx")] == [
+    assert [(p.text, p.title, p.record) for p in read_file(tmp_path / "a.docx")] == [
         ("One\nwords\na | b", "One", "para-1"),
         ("Two\nDeep\nmore", "Two > Deep", "para-4"),
     ]
@@ -82,11 +82,11 @@ def test_docx_paragraphs_and_tables_in_order_under_their_headings(tmp_path: Path
 
 def test_a_broken_docx_says_so(tmp_path: Path) -> None:
     (tmp_path / "a.docx").write_bytes(b"PK\x03\x04 nonsense")
-    with pytest.raises(Unreadable, match="not a valid Word document"):
-        read(tmp_path / "a.docx")
+    with pytest.raises(UnreadableFile, match="not a valid Word document"):
+        read_file(tmp_path / "a.docx")
     make_docx(tmp_path / "b.docx", paragraph(""))
-    with pytest.raises(Unreadable, match="no text"):
-        read(tmp_path / "b.docx")
+    with pytest.raises(UnreadableFile, match="no text"):
+        read_file(tmp_path / "b.docx")
 
 
 def test_notebook_cells_with_short_outputs() -> None:
@@ -104,17 +104,17 @@ def test_notebook_cells_with_short_outputs() -> None:
 
 def test_a_broken_notebook_says_so() -> None:
     for text in ('{"cells": [', '{"a": 1}'):
-        with pytest.raises(Unreadable, match="not a valid notebook"):
+        with pytest.raises(UnreadableFile, match="not a valid notebook"):
             read_text(text, "n.ipynb")
 
 
-@pytest.mark.parametrize("zipped", [False, True])
+@pytest.highlight.parametrize("zipped", [False, True])
 def test_records_keep_their_ids_and_long_ones_are_split(tmp_path: Path, zipped: bool) -> None:
     rows = [{"id": "a", "title": "A", "text": "x" * 1600}, {"id": 7, "text": "A sentence. " * 200}, {"text": "no id"}]
     data = "\n".join(json.dumps(row) for row in rows).encode()
     path = tmp_path / ("c.jsonl.gz" if zipped else "c.jsonl")
     path.write_bytes(gzip.compress(data) if zipped else data)
-    pieces = read(path)
+    pieces = read_file(path)
     assert [p.id for p in pieces] == ["a", "7", "7#2", "line-3"]
     assert [p.record for p in pieces][1:3] == ["7", "7"]
     assert pieces[0].text == "x" * 1600
@@ -122,7 +122,7 @@ def test_records_keep_their_ids_and_long_ones_are_split(tmp_path: Path, zipped: 
     assert {p.kind for p in pieces} == {"record"}
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     ("line", "why"),
     [
         ("{oops", "line 2 is not valid JSON"),
@@ -134,13 +134,13 @@ def test_records_keep_their_ids_and_long_ones_are_split(tmp_path: Path, zipped: 
 )
 def test_a_bad_record_is_named_by_its_line(tmp_path: Path, line: str, why: str) -> None:
     (tmp_path / "c.jsonl").write_text('{"id": "a", "text": "fine"}\n' + line + "\n")
-    with pytest.raises(Unreadable, match=why):
-        read(tmp_path / "c.jsonl")
+    with pytest.raises(UnreadableFile, match=why):
+        read_file(tmp_path / "c.jsonl")
 
 
 def test_a_damaged_character_does_not_cost_the_record(tmp_path: Path) -> None:
     (tmp_path / "c.jsonl").write_bytes(b'{"id": "a", "text": "caf\xe9 noir"}\n')
-    assert read(tmp_path / "c.jsonl")[0].text == "caf\ufffd noir"
+    assert read_file(tmp_path / "c.jsonl")[0].text == "caf\ufffd noir"
 
 
 def test_an_encrypted_pdf_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -151,18 +151,18 @@ def test_an_encrypted_pdf_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(pypdfium2, "PdfDocument", refuse)
     (tmp_path / "a.pdf").write_bytes(make_pdf(["x"]))
-    with pytest.raises(Unreadable, match="encrypted"):
-        read(tmp_path / "a.pdf")
+    with pytest.raises(UnreadableFile, match="encrypted"):
+        read_file(tmp_path / "a.pdf")
 
 
 def test_a_cut_off_gzip_says_so(tmp_path: Path) -> None:
     (tmp_path / "c.jsonl.gz").write_bytes(gzip.compress(b'{"id": "a", "text": "fine"}\n' * 50)[:-12])
-    with pytest.raises(Unreadable, match="gzip"):
-        read(tmp_path / "c.jsonl.gz")
+    with pytest.raises(UnreadableFile, match="gzip"):
+        read_file(tmp_path / "c.jsonl.gz")
 
 
-@pytest.mark.skipif(not DATA.exists(), reason="the shared evaluation data is not here")
+@pytest.highlight.skipif(not DATA.exists(), reason="the shared evaluation data is not here")
 def test_a_shared_corpus_keeps_every_id() -> None:
-    pieces = read(DATA / "musique" / "corpus.jsonl")
+    pieces = read_file(DATA / "musique" / "corpus.jsonl")
     assert len({p.id for p in pieces}) == len(pieces)
     assert len({p.record for p in pieces}) == 7690

@@ -2,12 +2,12 @@ from pathlib import Path
 
 import pytest
 
-from suffice.search.files import Piece, Unreadable, read, read_text
-from suffice.text.chunks import LIMIT, SMALL, lines_of
+from suffice.search.files import DocumentChunk, UnreadableFile, read_file, read_text
+from suffice.text.chunks import MAX_CHARS, MIN_CHARS, split_lines
 
 
-def exact(text: str, pieces: list[Piece]) -> None:
-    lines = lines_of(text)
+def exact(text: str, pieces: list[DocumentChunk]) -> None:
+    lines = split_lines(text)
     covered: set[int] = set()
     for piece in pieces:
         assert piece.lines is not None
@@ -46,10 +46,10 @@ def test_rst_levels_follow_the_order_of_styles() -> None:
 def test_carriage_returns_and_form_feeds_do_not_move_lines(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes(b"one\r\ntwo\x0cstill two\rthree\n")
-    assert read(path) == [Piece("one\ntwo\x0cstill two\nthree", "a.txt", "text", lines=(1, 3))]
+    assert read_file(path) == [DocumentChunk("one\ntwo\x0cstill two\nthree", "a.txt", "text", lines=(1, 3))]
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     ("data", "expected"),
     [
         ("\ufeffGrüße".encode(), "Grüße"),
@@ -62,7 +62,7 @@ def test_carriage_returns_and_form_feeds_do_not_move_lines(tmp_path: Path) -> No
 def test_encodings(tmp_path: Path, data: bytes, expected: str) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes(data)
-    assert read(path)[0].text == expected
+    assert read_file(path)[0].text == expected
 
 
 def test_python_pieces_are_definitions_with_their_comments_and_docstrings() -> None:
@@ -79,7 +79,7 @@ def test_python_pieces_are_definitions_with_their_comments_and_docstrings() -> N
     assert [p.title for p in pieces] == ["mod.f", "mod.Big", "mod.Big.two", "mod.Big.three"]
     assert "# about f\n@wraps\ndef f():" in pieces[0].text
     assert pieces[2].text.startswith("    # about two")
-    assert all(SMALL <= len(p.text) <= LIMIT for p in pieces)
+    assert all(MIN_CHARS <= len(p.text) <= MAX_CHARS for p in pieces)
 
 
 def test_python_that_does_not_parse_falls_back(tmp_path: Path) -> None:
@@ -89,7 +89,7 @@ def test_python_that_does_not_parse_falls_back(tmp_path: Path) -> None:
     assert pieces[1].title == "old.py: f1"
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     ("name", "header"),
     [
         ("a.js", "export async function work(a) {"),
@@ -142,7 +142,7 @@ def test_html_that_the_parser_asserts_against_is_still_read() -> None:
     assert "hello" in read_text("<html><p>hello</p><![foo bar]><p>x</p>", "a.html")[0].text
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     ("data", "name", "why"),
     [
         (b"", "a.txt", "empty"),
@@ -155,18 +155,18 @@ def test_html_that_the_parser_asserts_against_is_still_read() -> None:
 )
 def test_what_cannot_be_read_says_why(tmp_path: Path, data: bytes, name: str, why: str) -> None:
     (tmp_path / name).write_bytes(data)
-    with pytest.raises(Unreadable, match=why) as caught:
-        read(tmp_path / name)
+    with pytest.raises(UnreadableFile, match=why) as caught:
+        read_file(tmp_path / name)
     assert name in str(caught.value)
 
 
 def test_too_large_and_missing_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("suffice.search.files.decode.MAX_BYTES", 10)
     (tmp_path / "a.txt").write_text("x" * 11)
-    with pytest.raises(Unreadable, match="larger than"):
-        read(tmp_path / "a.txt")
-    with pytest.raises(Unreadable, match="cannot be opened"):
-        read(tmp_path / "none.txt")
+    with pytest.raises(UnreadableFile, match="larger than"):
+        read_file(tmp_path / "a.txt")
+    with pytest.raises(UnreadableFile, match="cannot be opened"):
+        read_file(tmp_path / "none.txt")
 
 
 def test_a_permission_that_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -174,5 +174,5 @@ def test_a_permission_that_is_missing(tmp_path: Path, monkeypatch: pytest.Monkey
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(Path, "open", refuse)
-    with pytest.raises(Unreadable, match="permission to read"):
-        read(tmp_path / "a.txt")
+    with pytest.raises(UnreadableFile, match="permission to read"):
+        read_file(tmp_path / "a.txt")

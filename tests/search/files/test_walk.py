@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from suffice.errors import InputError
-from suffice.search.files import listing
+from suffice.search.files import list_files
 
 
 def make(root: Path, *names: str) -> None:
@@ -14,13 +14,13 @@ def make(root: Path, *names: str) -> None:
 
 
 def names(root: Path, include: tuple[str, ...] = (), exclude: tuple[str, ...] = ()) -> list[str]:
-    return [path.relative_to(root).as_posix() for path in listing([root], include, exclude).files]
+    return [path.relative_to(root).as_posix() for path in list_files([root], include, exclude).files]
 
 
 def test_sorted_without_hidden_generated_or_binary_files(tmp_path: Path) -> None:
     make(tmp_path, "b.md", "a/z.txt", "a/c.py", ".env", ".git/config", "node_modules/x.js", "a/__pycache__/c.pyc")
     make(tmp_path, "env/pyvenv.cfg", "env/lib/x.py", "logo.PNG", "lib.so")
-    found = listing([tmp_path])
+    found = list_files([tmp_path])
     assert [p.relative_to(tmp_path).as_posix() for p in found.files] == ["a/c.py", "a/z.txt", "b.md"]
     assert found.skipped == ()
 
@@ -43,7 +43,7 @@ def test_a_named_root_is_taken_even_if_hidden_ignored_or_binary(tmp_path: Path) 
     make(tmp_path, ".git/HEAD", "out/a.md", ".notes.md", "x.png")
     (tmp_path / ".gitignore").write_text("out/\n")
     roots = [tmp_path / "out", tmp_path / ".notes.md", tmp_path / "x.png"]
-    assert listing(roots).files == (tmp_path / "out/a.md", tmp_path / ".notes.md", tmp_path / "x.png")
+    assert list_files(roots).files == (tmp_path / "out/a.md", tmp_path / ".notes.md", tmp_path / "x.png")
 
 
 def test_include_and_exclude_are_gitignore_patterns(tmp_path: Path) -> None:
@@ -58,24 +58,24 @@ def test_symbolic_links_are_not_followed_and_those_that_leave_are_named(tmp_path
     (tmp_path / "in/twin.md").symlink_to(tmp_path / "in/a.md")
     (tmp_path / "in/leak.md").symlink_to(tmp_path / "out/secret.md")
     (tmp_path / "in/broken").symlink_to(tmp_path / "nowhere")
-    found = listing([tmp_path / "in"])
+    found = list_files([tmp_path / "in"])
     assert found.files == (tmp_path / "in/a.md",)
     assert [skipped.path.name for skipped in found.skipped] == ["broken", "leak.md"]
     (tmp_path / "door").symlink_to(tmp_path / "in")
-    assert listing([tmp_path / "door"]).files == (tmp_path / "door/a.md",)
+    assert list_files([tmp_path / "door"]).files == (tmp_path / "door/a.md",)
 
 
 def test_overlapping_roots_list_a_file_once(tmp_path: Path) -> None:
     make(tmp_path, "d/a.md", "d/b.md")
-    assert listing([tmp_path / "d/b.md", tmp_path / "d"]).files == (tmp_path / "d/b.md", tmp_path / "d/a.md")
+    assert list_files([tmp_path / "d/b.md", tmp_path / "d"]).files == (tmp_path / "d/b.md", tmp_path / "d/a.md")
 
 
 def test_office_files_are_skipped_with_the_way_out(tmp_path: Path) -> None:
     make(tmp_path, "plan.xlsx")
-    (skipped,) = listing([tmp_path]).skipped
+    (skipped,) = list_files([tmp_path]).skipped
     assert "CSV" in skipped.why
 
 
 def test_a_missing_root_is_one_clear_sentence(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="missing does not exist"):
-        listing([tmp_path / "missing"])
+        list_files([tmp_path / "missing"])

@@ -11,7 +11,7 @@ from suffice.errors import InputError, PageError, PageRefused
 from suffice.search.pages import guard
 from suffice.search.pages.addresses import is_public
 from suffice.search.pages.fetch import Fetcher
-from suffice.search.pages.guard import Allowed
+from suffice.search.pages.guard import HostAllowlist
 
 # Where no page may lead: each is tried as it stands, and as the target of a redirect.
 REFUSED = """
@@ -45,7 +45,7 @@ def web() -> Iterator[LittleWeb]:
         yield little
 
 
-def fetched(url: str, allowed: Allowed, resolve: guard.Resolve = guard.system_resolve):
+def fetched(url: str, allowed: HostAllowlist, resolve: guard.Resolver = guard.system_resolve):
     async def main():
         fetch = Fetcher(allowed, resolve=resolve)
         try:
@@ -60,20 +60,20 @@ def test_there_are_enough_spellings():
     assert len(set(REFUSED)) >= 100
 
 
-@pytest.mark.parametrize("url", REFUSED)
+@pytest.highlight.parametrize("url", REFUSED)
 def test_a_spelling_is_refused(url):
     with pytest.raises(PageError) as error:
-        fetched(url, Allowed())
+        fetched(url, HostAllowlist())
     # A spelling that the system does not take for an address is a name nobody has.
     assert isinstance(error.value, PageRefused) or "cannot be resolved" in str(error.value)
 
 
-@pytest.mark.parametrize("url", REFUSED)
+@pytest.highlight.parametrize("url", REFUSED)
 def test_a_redirect_from_an_allowed_host_is_refused(web, url):
     """``file:`` and other odd targets may also be taken for a path of the server; then nothing was left."""
     seen = sum(web.hits.values())
     with pytest.raises(PageError) as error:
-        fetched(f"{web.url}/to?u={quote(url, safe='')}", Allowed.parse([web.host]))
+        fetched(f"{web.url}/to?u={quote(url, safe='')}", HostAllowlist.parse([web.host]))
     refused = isinstance(error.value, PageRefused) or "cannot be resolved" in str(error.value)
     assert refused or "HTTP 404" in str(error.value)
     assert sum(web.hits.values()) > seen
@@ -83,12 +83,12 @@ def test_a_chain_of_redirects_is_checked_at_every_hop(web):
     last = quote("http://169.254.169.254/latest/", safe="")
     middle = quote(f"/to?u={last}", safe="")
     with pytest.raises(PageRefused, match="169"):
-        fetched(f"{web.url}/to?u={middle}", Allowed.parse([web.host]))
+        fetched(f"{web.url}/to?u={middle}", HostAllowlist.parse([web.host]))
 
 
 def test_an_allowed_host_on_another_port_is_another_host(web):
     with LittleWeb() as other, pytest.raises(PageRefused):
-        fetched(f"{web.url}/to?u={quote(other.url + '/pages/ferry', safe='')}", Allowed.parse([web.host]))
+        fetched(f"{web.url}/to?u={quote(other.url + '/pages/ferry', safe='')}", HostAllowlist.parse([web.host]))
 
 
 def test_one_private_address_among_public_ones_is_enough():
@@ -96,7 +96,7 @@ def test_one_private_address_among_public_ones_is_enough():
         return ["93.184.215.14", "10.0.0.7"]
 
     with pytest.raises(PageRefused, match=r"10\.0\.0\.7"):
-        fetched("http://example.com/", Allowed(), resolve)
+        fetched("http://example.com/", HostAllowlist(), resolve)
 
 
 def test_a_name_is_resolved_once_and_the_checked_address_is_the_one_that_is_called(web, monkeypatch):
@@ -109,8 +109,8 @@ def test_a_name_is_resolved_once_and_the_checked_address_is_the_one_that_is_call
 
     monkeypatch.setattr(guard, "is_public", lambda address: address == "127.0.0.1")
     port = int(web.host.rpartition(":")[2])
-    monkeypatch.setitem(guard.USUAL_PORTS, "http", port)
-    page = fetched(f"http://example.com:{port}/plain/x", Allowed(), resolve)
+    monkeypatch.setitem(guard.DEFAULT_PORTS, "http", port)
+    page = fetched(f"http://example.com:{port}/plain/x", HostAllowlist(), resolve)
     assert page.body == b"Sorrel Island has 212 inhabitants."
     assert asked == ["example.com"]
 
@@ -119,7 +119,7 @@ def test_no_proxy_of_the_environment_is_asked(web, monkeypatch):
     with LittleWeb() as proxy:
         for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
             monkeypatch.setenv(name, proxy.url)
-        assert fetched(f"{web.url}/plain/x", Allowed.parse([web.host])).body
+        assert fetched(f"{web.url}/plain/x", HostAllowlist.parse([web.host])).body
         assert not proxy.hits
 
 
@@ -127,7 +127,7 @@ def test_the_pool_connects_through_the_guard():
     """httpx2 has no public way to set this; whoever upgrades it learns here whether the way we take still works."""
 
     async def main():
-        async with guard.client(Allowed()) as client:
+        async with guard.make_client(HostAllowlist()) as client:
             backend = client._transport._pool._network_backend
             assert type(backend).__qualname__.startswith("client.")
             with pytest.raises(PageRefused):
@@ -140,21 +140,21 @@ def test_the_pool_connects_through_the_guard():
 
 def test_the_client_itself_refuses_when_it_follows_redirects(web):
     async def main():
-        async with guard.client(Allowed.parse([web.host])) as client:
+        async with guard.make_client(HostAllowlist.parse([web.host])) as client:
             await client.get(f"{web.url}/to?u={quote('http://127.0.0.1:1/', safe='')}", follow_redirects=True)
 
     with pytest.raises(PageRefused):
         asyncio.run(main())
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     "address", ["8.8.8.8", "93.184.215.14", "2606:4700:4700::1111", "64:ff9b::808:808", "172.32.0.1"]
 )
 def test_public_addresses(address):
     assert is_public(address)
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     ("entries", "host", "port", "lets"),
     [
         (["wiki.corp"], "wiki.corp", 8080, True),
@@ -169,12 +169,12 @@ def test_public_addresses(address):
     ],
 )
 def test_who_is_let_in(entries, host, port, lets):
-    assert Allowed.parse(entries)(host, port) is lets
+    assert HostAllowlist.parse(entries)(host, port) is lets
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     "entry", ["http://wiki.corp", "wiki.corp:port", "wiki.corp/path", "wiki.corp:0", "a b", "wiki:99999"]
 )
 def test_an_entry_that_is_no_host_is_said_so(entry):
     with pytest.raises(InputError, match="SUFFICE_ALLOW_HOSTS"):
-        Allowed.parse([entry])
+        HostAllowlist.parse([entry])

@@ -8,11 +8,11 @@ import pytest
 from little_web import BOILERPLATE, LittleWeb
 
 from suffice.errors import PageError, PageRefused
-from suffice.search.base import Page, PagesRead
+from suffice.search.base import Page, PageBatch
 from suffice.search.pages import fetch
 from suffice.search.pages.fetch import Fetcher
-from suffice.search.pages.guard import Allowed
-from suffice.search.pages.reader import CHARACTERS, PageReader
+from suffice.search.pages.guard import HostAllowlist
+from suffice.search.pages.reader import MAX_PAGE_CHARS, PageReader
 from suffice.types import Passage, Place
 
 
@@ -23,7 +23,7 @@ def web() -> Iterator[LittleWeb]:
 
 
 def reader(web: LittleWeb, folder=None) -> PageReader:
-    return PageReader(Fetcher(Allowed.parse([web.host]), folder))
+    return PageReader(Fetcher(HostAllowlist.parse([web.host]), folder))
 
 
 def read(web: LittleWeb, path: str) -> Page:
@@ -57,7 +57,7 @@ def test_a_redirect_is_followed_and_the_end_is_cited(web):
     assert read(web, "/moved/ferry").url == web.url + "/pages/ferry"
 
 
-@pytest.mark.parametrize("path", ["/latin/x", "/utf16/x", "/untyped/x"])
+@pytest.highlight.parametrize("path", ["/latin/x", "/utf16/x", "/untyped/x"])
 def test_a_text_in_whatever_the_server_calls_it(web, path):
     assert "café prices" in read(web, path).passages[0].text
 
@@ -68,11 +68,11 @@ def test_plain_text(web):
 
 def test_the_agent_tells_the_truth(web):
     read(web, "/plain/y")
-    assert web.agents == {fetch.AGENT}
-    assert fetch.AGENT.startswith("suffice/")
+    assert web.agents == {fetch.USER_AGENT}
+    assert fetch.USER_AGENT.startswith("suffice/")
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     ("path", "words"),
     [
         ("/loop", "redirects"),
@@ -92,7 +92,7 @@ def test_a_page_that_fails_says_how(web, path, words):
         read(web, path)
 
 
-@pytest.mark.parametrize("path", ["/private/x", "/to?u=/private/x", "/program/x"])
+@pytest.highlight.parametrize("path", ["/private/x", "/to?u=/private/x", "/program/x"])
 def test_a_page_that_may_not_be_read(web, path):
     before = web.hits["/private/x"]
     with pytest.raises(PageRefused):
@@ -100,9 +100,9 @@ def test_a_page_that_may_not_be_read(web, path):
     assert web.hits["/private/x"] == before
 
 
-@pytest.mark.parametrize("path", ["/slow/x", "/drip/x"])
+@pytest.highlight.parametrize("path", ["/slow/x", "/drip/x"])
 def test_a_slow_page_is_given_up(web, path, monkeypatch):
-    monkeypatch.setattr(fetch, "SECONDS", 0.5)
+    monkeypatch.setattr(fetch, "TIMEOUT_SECONDS", 0.5)
     began = time.monotonic()
     with pytest.raises(PageError, match=r"in time|longer than"):
         read(web, path)
@@ -145,8 +145,8 @@ def results(web: LittleWeb, *paths: str, text: str = "something that nobody know
     return [Passage(web.url + path, text, path, Place(web.url + path), "web") for path in paths]
 
 
-def enriched(web: LittleWeb, found: list[Passage], known: str = "", seconds: float | None = None) -> PagesRead:
-    async def main() -> PagesRead:
+def enriched(web: LittleWeb, found: list[Passage], known: str = "", seconds: float | None = None) -> PageBatch:
+    async def main() -> PageBatch:
         pages = reader(web)
         try:
             return await pages(found, known, seconds)
@@ -156,7 +156,7 @@ def enriched(web: LittleWeb, found: list[Passage], known: str = "", seconds: flo
     return asyncio.run(main())
 
 
-def names(read: PagesRead) -> list[str]:
+def names(read: PageBatch) -> list[str]:
     return [page.url.rpartition("/")[2] for page in read.pages]
 
 
@@ -180,7 +180,7 @@ def test_what_is_known_is_not_read(web):
 
 
 def test_what_is_no_web_page_is_not_read(web):
-    assert enriched(web, [Passage("notes.txt#1", "text", "Notes", Place("notes.txt", (1, 2)))]) == PagesRead()
+    assert enriched(web, [Passage("notes.txt#1", "text", "Notes", Place("notes.txt", (1, 2)))]) == PageBatch()
 
 
 def test_when_the_time_is_up_what_was_read_is_kept(web):
@@ -193,4 +193,4 @@ def test_a_page_is_cut_to_its_first_characters(web, monkeypatch):
     long = " ".join(f"Sentence number {n} tells about the island." for n in range(2_000))
     monkeypatch.setattr("little_web._text", lambda kind: f"<html><body><p>{long}</p></body></html>".encode())
     page = read(web, "/untyped/long")
-    assert CHARACTERS * 0.9 < sum(len(passage.text) for passage in page.passages) <= CHARACTERS
+    assert MAX_PAGE_CHARS * 0.9 < sum(len(passage.text) for passage in page.passages) <= MAX_PAGE_CHARS

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from suffice.search.web.address import canonical
+from suffice.search.web.address import canonicalize_url
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     ("url", "expected"),
     [
         ("https://example.org", "https://example.org"),
@@ -29,10 +29,10 @@ from suffice.search.web.address import canonical
     ],
 )
 def test_the_same_page_has_one_address(url: str, expected: str) -> None:
-    assert canonical(url) == expected
+    assert canonicalize_url(url) == expected
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     "url",
     [
         "",
@@ -53,7 +53,7 @@ def test_the_same_page_has_one_address(url: str, expected: str) -> None:
     ],
 )
 def test_what_is_no_page_has_none(url: str) -> None:
-    assert canonical(url) is None
+    assert canonicalize_url(url) is None
 
 
 @given(
@@ -62,5 +62,5 @@ def test_what_is_no_page_has_none(url: str) -> None:
     )
 )
 def test_it_is_settled_after_once(url: str) -> None:
-    once = canonical(url)
-    assert once is None or canonical(once) == once
+    once = canonicalize_url(url)
+    assert once is None or canonicalize_url(once) == once

@@ -42,7 +42,7 @@ def yahoo(asked: Asked) -> Answer:
 def found(name: str, answer: Callable[[Asked], Answer], query: str, k: int = 5) -> tuple[list[Passage], Loopback]:
     with serving(answer) as server:
         config = Settings(environment={f"{name.upper()}_BASE_URL": server.url, "FRED_API_KEY": "abc"})
-        return asyncio.run(plugins.find("providers", name)(config).search(Query(query), k)), server
+        return asyncio.run(plugins.load_plugin("providers", name)(config).search(Query(query), k)), server
 
 
 def test_an_observation_is_a_source_with_its_anchor() -> None:
@@ -55,7 +55,7 @@ def test_an_observation_is_a_source_with_its_anchor() -> None:
     assert (asked["observation_start"], asked["observation_end"]) == ("2024-05-01", "2024-05-31")
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     ("query", "span"),
     [
         ("unemployment", None),
@@ -78,7 +78,7 @@ def test_no_more_than_asked_for() -> None:
 
 def test_without_its_key_fred_says_so() -> None:
     with pytest.raises(InputError, match="FRED_API_KEY"):
-        plugins.find("providers", "fred")(Settings())
+        plugins.load_plugin("providers", "fred")(Settings())
 
 
 def test_a_price_is_a_source_with_its_anchor() -> None:
@@ -94,16 +94,16 @@ def test_a_query_without_a_ticker_asks_nobody() -> None:
     assert (passages, server.asked) == ([], [])
 
 
-@pytest.mark.parametrize("name", ["fred", "yahoo"])
-@pytest.mark.parametrize(("status", "kind"), [(403, SearchRefused), (429, SearchRefused), (500, SearchError)])
+@pytest.highlight.parametrize("name", ["fred", "yahoo"])
+@pytest.highlight.parametrize(("status", "kind"), [(403, SearchRefused), (429, SearchRefused), (500, SearchError)])
 def test_refused_and_failed_are_told_apart(name: str, status: int, kind: type) -> None:
     with pytest.raises(SearchError) as caught:
         found(name, lambda asked: Answer({"error_message": "Bad abc"}, status), "unemployment MSFT")
     assert type(caught.value) is kind
 
 
-@pytest.mark.parametrize("name", ["fred", "yahoo"])
-@pytest.mark.parametrize("body", [b"", b"<html>", {"chart": {"result": [{}]}, "seriess": [{}]}, []])
+@pytest.highlight.parametrize("name", ["fred", "yahoo"])
+@pytest.highlight.parametrize("body", [b"", b"<html>", {"chart": {"result": [{}]}, "seriess": [{}]}, []])
 def test_an_answer_that_is_none_of_its_own(name: str, body: object) -> None:
     with pytest.raises(SearchError):
         found(name, lambda asked: Answer(body), "unemployment MSFT")

@@ -9,8 +9,8 @@ import pytest
 from loopback import Answer, Loopback, serving
 
 from suffice.errors import InputError, SearchError
-from suffice.search.resilience import surviving
-from suffice.search.web.choose import configured, open_web
+from suffice.search.resilience import make_resilient
+from suffice.search.web.choose import find_configured, open_web_search
 from suffice.settings import Settings
 from suffice.types import Failure, Passage, Query
 
@@ -35,7 +35,7 @@ def services(**answers: Answer) -> Iterator[tuple[dict[str, str], dict[str, Loop
 
 
 def ask(config: Settings, names: list[str], heard: list[Failure], said: list[str]) -> list[Passage]:
-    search = surviving(open_web(config, names, said.append), heard.append)
+    search = make_resilient(open_web_search(config, names, said.append), heard.append)
     return asyncio.run(search(Query("bees"), 5))
 
 
@@ -103,7 +103,7 @@ def test_the_next_process_does_not_ask_again(tmp_path: Path) -> None:
 
 def test_a_provider_that_keeps_failing_is_left_alone(tmp_path: Path) -> None:
     with services(searxng=Answer(b"", 404)) as (environment, servers):
-        web = open_web(Settings(cache_dir=tmp_path, environment=environment), [], lambda message: None)
+        web = open_web_search(Settings(cache_dir=tmp_path, environment=environment), [], lambda message: None)
 
         async def five_times() -> list[str]:
             said = []
@@ -121,9 +121,9 @@ def test_a_provider_that_keeps_failing_is_left_alone(tmp_path: Path) -> None:
 def test_offline_forbids_it(tmp_path: Path) -> None:
     config = Settings(cache_dir=tmp_path, offline=True, environment={"SEARXNG_URL": "http://127.0.0.1:1"})
     with pytest.raises(InputError, match="SUFFICE_OFFLINE"):
-        open_web(config, [], lambda message: None)
+        open_web_search(config, [], lambda message: None)
 
 
 def test_a_wrong_address_is_not_passed_over(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="SEARXNG_URL"):
-        configured(Settings(environment={"SEARXNG_URL": "localhost", "TAVILY_API_KEY": "key"}))
+        find_configured(Settings(environment={"SEARXNG_URL": "localhost", "TAVILY_API_KEY": "key"}))

@@ -12,8 +12,8 @@ from loopback import Answer, Asked, serving
 
 from suffice.errors import SearchError, SearchRefused
 from suffice.search.web import http
-from suffice.search.web.http import AGENT, Call, ask, results
-from suffice.search.web.provider import Found
+from suffice.search.web.http import USER_AGENT, ProviderRequest, fetch_passages, send_request
+from suffice.search.web.provider import SearchResult
 
 SECRET = "tvly-0123456789"
 
@@ -21,12 +21,12 @@ SECRET = "tvly-0123456789"
 def outcome(answer: Answer, **call: object) -> SearchError | bytes:
     with serving(lambda asked: answer) as server:
         try:
-            return asyncio.run(ask("Bees", Call(server.url, key="BEES_KEY", secret=SECRET, **call)))  # type: ignore[arg-type]
+            return asyncio.run(send_request("Bees", ProviderRequest(server.url, key="BEES_KEY", secret=SECRET, **call)))  # type: ignore[arg-type]
         except SearchError as error:
             return error
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     ("status", "kind", "retryable", "says"),
     [
         (301, SearchError, False, "moved"),
@@ -53,7 +53,7 @@ def test_a_status_has_a_meaning(status: int, kind: type, retryable: bool, says: 
     assert "\n" not in str(error)
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     ("header", "seconds"),
     [
         ("7", 7.0),
@@ -79,7 +79,7 @@ def test_a_date_to_wait_for() -> None:
     assert 60 < error.retry_after <= 90
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     "body",
     [
         {"error": {"message": "out of honey"}},
@@ -94,7 +94,7 @@ def test_what_the_service_says_is_passed_on(body: object) -> None:
     assert "out of honey" in str(outcome(Answer(body, status=500)))
 
 
-@pytest.mark.parametrize("body", [b" <html><body>Bad gateway</body></html>", {"results": []}, b""])
+@pytest.highlight.parametrize("body", [b" <html><body>Bad gateway</body></html>", {"results": []}, b""])
 def test_a_page_of_markup_is_not(body: object) -> None:
     assert str(outcome(Answer(body, status=502))) == "Bees failed (HTTP 502)"
 
@@ -102,7 +102,7 @@ def test_a_page_of_markup_is_not(body: object) -> None:
 def test_a_key_is_never_shown() -> None:
     error = outcome(Answer({"message": f"the key {SECRET} is wrong"}, status=401), headers={"X-Key": SECRET})
     assert SECRET not in str(error)
-    assert SECRET not in repr(Call("https://a.example", headers={"X-Key": SECRET}, secret=SECRET))
+    assert SECRET not in repr(ProviderRequest("https://a.example", headers={"X-Key": SECRET}, secret=SECRET))
 
 
 def test_control_characters_of_an_error_stay_out_of_the_terminal() -> None:
@@ -117,7 +117,7 @@ def test_a_redirect_is_not_followed_with_the_key() -> None:
 
 
 def test_too_much_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http, "LARGEST", 1_000_000)
+    monkeypatch.setattr(http, "MAX_RESPONSE_BYTES", 1_000_000)
     error = outcome(Answer(b"x" * 1_200_000))
     assert "more than 1 MB" in str(error)
 
@@ -134,14 +134,14 @@ def test_what_cannot_be_unpacked() -> None:
 
 
 def test_a_service_that_does_not_answer_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http, "SECONDS", 0.1)
+    monkeypatch.setattr(http, "TIMEOUT_SECONDS", 0.1)
 
     def late(asked: Asked) -> Answer:
         time.sleep(0.4)
         return Answer(b"{}")
 
     with serving(late) as server, pytest.raises(SearchError, match="did not answer within") as caught:
-        asyncio.run(ask("Bees", Call(server.url)))
+        asyncio.run(send_request("Bees", ProviderRequest(server.url)))
     assert caught.value.retryable
 
 
@@ -149,7 +149,7 @@ def test_a_service_that_is_not_there() -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     with pytest.raises(SearchError, match=f"cannot be reached at 127.0.0.1:{port}") as caught:
-        asyncio.run(ask("Bees", Call(f"http://127.0.0.1:{port}")))
+        asyncio.run(send_request("Bees", ProviderRequest(f"http://127.0.0.1:{port}")))
     assert caught.value.retryable
 
 
@@ -159,25 +159,25 @@ def test_a_service_that_hangs_up() -> None:
     assert error.retryable
 
 
-@pytest.mark.parametrize("body", [b"", b"<html>", b"{", b"\xff\xfe", b"[" * 100_000])
+@pytest.highlight.parametrize("body", [b"", b"<html>", b"{", b"\xff\xfe", b"[" * 100_000])
 def test_what_is_no_json(body: bytes) -> None:
     with serving(lambda asked: Answer(body)) as server, pytest.raises(SearchError, match="no JSON") as caught:
-        asyncio.run(results("Bees", Call(server.url), lambda answer: [], 5))
+        asyncio.run(fetch_passages("Bees", ProviderRequest(server.url), lambda answer: [], 5))
     assert not caught.value.retryable
 
 
-@pytest.mark.parametrize("body", [[], None, 3, {"results": 3}, {"results": [3]}, {"results": [{"url": 3}]}])
+@pytest.highlight.parametrize("body", [[], None, 3, {"results": 3}, {"results": [3]}, {"results": [{"url": 3}]}])
 def test_what_has_another_shape(body: object) -> None:
     def read(answer):  # type: ignore[no-untyped-def]
-        return [Found(result["url"], "", "") for result in answer["results"]]
+        return [SearchResult(result["url"], "", "") for result in answer["results"]]
 
     with serving(lambda asked: Answer(body)) as server, pytest.raises(SearchError, match="shape"):
-        asyncio.run(results("Bees", Call(server.url), read, 5))
+        asyncio.run(fetch_passages("Bees", ProviderRequest(server.url), read, 5))
 
 
 def test_who_asks_says_so_and_no_proxy_is_taken_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
     with serving(lambda asked: Answer(b"{}")) as server:
-        asyncio.run(ask("Bees", Call(server.url)))
-    assert server.asked[0].headers["user-agent"] == AGENT
+        asyncio.run(send_request("Bees", ProviderRequest(server.url)))
+    assert server.asked[0].headers["user-agent"] == USER_AGENT

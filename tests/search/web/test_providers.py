@@ -10,7 +10,7 @@ from loopback import Answer, Asked, Loopback, serving
 
 from suffice import plugins
 from suffice.errors import InputError, SearchError, SearchRefused
-from suffice.search.web.provider import LONGEST_TEXT, Found, Provider, passages
+from suffice.search.web.provider import MAX_TEXT_CHARS, Provider, SearchResult, to_passages
 from suffice.settings import Settings
 from suffice.types import Passage, Query
 
@@ -89,7 +89,9 @@ PLACES = {
 def provider(name: str, server: Loopback, **more: str) -> Provider:
     address, key, _, _ = SPOKEN[name]
     url = f"{server.url}/find?q={{query}}&n={{k}}" if name == "endpoint" else server.url
-    made = plugins.find("providers", name)(Settings(cache_dir=Path(), environment={address: url, key: KEY, **more}))
+    made = plugins.load_plugin("providers", name)(
+        Settings(cache_dir=Path(), environment={address: url, key: KEY, **more})
+    )
     assert made.name == name
     return made  # type: ignore[no-any-return]
 
@@ -101,10 +103,10 @@ def answered(name: str, body: object, k: int = 5, query: str = "bees", **more: s
 
 
 def test_every_provider_is_spoken_with() -> None:
-    assert SPOKEN.keys() == set(plugins.names("providers")) - {"fred", "yahoo"}
+    assert SPOKEN.keys() == set(plugins.list_plugins("providers")) - {"fred", "yahoo"}
 
 
-@pytest.mark.parametrize("name", SPOKEN)
+@pytest.highlight.parametrize("name", SPOKEN)
 def test_an_answer_becomes_passages(name: str) -> None:
     found, _ = answered(name, SPOKEN[name][2])
     assert [passage.title for passage in found] == ["Waggle dance", "Hive"]
@@ -114,19 +116,19 @@ def test_an_answer_becomes_passages(name: str) -> None:
     assert {(passage.kind, passage.score) for passage in found} == {("web", None)}
 
 
-@pytest.mark.parametrize("name", SPOKEN)
+@pytest.highlight.parametrize("name", SPOKEN)
 def test_no_more_than_asked_for(name: str) -> None:
     found, _ = answered(name, SPOKEN[name][2], k=1)
     assert [passage.title for passage in found] == ["Waggle dance"]
 
 
-@pytest.mark.parametrize("name", SPOKEN)
+@pytest.highlight.parametrize("name", SPOKEN)
 def test_an_empty_answer_is_empty(name: str) -> None:
     assert answered(name, SPOKEN[name][3])[0] == []
 
 
-@pytest.mark.parametrize("name", SPOKEN)
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize("name", SPOKEN)
+@pytest.highlight.parametrize(
     ("status", "refused", "retryable"), [(403, True, False), (429, True, True), (503, False, True)]
 )
 def test_refused_and_failed_are_told_apart(name: str, status: int, refused: bool, retryable: bool) -> None:
@@ -138,25 +140,25 @@ def test_refused_and_failed_are_told_apart(name: str, status: int, refused: bool
     assert KEY not in str(caught.value)
 
 
-@pytest.mark.parametrize("name", [name for name in SPOKEN if name != "duckduckgo"])
+@pytest.highlight.parametrize("name", [name for name in SPOKEN if name != "duckduckgo"])
 def test_an_answer_that_is_none_of_its_own(name: str) -> None:
     for body in (b"<html><body>Please log in</body></html>", b"", b"\x00\x01"):
         with pytest.raises(SearchError):
             answered(name, body)
 
 
-@pytest.mark.parametrize("name", [name for name, spoken in SPOKEN.items() if spoken[1] or name == "searxng"])
+@pytest.highlight.parametrize("name", [name for name, spoken in SPOKEN.items() if spoken[1] or name == "searxng"])
 def test_without_its_key_it_says_which(name: str) -> None:
     needed = SPOKEN[name][1] or SPOKEN[name][0]
     with pytest.raises(InputError, match=f"needs {needed}"):
-        plugins.find("providers", name)(Settings(environment={needed: "  "}))
+        plugins.load_plugin("providers", name)(Settings(environment={needed: "  "}))
 
 
-@pytest.mark.parametrize("name", SPOKEN)
+@pytest.highlight.parametrize("name", SPOKEN)
 def test_an_address_that_is_none(name: str) -> None:
     address, key, _, _ = SPOKEN[name]
     with pytest.raises(InputError, match=address):
-        plugins.find("providers", name)(Settings(environment={address: "localhost:8080", key: KEY}))
+        plugins.load_plugin("providers", name)(Settings(environment={address: "localhost:8080", key: KEY}))
 
 
 def test_what_each_sends() -> None:
@@ -177,7 +179,7 @@ def test_what_each_sends() -> None:
     assert (sent["endpoint"].path, sent["endpoint"].params) == ("/find", {"q": "What do bees do?", "n": "5"})
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     ("name", "field", "most"), [("tavily", "max_results", 20), ("exa", "numResults", 25), ("serper", "num", 20)]
 )
 def test_no_more_is_asked_for_than_the_service_gives(name: str, field: str, most: int) -> None:
@@ -198,7 +200,7 @@ def test_searxng_says_how_to_switch_json_on() -> None:
         asyncio.run(provider("searxng", server).search(Query("bees"), 5))
 
 
-@pytest.mark.parametrize(("code", "kind"), [("ratelimited", SearchRefused), ("internal_api_error", SearchError)])
+@pytest.highlight.parametrize(("code", "kind"), [("ratelimited", SearchRefused), ("internal_api_error", SearchError)])
 def test_wikipedia_puts_errors_into_good_answers(code: str, kind: type) -> None:
     with pytest.raises(SearchError, match="no bees today") as caught:
         answered("wikipedia", {"error": {"code": code, "info": "no bees today"}})
@@ -217,7 +219,7 @@ def test_arxiv_reads_no_document_with_entities() -> None:
         answered("arxiv", bomb)
 
 
-@pytest.mark.parametrize("answer", [Answer(b"", 202), Answer(b'<div class="anomaly-modal__title">Bots</div>')])
+@pytest.highlight.parametrize("answer", [Answer(b"", 202), Answer(b'<div class="anomaly-modal__title">Bots</div>')])
 def test_duckduckgo_asking_for_a_person_is_a_refusal_not_an_empty_answer(answer: Answer) -> None:
     with serving(lambda asked: answer) as server, pytest.raises(SearchRefused, match="too often"):
         asyncio.run(provider("duckduckgo", server).search(Query("bees"), 5))
@@ -242,7 +244,7 @@ def test_an_endpoint_described_by_settings() -> None:
     assert asked.headers["authorization"] == "Bearer abc"
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     ("settings", "word"),
     [
         ({"SUFFICE_SEARCH_URL": "https://a.example/find"}, "{query}"),
@@ -258,7 +260,7 @@ def test_an_endpoint_described_by_settings() -> None:
 )
 def test_an_endpoint_described_wrongly(settings: dict[str, str], word: str) -> None:
     with pytest.raises(InputError, match=word.replace("{", r"\{").replace("}", r"\}")):
-        plugins.find("providers", "endpoint")(Settings(environment=settings))
+        plugins.load_plugin("providers", "endpoint")(Settings(environment=settings))
 
 
 def test_an_endpoint_whose_list_is_elsewhere() -> None:
@@ -268,7 +270,7 @@ def test_an_endpoint_whose_list_is_elsewhere() -> None:
 
 def test_the_documentation_names_every_provider_and_its_settings() -> None:
     told = (Path(__file__).parents[3] / "docs" / "web.md").read_text(encoding="utf-8")
-    assert [name for name in plugins.names("providers") if f"| `{name}` |" not in told] == []
+    assert [name for name in plugins.list_plugins("providers") if f"| `{name}` |" not in told] == []
     assert [
         name for address, key, _, _ in SPOKEN.values() for name in (address, key) if f"`{name}`" not in told and name
     ] == []
@@ -284,24 +286,24 @@ def test_a_password_in_an_address_is_used_and_never_shown() -> None:
     assert "hidden" not in str(caught.value)
 
 
-def some(*found: Found) -> list[Passage]:
-    return passages(found, 10)
+def some(*found: SearchResult) -> list[Passage]:
+    return to_passages(found, 10)
 
 
-@pytest.mark.parametrize("clean", [lambda text: some(Found("https://a.example", "", text))[0].text])
+@pytest.highlight.parametrize("clean", [lambda text: some(SearchResult("https://a.example", "", text))[0].text])
 def test_text_that_reaches_no_terminal_and_hides_nothing(clean: Callable[[str], str]) -> None:
     assert clean("a\x1b[31m\x00b\u202ec\u200b d\r\n\n e\ud800") == "a [31m b c d\ne?"
-    assert len(clean("x" * 50_000)) == LONGEST_TEXT
+    assert len(clean("x" * 50_000)) == MAX_TEXT_CHARS
 
 
 def test_a_page_is_there_once_and_only_pages_are() -> None:
     found = some(
-        Found("https://a.example/x?utm_source=y", "X", "one"),
-        Found("https://A.example/x/", "X again", "two"),
-        Found("javascript:alert(1)", "Bad", "bad"),
-        Found("https://a.example/empty", "", ""),
-        Found("https://a.example/titled", "Only a title", ""),
-        Found("https://a.example/untitled", "", "Only a text"),
+        SearchResult("https://a.example/x?utm_source=y", "X", "one"),
+        SearchResult("https://A.example/x/", "X again", "two"),
+        SearchResult("javascript:alert(1)", "Bad", "bad"),
+        SearchResult("https://a.example/empty", "", ""),
+        SearchResult("https://a.example/titled", "Only a title", ""),
+        SearchResult("https://a.example/untitled", "", "Only a text"),
     )
     assert [(passage.id, passage.title, passage.text) for passage in found] == [
         ("https://a.example/x", "X", "one"),

@@ -2,10 +2,10 @@
 
 import pytest
 
-from suffice.testing import passage
-from suffice.write.checkers import Lexical
+from suffice.testing import make_passage
+from suffice.write.checkers import LexicalChecker
 
-BRIDGE = passage(
+BRIDGE = make_passage(
     "p",
     "The Meridian bridge was built by Halloran Works in March 1887. It is 420 metres long.\n"
     "Halloran Works was founded by Ida Halloran, who studied in Graz and moved to Trieste.\n"
@@ -16,11 +16,11 @@ BRIDGE = passage(
 
 
 def stance(claim, source=BRIDGE):
-    found = Lexical().check(claim, source)
+    found = LexicalChecker().check(claim, source)
     return None if found is None else found.stance
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     "claim",
     [
         "The Meridian bridge was built by Halloran Works in March 1887.",
@@ -37,7 +37,7 @@ def test_supported(claim):
     assert stance(claim) == "supports"
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     "claim",
     [
         "The Meridian bridge was built by Halloran Works in 1890.",
@@ -54,7 +54,7 @@ def test_contradicted(claim):
     assert stance(claim) == "contradicts"
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     "claim",
     [
         "The Meridian bridge was built by Foster Works in March 1887.",
@@ -68,17 +68,17 @@ def test_neither(claim):
 
 
 def test_a_name_may_stand_in_the_title_where_the_sentence_points_back():
-    about = passage("x", "She studied in Graz. Otto Berg taught her.", "Ida Halloran")
+    about = make_passage("x", "She studied in Graz. Otto Berg taught her.", "Ida Halloran")
     assert stance("Ida Halloran studied in Graz.", about) == "supports"
     assert stance("Maria Berg studied in Graz.", about) is None
 
 
 def test_the_stretch_is_exact():
-    found = Lexical().check("Ida Halloran founded Halloran Works.", BRIDGE)
+    found = LexicalChecker().check("Ida Halloran founded Halloran Works.", BRIDGE)
     assert BRIDGE.text[found.start : found.end].startswith("Halloran Works was founded by Ida Halloran")
 
 
-KEEPERS = passage(
+KEEPERS = make_passage(
     "k",
     "Marta Holm kept the northern light at Velholm, and Jens Dahl kept the southern one at Torvik. "
     "The pilots of Karsund trained under Jens Dahl.",
@@ -86,7 +86,7 @@ KEEPERS = passage(
 )
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     "claim",
     [
         "The pilots of Karsund trained under Marta Holm.",
@@ -99,7 +99,7 @@ def test_a_name_that_the_source_has_in_another_place_supports_nothing(claim):
     assert stance(claim, KEEPERS) != "supports"
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     "claim",
     [
         "Jens Dahl kept the southern light at Torvik, and Marta Holm kept the northern one at Velholm.",
@@ -113,10 +113,12 @@ def test_names_that_have_only_moved_still_support(claim):
 
 
 def test_a_name_that_is_said_twice_has_not_changed_places():
-    twice = passage("t", "The Elia letter follows the life of Elia Kazan and how Kazan influenced Kent Jones.", "Elia")
+    twice = make_passage(
+        "t", "The Elia letter follows the life of Elia Kazan and how Kazan influenced Kent Jones.", "Elia"
+    )
     assert stance(f"According to the source, {twice.text}", twice) == "supports"
 
 
 def test_a_figure_in_another_matter_contradicts_nothing():
-    other = passage("o", "With 5 runs no answer of Python was a 500; one status was added since.", "Reliability")
+    other = make_passage("o", "With 5 runs no answer of Python was a 500; one status was added since.", "Reliability")
     assert stance("asyncio was added in Python 1.5.", other) is None

@@ -4,11 +4,11 @@ import asyncio
 
 import pytest
 
-from suffice.asks import GradedSupport, Support, SupportResponse
-from suffice.testing import passage
-from suffice.write.checkers import standard
+from suffice.asks import CheckSupport, GradeSupport, SupportResponse
+from suffice.testing import make_passage
+from suffice.write.checkers import default_checker
 
-SOURCE = passage("p", "Halloran Works put up the Meridian bridge in 1887, and nobody was hurt.", "Meridian bridge")
+SOURCE = make_passage("p", "Halloran Works put up the Meridian bridge in 1887, and nobody was hurt.", "Meridian bridge")
 CLAIM = "Nobody came to harm when the Meridian bridge was erected by Halloran Works."
 
 
@@ -22,7 +22,7 @@ def checker(answers, asked):
         asked.append(question)
         return answers[min(len(asked), len(answers)) - 1]
 
-    return standard(None, ask)
+    return default_checker(None, ask)
 
 
 def checked(*answers, claim=CLAIM, passages=(SOURCE,)):
@@ -31,7 +31,7 @@ def checked(*answers, claim=CLAIM, passages=(SOURCE,)):
     return [None if one is None else one.stance for one in found], asked
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     ("answer", "stance"),
     [
         (YES, "supports"),
@@ -45,11 +45,11 @@ def test_what_words_leave_open_the_model_decides(answer, stance):
     assert checked(answer)[0] == [stance]
 
 
-@pytest.mark.parametrize(("mark", "stance"), [(1.0, "supports"), (0.0, None)])
+@pytest.highlight.parametrize(("mark", "stance"), [(1.0, "supports"), (0.0, None)])
 def test_without_likelihoods_a_mark_is_asked_for(mark, stance):
     stances, asked = checked(SupportResponse(True), SupportResponse(mark >= 0.5, mark))
     assert stances == [stance]
-    assert [type(question) for question in asked] == [Support, GradedSupport]
+    assert [type(question) for question in asked] == [CheckSupport, GradeSupport]
 
 
 def test_a_provider_without_likelihoods_is_found_out_once():
@@ -61,7 +61,7 @@ def test_a_provider_without_likelihoods_is_found_out_once():
             await own(f"{CLAIM[:-1]} as {who} saw.", [SOURCE])
 
     asyncio.run(several())
-    assert [type(question) for question in asked] == [Support, GradedSupport, GradedSupport, GradedSupport]
+    assert [type(question) for question in asked] == [CheckSupport, GradeSupport, GradeSupport, GradeSupport]
 
 
 def test_what_words_settle_costs_no_call():
@@ -76,7 +76,7 @@ def test_a_claim_that_is_checked_again_costs_nothing_again():
     async def twice():
         own = checker([NO], asked)
         await own(CLAIM, [SOURCE])
-        await own(CLAIM, [SOURCE, passage("q", f"{SOURCE.text} It rained.", "Meridian bridge")])
+        await own(CLAIM, [SOURCE, make_passage("q", f"{SOURCE.text} It rained.", "Meridian bridge")])
 
     asyncio.run(twice())
     assert len(asked) == 2
@@ -107,24 +107,30 @@ def test_one_answer_that_cannot_be_read_does_not_silence_it():
     assert asyncio.run(several()) == [None, "supports", None, "supports"]
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     ("ask", "text", "answer"),
     [
-        (Support, "YES", SupportResponse(True)),
-        (Support, "no.", SupportResponse(False)),
-        (GradedSupport, "8", SupportResponse(True, 0.8)),
-        (GradedSupport, "10.", SupportResponse(True, 1.0)),
-        (GradedSupport, "The mark is 0", SupportResponse(False, 0.0)),
+        (CheckSupport, "YES", SupportResponse(True)),
+        (CheckSupport, "no.", SupportResponse(False)),
+        (GradeSupport, "8", SupportResponse(True, 0.8)),
+        (GradeSupport, "10.", SupportResponse(True, 1.0)),
+        (GradeSupport, "The mark is 0", SupportResponse(False, 0.0)),
     ],
 )
-def test_reading_the_line(ask, text, answer):
-    assert ask.read(text) == answer
+def test_reading_the_line(prompt, text, answer):
+    assert prompt.read(text) == answer
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     ("ask", "text"),
-    [(Support, ""), (Support, "maybe"), (Support, "YES or NO"), (GradedSupport, "no"), (GradedSupport, "42")],
+    [
+        (CheckSupport, ""),
+        (CheckSupport, "maybe"),
+        (CheckSupport, "YES or NO"),
+        (GradeSupport, "no"),
+        (GradeSupport, "42"),
+    ],
 )
-def test_a_line_that_is_none(ask, text):
+def test_a_line_that_is_none(prompt, text):
     with pytest.raises(ValueError, match="the answer must be"):
-        ask.read(text)
+        prompt.read(text)

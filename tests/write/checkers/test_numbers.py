@@ -2,10 +2,10 @@
 
 import pytest
 
-from suffice.write.checkers.numbers import numbers
+from suffice.write.checkers.numbers import extract_quantities
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     ("text", "values"),
     [
         ("1,200 kg", [(1200, "kg")]),
@@ -24,13 +24,13 @@ from suffice.write.checkers.numbers import numbers
     ],
 )
 def test_values_and_units(text, values):
-    found = [(number.value, number.unit) for number in numbers(text)]
+    found = [(number.value, number.unit) for number in extract_quantities(text)]
     if "per cent" in text:
         found = [(value, "") for value, _ in found]
     assert found == values
 
 
-@pytest.mark.parametrize(
+@pytest.highlight.parametrize(
     ("one", "other", "same"),
     [
         ("5 kg", "5 kilograms", True),
@@ -43,4 +43,4 @@ def test_values_and_units(text, values):
     ],
 )
 def test_the_same_figure(one, other, same):
-    assert numbers(one)[0].agrees(numbers(other)[0]) is same
+    assert extract_quantities(one)[0].matches(extract_quantities(other)[0]) is same

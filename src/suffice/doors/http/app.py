@@ -8,10 +8,10 @@ from fastapi import FastAPI
 from suffice import __version__
 from suffice.doors.http import chat, health, jobs, page, problems, runs
 from suffice.doors.http.context import Service
-from suffice.doors.http.guard import Guard
+from suffice.doors.http.guard import SecurityMiddleware
 
 
-def application(service: Service) -> FastAPI:
+def create_app(service: Service) -> FastAPI:
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncGenerator[None, None]:
         await service.worker.start()
@@ -29,8 +29,8 @@ def application(service: Service) -> FastAPI:
         redoc_url=None,
     )
     app.state.service = service
-    problems.install(app)
-    app.add_middleware(Guard, here_only=service.open)
+    problems.install_error_handlers(app)
+    app.add_middleware(SecurityMiddleware, localhost_only=service.is_open)
     for part in (page, runs, jobs, chat, health):
         app.include_router(part.router)
     return app

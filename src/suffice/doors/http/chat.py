@@ -18,24 +18,24 @@ from fastapi.sse import EventSourceResponse, format_sse_event
 from pydantic import BaseModel, ConfigDict, Field
 
 from suffice.doors.http import runs, schema
-from suffice.doors.http.context import Here, Service, Who
-from suffice.doors.http.problems import Problem, documented
+from suffice.doors.http.context import ClientDep, Service, ServiceDep
+from suffice.doors.http.problems import ApiError, document_errors
 
 router = APIRouter(prefix="/v1")
 
 MODEL = "suffice"
 _CITATION = re.compile(r"\[\d{1,4}\]")
-_CHANGES_THE_ANSWER = ("tools", "functions", "response_format", "audio", "modalities")
+_UNSUPPORTED_FIELDS = ("tools", "functions", "response_format", "audio", "modalities")
 
 
-class Part(BaseModel):
+class ChatMessagePart(BaseModel):
     type: str
     text: str = ""
 
 
-class Message(BaseModel):
+class ChatMessage(BaseModel):
     role: Literal["system", "developer", "user", "assistant", "tool", "function"]
-    content: str | list[Part] | None = None
+    content: str | list[ChatMessagePart] | None = None
 
     @property
     def text(self) -> str:
@@ -56,17 +56,17 @@ class ChatRequest(BaseModel):
         },
     )
     model: str = Field(MODEL, max_length=200, description="suffice, or suffice:STRATEGY such as suffice:predicates.")
-    messages: list[Message] = Field(min_length=1, max_length=500)
+    messages: list[ChatMessage] = Field(min_length=1, max_length=500)
     stream: bool = False
     stream_options: StreamOptions | None = None
     n: int = Field(1, ge=1, le=1)
 
 
-@router.get("/models", summary="What can be named as a model", responses=documented(401, 429, 500))
-async def models(who: Who) -> dict[str, Any]:
-    from suffice.presets import choices
+@router.get("/models", summary="What can be named as a model", responses=document_errors(401, 429, 500))
+async def list_models(client: ClientDep) -> dict[str, Any]:
+    from suffice.presets import list_strategies
 
-    names = [MODEL, *(f"{MODEL}:{name}" for name in choices() if name != "auto")]
+    names = [MODEL, *(f"{MODEL}:{name}" for name in list_strategies() if name != "auto")]
     return {
         "object": "list",
         "data": [{"id": name, "object": "model", "owned_by": MODEL, "created": 0} for name in names],
@@ -79,36 +79,36 @@ async def models(who: Who) -> dict[str, Any]:
     response_model=None,
     responses={
         200: {"description": "A chat completion, or its chunks with `stream`"},
-        **documented(401, 413, 422, 429, 500, 503),
+        **document_errors(401, 413, 422, 429, 500, 503),
     },
 )
-async def complete(request: ChatRequest, here: Here, who: Who) -> Response:
+async def create_completion(request: ChatRequest, service: ServiceDep, client: ClientDep) -> Response:
     task = next((message.text for message in reversed(request.messages) if message.role == "user"), "").strip()
     if not task:
-        raise Problem(422, "messages: there is no user message with a text to research")
-    refused = next((name for name in _CHANGES_THE_ANSWER if (request.model_extra or {}).get(name)), None)
+        raise ApiError(422, "messages: there is no user message with a text to research")
+    refused = next((name for name in _UNSUPPORTED_FIELDS if (request.model_extra or {}).get(name)), None)
     if refused is not None:
-        raise Problem(422, f"{refused}: suffice answers in text with citations and cannot do this; leave it out")
+        raise ApiError(422, f"{refused}: suffice answers in text with citations and cannot do this; leave it out")
     name, _, strategy = request.model.partition(":")
     if name != MODEL:
-        raise Problem(422, f"model: there is no {request.model!r} here; use {MODEL} or {MODEL}:STRATEGY")
-    order = schema.SimpleRequest(task=task, options=schema.RunOptions(strategy=strategy or "auto"))
-    kept = await runs.ordered(here, who, order, "standard", "normal", None)
+        raise ApiError(422, f"model: there is no {request.model!r} here; use {MODEL} or {MODEL}:STRATEGY")
+    order = schema.SimpleRequest(task=task, options=schema.RunOptionsBody(strategy=strategy or "auto"))
+    kept = await runs.submit_run(service, client, order, "standard", "normal", None)
     if request.stream:
         usage = request.stream_options is not None and request.stream_options.include_usage
-        return EventSourceResponse(_chunks(here, kept.id, request.model, usage), headers={"x-run": kept.id})
-    report = await runs.report_of(here, kept.id)
-    text = _text(report)
-    message = {"role": "assistant", "content": text, "annotations": annotations(text, report["sources"])}
+        return EventSourceResponse(_stream_chunks(service, kept.id, request.model, usage), headers={"x-run": kept.id})
+    report = await runs.wait_for_report(service, kept.id)
+    text = _format_answer(report)
+    message = {"role": "assistant", "content": text, "annotations": build_annotations(text, report["sources"])}
     body = {
         **_envelope(kept.id, request.model, "chat.completion"),
         "choices": [{"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}],
-        "usage": _usage(report),
+        "usage": _usage_body(report),
     }
     return JSONResponse(body, headers={"x-run": kept.id})
 
 
-def annotations(text: str, sources: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def build_annotations(text: str, sources: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Where each citation stands and what it points at; a file's location takes the place of a URL."""
     known = {source["id"]: source for source in sources}
     return [
@@ -126,45 +126,47 @@ def annotations(text: str, sources: list[dict[str, Any]]) -> list[dict[str, Any]
     ]
 
 
-async def _chunks(here: Service, run: str, model: str, usage: bool) -> AsyncGenerator[bytes, None]:
+async def _stream_chunks(here: Service, run: str, model: str, usage: bool) -> AsyncGenerator[bytes, None]:
     def chunk(delta: dict[str, Any], finish: str | None = None) -> bytes:
         choice = {"index": 0, "delta": delta, "finish_reason": finish, "logprobs": None}
-        return _event({**_envelope(run, model, "chat.completion.chunk"), "choices": [choice]})
+        return _format_event({**_envelope(run, model, "chat.completion.chunk"), "choices": [choice]})
 
     yield chunk({"role": "assistant", "content": ""})
-    async with aclosing(here.worker.feed.follow(run, 0)) as lines:
+    async with aclosing(here.worker.event_stream.follow(run, 0)) as lines:
         async for line in lines:
-            if (words := _progress(line.type, line.data)) is not None:
+            if (words := _format_progress(line.type, line.data)) is not None:
                 yield chunk({"reasoning_content": words})
     try:
-        report = await runs.report_of(here, run)
-    except Problem as problem:
-        yield _event({"error": {"type": "unavailable", "message": str(problem), "retryable": problem.retryable}})
+        report = await runs.wait_for_report(here, run)
+    except ApiError as problem:
+        yield _format_event({"error": {"type": "unavailable", "message": str(problem), "retryable": problem.retryable}})
     else:
-        text = _text(report)
+        text = _format_answer(report)
         for paragraph in re.split(r"(?<=\n\n)", text):
             yield chunk({"content": paragraph})
-        yield chunk({"annotations": annotations(text, report["sources"])}, "stop")
+        yield chunk({"annotations": build_annotations(text, report["sources"])}, "stop")
         if usage:
-            yield _event({**_envelope(run, model, "chat.completion.chunk"), "choices": [], "usage": _usage(report)})
+            yield _format_event(
+                {**_envelope(run, model, "chat.completion.chunk"), "choices": [], "usage": _usage_body(report)}
+            )
     yield format_sse_event(data_str="[DONE]")
 
 
-def _progress(type: str, data: str) -> str | None:
+def _format_progress(type: str, data: str) -> str | None:
     event = json.loads(data) if type in ("searching", "stopped") else {}
     if type == "searching":
         return f"Round {event['index']}: {'; '.join(event['queries'])}\n"
     return f"{event['stop']['explanation']}\n" if type == "stopped" else None
 
 
-def _text(report: dict[str, Any]) -> str:
+def _format_answer(report: dict[str, Any]) -> str:
     if not report["final_answer"]:
         return f"No evidence was found, so there is no answer. {report['stop']['explanation']}"
     sources = "\n".join(f"{source['id']} {source['title']}, {source['location']}" for source in report["sources"])
     return f"{report['final_answer']}\n\n{sources}\n\n{report['stop']['explanation']}"
 
 
-def _usage(report: dict[str, Any]) -> dict[str, int]:
+def _usage_body(report: dict[str, Any]) -> dict[str, int]:
     spent = report["usage"]
     tokens = {"prompt_tokens": spent["input_tokens"], "completion_tokens": spent["output_tokens"]}
     return {**tokens, "total_tokens": sum(tokens.values())}
@@ -174,5 +176,5 @@ def _envelope(run: str, model: str, kind: str) -> dict[str, Any]:
     return {"id": f"chatcmpl-{run}", "object": kind, "created": int(time.time()), "model": model}
 
 
-def _event(body: dict[str, Any]) -> bytes:
+def _format_event(body: dict[str, Any]) -> bytes:
     return format_sse_event(data_str=json.dumps(body, ensure_ascii=False))

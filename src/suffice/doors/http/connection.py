@@ -11,62 +11,62 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from suffice.errors import InputError
 
-CONNECTIONS = 2000  # More at once are refused.
-GRACE = 3  # Seconds that open connections get when the service is told to end.
-HEAD_TIME = 10.0  # Seconds until a request's head must be there.
+MAX_CONNECTIONS = 2000  # More at once are refused.
+SHUTDOWN_SECONDS = 3  # Seconds that open connections get when the service is told to end.
+HEAD_TIMEOUT = 10.0  # Seconds until a request's head must be there.
 
 
-class Prompt(H11Protocol):
+class HeadTimeoutProtocol(H11Protocol):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._patience: asyncio.TimerHandle | None = None
+        self._head_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self._wait()
+        self._start_head_timer()
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
         if self.conn.their_state is h11.IDLE:
-            self._wait()
+            self._start_head_timer()
         else:
-            self._enough()
+            self._cancel_head_timer()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._enough()
+        self._cancel_head_timer()
         super().connection_lost(exc)
 
-    def _wait(self) -> None:
-        if self._patience is None:
-            self._patience = self.loop.call_later(HEAD_TIME, self._cut_off)
+    def _start_head_timer(self) -> None:
+        if self._head_timer is None:
+            self._head_timer = self.loop.call_later(HEAD_TIMEOUT, self._close_if_idle)
 
-    def _enough(self) -> None:
-        if self._patience is not None:
-            self._patience.cancel()
-            self._patience = None
+    def _cancel_head_timer(self) -> None:
+        if self._head_timer is not None:
+            self._head_timer.cancel()
+            self._head_timer = None
 
-    def _cut_off(self) -> None:
+    def _close_if_idle(self) -> None:
         if self.conn.their_state is h11.IDLE:
             self.transport.close()
 
 
-def serving(app: FastAPI) -> uvicorn.Server:
+def build_http_server(app: FastAPI) -> uvicorn.Server:
     return uvicorn.Server(
         uvicorn.Config(
             app,
-            http=Prompt,
+            http=HeadTimeoutProtocol,
             ws="none",
             lifespan="on",
             log_config=None,
             access_log=False,
             server_header=False,
-            timeout_graceful_shutdown=GRACE,
-            limit_concurrency=CONNECTIONS,
+            timeout_graceful_shutdown=SHUTDOWN_SECONDS,
+            limit_concurrency=MAX_CONNECTIONS,
         )
     )
 
 
-def listen(host: str, port: int) -> socket.socket:
+def open_socket(host: str, port: int) -> socket.socket:
     """The socket, before anything is started: a port that is taken is said in one sentence."""
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET

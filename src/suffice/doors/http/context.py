@@ -8,11 +8,11 @@ from typing import Annotated, cast
 from fastapi import Depends, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
-from suffice.doors.http.problems import Problem
-from suffice.jobs.keys import Allowance
+from suffice.doors.http.problems import ApiError
+from suffice.jobs.keys import Quota
 from suffice.jobs.worker import Worker
 
-NOBODY = "local"  # Who asks where no key is needed.
+LOCAL_OWNER = "local"  # Who asks where no key is needed.
 
 
 @dataclass(frozen=True)
@@ -21,52 +21,56 @@ class Service:
     ``web``: requests may search the web; ``open``: no key is needed, because only this machine can ask."""
 
     worker: Worker
-    model: str | None = None
-    models: tuple[str, ...] = ("extractive",)
-    web: bool = False
-    open: bool = True
+    default_model: str | None = None
+    allowed_models: tuple[str, ...] = ("extractive",)
+    allows_web: bool = False
+    is_open: bool = True
 
 
 @dataclass(frozen=True)
-class Asker:
+class Client:
     """Whose runs these are, and what they may do; without an allowance everything."""
 
-    id: str = NOBODY
-    allowance: Allowance | None = None
+    id: str = LOCAL_OWNER
+    quota: Quota | None = None
 
 
-def service(request: Request) -> Service:
+def get_service(request: Request) -> Service:
     return cast(Service, request.app.state.service)
 
 
-Here = Annotated[Service, Depends(service)]
+ServiceDep = Annotated[Service, Depends(get_service)]
 _bearer = HTTPBearer(auto_error=False, description="A key made by `suffice keys create`.")
 
 
-async def asker(here: Here, given: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)] = None) -> Asker:
-    if here.open:
-        return Asker()
-    key = None if given is None else await asyncio.to_thread(here.worker.keys.holder, given.credentials)
+async def get_client(
+    service: ServiceDep, given: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)] = None
+) -> Client:
+    if service.is_open:
+        return Client()
+    key = None if given is None else await asyncio.to_thread(service.worker.api_keys.authenticate, given.credentials)
     if key is None:
         said = "This key is not valid" if given else "A key is needed: send it as Authorization: Bearer …"
-        raise Problem(401, said, headers={"www-authenticate": "Bearer"})
-    return Asker(key.id, key.allowance)
+        raise ApiError(401, said, headers={"www-authenticate": "Bearer"})
+    return Client(key.id, key.quota)
 
 
-Who = Annotated[Asker, Depends(asker)]
+ClientDep = Annotated[Client, Depends(get_client)]
 
 
-async def admit(here: Service, who: Asker) -> None:
+async def enforce_quota(service: Service, client: Client) -> None:
     """Refuse another run to somebody who has as many as the key allows."""
-    if who.allowance is None:
+    if client.quota is None:
         return
-    store = here.worker.store
-    counts = await asyncio.to_thread(store.counts, who.id)
-    if counts.get("queued", 0) + counts.get("running", 0) >= who.allowance.active:
-        raise _busy(f"You have {who.allowance.active} runs queued or under way, which is all this key allows", 10)
-    if await asyncio.to_thread(store.ordered_since, who.id, time.time() - 60) >= who.allowance.per_minute:
-        raise _busy(f"This key allows {who.allowance.per_minute} runs a minute", 60)
+    store = service.worker.store
+    counts = await asyncio.to_thread(store.count_by_status, client.id)
+    if counts.get("queued", 0) + counts.get("running", 0) >= client.quota.active:
+        raise _too_many_requests(
+            f"You have {client.quota.active} runs queued or under way, which is all this key allows", 10
+        )
+    if await asyncio.to_thread(store.count_since, client.id, time.time() - 60) >= client.quota.per_minute:
+        raise _too_many_requests(f"This key allows {client.quota.per_minute} runs a minute", 60)
 
 
-def _busy(message: str, seconds: int) -> Problem:
-    return Problem(429, message, retryable=True, headers={"retry-after": str(seconds)})
+def _too_many_requests(message: str, seconds: int) -> ApiError:
+    return ApiError(429, message, retryable=True, headers={"retry-after": str(seconds)})

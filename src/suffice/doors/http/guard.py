@@ -7,13 +7,13 @@ from contextlib import suppress
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from suffice.doors.http.problems import answer
+from suffice.doors.http.problems import error_response
 
-LARGEST_BODY = 256 * 1024  # Bytes. A task is at most 20,000 characters; documents do not come this way.
-BODY_TIME = 15.0  # Seconds until a body must be there.
-DRAIN_TIME = 2.0  # Seconds that a body which is too large may go on.
+MAX_BODY_BYTES = 256 * 1024  # Bytes. A task is at most 20,000 characters; documents do not come this way.
+BODY_TIMEOUT = 15.0  # Seconds until a body must be there.
+DRAIN_TIMEOUT = 2.0  # Seconds that a body which is too large may go on.
 
-HEADERS = {
+SECURITY_HEADERS = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     "x-content-type-options": "nosniff",
@@ -26,13 +26,13 @@ HEADERS = {
 }
 
 
-class Guard:
+class SecurityMiddleware:
     """``here_only``: no key is needed, so nobody may be led here under another name (a page that a browser has open could
     give this machine's address a name of its own)."""
 
-    def __init__(self, app: ASGIApp, *, here_only: bool) -> None:
+    def __init__(self, app: ASGIApp, *, localhost_only: bool) -> None:
         self._app = app
-        self._here_only = here_only
+        self._localhost_only = localhost_only
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -42,61 +42,63 @@ class Guard:
         async def guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                for name, value in HEADERS.items():
+                for name, value in SECURITY_HEADERS.items():
                     headers.setdefault(name, value)
             await send(message)
 
-        if self._here_only and not _names_this_machine(scope):
-            refusal = answer(421, "Without keys this service answers only to localhost, 127.0.0.1 and [::1]")
+        if self._localhost_only and not _is_localhost(scope):
+            refusal = error_response(421, "Without keys this service answers only to localhost, 127.0.0.1 and [::1]")
             await refusal(scope, receive, guarded)
             return
         try:
-            body = await _body(scope, receive)
-        except _TooLarge:
-            await _drained(receive)
-            refusal = answer(
-                413, f"The body is larger than {LARGEST_BODY // 1024} KiB", headers={"connection": "close"}
+            body = await _read_body(scope, receive)
+        except _BodyTooLarge:
+            await _drain_body(receive)
+            refusal = error_response(
+                413, f"The body is larger than {MAX_BODY_BYTES // 1024} KiB", headers={"connection": "close"}
             )
             await refusal(scope, receive, guarded)
         except TimeoutError:
-            refusal = answer(408, f"The body was not there after {BODY_TIME:g} seconds", True, {"connection": "close"})
+            refusal = error_response(
+                408, f"The body was not there after {BODY_TIMEOUT:g} seconds", True, {"connection": "close"}
+            )
             await refusal(scope, receive, guarded)
         else:
-            await self._app(scope, _then(body, receive), guarded)
+            await self._app(scope, _replay_body(body, receive), guarded)
 
 
-def _names_this_machine(scope: Scope) -> bool:
+def _is_localhost(scope: Scope) -> bool:
     named = next((value for name, value in scope["headers"] if name == b"host"), b"").decode("latin-1")
     return re.fullmatch(r"(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?", named.lower()) is not None
 
 
-class _TooLarge(Exception):
+class _BodyTooLarge(Exception):
     pass
 
 
-async def _body(scope: Scope, receive: Receive) -> bytes:
+async def _read_body(scope: Scope, receive: Receive) -> bytes:
     """The whole body, within its bounds."""
     for name, value in scope["headers"]:
-        if name == b"content-length" and value.isdigit() and int(value) > LARGEST_BODY:
-            raise _TooLarge
+        if name == b"content-length" and value.isdigit() and int(value) > MAX_BODY_BYTES:
+            raise _BodyTooLarge
     body = bytearray()
-    async with asyncio.timeout(BODY_TIME):
+    async with asyncio.timeout(BODY_TIMEOUT):
         while True:
             message = await receive()
             if message["type"] != "http.request":
                 return bytes(body)
             body += message.get("body", b"")
-            if len(body) > LARGEST_BODY:
-                raise _TooLarge
+            if len(body) > MAX_BODY_BYTES:
+                raise _BodyTooLarge
             if not message.get("more_body"):
                 return bytes(body)
 
 
-async def _drained(receive: Receive) -> None:
+async def _drain_body(receive: Receive) -> None:
     """Let a client that is still sending finish, within bounds: cut off in the middle it would not read the answer."""
-    left = 8 * LARGEST_BODY
+    left = 8 * MAX_BODY_BYTES
     with suppress(TimeoutError):
-        async with asyncio.timeout(DRAIN_TIME):
+        async with asyncio.timeout(DRAIN_TIMEOUT):
             while left > 0:
                 message = await receive()
                 left -= len(message.get("body", b""))
@@ -104,7 +106,7 @@ async def _drained(receive: Receive) -> None:
                     return
 
 
-def _then(body: bytes, receive: Receive) -> Receive:
+def _replay_body(body: bytes, receive: Receive) -> Receive:
     """The body in one piece, then whatever comes."""
     told = False
 

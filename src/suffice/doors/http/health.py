@@ -8,9 +8,9 @@ from fastapi.responses import PlainTextResponse
 from prometheus_client import generate_latest
 from pydantic import BaseModel
 
-from suffice.doors.http.context import Here, Who
-from suffice.doors.http.problems import Problem, documented
-from suffice.jobs.store import ENDED
+from suffice.doors.http.context import ClientDep, ServiceDep
+from suffice.doors.http.problems import ApiError, document_errors
+from suffice.jobs.store import ENDED_STATUSES
 from suffice.jobs.watch import REGISTRY
 
 router = APIRouter()
@@ -25,23 +25,28 @@ async def healthz() -> Health:
     return Health(status="ok")
 
 
-@router.get("/readyz", summary="Can it take runs?", responses=documented(503))
-async def readyz(here: Here) -> Health:
+@router.get("/readyz", summary="Can it take runs?", responses=document_errors(503))
+async def readyz(service: ServiceDep) -> Health:
     try:
-        await asyncio.to_thread(here.worker.store.counts)
+        await asyncio.to_thread(service.worker.store.count_by_status)
     except sa.exc.SQLAlchemyError:
-        raise Problem(503, "The database does not answer", retryable=True) from None
+        raise ApiError(503, "The database does not answer", retryable=True) from None
     return Health(status="ok")
 
 
-@router.get("/metrics", summary="Figures for Prometheus", response_class=PlainTextResponse, responses=documented(401))
-async def metrics(here: Here, who: Who) -> Response:
-    counts = await asyncio.to_thread(here.worker.store.counts)
-    workers = await asyncio.to_thread(here.worker.roster.alive)
+@router.get(
+    "/metrics", summary="Figures for Prometheus", response_class=PlainTextResponse, responses=document_errors(401)
+)
+async def metrics(service: ServiceDep, client: ClientDep) -> Response:
+    counts = await asyncio.to_thread(service.worker.store.count_by_status)
+    workers = await asyncio.to_thread(service.worker.heartbeats.count_alive)
     lines = [
         "# HELP suffice_runs Runs by status; those queued are the depth of the queue.",
         "# TYPE suffice_runs gauge",
-        *(f'suffice_runs{{status="{status}"}} {counts.get(status, 0)}' for status in ("queued", "running", *ENDED)),
+        *(
+            f'suffice_runs{{status="{status}"}} {counts.get(status, 0)}'
+            for status in ("queued", "running", *ENDED_STATUSES)
+        ),
         "# HELP suffice_workers Workers whose heart beats.",
         "# TYPE suffice_workers gauge",
         f"suffice_workers {workers}",

@@ -14,7 +14,7 @@ from suffice.errors import InputError, SufficeError, Unavailable
 
 log = logging.getLogger(__name__)
 
-_TYPES = {
+_ERROR_TYPES = {
     400: "bad_request",
     401: "unauthorized",
     403: "forbidden",
@@ -43,7 +43,7 @@ class ErrorResponse(BaseModel):
     error: ErrorDetail
 
 
-class Problem(Exception):
+class ApiError(Exception):
     """A request that cannot be served; ``headers`` go with the answer."""
 
     def __init__(
@@ -55,48 +55,50 @@ class Problem(Exception):
         self.headers = dict(headers or {})
 
 
-def answer(
+def error_response(
     status: int, message: str, retryable: bool = False, headers: Mapping[str, str] | None = None
 ) -> JSONResponse:
-    detail = {"type": _TYPES.get(status, "error"), "message": message, "retryable": retryable}
+    detail = {"type": _ERROR_TYPES.get(status, "error"), "message": message, "retryable": retryable}
     return JSONResponse({"error": detail}, status, dict(headers or {}))
 
 
-def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
+def document_errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """These failures, for the description of a path."""
-    return {status: {"model": ErrorResponse, "description": _TYPES[status].replace("_", " ")} for status in statuses}
+    return {
+        status: {"model": ErrorResponse, "description": _ERROR_TYPES[status].replace("_", " ")} for status in statuses
+    }
 
 
-def install(app: FastAPI) -> None:
+def install_error_handlers(app: FastAPI) -> None:
     """Turn whatever is raised into an answer."""
 
-    @app.exception_handler(Problem)
-    async def problem(request: Request, error: Problem) -> JSONResponse:
-        return answer(error.status, str(error), error.retryable, error.headers)
+    @app.exception_handler(ApiError)
+    async def problem(request: Request, error: ApiError) -> JSONResponse:
+        return error_response(error.status, str(error), error.retryable, error.headers)
 
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> JSONResponse:
-        return answer(422, _said(error))
+        return error_response(422, _format_validation_error(error))
 
     @app.exception_handler(HTTPException)
     async def http(request: Request, error: HTTPException) -> JSONResponse:
         path = request.url.path
         words = {404: f"There is nothing at {path}", 405: f"{request.method} is not possible at {path}"}
-        return answer(error.status_code, words.get(error.status_code, str(error.detail)), headers=error.headers)
+        return error_response(error.status_code, words.get(error.status_code, str(error.detail)), headers=error.headers)
 
     @app.exception_handler(SufficeError)
     async def ours(request: Request, error: SufficeError) -> JSONResponse:
         if isinstance(error, Unavailable):
-            return answer(503, str(error), error.retryable)
-        return answer(422 if isinstance(error, InputError) else 500, str(error))
+            return error_response(503, str(error), error.retryable)
+        return error_response(422 if isinstance(error, InputError) else 500, str(error))
 
     @app.exception_handler(Exception)
     async def unforeseen(request: Request, error: Exception) -> JSONResponse:
         log.error("%s %s failed", request.method, request.url.path, exc_info=error)
-        return answer(500, "Something went wrong inside; the operator's log says what")
+        return error_response(500, "Something went wrong inside; the operator's log says what")
 
 
-def _said(error: RequestValidationError) -> str:
+def _format_validation_error(error: RequestValidationError) -> str:
     """The first thing wrong, with its place, as a sentence."""
     first = error.errors()[0]
     place = ".".join(str(part) for part in first["loc"] if part != "body")

@@ -4,8 +4,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from suffice.front import LONGEST_QUESTION, Options
-from suffice.jobs.orders import Order
+from suffice.front import MAX_QUESTION_CHARS, Options
+from suffice.jobs.orders import JobRequest
 from suffice.types import Bounds, Source
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=64, pattern=r"^[\w.:/-]+$")]
@@ -13,7 +13,7 @@ Priority = Literal["high", "normal", "low"]
 _STRICT = ConfigDict(extra="forbid", populate_by_name=True)
 
 
-class SearchOptions(BaseModel):
+class SearchOptionsBody(BaseModel):
     """Where and how to search."""
 
     model_config = _STRICT
@@ -23,7 +23,7 @@ class SearchOptions(BaseModel):
     alpha: float | None = Field(None, ge=0, le=1, description="1 = words only, 0 = meaning only.")
 
 
-class RunOptions(SearchOptions):
+class RunOptionsBody(SearchOptionsBody):
     """Bounds of a run and its parts; what is left out comes from the tier and the operator's settings."""
 
     max_iters: int | None = Field(None, ge=1, le=50, description="Rounds.")
@@ -42,8 +42,8 @@ class RunOptions(SearchOptions):
 
 class SimpleRequest(BaseModel):
     model_config = ConfigDict(**_STRICT, json_schema_extra={"examples": [{"task": "How long is the notice period?"}]})
-    task: str = Field(min_length=1, max_length=LONGEST_QUESTION, description="What you want to know.")
-    options: RunOptions = Field(default_factory=RunOptions)
+    task: str = Field(min_length=1, max_length=MAX_QUESTION_CHARS, description="What you want to know.")
+    options: RunOptionsBody = Field(default_factory=RunOptionsBody)
 
 
 class RunRequest(SimpleRequest):
@@ -67,7 +67,7 @@ class SearchRequest(BaseModel):
         **_STRICT, json_schema_extra={"examples": [{"task": "notice period", "options": {"k": 3}}]}
     )
     task: str = Field(min_length=1, max_length=2000, description="What to look for.")
-    options: SearchOptions = Field(default_factory=SearchOptions)
+    options: SearchOptionsBody = Field(default_factory=SearchOptionsBody)
 
 
 class ReplayRequest(BaseModel):
@@ -108,12 +108,12 @@ class SearchResponse(BaseModel):
     passages: list[FoundPassage]
 
 
-class Accepted(BaseModel):
+class JobAccepted(BaseModel):
     job_id: str
     status: str
 
 
-class Progress(BaseModel):
+class JobProgress(BaseModel):
     """How far a run is: its last event, what it has found, believes, and still wants to know."""
 
     phase: str
@@ -141,7 +141,7 @@ class JobSummary(BaseModel):
 
 
 class Job(JobSummary):
-    progress: Progress
+    progress: JobProgress
     report: dict[str, Any] | None
     error: JobError | None
 
@@ -151,7 +151,7 @@ class JobList(BaseModel):
     next: str | None = Field(description="Pass it as `cursor` for the next page; null on the last one.")
 
 
-class Missed(BaseModel):
+class MissedPassage(BaseModel):
     """A passage that came later; ``cited``: the answer rests on it."""
 
     id: str
@@ -160,7 +160,7 @@ class Missed(BaseModel):
     cited: bool
 
 
-class Halt(BaseModel):
+class GateOutcome(BaseModel):
     """Where a gate would have stopped a run, in figures and in words."""
 
     gate: str
@@ -168,7 +168,7 @@ class Halt(BaseModel):
     round: int
     reason: str
     explanation: str
-    missed: list[Missed]
+    missed: list[MissedPassage]
     unknown: list[str]
     words: str
     chart: str | None
@@ -177,10 +177,10 @@ class Halt(BaseModel):
 class ReplayResponse(BaseModel):
     run: str
     rounds: int
-    gates: list[Halt]
+    gates: list[GateOutcome]
 
 
-def order(request: SimpleRequest, tier: str, model: str | None, max_cost: float | None) -> Order:
+def to_job_request(request: SimpleRequest, tier: str, model: str | None, max_cost: float | None) -> JobRequest:
     """The request as an order; it may not cost more than ``max_cost``."""
     chosen = request.options
     bounds = Bounds(
@@ -204,4 +204,4 @@ def order(request: SimpleRequest, tier: str, model: str | None, max_cost: float 
         web=chosen.web,
         seed=chosen.seed,
     )
-    return Order(request.task, options, tuple(chosen.collections))
+    return JobRequest(request.task, options, tuple(chosen.collections))

@@ -5,33 +5,35 @@ from contextlib import aclosing
 
 from fastapi.sse import KEEPALIVE_COMMENT, EventSourceResponse, format_sse_event
 
-from suffice.doors.http.problems import Problem
-from suffice.jobs.feed import Feed, quiet
+from suffice.doors.http.problems import ApiError
+from suffice.jobs.feed import EventStream, with_keepalive
 
-HEARTBEAT = 15.0  # Seconds of silence after which a comment keeps the connection open.
-AGAIN = 1000  # Milliseconds after which a browser connects again.
+KEEPALIVE_SECONDS = 15.0  # Seconds of silence after which a comment keeps the connection open.
+RETRY_MS = 1000  # Milliseconds after which a browser connects again.
 
 
-def events(feed: Feed, run: str, after: int, headers: Mapping[str, str] | None = None) -> EventSourceResponse:
+def stream_response(
+    event_stream: EventStream, run: str, after: int, headers: Mapping[str, str] | None = None
+) -> EventSourceResponse:
     """The stream behind a number, until the run has ended."""
     return EventSourceResponse(
-        _lines(feed, run, after),
+        _format_events(event_stream, run, after),
         headers={"cache-control": "no-cache, no-store", "x-accel-buffering": "no", **(headers or {})},
     )
 
 
-def last_event(header: str | None) -> int:
+def parse_last_event_id(header: str | None) -> int:
     """What ``Last-Event-ID`` says."""
     if not header:
         return 0
     if not (header.isascii() and header.isdigit() and len(header) < 10):
-        raise Problem(422, f"Last-Event-ID: {header[:40]!r} is not the number of an event")
+        raise ApiError(422, f"Last-Event-ID: {header[:40]!r} is not the number of an event")
     return int(header)
 
 
-async def _lines(feed: Feed, run: str, after: int) -> AsyncGenerator[bytes, None]:
-    yield format_sse_event(comment="suffice", retry=AGAIN)
-    async with aclosing(quiet(feed.follow(run, after), HEARTBEAT)) as lines:
+async def _format_events(feed: EventStream, run: str, after: int) -> AsyncGenerator[bytes, None]:
+    yield format_sse_event(comment="suffice", retry=RETRY_MS)
+    async with aclosing(with_keepalive(feed.follow(run, after), KEEPALIVE_SECONDS)) as lines:
         async for line in lines:
             if line is None:
                 yield KEEPALIVE_COMMENT

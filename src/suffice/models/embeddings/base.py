@@ -18,7 +18,7 @@ class Embedder(Protocol):
     @property
     def name(self) -> str: ...
     @property
-    def served(self) -> bool: ...
+    def is_remote(self) -> bool: ...
     @property
     def dimension(self) -> int:
         """How long a vector is; may have to ask for one first."""
@@ -29,7 +29,7 @@ class Embedder(Protocol):
         ...
 
 
-def unit(rows: "NDArray[np.floating[Any]]") -> "NDArray[np.float32]":
+def normalize_rows(rows: "NDArray[np.floating[Any]]") -> "NDArray[np.float32]":
     """The rows at length one; raises ``ValueError`` for one that points nowhere or holds what is no number."""
     import numpy as np
 

@@ -5,39 +5,39 @@ from collections.abc import Callable
 from suffice.errors import InputError
 from suffice.models.embeddings.base import Embedder
 from suffice.models.embeddings.minilm import MiniLM
-from suffice.models.llm.endpoint import USUAL, is_local
-from suffice.models.llm.where import address
+from suffice.models.llm.endpoint import DEFAULT_URLS, is_local
+from suffice.models.llm.where import resolve_base_url
 from suffice.settings import Settings
 
 # Providers that speak OpenAI's ``/embeddings``.
-SERVED = ("openai", "openrouter", "ollama")
+REMOTE_PROVIDERS = ("openai", "openrouter", "ollama")
 
 
-def embedder(config: Settings, say: Callable[[str], None]) -> Embedder:
+def choose_embedder(config: Settings, notify: Callable[[str], None]) -> Embedder:
     """The configured model. That passages leave the machine is said, and not done with ``SUFFICE_OFFLINE``."""
     wanted = config.models.embeddings
     if wanted is None or wanted == "minilm":
         return MiniLM()
     provider, _, name = wanted.partition(":")
-    if not name or provider not in (*SERVED, "fastembed"):
+    if not name or provider not in (*REMOTE_PROVIDERS, "fastembed"):
         raise InputError(
             f"SUFFICE_EMBEDDINGS={wanted!r} is not known; write minilm, or PROVIDER:NAME with one of: "
-            f"{', '.join((*SERVED, 'fastembed'))}"
+            f"{', '.join((*REMOTE_PROVIDERS, 'fastembed'))}"
         )
     if provider == "fastembed":
-        from suffice.models.embeddings.fast import FastEmbed
+        from suffice.models.embeddings.fast import FastEmbedEmbedder
 
-        return FastEmbed(name, config.cache_dir / "fastembed", offline=config.offline)
-    from suffice.models.embeddings.served import Served
+        return FastEmbedEmbedder(name, config.cache_dir / "fastembed", offline=config.offline)
+    from suffice.models.embeddings.served import RemoteEmbedder
 
-    url, key = address(provider, config.models), config.models.keys.get(provider)
+    url, key = resolve_base_url(provider, config.models), config.models.keys.get(provider)
     if not is_local(url):
         if config.offline:
             raise InputError(
                 f"SUFFICE_OFFLINE is set and the embeddings of {wanted} at {url} are not made on this machine; "
                 "unset one of SUFFICE_OFFLINE and SUFFICE_EMBEDDINGS"
             )
-        if key is None and url == USUAL[provider]:
+        if key is None and url == DEFAULT_URLS[provider]:
             raise InputError(f"SUFFICE_EMBEDDINGS={wanted} needs a key; set {provider.upper()}_API_KEY")
-        say(f"Passages go to {wanted} at {url} for their embeddings; unset SUFFICE_EMBEDDINGS to keep them here.")
-    return Served(name, url, key, local=is_local(url), say=say)
+        notify(f"Passages go to {wanted} at {url} for their embeddings; unset SUFFICE_EMBEDDINGS to keep them here.")
+    return RemoteEmbedder(name, url, key, local=is_local(url), notify=notify)

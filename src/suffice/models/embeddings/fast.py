@@ -6,17 +6,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from suffice.errors import InputError, ModelError
-from suffice.models.embeddings.base import unit
+from suffice.models.embeddings.base import normalize_rows
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 
-class FastEmbed:
+class FastEmbedEmbedder:
     """``offline``: use only what was fetched before. Loads at first use; thread-safe."""
 
-    served = False
+    is_remote = False
 
     def __init__(self, model: str, folder: Path, *, offline: bool = False) -> None:
         try:
@@ -31,7 +31,7 @@ class FastEmbed:
         self._model = model
         self._folder = folder
         self._offline = offline
-        self._make: Any = TextEmbedding
+        self._model_class: Any = TextEmbedding
         self._lock = threading.Lock()
         self._loaded: Any = None
 
@@ -42,7 +42,7 @@ class FastEmbed:
             return np.zeros((0, self.dimension), np.float32)
         try:
             rows = np.array(list(self._load().embed(list(texts))), np.float32)
-            return unit(rows)
+            return normalize_rows(rows)
         except ValueError as error:
             raise ModelError(f"{self.name} cannot embed this ({error})") from error
 
@@ -50,7 +50,7 @@ class FastEmbed:
         with self._lock:
             if self._loaded is None:
                 try:
-                    self._loaded = self._make(
+                    self._loaded = self._model_class(
                         model_name=self._model, cache_dir=str(self._folder), local_files_only=self._offline
                     )
                 except Exception as error:  # The hub's client raises whatever it likes.

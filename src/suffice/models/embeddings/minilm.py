@@ -23,9 +23,9 @@ _SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 _TOKENIZER = Path(__file__).parents[1] / "minilm" / "tokenizer.json"
 # The length the model was trained with. It takes 256, but on a processor without fast int8 a token costs a millisecond.
 _MAX_TOKENS = 128
-_BATCH = 32
+_BATCH_SIZE = 32
 
-_checked: set[tuple[str, int, int]] = set()
+_verified_files: set[tuple[str, int, int]] = set()
 
 
 class MiniLM:
@@ -37,7 +37,7 @@ class MiniLM:
 
     name = "all-MiniLM-L6-v2-int8-1.0.0-128"
     dimension = 384
-    served = False
+    is_remote = False
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -51,8 +51,8 @@ class MiniLM:
         # Texts of like length share a batch, so that little is computed for padding.
         order = sorted(range(len(encoded)), key=lambda i: len(encoded[i]))
         vectors = np.zeros((len(encoded), self.dimension), np.float32)
-        for start in range(0, len(order), _BATCH):
-            rows = order[start : start + _BATCH]
+        for start in range(0, len(order), _BATCH_SIZE):
+            rows = order[start : start + _BATCH_SIZE]
             ids = np.zeros((len(rows), len(encoded[rows[-1]])), np.int64)
             mask = np.zeros_like(ids)
             for row, i in enumerate(rows):
@@ -74,16 +74,16 @@ class MiniLM:
                 tokenizer.enable_truncation(_MAX_TOKENS)
                 tokenizer.no_padding()
                 options = onnxruntime.SessionOptions()
-                options.intra_op_num_threads = _cores()
+                options.intra_op_num_threads = _available_cores()
                 # Threads that spin while they wait starve each other on a busy machine: a query took 28 ms, not 13.
                 options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-                model = _checked_model()
+                model = _verify_model_file()
                 session = onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
                 self._loaded = tokenizer, session
             return self._loaded
 
 
-def _checked_model() -> Path:
+def _verify_model_file() -> Path:
     """The model file, once it is known to be the one these figures and cached vectors belong to."""
     try:
         files = importlib.metadata.files(_PACKAGE) or []
@@ -95,15 +95,15 @@ def _checked_model() -> Path:
     path = found[0]
     state = path.stat()
     stamp = (str(path), state.st_size, state.st_mtime_ns)
-    if stamp not in _checked:
+    if stamp not in _verified_files:
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         if digest != _SHA256:
             raise ModelError(f"{path} is not the expected model (SHA-256 {digest[:12]}…); install {_PACKAGE} again.")
-        _checked.add(stamp)
+        _verified_files.add(stamp)
     return path
 
 
-def _cores() -> int:
+def _available_cores() -> int:
     """Cores this process may use, which in a container is fewer than the machine has."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -11,27 +11,27 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 from suffice.errors import ModelError
-from suffice.models.embeddings.base import unit
+from suffice.models.embeddings.base import normalize_rows
 
 if TYPE_CHECKING:
     import httpx2
     import numpy as np
     from numpy.typing import NDArray
 
-_BATCH = 64
-_MOST_CHARACTERS = 8191  # Of a text (S5). A passage is far shorter; what is pasted into a task may not be.
-_MOST_BYTES = 64 * 2**20  # Of an answer: 64 vectors of 4,096 numbers take 5 MB as text.
+_BATCH_SIZE = 64
+_MAX_TEXT_CHARS = 8191  # Of a text (S5). A passage is far shorter; what is pasted into a task may not be.
+_MAX_RESPONSE_BYTES = 64 * 2**20  # Of an answer: 64 vectors of 4,096 numbers take 5 MB as text.
 _TIMEOUT = 60.0
-_ATTEMPTS = 3
-_LONGEST_WAIT = 10.0
-_LONGEST_ASKED_WAIT = 60.0
-_PASSING = (408, 409, 425, 429, 500, 502, 503, 504)
+_MAX_ATTEMPTS = 3
+_MAX_BACKOFF = 10.0
+_MAX_RETRY_AFTER = 60.0
+_RETRYABLE_STATUSES = (408, 409, 425, 429, 500, 502, 503, 504)
 
 
-class Served:
+class RemoteEmbedder:
     """``base_url`` ends before ``/embeddings``. ``sleep`` and ``random`` are for tests. Thread-safe."""
 
-    served = True
+    is_remote = True
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class Served:
         key: str | None = None,
         *,
         local: bool = True,
-        say: Callable[[str], None] = lambda message: None,
+        notify: Callable[[str], None] = lambda message: None,
         sleep: Callable[[float], None] = time.sleep,
         random: Random | None = None,
     ) -> None:
@@ -49,7 +49,7 @@ class Served:
         self._url = f"{base_url.rstrip('/')}/embeddings"
         self._headers = {"Authorization": f"Bearer {key}"} if key else {}
         self._local = local
-        self._say = say
+        self._notify = notify
         self._sleep = sleep
         self._random = random or Random()
         self._lock = threading.Lock()
@@ -67,20 +67,26 @@ class Served:
         import numpy as np
 
         # A server may refuse an empty text; a space says as little.
-        shortened = [text[:_MOST_CHARACTERS].encode("utf-8", "replace").decode() or " " for text in texts]
-        parts = [self._batch(shortened[start : start + _BATCH]) for start in range(0, len(shortened), _BATCH)]
+        shortened = [text[:_MAX_TEXT_CHARS].encode("utf-8", "replace").decode() or " " for text in texts]
+        parts = [
+            self._embed_batch(shortened[start : start + _BATCH_SIZE]) for start in range(0, len(shortened), _BATCH_SIZE)
+        ]
         return np.concatenate(parts) if parts else np.zeros((0, self.dimension), np.float32)
 
-    def _batch(self, texts: list[str]) -> "NDArray[np.float32]":
-        for attempt in range(1, _ATTEMPTS + 1):
+    def _embed_batch(self, texts: list[str]) -> "NDArray[np.float32]":
+        for attempt in range(1, _MAX_ATTEMPTS + 1):
             try:
-                return self._read(self._send({"model": self._model, "input": texts, "encoding_format": "float"}), texts)
-            except _Passing as error:
-                if attempt == _ATTEMPTS:
-                    raise ModelError(f"{error}, after {_ATTEMPTS} attempts; {_OTHERWISE}", retryable=True) from error
-                wait = min(2**attempt + self._random.random(), _LONGEST_WAIT)
-                wait = min(max(wait, error.wait), _LONGEST_ASKED_WAIT)
-                self._say(f"{error}; trying again in {wait:.0f} s.")
+                return self._parse_vectors(
+                    self._send({"model": self._model, "input": texts, "encoding_format": "float"}), texts
+                )
+            except _TransientError as error:
+                if attempt == _MAX_ATTEMPTS:
+                    raise ModelError(
+                        f"{error}, after {_MAX_ATTEMPTS} attempts; {_SETTINGS_HINT}", retryable=True
+                    ) from error
+                wait = min(2**attempt + self._random.random(), _MAX_BACKOFF)
+                wait = min(max(wait, error.retry_after), _MAX_RETRY_AFTER)
+                self._notify(f"{error}; trying again in {wait:.0f} s.")
                 self._sleep(wait)
         raise AssertionError("the last attempt returns or raises")
 
@@ -88,25 +94,25 @@ class Served:
         import httpx2
 
         try:
-            with self._connected().stream("POST", self._url, json=body, headers=self._headers) as response:
-                answer = _limited(response)
+            with self._get_client().stream("POST", self._url, json=body, headers=self._headers) as response:
+                answer = _read_limited(response)
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-            raise _Passing(
+            raise _TransientError(
                 f"The embeddings server {self._url} does not answer ({error or type(error).__name__})"
             ) from error
-        if response.status_code in _PASSING:
-            raise _Passing(
+        if response.status_code in _RETRYABLE_STATUSES:
+            raise _TransientError(
                 f"The embeddings server {self._url} answered {response.status_code}",
-                _asked_wait(response.headers.get("Retry-After", "")),
+                _parse_retry_after(response.headers.get("Retry-After", "")),
             )
         if response.status_code != 200:
             said = " ".join(answer[:300].decode("utf-8", "replace").split())
             raise ModelError(
-                f"The embeddings server {self._url} refused {self._model} ({response.status_code}: {said}); {_OTHERWISE}"
+                f"The embeddings server {self._url} refused {self._model} ({response.status_code}: {said}); {_SETTINGS_HINT}"
             )
         return answer
 
-    def _read(self, answer: bytes, texts: list[str]) -> "NDArray[np.float32]":
+    def _parse_vectors(self, answer: bytes, texts: list[str]) -> "NDArray[np.float32]":
         import msgspec
         import numpy as np
 
@@ -115,9 +121,11 @@ class Served:
             items = sorted(msgspec.json.decode(answer)["data"], key=lambda item: item["index"])
             if [item["index"] for item in items] != list(range(len(texts))):
                 raise ValueError(f"{len(items)} vectors for {len(texts)} texts")
-            vectors = unit(np.array([item["embedding"] for item in items], np.float64).reshape(len(texts), -1))
+            vectors = normalize_rows(
+                np.array([item["embedding"] for item in items], np.float64).reshape(len(texts), -1)
+            )
         except (msgspec.DecodeError, UnicodeDecodeError, LookupError, TypeError, ValueError) as error:
-            raise _Passing(f"The embeddings server {self._url} sent what cannot be used ({error})") from error
+            raise _TransientError(f"The embeddings server {self._url} sent what cannot be used ({error})") from error
         with self._lock:
             known = self._dimension = self._dimension or vectors.shape[1]
         if vectors.shape[1] != known:
@@ -127,7 +135,7 @@ class Served:
             )
         return vectors
 
-    def _connected(self) -> "httpx2.Client":
+    def _get_client(self) -> "httpx2.Client":
         import httpx2
 
         with self._lock:
@@ -137,27 +145,27 @@ class Served:
             return self._client
 
 
-_OTHERWISE = "check SUFFICE_EMBEDDINGS, or unset it to embed on this machine"
+_SETTINGS_HINT = "check SUFFICE_EMBEDDINGS, or unset it to embed on this machine"
 
 
-class _Passing(Exception):
+class _TransientError(Exception):
     """A fault that may have passed by the next attempt; ``wait`` seconds is what the server asked for."""
 
     def __init__(self, message: str, wait: float = 0.0) -> None:
         super().__init__(message)
-        self.wait = wait
+        self.retry_after = wait
 
 
-def _limited(response: "httpx2.Response") -> bytes:
+def _read_limited(response: "httpx2.Response") -> bytes:
     answer = b""
     for piece in response.iter_bytes():
         answer += piece
-        if len(answer) > _MOST_BYTES:
-            raise _Passing(f"The embeddings server {response.url} sent more than {_MOST_BYTES:,} bytes")
+        if len(answer) > _MAX_RESPONSE_BYTES:
+            raise _TransientError(f"The embeddings server {response.url} sent more than {_MAX_RESPONSE_BYTES:,} bytes")
     return answer
 
 
-def _asked_wait(header: str) -> float:
+def _parse_retry_after(header: str) -> float:
     """``Retry-After`` in seconds; 0 without one. A date is not worth a parser: our own wait will do."""
     try:
         return max(0.0, float(header))

@@ -3,6 +3,6 @@
 It chooses and orders what sources say; it never writes a sentence that no source contains.
 """
 
-from suffice.models.extractive.model import Extractive
+from suffice.models.extractive.model import ExtractiveModel
 
-__all__ = ["Extractive"]
+__all__ = ["ExtractiveModel"]

@@ -1,24 +1,27 @@
 """Novelty and judgement without a language model: counted in words."""
 
-from suffice.asks import Judge, JudgeResponse, Novelty, NoveltyResponse
-from suffice.text.tokens import jaccard, words
+from suffice.asks import JudgeProgress, JudgeProgressResponse, NoveltyResponse, RateNovelty
+from suffice.text.tokens import jaccard, tokenize
 
-_STALE = 0.6  # Queries that share more than this of their words ask the same thing.
+_STALE_THRESHOLD = 0.6  # Queries that share more than this of their words ask the same thing.
 
 
-def novelty(ask: Novelty) -> NoveltyResponse:
+def rate_novelty(prompt: RateNovelty) -> NoveltyResponse:
     """The share of the results' words that are not known, times ten."""
-    known = {word for note in ask.known for word in words(note.text)}
-    found = {word for note in ask.results for word in words(note.text)}
+    known = {word for note in prompt.known for word in tokenize(note.text)}
+    found = {word for note in prompt.results for word in tokenize(note.text)}
     if not found:
         return NoveltyResponse(0)
     return NoveltyResponse(round(10 * len(found - known) / len(found)) if known else 10)
 
 
-def judge(ask: Judge) -> JudgeResponse:
+def judge_progress(prompt: JudgeProgress) -> JudgeProgressResponse:
     """Nothing new is exhausted; a repeated query is stale; everything else is productive."""
-    if not ask.results:
-        return JudgeResponse("EXHAUSTED")
-    if len(ask.queries) > 1 and jaccard(words(ask.queries[-1]), words(ask.queries[-2])) > _STALE:
-        return JudgeResponse("QUERY_STALE")
-    return JudgeResponse("PRODUCTIVE")
+    if not prompt.results:
+        return JudgeProgressResponse("EXHAUSTED")
+    if (
+        len(prompt.queries) > 1
+        and jaccard(tokenize(prompt.queries[-1]), tokenize(prompt.queries[-2])) > _STALE_THRESHOLD
+    ):
+        return JudgeProgressResponse("QUERY_STALE")
+    return JudgeProgressResponse("PRODUCTIVE")

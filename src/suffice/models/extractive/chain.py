@@ -9,21 +9,21 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from suffice.text.entities import content_stems, entities, names
-from suffice.text.sentences import units
-from suffice.text.tokens import words
+from suffice.text.entities import content_stems, extract_entities, extract_names
+from suffice.text.sentences import quotable_spans
+from suffice.text.tokens import tokenize
 from suffice.types import Note
 
-_LINKED = 0.5  # What a name in common with the chain is worth, in words of the question.
-_REPEATED = 0.25  # What a word of the question is worth that the chain holds already.
-_LONGEST = 400  # Characters; what is longer is a table, not a sentence.
-_NUMERIC = re.compile(
+_LINK_WEIGHT = 0.5  # What a name in common with the chain is worth, in words of the question.
+_REPEATED_WEIGHT = 0.25  # What a word of the question is worth that the chain holds already.
+_MAX_SENTENCE_CHARS = 400  # Characters; what is longer is a table, not a sentence.
+_NUMERIC_QUESTION = re.compile(
     r"\b(?:when|year|date|how (?:many|much|old|long|far|tall|high)|number|population)\b", re.IGNORECASE
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class ChainLink:
     """A sentence that leads on, the title it stands under, and the handles of its source."""
 
     sentence: str
@@ -31,55 +31,59 @@ class Link:
     handles: tuple[str, ...]
 
     @property
-    def told(self) -> str:
+    def text_with_title(self) -> str:
         """The sentence, after its title where that names something else: a chain must say what it is about."""
-        if not names(self.title) or content_stems(self.title) <= content_stems(self.sentence):
+        if not extract_names(self.title) or content_stems(self.title) <= content_stems(self.sentence):
             return self.sentence
         return f"{self.title}: {self.sentence}"
 
 
-def open_words(task: str, chain: Sequence[str]) -> list[str]:
+def find_open_words(task: str, chain: Sequence[str]) -> list[str]:
     """The question's words that carry meaning and that the chain does not hold, as the question writes them."""
     held = frozenset[str]().union(*(content_stems(link) for link in chain))
     return [word for word in re.findall(r"\w[\w'’-]*", task) if content_stems(word) and not content_stems(word) <= held]
 
 
-def covered(task: str, chain: Sequence[str]) -> bool:
-    return bool(chain) and not open_words(task, chain)
+def is_covered(task: str, chain: Sequence[str]) -> bool:
+    return bool(chain) and not find_open_words(task, chain)
 
 
-def next_link(task: str, notes: Sequence[Note], chain: Sequence[str]) -> Link | None:
+def find_next_link(task: str, notes: Sequence[Note], chain: Sequence[str]) -> ChainLink | None:
     """The sentence that leads on best; ``None`` when none does."""
     question = content_stems(task)
     held = frozenset[str]().union(*(content_stems(link) for link in chain))
-    known = {name.lower() for text in (task, *chain) for name in names(text)}
-    said = [" ".join(words(link)) for link in chain]
-    best: Link | None = None
+    known = {name.lower() for text in (task, *chain) for name in extract_names(text)}
+    said = [" ".join(tokenize(link)) for link in chain]
+    best: ChainLink | None = None
     best_score = 0.0
     for note in notes:
-        for start, end in units(note.text, note.kind):
+        for start, end in quotable_spans(note.text, note.kind):
             sentence = " ".join(note.text[start:end].split())
             own = content_stems(f"{note.title} {sentence}")
-            if len(sentence) > _LONGEST or len(own) < 2 or any(" ".join(words(sentence)) in link for link in said):
+            if (
+                len(sentence) > _MAX_SENTENCE_CHARS
+                or len(own) < 2
+                or any(" ".join(tokenize(sentence)) in link for link in said)
+            ):
                 continue
-            found = names(f"{note.title}. {sentence}")
+            found = extract_names(f"{note.title}. {sentence}")
             fresh = [name for name in found if name.lower() not in known]
             linked = len(fresh) < len(found)
             new = len(own & question - held)
             if not new and not (linked and fresh):
                 continue
-            score = new + _REPEATED * len(own & question & held) + _LINKED * linked
+            score = new + _REPEATED_WEIGHT * len(own & question & held) + _LINK_WEIGHT * linked
             if score > best_score:
-                best, best_score = Link(sentence, note.title, note.handles), score
+                best, best_score = ChainLink(sentence, note.title, note.handles), score
     return best
 
 
-def answer(task: str, sentences: Sequence[str]) -> str:
+def find_answer(task: str, sentences: Sequence[str]) -> str:
     """What looks like the answer in the last sentence that has it: a number or a name the question does not hold."""
-    numeric = bool(_NUMERIC.search(task))
+    numeric = bool(_NUMERIC_QUESTION.search(task))
     asked = content_stems(task)
     for sentence in reversed(sentences):
-        candidates = [entity for entity in entities(sentence) if not content_stems(entity) <= asked]
+        candidates = [entity for entity in extract_entities(sentence) if not content_stems(entity) <= asked]
         fitting = [entity for entity in candidates if entity[0].isdigit() == numeric]
         if fitting or candidates:
             return (fitting or candidates)[-1]

@@ -5,23 +5,27 @@ words that the lead lacks. That is seldom anything: on 39 of 40 MuSiQue question
 ``reflect`` asks, so without a language model the two cannot be told apart by recall.
 """
 
-from suffice.asks import Gap, GapResponse
-from suffice.models.extractive.reflect import covers
-from suffice.text.entities import content_stems, facets
+from suffice.asks import ProposeQuery, ProposeQueryResponse
+from suffice.models.extractive.reflect import covers_facet
+from suffice.text.entities import content_stems, extract_facets
 
 
-def gap(ask: Gap) -> GapResponse:
-    return GapResponse(_joined(ask.leads[0] if ask.leads else "", ask.part or _uncovered(ask)))
+def propose_query(prompt: ProposeQuery) -> ProposeQueryResponse:
+    return ProposeQueryResponse(
+        _append_missing_words(prompt.leads[0] if prompt.leads else "", prompt.part or _uncovered_facets(prompt))
+    )
 
 
-def _uncovered(ask: Gap) -> str:
+def _uncovered_facets(prompt: ProposeQuery) -> str:
     """The facets of the question that no note is about."""
-    parts = facets(ask.task)
+    parts = extract_facets(prompt.task)
     question = frozenset[str]().union(*(facet.stems for facet in parts))
-    return " ".join(facet.text for facet in parts if not any(covers(note, facet, question) for note in ask.known))
+    return " ".join(
+        facet.text for facet in parts if not any(covers_facet(note, facet, question) for note in prompt.known)
+    )
 
 
-def _joined(lead: str, part: str) -> str:
+def _append_missing_words(lead: str, part: str) -> str:
     known = content_stems(lead)
     missing = [word for word in part.split() if not content_stems(word) <= known] if lead else part.split()
     return " ".join([*lead.split(), *missing])

@@ -4,19 +4,19 @@ It cannot word a hypothesis nor tell what excludes what. A name and the question
 that stand are kept, one place is for a newcomer.
 """
 
-from suffice.asks import Hypotheses, Hypothesis, Hypothesize
-from suffice.text.entities import content_stems, names
+from suffice.asks import HypothesesResponse, Hypothesis, Hypothesize
+from suffice.text.entities import content_stems, extract_names
 
 
-def hypotheses(ask: Hypothesize) -> Hypotheses:
-    question = content_stems(ask.task)
+def propose_hypotheses(prompt: Hypothesize) -> HypothesesResponse:
+    question = content_stems(prompt.task)
     likeness: dict[str, int] = {}
-    for note in ask.notes:
+    for note in prompt.notes:
         shared = len(question & content_stems(f"{note.title} {note.text}"))
-        for name in dict.fromkeys(names(note.text)):
+        for name in dict.fromkeys(extract_names(note.text)):
             if shared and not content_stems(name) <= question:
                 likeness[name] = max(shared, likeness.get(name, 0))
-    standing = [note.text.partition(": ")[2] for note in ask.standing if not note.text.startswith("0%")]
+    standing = [note.text.partition(": ")[2] for note in prompt.standing if not note.text.startswith("0%")]
     ranked = sorted(likeness, key=lambda name: -likeness[name])  # Ties in the order found.
-    rivals = list(dict.fromkeys([*standing[: ask.most - 1], *ranked]))[: ask.most]
-    return Hypotheses(tuple(Hypothesis(name, f"{ask.task} {name}") for name in rivals))
+    rivals = list(dict.fromkeys([*standing[: prompt.most - 1], *ranked]))[: prompt.most]
+    return HypothesesResponse(tuple(Hypothesis(name, f"{prompt.task} {name}") for name in rivals))

@@ -5,64 +5,64 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from suffice.asks import (
-    Act,
-    Ask,
     Compress,
     Curate,
     Draft,
     DraftOutline,
     Extract,
-    Gap,
     Hypothesize,
-    Hypothetical,
-    Judge,
-    Label,
-    Novelty,
+    HypotheticalDocument,
+    IRCoTStep,
+    JudgeProgress,
+    LabelCluster,
+    MemGPTStep,
     Plan,
+    Prompt,
+    ProposeQuery,
+    RateNovelty,
+    ReActStep,
     Reflect,
     ShortAnswer,
-    Step,
-    Thought,
 )
 from suffice.errors import ModelError
 from suffice.leads import Embed
 from suffice.models.base import Reply
-from suffice.models.extractive.assess import judge, novelty
-from suffice.models.extractive.compress import compress
-from suffice.models.extractive.curate import curate
-from suffice.models.extractive.draft import draft
-from suffice.models.extractive.extract import extract
-from suffice.models.extractive.gap import gap
-from suffice.models.extractive.harness import act, short_answer, step, thought
-from suffice.models.extractive.hypotheses import hypotheses
-from suffice.models.extractive.outline import hypothetical, label, outline
-from suffice.models.extractive.plan import plan
+from suffice.models.extractive.assess import judge_progress, rate_novelty
+from suffice.models.extractive.compress import compress_facts
+from suffice.models.extractive.curate import curate_facts
+from suffice.models.extractive.draft import draft_answer
+from suffice.models.extractive.extract import extract_facts
+from suffice.models.extractive.gap import propose_query
+from suffice.models.extractive.harness import answer_briefly, choose_action, choose_tool_call, next_thought
+from suffice.models.extractive.hypotheses import propose_hypotheses
+from suffice.models.extractive.outline import draft_outline, echo_topic, label_cluster
+from suffice.models.extractive.plan import plan_queries
 from suffice.models.extractive.reflect import reflect
 from suffice.types import Usage
 
 A = TypeVar("A")
 
-_ANSWERS: dict[type, Callable[[Any], Any]] = {
-    Plan: plan,
+_HANDLERS: dict[type, Callable[[Any], Any]] = {
+    Plan: plan_queries,
     Reflect: reflect,
-    Novelty: novelty,
-    Judge: judge,
-    Extract: extract,
-    Curate: curate,
-    Compress: compress,
-    Thought: thought,
-    Act: act,
-    Step: step,
-    ShortAnswer: short_answer,
-    Gap: gap,
-    DraftOutline: outline,
-    Hypothetical: hypothetical,
-    Hypothesize: hypotheses,
-    Label: label,
+    RateNovelty: rate_novelty,
+    JudgeProgress: judge_progress,
+    Extract: extract_facts,
+    Curate: curate_facts,
+    Compress: compress_facts,
+    IRCoTStep: next_thought,
+    ReActStep: choose_action,
+    MemGPTStep: choose_tool_call,
+    ShortAnswer: answer_briefly,
+    ProposeQuery: propose_query,
+    DraftOutline: draft_outline,
+    HypotheticalDocument: echo_topic,
+    Hypothesize: propose_hypotheses,
+    LabelCluster: label_cluster,
 }
 
 
-class Extractive:
+class ExtractiveModel:
     """``embed`` makes its choice of sentences better; without it words alone decide."""
 
     name = "extractive"
@@ -71,11 +71,13 @@ class Extractive:
     def __init__(self, embed: Embed | None = None) -> None:
         self._embed = embed
 
-    async def __call__(self, ask: Ask[A]) -> Reply[A]:
-        if isinstance(ask, Draft):
-            answer: Any = await asyncio.to_thread(draft, ask, self._embed)
-        elif type(ask) in _ANSWERS:
-            answer = _ANSWERS[type(ask)](ask)
+    async def __call__(self, prompt: Prompt[A]) -> Reply[A]:
+        if isinstance(prompt, Draft):
+            answer: Any = await asyncio.to_thread(draft_answer, prompt, self._embed)
+        elif type(prompt) in _HANDLERS:
+            answer = _HANDLERS[type(prompt)](prompt)
         else:
-            raise ModelError(f"The extractive model cannot answer {ask.role!r}; choose a language model with --model")
+            raise ModelError(
+                f"The extractive model cannot answer {prompt.role!r}; choose a language model with --model"
+            )
         return Reply(answer, Usage(calls=1, usd=0.0))

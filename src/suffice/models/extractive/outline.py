@@ -6,21 +6,28 @@ answer: a topic stands for itself. A label is made of the words that all its pas
 
 from collections import Counter
 
-from suffice.asks import DraftOutline, Hypothetical, HypotheticalResponse, Label, LabelResponse, OutlineResponse
-from suffice.text.entities import bare, content_stems, facets
+from suffice.asks import (
+    DraftOutline,
+    HypotheticalDocument,
+    HypotheticalDocumentResponse,
+    LabelCluster,
+    LabelClusterResponse,
+    OutlineResponse,
+)
+from suffice.text.entities import content_stems, extract_facets, strip_parenthetical
 from suffice.text.tokens import content_words
 
-_LEAST = 4  # An outline has four or five topics (S5).
-_LABEL = 4  # Words of a label.
+_MIN_TOPICS = 4  # An outline has four or five topics (S5).
+_MAX_LABEL_WORDS = 4  # Words of a label.
 
 
-def outline(ask: DraftOutline) -> OutlineResponse:
+def draft_outline(prompt: DraftOutline) -> OutlineResponse:
     """Facets, then titles of passages about something else. A question of one word alone is its own topic."""
-    topics = [facet.text for facet in facets(ask.task, ask.most)]
+    topics = [facet.text for facet in extract_facets(prompt.task, prompt.most)]
     taken = content_stems(" ".join(topics))
-    for note in ask.notes:
-        title = bare(note.title)
-        if len(topics) >= min(_LEAST, ask.most):
+    for note in prompt.notes:
+        title = strip_parenthetical(note.title)
+        if len(topics) >= min(_MIN_TOPICS, prompt.most):
             break
         if not content_stems(title) <= taken:
             topics.append(title)
@@ -28,15 +35,15 @@ def outline(ask: DraftOutline) -> OutlineResponse:
     return OutlineResponse(tuple(topics))
 
 
-def hypothetical(ask: Hypothetical) -> HypotheticalResponse:
-    return HypotheticalResponse(ask.topic)
+def echo_topic(prompt: HypotheticalDocument) -> HypotheticalDocumentResponse:
+    return HypotheticalDocumentResponse(prompt.topic)
 
 
-def label(ask: Label) -> LabelResponse:
+def label_cluster(prompt: LabelCluster) -> LabelClusterResponse:
     """Two to four words that every passage has and neither the task nor a topic names, most frequent first."""
-    taken = content_stems(" ".join([ask.task, *ask.topics]))
-    own = [content_words(f"{note.title} {note.text}") for note in ask.notes]
+    taken = content_stems(" ".join([prompt.task, *prompt.topics]))
+    own = [content_words(f"{note.title} {note.text}") for note in prompt.notes]
     shared = set[str].intersection(*map(set, own)) if own else set[str]()
     counted = Counter(word for words in own for word in words if word in shared and not content_stems(word) <= taken)
-    telling = [word for word, _ in counted.most_common(_LABEL) if not word.isdigit()]
-    return LabelResponse(" ".join(telling) if len(telling) > 1 else "")
+    telling = [word for word, _ in counted.most_common(_MAX_LABEL_WORDS) if not word.isdigit()]
+    return LabelClusterResponse(" ".join(telling) if len(telling) > 1 else "")

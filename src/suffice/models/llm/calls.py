@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from suffice.errors import ModelError
-from suffice.models.llm.connect import connect
+from suffice.models.llm.connect import create_client
 from suffice.models.llm.endpoint import Endpoint
-from suffice.models.llm.limits import turn
+from suffice.models.llm.limits import rate_limit
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage, ModelResponse
@@ -21,42 +21,42 @@ if TYPE_CHECKING:
     from pydantic_ai.models import ModelRequestParameters
     from pydantic_ai.settings import ModelSettings
 
-ATTEMPTS = 3
-LONGEST_WAIT = 10.0  # min(2ⁿ + U(0, 1), 10) seconds, as for a search (S1).
-LONGEST_ASKED_WAIT = 60.0  # A server that asks for more patience than this has failed for now.
+MAX_ATTEMPTS = 3
+MAX_BACKOFF = 10.0  # min(2ⁿ + U(0, 1), 10) seconds, as for a search (S1).
+MAX_RETRY_AFTER = 60.0  # A server that asks for more patience than this has failed for now.
 
-Listener = Callable[[str], None]
-Report = Callable[["CallError", bool], None]
+TextListener = Callable[[str], None]
+FailureCallback = Callable[["CallError", bool], None]
 """An attempt failed, and whether it is tried again."""
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class Completion:
     """What came back: the text, why it ended, the tokens that the provider reported, and how likely they were if it said."""
 
     text: str
-    finish: str | None
+    finish_reason: str | None
     input_tokens: int
     output_tokens: int
     cached_tokens: int = 0
-    likely: Sequence[Mapping[str, Any]] = ()
-    thoughts: bool = False
+    logprobs: Sequence[Mapping[str, Any]] = ()
+    has_thoughts: bool = False
 
 
 # A client and its open connections belong to an event loop; all runs in it that use the same endpoint share them.
 _clients: "WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Endpoint, Client[Any]]]" = WeakKeyDictionary()
 
 
-class Line:
+class ProviderConnection:
     """The connection to an endpoint, made when the first call needs it."""
 
     def __init__(self, endpoint: Endpoint) -> None:
         self.endpoint = endpoint
 
-    async def client(self) -> "Client[Any]":
+    async def get_client(self) -> "Client[Any]":
         clients = _clients.setdefault(asyncio.get_running_loop(), {})
         if self.endpoint not in clients:
-            made = await asyncio.to_thread(connect, self.endpoint)
+            made = await asyncio.to_thread(create_client, self.endpoint)
             clients.setdefault(self.endpoint, made)
         return clients[self.endpoint]
 
@@ -66,73 +66,79 @@ class Line:
         settings: "ModelSettings",
         parameters: "ModelRequestParameters",
         *,
-        listener: Listener | None = None,
-        report: Report,
-    ) -> Words:
+        listener: TextListener | None = None,
+        on_failure: FailureCallback,
+    ) -> Completion:
         """The provider's words. ``listener`` hears them as they come, and an empty piece when it begins again. ``report``
         hears of every attempt that brought nothing, also of one that was cut off; an error of the last one is raised."""
         import stamina
         import stamina.instrumentation
 
         stamina.instrumentation.set_on_retry_hooks([])  # Its own hook would write to the terminal.
-        client = await self.client()
+        client = await self.get_client()
         waits = stamina.retry_context(
-            on=_wait, attempts=ATTEMPTS, timeout=None, wait_initial=2, wait_max=LONGEST_WAIT, wait_jitter=1
+            on=_retry_delay, attempts=MAX_ATTEMPTS, timeout=None, wait_initial=2, wait_max=MAX_BACKOFF, wait_jitter=1
         )
         async for attempt in waits:
             with attempt:
                 try:
-                    async with turn(self.endpoint):
-                        return await self._sent(_request(client, messages, settings, parameters, listener), report)
+                    async with rate_limit(self.endpoint):
+                        return await self._await_request(
+                            _send_request(client, messages, settings, parameters, listener), on_failure
+                        )
                 except Exception as error:  # Whatever a provider's library raises becomes an error of ours, only here.
-                    failed = self._error(error)
+                    failed = self._translate_error(error)
                     failed.attempt = attempt.num
-                    report(failed, attempt.num < ATTEMPTS and _wait(failed) is not False)
+                    on_failure(failed, attempt.num < MAX_ATTEMPTS and _retry_delay(failed) is not False)
                     raise failed from error
         raise AssertionError("the last attempt returns or raises")
 
-    async def _sent(self, request: Awaitable[Words], report: Report) -> Words:
+    async def _await_request(self, request: Awaitable[Completion], report: FailureCallback) -> Completion:
         """What is cut off while it is under way may be billed all the same."""
         try:
             return await request
         except asyncio.CancelledError:
-            report(CallError(f"{self.endpoint.name} was cut off before it answered", sent=True), False)
+            report(CallError(f"{self.endpoint.name} was cut off before it answered", was_sent=True), False)
             raise
 
-    def _error(self, error: Exception) -> "CallError":
+    def _translate_error(self, error: Exception) -> "CallError":
         """What a user should read, and whether trying again may help."""
         from pydantic_ai import exceptions as given
 
         where = f"{self.endpoint.name} at {self.endpoint.host}"
         wait = getattr(error, "retry_after", None)
         if isinstance(error, given.ModelRateLimitError):
-            if wait is not None and wait > LONGEST_ASKED_WAIT:
+            if wait is not None and wait > MAX_RETRY_AFTER:
                 return CallError(f"{where} refuses more calls for {wait:.0f} seconds (too many requests)")
-            return CallError(f"{where} refuses more calls for now (too many requests)", retryable=True, wait=wait)
+            return CallError(
+                f"{where} refuses more calls for now (too many requests)", retryable=True, retry_after=wait
+            )
         if isinstance(error, given.ModelTimeoutError | given.ModelRequestTimeout):
             return CallError(
-                f"{where} did not answer within {self.endpoint.seconds:g} seconds; SUFFICE_TIMEOUT sets them",
+                f"{where} did not answer within {self.endpoint.timeout_seconds:g} seconds; SUFFICE_TIMEOUT sets them",
                 retryable=True,
-                sent=True,
+                was_sent=True,
             )
         if isinstance(error, given.ModelConnectionError):
             return CallError(
-                f"{where} cannot be reached or hung up: {_short(error)}", retryable=True, sent=error.phase == "read"
+                f"{where} cannot be reached or hung up: {_error_text(error)}",
+                retryable=True,
+                was_sent=error.phase == "read",
             )
         if isinstance(error, given.ModelUnavailableError | given.ModelServerError):
-            return CallError(f"{where} has an error of its own: {_short(error)}", retryable=True, wait=wait)
+            return CallError(f"{where} has an error of its own: {_error_text(error)}", retryable=True, retry_after=wait)
         if isinstance(error, given.ModelAuthenticationError):
-            return CallError(f"{where} does not accept the API key: {_short(error)}")
+            return CallError(f"{where} does not accept the API key: {_error_text(error)}")
         if isinstance(error, given.ModelContextWindowExceededError):
             return CallError(f"The prompt is too long for {where}; SUFFICE_CONTEXT tells how many tokens it can read")
         if isinstance(error, given.ModelNotFoundError):
-            return CallError(f"{where} does not exist there: {_short(error)}")
+            return CallError(f"{where} does not exist there: {_error_text(error)}")
         if isinstance(error, given.ModelRequestRejectedError):
-            return CallError(f"{where} does not take the request: {_short(error)}", rejected=True)
+            return CallError(f"{where} does not take the request: {_error_text(error)}", is_rejected=True)
         undecoded = isinstance(error.__cause__, ValueError)
         if isinstance(error, given.ModelAPIError | given.UserError) and not undecoded:
-            return CallError(f"{where} failed: {_short(error)}")
-        return CallError(f"{where} sent something that is no answer: {_short(error)}", unreadable=True)
+            return CallError(f"{where} failed: {_error_text(error)}")
+        return CallError(f"{where} sent something that is no answer: {_error_text(error)}", is_unreadable=True)
 
 
 class CallError(ModelError):
@@ -144,34 +150,34 @@ class CallError(ModelError):
         message: str,
         *,
         retryable: bool = False,
-        wait: float | None = None,
-        rejected: bool = False,
-        unreadable: bool = False,
-        sent: bool = False,
+        retry_after: float | None = None,
+        is_rejected: bool = False,
+        is_unreadable: bool = False,
+        was_sent: bool = False,
     ) -> None:
         super().__init__(message, retryable=retryable)
-        self.wait = wait
-        self.rejected = rejected
-        self.unreadable = unreadable
-        self.sent = sent or unreadable
+        self.retry_after = retry_after
+        self.is_rejected = is_rejected
+        self.is_unreadable = is_unreadable
+        self.was_sent = was_sent or is_unreadable
 
 
-def _wait(error: Exception) -> bool | float:
+def _retry_delay(error: Exception) -> bool | float:
     """Whether to try again, or after how many seconds."""
     if not isinstance(error, CallError) or not error.retryable:
         return False
-    return True if error.wait is None else max(error.wait, 0.001)
+    return True if error.retry_after is None else max(error.retry_after, 0.001)
 
 
-async def _request(
+async def _send_request(
     client: "Client[Any]",
     messages: "list[ModelMessage]",
     settings: "ModelSettings",
     parameters: "ModelRequestParameters",
-    listener: Listener | None,
-) -> Words:
+    listener: TextListener | None,
+) -> Completion:
     if listener is None:
-        return _words(await client.request(messages, settings, parameters))
+        return _parse_completion(await client.request(messages, settings, parameters))
     from pydantic_ai.messages import PartDeltaEvent, PartStartEvent, TextPart, TextPartDelta
 
     listener("")
@@ -181,23 +187,23 @@ async def _request(
                 listener(event.part.content)
             elif isinstance(event, PartDeltaEvent) and isinstance(event.delta, TextPartDelta):
                 listener(event.delta.content_delta)
-        return _words(stream.get())
+        return _parse_completion(stream.get())
 
 
-def _words(response: "ModelResponse") -> Words:
+def _parse_completion(response: "ModelResponse") -> Completion:
     usage = response.usage
-    return Words(
+    return Completion(
         response.text or "",
         response.finish_reason,
         usage.input_tokens,
         usage.output_tokens,
         usage.cache_read_tokens,
-        likely=likely if isinstance(likely := (response.provider_details or {}).get("logprobs"), list) else (),
-        thoughts=any(part.part_kind == "thinking" for part in response.parts),
+        logprobs=likely if isinstance(likely := (response.provider_details or {}).get("logprobs"), list) else (),
+        has_thoughts=any(part.part_kind == "thinking" for part in response.parts),
     )
 
 
-def _short(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     """The server's own words, if it had any."""
     body = getattr(error, "body", None)
     own = body.get("message") if isinstance(body, dict) else body

@@ -4,18 +4,18 @@ import ipaddress
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-USUAL = {
+DEFAULT_URLS = {
     "openai": "https://api.openai.com/v1",
     "anthropic": "https://api.anthropic.com",
     "google": "https://generativelanguage.googleapis.com",
     "openrouter": "https://openrouter.ai/api/v1",
     "ollama": "http://127.0.0.1:11434/v1",
 }
-PROVIDERS = tuple(USUAL)
-CLOUD_SECONDS = 180.0  # A cloud model that has said nothing for this long will not.
-LOCAL_SECONDS = 1800.0  # A model on this machine is slow, not stuck: eight thousand tokens of prompt take minutes.
-CLOUD_CALLS = 8  # Calls at a time, unless set; a server on this machine shares its cores among all of them.
-LOCAL_CALLS = 2
+PROVIDERS = tuple(DEFAULT_URLS)
+CLOUD_TIMEOUT = 180.0  # A cloud model that has said nothing for this long will not.
+LOCAL_TIMEOUT = 1800.0  # A model on this machine is slow, not stuck: eight thousand tokens of prompt take minutes.
+CLOUD_CONCURRENCY = 8  # Calls at a time, unless set; a server on this machine shares its cores among all of them.
+LOCAL_CONCURRENCY = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Endpoint:
     per_minute: float | None = None
     think: bool = False
     """A thinking model may think (S4)."""
-    eyes: bool | None = None
+    supports_vision: bool | None = None
     """Whether it sees pictures; ``None``: it does not say."""
 
     @property
@@ -48,12 +48,12 @@ class Endpoint:
         return is_local(self.url)
 
     @property
-    def seconds(self) -> float:
-        return self.timeout or (LOCAL_SECONDS if self.local else CLOUD_SECONDS)
+    def timeout_seconds(self) -> float:
+        return self.timeout or (LOCAL_TIMEOUT if self.local else CLOUD_TIMEOUT)
 
     @property
-    def calls(self) -> int:
-        return self.concurrency or (LOCAL_CALLS if self.local else CLOUD_CALLS)
+    def max_concurrency(self) -> int:
+        return self.concurrency or (LOCAL_CONCURRENCY if self.local else CLOUD_CONCURRENCY)
 
 
 def is_local(url: str) -> bool:

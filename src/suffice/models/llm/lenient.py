@@ -8,161 +8,161 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-_SPACE = re.compile(r"(?:\s|//[^\n]*|/\*.*?\*/|#[^\n]*)*", re.DOTALL)
+_WHITESPACE = re.compile(r"(?:\s|//[^\n]*|/\*.*?\*/|#[^\n]*)*", re.DOTALL)
 _NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
 _WORD = re.compile(r"[A-Za-z_]\w*")
-_WORDS = {"true": True, "false": False, "null": None, "none": None}
+_LITERALS = {"true": True, "false": False, "null": None, "none": None}
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
-_DEEPEST = 50  # Levels. An answer has three or four; a text of a thousand brackets is no answer.
+_MAX_DEPTH = 50  # Levels. An answer has three or four; a text of a thousand brackets is no answer.
 
 
-class NotJson(ValueError):
+class InvalidJson(ValueError):
     """What stands here is no value, however kindly it is read."""
 
 
 @dataclass(frozen=True, slots=True)
-class Parsed:
+class ParsedJson:
     value: Any
     end: int
-    cut: bool
+    is_truncated: bool
 
 
-def parse(text: str, start: int = 0) -> Parsed:
+def parse_lenient_json(text: str, start: int = 0) -> ParsedJson:
     """The value that begins at ``start``. Raises ``NotJson``."""
-    reader = _Reader(text, start)
-    value = reader.value(0)
+    reader = _JsonReader(text, start)
+    value = reader.read_value(0)
     if value is _INCOMPLETE:
-        raise NotJson("it ends before anything is complete")
-    return Parsed(value, reader.at, reader.cut)
+        raise InvalidJson("it ends before anything is complete")
+    return ParsedJson(value, reader.position, reader.is_truncated)
 
 
 _INCOMPLETE = object()
 
 
-class _Reader:
+class _JsonReader:
     def __init__(self, text: str, at: int) -> None:
         self.text = text
-        self.at = at
-        self.cut = False
+        self.position = at
+        self.is_truncated = False
 
-    def value(self, depth: int) -> Any:
+    def read_value(self, depth: int) -> Any:
         """One value, or ``_INCOMPLETE`` where the text ends inside it and nothing of it can be kept."""
-        mark = self._next()
-        if depth > _DEEPEST:
-            raise NotJson("it is nested too deeply")
+        mark = self._peek()
+        if depth > _MAX_DEPTH:
+            raise InvalidJson("it is nested too deeply")
         if mark == "{":
-            return self._object(depth)
+            return self._read_object(depth)
         if mark == "[":
-            return self._list(depth)
+            return self._read_list(depth)
         if mark in "\"'":
-            return self._string(mark)
+            return self._read_string(mark)
         if mark == "":
-            return self._ended()
-        return self._bare()
+            return self._mark_truncated()
+        return self._read_literal()
 
-    def _object(self, depth: int) -> Any:
+    def _read_object(self, depth: int) -> Any:
         members: dict[str, Any] = {}
-        self.at += 1
+        self.position += 1
         while True:
-            mark = self._next()
+            mark = self._peek()
             if mark == "}":
-                self.at += 1
+                self.position += 1
                 return members
             if mark == ",":
-                self.at += 1
+                self.position += 1
                 continue
-            name = self._name(mark)
-            if name is not _INCOMPLETE and self._next() == ":":
-                self.at += 1
-                value = self.value(depth + 1)
+            name = self._read_name(mark)
+            if name is not _INCOMPLETE and self._peek() == ":":
+                self.position += 1
+                value = self.read_value(depth + 1)
                 if value is not _INCOMPLETE:
                     members[name] = value
-            elif not self.cut and self._next():
-                raise NotJson(f"a colon is missing after {name!r}")
-            if self.cut or not self._next():
-                self._ended()
+            elif not self.is_truncated and self._peek():
+                raise InvalidJson(f"a colon is missing after {name!r}")
+            if self.is_truncated or not self._peek():
+                self._mark_truncated()
                 # A fact without its source is none: below the top, an object is whole or it is not there.
                 return members if depth == 0 and members else _INCOMPLETE
 
-    def _list(self, depth: int) -> Any:
+    def _read_list(self, depth: int) -> Any:
         items: list[Any] = []
-        self.at += 1
+        self.position += 1
         while True:
-            mark = self._next()
+            mark = self._peek()
             if mark == "]":
-                self.at += 1
+                self.position += 1
                 return items
             if mark == ",":
-                self.at += 1
+                self.position += 1
                 continue
-            item = self.value(depth + 1)
+            item = self.read_value(depth + 1)
             if item is not _INCOMPLETE:
                 items.append(item)
-            if self.cut or not self._next():
-                self._ended()
+            if self.is_truncated or not self._peek():
+                self._mark_truncated()
                 return items
 
-    def _name(self, mark: str) -> Any:
+    def _read_name(self, mark: str) -> Any:
         if mark and mark in "\"'":
-            return self._string(mark)
-        word = _WORD.match(self.text, self.at)
+            return self._read_string(mark)
+        word = _WORD.match(self.text, self.position)
         if word is None:
             if not mark:
-                return self._ended()
-            raise NotJson(f"a name is missing before {self.text[self.at : self.at + 20]!r}")
-        self.at = word.end()
+                return self._mark_truncated()
+            raise InvalidJson(f"a name is missing before {self.text[self.position : self.position + 20]!r}")
+        self.position = word.end()
         return word.group()
 
-    def _string(self, quote: str) -> Any:
+    def _read_string(self, quote: str) -> Any:
         """A string; line breaks inside it are taken as meant."""
         pieces: list[str] = []
-        at = self.at + 1
+        at = self.position + 1
         while True:
-            stop = _until(self.text, at, quote)
+            stop = _find_string_end(self.text, at, quote)
             pieces.append(self.text[at:stop])
             if stop == len(self.text):
-                self.at = stop
-                return self._ended()
+                self.position = stop
+                return self._mark_truncated()
             if self.text[stop] == quote:
-                self.at = stop + 1
+                self.position = stop + 1
                 return "".join(pieces)
-            piece, at = _escaped(self.text, stop)
+            piece, at = _read_escape(self.text, stop)
             pieces.append(piece)
 
-    def _bare(self) -> Any:
-        number = _NUMBER.match(self.text, self.at)
+    def _read_literal(self) -> Any:
+        number = _NUMBER.match(self.text, self.position)
         if number is not None:
-            self.at = number.end()
-            if self.at == len(self.text):
-                return self._ended()  # More digits may have been meant.
+            self.position = number.end()
+            if self.position == len(self.text):
+                return self._mark_truncated()  # More digits may have been meant.
             digits = number.group()
             return float(digits) if re.search(r"[.eE]", digits) else int(digits)
-        word = _WORD.match(self.text, self.at)
-        if word is None or word.group().lower() not in _WORDS:
+        word = _WORD.match(self.text, self.position)
+        if word is None or word.group().lower() not in _LITERALS:
             if word is not None and word.end() == len(self.text):
-                self.at = word.end()
-                return self._ended()
-            raise NotJson(f"no value begins with {self.text[self.at : self.at + 20]!r}")
-        self.at = word.end()
-        return _WORDS[word.group().lower()]
+                self.position = word.end()
+                return self._mark_truncated()
+            raise InvalidJson(f"no value begins with {self.text[self.position : self.position + 20]!r}")
+        self.position = word.end()
+        return _LITERALS[word.group().lower()]
 
-    def _next(self) -> str:
-        space = _SPACE.match(self.text, self.at)
-        self.at = space.end() if space else self.at
-        return self.text[self.at : self.at + 1]
+    def _peek(self) -> str:
+        space = _WHITESPACE.match(self.text, self.position)
+        self.position = space.end() if space else self.position
+        return self.text[self.position : self.position + 1]
 
-    def _ended(self) -> Any:
-        self.cut = True
+    def _mark_truncated(self) -> Any:
+        self.is_truncated = True
         return _INCOMPLETE
 
 
-def _until(text: str, at: int, quote: str) -> int:
+def _find_string_end(text: str, at: int, quote: str) -> int:
     """Where the next quote or escape stands; the text's end if there is none."""
     ends = [found for mark in (quote, "\\") if (found := text.find(mark, at)) >= 0]
     return min(ends, default=len(text))
 
 
-def _escaped(text: str, at: int) -> tuple[str, int]:
+def _read_escape(text: str, at: int) -> tuple[str, int]:
     """What the escape at ``at`` means, and where the text goes on."""
     mark = text[at + 1 : at + 2]
     if mark == "u":

@@ -3,68 +3,77 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from suffice.asks.base import Ask
+from suffice.asks.base import Prompt
 from suffice.text.tokens import estimate_tokens
 from suffice.types import Image
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage, UserContent
 
-_AGAIN = {
+_RETRY_INSTRUCTIONS = {
     "json": "Answer again, with the JSON object alone: no other words, no code fence, every bracket closed.",
     "line": "Answer again, in one line and nothing else.",
     "text": "Answer again, with the text alone.",
 }
 
 
-_SHOWN = 4_000  # Characters of a bad answer that it is shown again; the rest would only cost.
-_REASON = 300  # Characters of what was wrong with it.
+_MAX_SHOWN_CHARS = 4_000  # Characters of a bad answer that it is shown again; the rest would only cost.
+_MAX_REASON_CHARS = 300  # Characters of what was wrong with it.
 
 
-def first(ask: Ask[Any], prompt: str) -> "list[ModelMessage]":
-    return [_user(ask, prompt)]
+def initial_messages(prompt: Prompt[Any], text: str) -> "list[ModelMessage]":
+    return [_user_message(prompt, text)]
 
 
-def second(ask: Ask[Any], prompt: str, bad: str, why: str, most: int | None) -> "list[ModelMessage]":
+def retry_messages(
+    prompt: Prompt[Any], text: str, bad_answer: str, reason: str, max_tokens: int | None
+) -> "list[ModelMessage]":
     """With as much of the bad answer as ``most`` tokens leave room for, which may be nothing of it."""
     from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart, UserPromptPart
 
-    why = why[:_REASON]
-    complaint = f"That answer cannot be used: {why}. {_AGAIN[ask.form]}"
-    room = _SHOWN if most is None else most - estimate_tokens(prompt) - estimate_tokens(complaint)
-    shown = _beginning(bad[:_SHOWN], room)
+    reason = reason[:_MAX_REASON_CHARS]
+    complaint = f"That answer cannot be used: {reason}. {_RETRY_INSTRUCTIONS[prompt.output_format]}"
+    room = _MAX_SHOWN_CHARS if max_tokens is None else max_tokens - estimate_tokens(text) - estimate_tokens(complaint)
+    shown = _truncate_to_tokens(bad_answer[:_MAX_SHOWN_CHARS], room)
     if not shown:  # Some servers refuse a turn without words.
-        return [_user(ask, f"{prompt}\n\nAn answer before this one cannot be used: {why}. {_AGAIN[ask.form]}")]
+        return [
+            _user_message(
+                prompt,
+                f"{text}\n\nAn answer before this one cannot be used: {reason}. {_RETRY_INSTRUCTIONS[prompt.output_format]}",
+            )
+        ]
     return [
-        _user(ask, prompt),
+        _user_message(prompt, text),
         ModelResponse(parts=[TextPart(shown)]),
         ModelRequest(parts=[UserPromptPart(complaint)]),
     ]
 
 
-def length(messages: "Sequence[ModelMessage]") -> int:
+def count_message_tokens(messages: "Sequence[ModelMessage]") -> int:
     """About how many tokens a conversation has. What pictures cost, every provider counts in its own way."""
-    return sum(estimate_tokens(text) for message in messages for part in message.parts for text in _texts(part))
+    return sum(estimate_tokens(text) for message in messages for part in message.parts for text in _part_texts(part))
 
 
-def _texts(part: Any) -> list[str]:
+def _part_texts(part: Any) -> list[str]:
     content = part.content
     return [content] if isinstance(content, str) else [item for item in content if isinstance(item, str)]
 
 
-def _beginning(text: str, tokens: int) -> str:
+def _truncate_to_tokens(text: str, tokens: int) -> str:
     """The beginning of a text that is no longer than so many tokens: none is longer than four characters."""
     text = text[: max(0, 4 * tokens)]
     return text if estimate_tokens(text) <= tokens else text[: max(0, tokens)]
 
 
-def _user(ask: Ask[Any], words: str) -> "ModelMessage":
+def _user_message(prompt: Prompt[Any], words: str) -> "ModelMessage":
     from pydantic_ai.messages import ModelRequest, UserPromptPart
 
-    return ModelRequest(parts=[UserPromptPart([words, *map(_shown, ask.images)] if ask.images else words)])
+    return ModelRequest(
+        parts=[UserPromptPart([words, *map(_image_content, prompt.images)] if prompt.images else words)]
+    )
 
 
-def _shown(image: Image) -> "UserContent":
+def _image_content(image: Image) -> "UserContent":
     """A file as its bytes; an address as itself, for the provider to fetch: nothing is fetched from here."""
     from pydantic_ai.messages import BinaryContent, ImageUrl
 

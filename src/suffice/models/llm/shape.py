@@ -5,34 +5,34 @@ from typing import Any
 
 import msgspec
 
-from suffice.asks.base import Ask
+from suffice.asks.base import Prompt
 
 
-def schema(ask: Ask[Any]) -> dict[str, Any]:
+def response_schema(prompt: Prompt[Any]) -> dict[str, Any]:
     """What the provider holds the model to; ``most`` bounds the list that the ask bounds."""
-    base = _schema(ask.answer)
-    if not ask.bounded:
+    base = _type_schema(prompt.response_type)
+    if not prompt.bounded_field:
         return base
     properties = base["properties"]
-    bounded = {**properties[ask.bounded], "maxItems": ask.most}  # type: ignore[attr-defined]
-    return {**base, "properties": {**properties, ask.bounded: bounded}}
+    bounded = {**properties[prompt.bounded_field], "maxItems": prompt.most}  # type: ignore[attr-defined]
+    return {**base, "properties": {**properties, prompt.bounded_field: bounded}}
 
 
 @cache
-def _schema(kind: type) -> dict[str, Any]:
+def _type_schema(kind: type) -> dict[str, Any]:
     [top], parts = msgspec.json.schema_components([kind], ref_template="{name}")
-    inlined: dict[str, Any] = _inlined(top, parts)
+    inlined: dict[str, Any] = _inline_refs(top, parts)
     return inlined
 
 
-def _inlined(piece: Any, parts: dict[str, Any]) -> Any:
+def _inline_refs(piece: Any, parts: dict[str, Any]) -> Any:
     if isinstance(piece, list):
-        return [_inlined(item, parts) for item in piece]
+        return [_inline_refs(item, parts) for item in piece]
     if not isinstance(piece, dict):
         return piece
     if "$ref" in piece:
-        return _inlined(parts[piece["$ref"]], parts)
-    kept = {name: _inlined(value, parts) for name, value in piece.items() if name not in ("title", "description")}
+        return _inline_refs(parts[piece["$ref"]], parts)
+    kept = {name: _inline_refs(value, parts) for name, value in piece.items() if name not in ("title", "description")}
     if "properties" in kept:
         kept["additionalProperties"] = False
     return kept

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from math import exp
 from typing import Any
 
-ALTERNATIVES = 20  # As many as OpenAI gives; other servers give as many as they are asked for.
+TOP_LOGPROBS = 20  # As many as OpenAI gives; other servers give as many as they are asked for.
 
 
-def shares(text: str, tokens: Sequence[Mapping[str, Any]], choices: Sequence[str]) -> dict[str, float]:
+def choice_probabilities(text: str, tokens: Sequence[Mapping[str, Any]], choices: Sequence[str]) -> dict[str, float]:
     """The share of each choice in what could have come first; empty when the provider gave nothing that tells.
 
     A token is often only the beginning of a word: it counts for the one choice that it begins.
@@ -19,22 +19,22 @@ def shares(text: str, tokens: Sequence[Mapping[str, Any]], choices: Sequence[str
     >>> {word: round(share, 2) for word, share in shares("NO", [{"token": " NO", "top_logprobs": top}], ("YES", "NO")).items()}
     {'YES': 0.09, 'NO': 0.91}
     """
-    first = next((token for token in tokens if _word(token)), None)
-    if first is None or not text.strip().upper().startswith(tuple(choices)) or not _begun(first, choices):
+    first = next((token for token in tokens if _token_text(token)), None)
+    if first is None or not text.strip().upper().startswith(tuple(choices)) or not _matching_choices(first, choices):
         return {}  # It said something else before, such as what it thought.
     found = dict.fromkeys(choices, 0.0)
     for other in first.get("top_logprobs") or ():
-        if len(begun := _begun(other, choices)) == 1:
+        if len(begun := _matching_choices(other, choices)) == 1:
             found[begun[0]] += exp(other["logprob"])
     total = sum(found.values())
     return {choice: share / total for choice, share in found.items()} if total else {}
 
 
-def _begun(token: Mapping[str, Any], choices: Sequence[str]) -> list[str]:
+def _matching_choices(token: Mapping[str, Any], choices: Sequence[str]) -> list[str]:
     """The choices that the token is a beginning of."""
-    word = _word(token)
+    word = _token_text(token)
     return [choice for choice in choices if word and choice.startswith(word)]
 
 
-def _word(token: Mapping[str, Any]) -> str:
+def _token_text(token: Mapping[str, Any]) -> str:
     return str(token.get("token") or "").strip().upper()

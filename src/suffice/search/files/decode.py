@@ -8,9 +8,9 @@ import codecs
 import re
 from pathlib import Path
 
-from suffice.search.files.piece import MAX_BYTES, Unreadable
+from suffice.search.files.piece import MAX_BYTES, UnreadableFile
 
-_SAMPLE = 64 * 1024
+_SAMPLE_SIZE = 64 * 1024
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, whose mark is the beginning of this one
@@ -19,49 +19,49 @@ _BOMS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 # HTML's charset=, XML's encoding=, and Python's and Emacs' coding:
-_DECLARED = re.compile(rb"(?:charset|encoding|coding)\s*[=:]\s*[\"']?([A-Za-z0-9_.:-]+)")
+_DECLARED_ENCODING = re.compile(rb"(?:charset|encoding|coding)\s*[=:]\s*[\"']?([A-Za-z0-9_.:-]+)")
 # Encodings whose bytes pass for ASCII or for a binary file: only somebody's word can tell them.
-_NOT_LIKE_ASCII = re.compile(r"utf-?(?:16|32)|iso-2022|hz\b|hz-gb", re.IGNORECASE)
-_CONTROL = re.compile(r"[\x00-\x06\x0e-\x1a\x7f]")
-_BAD = "\ufffd"
+_NON_ASCII_COMPATIBLE = re.compile(r"utf-?(?:16|32)|iso-2022|hz\b|hz-gb", re.IGNORECASE)
+_CONTROL_CHARS = re.compile(r"[\x00-\x06\x0e-\x1a\x7f]")
+_REPLACEMENT_CHAR = "\ufffd"
 
 
-def load(path: Path) -> bytes:
+def load_bytes(path: Path) -> bytes:
     """The file's bytes; the size is bounded while reading, because a pipe does not tell it before."""
     try:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
     except OSError as error:
-        raise unopenable(path, error) from error
+        raise make_open_error(path, error) from error
     if len(data) > MAX_BYTES:
-        raise Unreadable(f"{path} is larger than {MAX_BYTES // 1024 // 1024} MB; split it into smaller files.")
+        raise UnreadableFile(f"{path} is larger than {MAX_BYTES // 1024 // 1024} MB; split it into smaller files.")
     if not data.strip():
-        raise Unreadable(f"{path} is empty; give a file that holds text.")
+        raise UnreadableFile(f"{path} is empty; give a file that holds text.")
     return data
 
 
-def unopenable(path: Path, error: OSError) -> Unreadable:
+def make_open_error(path: Path, error: OSError) -> UnreadableFile:
     if isinstance(error, PermissionError):
-        return Unreadable(f"{path} may not be read; give yourself permission to read it.")
-    return Unreadable(f"{path} cannot be opened ({error.strerror or error}); check the path.")
+        return UnreadableFile(f"{path} may not be read; give yourself permission to read it.")
+    return UnreadableFile(f"{path} cannot be opened ({error.strerror or error}); check the path.")
 
 
-def decode(data: bytes, name: str, said: str = "") -> str:
+def decode(data: bytes, name: str, declared: str = "") -> str:
     """The text of the bytes, line ends untouched. ``said`` is the encoding that a server names; it is often wrong."""
     for mark, encoding in _BOMS:
         if data.startswith(mark):
-            return data.decode(encoding, errors="replace").replace("\x00", _BAD)
-    if _NOT_LIKE_ASCII.match(said) and (text := _in(data, said)) is not None:
+            return data.decode(encoding, errors="replace").replace("\x00", _REPLACEMENT_CHAR)
+    if _NON_ASCII_COMPATIBLE.match(declared) and (text := _try_decode(data, declared)) is not None:
         return text
     if b"\x00" in data:
-        raise _binary(name)
+        raise _make_binary_error(name)
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
-        return _legacy(data, name, said)
+        return _decode_legacy(data, name, declared)
 
 
-def _in(data: bytes, encoding: str) -> str | None:
+def _try_decode(data: bytes, encoding: str) -> str | None:
     """The text, if that is its encoding: a wrong declaration is no declaration."""
     try:
         return data.decode(codecs.lookup(encoding).name)
@@ -69,30 +69,30 @@ def _in(data: bytes, encoding: str) -> str | None:
         return None
 
 
-def _legacy(data: bytes, name: str, said: str) -> str:
-    declared = _DECLARED.search(data[:1024])
+def _decode_legacy(data: bytes, name: str, said: str) -> str:
+    declared = _DECLARED_ENCODING.search(data[:1024])
     for encoding in (said, declared.group(1).decode("ascii") if declared is not None else ""):
-        if encoding and (decoded := _in(data, encoding)) is not None:
+        if encoding and (decoded := _try_decode(data, encoding)) is not None:
             return decoded
     text = data.decode("utf-8", errors="replace")
-    bad = text.count(_BAD)
-    if len(_CONTROL.findall(text[:_SAMPLE])) > len(text[:_SAMPLE]) / 20:
-        raise _binary(name)
+    bad = text.count(_REPLACEMENT_CHAR)
+    if len(_CONTROL_CHARS.findall(text[:_SAMPLE_SIZE])) > len(text[:_SAMPLE_SIZE]) / 20:
+        raise _make_binary_error(name)
     # Damaged UTF-8 still has more whole characters beyond ASCII than broken ones; an 8-bit encoding has next to none.
     whole = sum(character > "\x7f" for character in text) - bad
     if whole > bad:
         return text
-    return _guessed(data)
+    return _decode_guessed(data)
 
 
-def _guessed(data: bytes) -> str:
+def _decode_guessed(data: bytes) -> str:
     from charset_normalizer import from_bytes
 
-    best = from_bytes(data[:_SAMPLE], cp_exclusion=["utf_7"]).best()
+    best = from_bytes(data[:_SAMPLE_SIZE], cp_exclusion=["utf_7"]).best()
     # Short samples fit dozens of code pages alike; Western Europe's is by far the likeliest among them.
     encoding = best.encoding if best is not None and len(data) >= 256 else "cp1252"
     return data.decode(encoding, errors="replace")
 
 
-def _binary(name: str) -> Unreadable:
-    return Unreadable(f"{name} is a binary file, not text; convert it to text or PDF first.")
+def _make_binary_error(name: str) -> UnreadableFile:
+    return UnreadableFile(f"{name} is a binary file, not text; convert it to text or PDF first.")

@@ -12,13 +12,13 @@ from io import BytesIO
 from pathlib import Path
 from xml.etree import ElementTree
 
-from suffice.search.files.piece import MAX_BYTES, Piece, Unreadable, one_line, path_title
-from suffice.text.chunks import LIMIT, TARGET, slices
+from suffice.search.files.piece import MAX_BYTES, DocumentChunk, UnreadableFile, collapse_whitespace, join_headings
+from suffice.text.chunks import MAX_CHARS, TARGET_CHARS, split_text
 
-_W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
-_FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
+_WORD_NS = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_FALLBACK_TAG = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 # RuntimeError: encrypted; NotImplementedError: an unknown compression; KeyError: the part is missing
-_BROKEN = (
+_PARSE_ERRORS = (
     zipfile.BadZipFile,
     zlib.error,
     EOFError,
@@ -27,7 +27,7 @@ _BROKEN = (
     NotImplementedError,
     RuntimeError,
 )
-_LEVEL = re.compile(r"heading\s*(\d)", re.IGNORECASE)
+_HEADING_STYLE = re.compile(r"heading\s*(\d)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,86 +36,91 @@ class _Paragraph:
     level: int | None  # of a heading
 
 
-def pieces(data: bytes, path: Path) -> list[Piece]:
+def parse(data: bytes, path: Path) -> list[DocumentChunk]:
     try:
         with zipfile.ZipFile(BytesIO(data)) as archive:
-            levels = _heading_levels(archive, path)
-            body = _part(archive, "word/document.xml", path).find(f"{_W}body")
-    except _BROKEN as error:
-        raise Unreadable(f"{path} is not a valid Word document ({error}); save it again as .docx.") from error
-    paragraphs = [] if body is None else [p for p in _paragraphs(body, levels) if p.text.strip()]
+            levels = _read_heading_levels(archive, path)
+            body = _read_part(archive, "word/document.xml", path).find(f"{_WORD_NS}body")
+    except _PARSE_ERRORS as error:
+        raise UnreadableFile(f"{path} is not a valid Word document ({error}); save it again as .docx.") from error
+    paragraphs = [] if body is None else [p for p in _iter_paragraphs(body, levels) if p.text.strip()]
     if not paragraphs:
-        raise Unreadable(f"{path} holds no text; give a document that does.")
-    return list(_packed(paragraphs, path.name))
+        raise UnreadableFile(f"{path} holds no text; give a document that does.")
+    return list(_pack_paragraphs(paragraphs, path.name))
 
 
-def _part(archive: zipfile.ZipFile, name: str, path: Path) -> ElementTree.Element:
+def _read_part(archive: zipfile.ZipFile, name: str, path: Path) -> ElementTree.Element:
     """One XML part; ``zipfile`` never yields more than the size it declares, so the check bounds a bomb."""
     if archive.getinfo(name).file_size > MAX_BYTES:
-        raise Unreadable(f"{path} unpacks to more than {MAX_BYTES // 1024 // 1024} MB; split it into smaller files.")
+        raise UnreadableFile(
+            f"{path} unpacks to more than {MAX_BYTES // 1024 // 1024} MB; split it into smaller files."
+        )
     data = archive.read(name)
     if b"<!DOCTYPE" in data[:1024]:
         raise ElementTree.ParseError("it declares a document type, which Word never writes")
     return ElementTree.fromstring(data)
 
 
-def _heading_levels(archive: zipfile.ZipFile, path: Path) -> dict[str, int]:
+def _read_heading_levels(archive: zipfile.ZipFile, path: Path) -> dict[str, int]:
     """Style id to heading level. Ids are translated with Word's language, names are not."""
     if "word/styles.xml" not in archive.namelist():
         return {}
     levels = {}
-    for style in _part(archive, "word/styles.xml", path).iter(f"{_W}style"):
-        name = style.find(f"{_W}name")
-        title = "" if name is None else name.get(f"{_W}val", "")
-        if match := _LEVEL.fullmatch(title):
-            levels[style.get(f"{_W}styleId", "")] = int(match.group(1))
+    for style in _read_part(archive, "word/styles.xml", path).iter(f"{_WORD_NS}style"):
+        name = style.find(f"{_WORD_NS}name")
+        title = "" if name is None else name.get(f"{_WORD_NS}val", "")
+        if match := _HEADING_STYLE.fullmatch(title):
+            levels[style.get(f"{_WORD_NS}styleId", "")] = int(match.group(1))
         elif title.lower() == "title":
-            levels[style.get(f"{_W}styleId", "")] = 0
+            levels[style.get(f"{_WORD_NS}styleId", "")] = 0
     return levels
 
 
-def _paragraphs(parent: ElementTree.Element, levels: dict[str, int]) -> Iterator[_Paragraph]:
+def _iter_paragraphs(parent: ElementTree.Element, levels: dict[str, int]) -> Iterator[_Paragraph]:
     for child in parent:
-        if child.tag == f"{_W}p":
-            yield _Paragraph(_text(child), _level(child, levels))
-        elif child.tag == f"{_W}tbl":
-            for row in child.findall(f"{_W}tr"):
-                cells = [" ".join(_text(p) for p in cell.iter(f"{_W}p")).strip() for cell in row.findall(f"{_W}tc")]
+        if child.tag == f"{_WORD_NS}p":
+            yield _Paragraph(_extract_text(child), _get_heading_level(child, levels))
+        elif child.tag == f"{_WORD_NS}tbl":
+            for row in child.findall(f"{_WORD_NS}tr"):
+                cells = [
+                    " ".join(_extract_text(p) for p in cell.iter(f"{_WORD_NS}p")).strip()
+                    for cell in row.findall(f"{_WORD_NS}tc")
+                ]
                 yield _Paragraph(" | ".join(cells) if any(cells) else "", None)
         else:
-            yield from _paragraphs(child, levels)
+            yield from _iter_paragraphs(child, levels)
 
 
-def _level(paragraph: ElementTree.Element, levels: dict[str, int]) -> int | None:
-    style = paragraph.find(f"{_W}pPr/{_W}pStyle")
+def _get_heading_level(paragraph: ElementTree.Element, levels: dict[str, int]) -> int | None:
+    style = paragraph.find(f"{_WORD_NS}pPr/{_WORD_NS}pStyle")
     if style is None:
         return None
-    name = style.get(f"{_W}val", "")
-    match = _LEVEL.fullmatch(name)
+    name = style.get(f"{_WORD_NS}val", "")
+    match = _HEADING_STYLE.fullmatch(name)
     return levels.get(name, int(match.group(1)) if match else 0 if name == "Title" else None)
 
 
-def _text(node: ElementTree.Element) -> str:
-    if node.tag == f"{_W}t":
+def _extract_text(node: ElementTree.Element) -> str:
+    if node.tag == f"{_WORD_NS}t":
         return node.text or ""
-    if node.tag == f"{_W}tab":
+    if node.tag == f"{_WORD_NS}tab":
         return "\t"
-    if node.tag in (f"{_W}br", f"{_W}cr"):
+    if node.tag in (f"{_WORD_NS}br", f"{_WORD_NS}cr"):
         return "\n"
     # A text box is stored twice, the second time for old versions of Word; pPr holds tab stops, which are no text.
-    return "".join(_text(child) for child in node if child.tag not in (_FALLBACK, f"{_W}pPr"))
+    return "".join(_extract_text(child) for child in node if child.tag not in (_FALLBACK_TAG, f"{_WORD_NS}pPr"))
 
 
-def _packed(paragraphs: list[_Paragraph], name: str) -> Iterator[Piece]:
+def _pack_paragraphs(paragraphs: list[_Paragraph], name: str) -> Iterator[DocumentChunk]:
     path: list[tuple[int, str]] = []
     texts: list[str] = []
     first, body = 1, False
     for number, paragraph in enumerate(paragraphs, start=1):
         size = sum(len(text) + 1 for text in texts)
-        full = size + len(paragraph.text) > (TARGET if size >= TARGET // 2 else LIMIT)
+        full = size + len(paragraph.text) > (TARGET_CHARS if size >= TARGET_CHARS // 2 else MAX_CHARS)
         # A heading parts what has a body; a heading that follows a heading stays with it.
         if texts and ((paragraph.level is not None and body) or full):
-            yield from _pieces(texts, path, name, first)
+            yield from _make_chunks(texts, path, name, first)
             texts, body = [], False
         if not texts:
             first = number
@@ -127,10 +132,10 @@ def _packed(paragraphs: list[_Paragraph], name: str) -> Iterator[Piece]:
                 (paragraph.level, paragraph.text),
             ]
         texts.append(paragraph.text)
-    yield from _pieces(texts, path, name, first)
+    yield from _make_chunks(texts, path, name, first)
 
 
-def _pieces(texts: list[str], path: list[tuple[int, str]], name: str, first: int) -> Iterator[Piece]:
-    title = one_line(path_title([text for _, text in path], name))
-    for part in slices("\n".join(texts)):
-        yield Piece(part, title, "docx", record=f"para-{first}")
+def _make_chunks(texts: list[str], path: list[tuple[int, str]], name: str, first: int) -> Iterator[DocumentChunk]:
+    title = collapse_whitespace(join_headings([text for _, text in path], name))
+    for part in split_text("\n".join(texts)):
+        yield DocumentChunk(part, title, "docx", record=f"para-{first}")

@@ -6,28 +6,30 @@ This module looks at names only; ``read`` looks inside when the name says nothin
 from pathlib import PurePath
 from typing import Literal
 
-Family = Literal["plain", "code", "html", "pdf", "docx", "table", "notebook", "json", "records", "binary", "foreign"]
+FileFormat = Literal[
+    "plain", "code", "html", "pdf", "docx", "table", "notebook", "json", "records", "binary", "foreign"
+]
 
 
-def _suffixes(names: str) -> frozenset[str]:
+def _parse_suffixes(names: str) -> frozenset[str]:
     return frozenset("." + name for name in names.split())
 
 
-MARKDOWN = _suffixes("md markdown mdx mkd qmd rmd")
-PYTHON = _suffixes("py pyi pyw")
-CODE = PYTHON | _suffixes(
+MARKDOWN = _parse_suffixes("md markdown mdx mkd qmd rmd")
+PYTHON = _parse_suffixes("py pyi pyw")
+CODE = PYTHON | _parse_suffixes(
     """js mjs cjs jsx ts mts cts tsx java c h cc cpp cxx hh hpp hxx m mm go rs rb php cs swift kt kts scala groovy sh
     bash zsh fish ps1 sql lua r jl pl pm hs ml mli ex exs erl clj cljs el lisp dart zig nim v sv vhd f90 f95 pas d vue
     svelte proto graphql tf cu css scss less"""
 )
-BINARY = _suffixes(
+BINARY = _parse_suffixes(
     """png jpg jpeg gif bmp tif tiff webp ico icns heic avif psd ai eps raw svgz mp3 wav flac ogg m4a aac mp4 m4v mkv
     mov avi webm wmv zip gz bz2 xz zst 7z rar tar tgz tbz2 txz jar war whl egg apk ipa deb rpm dmg iso img so dylib dll
     a o obj lib exe bin class pyc pyo pyd wasm node ttf otf woff woff2 eot db sqlite sqlite3 mdb parquet arrow feather
     orc avro npy npz pkl pickle joblib pt pth onnx safetensors gguf h5 hdf5 mat rds rdata tflite pb swp ds_store
     keystore p12 pfx der mo gmo"""
 )
-FOREIGN = {
+UNSUPPORTED = {
     ".doc": "save it as .docx or PDF",
     ".rtf": "save it as .docx or PDF",
     ".odt": "save it as .docx or PDF",
@@ -43,14 +45,14 @@ FOREIGN = {
     ".mobi": "convert it to HTML or PDF",
 }
 
-_FAMILIES: dict[str, Family] = {
-    **dict.fromkeys(MARKDOWN | _suffixes("txt text rst log"), "plain"),
+_FORMATS: dict[str, FileFormat] = {
+    **dict.fromkeys(MARKDOWN | _parse_suffixes("txt text rst log"), "plain"),
     **dict.fromkeys(CODE, "code"),
-    **dict.fromkeys(_suffixes("html htm xhtml"), "html"),
-    **dict.fromkeys(_suffixes("csv tsv"), "table"),
-    **dict.fromkeys(_suffixes("jsonl ndjson"), "records"),
+    **dict.fromkeys(_parse_suffixes("html htm xhtml"), "html"),
+    **dict.fromkeys(_parse_suffixes("csv tsv"), "table"),
+    **dict.fromkeys(_parse_suffixes("jsonl ndjson"), "records"),
     **dict.fromkeys(BINARY, "binary"),
-    **dict.fromkeys(FOREIGN, "foreign"),
+    **dict.fromkeys(UNSUPPORTED, "foreign"),
     ".pdf": "pdf",
     ".docx": "docx",
     ".ipynb": "notebook",
@@ -58,13 +60,13 @@ _FAMILIES: dict[str, Family] = {
 }
 
 
-def suffix_of(name: str) -> str:
+def get_suffix(name: str) -> str:
     return PurePath(name).suffix.lower()
 
 
-def family_of(name: str) -> Family | None:
+def guess_format(name: str) -> FileFormat | None:
     """The family that the name's suffix stands for; ``None`` if it stands for nothing known."""
     lowered = name.lower()
     if lowered.endswith((".jsonl.gz", ".ndjson.gz")):
         return "records"
-    return _FAMILIES.get(suffix_of(lowered))
+    return _FORMATS.get(get_suffix(lowered))

@@ -9,25 +9,25 @@ from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from pathlib import PurePath
 
-from suffice.search.files.piece import Piece, Unreadable, one_line, path_title
-from suffice.text.chunks import LIMIT, SMALL, TARGET, lines_of, slices
+from suffice.search.files.piece import DocumentChunk, UnreadableFile, collapse_whitespace, join_headings
+from suffice.text.chunks import MAX_CHARS, MIN_CHARS, TARGET_CHARS, split_lines, split_text
 
 
-def _set(names: str) -> frozenset[str]:
+def _parse_names(names: str) -> frozenset[str]:
     return frozenset(names.split())
 
 
-_DROPPED = _set("script style noscript template svg")
-_BOILERPLATE = _set("nav footer aside")
-_HEADINGS = {f"h{level}": level for level in range(1, 7)}
-_BLOCKS = _set(
+_DROPPED_TAGS = _parse_names("script style noscript template svg")
+_BOILERPLATE_TAGS = _parse_names("nav footer aside")
+_HEADING_LEVELS = {f"h{level}": level for level in range(1, 7)}
+_BLOCK_TAGS = _parse_names(
     """address article blockquote body caption center dd details dialog div dl dt fieldset figcaption figure form header
     hgroup hr html li main menu ol option p pre search section summary table tbody tfoot thead tr ul"""
-) | frozenset(_HEADINGS)
+) | frozenset(_HEADING_LEVELS)
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class HtmlBlock:
     """A paragraph's text, the source lines it spans, and its level if it is a heading."""
 
     text: str
@@ -36,39 +36,39 @@ class Block:
     level: int | None = None
 
 
-def pieces(text: str, name: str) -> list[Piece]:
-    source = "\n".join(lines_of(text))
+def parse(text: str, name: str) -> list[DocumentChunk]:
+    source = "\n".join(split_lines(text))
     # A page may be nothing but a <nav> that was never closed: then everything counts.
-    extracted = extract(source, _DROPPED | _BOILERPLATE)
+    extracted = extract_blocks(source, _DROPPED_TAGS | _BOILERPLATE_TAGS)
     if not extracted.blocks:
-        extracted = extract(source, _DROPPED)
+        extracted = extract_blocks(source, _DROPPED_TAGS)
     if not extracted.blocks:
-        raise Unreadable(f"{name} holds no text outside of scripts and markup; save the rendered page instead.")
-    return _packed(extracted.blocks, one_line(extracted.title) or PurePath(name).name)
+        raise UnreadableFile(f"{name} holds no text outside of scripts and markup; save the rendered page instead.")
+    return _pack_blocks(extracted.blocks, collapse_whitespace(extracted.title) or PurePath(name).name)
 
 
-def extract(source: str, dropped: frozenset[str]) -> "Extractor":
+def extract_blocks(source: str, dropped: frozenset[str]) -> "HtmlExtractor":
     try:
-        return _fed(source, dropped)
+        return _run_extractor(source, dropped)
     except AssertionError:
         # html.parser asserts that "<![" opens a section it knows. Escaped it is text, and no line moves.
-        return _fed(source.replace("<![", "&lt;!["), dropped)
+        return _run_extractor(source.replace("<![", "&lt;!["), dropped)
 
 
-def _fed(source: str, dropped: frozenset[str]) -> "Extractor":
-    parser = Extractor(dropped)
+def _run_extractor(source: str, dropped: frozenset[str]) -> "HtmlExtractor":
+    parser = HtmlExtractor(dropped)
     parser.feed(source)
     parser.close()
     parser.flush()
     return parser
 
 
-class Extractor(HTMLParser):
+class HtmlExtractor(HTMLParser):
     def __init__(self, dropped: frozenset[str]) -> None:
         super().__init__(convert_charrefs=True)
         self.dropped = dropped
         self.title = ""
-        self.blocks: list[Block] = []
+        self.blocks: list[HtmlBlock] = []
         self._buffer: list[str] = []
         self._size = 0
         self._first = self._last = 0
@@ -89,9 +89,9 @@ class Extractor(HTMLParser):
             self._buffer.append("\n")
         elif tag in ("td", "th"):
             self._add(" | " if self._size else "")
-        elif tag in _BLOCKS:
-            self._break(tag)
-            self._level = _HEADINGS.get(tag)
+        elif tag in _BLOCK_TAGS:
+            self._end_block(tag)
+            self._level = _HEADING_LEVELS.get(tag)
             self._in_row = tag == "tr" or (self._in_row and tag != "table")
             self._in_pre = self._in_pre or tag == "pre"
 
@@ -106,8 +106,8 @@ class Extractor(HTMLParser):
                 self._skipping = ""
         elif tag == "title":
             self._in_title = False
-        elif tag in _BLOCKS:
-            self._break(tag)
+        elif tag in _BLOCK_TAGS:
+            self._end_block(tag)
             self._level = None
             self._in_row = self._in_row and tag not in ("tr", "table")
             self._in_pre = self._in_pre and tag != "pre"
@@ -124,13 +124,13 @@ class Extractor(HTMLParser):
             lead = len(data) - len(data.lstrip())
             self._first = self._first or line + data.count("\n", 0, lead)
             self._last = line + data.rstrip().count("\n")
-        self._buffer.append(data if self._in_pre else _collapsed(data))
+        self._buffer.append(data if self._in_pre else _collapse_whitespace(data))
         self._size += len(data.strip())
 
-    def _break(self, tag: str) -> None:
+    def _end_block(self, tag: str) -> None:
         """A block's border. Inside a table row it is only a space, so that the row stays one line; a row that outgrows
         a piece is a layout table and breaks like anything else."""
-        if self._in_row and tag not in ("tr", "table") and tag not in _HEADINGS and self._size < LIMIT:
+        if self._in_row and tag not in ("tr", "table") and tag not in _HEADING_LEVELS and self._size < MAX_CHARS:
             self._buffer.append(" ")
         else:
             self.flush()
@@ -141,12 +141,12 @@ class Extractor(HTMLParser):
             text.strip("\n") if self._in_pre else "\n".join(" ".join(line.split()) for line in text.split("\n")).strip()
         )
         if text.strip(" |\n\t"):
-            self.blocks.append(Block(text, self._first, self._last, self._level))
+            self.blocks.append(HtmlBlock(text, self._first, self._last, self._level))
         self._buffer.clear()
         self._size = self._first = self._last = 0
 
 
-def _collapsed(data: str) -> str:
+def _collapse_whitespace(data: str) -> str:
     words = " ".join(data.split())
     if not words:
         return " " if data else ""
@@ -154,43 +154,43 @@ def _collapsed(data: str) -> str:
 
 
 @dataclass(slots=True)
-class _Group:
+class _BlockGroup:
     """Blocks that become one piece, or several if one block is long."""
 
     path: list[str]
-    blocks: list[Block] = field(default_factory=list)
+    blocks: list[HtmlBlock] = field(default_factory=list)
 
     def size(self) -> int:
         return sum(len(block.text) + 1 for block in self.blocks)
 
-    def pieces(self, page: str) -> list[Piece]:
+    def make_chunks(self, page: str) -> list[DocumentChunk]:
         lines = (min(block.first for block in self.blocks), max(block.last for block in self.blocks))
         headings = self.path if self.path[:1] == [page] else [page, *self.path]
-        title = one_line(path_title(headings, page))
+        title = collapse_whitespace(join_headings(headings, page))
         text = "\n".join(block.text for block in self.blocks)
-        return [Piece(part, title, "html", lines=lines, exact=False) for part in slices(text)]
+        return [DocumentChunk(part, title, "html", lines=lines, exact=False) for part in split_text(text)]
 
 
-def _packed(blocks: Sequence[Block], page: str) -> list[Piece]:
+def _pack_blocks(blocks: Sequence[HtmlBlock], page: str) -> list[DocumentChunk]:
     path: list[tuple[int, str]] = []
-    groups: list[_Group] = []
+    groups: list[_BlockGroup] = []
     for block in blocks:
         last = groups[-1] if groups else None
         if block.level is not None:
             level = block.level
-            path = [*[(above, text) for above, text in path if above < level], (level, one_line(block.text))]
+            path = [*[(above, text) for above, text in path if above < level], (level, collapse_whitespace(block.text))]
         names = [text for _, text in path]
-        if last is not None and _joins(last, block):
+        if last is not None and _fits_group(last, block):
             if all(known.level is not None for known in last.blocks):
                 last.path = names
             last.blocks.append(block)
         else:
-            groups.append(_Group(names, [block]))
-    return [piece for group in groups for piece in group.pieces(page)]
+            groups.append(_BlockGroup(names, [block]))
+    return [piece for group in groups for piece in group.make_chunks(page)]
 
 
-def _joins(group: _Group, block: Block) -> bool:
+def _fits_group(group: _BlockGroup, block: HtmlBlock) -> bool:
     size = group.size()
-    if size + len(block.text) > (TARGET if size >= SMALL else LIMIT):
+    if size + len(block.text) > (TARGET_CHARS if size >= MIN_CHARS else MAX_CHARS):
         return False
-    return block.level is None or size < SMALL
+    return block.level is None or size < MIN_CHARS

@@ -3,33 +3,33 @@
 from pathlib import Path
 from threading import Lock
 
-from suffice.search.files.piece import Piece, Unreadable, one_line
-from suffice.text.chunks import slices
+from suffice.search.files.piece import DocumentChunk, UnreadableFile, collapse_whitespace
+from suffice.text.chunks import split_text
 
-_PDFIUM = Lock()  # PDFium is not thread-safe, not even across documents
+_PDFIUM_LOCK = Lock()  # PDFium is not thread-safe, not even across documents
 
 
-def pieces(data: bytes, path: Path) -> list[Piece]:
+def parse(data: bytes, path: Path) -> list[DocumentChunk]:
     import pypdfium2
 
-    with _PDFIUM:
+    with _PDFIUM_LOCK:
         try:
-            title, pages = _pages(data)
+            title, pages = _read_pages(data)
         except pypdfium2.PdfiumError as error:
             if "password" in str(error).lower():
-                raise Unreadable(f"{path} is encrypted; save a copy without a password.") from error
-            raise Unreadable(f"{path} is not a valid PDF ({error}); export it again.") from error
+                raise UnreadableFile(f"{path} is encrypted; save a copy without a password.") from error
+            raise UnreadableFile(f"{path} is not a valid PDF ({error}); export it again.") from error
     found = [
-        Piece(part, one_line(f"{title or path.name}, page {number}"), "pdf", page=number)
+        DocumentChunk(part, collapse_whitespace(f"{title or path.name}, page {number}"), "pdf", page=number)
         for number, text in enumerate(pages, start=1)
-        for part in slices(text)
+        for part in split_text(text)
     ]
     if not found:
-        raise Unreadable(f"{path} holds no text, only images; run OCR on it first.")
+        raise UnreadableFile(f"{path} holds no text, only images; run OCR on it first.")
     return found
 
 
-def _pages(data: bytes) -> tuple[str, list[str]]:
+def _read_pages(data: bytes) -> tuple[str, list[str]]:
     import pypdfium2
 
     with pypdfium2.PdfDocument(data) as document:
@@ -38,13 +38,13 @@ def _pages(data: bytes) -> tuple[str, list[str]]:
         for index in range(len(document)):
             page = document[index]
             textpage = page.get_textpage()
-            texts.append(_clean(textpage.get_text_bounded()))
+            texts.append(_clean_text(textpage.get_text_bounded()))
             textpage.close()
             page.close()
     return title, texts
 
 
-def _clean(text: str) -> str:
+def _clean_text(text: str) -> str:
     # PDFium marks a hyphen at the end of a line with U+FFFE or U+0002; in print it is a hyphen.
     text = (
         text.replace("\r\n", "\n").replace("\r", "\n").replace("\ufffe", "-").replace("\x02", "-").replace("\x00", "")

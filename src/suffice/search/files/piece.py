@@ -10,17 +10,17 @@ from typing import Literal
 from suffice.errors import InputError
 from suffice.text.chunks import Chunk
 
-Kind = Literal["text", "markdown", "code", "html", "pdf", "docx", "csv", "notebook", "chat", "record"]
+ChunkKind = Literal["text", "markdown", "code", "html", "pdf", "docx", "csv", "notebook", "chat", "record"]
 
 MAX_BYTES = 100 * 1024 * 1024
 
 
-class Unreadable(InputError):
+class UnreadableFile(InputError):
     """A file that cannot be read; the message says what is wrong and how to mend it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class DocumentChunk:
     """A stretch of a file.
 
     With ``lines`` and ``exact``, ``text`` is the file's ``lines[start - 1:end]`` joined by newlines, so that a quote
@@ -31,7 +31,7 @@ class Piece:
 
     text: str
     title: str
-    kind: Kind
+    kind: ChunkKind
     lines: tuple[int, int] | None = None
     page: int | None = None
     record: str | None = None
@@ -39,14 +39,14 @@ class Piece:
     exact: bool = True
 
 
-def of_chunk(chunk: Chunk, title: str, kind: Kind) -> Piece:
-    return Piece(chunk.text, one_line(title), kind, lines=(chunk.first, chunk.last))
+def to_document_chunk(chunk: Chunk, title: str, kind: ChunkKind) -> DocumentChunk:
+    return DocumentChunk(chunk.text, collapse_whitespace(title), kind, lines=(chunk.first, chunk.last))
 
 
-def one_line(title: str) -> str:
+def collapse_whitespace(title: str) -> str:
     return " ".join(title.split())
 
 
-def path_title(headings: Sequence[str], fallback: str) -> str:
+def join_headings(headings: Sequence[str], fallback: str) -> str:
     """``Guide > Install``, or the fallback where no heading stands above."""
     return " > ".join(headings) or fallback

@@ -11,14 +11,14 @@ _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 @dataclass(frozen=True, slots=True)
-class Syntax:
+class PythonSyntax:
     """The symbols, and the lines that belong to the line above: decorators, signatures and their docstrings."""
 
     symbols: tuple[Symbol, ...]
-    glued: frozenset[int]
+    continuation_lines: frozenset[int]
 
 
-def parsed(lines: Sequence[str]) -> Syntax | None:
+def parse_python(lines: Sequence[str]) -> PythonSyntax | None:
     """``None`` if this is not Python that today's parser accepts (Python 2, a template, an unfinished file)."""
     try:
         with warnings.catch_warnings():
@@ -28,30 +28,30 @@ def parsed(lines: Sequence[str]) -> Syntax | None:
         return None
     symbols: list[Symbol] = []
     glued: set[int] = set()
-    _collect(module.body, "", 0, lines, symbols, glued)
-    return Syntax(tuple(symbols), frozenset(glued))
+    _collect_symbols(module.body, "", 0, lines, symbols, glued)
+    return PythonSyntax(tuple(symbols), frozenset(glued))
 
 
-def _collect(
+def _collect_symbols(
     body: Iterable[ast.stmt], parent: str, depth: int, lines: Sequence[str], symbols: list[Symbol], glued: set[int]
 ) -> None:
     after_definition = False
     for node in body:
-        first = _first_line(node, lines)
+        first = _find_first_line(node, lines)
         if isinstance(node, _Definition):
             name = f"{parent}.{node.name}" if parent else node.name
             symbols.append(Symbol(first, depth, name))
-            glued.update(range(first + 1, _signature_end(node) + 1))
-            _collect(node.body, name, depth + 1, lines, symbols, glued)
+            glued.update(range(first + 1, _find_signature_end(node) + 1))
+            _collect_symbols(node.body, name, depth + 1, lines, symbols, glued)
         else:
             if after_definition:
                 symbols.append(Symbol(first, depth, parent))
-            for inner in _bodies(node):
-                _collect(inner, parent, depth + 1, lines, symbols, glued)
+            for inner in _list_bodies(node):
+                _collect_symbols(inner, parent, depth + 1, lines, symbols, glued)
         after_definition = isinstance(node, _Definition)
 
 
-def _first_line(node: ast.stmt, lines: Sequence[str]) -> int:
+def _find_first_line(node: ast.stmt, lines: Sequence[str]) -> int:
     decorators = node.decorator_list if isinstance(node, _Definition) else []
     first = min([node.lineno, *[decorator.lineno for decorator in decorators]])
     while first > 1 and lines[first - 2].lstrip().startswith("#"):
@@ -59,7 +59,7 @@ def _first_line(node: ast.stmt, lines: Sequence[str]) -> int:
     return first
 
 
-def _signature_end(node: _Definition) -> int:
+def _find_signature_end(node: _Definition) -> int:
     opening = node.body[0]
     if (
         isinstance(opening, ast.Expr)
@@ -70,7 +70,7 @@ def _signature_end(node: _Definition) -> int:
     return max(node.lineno, opening.lineno - 1)
 
 
-def _bodies(node: ast.stmt) -> list[list[ast.stmt]]:
+def _list_bodies(node: ast.stmt) -> list[list[ast.stmt]]:
     """The blocks of an ``if``, ``try`` or ``with`` that may hold definitions."""
     handlers = [handler.body for handler in getattr(node, "handlers", [])]
     return [*[getattr(node, name, []) for name in ("body", "orelse", "finalbody")], *handlers]

@@ -7,26 +7,28 @@ import csv
 from collections.abc import Sequence
 from pathlib import PurePath
 
-from suffice.search.files.piece import Piece, of_chunk
-from suffice.text.chunks import chunks, lines_of
+from suffice.search.files.piece import DocumentChunk, to_document_chunk
+from suffice.text.chunks import chunk_lines, split_lines
 
-_TITLE = 300
+_MAX_TITLE_CHARS = 300
 
 
-def pieces(text: str, name: str) -> list[Piece]:
-    lines = lines_of(text)
-    delimiter = _delimiter(lines)
-    columns, glued = _rows(lines, delimiter)
+def parse(text: str, name: str) -> list[DocumentChunk]:
+    lines = split_lines(text)
+    delimiter = _guess_delimiter(lines)
+    columns, glued = _scan_rows(lines, delimiter)
     title = f"{PurePath(name).name}: {', '.join(columns)}"
-    return [of_chunk(chunk, title[:_TITLE], "csv") for chunk in chunks(lines, glued=glued)]
+    return [
+        to_document_chunk(chunk, title[:_MAX_TITLE_CHARS], "csv") for chunk in chunk_lines(lines, no_break_before=glued)
+    ]
 
 
-def _delimiter(lines: Sequence[str]) -> str:
+def _guess_delimiter(lines: Sequence[str]) -> str:
     header = next((line for line in lines if line.strip()), "")
     return max("\t,;|", key=header.count)
 
 
-def _rows(lines: Sequence[str], delimiter: str) -> tuple[list[str], set[int]]:
+def _scan_rows(lines: Sequence[str], delimiter: str) -> tuple[list[str], set[int]]:
     """The first row's cells, and the lines that continue a row begun above."""
     columns: list[str] = []
     glued: set[int] = set()

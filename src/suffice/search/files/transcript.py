@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from suffice.search.files.piece import Piece, of_chunk
-from suffice.text.chunks import chunks, lines_of
+from suffice.search.files.piece import DocumentChunk, to_document_chunk
+from suffice.text.chunks import chunk_lines, split_lines
 
 _TIME = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:\s?[APap]\.?[Mm]\.?)?"
 _DAY = (
@@ -18,34 +18,34 @@ _DAY = (
     r"|\d{1,2} [A-Z][a-z]{2,8},? \d{4}|[A-Z][a-z]{2,8} \d{1,2},? \d{4})"
 )
 _WHEN = rf"(?:{_DAY}(?:(?:,?\s+|T){_TIME})?(?:Z|\s?[+-]\d{{2}}:?\d{{2}})?|{_TIME})"
-_STAMP = rf"(?:\[(?P<boxed>{_WHEN})\]|\((?P<round>{_WHEN})\)|(?P<bare>{_WHEN}))\s*(?:[-–—|]\s*)?"
+_TIMESTAMP = rf"(?:\[(?P<boxed>{_WHEN})\]|\((?P<round>{_WHEN})\)|(?P<bare>{_WHEN}))\s*(?:[-–—|]\s*)?"
 _NAME = r"[^\W\d_][\w.'’()&-]*(?: [\w.'’()&-]+){0,3}"
 _TURN = re.compile(
-    rf"(?:{_STAMP})?(?:<(?P<nick>[^<>\s]{{1,30}})>|(?:\*\*)?(?P<name>{_NAME}?)(?:\*\*)?:(?:\*\*)?)"
+    rf"(?:{_TIMESTAMP})?(?:<(?P<nick>[^<>\s]{{1,30}})>|(?:\*\*)?(?P<name>{_NAME}?)(?:\*\*)?:(?:\*\*)?)"
     r"(?:\s+(?P<words>.*))?$"
 )
 _INVISIBLE = "\u200e\u200f\ufeff"  # WhatsApp marks the direction of lines
 
 
-def _set(names: str) -> frozenset[str]:
+def _parse_names(names: str) -> frozenset[str]:
     return frozenset(names.split())
 
 
-_LEVELS = _set("trace debug info notice warn warning error critical fatal note todo fixme hint tip")
-_FIELDS = _set(
+_LOG_LEVELS = _parse_names("trace debug info notice warn warning error critical fatal note todo fixme hint tip")
+_HEADER_FIELDS = _parse_names(
     """subject from to cc bcc date received content-type content-length reply-to message-id mime-version return-path
     host user-agent accept server name version description author authors maintainer license summary homepage url
     title type status package depends section priority architecture source keywords tags category categories
     layout slug id key value path file size format language platform requires-dist requires-python classifier
     metadata-version email phone address usage example default returns parameters args http https"""
 )
-_ROLES = _set("user assistant system human ai bot agent customer me you caller operator host guest q a")
-_SHARE = 0.6
-_TURNS = 3
+_SPEAKER_ROLES = _parse_names("user assistant system human ai bot agent customer me you caller operator host guest q a")
+_MIN_TURN_SHARE = 0.6
+_MIN_TURNS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
+class _TurnStart:
     """The first line of a turn."""
 
     number: int
@@ -54,40 +54,43 @@ class _Line:
     words: str
 
 
-def pieces(text: str, name: str) -> list[Piece] | None:
+def parse(text: str, name: str) -> list[DocumentChunk] | None:
     """``None`` if the text is no transcript."""
-    lines = lines_of(text)
-    turns = [turn for number, line in enumerate(lines, start=1) if (turn := _turn(number, line)) is not None]
+    lines = split_lines(text)
+    turns = [turn for number, line in enumerate(lines, start=1) if (turn := _parse_turn(number, line)) is not None]
     if not _is_conversation(turns, sum(bool(line.strip()) for line in lines)):
         return None
     file = PurePath(name).name
-    found = [of_chunk(chunk, file, "chat") for chunk in chunks(lines[: turns[0].number - 1])]
+    found = [to_document_chunk(chunk, file, "chat") for chunk in chunk_lines(lines[: turns[0].number - 1])]
     ends = [turn.number - 1 for turn in turns[1:]] + [len(lines)]
     for turn, end in zip(turns, ends, strict=True):
         title = f"{turn.speaker}, {turn.date}" if turn.date else turn.speaker
-        found += [of_chunk(chunk, title, "chat") for chunk in chunks(lines[turn.number - 1 : end], first=turn.number)]
+        found += [
+            to_document_chunk(chunk, title, "chat")
+            for chunk in chunk_lines(lines[turn.number - 1 : end], first=turn.number)
+        ]
     return found
 
 
-def _turn(number: int, line: str) -> _Line | None:
+def _parse_turn(number: int, line: str) -> _TurnStart | None:
     match = _TURN.match(line.lstrip(_INVISIBLE)[:400])
     if match is None or (match["nick"] and not match["boxed"] and not match["bare"] and not match["round"]):
         return None
     speaker = match["nick"] or match["name"]
-    return _Line(number, speaker, match["boxed"] or match["round"] or match["bare"] or "", match["words"] or "")
+    return _TurnStart(number, speaker, match["boxed"] or match["round"] or match["bare"] or "", match["words"] or "")
 
 
-def _is_conversation(turns: Sequence[_Line], filled: int) -> bool:
+def _is_conversation(turns: Sequence[_TurnStart], filled: int) -> bool:
     speakers = {turn.speaker for turn in turns}
-    if len(turns) < _TURNS or len(speakers) < 2 or len(turns) < _SHARE * filled:
+    if len(turns) < _MIN_TURNS or len(speakers) < 2 or len(turns) < _MIN_TURN_SHARE * filled:
         return False
     lowered = {speaker.lower() for speaker in speakers}
-    if 2 * len(lowered & _LEVELS) >= len(lowered):
+    if 2 * len(lowered & _LOG_LEVELS) >= len(lowered):
         return False
-    if sum(bool(turn.date) for turn in turns) >= _SHARE * len(turns):
+    if sum(bool(turn.date) for turn in turns) >= _MIN_TURN_SHARE * len(turns):
         return True
-    if len(turns) == len(speakers) or len(lowered & _FIELDS) >= 2:
+    if len(turns) == len(speakers) or len(lowered & _HEADER_FIELDS) >= 2:
         return False
-    named = sum(not speaker[0].islower() or speaker.lower() in _ROLES for speaker in speakers)
+    named = sum(not speaker[0].islower() or speaker.lower() in _SPEAKER_ROLES for speaker in speakers)
     spoken = sum(len(turn.words.split()) >= 3 or turn.words.endswith((".", "!", "?", "…")) for turn in turns)
     return 2 * named > len(speakers) and 2 * spoken >= len(turns)

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-_WORDS = ("text", "content", "message", "body", "value")
-_SPEAKERS = ("speaker", "role", "from", "author", "sender", "user", "username", "name")
-_PERSON = ("name", "display_name", "nickname", "username", "role", "id")
-_TURN_IDS = ("dia_id", "message_id", "msg_id", "turn_id", "client_msg_id", "id", "uuid")
-_DATES = (
+_TEXT_KEYS = ("text", "content", "message", "body", "value")
+_SPEAKER_KEYS = ("speaker", "role", "from", "author", "sender", "user", "username", "name")
+_PERSON_KEYS = ("name", "display_name", "nickname", "username", "role", "id")
+_TURN_ID_KEYS = ("dia_id", "message_id", "msg_id", "turn_id", "client_msg_id", "id", "uuid")
+_DATE_KEYS = (
     "date_time",
     "datetime",
     "date",
@@ -23,41 +23,41 @@ _DATES = (
     "ts",
     "time",
 )
-_CAPTIONS = ("blip_caption", "image_caption", "caption")
-_UNIX = re.compile(r"\d{9,13}(?:\.\d+)?")
+_CAPTION_KEYS = ("blip_caption", "image_caption", "caption")
+_UNIX_TIMESTAMP = re.compile(r"\d{9,13}(?:\.\d+)?")
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class ChatTurn:
     """``weak`` says that the keys are common outside of conversations (``name`` and ``value``)."""
 
     speaker: str
-    words: str
+    text: str
     date: str
     id: str
-    weak: bool
+    is_ambiguous: bool
 
 
-def turn_of(item: object) -> Turn | None:
+def parse_turn(item: object) -> ChatTurn | None:
     """The message that an object stands for; ``None`` if it has no speaker or no place for words."""
-    if not isinstance(item, Mapping) or item.keys().isdisjoint(_WORDS):
+    if not isinstance(item, Mapping) or item.keys().isdisjoint(_TEXT_KEYS):
         return None
     wrapped = item.get("message")
     fields: Mapping[str, Any] = {**item, **wrapped} if isinstance(wrapped, Mapping) else item
-    who = next((key for key in _SPEAKERS if _speaker(fields.get(key))), None)
-    what = next((key for key in _WORDS if (_words(fields.get(key)) or "").strip()), None)
-    what = what or next((key for key in _WORDS if _words(fields.get(key)) is not None), None)
+    who = next((key for key in _SPEAKER_KEYS if _parse_speaker(fields.get(key))), None)
+    what = next((key for key in _TEXT_KEYS if (_extract_text(fields.get(key)) or "").strip()), None)
+    what = what or next((key for key in _TEXT_KEYS if _extract_text(fields.get(key)) is not None), None)
     if who is None or what is None:
         return None
-    words = (_words(fields[what]) or "").strip()
-    caption = next((fields[key] for key in _CAPTIONS if isinstance(fields.get(key), str)), "")
+    words = (_extract_text(fields[what]) or "").strip()
+    caption = next((fields[key] for key in _CAPTION_KEYS if isinstance(fields.get(key), str)), "")
     if caption:
         words = f"{words} [image: {caption}]".strip()
     weak = who == "name" or (what in ("value", "body", "message") and who in ("user", "username", "author"))
-    return Turn(_speaker(fields[who]), words, date_of(fields), identity(fields, _TURN_IDS), weak)
+    return ChatTurn(_parse_speaker(fields[who]), words, find_date(fields), find_id(fields, _TURN_ID_KEYS), weak)
 
 
-def identity(fields: Mapping[str, Any], keys: Sequence[str]) -> str:
+def find_id(fields: Mapping[str, Any], keys: Sequence[str]) -> str:
     """The first of the keys that holds a usable id, else nothing."""
     for key in keys:
         value = fields.get(key)
@@ -66,23 +66,23 @@ def identity(fields: Mapping[str, Any], keys: Sequence[str]) -> str:
     return ""
 
 
-def date_of(fields: Mapping[str, Any]) -> str:
-    if fields.keys().isdisjoint(_DATES):
+def find_date(fields: Mapping[str, Any]) -> str:
+    if fields.keys().isdisjoint(_DATE_KEYS):
         return ""
     date, time = fields.get("date"), fields.get("time")
     if isinstance(date, str) and isinstance(time, str):
         return f"{date} {time}".strip()
-    return next((found for key in _DATES if (found := _moment(fields.get(key)))), "")
+    return next((found for key in _DATE_KEYS if (found := _format_date(fields.get(key)))), "")
 
 
-def sibling_date(fields: Mapping[str, Any], key: str) -> str:
+def find_sibling_date(fields: Mapping[str, Any], key: str) -> str:
     """The date beside a list: ``session_1_date_time`` for ``session_1``."""
-    return next((found for suffix in _DATES if (found := _moment(fields.get(f"{key}_{suffix}")))), "")
+    return next((found for suffix in _DATE_KEYS if (found := _format_date(fields.get(f"{key}_{suffix}")))), "")
 
 
-def _moment(value: object) -> str:
+def _format_date(value: object) -> str:
     """A date as it is written; Unix seconds or milliseconds as a date in UTC; other numbers are no dates."""
-    if isinstance(value, str) and not _UNIX.fullmatch(value.strip()):
+    if isinstance(value, str) and not _UNIX_TIMESTAMP.fullmatch(value.strip()):
         return " ".join(value.split())
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return ""
@@ -94,19 +94,19 @@ def _moment(value: object) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M")
 
 
-def _speaker(value: object) -> str:
+def _parse_speaker(value: object) -> str:
     if isinstance(value, Mapping):
-        return identity(value, _PERSON)
+        return find_id(value, _PERSON_KEYS)
     return " ".join(value.split()) if isinstance(value, str) else ""
 
 
-def _words(value: object) -> str | None:
+def _extract_text(value: object) -> str | None:
     if isinstance(value, str):
         return value
     if isinstance(value, Mapping):
-        return _words(value.get("parts", value.get("text")))
+        return _extract_text(value.get("parts", value.get("text")))
     if isinstance(value, list):
-        parts = [words for part in value if (words := _words(part)) is not None]
+        parts = [words for part in value if (words := _extract_text(part)) is not None]
         # Telegram stores one sentence as parts with its own spaces; others store paragraphs without any.
         spaced = any(part[:1].isspace() or part[-1:].isspace() for part in parts)
         return ("" if spaced else "\n").join(parts) if parts or not value else None

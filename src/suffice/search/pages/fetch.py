@@ -18,20 +18,30 @@ from suffice.search.pages import guard, robots
 if TYPE_CHECKING:
     import httpx2
 
-AGENT = f"suffice/{__version__}"
-SECONDS = 12.0  # What a page has from the first byte sent to the last one read, redirects and robots rules included.
-LARGEST = 10_000_000  # Bytes of a page, unpacked: a small answer can hide a large one.
-HOPS = 5
-KEPT_BYTES = 200_000_000  # What the HTTP cache may hold on disk.
-_TYPES = ("text/html", "application/xhtml+xml", "application/pdf", "text/plain", "text/markdown", "text/x-rst", "")
+USER_AGENT = f"suffice/{__version__}"
+TIMEOUT_SECONDS = (
+    12.0  # What a page has from the first byte sent to the last one read, redirects and robots rules included.
+)
+MAX_PAGE_BYTES = 10_000_000  # Bytes of a page, unpacked: a small answer can hide a large one.
+MAX_REDIRECTS = 5
+MAX_CACHE_BYTES = 200_000_000  # What the HTTP cache may hold on disk.
+_READABLE_TYPES = (
+    "text/html",
+    "application/xhtml+xml",
+    "application/pdf",
+    "text/plain",
+    "text/markdown",
+    "text/x-rst",
+    "",
+)
 
 
 @dataclass(frozen=True, slots=True)
-class Fetched:
+class FetchedPage:
     """What came back, unpacked, and from where after all redirects. ``charset`` is the server's word, or empty."""
 
     url: str
-    type: str
+    content_type: str
     charset: str
     body: bytes
 
@@ -40,96 +50,102 @@ class Fetcher:
     """Fetches pages through one client. ``folder`` is where answers are kept as long as their servers allow."""
 
     def __init__(
-        self, allowed: guard.Allowed, folder: Path | None = None, *, resolve: guard.Resolve = guard.system_resolve
+        self,
+        allowed: guard.HostAllowlist,
+        folder: Path | None = None,
+        *,
+        resolve: guard.Resolver = guard.system_resolve,
     ) -> None:
         self._allowed = allowed
         self._resolve = resolve
         self._folder = folder
-        self._opened: httpx2.AsyncClient | None = None
-        self._rules = robots.Rules(self._robots)
+        self._http_client: httpx2.AsyncClient | None = None
+        self._rules = robots.RobotsRules(self._fetch_robots)
 
-    async def __call__(self, url: str) -> Fetched:
+    async def __call__(self, url: str) -> FetchedPage:
         """The page behind an address."""
         try:
-            async with asyncio.timeout(SECONDS):
-                return await self._followed(url)
+            async with asyncio.timeout(TIMEOUT_SECONDS):
+                return await self._fetch_with_redirects(url)
         except TimeoutError:
-            raise PageError(f"{_short(url)} took longer than {SECONDS:g} seconds") from None
+            raise PageError(f"{_shorten_url(url)} took longer than {TIMEOUT_SECONDS:g} seconds") from None
         except (sqlite3.Error, RuntimeError) as error:
             if self._folder is None:
-                raise PageError(f"{_short(url)} cannot be read: {error}") from error
+                raise PageError(f"{_shorten_url(url)} cannot be read: {error}") from error
             await self.aclose()
             self._folder = None  # A cache that does not work is done without.
             return await self(url)
 
     async def aclose(self) -> None:
-        self._rules.forget()
-        client, self._opened = self._opened, None
+        self._rules.clear()
+        client, self._http_client = self._http_client, None
         if client is not None:
             await client.aclose()
 
-    async def _followed(self, url: str) -> Fetched:
-        for _ in range(HOPS + 1):
-            if not await self._rules.allow(str(guard.parsed(url, self._allowed)), AGENT):
-                raise PageRefused(f"{_short(url)} may not be read: its site's robots.txt says so")
-            async with self._answer(url) as answer:
+    async def _fetch_with_redirects(self, url: str) -> FetchedPage:
+        for _ in range(MAX_REDIRECTS + 1):
+            if not await self._rules.is_allowed(str(guard.parse_url(url, self._allowed)), USER_AGENT):
+                raise PageRefused(f"{_shorten_url(url)} may not be read: its site's robots.txt says so")
+            async with self._open_response(url) as answer:
                 if not answer.has_redirect_location:
-                    return await self._page(answer)
-                url = guard.joined(answer.url, answer.headers["location"])
-        raise PageError(f"{_short(url)}: more than {HOPS} redirects")
+                    return await self._read_page(answer)
+                url = guard.resolve_redirect(answer.url, answer.headers["location"])
+        raise PageError(f"{_shorten_url(url)}: more than {MAX_REDIRECTS} redirects")
 
-    async def _page(self, answer: "httpx2.Response") -> Fetched:
+    async def _read_page(self, answer: "httpx2.Response") -> FetchedPage:
         url = str(answer.url)
         if answer.status_code != 200:
             retryable = answer.status_code == 429 or answer.status_code >= 500
-            raise PageError(f"{_short(url)} answered with HTTP {answer.status_code}", retryable=retryable)
+            raise PageError(f"{_shorten_url(url)} answered with HTTP {answer.status_code}", retryable=retryable)
         kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
-        if kind not in _TYPES:
-            raise PageRefused(f"{_short(url)} is {kind[:60]}, which is not read as a page")
-        return Fetched(url, kind, answer.charset_encoding or "", await _bounded(answer, LARGEST))
+        if kind not in _READABLE_TYPES:
+            raise PageRefused(f"{_shorten_url(url)} is {kind[:60]}, which is not read as a page")
+        return FetchedPage(url, kind, answer.charset_encoding or "", await _read_bounded(answer, MAX_PAGE_BYTES))
 
-    async def _robots(self, url: str) -> tuple[int, str]:
+    async def _fetch_robots(self, url: str) -> tuple[int, str]:
         """Status and text of a robots.txt, redirects followed."""
-        for _ in range(HOPS + 1):
-            guard.parsed(url, self._allowed)
-            async with self._answer(url) as answer:
+        for _ in range(MAX_REDIRECTS + 1):
+            guard.parse_url(url, self._allowed)
+            async with self._open_response(url) as answer:
                 if not answer.has_redirect_location:
-                    body = await _bounded(answer, robots.LARGEST, cut=True)
+                    body = await _read_bounded(answer, robots.MAX_ROBOTS_BYTES, cut=True)
                     return answer.status_code, body.decode("utf-8", "replace")
-                url = guard.joined(answer.url, answer.headers["location"])
+                url = guard.resolve_redirect(answer.url, answer.headers["location"])
         return 404, ""
 
     @asynccontextmanager
-    async def _answer(self, url: str) -> "AsyncIterator[httpx2.Response]":
+    async def _open_response(self, url: str) -> "AsyncIterator[httpx2.Response]":
         import httpx2
 
         try:
-            async with self._client().stream("GET", url) as answer:
+            async with self._get_client().stream("GET", url) as answer:
                 yield answer
         except httpx2.TimeoutException as error:
-            raise PageError(f"{_short(url)} did not answer in time", retryable=True) from error
+            raise PageError(f"{_shorten_url(url)} did not answer in time", retryable=True) from error
         except (httpx2.InvalidURL, httpx2.UnsupportedProtocol, UnicodeError) as error:
-            raise PageRefused(f"{_short(url)} is no address of a page: {error}") from error
+            raise PageRefused(f"{_shorten_url(url)} is no address of a page: {error}") from error
         except httpx2.RemoteProtocolError as error:
             kind = PageRefused if "location header" in str(error) else PageError  # It leads nowhere that can be named.
-            raise kind(f"{_short(url)} cannot be read: {error}") from error
+            raise kind(f"{_shorten_url(url)} cannot be read: {error}") from error
         except httpx2.DecodingError as error:
-            raise PageError(f"{_short(url)} cannot be unpacked: {error}") from error
+            raise PageError(f"{_shorten_url(url)} cannot be unpacked: {error}") from error
         except httpx2.HTTPError as error:
-            raise PageError(f"{_short(url)} cannot be read: {error or type(error).__name__}", retryable=True) from error
+            raise PageError(
+                f"{_shorten_url(url)} cannot be read: {error or type(error).__name__}", retryable=True
+            ) from error
 
-    def _client(self) -> "httpx2.AsyncClient":
-        if self._opened is None:
-            self._opened = guard.client(
+    def _get_client(self) -> "httpx2.AsyncClient":
+        if self._http_client is None:
+            self._http_client = guard.make_client(
                 self._allowed,
                 resolve=self._resolve,
-                cache=self._kept,
-                headers={"User-Agent": AGENT, "Accept": "text/html, application/pdf, text/plain;q=0.9, */*;q=0.1"},
-                timeout=SECONDS,
+                wrap_transport=self._wrap_with_cache,
+                headers={"User-Agent": USER_AGENT, "Accept": "text/html, application/pdf, text/plain;q=0.9, */*;q=0.1"},
+                timeout=TIMEOUT_SECONDS,
             )
-        return self._opened
+        return self._http_client
 
-    def _kept(self, transport: Any) -> Any:
+    def _wrap_with_cache(self, transport: Any) -> Any:
         """The transport behind an HTTP cache that keeps to what servers allow (RFC 9111)."""
         if self._folder is None:
             return transport
@@ -138,28 +154,28 @@ class Fetcher:
 
         self._folder.mkdir(parents=True, exist_ok=True)
         storage = AsyncSqliteStorage(
-            database_path=self._folder / "http.db", max_stream_size=LARGEST, max_size=KEPT_BYTES
+            database_path=self._folder / "http.db", max_stream_size=MAX_PAGE_BYTES, max_size=MAX_CACHE_BYTES
         )
         return AsyncCacheTransport(transport, storage, rfc={"shared": False})
 
 
-async def _bounded(answer: "httpx2.Response", largest: int, *, cut: bool = False) -> bytes:
+async def _read_bounded(answer: "httpx2.Response", largest: int, *, cut: bool = False) -> bytes:
     body = bytearray()
-    if not cut and _length(answer) > largest:
-        raise PageError(f"{_short(str(answer.url))} is larger than {largest // 1_000_000} MB")
+    if not cut and _get_content_length(answer) > largest:
+        raise PageError(f"{_shorten_url(str(answer.url))} is larger than {largest // 1_000_000} MB")
     async for piece in answer.aiter_bytes():
         body += piece
         if len(body) > largest:
             if cut:
                 return bytes(body[:largest])
-            raise PageError(f"{_short(str(answer.url))} is larger than {largest // 1_000_000} MB when unpacked")
+            raise PageError(f"{_shorten_url(str(answer.url))} is larger than {largest // 1_000_000} MB when unpacked")
     return bytes(body)
 
 
-def _length(answer: "httpx2.Response") -> int:
+def _get_content_length(answer: "httpx2.Response") -> int:
     said = answer.headers.get("content-length", "")
     return int(said) if said.isascii() and said.isdecimal() else 0
 
 
-def _short(url: str) -> str:
+def _shorten_url(url: str) -> str:
     return url if len(url) <= 160 else url[:159] + "…"

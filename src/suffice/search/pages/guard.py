@@ -18,33 +18,33 @@ from suffice.search.pages.addresses import is_public
 if TYPE_CHECKING:
     import httpx2
 
-USUAL_PORTS = {"http": 80, "https": 443}
-_LET_IN = "SUFFICE_ALLOW_HOSTS lets in hosts of your own"
-_HOST = re.compile(r"[A-Za-z0-9._-]+|[0-9A-Fa-f:.]+")
+DEFAULT_PORTS = {"http": 80, "https": 443}
+_ALLOW_HOSTS_HINT = "SUFFICE_ALLOW_HOSTS lets in hosts of your own"
+_HOST_PATTERN = re.compile(r"[A-Za-z0-9._-]+|[0-9A-Fa-f:.]+")
 # Names that no public name server answers for: a network's own, or nobody's.
-_PRIVATE = re.compile(
+_PRIVATE_HOST = re.compile(
     r"(?:^|\.)(?:localhost|localdomain|local|internal|intranet|lan|home|corp|private|home\.arpa|onion|test|invalid)$"
 )
-_MOST_ADDRESSES = 3  # Tried one after the other when a server does not answer on the first.
+_MAX_ADDRESSES = 3  # Tried one after the other when a server does not answer on the first.
 
-Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
+Resolver = Callable[[str, int], Awaitable[Sequence[str]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Allowed:
+class HostAllowlist:
     """Hosts a user lets in although they are not public: ``host`` on any port, or ``host:port``."""
 
     hosts: frozenset[tuple[str, int | None]] = frozenset()
 
     @classmethod
-    def parse(cls, entries: Iterable[str]) -> "Allowed":
-        return cls(frozenset(_entry(entry) for entry in entries if entry.strip()))
+    def parse(cls, entries: Iterable[str]) -> "HostAllowlist":
+        return cls(frozenset(_parse_allowed_host(entry) for entry in entries if entry.strip()))
 
     def __call__(self, host: str, port: int) -> bool:
         return not self.hosts.isdisjoint({(host, port), (host, None)})
 
 
-def parsed(text: str, allowed: Allowed) -> "httpx2.URL":
+def parse_url(text: str, allowed: HostAllowlist) -> "httpx2.URL":
     """A checked URL out of whatever a search result or a redirect says."""
     import httpx2
 
@@ -52,11 +52,11 @@ def parsed(text: str, allowed: Allowed) -> "httpx2.URL":
         url = httpx2.URL(text)
     except (httpx2.InvalidURL, TypeError, UnicodeError, ValueError) as error:
         raise PageRefused(f"{text[:120]!r} is no address of a page: {error}") from error
-    check(url, allowed)
+    check_url(url, allowed)
     return url
 
 
-def joined(base: "httpx2.URL", location: str) -> str:
+def resolve_redirect(base: "httpx2.URL", location: str) -> str:
     """Where a redirect leads."""
     import httpx2
 
@@ -66,21 +66,21 @@ def joined(base: "httpx2.URL", location: str) -> str:
         raise PageRefused(f"{base.host} redirects to {location[:120]!r}, which is no address of a page") from error
 
 
-def check(url: "httpx2.URL", allowed: Allowed) -> None:
+def check_url(url: "httpx2.URL", allowed: HostAllowlist) -> None:
     """Refuse a URL that is no plain web address; what its name resolves to is checked when a connection is made."""
-    if url.scheme not in USUAL_PORTS:
-        raise PageRefused(f"{_short(url)}: only http and https pages are read, not {url.scheme or 'no scheme'}")
+    if url.scheme not in DEFAULT_PORTS:
+        raise PageRefused(f"{_shorten_url(url)}: only http and https pages are read, not {url.scheme or 'no scheme'}")
     if not url.host:
-        raise PageRefused(f"{_short(url)}: the address names no host")
+        raise PageRefused(f"{_shorten_url(url)}: the address names no host")
     if url.userinfo:
         raise PageRefused(f"{url.host}: an address that carries a user name or password is not followed")
-    port = USUAL_PORTS[url.scheme] if url.port is None else url.port
-    if allowed(_host(url.host), port):
+    port = DEFAULT_PORTS[url.scheme] if url.port is None else url.port
+    if allowed(_normalize_host(url.host), port):
         return
-    if port not in USUAL_PORTS.values():
-        raise PageRefused(f"{url.host}: port {port} is neither 80 nor 443; {_LET_IN}")
-    if not _HOST.fullmatch(url.host) or _PRIVATE.search(_host(url.host)):
-        raise PageRefused(f"{url.host} is no name of a public host; {_LET_IN}")
+    if port not in DEFAULT_PORTS.values():
+        raise PageRefused(f"{url.host}: port {port} is neither 80 nor 443; {_ALLOW_HOSTS_HINT}")
+    if not _HOST_PATTERN.fullmatch(url.host) or _PRIVATE_HOST.search(_normalize_host(url.host)):
+        raise PageRefused(f"{url.host} is no name of a public host; {_ALLOW_HOSTS_HINT}")
 
 
 async def system_resolve(host: str, port: int) -> Sequence[str]:
@@ -92,8 +92,8 @@ async def system_resolve(host: str, port: int) -> Sequence[str]:
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
-def client(
-    allowed: Allowed, *, resolve: Resolve = system_resolve, cache: Any = None, **options: Any
+def make_client(
+    allowed: HostAllowlist, *, resolve: Resolver = system_resolve, wrap_transport: Any = None, **options: Any
 ) -> "httpx2.AsyncClient":
     """An HTTP client behind the guard. ``cache`` wraps the guarded transport; it is asked only about URLs that were checked."""
     import httpcore2
@@ -109,8 +109,8 @@ def client(
             local_address: str | None = None,
             socket_options: Iterable[Any] | None = None,
         ) -> httpcore2.AsyncNetworkStream:
-            addresses = await _addresses(host, port, allowed, resolve)
-            for address in addresses[: _MOST_ADDRESSES - 1]:
+            addresses = await _resolve_checked(host, port, allowed, resolve)
+            for address in addresses[: _MAX_ADDRESSES - 1]:
                 try:
                     return await super().connect_tcp(address, port, timeout, local_address, socket_options)
                 except (httpcore2.ConnectError, httpcore2.ConnectTimeout):
@@ -125,10 +125,10 @@ def client(
     transport._pool._network_backend = Guarded()
 
     async def checked(request: "httpx2.Request") -> None:
-        check(request.url, allowed)
+        check_url(request.url, allowed)
 
     return httpx2.AsyncClient(
-        transport=transport if cache is None else cache(transport),
+        transport=transport if wrap_transport is None else wrap_transport(transport),
         event_hooks={"request": [checked]},
         trust_env=False,
         follow_redirects=False,
@@ -136,19 +136,19 @@ def client(
     )
 
 
-async def _addresses(host: str, port: int, allowed: Allowed, resolve: Resolve) -> Sequence[str]:
+async def _resolve_checked(host: str, port: int, allowed: HostAllowlist, resolve: Resolver) -> Sequence[str]:
     addresses = await resolve(host, port)
     if not addresses:
         raise PageError(f"{host} has no address")
-    if allowed(_host(host), port):
+    if allowed(_normalize_host(host), port):
         return addresses
     for address in addresses:
         if not is_public(address):
-            raise PageRefused(f"{host} is {address}, which is not a public address; {_LET_IN}")
+            raise PageRefused(f"{host} is {address}, which is not a public address; {_ALLOW_HOSTS_HINT}")
     return addresses
 
 
-def _entry(entry: str) -> tuple[str, int | None]:
+def _parse_allowed_host(entry: str) -> tuple[str, int | None]:
     host, separator, port = entry.strip().rpartition(":")
     if not separator or host.endswith(":") or (":" in host and not host.endswith("]")):  # a bare name or IPv6 address
         host, port = entry.strip(), ""
@@ -158,12 +158,12 @@ def _entry(entry: str) -> tuple[str, int | None]:
         raise InputError(
             f"SUFFICE_ALLOW_HOSTS: {entry.strip()!r} is not host or host:port; leave out http:// and paths"
         )
-    return _host(host), int(port) if port else None
+    return _normalize_host(host), int(port) if port else None
 
 
-def _host(host: str) -> str:
+def _normalize_host(host: str) -> str:
     return host.strip("[]").rstrip(".").lower()
 
 
-def _short(url: "httpx2.URL") -> str:
+def _shorten_url(url: "httpx2.URL") -> str:
     return str(url)[:120]

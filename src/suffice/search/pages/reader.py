@@ -8,19 +8,19 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from suffice.errors import PageError
-from suffice.search.base import Page, PagesRead
-from suffice.search.pages.extract import extract
+from suffice.search.base import Page, PageBatch
+from suffice.search.pages.extract import extract_page
 from suffice.search.pages.fetch import Fetcher
-from suffice.search.pages.guard import Allowed
-from suffice.search.web.address import canonical
-from suffice.text.tokens import words
+from suffice.search.pages.guard import HostAllowlist
+from suffice.search.web.address import canonicalize_url
+from suffice.text.tokens import tokenize
 from suffice.types import Failure, Passage, Place
 
-PAGES = 2  # Whole pages a round (S2) …
-CHARACTERS = 8_000  # … and what is kept of each.
-KNOWN = 0.6  # A result whose words are known to a greater share than this is not worth its page (S2).
-SECONDS = 20.0  # What all pages of a round have together.
-MOST_TRIED = 8  # Pages tried a round: a search full of dead links does not hold up the run.
+MAX_PAGES = 2  # Whole pages a round (S2) …
+MAX_PAGE_CHARS = 8_000  # … and what is kept of each.
+MAX_KNOWN_SHARE = 0.6  # A result whose words are known to a greater share than this is not worth its page (S2).
+TIMEOUT_SECONDS = 20.0  # What all pages of a round have together.
+MAX_ATTEMPTS = 8  # Pages tried a round: a search full of dead links does not hold up the run.
 
 
 class PageReader:
@@ -32,21 +32,21 @@ class PageReader:
 
     @classmethod
     def open(cls, allow_hosts: str, cache_dir: Path) -> "PageReader":
-        return cls(Fetcher(Allowed.parse(allow_hosts.split(",")), cache_dir / "pages"))
+        return cls(Fetcher(HostAllowlist.parse(allow_hosts.split(",")), cache_dir / "pages"))
 
-    async def __call__(self, found: Sequence[Passage], known: str, seconds: float | None = None) -> PagesRead:
+    async def __call__(self, found: Sequence[Passage], known: str, seconds: float | None = None) -> PageBatch:
         """The pages of the first new results that can be read, in the order of the results."""
-        waiting = self._worth_reading(found, set(words(known)))[:MOST_TRIED]
+        waiting = self._select_unread(found, set(tokenize(known)))[:MAX_ATTEMPTS]
         order = {passage.id: place for place, passage in enumerate(waiting)}
         running: dict[asyncio.Task[Page | Failure], Passage] = {}
         pages: dict[int, Page] = {}
         failures: dict[int, Failure] = {}
         try:
-            async with asyncio.timeout(min(SECONDS, SECONDS if seconds is None else seconds)):
-                while (waiting or running) and len(pages) < PAGES:
-                    while waiting and len(running) + len(pages) < PAGES:
+            async with asyncio.timeout(min(TIMEOUT_SECONDS, TIMEOUT_SECONDS if seconds is None else seconds)):
+                while (waiting or running) and len(pages) < MAX_PAGES:
+                    while waiting and len(running) + len(pages) < MAX_PAGES:
                         passage = waiting.pop(0)
-                        running[asyncio.create_task(self._attempt(passage))] = passage
+                        running[asyncio.create_task(self._try_read(passage))] = passage
                     done, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
                     for task in done:
                         place, outcome = order[running.pop(task).id], task.result()
@@ -61,15 +61,15 @@ class PageReader:
         finally:
             for task in running:
                 task.cancel()
-        return PagesRead(
+        return PageBatch(
             tuple(pages[place] for place in sorted(pages)), tuple(failures[place] for place in sorted(failures))
         )
 
     async def read(self, url: str) -> Page:
         """One page as passages: its address, its title, and stretches of its text."""
         fetched = await self._fetch(url)
-        text = await asyncio.to_thread(extract, fetched, CHARACTERS)
-        name = canonical(fetched.url) or fetched.url
+        text = await asyncio.to_thread(extract_page, fetched, MAX_PAGE_CHARS)
+        name = canonicalize_url(fetched.url) or fetched.url
         title = text.title or fetched.url
         passages = tuple(
             Passage(f"{name}#{number}", part, title, Place(place), text.kind)
@@ -80,16 +80,16 @@ class PageReader:
     async def aclose(self) -> None:
         await self._fetch.aclose()
 
-    def _worth_reading(self, found: Sequence[Passage], known: Collection[str]) -> list[Passage]:
+    def _select_unread(self, found: Sequence[Passage], known: Collection[str]) -> list[Passage]:
         chosen = []
         for passage in found:
-            own = set(words(passage.text))
+            own = set(tokenize(passage.text))
             overlap = len(own.intersection(known)) / len(own) if own else 0.0
-            if passage.url and passage.id not in self._tried and overlap <= KNOWN:
+            if passage.url and passage.id not in self._tried and overlap <= MAX_KNOWN_SHARE:
                 chosen.append(passage)
         return chosen
 
-    async def _attempt(self, passage: Passage) -> Page | Failure:
+    async def _try_read(self, passage: Passage) -> Page | Failure:
         assert passage.url is not None
         self._tried.add(passage.id)
         try:

@@ -10,40 +10,40 @@ from suffice.errors import PageError, PageRefused
 if TYPE_CHECKING:
     from protego import Protego
 
-LARGEST = 500_000  # Bytes of a robots.txt that are looked at.
+MAX_ROBOTS_BYTES = 500_000  # Bytes of a robots.txt that are looked at.
 
-Fetch = Callable[[str], Awaitable[tuple[int, str]]]
+RobotsFetcher = Callable[[str], Awaitable[tuple[int, str]]]
 
 
-class Rules:
+class RobotsRules:
     """``fetch`` gives status and text of a robots.txt."""
 
-    def __init__(self, fetch: Fetch) -> None:
+    def __init__(self, fetch: RobotsFetcher) -> None:
         self._fetch = fetch
-        self._known: dict[str, asyncio.Future[Any]] = {}
+        self._rules_by_site: dict[str, asyncio.Future[Any]] = {}
 
-    async def allow(self, url: str, agent: str) -> bool:
+    async def is_allowed(self, url: str, agent: str) -> bool:
         """Whether the site lets this agent read the page. A site without rules does; one that cannot say does not."""
         parts = urlsplit(url)
         site = f"{parts.scheme}://{parts.netloc}"
-        if site not in self._known:
-            self._known[site] = asyncio.ensure_future(self._rules(site))
+        if site not in self._rules_by_site:
+            self._rules_by_site[site] = asyncio.ensure_future(self._fetch_rules(site))
         try:
-            rules = await asyncio.shield(self._known[site])
+            rules = await asyncio.shield(self._rules_by_site[site])
         except PageError:
-            self._known.pop(site, None)
+            self._rules_by_site.pop(site, None)
             raise
         if isinstance(rules, bool):
             return rules
         return bool(rules.can_fetch(url, agent.partition("/")[0]))
 
-    def forget(self) -> None:
+    def clear(self) -> None:
         """Ask nobody any longer."""
-        for asked in self._known.values():
+        for asked in self._rules_by_site.values():
             asked.cancel()
-        self._known.clear()
+        self._rules_by_site.clear()
 
-    async def _rules(self, site: str) -> "Protego | bool":
+    async def _fetch_rules(self, site: str) -> "Protego | bool":
         from protego import Protego
 
         try:

@@ -4,41 +4,43 @@ from collections.abc import Iterator
 from xml.etree import ElementTree
 
 from suffice.errors import SearchError
-from suffice.search.web.http import Call, ask
-from suffice.search.web.provider import Found, Provider, base_url, passages
+from suffice.search.web.http import ProviderRequest, send_request
+from suffice.search.web.provider import Provider, SearchResult, get_base_url, to_passages
 from suffice.settings import Settings
-from suffice.text.tokens import words
+from suffice.text.tokens import tokenize
 from suffice.types import Passage, Query
 
-_ATOM = "{http://www.w3.org/2005/Atom}"
-MOST_WORDS = 20
+_ATOM_NS = "{http://www.w3.org/2005/Atom}"
+MAX_QUERY_WORDS = 20
 
 
 def arxiv(config: Settings) -> Provider:
-    url = base_url(config, "ARXIV_BASE_URL", "https://export.arxiv.org/api")
+    url = get_base_url(config, "ARXIV_BASE_URL", "https://export.arxiv.org/api")
 
     async def search(query: Query, k: int) -> list[Passage]:
         # Its own syntax is not for people who ask questions: any of the words, best first.
-        wanted = " OR ".join(f"all:{word}" for word in list(dict.fromkeys(words(query.text)))[:MOST_WORDS])
+        wanted = " OR ".join(f"all:{word}" for word in list(dict.fromkeys(tokenize(query.text)))[:MAX_QUERY_WORDS])
         if not wanted:
             return []
-        call = Call(f"{url}/query", {"search_query": wanted, "max_results": k, "sortBy": "relevance"})
-        return passages(_read(await ask("arXiv", call)), k)
+        call = ProviderRequest(f"{url}/query", {"search_query": wanted, "max_results": k, "sortBy": "relevance"})
+        return to_passages(_parse_results(await send_request("arXiv", call)), k)
 
     return Provider("arxiv", url, search, per_second=1 / 3)
 
 
-def _read(body: bytes) -> Iterator[Found]:
+def _parse_results(body: bytes) -> Iterator[SearchResult]:
     if b"<!DOCTYPE" in body or b"<!ENTITY" in body:
         raise SearchError("arXiv answered with a document that declares entities; it was not read")
     try:
         feed = ElementTree.fromstring(body)
     except ElementTree.ParseError as error:
         raise SearchError(f"arXiv answered with something that is no Atom feed: {error}") from error
-    if feed.tag != f"{_ATOM}feed":
+    if feed.tag != f"{_ATOM_NS}feed":
         raise SearchError(f"arXiv answered with something that is no Atom feed: {feed.tag[:60]}")
-    for entry in feed.iter(f"{_ATOM}entry"):
-        address, title, summary = (entry.findtext(f"{_ATOM}{name}", "") for name in ("id", "title", "summary"))
+    for entry in feed.iter(f"{_ATOM_NS}entry"):
+        address, title, summary = (entry.findtext(f"{_ATOM_NS}{name}", "") for name in ("id", "title", "summary"))
         if "/api/errors" in address:
             raise SearchError(f"arXiv did not accept the query: {' '.join(summary.split())}")
-        yield Found(address.replace("http://", "https://", 1), " ".join(title.split()), " ".join(summary.split()))
+        yield SearchResult(
+            address.replace("http://", "https://", 1), " ".join(title.split()), " ".join(summary.split())
+        )

@@ -7,16 +7,16 @@ import asyncio
 from typing import Any
 
 from suffice.errors import SearchError, SearchRefused
-from suffice.search.web.provider import Found, Provider, base_url, passages
+from suffice.search.web.provider import Provider, SearchResult, get_base_url, to_passages
 from suffice.settings import Settings
 from suffice.types import Passage, Query
 
 NAME = "DuckDuckGo"
-SECONDS = 8  # The thread that asks cannot be interrupted, so nobody waits long for it.
+TIMEOUT_SECONDS = 8  # The thread that asks cannot be interrupted, so nobody waits long for it.
 
 
 def duckduckgo(config: Settings) -> Provider:
-    url = base_url(config, "DUCKDUCKGO_URL", "https://html.duckduckgo.com/html")
+    url = get_base_url(config, "DUCKDUCKGO_URL", "https://html.duckduckgo.com/html")
 
     async def search(query: Query, k: int) -> list[Passage]:
         return await asyncio.to_thread(_search, f"{url}/", query.text, k)
@@ -41,9 +41,9 @@ def _search(url: str, text: str, k: int) -> list[Passage]:
             return str(answer.text)
 
     try:
-        found = Engine(timeout=SECONDS).search(text) or []
+        found = Engine(timeout=TIMEOUT_SECONDS).search(text) or []
     except TimeoutException as error:
-        raise SearchError(f"{NAME} did not answer within {SECONDS} seconds", retryable=True) from error
+        raise SearchError(f"{NAME} did not answer within {TIMEOUT_SECONDS} seconds", retryable=True) from error
     except DDGSException as error:
         raise SearchError(f"{NAME} cannot be reached: {str(error).partition(':')[0]}", retryable=True) from error
-    return passages((Found(hit.href, hit.title, hit.body) for hit in found), k)
+    return to_passages((SearchResult(hit.href, hit.title, hit.body) for hit in found), k)

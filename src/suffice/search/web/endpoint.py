@@ -12,60 +12,64 @@ from typing import Any
 from urllib.parse import quote
 
 from suffice.errors import InputError
-from suffice.search.web.http import Call, results
-from suffice.search.web.provider import Found, Provider, base_url, required
+from suffice.search.web.http import ProviderRequest, fetch_passages
+from suffice.search.web.provider import Provider, SearchResult, get_base_url, require_setting
 from suffice.settings import Settings
 from suffice.types import Passage, Query
 
 NAME = "The search endpoint"
-ADDRESS, LIST, FIELDS, HEADER = (f"SUFFICE_SEARCH_{part}" for part in ("URL", "RESULTS", "FIELDS", "HEADER"))
-_USUAL_LISTS = ("results", "hits", "items", "data")
-_USUAL_FIELDS = {"url": "url", "title": "title", "text": "text"}
+URL_SETTING, RESULTS_SETTING, FIELDS_SETTING, HEADER_SETTING = (
+    f"SUFFICE_SEARCH_{part}" for part in ("URL", "RESULTS", "FIELDS", "HEADER")
+)
+_DEFAULT_LIST_NAMES = ("results", "hits", "items", "data")
+_DEFAULT_FIELDS = {"url": "url", "title": "title", "text": "text"}
 
 
 def endpoint(config: Settings) -> Provider:
-    required(config, ADDRESS, NAME)
-    template = base_url(config, ADDRESS)
+    require_setting(config, URL_SETTING, NAME)
+    template = get_base_url(config, URL_SETTING)
     if "{query}" not in template:
-        raise InputError(f"{ADDRESS} must say where the query goes: put {{query}} into it")
-    where = config.environment.get(LIST, "").strip()
-    fields = _fields(config.environment.get(FIELDS, ""))
-    name, _, value = config.environment.get(HEADER, "").partition(":")
+        raise InputError(f"{URL_SETTING} must say where the query goes: put {{query}} into it")
+    where = config.environment.get(RESULTS_SETTING, "").strip()
+    fields = _parse_fields(config.environment.get(FIELDS_SETTING, ""))
+    name, _, value = config.environment.get(HEADER_SETTING, "").partition(":")
     headers = {name.strip(): value.strip()} if value.strip() else {}
 
     async def search(query: Query, k: int) -> list[Passage]:
         url = template.replace("{query}", quote(query.text, safe="")).replace("{k}", str(k))
-        call = Call(url, headers=headers, key=HEADER, secret=value.strip())
-        return await results(NAME, call, lambda answer: _read(answer, where, fields), k)
+        call = ProviderRequest(url, headers=headers, key_setting=HEADER_SETTING, secret=value.strip())
+        return await fetch_passages(NAME, call, lambda answer: _parse_results(answer, where, fields), k)
 
     return Provider("endpoint", template, search)
 
 
-def _fields(text: str) -> Mapping[str, str]:
-    chosen = dict(_USUAL_FIELDS)
+def _parse_fields(text: str) -> Mapping[str, str]:
+    chosen = dict(_DEFAULT_FIELDS)
     for pair in filter(None, map(str.strip, text.split(","))):
         name, separator, path = pair.partition("=")
-        if name.strip() not in _USUAL_FIELDS or not separator or not path.strip():
-            raise InputError(f"{FIELDS}={text!r} cannot be read; write it like: url=link,title=name,text=body.snippet")
+        if name.strip() not in _DEFAULT_FIELDS or not separator or not path.strip():
+            raise InputError(
+                f"{FIELDS_SETTING}={text!r} cannot be read; write it like: url=link,title=name,text=body.snippet"
+            )
         chosen[name.strip()] = path.strip()
     return chosen
 
 
-def _read(answer: Any, where: str, fields: Mapping[str, str]) -> Iterator[Found]:
-    found = _at(answer, where) if where else _list(answer)
+def _parse_results(answer: Any, where: str, fields: Mapping[str, str]) -> Iterator[SearchResult]:
+    found = _get_by_path(answer, where) if where else _find_list(answer)
     if not isinstance(found, list):
-        raise ValueError(f"there is no list at {where or ', '.join(_USUAL_LISTS)}; set {LIST}")
+        raise ValueError(f"there is no list at {where or ', '.join(_DEFAULT_LIST_NAMES)}; set {RESULTS_SETTING}")
     for result in found:
-        yield Found(*(str(_at(result, fields[name]) or "") for name in ("url", "title", "text")))
+        yield SearchResult(*(str(_get_by_path(result, fields[name]) or "") for name in ("url", "title", "text")))
 
 
-def _list(answer: Any) -> Any:
+def _find_list(answer: Any) -> Any:
     if isinstance(answer, dict):
-        return next((answer[name] for name in _USUAL_LISTS if isinstance(answer.get(name), list)), None)
+        return next((answer[name] for name in _DEFAULT_LIST_NAMES if isinstance(answer.get(name), list)), None)
     return answer
 
 
-def _at(value: Any, path: str) -> Any:
+def _get_by_path(value: Any, path: str) -> Any:
     for name in path.split("."):
         if isinstance(value, dict):
             value = value.get(name)

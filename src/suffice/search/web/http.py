@@ -23,7 +23,7 @@ from urllib.parse import urlsplit
 
 from suffice import __version__
 from suffice.errors import SearchError, SearchRefused
-from suffice.search.web.provider import Found, clean, passages
+from suffice.search.web.provider import SearchResult, strip_control_chars, to_passages
 from suffice.types import Passage
 
 if TYPE_CHECKING:
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-SECONDS = 15.0  # What a service has for its whole answer.
-LARGEST = 4_000_000  # Bytes of an answer, unpacked.
-AGENT = f"suffice/{__version__}"
+TIMEOUT_SECONDS = 15.0  # What a service has for its whole answer.
+MAX_RESPONSE_BYTES = 4_000_000  # Bytes of an answer, unpacked.
+USER_AGENT = f"suffice/{__version__}"
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ProviderRequest:
     """A request. ``key`` names the setting that holds the secret, ``secret`` is it and is never shown."""
 
     url: str
@@ -45,26 +45,28 @@ class Call:
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     body: Any = None
     """Sent as JSON by POST, if there is one."""
-    key: str = ""
+    key_setting: str = ""
     secret: str = field(default="", repr=False)
-    refusals: Mapping[int, str] = field(default_factory=dict)
+    refusal_messages: Mapping[int, str] = field(default_factory=dict)
     """What a status means that this service uses in its own way: it says no, and why."""
-    empty: tuple[int, ...] = ()
+    empty_statuses: tuple[int, ...] = ()
     """Statuses by which this service says that there is nothing; the answer is then ``null``."""
 
 
-async def results(service: str, call: Call, read: Callable[[Any], Iterable[Found]], k: int) -> list[Passage]:
+async def fetch_passages(
+    service: str, call: ProviderRequest, read: Callable[[Any], Iterable[SearchResult]], k: int
+) -> list[Passage]:
     """The first ``k`` of what ``read`` finds in the JSON of the answer."""
-    return await ask_parsed(service, call, lambda answer: passages(read(answer), k))
+    return await fetch_json(service, call, lambda answer: to_passages(read(answer), k))
 
 
-async def ask_parsed(service: str, call: Call, read: Callable[[Any], T]) -> T:
+async def fetch_json(service: str, call: ProviderRequest, read: Callable[[Any], T]) -> T:
     """What ``read`` makes of the JSON of the answer."""
-    body = await ask(service, call)
+    body = await send_request(service, call)
     try:
         answer = json.loads(body)
     except (ValueError, RecursionError) as error:
-        start = _shown(body[:100].decode("utf-8", "replace"), call) or "nothing"
+        start = _redact(body[:100].decode("utf-8", "replace"), call) or "nothing"
         raise SearchError(f"{service} answered with something that is no JSON: {start}") from error
     try:
         return read(answer)
@@ -74,31 +76,31 @@ async def ask_parsed(service: str, call: Call, read: Callable[[Any], T]) -> T:
         ) from error
 
 
-async def ask(service: str, call: Call) -> bytes:
+async def send_request(service: str, call: ProviderRequest) -> bytes:
     """The body of a good answer."""
     import httpx2
 
     where = urlsplit(call.url).netloc.rpartition("@")[2]
     try:
         async with (
-            asyncio.timeout(SECONDS),
-            httpx2.AsyncClient(verify=_trust(), trust_env=False, timeout=SECONDS) as client,
+            asyncio.timeout(TIMEOUT_SECONDS),
+            httpx2.AsyncClient(verify=_make_ssl_context(), trust_env=False, timeout=TIMEOUT_SECONDS) as client,
             client.stream(
                 "GET" if call.body is None else "POST",
                 call.url,
                 params=dict(call.params) or None,
-                headers={"User-Agent": AGENT, "Accept": "application/json, */*;q=0.1", **call.headers},
+                headers={"User-Agent": USER_AGENT, "Accept": "application/json, */*;q=0.1", **call.headers},
                 json=call.body,
             ) as answer,
         ):
-            body = await _bounded(service, answer)
-            if answer.status_code in call.empty:
+            body = await _read_bounded(service, answer)
+            if answer.status_code in call.empty_statuses:
                 return b"null"
             if answer.status_code != 200:
-                raise _refusal(service, call, answer, body)
+                raise _make_error(service, call, answer, body)
             return body
     except (TimeoutError, httpx2.TimeoutException) as error:
-        raise SearchError(f"{service} did not answer within {SECONDS:g} seconds", retryable=True) from error
+        raise SearchError(f"{service} did not answer within {TIMEOUT_SECONDS:g} seconds", retryable=True) from error
     except (httpx2.InvalidURL, httpx2.UnsupportedProtocol, UnicodeError) as error:
         raise SearchError(f"{service} cannot be asked at {where}: {error}") from error
     except httpx2.DecodingError as error:
@@ -110,70 +112,74 @@ async def ask(service: str, call: Call) -> bytes:
 
 
 @cache
-def _trust() -> ssl.SSLContext:
+def _make_ssl_context() -> ssl.SSLContext:
     import httpx2
 
     return httpx2.create_ssl_context(trust_env=False)
 
 
-async def _bounded(service: str, answer: "httpx2.Response") -> bytes:
+async def _read_bounded(service: str, answer: "httpx2.Response") -> bytes:
     body = bytearray()
     async for piece in answer.aiter_bytes():
         body += piece
-        if len(body) > LARGEST:
-            raise SearchError(f"{service} answered with more than {LARGEST // 1_000_000} MB; the rest was not read")
+        if len(body) > MAX_RESPONSE_BYTES:
+            raise SearchError(
+                f"{service} answered with more than {MAX_RESPONSE_BYTES // 1_000_000} MB; the rest was not read"
+            )
     return bytes(body)
 
 
-def _refusal(service: str, call: Call, answer: "httpx2.Response", body: bytes) -> SearchError:
-    status, said = answer.status_code, _said(body, call)
+def _make_error(service: str, call: ProviderRequest, answer: "httpx2.Response", body: bytes) -> SearchError:
+    status, said = answer.status_code, _extract_error_text(body, call)
     reason = f"HTTP {status}: {said}" if said else f"HTTP {status}"
     if status == 429:
-        wait = _retry_after(answer.headers.get("retry-after"))
+        wait = _parse_retry_after(answer.headers.get("retry-after"))
         told = "" if wait is None else f" and wants to be left alone for {wait:g} seconds"
         return SearchRefused(f"{service} was asked too often{told} ({reason})", retryable=True, retry_after=wait)
-    if status in call.refusals:
-        return SearchRefused(f"{service} refused: {call.refusals[status]} ({reason})")
+    if status in call.refusal_messages:
+        return SearchRefused(f"{service} refused: {call.refusal_messages[status]} ({reason})")
     if status in (401, 403):
-        mend = f"; check {call.key}" if call.key else ""
+        mend = f"; check {call.key_setting}" if call.key_setting else ""
         return SearchRefused(f"{service} refused the request ({reason}){mend}")
     if status in (402, 432, 433):
-        return SearchRefused(f"{service} refused: the plan behind {call.key or 'this key'} is used up ({reason})")
+        return SearchRefused(
+            f"{service} refused: the plan behind {call.key_setting or 'this key'} is used up ({reason})"
+        )
     if 300 <= status < 400:
         return SearchError(
-            f"{service} has moved to {clean(answer.headers.get('location', 'elsewhere'))[:200]} ({reason})"
+            f"{service} has moved to {strip_control_chars(answer.headers.get('location', 'elsewhere'))[:200]} ({reason})"
         )
     return SearchError(f"{service} failed ({reason})", retryable=status in (408, 425) or status >= 500)
 
 
-def _said(body: bytes, call: Call) -> str:
+def _extract_error_text(body: bytes, call: ProviderRequest) -> str:
     """What the service says about it, in a few words: its error's sentence, or plain text; a whole page says nothing."""
     try:
-        text = _message(json.loads(body))
+        text = _find_error_message(json.loads(body))
     except (ValueError, RecursionError):
         text = "" if body.lstrip().startswith(b"<") else body[:2_000].decode("utf-8", "replace")
-    return _shown(text, call)
+    return _redact(text, call)
 
 
-def _shown(text: str, call: Call) -> str:
+def _redact(text: str, call: ProviderRequest) -> str:
     """One short line; if it repeats the secret, without it."""
-    return " ".join(clean(text.replace(call.secret, "…") if call.secret else text).split())[:160]
+    return " ".join(strip_control_chars(text.replace(call.secret, "…") if call.secret else text).split())[:160]
 
 
-def _message(told: Any) -> str:
+def _find_error_message(told: Any) -> str:
     """The sentence in an error object, wherever services put it."""
     if isinstance(told, str):
         return told
     if isinstance(told, list):
-        return _message(told[0]) if told else ""
+        return _find_error_message(told[0]) if told else ""
     if isinstance(told, dict):
         for name in ("message", "detail", "error", "msg", "info"):
-            if found := _message(told.get(name)):
+            if found := _find_error_message(told.get(name)):
                 return found
     return ""
 
 
-def _retry_after(value: str | None) -> float | None:
+def _parse_retry_after(value: str | None) -> float | None:
     """Seconds, from a number or a date."""
     if not value:
         return None

@@ -11,15 +11,17 @@ from urllib.parse import urlsplit, urlunsplit
 
 from suffice.errors import InputError
 from suffice.search.base import Search
-from suffice.search.web.address import canonical
+from suffice.search.web.address import canonicalize_url
 from suffice.settings import Settings
 from suffice.types import Passage, Place
 
-LONGEST_TEXT = 20_000  # Characters of one result: services that return whole pages are cut here.
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]")
+MAX_TEXT_CHARS = 20_000  # Characters of one result: services that return whole pages are cut here.
+_CONTROL_CHARS = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]"
+)
 
 
-class Unconfigured(InputError):
+class ProviderNotConfigured(InputError):
     """A provider lacks a setting; nobody who did not ask for it needs to hear of it."""
 
 
@@ -41,7 +43,7 @@ class Provider:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SearchResult:
     """One result as a service gave it."""
 
     url: str
@@ -49,37 +51,39 @@ class Found:
     text: str
 
 
-def passages(found: Iterable[Found], k: int) -> list[Passage]:
+def to_passages(found: Iterable[SearchResult], k: int) -> list[Passage]:
     """The first ``k`` usable results, each page once. A result without a text is its title; one without an address of a web
     page is none. There is no score: a service's order says which is better, not by how much."""
     kept: dict[str, Passage] = {}
     for result in found:
         if len(kept) == k:
             break
-        address, title = canonical(result.url.strip()), clean(result.title)
-        text = clean(result.text)[:LONGEST_TEXT] or title
+        address, title = canonicalize_url(result.url.strip()), strip_control_chars(result.title)
+        text = strip_control_chars(result.text)[:MAX_TEXT_CHARS] or title
         if address is not None and text:
             kept.setdefault(address, Passage(address, text, title or address, Place(result.url.strip()), "web"))
     return list(kept.values())
 
 
-def clean(text: str) -> str:
+def strip_control_chars(text: str) -> str:
     """Without control characters and those that reorder or hide text; one line stays one line."""
-    lines = (" ".join(line.split()) for line in _CONTROL.sub(" ", text.encode("utf-8", "replace").decode()).split("\n"))
+    lines = (
+        " ".join(line.split()) for line in _CONTROL_CHARS.sub(" ", text.encode("utf-8", "replace").decode()).split("\n")
+    )
     return "\n".join(line for line in lines if line)
 
 
-def required(config: Settings, name: str, service: str) -> str:
+def require_setting(config: Settings, name: str, service: str) -> str:
     """A setting that the service cannot do without."""
     value = config.environment.get(name, "").strip()
     if not value:
-        raise Unconfigured(f"{service} needs {name}, which is not set in the environment")
+        raise ProviderNotConfigured(f"{service} needs {name}, which is not set in the environment")
     return value
 
 
-def base_url(config: Settings, name: str, usual: str = "") -> str:
+def get_base_url(config: Settings, name: str, default: str = "") -> str:
     """Where the service answers: as the environment says, else where it usually does."""
-    url = config.environment.get(name, "").strip() or usual
+    url = config.environment.get(name, "").strip() or default
     if not re.match(r"https?://[^/\s]", url):
         raise InputError(f"{name}={url!r} is no address; set it to one that begins with http:// or https://")
     return url.rstrip("/")

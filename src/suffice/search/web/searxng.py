@@ -8,29 +8,31 @@ from collections.abc import Iterator
 from typing import Any
 
 from suffice.errors import SearchError
-from suffice.search.web.http import Call, results
-from suffice.search.web.provider import Found, Provider, base_url, required
+from suffice.search.web.http import ProviderRequest, fetch_passages
+from suffice.search.web.provider import Provider, SearchResult, get_base_url, require_setting
 from suffice.settings import Settings
 from suffice.types import Passage, Query
 
 NAME = "SearXNG"
-_NO_JSON = "its JSON format is switched off; add json to search.formats in its settings.yml"
+_JSON_DISABLED_HINT = "its JSON format is switched off; add json to search.formats in its settings.yml"
 
 
 def searxng(config: Settings) -> Provider:
-    required(config, "SEARXNG_URL", NAME)
-    url = base_url(config, "SEARXNG_URL").removesuffix("/search")
+    require_setting(config, "SEARXNG_URL", NAME)
+    url = get_base_url(config, "SEARXNG_URL").removesuffix("/search")
 
     async def search(query: Query, k: int) -> list[Passage]:
-        call = Call(f"{url}/search", {"q": query.text, "format": "json"}, refusals={403: _NO_JSON})
-        return await results(NAME, call, _read, k)
+        call = ProviderRequest(
+            f"{url}/search", {"q": query.text, "format": "json"}, refusal_messages={403: _JSON_DISABLED_HINT}
+        )
+        return await fetch_passages(NAME, call, _parse_results, k)
 
     return Provider("searxng", url, search)
 
 
-def _read(answer: Any) -> Iterator[Found]:
+def _parse_results(answer: Any) -> Iterator[SearchResult]:
     if not answer["results"] and answer.get("unresponsive_engines"):
         engines = ", ".join(f"{name} ({why})" for name, why, *_ in answer["unresponsive_engines"])
         raise SearchError(f"None of {NAME}'s engines answered: {engines}")
     for result in answer["results"]:
-        yield Found(result.get("url") or "", result.get("title") or "", result.get("content") or "")
+        yield SearchResult(result.get("url") or "", result.get("title") or "", result.get("content") or "")

@@ -3,34 +3,34 @@
 from collections.abc import Iterator
 from typing import Any
 
-from suffice.search.web.http import Call, results
-from suffice.search.web.provider import Found, Provider, base_url, required
+from suffice.search.web.http import ProviderRequest, fetch_passages
+from suffice.search.web.provider import Provider, SearchResult, get_base_url, require_setting
 from suffice.settings import Settings
 from suffice.types import Passage, Query
 
-KEY = "SERPER_API_KEY"
-MOST = 20  # Results of one request; more are allowed, and cost more.
+API_KEY_SETTING = "SERPER_API_KEY"
+MAX_RESULTS = 20  # Results of one request; more are allowed, and cost more.
 
 
 def serper(config: Settings) -> Provider:
-    key = required(config, KEY, "Serper")
-    url = base_url(config, "SERPER_BASE_URL", "https://google.serper.dev")
+    key = require_setting(config, API_KEY_SETTING, "Serper")
+    url = get_base_url(config, "SERPER_BASE_URL", "https://google.serper.dev")
 
     async def search(query: Query, k: int) -> list[Passage]:
-        body = {"q": query.text, "num": min(k, MOST)}
-        call = Call(
+        body = {"q": query.text, "num": min(k, MAX_RESULTS)}
+        call = ProviderRequest(
             f"{url}/search",
             headers={"X-API-KEY": key},
             body=body,
-            key=KEY,
+            key_setting=API_KEY_SETTING,
             secret=key,
-            refusals={400: f"the request is not accepted or the credits behind {KEY} are used up"},
+            refusal_messages={400: f"the request is not accepted or the credits behind {API_KEY_SETTING} are used up"},
         )
-        return await results("Serper", call, _read, k)
+        return await fetch_passages("Serper", call, _parse_results, k)
 
     return Provider("serper", url, search)
 
 
-def _read(answer: Any) -> Iterator[Found]:
+def _parse_results(answer: Any) -> Iterator[SearchResult]:
     for result in answer.get("organic") or ():
-        yield Found(result.get("link") or "", result.get("title") or "", result.get("snippet") or "")
+        yield SearchResult(result.get("link") or "", result.get("title") or "", result.get("snippet") or "")

@@ -4,24 +4,24 @@ from collections.abc import Iterator
 from typing import Any
 
 from suffice.errors import SearchError, SearchRefused
-from suffice.search.web.http import Call, results
-from suffice.search.web.provider import Found, Provider, base_url
+from suffice.search.web.http import ProviderRequest, fetch_passages
+from suffice.search.web.provider import Provider, SearchResult, get_base_url
 from suffice.settings import Settings
 from suffice.types import Passage, Query
 
-MOST = 20  # Introductions that one request may ask for.
-LONGEST_QUERY = 300  # Characters; what is longer is answered with an error.
+MAX_RESULTS = 20  # Introductions that one request may ask for.
+MAX_QUERY_CHARS = 300  # Characters; what is longer is answered with an error.
 
 
 def wikipedia(config: Settings) -> Provider:
-    url = base_url(config, "WIKIPEDIA_URL", "https://en.wikipedia.org")
+    url = get_base_url(config, "WIKIPEDIA_URL", "https://en.wikipedia.org")
 
     async def search(query: Query, k: int) -> list[Passage]:
         asked: dict[str, str | int] = {
             "action": "query",
             "generator": "search",
-            "gsrsearch": query.text[:LONGEST_QUERY],
-            "gsrlimit": min(k, MOST),
+            "gsrsearch": query.text[:MAX_QUERY_CHARS],
+            "gsrlimit": min(k, MAX_RESULTS),
             "prop": "extracts|info",
             "exintro": 1,
             "explaintext": 1,
@@ -30,16 +30,16 @@ def wikipedia(config: Settings) -> Provider:
             "format": "json",
             "formatversion": 2,
         }
-        return await results("Wikipedia", Call(f"{url}/w/api.php", asked), _read, k)
+        return await fetch_passages("Wikipedia", ProviderRequest(f"{url}/w/api.php", asked), _parse_results, k)
 
     return Provider("wikipedia", url, search)
 
 
-def _read(answer: Any) -> Iterator[Found]:
+def _parse_results(answer: Any) -> Iterator[SearchResult]:
     if error := answer.get("error"):  # With status 200.
         told = f"Wikipedia refused: {error.get('info') or error.get('code')}"
         busy = error.get("code") in ("ratelimited", "maxlag")
         raise SearchRefused(told, retryable=True) if busy else SearchError(told)
     pages = answer.get("query", {}).get("pages", ())
     for page in sorted(pages, key=lambda page: page.get("index", 0)):
-        yield Found(page.get("fullurl") or "", page.get("title") or "", page.get("extract") or "")
+        yield SearchResult(page.get("fullurl") or "", page.get("title") or "", page.get("extract") or "")

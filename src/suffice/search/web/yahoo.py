@@ -5,40 +5,44 @@ from datetime import UTC, datetime
 from typing import Any
 
 from suffice.errors import SearchError
-from suffice.search.web.http import Call, ask_parsed
-from suffice.search.web.provider import Provider, base_url, clean
+from suffice.search.web.http import ProviderRequest, fetch_json
+from suffice.search.web.provider import Provider, get_base_url, strip_control_chars
 from suffice.settings import Settings
 from suffice.types import Passage, Place, Query
 
-MOST = 3  # Tickers that are looked up of one query.
-_TICKER = re.compile(r"(?<![\w.])\$?(\^?[A-Z]{1,5}(?:[.-][A-Z]{1,3})?)(?![\w])")
+MAX_TICKERS = 3  # Tickers that are looked up of one query.
+_TICKER_PATTERN = re.compile(r"(?<![\w.])\$?(\^?[A-Z]{1,5}(?:[.-][A-Z]{1,3})?)(?![\w])")
 
 
 def yahoo(config: Settings) -> Provider:
-    url = base_url(config, "YAHOO_BASE_URL", "https://query1.finance.yahoo.com")
+    url = get_base_url(config, "YAHOO_BASE_URL", "https://query1.finance.yahoo.com")
 
     async def search(query: Query, k: int) -> list[Passage]:
         found: list[Passage] = []
-        for ticker in list(dict.fromkeys(_TICKER.findall(query.text)))[: min(k, MOST)]:
-            call = Call(f"{url}/v8/finance/chart/{ticker}", {"range": "1d", "interval": "1d"}, empty=(404,))
-            snapshot = await ask_parsed("Yahoo", call, _read)
+        for ticker in list(dict.fromkeys(_TICKER_PATTERN.findall(query.text)))[: min(k, MAX_TICKERS)]:
+            call = ProviderRequest(
+                f"{url}/v8/finance/chart/{ticker}", {"range": "1d", "interval": "1d"}, empty_statuses=(404,)
+            )
+            snapshot = await fetch_json("Yahoo", call, _parse_quote)
             found += [snapshot] if snapshot is not None else []
         return found
 
     return Provider("yahoo", url, search, per_second=2.0)
 
 
-def _read(answer: Any) -> Passage | None:
+def _parse_quote(answer: Any) -> Passage | None:
     if answer is None:
         return None
     chart = answer["chart"]
     if error := chart.get("error"):
-        raise SearchError(f"Yahoo failed: {clean(str(error.get('description') or error.get('code')))[:160]}")
+        raise SearchError(
+            f"Yahoo failed: {strip_control_chars(str(error.get('description') or error.get('code')))[:160]}"
+        )
     if not chart.get("result"):
         return None
     meta = chart["result"][0]["meta"]
-    symbol, currency = str(meta["symbol"]), clean(meta.get("currency") or "")
-    name = clean(meta.get("longName") or meta.get("shortName") or symbol)
+    symbol, currency = str(meta["symbol"]), strip_control_chars(meta.get("currency") or "")
+    name = strip_control_chars(meta.get("longName") or meta.get("shortName") or symbol)
     moment = datetime.fromtimestamp(int(meta["regularMarketTime"]), UTC)
     parts = [
         f"{name} ({symbol}) stood at {float(meta['regularMarketPrice']):g} {currency} on {moment:%Y-%m-%d at %H:%M} UTC"

@@ -1,20 +1,29 @@
 """Checkers: does a passage say what a claim says? Words and figures always, meaning and a model where they are at hand."""
 
 from suffice.leads import Embed
-from suffice.write.checkers.base import Checker, Finding
-from suffice.write.checkers.combined import Combined
-from suffice.write.checkers.embedding import Embedding
-from suffice.write.checkers.lexical import Lexical
-from suffice.write.checkers.model import ModelChecker, Question
+from suffice.write.checkers.base import Checker, EvidenceSpan
+from suffice.write.checkers.combined import CascadeChecker
+from suffice.write.checkers.embedding import EmbeddingChecker
+from suffice.write.checkers.lexical import LexicalChecker
+from suffice.write.checkers.model import AskSupport, ModelChecker
 
-__all__ = ["Checker", "Combined", "Embedding", "Finding", "Lexical", "ModelChecker", "Question", "standard"]
+__all__ = [
+    "AskSupport",
+    "CascadeChecker",
+    "Checker",
+    "EmbeddingChecker",
+    "EvidenceSpan",
+    "LexicalChecker",
+    "ModelChecker",
+    "default_checker",
+]
 
 
-def standard(embed: Embed | None = None, ask: Question | None = None) -> Checker:
+def default_checker(embed: Embed | None = None, ask: AskSupport | None = None) -> Checker:
     """The default checker for what is at hand: vectors, and a language model to ask."""
-    chosen: list[Checker] = [Lexical()]
+    chosen: list[Checker] = [LexicalChecker()]
     if embed is not None:
-        chosen.append(Embedding(embed))
+        chosen.append(EmbeddingChecker(embed))
     if ask is not None:
         chosen.append(ModelChecker(ask))
-    return Combined(*chosen)
+    return CascadeChecker(*chosen)

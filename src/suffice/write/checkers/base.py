@@ -14,7 +14,7 @@ Stance = Literal["supports", "contradicts"]
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class EvidenceSpan:
     """An exact stretch of a passage and how it stands to a claim.
 
     ``stance`` is ``None`` when the stretch is merely the nearest one. ``score`` (0 to 1) is how surely; ``near`` (0 to 1) how
@@ -25,13 +25,13 @@ class Finding:
     end: int
     stance: Stance | None
     score: float
-    near: float
-    why: str = ""
+    overlap: float
+    reason: str = ""
 
 
 class Checker(Protocol):
     name: str
 
-    async def __call__(self, claim: str, passages: Sequence[Passage]) -> list[Finding | None]:
+    async def __call__(self, claim: str, passages: Sequence[Passage]) -> list[EvidenceSpan | None]:
         """For each passage the stretch that speaks to the claim most; ``None`` where nothing does."""
         ...

@@ -6,18 +6,18 @@ it, and not the same, the claim says of one what the source says of another.
 
 from difflib import SequenceMatcher
 
-from suffice.write.checkers.reading import Mark, Reading
+from suffice.write.checkers.reading import ContentToken, SentenceFeatures
 
-_REPEATS = 0.6  # The share of the claim's words that must stand in the sentence in the same order.
+_MIN_ALIGNED_SHARE = 0.6  # The share of the claim's words that must stand in the sentence in the same order.
 
 
-def exchanged(claim: Reading, said: Reading) -> str:
+def find_swapped_name(claim: SentenceFeatures, said: SentenceFeatures) -> str:
     """What stands where in the source and what in the claim; empty when no name was exchanged."""
     if "by" in claim.words ^ said.words:  # One is in the passive voice: the names change places by right.
         return ""
-    ours, theirs = claim.marks, said.marks
-    keys, others = [mark.key for mark in ours], [mark.key for mark in theirs]
-    least = _REPEATS * len(keys)
+    ours, theirs = claim.tokens, said.tokens
+    keys, others = [mark.stem for mark in ours], [mark.stem for mark in theirs]
+    least = _MIN_ALIGNED_SHARE * len(keys)
     if sum(map(set(others).__contains__, keys)) < least:  # Most sentences are sorted out by this.
         return ""
     steps = SequenceMatcher(None, keys, others, autojunk=False).get_opcodes()
@@ -28,12 +28,12 @@ def exchanged(claim: Reading, said: Reading) -> str:
     for step, i, j, k, end in steps:
         if step != "replace":
             continue
-        here, there = _names(ours[i:j]), _names(theirs[k:end])
+        here, there = _list_names(ours[i:j]), _list_names(theirs[k:end])
         moved = set(here) <= their_loose and loose & set(there)  # Both stand somewhere else where the two differ.
         if here and there and not set(here) & set(there) and not moved:
             return f"{' '.join(there)} there, {' '.join(here)} here"
     return ""
 
 
-def _names(marks: tuple[Mark, ...]) -> list[str]:
-    return [mark.key for mark in marks if mark.anchor and not mark.key.startswith("#")]
+def _list_names(marks: tuple[ContentToken, ...]) -> list[str]:
+    return [mark.stem for mark in marks if mark.is_name_or_number and not mark.stem.startswith("#")]

@@ -21,7 +21,7 @@ _SCALES = {
     **{"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12},
     **{"k": 1e3, "m": 1e6, "bn": 1e9},
 }
-_UNITS = {
+_UNIT_ALIASES = {
     "%": "% percent percentage pct",
     "kg": "kg kilogram kilograms kilogramme kilogrammes",
     "g": "g gram grams gramme grammes",
@@ -52,7 +52,7 @@ _UNITS = {
     "mb": "mb megabytes",
     "gb": "gb gigabytes",
 }
-_UNIT = {word: unit for unit, names in _UNITS.items() for word in names.split()}
+_UNIT_BY_ALIAS = {word: unit for unit, names in _UNIT_ALIASES.items() for word in names.split()}
 MONTHS = {
     name: number
     for number, names in enumerate(
@@ -72,52 +72,52 @@ _NUMBER = re.compile(
     (?:[-\s]?(?P<unit>%|°\s?[CF]\b|per\s?cent\b|[A-Za-zµμ]+\b))?""",
     re.VERBOSE | re.IGNORECASE,
 )
-_ABOUT = re.compile(
+_APPROXIMATELY = re.compile(
     r"(?:about|around|approximately|approx\.?|nearly|almost|roughly|some|circa|c\.|~)\s*$",
     re.IGNORECASE,
 )
-_ROUNDED = 0.06  # "about 2 million" may stand for 2.1 million, not for 2.5.
+_ROUNDING_TOLERANCE = 0.06  # "about 2 million" may stand for 2.1 million, not for 2.5.
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
+class Quantity:
     """A value with its unit (empty when it has none that we know) and where it stands. ``about``: the text rounds it."""
 
     value: float
     unit: str
     start: int
     end: int
-    about: bool = False
-    spelled: bool = False
+    is_approximate: bool = False
+    is_spelled_out: bool = False
 
     def __str__(self) -> str:
         figure = f"{self.value:,.10g}" if self.value >= 10_000 else f"{self.value:.10g}"  # 1887 is a year, not 1,887.
         return f"{figure} {self.unit}".rstrip()
 
-    def agrees(self, other: "Number") -> bool:
+    def matches(self, other: "Quantity") -> bool:
         """The two may be the same figure."""
         if self.unit and other.unit and self.unit != other.unit:
             return False
         if self.value == other.value:
             return True
-        rounded = self.about != other.about  # Two rounded figures that differ are two figures.
-        return rounded and abs(self.value - other.value) <= _ROUNDED * max(abs(self.value), abs(other.value))
+        rounded = self.is_approximate != other.is_approximate  # Two rounded figures that differ are two figures.
+        return rounded and abs(self.value - other.value) <= _ROUNDING_TOLERANCE * max(abs(self.value), abs(other.value))
 
 
-def numbers(text: str) -> tuple[Number, ...]:
+def extract_quantities(text: str) -> tuple[Quantity, ...]:
     """The numbers of a text in order.
 
     >>> [(number.value, number.unit) for number in numbers("About 1.2 million people, 30 % of them in CD4 and 5 km away")]
     [(1200000.0, ''), (30.0, '%'), (5.0, 'km')]
     """
-    return tuple(found for match in _NUMBER.finditer(text) if (found := _number(match, text)) is not None)
+    return tuple(found for match in _NUMBER.finditer(text) if (found := _parse_quantity(match, text)) is not None)
 
 
-def _number(match: re.Match[str], text: str) -> Number | None:
+def _parse_quantity(match: re.Match[str], text: str) -> Quantity | None:
     digits, spelled = match["digits"], match["spelled"]
     end = match.end("digits") if digits else match.end("spelled")
     if digits:
-        if match["decade"] is None and match["ordinal"] is None and _runs_on(text, end, match):
+        if match["decade"] is None and match["ordinal"] is None and _is_part_of_name(text, end, match):
             return None
         value = float(digits.replace(",", ""))
     else:
@@ -134,18 +134,18 @@ def _number(match: re.Match[str], text: str) -> Number | None:
             unit = "m"
         else:
             value *= _SCALES[scale.lower()]
-    if named in _UNIT:
-        unit = unit or _UNIT[named]
+    if named in _UNIT_BY_ALIAS:
+        unit = unit or _UNIT_BY_ALIAS[named]
         end = match.end("unit")
     if match["decade"]:
         unit = "decade"
-    about = _ABOUT.search(text, max(0, match.start() - 14), match.start()) is not None
-    return Number(value, unit, match.start(), end, about, digits is None)
+    about = _APPROXIMATELY.search(text, max(0, match.start() - 14), match.start()) is not None
+    return Quantity(value, unit, match.start(), end, about, digits is None)
 
 
-def _runs_on(text: str, end: int, match: re.Match[str]) -> bool:
+def _is_part_of_name(text: str, end: int, match: re.Match[str]) -> bool:
     """Digits that go on as a name (``3D``, ``2nd`` aside): letters follow at once which are no unit and no scale."""
     if end >= len(text) or not (text[end].isalpha() or text[end] == "_"):
         return False
     word = re.match(r"[^\W\d]+", text[end:])
-    return word is None or word.group().lower() not in {**_UNIT, **_SCALES}
+    return word is None or word.group().lower() not in {**_UNIT_BY_ALIAS, **_SCALES}

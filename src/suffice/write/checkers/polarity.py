@@ -4,7 +4,7 @@ import re
 
 # Each line: words of one sense against words of the other. A text that uses only one side speaks against a text that uses
 # only the other, if they are about the same thing.
-_OPPOSITES = """
+_ANTONYMS = """
 increase increases increased increasing rise rises rose risen rising raise raises raised grow grows grew grown higher high
     elevated elevate elevates upregulated upregulation upregulates enhance enhances enhanced enhancing boost boosts boosted
     more greater
@@ -48,11 +48,11 @@ beneficial benefit | harmful harm
 synchronous | asynchronous
 ascending | descending
 """
-_SIDES: dict[str, list[tuple[int, int]]] = {}
-for _pair, _line in enumerate(re.sub(r"\n\s+", " ", _OPPOSITES.strip()).splitlines()):
+_ANTONYM_SIDES: dict[str, list[tuple[int, int]]] = {}
+for _pair, _line in enumerate(re.sub(r"\n\s+", " ", _ANTONYMS.strip()).splitlines()):
     for _side, _words in enumerate(_line.split("|")):
         for _word in _words.split():
-            _SIDES.setdefault(_word, []).append((_pair, 1 if _side == 0 else -1))
+            _ANTONYM_SIDES.setdefault(_word, []).append((_pair, 1 if _side == 0 else -1))
 
 NEGATIONS = frozenset(
     """not no never none neither nor cannot without nobody nothing nowhere hardly rarely scarcely lack lacks lacked lacking
@@ -60,31 +60,31 @@ NEGATIONS = frozenset(
     whether""".split()
 )
 # Words behind which a negation no longer reaches.
-_BREAK = re.compile(r"[;:()]|,\s|\b(?:but|although|though|while|whereas|and|or|because|which|who)\b", re.IGNORECASE)
-_NEGATION = re.compile(r"\b\w+n['’]t\b|\b[a-z]+\b", re.IGNORECASE)
-_PREFIX = re.compile(r"^(?:un|in|im|ir|il|non|dis|a)(?=[a-z]{4})")
+_SCOPE_END = re.compile(r"[;:()]|,\s|\b(?:but|although|though|while|whereas|and|or|because|which|who)\b", re.IGNORECASE)
+_WORD = re.compile(r"\b\w+n['’]t\b|\b[a-z]+\b", re.IGNORECASE)
+_NEGATING_PREFIX = re.compile(r"^(?:un|in|im|ir|il|non|dis|a)(?=[a-z]{4})")
 
 
-def senses(word: str) -> list[tuple[int, int]]:
+def antonym_sides(word: str) -> list[tuple[int, int]]:
     """The pairs of opposites a word belongs to, each with its side (+1 or −1)."""
-    return _SIDES.get(word, [])
+    return _ANTONYM_SIDES.get(word, [])
 
 
-def negations(text: str) -> list[tuple[int, int]]:
+def find_negation_scopes(text: str) -> list[tuple[int, int]]:
     """Where a negation stands and how far it reaches, as offsets (start, end of reach)."""
     found = []
-    for match in _NEGATION.finditer(text):
+    for match in _WORD.finditer(text):
         word = match.group().lower()
         if word not in NEGATIONS and not word.endswith(("n't", "n’t")):
             continue
         rest = text[match.end() :]
         if (word == "not" and re.match(r"\s+only\b", rest, re.I)) or (word == "no" and re.match(r"\.?\s*\d", rest)):
             continue
-        stop = _BREAK.search(text, match.end())
+        stop = _SCOPE_END.search(text, match.end())
         found.append((match.start(), stop.start() if stop else len(text)))
     return found
 
 
-def opposite_by_prefix(one: str, other: str) -> bool:
+def is_prefix_antonym(one: str, other: str) -> bool:
     """``related`` and ``unrelated``, ``active`` and ``inactive``: one is the other with a prefix that negates."""
-    return one != other and (_PREFIX.sub("", one) == other or _PREFIX.sub("", other) == one)
+    return one != other and (_NEGATING_PREFIX.sub("", one) == other or _NEGATING_PREFIX.sub("", other) == one)

@@ -7,20 +7,20 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from suffice.text.entities import stems
-from suffice.text.tokens import STOP_WORDS, spaced
-from suffice.write.checkers.numbers import MONTHS, Number, numbers
-from suffice.write.checkers.polarity import NEGATIONS, negations, senses
+from suffice.text.entities import stem_words
+from suffice.text.tokens import STOP_WORDS, segment_unspaced
+from suffice.write.checkers.numbers import MONTHS, Quantity, extract_quantities
+from suffice.write.checkers.polarity import NEGATIONS, antonym_sides, find_negation_scopes
 
 _TOKEN = re.compile(r"[^\W_]+(?:[._'’-][^\W_]+)*")
-_NAME = re.compile(r"[A-ZÀ-ÖØ-ÞĀ-Ž]")
+_CAPITAL = re.compile(r"[A-ZÀ-ÖØ-ÞĀ-Ž]")
 _INNER_CAPITAL = re.compile(r"\w[A-Z0-9]")
 _PRONOUNS = frozenset(
     """he she it they him her them his hers its their theirs himself herself itself this these those that who which
     whose""".split()
 )
 # Words that open a sentence with a capital and name nothing, beyond stop words.
-_OPENERS = frozenset(
+_SENTENCE_OPENERS = frozenset(
     """according additionally although among besides both compared consequently despite due each during every few
     finally first following for furthermore given hence here however importantly indeed instead interestingly later
     like many meanwhile more moreover most neither nevertheless notably now often one once other others overall
@@ -29,7 +29,7 @@ _OPENERS = frozenset(
     various whereas whether while within yet""".split()
 )
 # Bound to the words around them, not to what is said.
-_EMPTY = frozenset(
+_FILLER_WORDS = frozenset(
     """according source text document article
     also however therefore thus moreover furthermore additionally indeed approximately about around roughly nearly
     respectively overall notably currently generally typically usually often mainly primarily largely actually
@@ -38,7 +38,7 @@ _EMPTY = frozenset(
     conclusions""".split()
 )
 # Past forms that a stemmer does not lead back to their verb.
-_IRREGULAR = dict(
+_IRREGULAR_FORMS = dict(
     pair.split("=")
     for pair in """rose=rise risen=rise fell=fall fallen=fall grew=grow grown=grow won=win lost=lose built=build wrote=write
     written=write began=begin begun=begin made=make took=take taken=take came=come gave=give given=give held=hold led=lead
@@ -51,43 +51,43 @@ _IRREGULAR = dict(
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class ContentToken:
     """A content word, name or number at its place in the sentence."""
 
-    key: str
+    stem: str
     start: int
-    anchor: bool
+    is_name_or_number: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class SentenceFeatures:
     """One sentence, read."""
 
     stems: frozenset[str]
     words: frozenset[str]
     names: frozenset[str]
     """Stems of names; a text that lacks one of them speaks of something else."""
-    opening: str
+    possible_name: str
     """The stem of a capitalised first word, which may be a name or may only open the sentence; else empty."""
-    numbers: tuple[Number, ...]
+    numbers: tuple[Quantity, ...]
     months: frozenset[int]
-    negated: frozenset[str]
-    reached: frozenset[str]
+    negated_stems: frozenset[str]
+    negation_scope: frozenset[str]
     """First stems behind each negation, and all stems it reaches."""
-    senses: frozenset[tuple[int, int]]
-    turning: frozenset[str]
+    antonym_sides: frozenset[tuple[int, int]]
+    antonym_stems: frozenset[str]
     """Which pairs of opposites it uses, each with its side, and the stems of those words."""
-    marks: tuple[Mark, ...]
-    refers: bool
+    tokens: tuple[ContentToken, ...]
+    has_anaphora: bool
     """It points back to something named before: a pronoun, or a thing with a definite article in front."""
 
 
 @lru_cache(maxsize=1024)
-def read(text: str) -> Reading:
+def extract_features(text: str) -> SentenceFeatures:
     """The sentence, read; the latest sentences are kept."""
-    figures = numbers(text)
+    figures = extract_quantities(text)
     taken = [(number.start, number.end) for number in figures]
-    marks: list[Mark] = [Mark(f"#{number.value:g}", number.start, True) for number in figures]
+    marks: list[ContentToken] = [ContentToken(f"#{number.value:g}", number.start, True) for number in figures]
     found, plain_words, named, turning = set[str](), set[str](), set[str](), set[str]()
     months, turned = set[int](), set[tuple[int, int]]()
     opening = ""
@@ -97,30 +97,30 @@ def read(text: str) -> Reading:
         low = word.lower()
         plain_words.add(low)
         refers = refers or low in _PRONOUNS
-        turned.update(senses(low))
-        if senses(low):
-            turning.update(word_stems(word))
-        if low in MONTHS and (low != "may" or word[0].isupper()) and _beside_a_number(match, taken):
+        turned.update(antonym_sides(low))
+        if antonym_sides(low):
+            turning.update(stem_word(word))
+        if low in MONTHS and (low != "may" or word[0].isupper()) and _is_next_to_number(match, taken):
             months.add(MONTHS[low])
             continue
         if any(start <= match.start() < end for start, end in taken):
             continue
-        capital = _NAME.match(word) is not None
-        if not _carries(low, word, capital and position > 0):
+        capital = _CAPITAL.match(word) is not None
+        if not _is_content_word(low, word, capital and position > 0):
             continue
-        parts = word_stems(word)
+        parts = stem_word(word)
         is_name = (capital and (position > 0 or bool(_INNER_CAPITAL.search(word)))) or (
             _INNER_CAPITAL.search(word) is not None
         )
-        if capital and not is_name and low not in _OPENERS:
+        if capital and not is_name and low not in _SENTENCE_OPENERS:
             opening = " ".join(parts)
         found.update(parts)
         if is_name:
             named.update(parts)
-        marks.extend(Mark(part, match.start(), capital) for part in parts)
+        marks.extend(ContentToken(part, match.start(), capital) for part in parts)
     marks.sort(key=lambda mark: mark.start)
-    first, reached = _negated(text, marks)
-    return Reading(
+    first, reached = _find_negated_stems(text, marks)
+    return SentenceFeatures(
         frozenset(found),
         frozenset(plain_words),
         frozenset(named),
@@ -137,28 +137,28 @@ def read(text: str) -> Reading:
 
 
 @lru_cache(maxsize=8192)
-def word_stems(word: str) -> tuple[str, ...]:
+def stem_word(word: str) -> tuple[str, ...]:
     """The stems of one written word; a compound has several."""
     bare = re.sub(r"['’]s?$", "", word)
-    return stems(_IRREGULAR.get(bare.lower(), bare) if word.isascii() else spaced(bare))
+    return stem_words(_IRREGULAR_FORMS.get(bare.lower(), bare) if word.isascii() else segment_unspaced(bare))
 
 
-def _carries(low: str, word: str, name: bool) -> bool:
+def _is_content_word(low: str, word: str, name: bool) -> bool:
     if low.isdigit() or low in NEGATIONS or low.endswith(("n't", "n’t")):
         return False
     if name and len(word) > 1:
         return low not in STOP_WORDS or word.isupper()
-    return low not in STOP_WORDS and low not in _EMPTY and (len(low) > 1 or not low.isascii())
+    return low not in STOP_WORDS and low not in _FILLER_WORDS and (len(low) > 1 or not low.isascii())
 
 
-def _beside_a_number(match: re.Match[str], taken: list[tuple[int, int]]) -> bool:
+def _is_next_to_number(match: re.Match[str], taken: list[tuple[int, int]]) -> bool:
     return any(0 <= start - match.end() <= 3 or 0 <= match.start() - end <= 4 for start, end in taken)
 
 
-def _negated(text: str, marks: list[Mark]) -> tuple[frozenset[str], frozenset[str]]:
+def _find_negated_stems(text: str, marks: list[ContentToken]) -> tuple[frozenset[str], frozenset[str]]:
     first, reached = set(), set()
-    for start, end in negations(text):
-        behind = [mark.key for mark in marks if start < mark.start < end]
+    for start, end in find_negation_scopes(text):
+        behind = [mark.stem for mark in marks if start < mark.start < end]
         first.update(behind[:1])
         reached.update(behind[:4])
     return frozenset(first), frozenset(reached)

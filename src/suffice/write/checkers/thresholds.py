@@ -7,7 +7,7 @@ from importlib.resources import files
 
 
 @dataclass(frozen=True, slots=True)
-class Thresholds:
+class CheckerThresholds:
     supports: float
     contradicts: float
     cosine: float
@@ -20,6 +20,6 @@ class Thresholds:
 
 
 @cache
-def thresholds() -> Thresholds:
+def load_thresholds() -> CheckerThresholds:
     stored = json.loads((files("suffice.write.checkers") / "thresholds.json").read_text(encoding="utf-8"))
-    return Thresholds(**{item.name: float(stored[item.name]) for item in fields(Thresholds)})
+    return CheckerThresholds(**{item.name: float(stored[item.name]) for item in fields(CheckerThresholds)})
