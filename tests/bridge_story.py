@@ -46,8 +46,8 @@ class Slow(ScriptedModel):
         self.role, self.first, self.delay = role, first, delay
 
     async def __call__(self, prompt):
-        if prompt.role == self.role and sum(earlier.role == self.role for earlier in self.asked) + 1 >= self.first:
-            self.asked.append(prompt)
+        if prompt.role == self.role and sum(earlier.role == self.role for earlier in self.prompts) + 1 >= self.first:
+            self.prompts.append(prompt)
             await asyncio.sleep(self.delay)
         return await super().__call__(prompt)
 

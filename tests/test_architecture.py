@@ -90,7 +90,7 @@ def layer(module: str) -> int:
     return entries[max(fitting, key=len)]
 
 
-@pytest.highlight.parametrize("module", [name for name in MODULES if name])
+@pytest.mark.parametrize("module", [name for name in MODULES if name])
 def test_a_module_imports_only_from_above(module: str) -> None:
     for name in imported(MODULES[module]):
         if name.startswith("suffice."):
@@ -111,7 +111,7 @@ def test_no_module_imports_itself_through_others() -> None:
     assert not graph.keys() - done, f"in or behind a circle: {sorted(graph.keys() - done)}"
 
 
-@pytest.highlight.parametrize("module", MODULES)
+@pytest.mark.parametrize("module", MODULES)
 def test_a_module_is_short_and_says_what_it_is(module: str) -> None:
     text = MODULES[module].read_text(encoding="utf-8")
     assert len(text.splitlines()) <= 400
@@ -136,13 +136,13 @@ def test_only_doors_print() -> None:
     assert all(module.startswith("doors.") for module in printers), printers
 
 
-@pytest.highlight.parametrize("library", ["typer", "click", "rich"])
+@pytest.mark.parametrize("library", ["typer", "click", "rich"])
 def test_only_doors_know_the_terminal(library: str) -> None:
     users = {module for module, path in MODULES.items() if any(_is(name, library) for name in imported(path))}
     assert all(module.startswith("doors.") for module in users), users
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("library", "home"),
     [
         ("tantivy", ("search.", "text.entities", "doors.checkup")),
@@ -163,7 +163,7 @@ def test_public_names() -> None:
     assert dir(suffice) == suffice.__all__
 
 
-@pytest.highlight.parametrize("name", PUBLIC.split())
+@pytest.mark.parametrize("name", PUBLIC.split())
 def test_a_public_name_is_there(name: str) -> None:
     assert getattr(suffice, name) is not None
 
@@ -182,7 +182,7 @@ def declared() -> dict[tuple[str, str], str]:
     }
 
 
-@pytest.highlight.parametrize(("part", "value"), declared().items())
+@pytest.mark.parametrize(("part", "value"), declared().items())
 def test_a_registered_part_loads(part: tuple[str, str], value: str) -> None:
     module, _, attribute = value.partition(":")
     assert part[0] in SEAMS

@@ -48,7 +48,7 @@ def test_a_model_that_sees_nothing_new_ends_the_run_and_the_round_is_left_out():
     assert sum(isinstance(ask, RateNovelty) for ask in model.asked) == 3
 
 
-@pytest.highlight.parametrize("answer", [NoveltyResponse(None), NoveltyResponse(11), ModelError("dizzy")])
+@pytest.mark.parametrize("answer", [NoveltyResponse(None), NoveltyResponse(11), ModelError("dizzy")])
 def test_an_unreadable_score_is_unknown_and_never_stops(answer):
     report, _ = played("saturation(by=model)", novelty=[answer])
     assert report.stop.reason == "budget_rounds"

@@ -30,7 +30,7 @@ class Remote(ScriptedModel):
     local = False
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("tier", "limits"),
     [("simple", (2, 3, 5, 60, 20_000)), ("standard", (5, 10, 15, 90, 60_000)), ("deep", (10, 15, 20, 120, 150_000))],
 )
@@ -39,7 +39,7 @@ def test_tiers(tier, limits):
     assert started == dict(zip(("rounds", "queries", "sources", "seconds", "tokens"), limits, strict=True))
 
 
-@pytest.highlight.parametrize("complexity", ["simple", "standard", "deep"])
+@pytest.mark.parametrize("complexity", ["simple", "standard", "deep"])
 def test_tier_auto_takes_the_plans_word(complexity):
     planned = plan("one thing", "two thing", "three thing", "four thing", complexity=complexity)
     the_model = model(plans=[planned], reflects=[asking()], kind=Remote)
@@ -48,7 +48,7 @@ def test_tier_auto_takes_the_plans_word(complexity):
     limits = kinds(events, Started)[0].bounds
     rounds = {"simple": 2, "standard": 5, "deep": 10}[complexity]
     assert limits["rounds"] == rounds
-    assert len(search.asked) <= limits["queries"]
+    assert len(search.queries) <= limits["queries"]
     assert roles(the_model).count("plan") == 1
 
 

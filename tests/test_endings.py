@@ -72,22 +72,22 @@ def test_exhausted():
 def test_budget_rounds_one_means_one_round():
     search = FixtureSearch(default=PASSAGES)
     report = outcome(setup(model(reflects=[asking()]), search, bounds=Bounds(rounds=1)))
-    assert (report.stop.reason, report.stop.round, len(search.asked)) == ("budget_rounds", 1, 1)
+    assert (report.stop.reason, report.stop.round, len(search.queries)) == ("budget_rounds", 1, 1)
     assert report.status == "partial"
     assert report.insufficient_termination
 
 
-@pytest.highlight.parametrize("most", [1, 2, 3, 5, 7])
+@pytest.mark.parametrize("most", [1, 2, 3, 5, 7])
 def test_budget_queries_is_never_exceeded(most):
     search = FixtureSearch(default=PASSAGES)
     planned = plan("first thing", "second thing", "third thing", "fourth thing")
     report = outcome(setup(model(plans=[planned], reflects=[asking()]), search, bounds=Bounds(queries=most, rounds=50)))
     assert report.stop.reason == "budget_queries"
-    assert len(search.asked) == most
+    assert len(search.queries) == most
     assert report.insufficient_termination
 
 
-@pytest.highlight.parametrize("queries", [1, 3])
+@pytest.mark.parametrize("queries", [1, 3])
 def test_budget_time_with_a_slow_search(queries):
     search = FixtureSearch(default=PASSAGES, delay=5)
     planned = plan(*(f"question number {n}" for n in range(queries)))
@@ -114,7 +114,7 @@ def test_budget_time_keeps_what_came_in_time():
     assert report.sources[0].location.startswith("bridge.txt")
 
 
-@pytest.highlight.parametrize("nth", [1, 2])
+@pytest.mark.parametrize("nth", [1, 2])
 def test_budget_time_with_a_slow_reflection(nth):
     script = {"plan": [plan()], "reflect": [MORE], "draft": [ANSWER]}
     search = FixtureSearch(default=PASSAGES)
@@ -122,7 +122,7 @@ def test_budget_time_with_a_slow_reflection(nth):
     report = events[-1].report
     assert report.stop.reason == "budget_time"
     assert report.stop.round == nth, "no further round begins when the time is up"
-    assert len(search.asked) == nth
+    assert len(search.queries) == nth
     assert report.usage.seconds < 2
     assert report.final_answer
 
@@ -173,7 +173,7 @@ def test_search_unavailable_after_three_failures_in_a_row():
     events = play(setup(the_model, search, bounds=Bounds(rounds=9)))
     report = events[-1].report
     assert report.stop.reason == "search_unavailable"
-    assert len(search.asked) == 4
+    assert len(search.queries) == 4
     assert report.degraded_mode
     assert report.status == "partial"
     assert "Search was limited" in the_model.asked[-1].render()
@@ -232,7 +232,7 @@ def test_a_reflection_that_only_repeats_itself_ends_the_run():
     search = FixtureSearch()
     report = outcome(setup(model(reflects=[ReflectionResponse(False, 0.2, (), (TASK.upper(), TASK))]), search))
     assert report.stop.reason == "planner_done"
-    assert search.asked == [TASK]
+    assert search.queries == [TASK]
 
 
 def cancelled_during(the_model, search, moment):

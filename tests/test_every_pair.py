@@ -69,7 +69,7 @@ class Model(ScriptedModel):
     async def __call__(self, prompt):
         if prompt.role in self.scripted:
             return await super().__call__(prompt)
-        self.asked.append(prompt)
+        self.prompts.append(prompt)
         return await ExtractiveModel()(prompt)
 
 
@@ -109,8 +109,8 @@ def _rounds(events):
     return [event for event in events if isinstance(event, RoundDone)]
 
 
-@pytest.highlight.parametrize("model", MODELS)
-@pytest.highlight.parametrize(("strategy", "memory"), PAIRS)
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize(("strategy", "memory"), PAIRS)
 def test_it_ends_by_itself_and_cites_what_it_was_given(strategy, memory, model):
     chosen = setup(strategy, memory, MODELS[model])
     events = play(chosen)
@@ -129,13 +129,13 @@ def test_it_ends_by_itself_and_cites_what_it_was_given(strategy, memory, model):
     assert all(set(claim.citations) <= set(ids) for claim in report.claims)
 
 
-@pytest.highlight.parametrize(("strategy", "memory"), PAIRS)
+@pytest.mark.parametrize(("strategy", "memory"), PAIRS)
 def test_the_same_seed_gives_the_same_run(strategy, memory):
     assert told(play(setup(strategy, memory, {}, seed=3))) == told(play(setup(strategy, memory, {}, seed=3)))
 
 
-@pytest.highlight.parametrize("model", MODELS)
-@pytest.highlight.parametrize(("strategy", "memory"), PAIRS)
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize(("strategy", "memory"), PAIRS)
 def test_a_rejected_round_reaches_nothing(strategy, memory, model):
     chosen = setup(strategy, memory, MODELS[model], stop=Refusing())
     rounds = _rounds(play(chosen))
@@ -146,14 +146,14 @@ def test_a_rejected_round_reaches_nothing(strategy, memory, model):
     assert not [text for text in refused if text in prompts]
 
 
-@pytest.highlight.parametrize(("strategy", "memory"), PAIRS)
+@pytest.mark.parametrize(("strategy", "memory"), PAIRS)
 def test_a_model_that_fails_after_the_first_round_does_not_stop_the_search(strategy, memory):
     """It is logged, and the run follows its leads; what was found is kept."""
 
     class Failing(Model):
         async def __call__(self, prompt):
-            if len(self.asked) > 2 and prompt.role != "draft":
-                self.asked.append(prompt)
+            if len(self.prompts) > 2 and prompt.role != "draft":
+                self.prompts.append(prompt)
                 raise ModelError("dizzy")
             return await super().__call__(prompt)
 
@@ -164,7 +164,7 @@ def test_a_model_that_fails_after_the_first_round_does_not_stop_the_search(strat
     assert len(chosen.model.asked) < 60
 
 
-@pytest.highlight.parametrize("strategy", plugins.list_plugins("strategies"))
+@pytest.mark.parametrize("strategy", plugins.list_plugins("strategies"))
 def test_every_strategy_may_ask_its_leads_too(strategy):
     chosen = setup(
         strategy, "trajectory", {}, interventions=("leads",), stop=parse_gate("fixed(3)"), bounds=Bounds(queries=20)
@@ -175,7 +175,7 @@ def test_every_strategy_may_ask_its_leads_too(strategy):
     assert len(queries) == len(set(queries))
 
 
-@pytest.highlight.parametrize("strategy", plugins.list_plugins("strategies"))
+@pytest.mark.parametrize("strategy", plugins.list_plugins("strategies"))
 def test_budgets_hold_for_every_strategy(strategy):
     for bounds in (Bounds(rounds=1), Bounds(queries=1), Bounds(queries=3)):
         search = WordSearch(LIBRARY)

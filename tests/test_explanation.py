@@ -10,9 +10,9 @@ def record(index: int, new: int, accepted: bool = True, queries: int = 1) -> Rou
     return RoundRecord(index, accepted, ("q",) * queries, new, {}, ())
 
 
-@pytest.highlight.parametrize("ending", STOP_REASONS)
-@pytest.highlight.parametrize("promise", ["heuristic", "estimate", "guarantee"])
-@pytest.highlight.parametrize("rounds", [[], [record(1, 2)]])
+@pytest.mark.parametrize("ending", STOP_REASONS)
+@pytest.mark.parametrize("promise", ["heuristic", "estimate", "guarantee"])
+@pytest.mark.parametrize("rounds", [[], [record(1, 2)]])
 def test_every_ending_has_words(ending: str, promise: str, rounds: list[RoundRecord]) -> None:
     text = explain_stop(ending, "it was time", promise, rounds)  # type: ignore[arg-type]
     assert text.endswith(".")

@@ -41,7 +41,7 @@ def answered(report: Report) -> bool:
     return report.status == "answered" and "Karl von Frisch decoded the waggle dance in 1927." in report.final_answer
 
 
-@pytest.highlight.parametrize("shape", [str, Path, lambda path: [str(path)], lambda path: (path, path / "bees.txt")])
+@pytest.mark.parametrize("shape", [str, Path, lambda path: [str(path)], lambda path: (path, path / "bees.txt")])
 def test_docs_are_a_path_or_several(docs: Path, shape: type) -> None:
     assert answered(asyncio.run(research(QUESTION, docs=shape(docs), alpha=1)))
 
@@ -57,7 +57,7 @@ def test_with_a_search_of_ones_own() -> None:
     search = FixtureSearch(default=FOUND)
     report = asyncio.run(research(QUESTION, search=search))
     assert answered(report)
-    assert search.asked[0] == QUESTION
+    assert search.queries[0] == QUESTION
 
 
 def test_any_async_function_is_a_search() -> None:
@@ -105,7 +105,7 @@ def test_events_come_in_order() -> None:
     assert seen[-1] == Finished(report)
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("options", "word"),
     [
         ({"colour": "red"}, "colour"),
@@ -129,7 +129,7 @@ def test_an_option_that_cannot_be_used(options: dict[str, object], word: str) ->
     search = FixtureSearch(default=FOUND)
     with pytest.raises(InputError, match=word):
         asyncio.run(research(QUESTION, search=search, **options))  # type: ignore[arg-type]
-    assert search.asked == [], "nothing is spent before everything is checked"
+    assert search.queries == [], "nothing is spent before everything is checked"
 
 
 def test_nothing_to_search() -> None:
@@ -138,7 +138,7 @@ def test_nothing_to_search() -> None:
             asyncio.run(research(QUESTION, docs=docs))
 
 
-@pytest.highlight.parametrize("question", ["", "  \n", "?", "x" * 100_000])
+@pytest.mark.parametrize("question", ["", "  \n", "?", "x" * 100_000])
 def test_a_question_that_is_none(question: str) -> None:
     with pytest.raises(InputError, match="question"):
         asyncio.run(research(question, search=WordSearch(FOUND)))
@@ -187,7 +187,7 @@ def test_giving_up_leaves_no_task_behind() -> None:
     assert asyncio.run(impatient()) == set()
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("strategy", "given", "used"),
     [("ircot", None, 0.9), ("ircot", 0.3, 0.3), ("react", None, 0.5), ("auto", None, 0.5)],
 )
@@ -219,7 +219,7 @@ def test_leads_beside_the_strategys_own_queries() -> None:
     assert len(report.stop.rounds[1].queries) == 2
 
 
-@pytest.highlight.parametrize("chosen", [{"web": True}, {"providers": "searxng"}, {"providers": ["searxng"]}])
+@pytest.mark.parametrize("chosen", [{"web": True}, {"providers": "searxng"}, {"providers": ["searxng"]}])
 def test_research_on_the_web(monkeypatch: pytest.MonkeyPatch, chosen: dict[str, Any]) -> None:
     page = {"url": "https://a.example/hive", "title": "Hive", "content": "A hive holds one queen."}
     with serving(lambda asked: Answer({"results": [page]})) as server:

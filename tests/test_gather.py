@@ -68,20 +68,20 @@ def test_the_same_query_is_never_asked_twice():
     search = FixtureSearch(default=TEN[:3])
     strategy = Asks(["White tin", "white tin!", "grey tin"], ["WHITE  TIN", "tin ore"], ["grey tin"])
     events, _ = loop(search, strategy, budget(rounds=9))
-    assert search.asked == ["White tin", "grey tin", "tin ore"]
+    assert search.queries == ["White tin", "grey tin", "tin ore"]
     assert events[-1].stop.reason == "planner_done"
 
 
 def test_a_query_without_words_is_not_asked():
     search = FixtureSearch(default=TEN)
     loop(search, Asks(["???", "", "tin"]), budget(rounds=1))
-    assert search.asked == ["tin"]
+    assert search.queries == ["tin"]
 
 
 def test_a_query_whose_search_failed_is_not_repeated_either():
     search = FixtureSearch({"one": make_search_error()}, default=TEN)
     loop(search, Asks(["one", "two"], ["one", "three"]), budget(rounds=2))
-    assert search.asked == ["one", "two", "three"]
+    assert search.queries == ["one", "two", "three"]
 
 
 def test_passages_are_admitted_once_and_raw_hits_still_show_repeats():
@@ -182,7 +182,7 @@ def test_a_rejected_round_is_recorded_but_not_believed():
     assert "copy" not in run.evidence
     assert [note.title for note in run.memory.render(10_000)] == ["Page 0", "Page 1", "Page 2"]
     assert all("Copy" not in lead.text for lead in run.leads.propose(9))
-    assert search.asked == ["one", "two"]
+    assert search.queries == ["one", "two"]
     assert events[-1].stop.round == 2
 
 
@@ -300,7 +300,7 @@ def test_one_reflection_a_round_serves_gate_and_strategy():
         }
     )
     events, run = loop(FixtureSearch(default=TEN[:3]), Reflecting(), sufficiency(), the_model=model)
-    assert [ask.role for ask in model.asked] == ["plan", "reflect", "reflect"]
+    assert [ask.role for ask in model.prompts] == ["plan", "reflect", "reflect"]
     assert [event.readings["sufficiency.model"] for event in rounds(events)] == [0.0, 1.0]
     assert [event.readings["confidence.answer"] for event in rounds(events)] == [0.3, 0.8]
     assert events[-1].stop.reason == "sufficient"
@@ -318,9 +318,9 @@ def test_no_model_is_asked_when_no_gate_needs_it():
     assert model.asked == []
 
 
-@pytest.highlight.parametrize("bound", [1, 2, 3])
+@pytest.mark.parametrize("bound", [1, 2, 3])
 def test_no_more_queries_than_may_be_asked(bound):
     search = FixtureSearch(default=TEN)
     events, _ = loop(search, Asks(["a b", "c d"], ["e f", "g h"]), budget(rounds=9), bounds=Bounds(queries=bound))
-    assert len(search.asked) == bound
+    assert len(search.queries) == bound
     assert events[-1].stop.reason == "budget_queries"

@@ -26,7 +26,7 @@ def by_help() -> set[str]:
     )
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     "heavy",
     """numpy tantivy onnxruntime tokenizers typer click rich msgspec pydantic asyncio markdown_it nh3 sqlite3 httpx2 ddgs
     aiolimiter pydantic_ai openai anthropic google.genai genai_prices stamina""".split(),
@@ -35,7 +35,7 @@ def test_importing_the_package(by_import: set[str], heavy: str) -> None:
     assert heavy not in by_import
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     "heavy",
     """numpy tantivy onnxruntime tokenizers msgspec pypdfium2 charset_normalizer markdown_it nh3 sqlite3 httpx2 ddgs
     aiolimiter pydantic_ai openai anthropic google.genai genai_prices stamina""".split(),

@@ -92,7 +92,7 @@ def test_resample_tries_a_lead_before_a_stagnation_counts():
     run = RunState(TASK, model, parts.memory, run_id="r")
 
     async def main():
-        run.leads.add([FILM])
+        run.follow_ups.add([FILM])
         run.records.append(None)
         run.readings.append({"overlap.jaccard": 0.9, "overlap.upr": 0.0})
         stale = await parts.strategy.propose(run)
@@ -112,7 +112,7 @@ def test_resample_gives_a_strategy_without_a_gate_another_lead_once_a_stagnation
     stale = {"overlap.jaccard": 0.9, "overlap.upr": 0.0}
 
     async def main():
-        run.leads.add([FILM])
+        run.follow_ups.add([FILM])
         proposed = []
         for _ in range(3):
             run.records.append(None)
@@ -179,7 +179,7 @@ def test_a_strategy_that_chooses_passages_still_does():
         )
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     "strategy", ["reflect", "saturate", "predicates", "outline", "ircot", "react", "memgpt", "iterretgen"]
 )
 def test_all_of_them_together_run_with_every_strategy(strategy):

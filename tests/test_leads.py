@@ -75,7 +75,7 @@ def test_pieces_of_one_document_are_not_the_same_lead_twice():
 
 def test_a_question_that_was_asked_is_no_lead():
     leads = FollowUpQueue("meridian bridge")
-    leads.asked(["meridian bridge"])
+    leads.mark_asked(["meridian bridge"])
     leads.add([make_passage("p", "the meridian bridge is old", "meridian bridge"), FAR])
     assert [tokenize(lead.text) for lead in leads.propose(1)] != [["meridian", "bridge"]]
 
@@ -87,12 +87,12 @@ titles = st.lists(st.sampled_from(["Ada", "Bob", "the notes", "log", "Ada and Bo
 @given(titles, st.lists(st.sampled_from(["", " met Cyd.", " saw Dee and Eve.", " in 1815."]), min_size=8, max_size=8))
 def test_following_every_lead_asks_nothing_twice_and_comes_to_an_end(titles, mentions):
     leads = FollowUpQueue("Who taught Ada mathematics?")
-    leads.asked(["Who taught Ada mathematics?"])
+    leads.mark_asked(["Who taught Ada mathematics?"])
     leads.add([make_passage(f"p{n}", f"it says so{mentions[n]}", title) for n, title in enumerate(titles)])
     followed = []
     while proposed := leads.propose(1):
         followed.append(tuple(tokenize(proposed[0].text)))
-        leads.asked([proposed[0].text])
+        leads.mark_asked([proposed[0].text])
         assert len(followed) <= len(titles), "a lead was offered again after it had been followed"
     assert len(set(followed)) == len(followed)
 

@@ -55,7 +55,7 @@ def live(stop):
     return asyncio.run(events())
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     "stop", ["worth", "worth | exhaustion", "exhaustion", "saturation", "saturation.epsilon(0.5)", "unseen", "fixed(3)"]
 )
 def test_it_stops_where_our_own_loop_stops(stop):
@@ -138,7 +138,7 @@ def test_before_anything_was_observed_it_has_not_stopped():
     assert not monitor.explain().startswith("Not stopped")
 
 
-@pytest.highlight.parametrize("passages", [[{"text": "no id"}], ["a"], [None]])
+@pytest.mark.parametrize("passages", [[{"text": "no id"}], ["a"], [None]])
 def test_a_passage_needs_an_id(passages):
     with pytest.raises(InputError, match="id"):
         StopMonitor(fixed(1)).observe(["q"], passages)

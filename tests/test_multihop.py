@@ -177,8 +177,8 @@ def shown(event):
     return line
 
 
-@pytest.highlight.parametrize("memory", ["lobotomized", "structured", "freeform"])
-@pytest.highlight.parametrize("name", CASES)
+@pytest.mark.parametrize("memory", ["lobotomized", "structured", "freeform"])
+@pytest.mark.parametrize("name", CASES)
 def test_a_case(name, memory):
     report, trace = ran(CASES[name], memory)
     if memory == "lobotomized":
@@ -194,7 +194,7 @@ def test_a_case(name, memory):
     if not golden.exists():
         golden.parent.mkdir(parents=True, exist_ok=True)
         golden.write_text(text, encoding="utf-8")
-        pytest.record_failure(f"{golden.name} was not there; it is now: read it, then run again")
+        pytest.fail(f"{golden.name} was not there; it is now: read it, then run again")
     assert text == golden.read_text(encoding="utf-8")
 
 

@@ -16,8 +16,8 @@ def embed(texts):
 
 def outline(*topics, gathered=(), model=embed):
     made = TopicOutline(model)
-    made.add(list(topics), list(topics))
-    made.take(gathered)
+    made.add_topics(list(topics), list(topics))
+    made.add_passages(gathered)
     return made
 
 

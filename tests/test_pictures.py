@@ -39,7 +39,7 @@ def names(task: str, folder: Path, *, offline: bool = False) -> list[str]:
     return [image.name for image in find_images(task, folder, offline=offline)]
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("task", "found"),
     [
         ("What does chart.png show?", ["chart.png"]),
@@ -82,7 +82,7 @@ def test_a_picture_has_its_bytes_and_kind(folder: Path) -> None:
     assert (remote.media_type, remote.data) == ("image/jpeg", b"")
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("task", "wrong"),
     [
         ("What is in shots/none.png?", "shots/none.png is not there"),

@@ -45,7 +45,7 @@ wander = stranger:Strategy
 """
 
 
-@pytest.highlight.parametrize("seam", ["models", "searches", "memories", "strategies", "gates", "meters"])
+@pytest.mark.parametrize("seam", ["models", "searches", "memories", "strategies", "gates", "meters"])
 def test_every_seam_has_a_built_in_part(seam: str) -> None:
     assert plugins.list_plugins(seam)
     for name in plugins.list_plugins(seam):

@@ -19,8 +19,8 @@ PASSAGES = st.lists(WORDS.map(" ".join), max_size=12).map(
 def standing(passages, rivals=("She was born in Graz", "She was born in Malmo")):
     weighed = HypothesisTracker(QUESTION)
     weighed.set_hypotheses(rivals)
-    weighed.read(passages)
-    return weighed.standing()
+    weighed.add_passages(passages)
+    return weighed.render_standings()
 
 
 def test_what_speaks_about_the_question_and_the_hypothesis_counts():
@@ -42,26 +42,26 @@ def test_no_support_at_all_is_no_weight():
 @given(PASSAGES, st.integers(0, 12))
 def test_in_parts_or_at_once_the_weights_are_the_same(passages, cut):
     parts = HypothesisTracker(QUESTION)
-    parts.read(passages[:cut])
+    parts.add_passages(passages[:cut])
     parts.set_hypotheses(["She was born in Graz", "She was born in Malmo"])
-    parts.read(passages[cut:])
-    assert parts.standing() == standing(passages)
+    parts.add_passages(passages[cut:])
+    assert parts.render_standings() == standing(passages)
 
 
 @given(PASSAGES)
 def test_a_rival_that_stays_keeps_its_weight(passages):
     weighed = HypothesisTracker(QUESTION)
     weighed.set_hypotheses(["Graz", "Malmo"])
-    weighed.read(passages)
-    before = weighed.standing()
+    weighed.add_passages(passages)
+    before = weighed.render_standings()
     weighed.set_hypotheses(["Malmo", "Graz"])
-    assert sorted(weighed.standing(), key=str) == sorted(before, key=str)
+    assert sorted(weighed.render_standings(), key=str) == sorted(before, key=str)
 
 
 def test_the_least_asked_come_first():
     weighed = HypothesisTracker(QUESTION)
     weighed.set_hypotheses(["Graz", "Malmo"])
-    weighed.read([GRAZ])
-    assert weighed.next() == ["Graz", "Malmo"]
-    weighed.tried("Graz")
-    assert weighed.next() == ["Malmo", "Graz"]
+    weighed.add_passages([GRAZ])
+    assert weighed.rank_for_testing() == ["Graz", "Malmo"]
+    weighed.mark_asked("Graz")
+    assert weighed.rank_for_testing() == ["Malmo", "Graz"]

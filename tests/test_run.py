@@ -56,7 +56,7 @@ def test_the_plan_is_asked_once():
     assert len(model.asked) == 1
 
 
-@pytest.highlight.parametrize("error", [ModelError("no plan"), ModelOutputError("not JSON")])
+@pytest.mark.parametrize("error", [ModelError("no plan"), ModelOutputError("not JSON")])
 def test_without_a_plan_the_task_is_the_query(error):
     run, _ = begun({"plan": [error]})
     assert [planned.query for planned in asyncio.run(run.plan()).queries] == [TASK]

@@ -37,7 +37,7 @@ def notes(run):
     return tuple(Note(found.text, (run.evidence.handle(found),), found.title) for found in run.evidence)
 
 
-@pytest.highlight.parametrize("context", [4_000, 8_192, 32_768])
+@pytest.mark.parametrize("context", [4_000, 8_192, 32_768])
 def test_a_prompt_and_its_answer_fit_what_the_model_reads(context):
     run, model = begun(context)
     asyncio.run(run.reflect())

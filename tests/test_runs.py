@@ -68,7 +68,7 @@ def test_a_run_is_one_line_a_trace_and_a_report(data):
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-@pytest.highlight.parametrize(("keep", "setting"), [(False, ""), (True, "0")])
+@pytest.mark.parametrize(("keep", "setting"), [(False, ""), (True, "0")])
 def test_nothing_is_kept_unless_wanted(data, monkeypatch, keep, setting):
     monkeypatch.setenv("SUFFICE_KEEP_RUNS", setting)
     ask(keep=keep)
@@ -88,7 +88,7 @@ def test_a_folder_that_cannot_be_written_is_said_once_and_the_run_goes_on(data):
     keeper = make_recorder(Options(keep=True), said.append)
     _, _, events = ask(keep=False)
     for event in events:
-        keeper.see(event)
+        keeper.record_event(event)
     assert len(said) == 1
     assert "not kept" in said[0]
 
@@ -145,7 +145,7 @@ def test_a_follow_up_begins_with_the_evidence_and_asks_no_query_again():
     }
     search = FixtureSearch(default=[FILM, ADA])
     report, model, events = ask("Where was Ada Lind born?", script, search, continues=first.run)
-    assert search.asked == ["Ada Lind birthplace"]
+    assert search.queries == ["Ada Lind birthplace"]
     assert [event.earlier.run for event in events if isinstance(event, Continued)] == [first.run]
     assert report.stop.rounds[0].new_passages == 1, "what was known is not new"
     (shown,) = [asked for asked in model.asked if asked.role == "draft"]
@@ -186,7 +186,7 @@ def test_a_run_that_was_cut_off_can_be_continued(data):
     _, _, events = ask(keep=False)
     keeper = make_recorder(Options(keep=True))
     for event in events[:-2]:
-        keeper.see(event)
+        keeper.record_event(event)
     (run,) = runs.list_unfinished_runs(data)
     with (data / runs.RUNS_DIR / run / runs.EVENTS_FILE).open("a") as trace:
         trace.write('{"type": "stop')
@@ -209,7 +209,7 @@ def test_an_earlier_finding_is_looked_up_again_and_cited_only_when_found():
     said = FILM.text.removesuffix(".")
     search = FixtureSearch({said: [FILM]})
     report, _, _ = ask("Who was the director of The Silver Lamp?", search=search)
-    assert search.asked == ["silver lamp director", said]
+    assert search.queries == ["silver lamp director", said]
     assert report.metadata["recalled"] == [TASK]
     assert [source.location for source in report.sources] == ["films.md:1-1"]
     lost, _, _ = ask("Who was it, the director of The Silver Lamp?", search=FixtureSearch())
@@ -222,7 +222,7 @@ def test_memory_can_be_turned_off(monkeypatch):
     monkeypatch.delenv("SUFFICE_MEMORY")
     search = FixtureSearch(default=[FILM])
     ask("Who was the director of The Silver Lamp?", search=search)
-    assert search.asked == ["silver lamp director"]
+    assert search.queries == ["silver lamp director"]
 
 
 def test_a_memory_that_cannot_be_read_is_done_without(data):

@@ -21,14 +21,14 @@ def more(*queries):
     return ReflectionResponse(False, 0.1, ("more",), queries)
 
 
-@pytest.highlight.parametrize("fault", FAULTS, ids=lambda fault: type(fault).__name__)
-@pytest.highlight.parametrize("gate", GATES)
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: type(fault).__name__)
+@pytest.mark.parametrize("gate", GATES)
 def test_a_search_that_never_answers_ends_soon_and_by_its_name(gate, fault):
     search = FixtureSearch(default=fault)
     report = outcome(setup(model(reflects=[asking()]), search, gate, bounds=Bounds(rounds=20)))
     assert report.stop.reason == "search_unavailable"
     assert (report.status, report.final_answer) == ("failed", "")
-    assert len(search.asked) == 3
+    assert len(search.queries) == 3
     assert {failure.kind for failure in report.error_log} == {type(fault).__name__}
     assert report.failed_queries == ()
 
@@ -39,7 +39,7 @@ def test_the_only_search_failed_and_there_is_nothing_else_to_ask():
     assert "the key is wrong" in report.stop.explanation
 
 
-@pytest.highlight.parametrize("gate", GATES)
+@pytest.mark.parametrize("gate", GATES)
 def test_empty_answers_are_never_called_a_failure(gate):
     report = outcome(setup(model(reflects=[asking()]), FixtureSearch(), gate, bounds=Bounds(rounds=6)))
     assert report.stop.reason != "search_unavailable"
@@ -101,7 +101,7 @@ def test_whatever_searches_do_a_run_ends_and_says_how(outcomes, gate):
     told: ScriptedModel = model(plans=[plan("query 0")], reflects=[*asks, NOTHING])
     search = FixtureSearch(found)
     report = outcome(setup(told, search, gate, bounds=Bounds(rounds=20)))
-    seen = [dict(zip(found, outcomes, strict=True)).get(query, "empty") for query in search.asked]
+    seen = [dict(zip(found, outcomes, strict=True)).get(query, "empty") for query in search.queries]
     wrong = [name in ("refused", "failed", "bug") for name in seen]
     assert len(report.error_log) == sum(wrong)
     broken = wrong[-3:] == [True] * 3 or (len(wrong) >= 4 and 2 * sum(wrong) >= len(wrong))

@@ -34,19 +34,19 @@ def test_every_bound_has_its_variable(tmp_path: Path) -> None:
     assert settings.bounds == Bounds(3, 4, 5, 1.5, 7, 0.25)
 
 
-@pytest.highlight.parametrize("value", ["", "  "])
+@pytest.mark.parametrize("value", ["", "  "])
 def test_an_empty_variable_is_not_set(tmp_path: Path, value: str) -> None:
     assert loaded(tmp_path, RESEARCH_MAX_ITERS=value).bounds.rounds is None
     assert loaded(tmp_path, SUFFICE_MODEL=value.strip()).model is None
 
 
-@pytest.highlight.parametrize("value", ["0", "-1", "1.5", "ten", "nan"])
+@pytest.mark.parametrize("value", ["0", "-1", "1.5", "ten", "nan"])
 def test_a_bound_must_be_a_number_above_zero(tmp_path: Path, value: str) -> None:
     with pytest.raises(InputError, match="RESEARCH_MAX_ITERS"):
         loaded(tmp_path, RESEARCH_MAX_ITERS=value)
 
 
-@pytest.highlight.parametrize(("value", "offline"), [("1", True), ("true", True), ("0", False), ("", False)])
+@pytest.mark.parametrize(("value", "offline"), [("1", True), ("true", True), ("0", False), ("", False)])
 def test_offline(tmp_path: Path, value: str, offline: bool) -> None:
     assert loaded(tmp_path, SUFFICE_OFFLINE=value).offline is offline
 
@@ -75,7 +75,7 @@ def test_a_folder_cannot_redirect_anything(tmp_path: Path) -> None:
     assert read_dotenv(tmp_path) == {"KEPT": "1"}
 
 
-@pytest.highlight.parametrize("content", [b"\xff\xfe\x00", b""])
+@pytest.mark.parametrize("content", [b"\xff\xfe\x00", b""])
 def test_a_dotenv_that_cannot_be_read_is_none(tmp_path: Path, content: bytes) -> None:
     (tmp_path / ".env").write_bytes(content)
     assert loaded(tmp_path).bounds == Bounds()
@@ -98,8 +98,8 @@ def test_an_unknown_tier() -> None:
         resolve_bounds("huge")
 
 
-@pytest.highlight.parametrize("name", ["rounds", "queries", "sources", "seconds", "tokens", "usd"])
-@pytest.highlight.parametrize("value", [0, -1, float("nan")])
+@pytest.mark.parametrize("name", ["rounds", "queries", "sources", "seconds", "tokens", "usd"])
+@pytest.mark.parametrize("value", [0, -1, float("nan")])
 def test_given_bounds_are_checked(name: str, value: float) -> None:
     with pytest.raises(InputError, match=name):
         validate_bounds(Bounds(**{name: value}))
@@ -113,6 +113,6 @@ def test_how_an_answer_is_reviewed(tmp_path: Path) -> None:
         load({"SUFFICE_REVIEW_PASS": "11"}, tmp_path)
 
 
-@pytest.highlight.parametrize(("text", "rounds"), [("", 3), ("0", 0), ("2", 2)])
+@pytest.mark.parametrize(("text", "rounds"), [("", 3), ("0", 0), ("2", 2)])
 def test_tries_for_a_computation(tmp_path: Path, text: str, rounds: int) -> None:
     assert load({"PYTHON_TOOL_ROUNDS": text}, tmp_path).python_rounds == rounds

@@ -47,7 +47,7 @@ def test_a_damaged_file_is_moved_aside_and_said_once(tmp_path: Path) -> None:
     assert (tmp_path / "kept.damaged").read_bytes() == NOISE
 
 
-@pytest.highlight.parametrize("place", range(0, 12288, 512))
+@pytest.mark.parametrize("place", range(0, 12288, 512))
 def test_no_flipped_byte_stops_a_shelf(tmp_path: Path, place: int) -> None:
     """Wherever a file is damaged: what is found is what was put, or nothing."""
     path = tmp_path / "kept.sqlite"

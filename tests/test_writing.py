@@ -45,7 +45,7 @@ def asked(task=TASK, *, drafts, evaluations=(GOOD,), revisions=(), programs=(PRO
     )
     search = FixtureSearch(default=FOUND)
     report = asyncio.run(research(task, search=search, model=model, strategy="reflect", **options))
-    return report, [ask.role for ask in model.asked]
+    return report, [ask.role for ask in model.prompts]
 
 
 def test_a_computed_figure_is_cited_checked_and_shown():

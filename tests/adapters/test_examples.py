@@ -8,7 +8,7 @@ import pytest
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
-@pytest.highlight.parametrize("name", ["langgraph", "pydantic_ai", "openai_agents"])
+@pytest.mark.parametrize("name", ["langgraph", "pydantic_ai", "openai_agents"])
 def test_an_example_stops_and_says_why(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("agents" if name == "openai_agents" else name)
     runpy.run_path(str(EXAMPLES / f"{name}_agent.py"), run_name="__main__")

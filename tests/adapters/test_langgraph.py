@@ -50,7 +50,7 @@ CIRCLE = [round_of("tides moon", "1"), round_of("moon tides", "1"), round_of("lo
 FORWARD = [round_of("tides", "1"), round_of("locks", "2"), round_of("boats", "3"), round_of("kites", "4"), {}]
 
 
-@pytest.highlight.parametrize(("found", "rounds", "reason"), [(CIRCLE, 2, "exhausted"), (FORWARD, 4, "budget_rounds")])
+@pytest.mark.parametrize(("found", "rounds", "reason"), [(CIRCLE, 2, "exhausted"), (FORWARD, 4, "budget_rounds")])
 def test_it_stops_where_the_gate_says(found: list[dict[str, Any]], rounds: int, reason: str) -> None:
     result = graph_of(found).invoke({"rounds": []})
     assert len(result["rounds"]) == rounds
@@ -122,7 +122,7 @@ def test_time_is_read_from_the_rounds() -> None:
         watched(StopMonitor("budget(seconds=60)"), CIRCLE)
 
 
-@pytest.highlight.parametrize("state", [{}, {"rounds": [{"queries": ["a"]}]}, {"rounds": [{"passages": []}]}])
+@pytest.mark.parametrize("state", [{}, {"rounds": [{"queries": ["a"]}]}, {"rounds": [{"passages": []}]}])
 def test_a_state_that_cannot_be_read(state: dict[str, Any]) -> None:
     with pytest.raises(InputError):
         stop_edge(monitor, search_node="s", answer_node="a")(state)

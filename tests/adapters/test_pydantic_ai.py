@@ -98,7 +98,7 @@ def test_a_monitor_made_for_the_run_knows_the_question() -> None:
     made = []
 
     def new(ctx: RunContext[None]) -> StopMonitor:
-        made.append((ctx.render, StopMonitor("budget(rounds=1)", question=str(ctx.render))))
+        made.append((ctx.prompt, StopMonitor("budget(rounds=1)", question=str(ctx.render))))
         return made[-1][1]
 
     agent = Agent(model_of("a", "b"), toolsets=[guarded(Notes().search, new)])

@@ -23,7 +23,7 @@ def ask(monitor: StopMonitor, *turns: dict[str, object]) -> None:
                         raise outcome
                     return outcome
 
-                return await open_round.search(monitor, [query], look, extract_passages, spent)
+                return await open_round.run_search(monitor, [query], look, extract_passages, spent)
 
             await asyncio.gather(
                 *(search(query, outcome, 100 * number) for query, outcome in turn.items()), return_exceptions=True
@@ -69,7 +69,7 @@ def test_passages_may_be_objects() -> None:
     assert found[0]["text"] == "a"
 
 
-@pytest.highlight.parametrize("result", ["text", {"id": "1"}, None, [3], [{"text": "a"}], [SimpleNamespace(id=None)]])
+@pytest.mark.parametrize("result", ["text", {"id": "1"}, None, [3], [{"text": "a"}], [SimpleNamespace(id=None)]])
 def test_what_is_no_list_of_passages(result: object) -> None:
     with pytest.raises(InputError, match="passages="):
         extract_passages(result)

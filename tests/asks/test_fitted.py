@@ -64,27 +64,27 @@ def handles(prompt: Prompt) -> list[str]:
     return sorted(handle for note in notes for handle in note.handles)
 
 
-@pytest.highlight.parametrize("kind", CLASSES, ids=lambda kind: kind.role)
+@pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.role)
 @given(data=st.data())
 def test_any_ask_fits_a_sane_budget(kind, data):
     ask = made(kind, data.draw)
     least = fit_to_budget(ask, 0)
     budget = data.draw(st.integers(least.tokens, least.tokens + 20_000))
     fit = fit_to_budget(ask, budget)
-    prompt = fit.ask.render()
+    prompt = fit.prompt.render()
     assert estimate_tokens(prompt) <= fit.tokens <= budget
     assert QUESTION in prompt or not hasattr(ask, "task")
-    assert handles(fit.ask) == handles(ask)
+    assert handles(fit.prompt) == handles(ask)
     for item in fields(ask):
         if item.name not in dict(kind.truncation_order):
-            assert getattr(fit.ask, item.name) == getattr(ask, item.name)
+            assert getattr(fit.prompt, item.name) == getattr(ask, item.name)
         elif list_of(kind, item.name) is Note:
             believed = [note for note in getattr(ask, item.name) if note.kind == BELIEF_KIND]
-            assert [note for note in getattr(fit.ask, item.name) if note.kind == BELIEF_KIND] == believed
-    assert (fit.shortened == 0) == (fit.ask == ask)
+            assert [note for note in getattr(fit.prompt, item.name) if note.kind == BELIEF_KIND] == believed
+    assert (fit.shortened_count == 0) == (fit.prompt == ask)
 
 
-@pytest.highlight.parametrize("kind", CLASSES, ids=lambda kind: kind.role)
+@pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.role)
 def test_the_least_prompt_is_small_however_much_is_found(kind):
     """What may not shrink is bounded by whoever makes the ask: with 500 long notes there is still a prompt of 4,000 tokens."""
     values = {}
@@ -104,7 +104,7 @@ def test_the_least_prompt_is_small_however_much_is_found(kind):
     assert fit_to_budget(kind(**values), 4_000).tokens <= 4_000
 
 
-@pytest.highlight.parametrize("kind", CLASSES, ids=lambda kind: kind.role)
+@pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.role)
 def test_every_list_of_notes_may_shrink_or_is_bounded(kind):
     notes = {item.name for item in fields(kind) if list_of(kind, item.name) is Note}
     assert notes - set(dict(kind.truncation_order)) <= {"core"}, "declare it in `shrinks`, or bound it and name it here"
@@ -112,51 +112,51 @@ def test_every_list_of_notes_may_shrink_or_is_bounded(kind):
 
 def test_what_fits_is_left_alone():
     prompt = Draft(QUESTION, (Note(LONG, ("[1]",)),), (), ())
-    assert fit_to_budget(prompt, 10_000).ask is prompt
+    assert fit_to_budget(prompt, 10_000).prompt is prompt
 
 
 def test_the_oldest_goes_first_and_only_as_much_as_needed():
     notes = tuple(Note(LONG, (f"[{n}]",), f"Page {n}") for n in range(1, 7))
     prompt = Draft(QUESTION, notes, (), ())
     fit = fit_to_budget(prompt, fit_to_budget(prompt, 10**9).tokens - 1)
-    assert [note.whole for note in fit.ask.notes] == [False, *[True] * 5]
-    assert fit.ask.notes[0].text == "Ada built the bridge at Ardun in 1907.", (
+    assert [note.whole for note in fit.prompt.notes] == [False, *[True] * 5]
+    assert fit.prompt.notes[0].text == "Ada built the bridge at Ardun in 1907.", (
         "the line that says most about the question"
     )
-    assert (fit.whole, fit.shortened) == (5, 1)
+    assert (fit.whole_count, fit.shortened_count) == (5, 1)
 
 
 def test_of_an_observation_the_last_goes_first_for_the_best_stand_in_front():
     notes = tuple(Note(LONG, (f"[{n}]",)) for n in range(1, 4))
     prompt = Extract(QUESTION, (), (), notes)
     fit = fit_to_budget(prompt, fit_to_budget(prompt, 10**9).tokens - 1)
-    assert [note.whole for note in fit.ask.observation] == [True, True, False]
+    assert [note.whole for note in fit.prompt.observation] == [True, True, False]
 
 
 def test_a_note_without_room_leaves_its_handle_and_the_prompt_says_so():
     prompt = Reflect(QUESTION, tuple(Note(LONG, (f"[{n}]",)) for n in range(1, 41)), ("asked",) * 30, (), (), 3)
     least = fit_to_budget(prompt, 0)
-    assert [note.handles for note in least.ask.notes] == [tuple(f"[{n}]" for n in range(1, 41))]
-    assert f"[39] [40] {OMITTED_MARKER}" in least.ask.render()
-    assert least.ask.asked == ()
+    assert [note.handles for note in least.prompt.notes] == [tuple(f"[{n}]" for n in range(1, 41))]
+    assert f"[39] [40] {OMITTED_MARKER}" in least.prompt.render()
+    assert least.prompt.asked == ()
 
 
 def test_a_fact_outlives_its_passages():
     fact = Note("Ada built it in 1907.", ("[1]",), kind=BELIEF_KIND, whole=False)
     prompt = Draft(QUESTION, (fact, *(Note(LONG, (f"[{n}]",)) for n in range(1, 9))), (), ())
-    assert render_value(fact) in fit_to_budget(prompt, 0).ask.render()
+    assert render_value(fact) in fit_to_budget(prompt, 0).prompt.render()
 
 
 def test_a_quote_of_one_sentence_is_the_last_to_go():
     quote = Note("Ada built the bridge at Ardun in 1907, says the plaque.", ("[1]",))
     prompt = Draft(QUESTION, (quote, Note(LONG, ("[2]",))), (), ())
     fit = fit_to_budget(prompt, fit_to_budget(prompt, 10**9).tokens - 100)
-    assert quote in fit.ask.notes
-    assert fit.shortened == 1
+    assert quote in fit.prompt.notes
+    assert fit.shortened_count == 1
 
 
 def test_fitting_twice_changes_nothing():
     prompt = Draft(QUESTION, tuple(Note(LONG, (f"[{n}]",)) for n in range(1, 41)), (), ())
     once = fit_to_budget(prompt, 900)
-    assert fit_to_budget(once.ask, 900).ask == once.ask
-    assert replace(once.ask, notes=()) == replace(prompt, notes=())
+    assert fit_to_budget(once.prompt, 900).prompt == once.prompt
+    assert replace(once.prompt, notes=()) == replace(prompt, notes=())

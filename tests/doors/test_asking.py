@@ -100,11 +100,11 @@ def test_with_embeddings(suffice: Callable, docs: Path) -> None:
     assert opens(report) >= 1
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     "question",
     ["What is the melting point of tungsten?", "Who painted Guernica?", "How many moons does Jupiter have?"],
 )
-@pytest.highlight.parametrize("alpha", [1, 0.5])
+@pytest.mark.parametrize("alpha", [1, 0.5])
 def test_without_evidence_there_is_no_report(suffice: Callable, docs: Path, question: str, alpha: float) -> None:
     ended = suffice("ask", question, "--docs", docs, "--alpha", alpha)
     assert ended.status == 3
@@ -139,7 +139,7 @@ def test_a_limit_makes_it_partial(suffice: Callable, docs: Path) -> None:
     assert len(report["stop"]["rounds"]) == 1
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("options", "reason", "rounds"),
     [(("--stop", "fixed(2)"), "budget_rounds", 2), (("--max-queries", 1, "--stop", "fixed(9)"), "budget_queries", 1)],
 )
@@ -149,7 +149,7 @@ def test_stop_and_bounds_decide(suffice: Callable, docs: Path, options: tuple, r
     assert len(report["stop"]["rounds"]) == rounds
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     "options", [("--tier", "auto"), ("--tier", "simple"), ("--strategy", "reflect"), ("-k", 1)]
 )
 def test_choices_that_answer_all_the_same(suffice: Callable, docs: Path, options: tuple) -> None:

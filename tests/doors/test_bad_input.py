@@ -51,7 +51,7 @@ CONTENTS = {
 }
 
 
-@pytest.highlight.parametrize("what", ["missing.txt", "huge.txt", "huge.pdf", "huge.jsonl", *CONTENTS])
+@pytest.mark.parametrize("what", ["missing.txt", "huge.txt", "huge.pdf", "huge.jsonl", *CONTENTS])
 def test_a_file_that_cannot_be_read(suffice: Callable, bad: Callable, what: str) -> None:
     refused(suffice("ask", QUESTION, "--docs", bad(what), "--alpha", 1), what)
 
@@ -60,7 +60,7 @@ def test_a_folder_without_text(suffice: Callable, bad: Callable) -> None:
     refused(suffice("ask", QUESTION, "--docs", bad("folder"), "--alpha", 1), "folder")
 
 
-@pytest.highlight.skipif(os.geteuid() == 0, reason="root may read everything")
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 def test_a_file_without_permission(suffice: Callable, docs: Path) -> None:
     (docs / "bees.md").chmod(0)
     refused(suffice("ask", QUESTION, "--docs", docs / "bees.md", "--alpha", 1), "permission")
@@ -70,7 +70,7 @@ def test_a_missing_folder_beside_a_good_one(suffice: Callable, docs: Path) -> No
     refused(suffice("ask", QUESTION, "--docs", docs, "--docs", "nowhere", "--alpha", 1), "nowhere")
 
 
-@pytest.highlight.parametrize("question", ["", "   ", "\n\t ", "?!", "a" * 100_000])
+@pytest.mark.parametrize("question", ["", "   ", "\n\t ", "?!", "a" * 100_000])
 def test_a_question_that_is_none(suffice: Callable, docs: Path, question: str) -> None:
     refused(suffice("ask", question, "--docs", docs, "--alpha", 1), "question")
 
@@ -80,7 +80,7 @@ def test_nothing_to_search(suffice: Callable) -> None:
     refused(suffice("search", QUESTION), "--docs")
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("option", "value", "hint"),
     [
         ("--strategy", "nope", "auto"),
@@ -116,19 +116,19 @@ def test_out_into_a_folder(suffice: Callable, docs: Path, tmp_path: Path) -> Non
     refused(suffice("ask", QUESTION, "--docs", docs, "--out", "report.md"), "folder")
 
 
-@pytest.highlight.parametrize("option", ["--nope", "--panel"])
+@pytest.mark.parametrize("option", ["--nope", "--panel"])
 def test_an_option_that_does_not_exist(suffice: Callable, docs: Path, option: str) -> None:
     refused(suffice("ask", QUESTION, "--docs", docs, option), option)
 
 
-@pytest.highlight.parametrize("value", ["0", "-1", "x", "nan"])
-@pytest.highlight.parametrize("bound", ["rounds", "queries", "sources", "seconds", "tokens", "cost"])
+@pytest.mark.parametrize("value", ["0", "-1", "x", "nan"])
+@pytest.mark.parametrize("bound", ["rounds", "queries", "sources", "seconds", "tokens", "cost"])
 def test_a_bound_that_allows_nothing(suffice: Callable, docs: Path, bound: str, value: str) -> None:
     refused(suffice("ask", QUESTION, "--docs", docs, "--alpha", 1, f"--max-{bound}", value))
 
 
-@pytest.highlight.parametrize("value", ["0", "-1", "many", "nan"])
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize("value", ["0", "-1", "many", "nan"])
+@pytest.mark.parametrize(
     "name",
     [
         "RESEARCH_MAX_ITERS",
@@ -146,7 +146,7 @@ def test_a_bound_in_the_environment_that_allows_nothing(
     refused(suffice("ask", QUESTION, "--docs", docs, "--alpha", 1), name)
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     "expression",
     [
         "",
@@ -197,7 +197,7 @@ def test_bad_input_leaves_an_earlier_trace_alone(suffice: Callable, docs: Path, 
     assert trace.read_bytes() == before
 
 
-@pytest.highlight.parametrize("stdin", [b"", b" \n "])
+@pytest.mark.parametrize("stdin", [b"", b" \n "])
 def test_nothing_on_standard_input(suffice: Callable, stdin: bytes) -> None:
     refused(suffice("ask", QUESTION, "--docs", "-", "--alpha", 1, stdin=stdin), "standard input")
 

@@ -27,7 +27,7 @@ def test_a_text_that_the_sources_support(suffice: Callable, docs: Path, write: C
     assert "docs/bees.md:5-5" in done.out
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("sentence", "verdict"),
     [
         ("Karl von Frisch decoded the dance in 1972.", "contradicted"),
@@ -73,7 +73,7 @@ def test_our_own_report_passes(suffice: Callable, docs: Path, tmp_path: Path) ->
     assert done.status == 0, done.out
 
 
-@pytest.highlight.parametrize("name", ["report.html", "report.pdf", "report.json", "notes.DOCX"])
+@pytest.mark.parametrize("name", ["report.html", "report.pdf", "report.json", "notes.DOCX"])
 def test_what_is_no_text_is_refused_with_a_way_out(suffice: Callable, docs: Path, tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text("<p>A hive holds one queen.</p>")
     done = suffice("check", tmp_path / name, "--docs", docs, "--alpha", 1)
@@ -87,7 +87,7 @@ def test_standard_input(suffice: Callable, docs: Path) -> None:
     assert done.status == 0, done.err
 
 
-@pytest.highlight.parametrize("file", ["missing.md", "docs", "empty.md"])
+@pytest.mark.parametrize("file", ["missing.md", "docs", "empty.md"])
 def test_a_file_that_cannot_be_checked(suffice: Callable, docs: Path, tmp_path: Path, file: str) -> None:
     (tmp_path / "empty.md").write_text("\n")
     done = suffice("check", file, "--docs", docs)
@@ -110,7 +110,7 @@ def test_a_text_without_claims(suffice: Callable, docs: Path, write: Callable) -
 REWORDED = "It was Karl von Frisch who in 1927 worked out what the dance means.\n"
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("said", "status"),
     [
         (Say("YES", first={"YES": -0.001}), 0),

@@ -28,7 +28,7 @@ def test_help_names_every_command(suffice: Callable) -> None:
     assert all(command in ended.out for command in COMMANDS)
 
 
-@pytest.highlight.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_help(suffice: Callable, command: str) -> None:
     ended = suffice(command, "--help")
     assert (ended.status, ended.err) == (0, "")
@@ -42,7 +42,7 @@ def test_no_words_at_all_show_the_help(suffice: Callable) -> None:
     assert all(command in shown for command in COMMANDS)
 
 
-@pytest.highlight.parametrize("extra", [[], ["--json"]])
+@pytest.mark.parametrize("extra", [[], ["--json"]])
 def test_a_reader_that_goes_away_is_no_error(docs: Path, extra: list[str]) -> None:
     """As in ``suffice ask … | head -1``."""
     read, write = os.pipe()

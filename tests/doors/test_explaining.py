@@ -73,7 +73,7 @@ def test_a_run_that_was_cut_off_before_it_stopped(suffice: Callable, trace: Path
     assert "cut off after round 2" in " ".join(ended.out.split())
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     "content",
     [
         b"",

@@ -14,7 +14,7 @@ QUESTION = "Who decoded the waggle dance of the honeybee?"
 CAPS = {"ircot": 10, "react": 7, "memgpt": 12, "iterretgen": 4}
 
 
-@pytest.highlight.parametrize("strategy", list_strategies())
+@pytest.mark.parametrize("strategy", list_strategies())
 def test_every_strategy_answers(suffice: Callable, docs: Path, strategy: str) -> None:
     ended = suffice("ask", QUESTION, "--docs", docs, "--alpha", 1, "--strategy", strategy, "--json")
     report = json.loads(ended.out)
@@ -24,7 +24,7 @@ def test_every_strategy_answers(suffice: Callable, docs: Path, strategy: str) ->
     assert report["metadata"]["strategy"] == strategy
 
 
-@pytest.highlight.parametrize("memory", plugins.list_plugins("memories"))
+@pytest.mark.parametrize("memory", plugins.list_plugins("memories"))
 def test_every_memory_can_be_chosen(suffice: Callable, docs: Path, memory: str) -> None:
     words = ("--strategy", "react", "--memory", memory, "--leads", "--json")
     report = json.loads(suffice("ask", QUESTION, "--docs", docs, "--alpha", 1, *words).out)
@@ -33,14 +33,14 @@ def test_every_memory_can_be_chosen(suffice: Callable, docs: Path, memory: str) 
     assert "waggle dance" in report["final_answer"]
 
 
-@pytest.highlight.parametrize("strategy", CAPS)
+@pytest.mark.parametrize("strategy", CAPS)
 def test_a_harness_finds_the_answer(suffice: Callable, docs: Path, strategy: str) -> None:
     ended = suffice("ask", QUESTION, "--docs", docs, "--alpha", 1, "--strategy", strategy)
     assert "Karl von Frisch decoded the dance in 1927." in " ".join(ended.out.split())
 
 
-@pytest.highlight.parametrize("strategy", CAPS)
-@pytest.highlight.parametrize("tier", ["simple", "deep"])
+@pytest.mark.parametrize("strategy", CAPS)
+@pytest.mark.parametrize("tier", ["simple", "deep"])
 def test_a_harness_brings_its_own_cap(suffice: Callable, docs: Path, strategy: str, tier: str) -> None:
     words = ("--strategy", strategy, "--tier", tier, "--json")
     report = json.loads(suffice("ask", QUESTION, "--docs", docs, "--alpha", 1, *words).out)

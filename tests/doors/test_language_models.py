@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from fake_llm import SENSIBLE, FakeLlm, Say, role_of, sensible
 
-pytestmark = pytest.highlight.usefixtures("no_waiting")
+pytestmark = pytest.mark.usefixtures("no_waiting")
 QUESTION = "When was the Forth Bridge opened?"
 
 
@@ -46,7 +46,7 @@ def test_it_answers_with_the_model_that_is_loaded(ask: Callable) -> None:
         assert report["usage"][field] == sum(role[field] for role in report["usage"]["by_role"].values()) > 0
 
 
-@pytest.highlight.parametrize("strategy", "reflect saturate predicates outline ircot react memgpt iterretgen".split())
+@pytest.mark.parametrize("strategy", "reflect saturate predicates outline ircot react memgpt iterretgen".split())
 def test_every_strategy_runs_with_a_language_model(ask: Callable, strategy: str) -> None:
     status, report, _ = ask(sensible, "--strategy", strategy, "--max-rounds", "2")
     assert status == 0
@@ -73,8 +73,8 @@ UNTIDY = {
 }
 
 
-@pytest.highlight.parametrize("role", ["plan", "reflect", "draft"])
-@pytest.highlight.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("role", ["plan", "reflect", "draft"])
+@pytest.mark.parametrize("fault", FAULTS)
 def test_no_fault_loses_a_run_and_each_is_in_the_log(
     ask: Callable, fault: str, role: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -88,8 +88,8 @@ def test_no_fault_loses_a_run_and_each_is_in_the_log(
     assert role in {entry["where"] for entry in report["error_log"]}
 
 
-@pytest.highlight.parametrize("role", ["plan", "reflect", "draft"])
-@pytest.highlight.parametrize("around", UNTIDY)
+@pytest.mark.parametrize("role", ["plan", "reflect", "draft"])
+@pytest.mark.parametrize("around", UNTIDY)
 def test_what_stands_around_an_answer_costs_nothing(ask: Callable, around: str, role: str) -> None:
     status, report, server = ask(once(UNTIDY[around].format(SENSIBLE[role]), role), "--strategy", "reflect")
     assert status == 0

@@ -84,7 +84,7 @@ def test_a_stop_is_explained_and_another_gate_tried(docs: Path) -> None:
     assert "may not name a file" in refused
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("tool", "arguments", "words"),
     [
         ("research", {"question": "  "}, "question is empty"),

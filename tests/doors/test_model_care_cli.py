@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from fake_llm import FakeLlm, Say, role_of, sensible
 
-pytestmark = pytest.highlight.usefixtures("no_waiting")
+pytestmark = pytest.mark.usefixtures("no_waiting")
 QUESTION = "When was the Forth Bridge opened?"
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("kept", "again"), [("1", {"draft"}), ("all", set()), ("0", {"plan", "reflect", "draft"})]
 )
 def test_kept_answers_are_not_asked_for_again(
@@ -48,7 +48,7 @@ def test_an_unknown_word_for_the_cache(suffice: Callable, docs: Path, monkeypatc
     assert "SUFFICE_MODEL_CACHE" in ended.err
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("embeddings", "wrong"),
     [
         ("nonsense", "is not known; write minilm"),

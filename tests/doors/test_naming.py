@@ -14,7 +14,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("task", "kept", "path"),
     [
         ("Who built it? Save it to bridge.md", "Who built it?", "bridge.md"),
@@ -27,7 +27,7 @@ def test_an_instruction_at_the_end(task, kept, path):
     assert extract_output_file(task) == (kept, Path(path))
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     "task",
     [
         "How do I write to config.json?",
@@ -42,7 +42,7 @@ def test_anything_else_is_part_of_the_question(task):
     assert extract_output_file(task) == (task, None)
 
 
-@pytest.highlight.parametrize("path", ["../x.md", "/tmp/x.md", "a/../../x.md", "link/x.md"])
+@pytest.mark.parametrize("path", ["../x.md", "/tmp/x.md", "a/../../x.md", "link/x.md"])
 def test_never_outside_the_working_directory(path, folder):
     (folder / "link").symlink_to("/tmp")
     with pytest.raises(InputError, match="not below the working directory"):

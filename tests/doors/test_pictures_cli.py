@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from fake_llm import FakeLlm, Say, role_of, sensible
 
-pytestmark = pytest.highlight.usefixtures("no_waiting")
+pytestmark = pytest.mark.usefixtures("no_waiting")
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 )
@@ -104,7 +104,7 @@ def test_a_model_that_refuses_the_picture(ask: Callable) -> None:
     assert ended.err.count("\n") == 1
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("question", "wrong"),
     [
         (QUESTION, "extractive has no eyes"),

@@ -51,7 +51,7 @@ def test_a_trace_can_be_replayed(suffice: Callable, docs: Path, tmp_path: Path) 
     assert json.loads(ended.out)["gates"][0]["stops"] == [1]
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     "arguments",
     [
         ("missing.jsonl", "--stop", "fixed(1)"),

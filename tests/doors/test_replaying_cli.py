@@ -138,8 +138,8 @@ def bad(tmp_path):
         (tmp_path / name).write_text(text, encoding="utf-8")
 
 
-@pytest.highlight.usefixtures("bad", "runs")
-@pytest.highlight.parametrize(
+@pytest.mark.usefixtures("bad", "runs")
+@pytest.mark.parametrize(
     ("arguments", "hint"),
     [
         (("replay", "none.jsonl", "--stop", "worth"), "none.jsonl"),

@@ -21,8 +21,8 @@ def town(tmp_path):
     return folder
 
 
-@pytest.highlight.parametrize("alpha", ["0.5", "1"])
-@pytest.highlight.parametrize("strategy", ["saturate", "outline"])
+@pytest.mark.parametrize("alpha", ["0.5", "1"])
+@pytest.mark.parametrize("strategy", ["saturate", "outline"])
 def test_a_strategy_answers_and_says_why_it_stopped(suffice, town, strategy, alpha):
     question = "Where was the designer of the Halm Bridge born?"
     ended = suffice(

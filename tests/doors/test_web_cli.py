@@ -119,7 +119,7 @@ def test_one_search_that_fails(suffice: Callable, broken: Loopback) -> None:
     assert "closed for today" in ended.err
 
 
-@pytest.highlight.parametrize("options", [["--web"], ["--provider", "searxng"]])
+@pytest.mark.parametrize("options", [["--web"], ["--provider", "searxng"]])
 def test_offline_forbids_it_in_one_sentence(
     suffice: Callable, searxng: Loopback, monkeypatch: pytest.MonkeyPatch, options: list[str]
 ) -> None:

@@ -60,7 +60,7 @@ def test_a_pdf_answers_too(web):
     assert "7.4 metres" in report["final_answer"]
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     "path", ["/error/x", "/reset/x", "/bomb/x", "/private/x", "/to?u=http://169.254.169.254/", "http://10.0.0.1/"]
 )
 def test_a_page_that_cannot_be_read_costs_nothing_but_a_line_in_the_log(web, path):
@@ -72,7 +72,7 @@ def test_a_page_that_cannot_be_read_costs_nothing_but_a_line_in_the_log(web, pat
     assert [failure["where"] for failure in report["error_log"]] == ["page"]
 
 
-@pytest.highlight.parametrize("fault", ["500", "429", "401", "reset", "garbage"])
+@pytest.mark.parametrize("fault", ["500", "429", "401", "reset", "garbage"])
 def test_a_search_that_keeps_failing_ends_the_run_by_its_name(web, fault):
     web.search_fault = fault
     report, _ = asked(QUESTION)

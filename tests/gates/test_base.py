@@ -74,7 +74,7 @@ def expected(tree, history):
     )
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("left", "right", "both", "either"),
     [
         (None, True, None, True),
@@ -187,7 +187,7 @@ def test_patience_wants_the_rounds_to_be_consecutive():
     assert [gate.judge(fires[:n]).stop for n in range(1, 7)] == [False, False, False, None, False, True]
 
 
-@pytest.highlight.parametrize("chance", [0.0, 0.15, 0.5, 1.0])
+@pytest.mark.parametrize("chance", [0.0, 0.15, 0.5, 1.0])
 def test_epsilon_ignores_stops_with_its_probability(chance):
     gate = A.epsilon(chance)
     seeds = 4000
@@ -228,7 +228,7 @@ def test_equal_gates_are_equal_by_what_they_say():
     assert fixed(3) != fixed(4)
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     "make",
     [
         lambda: A.after(-1),

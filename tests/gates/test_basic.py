@@ -16,7 +16,7 @@ ENDINGS = {
 quick = settings(deadline=None, max_examples=100)
 
 
-@pytest.highlight.parametrize(("bound", "ending"), ENDINGS.items())
+@pytest.mark.parametrize(("bound", "ending"), ENDINGS.items())
 def test_each_bound_ends_the_run_under_its_own_name(bound, ending):
     gate = budget(**{bound: 5})
     under, reached, over = ([{f"spend.{bound}": spent}] for spent in (4.999, 5.0, 6.0))
@@ -46,8 +46,8 @@ def test_a_budget_without_bounds_never_stops():
     assert budget().judge([{"spend.rounds": 1e9}]).stop is False
 
 
-@pytest.highlight.parametrize("bound", [*ENDINGS])
-@pytest.highlight.parametrize("value", [0, -1])
+@pytest.mark.parametrize("bound", [*ENDINGS])
+@pytest.mark.parametrize("value", [0, -1])
 def test_a_bound_must_be_above_zero(bound, value):
     with pytest.raises(ValueError, match="greater than 0"):
         budget(**{bound: value})
@@ -59,7 +59,7 @@ def test_fixed_stops_after_its_round():
     assert fixed(3).judge([{}]).stop is None
 
 
-@pytest.highlight.parametrize("k", [0, -2, 1.5])
+@pytest.mark.parametrize("k", [0, -2, 1.5])
 def test_fixed_takes_whole_rounds(k):
     with pytest.raises(ValueError, match="whole number"):
         fixed(k)
@@ -80,7 +80,7 @@ def test_sufficiency_that_could_not_be_judged_is_unknown():
     assert sufficiency().judge([]).stop is None
 
 
-@pytest.highlight.parametrize("p", [0, -0.1, 1.1])
+@pytest.mark.parametrize("p", [0, -0.1, 1.1])
 def test_sufficiency_takes_a_probability(p):
     with pytest.raises(ValueError, match="probability"):
         sufficiency(p)

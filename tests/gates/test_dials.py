@@ -9,14 +9,14 @@ from suffice.gates.parse import parse_gate
 DIALS = [(name, dial) for name in plugins.list_plugins("gates") for dial in plugins.load_plugin("gates", name).dials]
 
 
-@pytest.highlight.parametrize(("name", "dial"), DIALS)
+@pytest.mark.parametrize(("name", "dial"), DIALS)
 def test_every_position_of_a_dial_is_taken(name: str, dial: Dial) -> None:
     assert dial.low <= dial.usual <= dial.high
     for value in (dial.low, dial.usual, dial.high, dial.low + dial.step):
         parse_gate(f"{name}({dial.name}={value:g})")
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     "name", [name for name in plugins.list_plugins("gates") if plugins.load_plugin("gates", name).dials]
 )
 def test_the_usual_position_is_the_default(name: str) -> None:

@@ -64,7 +64,7 @@ def test_it_reads_back_as_it_is_written():
     assert {"evidence.chars", "novelty.words"} <= parse_gate(text).needs
 
 
-@pytest.highlight.parametrize("text", ["saturation.floor(0)", "saturation.floor(1.5)", "saturation.floor(x)"])
+@pytest.mark.parametrize("text", ["saturation.floor(0)", "saturation.floor(1.5)", "saturation.floor(x)"])
 def test_a_floor_that_is_none(text):
     with pytest.raises(InputError):
         parse_gate(text)

@@ -58,14 +58,14 @@ def test_other_stops_are_not_put_off():
     assert ResampleGate(saturation() | exhaustion()).judge([{"novelty.words": 0.0}]).reason == "saturated"
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     "text", ["saturation.gap_aware(0)", "(exhaustion | budget(rounds=3)).resample(1).gap_aware(2)"]
 )
 def test_they_are_written_and_read_like_any_gate(text):
     assert str(parse_gate(text)) == text
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     "text", ["saturation.gap_aware(-1)", "exhaustion.resample(0)", "exhaustion.resample(0.5)"]
 )
 def test_numbers_that_make_no_sense(text):

@@ -25,7 +25,7 @@ def covered(*sights, outline_before=None):
     readings = []
     for number, sight in enumerate(sights):
         if number == outline_before:
-            meter.outline(["Copper", "Silver", "Tin"])
+            meter.set_topics(["Copper", "Silver", "Tin"])
         readings.append(meter.read(sight))
     return readings
 
@@ -79,7 +79,7 @@ def test_without_an_embedding_model_gain_abstains():
     assert gain().judge([meter.read(COPPER), meter.read(COPPER)]).stop is None
 
 
-@pytest.highlight.parametrize("options", [{"eps": 0}, {"eps": -1}, {"w": 0}, {"w": 1.5}])
+@pytest.mark.parametrize("options", [{"eps": 0}, {"eps": -1}, {"w": 0}, {"w": 1.5}])
 def test_gain_refuses_settings_without_meaning(options):
     with pytest.raises(ValueError, match="gain"):
         gain(**options)
@@ -98,7 +98,7 @@ def test_unseen_states_its_estimate():
     assert unseen(0).judge([{"unseen.mass": 0.0}]).stop is True
 
 
-@pytest.highlight.parametrize("mass", [-0.1, 1, 2])
+@pytest.mark.parametrize("mass", [-0.1, 1, 2])
 def test_unseen_refuses_masses_without_meaning(mass):
     with pytest.raises(ValueError, match="unseen"):
         unseen(mass)
@@ -121,7 +121,7 @@ def test_judged_reads_its_own_style_only():
 SAMPLE = {"recall.found": 18.0, "recall.unseen": 200.0, "recall.drawn": 190.0, "recall.hits": 0.0}
 
 
-@pytest.highlight.parametrize("missing", sorted(SAMPLE))
+@pytest.mark.parametrize("missing", sorted(SAMPLE))
 def test_recall_without_a_whole_sample_abstains_and_says_so(missing):
     verdict = recall().judge([{**SAMPLE, missing: None}])
     assert verdict.stop is None
@@ -142,7 +142,7 @@ def test_recall_is_not_ruled_out_by_few_draws_or_by_many_finds():
     assert recall().judge([{**SAMPLE, "recall.drawn": 100.0, "recall.hits": 20.0}]).stop is False
 
 
-@pytest.highlight.parametrize("options", [{"target": 0}, {"target": 1}, {"confidence": 0}, {"confidence": 1}])
+@pytest.mark.parametrize("options", [{"target": 0}, {"target": 1}, {"confidence": 0}, {"confidence": 1}])
 def test_recall_refuses_settings_without_meaning(options):
     with pytest.raises(ValueError, match="recall"):
         recall(**options)

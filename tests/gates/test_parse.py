@@ -83,7 +83,7 @@ def test_a_gate_prints_as_text_that_parses_back_to_the_same_gate(gate, readings,
     assert again.judge(readings, seed) == gate.judge(readings, seed)
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("text", "gate"),
     [
         ("saturation", saturation()),
@@ -205,7 +205,7 @@ MALFORMED = [
 ]
 
 
-@pytest.highlight.parametrize("text", MALFORMED, ids=lambda text: text[:40] or "empty")
+@pytest.mark.parametrize("text", MALFORMED, ids=lambda text: text[:40] or "empty")
 def test_malformed_text_is_refused_in_one_line(text):
     with pytest.raises(InputError) as refused:
         parse_gate(text)
@@ -246,7 +246,7 @@ def test_any_text_is_a_gate_or_an_input_error(text):
     assert gate is None or parse_gate(str(gate)) == gate
 
 
-@pytest.highlight.parametrize("joint", [".after(1)", " | fixed(2)", " & fixed(2)"])
+@pytest.mark.parametrize("joint", [".after(1)", " | fixed(2)", " & fixed(2)"])
 def test_a_very_long_text_is_a_usable_gate_or_an_input_error(joint):
     try:
         gate = parse_gate("saturation" + joint * 3000)

@@ -28,13 +28,13 @@ def test_saturation_does_not_guess():
     assert saturation().judge([]).stop is None
 
 
-@pytest.highlight.parametrize("options", [{"threshold": -1}, {"threshold": 11}, {"by": "smell"}])
+@pytest.mark.parametrize("options", [{"threshold": -1}, {"threshold": 11}, {"by": "smell"}])
 def test_saturation_refuses_settings_without_meaning(options):
     with pytest.raises(ValueError, match="saturation"):
         saturation(**options)
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("j", "upr", "stop"),
     [
         (0.6, 0.3, True),
@@ -123,12 +123,12 @@ def test_smooth_exhaustion_passes_over_unknown_rounds_but_does_not_stop_on_one()
     assert gate.judge(history((0.9, 0.0), (0.9, 0.0), (0.9, None))).stop is None
 
 
-@pytest.highlight.parametrize("weight", [1e-3, 1e-9, 1e-17])
+@pytest.mark.parametrize("weight", [1e-3, 1e-9, 1e-17])
 def test_any_weight_that_is_accepted_can_be_judged(weight):
     assert exhaustion(smooth=weight).judge(history((0.9, 0.0), (0.9, 0.0), (0.9, 0.0))).stop is True
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     "options", [{"j": 1.1}, {"u": -0.1}, {"p": 0}, {"p": 1.5}, {"window": 0}, {"smooth": 0}, {"smooth": 1.5}]
 )
 def test_exhaustion_refuses_settings_without_meaning(options):

@@ -24,7 +24,7 @@ def rounds(count, **last):
     return [{**SPENT}] * (count - 1) + [{**SPENT, **last}]
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("readings", "level"),
     [
         ({**TEXT, "sufficiency.model": 0.7}, "text+reader"),
@@ -106,7 +106,7 @@ def test_it_needs_fewer_rounds_the_dearer_a_round_is():
     assert stops[0] > stops[-1]
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     "readings", [[], [{}], [{"novelty.words": 3.0}], [{**TEXT}], [{**SPENT}, {"novelty.words": 1.0}]]
 )
 def test_before_the_round_is_read_it_does_not_judge(readings):
@@ -147,13 +147,13 @@ def test_extreme_weights_do_not_break_it(tmp_path):
     assert worth(file=write(tmp_path / "own2.json", levels=[level])).judge(rounds(1)).stop is False
 
 
-@pytest.highlight.parametrize("price", [0, 1, -0.1, 1.5, math.nan])
+@pytest.mark.parametrize("price", [0, 1, -0.1, 1.5, math.nan])
 def test_a_price_is_a_probability(price):
     with pytest.raises(ValueError, match="between 0 and 1"):
         worth(price=price)
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     "text",
     [
         "",

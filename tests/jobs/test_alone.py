@@ -12,7 +12,7 @@ from suffice.jobs import alone
 from suffice.jobs.orders import JobRequest
 
 RUN = "20260101T000000-0000abcd"
-ORDER = JobRequest(TASK, Options(strategy="reflect", stop="sufficiency", review=False), folder=".")
+ORDER = JobRequest(TASK, Options(strategy="reflect", stop="sufficiency", review=False), working_dir=".")
 
 
 async def setup(ledger):
@@ -55,7 +55,7 @@ def test_interrupted_and_taken_up(tmp_path):
     assert list((tmp_path / "unfinished").iterdir()) == []
 
 
-@pytest.highlight.parametrize("name", ["nope", "../../etc/passwd", ""])
+@pytest.mark.parametrize("name", ["nope", "../../etc/passwd", ""])
 def test_a_run_that_is_not_there(tmp_path, name):
     with pytest.raises(InputError, match="suffice resume without a name"):
         alone.load_request(name, tmp_path)

@@ -74,7 +74,7 @@ def test_answers_come_back_whole(book):
     assert live[0].failures[0].kind == "Rate"
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     "error",
     [
         ModelOutputError(
@@ -203,5 +203,5 @@ def test_a_run_that_was_cancelled_asks_nobody(book):
 
     with pytest.raises(TimeoutError):
         asyncio.run(cancelled())
-    assert model.asked == []
+    assert model.prompts == []
     assert book.kept == {}

@@ -8,7 +8,7 @@ PIECES = [Drafting("one"), Drafting("two")]
 
 def numbered(events, last=0):
     numbers = EventNumbering(last)
-    return [pair for event in events for pair in numbers.of(event)]
+    return [pair for event in events for pair in numbers.assign(event)]
 
 
 def test_pieces_of_a_draft_do_not_shift_what_lasts():

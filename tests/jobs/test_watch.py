@@ -31,7 +31,7 @@ def seen(search: object, task: str = SECRET) -> list[dict]:
         looking = watch.Telemetry("run-1")
         setup = watch.add_tracing(await prepare_run(task, Options(search=search, model="extractive")), looking)
         async for event in run_pipeline(setup):
-            looking.see(event)
+            looking.record_event(event)
         looking.end()
 
     asyncio.run(work())

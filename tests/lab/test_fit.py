@@ -126,7 +126,7 @@ def test_a_signal_that_never_varies_gets_no_weight():
     assert math.isfinite(bias)
 
 
-@pytest.highlight.parametrize("target", [1.5, 2.0, 2.5, 3.0, 5.0])
+@pytest.mark.parametrize("target", [1.5, 2.0, 2.5, 3.0, 5.0])
 def test_calibration_hits_the_mean_rounds_without_labels(runs, file, target):
     blind = [Episode(run.id, run.question, frozenset(), (), None, run.rounds) for run in runs[:400]]
     price = calibrate_price(blind, target, file)
@@ -140,7 +140,7 @@ def test_calibration_uses_the_shipped_weights_without_a_file(runs):
     assert sum(stops) / len(stops) == pytest.approx(2.0, abs=0.05)
 
 
-@pytest.highlight.parametrize("target", [0.5, 8.5, -1])
+@pytest.mark.parametrize("target", [0.5, 8.5, -1])
 def test_calibration_refuses_what_the_runs_cannot_give(runs, target):
     with pytest.raises(InputError, match=r"between 1 and 8\.0 rounds"):
         calibrate_price(runs[:10], target)

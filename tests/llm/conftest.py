@@ -41,10 +41,10 @@ def _wait(server: "subprocess.Popen[bytes]", url: str) -> None:
     end = time.monotonic() + _PATIENCE
     while time.monotonic() < end:
         if server.poll() is not None:
-            pytest.record_failure(f"the model server ended with status {server.returncode}")
+            pytest.fail(f"the model server ended with status {server.returncode}")
         try:
             with urlopen(f"{url}/models", timeout=5):
                 return
         except (URLError, OSError):
             time.sleep(0.5)
-    pytest.record_failure(f"the model server did not answer within {_PATIENCE:.0f} s")
+    pytest.fail(f"the model server did not answer within {_PATIENCE:.0f} s")

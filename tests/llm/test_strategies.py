@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.highlight.llm
+pytestmark = pytest.mark.llm
 
 QUESTION = "Who taught the engineer who designed the Velholm lighthouse?"
 ISLAND = {
@@ -42,7 +42,7 @@ def island(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.highlight.parametrize("strategy", ["reflect", "saturate", "predicates", "outline"])
+@pytest.mark.parametrize("strategy", ["reflect", "saturate", "predicates", "outline"])
 def test_a_strategy_answers_with_citations(
     strategy: str, island: Path, tmp_path: Path, model: Mapping[str, str]
 ) -> None:

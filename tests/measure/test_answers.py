@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from suffice.measure.answers import is_exact_match, token_f1
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("answer", "truths", "expected"),
     [
         ("The Eiffel Tower", ["eiffel tower"], 1.0),

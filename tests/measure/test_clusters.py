@@ -63,7 +63,7 @@ def test_the_first_of_a_group_is_nearest_to_its_middle():
     assert cluster_rows(line, 2, 1)[0][0] == 1
 
 
-@pytest.highlight.parametrize("count", [0, 1, 3])
+@pytest.mark.parametrize("count", [0, 1, 3])
 def test_fewer_rows_than_groups(count):
     assert len(cluster_rows(blobs(8, 1)[:count], k=8)) == count
 

@@ -24,10 +24,10 @@ def direct(topics, chunks):
 def test_in_steps_is_as_at_once(sizes, topics, seed):
     wanted, every = units(seed, topics), units(seed + 1, sum(sizes))
     cover, start = CoverageTracker(), 0
-    cover.about(wanted)
+    cover.set_topics(wanted)
     last = cover.values
     for size in sizes:
-        gain = cover.add(every[start : start + size])
+        gain = cover.add_chunks(every[start : start + size])
         start += size
         assert (cover.values >= last).all(), "coverage never falls"
         assert gain == pytest.approx(float(numpy.linalg.norm(cover.values - last)))
@@ -41,20 +41,20 @@ def test_in_steps_is_as_at_once(sizes, topics, seed):
 def test_changed_and_further_topics_are_held_against_everything_gathered(count, first, more, seed):
     chunks, old, new = units(seed, count), units(seed + 1, first), units(seed + 2, more)
     cover = CoverageTracker()
-    cover.about(old)
-    cover.add(chunks)
-    cover.extend(new)
+    cover.set_topics(old)
+    cover.add_chunks(chunks)
+    cover.add_topics(new)
     assert numpy.allclose(cover.values, direct(numpy.concatenate([old, new]), chunks))
-    cover.about(new)
+    cover.set_topics(new)
     assert numpy.allclose(cover.values, direct(new, chunks))
 
 
 def test_a_round_costs_only_what_is_new():
     """Topics are compared with the new chunks alone, whatever came before."""
     cover = CoverageTracker()
-    cover.about(units(1, 3))
+    cover.set_topics(units(1, 3))
     for seed in range(20):
-        cover.add(units(seed, 4))
+        cover.add_chunks(units(seed, 4))
     compared = []
     original = CoverageTracker._max_similarities
 
@@ -65,13 +65,13 @@ def test_a_round_costs_only_what_is_new():
             return original(topics, chunks)
 
     cover.__class__ = Watched
-    cover.add(units(99, 2))
+    cover.add_chunks(units(99, 2))
     assert compared == [2]
 
 
 def test_nothing_gathered_covers_nothing():
     cover = CoverageTracker()
     assert cover.chunks is None
-    assert cover.add(numpy.zeros((0, 5))) == 0.0
-    cover.extend(units(0, 2))
+    assert cover.add_chunks(numpy.zeros((0, 5))) == 0.0
+    cover.add_topics(units(0, 2))
     assert list(cover.values) == [0.0, 0.0]

@@ -34,7 +34,7 @@ def test_the_p_value_is_the_worst_chance_of_what_was_drawn(data):
     assert p_recall_below(found, unseen, drawn, hits, float(target)) == pytest.approx(expected)
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     "target", [Fraction(1, 2), Fraction(7, 10), Fraction(9, 10), Fraction(19, 20), Fraction(99, 100)]
 )
 def test_the_hidden_number_is_the_smallest_that_brings_recall_under_the_target(target):

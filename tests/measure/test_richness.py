@@ -18,7 +18,7 @@ def test_nothing_seen_is_unknown():
     assert seen("").estimate_richness() is None
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("things", "mass", "richness"),
     [
         ("a", 1.0, 1.0),  # one thing once: 1 + 1·0/2

@@ -39,7 +39,7 @@ def fed():
         refused: list[str] = []
         own = make_memory_context(model, refused=refused, grounded=grounded)
         for question in open:
-            own.predicates.add(question)
+            own.open_questions.add(question)
         evidence = Evidence()
         return Fed(kind(task, evidence, own), evidence, own, refused)
 

@@ -31,7 +31,7 @@ def says(*answers, **others):
 # -- what enters ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.highlight.parametrize("kind", BELIEFS)
+@pytest.mark.parametrize("kind", BELIEFS)
 def test_facts_of_earlier_rounds_stay_with_their_sources(fed, kind):
     belief = fed(kind, says(Extraction((DIRECTED,)), Extraction((BORN,)))).round(FILM).round(ADA)
     facts = [note for note in belief.memory.render(1000) if note.kind == BELIEF_KIND]
@@ -54,7 +54,7 @@ def test_a_round_without_anything_new_costs_no_call(fed):
     assert model.asked == []
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("finding", "why"),
     [
         (ExtractedFact("The Silver Lamp was directed by Ada Lind.", ()), "no source"),
@@ -71,7 +71,7 @@ def test_a_round_without_anything_new_costs_no_call(fed):
         (ExtractedFact("lamp " * 200, ("[1]",)), "longer than"),
     ],
 )
-@pytest.highlight.parametrize("kind", BELIEFS)
+@pytest.mark.parametrize("kind", BELIEFS)
 def test_what_is_refused_is_on_record_with_its_reason(fed, kind, finding, why):
     belief = fed(kind, says(Extraction((finding,)))).round(FILM)
     assert belief.hypothetical_answers() == []
@@ -99,7 +99,7 @@ def test_citations_in_a_text_are_no_part_of_what_it_says(fed):
     assert belief.round(FILM).hypothetical_answers() == ["The Silver Lamp was directed by Ada Lind."]
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     "again", ["The Silver Lamp was directed by Ada Lind in 1954.", "Ada Lind directed The Silver Lamp."]
 )
 def test_a_fact_that_repeats_the_belief_is_refused(fed, again):
@@ -121,8 +121,8 @@ def test_sources_that_disagree_are_both_kept(fed):
     assert belief.round(FILM).round(other).hypothetical_answers() == [DIRECTED.text, other.text]
 
 
-@pytest.highlight.parametrize("kind", BELIEFS)
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize("kind", BELIEFS)
+@pytest.mark.parametrize(
     "garbage",
     [ModelError("not JSON"), Extraction(), Extraction((ExtractedFact("%%%", ("?",)),) * 50, ("x",) * 50, ("",) * 50)],
 )
@@ -191,7 +191,7 @@ def test_more_than_ten_facts_are_curated_and_sources_joined(fed):
     ]
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     "nonsense",
     [
         ModelError("no"),
@@ -214,7 +214,7 @@ def test_a_merged_text_that_says_something_else_is_not_taken(fed):
     assert belief.hypothetical_answers() == ["Abel painted barn number 0.; Bela painted barn number 1."]
 
 
-@pytest.highlight.parametrize("curation", [ModelError("no"), Curation((CuratedFact((1,)),))])
+@pytest.mark.parametrize("curation", [ModelError("no"), Curation((CuratedFact((1,)),))])
 def test_the_links_of_a_chain_survive_curation(fed, curation):
     chain = ["The Silver Lamp was directed by Ada Lind.", "Ada Lind was born in Graz.", "Graz lies on the Mur."]
     noise = [f"{name} painted barn number {n}." for n, name in enumerate(PEOPLE[:9])]
@@ -314,7 +314,7 @@ def test_structured_rendered_parsed_loses_nothing(facts, questions):
     assert Belief.parse(str(belief)) == belief
 
 
-@pytest.highlight.parametrize("text", ["", "nonsense", "FACTS\n- a fact without a source\nOPEN", "- too early [1]"])
+@pytest.mark.parametrize("text", ["", "nonsense", "FACTS\n- a fact without a source\nOPEN", "- too early [1]"])
 def test_a_text_that_is_no_belief_is_named(text):
     with pytest.raises(InputError, match=r"Line (1|2) of this belief"):
         Belief.parse(text)

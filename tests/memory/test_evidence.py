@@ -18,13 +18,13 @@ def test_a_passage_is_kept_once_under_its_first_handle(ids):
     assert len(evidence) == len(order)
     assert handles == [f"[{order.index(id) + 1}]" for id in ids]
     for handle, id in zip(handles, ids, strict=True):
-        assert evidence.find(handle).id == id
+        assert evidence.find_passage(handle).id == id
         assert id in evidence
 
 
-@pytest.highlight.parametrize("handle", ["[0]", "[3]", "[99]", "[-1]", "[]", "[x]", "", "[1.5]", "[1e0]"])
+@pytest.mark.parametrize("handle", ["[0]", "[3]", "[99]", "[-1]", "[]", "[x]", "", "[1.5]", "[1e0]"])
 def test_a_handle_nobody_gave_out_finds_nothing(handle):
     evidence = Evidence()
     evidence.add(make_passage("a", "one"))
     evidence.add(make_passage("b", "two"))
-    assert evidence.find(handle) is None
+    assert evidence.find_passage(handle) is None

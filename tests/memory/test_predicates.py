@@ -18,11 +18,11 @@ def opened(*questions):
 
 def test_nobody_asked_is_unknown_and_all_answered_is_zero():
     predicates = OpenQuestions()
-    assert predicates.reading is None
+    assert predicates.open_count is None
     predicates.add("Who built it?")
-    assert predicates.reading == 1.0
+    assert predicates.open_count == 1.0
     assert predicates.resolve("who built it")
-    assert predicates.reading == 0.0
+    assert predicates.open_count == 0.0
     assert predicates.get_next() is None
 
 
@@ -62,7 +62,7 @@ def test_it_is_bounded_whatever_is_asked(steps):
             ever.add(predicates.open[-1])
         assert len(predicates.open) <= MAX_OPEN
         assert len(set(predicates.open)) == len(predicates.open)
-        assert (predicates.reading is None) == (not ever)
+        assert (predicates.open_count is None) == (not ever)
     assert len(ever) <= MAX_TOTAL
 
 

@@ -16,7 +16,7 @@ LONG = "Ada Lind directed the lamp. " * 100
 def test_the_first_round_costs_no_call_and_takes_the_beginnings(fed):
     model = ScriptedModel({})
     summary = fed(RollingMemory, model).round(make_passage("a", LONG, "A"), make_passage("b", "Short.", "B"))
-    assert model.asked == []
+    assert model.prompts == []
     assert sum(len(text) for text in summary.hypothetical_answers()) <= INITIAL_CHARS
     assert [note.handles for note in summary.memory.render(2000)] == [("[1]",), ("[2]",)]
     assert all(text[:5] in LONG + "Short." for text in summary.hypothetical_answers())
@@ -25,7 +25,7 @@ def test_the_first_round_costs_no_call_and_takes_the_beginnings(fed):
 def test_an_empty_round_waits_for_the_first_that_brings_something(fed):
     model = ScriptedModel({})
     assert fed(RollingMemory, model).round().round(make_passage("a", "Ada.", "A")).hypothetical_answers() == ["Ada."]
-    assert model.asked == []
+    assert model.prompts == []
 
 
 def test_later_rounds_are_compressed_as_specified(fed):
@@ -35,7 +35,7 @@ def test_later_rounds_are_compressed_as_specified(fed):
         .round(make_passage("a", "Ada Lind was there.", "A"))
         .round(make_passage("b", LONG, "B"))
     )
-    (prompt,) = model.asked
+    (prompt,) = model.prompts
     assert isinstance(prompt, Compress)
     assert (prompt.temperature, prompt.max_tokens) == (0.1, 400)
     assert all(len(note.text) <= MAX_RESULT_CHARS for note in prompt.results)

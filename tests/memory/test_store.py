@@ -52,7 +52,7 @@ def test_what_passed_is_found_again_with_its_sources(findings):
     assert found.narrative == "Karl von Frisch decoded it ."
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     "changes",
     [
         {"status": "partial"},

@@ -66,11 +66,11 @@ def test_the_score_drop_compares_with_the_first_round():
     assert read(sights, "score.drop") == [0.0, pytest.approx(0.25), None]
 
 
-@pytest.highlight.parametrize("name", ["unseen.mass", "unseen.richness", "bridges.open", "score.drop"])
+@pytest.mark.parametrize("name", ["unseen.mass", "unseen.richness", "bridges.open", "score.drop"])
 def test_a_failed_search_says_nothing(name):
     assert read([found(Hit("1", "Ada", score=1.0)), Sight(failed=True)], name, "Who?")[-1] is None
 
 
-@pytest.highlight.parametrize("name", ["unseen.mass.entities", "bridges.open", "question.residual"])
+@pytest.mark.parametrize("name", ["unseen.mass.entities", "bridges.open", "question.residual"])
 def test_missing_text_is_unknown_not_zero(name):
     assert read([found(Hit("1", None))], name, "Who built the bridge?") == [None]

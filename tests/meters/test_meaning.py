@@ -70,7 +70,7 @@ def with_outline(sights, change_before, topics):
     readings = []
     for number, sight in enumerate(sights):
         if number >= change_before:
-            meters.outline(topics)
+            meters.set_topics(topics)
         readings.append(meters.read("after", sight))
     return readings
 

@@ -74,7 +74,7 @@ def test_the_lead_of_the_best_score_counts_after_round_1_only():
     assert [now["standout"] for now in read(QUESTION, hits, hits)] == [pytest.approx(3 / 8), 0.0]
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     "hits",
     [
         [],

@@ -33,7 +33,7 @@ def test_the_same_ask_is_paid_for_once(tmp_path: Path) -> None:
     assert ask(CachedModel(model, tmp_path)) == Reply(ANSWER, BILL)
     again = UsageTrackingModel(CachedModel(model, tmp_path))
     assert ask(again).answer == ANSWER
-    assert len(model.asked) == 1
+    assert len(model.prompts) == 1
     assert again.total == Usage(stored=1)
     assert again.by_role == {"plan": Usage(stored=1)}
 
@@ -43,7 +43,7 @@ def test_whoever_measures_gets_the_bill_it_had(tmp_path: Path) -> None:
     assert (
         ask(CachedModel(model, tmp_path)) == ask(CachedModel(model, tmp_path, replay_usage=True)) == Reply(ANSWER, BILL)
     )
-    assert len(model.asked) == 1
+    assert len(model.prompts) == 1
 
 
 def test_another_input_limit_or_model_is_another_ask(tmp_path: Path) -> None:
@@ -53,7 +53,7 @@ def test_another_input_limit_or_model_is_another_ask(tmp_path: Path) -> None:
     ask(CachedModel(model, tmp_path), task="How do bees talk")
     model.name = "another"  # type: ignore[misc]
     ask(CachedModel(model, tmp_path))
-    assert len(model.asked) == 4
+    assert len(model.prompts) == 4
 
 
 def test_a_new_prompt_version_is_asked_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -62,16 +62,16 @@ def test_a_new_prompt_version_is_asked_anew(tmp_path: Path, monkeypatch: pytest.
     newer = base.PromptTemplate("version: 999\n---\n$task $most")
     monkeypatch.setattr(base, "load_template", lambda role: newer)
     ask(CachedModel(model, tmp_path))
-    assert len(model.asked) == 2
+    assert len(model.prompts) == 2
 
 
-@pytest.highlight.parametrize(("sampled", "calls"), [(False, 2), (True, 1)])
+@pytest.mark.parametrize(("sampled", "calls"), [(False, 2), (True, 1)])
 def test_what_is_sampled_is_asked_anew_unless_a_run_is_repeated(tmp_path: Path, sampled: bool, calls: int) -> None:
     model = scripted(Compression((ExtractedFact("bees dance", ("[1]",)),)))
     for _ in range(2):
         asyncio.run(CachedModel(model, tmp_path, cache_sampled=sampled)(Compress("task", (Note("x", ("[1]",)),), ())))
     assert Compress.temperature > 0
-    assert len(model.asked) == calls
+    assert len(model.prompts) == calls
 
 
 def test_a_failure_is_not_kept(tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ def test_an_answer_of_another_shape_is_a_miss(tmp_path: Path) -> None:
         {_cache_key(Plan("How do bees talk?", 6), model.name): b'{"answer": {"queries": 3}, "usage": {}}'}
     )
     assert ask(cached).answer == ANSWER
-    assert len(model.asked) == 2
+    assert len(model.prompts) == 2
     assert ask(cached).usage == Usage(stored=1)
 
 

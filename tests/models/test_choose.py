@@ -29,7 +29,7 @@ def test_a_named_model_is_not_told_again() -> None:
     assert model.price.of(1_000_000, 0) > 0
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("key", "provider", "host"),
     [
         ("OPENAI_API_KEY", "openai", "api.openai.com"),
@@ -83,7 +83,7 @@ def test_a_running_ollama_is_found() -> None:
         assert chosen("ollama:qwen3", OLLAMA_HOST=server.origin)[0].name == "ollama:qwen3:8b"
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("routes", "context"),
     [({"/api/show": {"parameters": "stop x\nnum_ctx    32768"}}, 32768), ({"/api/show": {}}, 4096)],
 )
@@ -112,7 +112,7 @@ def test_a_length_that_nobody_states_is_said_once() -> None:
         assert chosen("anthropic:a", ANTHROPIC_BASE_URL=server.url, ANTHROPIC_API_KEY="k")[1] == told
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("wanted", "key", "said"),
     [
         ("openai:brand-new", "OPENAI_API_KEY", False),
@@ -149,7 +149,7 @@ def test_offline_leaves_this_machine_alone() -> None:
         assert chosen(SUFFICE_OFFLINE="1", OPENAI_BASE_URL=server.url)[0].name == "openai:m"
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("wanted", "says"),
     [
         ("openai:gpt-5-mini", "OPENAI_API_KEY"),
@@ -200,7 +200,7 @@ def test_a_role_that_does_not_exist() -> None:
         chosen(SUFFICE_MODEL_POET="extractive")
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("name", "text"),
     [
         ("SUFFICE_CONTEXT", "many"),

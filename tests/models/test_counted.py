@@ -23,7 +23,7 @@ PRICE = TokenPrice(1.0, 10.0)
 BAD = Say("I would search the web.", usage=(100, 20))
 SLOW = Say("{}", delay=30.0)
 
-pytestmark = pytest.highlight.usefixtures("no_waiting")
+pytestmark = pytest.mark.usefixtures("no_waiting")
 
 WRAPPED: dict[str, Callable[[LanguageModel, FakeLlm, Path], Model]] = {
     "bare": lambda model, server, folder: model,
@@ -47,7 +47,7 @@ async def cut_off(model: UsageTrackingModel, server: FakeLlm, requests: int) -> 
         await task
 
 
-@pytest.highlight.parametrize("wrapped", WRAPPED)
+@pytest.mark.parametrize("wrapped", WRAPPED)
 def test_what_was_answered_before_a_call_was_cut_off_is_billed(wrapped: str, tmp_path: Path) -> None:
     with FakeLlm([BAD, SLOW], routes={"/api/generate": {"done": True}}) as server:
         language = LanguageModel(Endpoint("openai", "fake-model", server.url), PRICE)

@@ -152,7 +152,7 @@ Quelle est la danse ? La danse : la voici !
 """
 
 
-@pytest.highlight.parametrize(("text", "kind"), [(CODE, "code"), (LIST, "text"), (LIST, "markdown")])
+@pytest.mark.parametrize(("text", "kind"), [(CODE, "code"), (LIST, "text"), (LIST, "markdown")])
 def test_comments_and_list_items_are_quoted_whole(text: str, kind: str) -> None:
     source = Passage("p", text, "Dance", Place("dance", (1, text.count("\n"))), kind)
     report = asyncio.run(research("What is the waggle dance angle?", search=WordSearch([source])))

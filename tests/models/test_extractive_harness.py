@@ -26,7 +26,7 @@ def test_thoughts_are_sentences_of_the_evidence_until_the_question_is_covered():
     assert next_thought(IRCoTStep(TASK, NOTES, tuple(chain))).sentence.startswith("So the answer is: ")
 
 
-@pytest.highlight.parametrize("notes", [(), (Note("", ()),), (Note("it rained and it was cold", ("[1]",), "weather"),)])
+@pytest.mark.parametrize("notes", [(), (Note("", ()),), (Note("it rained and it was cold", ("[1]",), "weather"),)])
 def test_nothing_leads_on(notes):
     assert next_thought(IRCoTStep(TASK, notes, ())).sentence == ""
     assert find_next_link(TASK, notes, ()) is None

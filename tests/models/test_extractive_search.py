@@ -56,7 +56,7 @@ def test_a_label_is_what_all_passages_share_beyond_the_task():
     assert ask(LabelCluster("About copper", (), ())).label == ""
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("task", "kind", "count"),
     [
         ("What are the top 5 context engineering techniques?", "enumerated", 5),

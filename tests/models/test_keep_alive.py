@@ -53,14 +53,14 @@ def test_it_is_the_ninetieth_percentile_and_a_fifth(seconds: list[float]) -> Non
     assert estimate_keep_alive(runs("research", *seconds), "research") == pytest.approx(max(1, expected), abs=0.6)
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("text", "value"), [("-1", -1), ("300", 300), ("10m", "10m"), ("1h30m", "1h30m"), ("0", 0)]
 )
 def test_what_the_user_set(text: str, value: object) -> None:
     assert parse_keep_alive(text) == value
 
 
-@pytest.highlight.parametrize("text", ["", "soon", "10 m", "m10"])
+@pytest.mark.parametrize("text", ["", "soon", "10 m", "m10"])
 def test_what_is_no_duration(text: str) -> None:
     with pytest.raises(InputError, match="OLLAMA_KEEP_ALIVE"):
         parse_keep_alive(text)

@@ -87,9 +87,9 @@ async def begin(url: str, folder: Path, killer: Killer) -> None:
     working = worker(url, Ledger(folder / "ledger", killer))
     await working.start()
     order = JobRequest(TASK, Options(strategy="reflect", stop="sufficiency", review=False))
-    kept = await working.order(order)
+    kept = await working.submit(order)
     (folder / "run").write_text(kept.id, encoding="utf-8")
-    await working.event_stream.ended(kept.id)
+    await working.event_stream.wait_until_ended(kept.id)
     _write_down(working, kept.id, folder)
     await working.stop()
 
@@ -102,14 +102,14 @@ async def take_up(url: str, folder: Path, by: str) -> None:
     await working.start()
     run = (folder / "run").read_text(encoding="utf-8")
     async with asyncio.timeout(PATIENCE):
-        await working.event_stream.ended(run)
+        await working.event_stream.wait_until_ended(run)
     _write_down(working, run, folder)
     await working.stop()
 
 
 def _write_down(working: Worker, run: str, folder: Path) -> None:
-    kept = working.store.run(run)
-    lines = working.store.read(run, 0, 1000)
+    kept = working.store.get(run)
+    lines = working.store.read_events(run, 0, 1000)
     events = [[line.seq, line.type] for line in lines]
     outcome = {"status": kept.status, "report": json.loads(kept.report or "null"), "events": events}
     (folder / "outcome").write_text(json.dumps(outcome), encoding="utf-8")

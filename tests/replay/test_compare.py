@@ -155,7 +155,7 @@ def test_runs_without_gold_count_for_cost_only():
     assert row.lift == pytest.approx(rows(ALL, sufficiency(0.8))["sufficiency(p=0.8)"].lift)
 
 
-@pytest.highlight.parametrize("text", ["fixed(2) | sufficiency(p=0.8)", "fixed(2)"])
+@pytest.mark.parametrize("text", ["fixed(2) | sufficiency(p=0.8)", "fixed(2)"])
 def test_a_gate_somebody_asked_for_has_a_fire_rate_whatever_its_name(text):
     first = compare_gates(ALL, [parse_gate(text)])[0]
     assert (first.gate, first.fire_rate) == (text, 1.0)

@@ -52,7 +52,7 @@ def test_a_gzipped_file_reads_the_same(tmp_path):
     assert plain[1].answers == ()
 
 
-@pytest.highlight.parametrize("name", ["e.jsonl", "e.jsonl.gz"])
+@pytest.mark.parametrize("name", ["e.jsonl", "e.jsonl.gz"])
 def test_a_full_episode(tmp_path, name):
     hit = {"id": "a", "title": "Bridge", "text": "Ida built it.", "score": 0.5}
     full = {"queries": ["q"], "passages": [hit], "tokens": 12, "readings": {"sufficiency.model": 0.5}, "answer": "Ida"}
@@ -127,7 +127,7 @@ def test_a_trace_that_was_cut_off_in_the_middle_of_a_line_is_still_an_episode(tm
     assert (read.id, read.question, read.seed, len(read.rounds)) == ("r1", "Who?", 3, 1)
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("text", "hint"),
     [
         ("", "no episodes"),

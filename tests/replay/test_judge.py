@@ -63,7 +63,7 @@ def test_where_gates_stop(episodes: list[Episode]) -> None:
 
 def test_a_gate_that_judges_before_leaves_its_round_out(episodes: list[Episode]) -> None:
     stopped = find_stop(saturation(), measure_readings(episodes[1], frozenset()))
-    assert (stopped.rounds, stopped.kept, stopped.fired) == (2, 1, True)
+    assert (stopped.rounds, stopped.kept_rounds, stopped.fired) == (2, 1, True)
 
 
 def test_missing_text_is_unknown_and_never_stops(tmp_path: Path) -> None:
@@ -75,7 +75,7 @@ def test_missing_text_is_unknown_and_never_stops(tmp_path: Path) -> None:
     assert not find_stop(saturation(), readings).fired
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     "gate", ["exhaustion(p=1)", "fixed(2)", "saturation", "saturation.epsilon(0.5)", "budget(queries=3)"]
 )
 def test_a_replay_stops_where_the_run_did(tmp_path: Path, gate: str) -> None:
@@ -99,7 +99,7 @@ def test_a_replay_stops_where_the_run_did(tmp_path: Path, gate: str) -> None:
     stopped = find_stop(parse_gate(gate), measure_readings(recorded, parse_gate(gate).needs), recorded.seed)
     assert stopped.fired == (not report.stop.gate.startswith("budget(rounds=5"))
     assert stopped.rounds == report.stop.round
-    assert stopped.kept == sum(round.accepted for round in report.stop.rounds)
+    assert stopped.kept_rounds == sum(round.accepted for round in report.stop.rounds)
 
 
 def test_the_table_of_gates(episodes: list[Episode]) -> None:

@@ -82,8 +82,8 @@ GATES = [
 ]
 
 
-@pytest.highlight.parametrize("seed", [0, 1, 5])
-@pytest.highlight.parametrize("gate", GATES)
+@pytest.mark.parametrize("seed", [0, 1, 5])
+@pytest.mark.parametrize("gate", GATES)
 def test_a_replay_stops_where_the_run_stopped_and_says_the_same(tmp_path, gate, seed):
     events = play(gate, seed=seed)
     stop = events[-1].report.stop
@@ -92,7 +92,7 @@ def test_a_replay_stops_where_the_run_stopped_and_says_the_same(tmp_path, gate, 
     found = find_stop(whole, measure_readings(episode, whole.needs), episode.seed)
     assert found.fired
     assert (found.rounds, found.verdict.reason, found.verdict.gate) == (stop.round, stop.reason, stop.gate)
-    assert found.kept == sum(round.accepted for round in stop.rounds)
+    assert found.kept_rounds == sum(round.accepted for round in stop.rounds)
     assert [leaf.stop for leaf in found.verdict.leaves] == [leaf.stop for leaf in stop.rounds[-1].verdicts]
 
 
@@ -120,10 +120,10 @@ def test_a_rejected_round_is_in_the_trace_and_ends_the_replay(tmp_path):
     assert [event.accepted for event in rounds] == [True] * (len(rounds) - 1) + [False]
     episode = recorded(events, tmp_path / "trace.jsonl")
     found = find_stop(parse_gate("saturation.after(1)"), measure_readings(episode, frozenset()), episode.seed)
-    assert (found.rounds, found.kept, found.verdict.reason) == (len(rounds), len(rounds) - 1, "saturated")
+    assert (found.rounds, found.kept_rounds, found.verdict.reason) == (len(rounds), len(rounds) - 1, "saturated")
 
 
-@pytest.highlight.parametrize("stop", [get_preset("auto").gate, "worth", "exhaustion"])
+@pytest.mark.parametrize("stop", [get_preset("auto").gate, "worth", "exhaustion"])
 def test_a_saturated_world_ends_the_run_by_itself(stop):
     """Five short documents, a model that is never content: no bound is needed to end it."""
     report = play(stop, tier="deep", k=5)[-1].report

@@ -73,7 +73,7 @@ def test_tokens_of_an_episode_are_those_of_the_round(recorded: tuple[Path, Repor
     assert sum(round.tokens or 0 for round in episode.rounds) == 330
 
 
-@pytest.highlight.parametrize("cut", [1, 15, 40])
+@pytest.mark.parametrize("cut", [1, 15, 40])
 def test_half_a_last_line_loses_only_itself(recorded: tuple[Path, Report], cut: int) -> None:
     path, _ = recorded
     path.write_bytes(path.read_bytes()[:-cut])
@@ -90,7 +90,7 @@ def test_damage_in_the_middle_is_named_by_its_line(recorded: tuple[Path, Report]
         read_trace(path)
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     "content", [b"", b"{}\n", b"no\n", b'{"type": "started"}\n', b'{"type": 3}\n', b"\xff\xfe\n"]
 )
 def test_what_is_no_trace(tmp_path: Path, content: bytes) -> None:

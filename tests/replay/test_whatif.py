@@ -32,7 +32,7 @@ def test_it_says_where_and_what_is_missed() -> None:
 
 def test_a_gate_that_rejects_a_round_misses_it_too() -> None:
     found = what_if(recorded(), parse_gate("saturation"))
-    assert (found.stop_point.rounds, found.stop_point.kept) == (2, 1)
+    assert (found.stop_point.rounds, found.stop_point.kept_rounds) == (2, 1)
     assert [hit.title for hit in found.missed] == ["B", "C"]
 
 

@@ -42,13 +42,13 @@ class Case:
 
     def play(self, written=FIRST):
         async def all_of_them():
-            return [judged async for judged in self.review.rounds(written)]
+            return [judged async for judged in self.review.run(written)]
 
         return asyncio.run(all_of_them())
 
     @property
     def told(self):
-        return self.review.told()
+        return self.review.summarize()
 
     @property
     def roles(self):

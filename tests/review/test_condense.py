@@ -21,7 +21,7 @@ def test_every_heading_stays_in_order_and_so_does_the_end(blocks, most):
     short = condense(text, most)
     assert [part.title for part in find_headings(short)] == [part.title for part in find_headings(text)]
     assert short.endswith(text[-20:])
-    room = most + sum(part.body - part.start + 10 for part in find_headings(text)) + 20
+    room = most + sum(part.body_start - part.start + 10 for part in find_headings(text)) + 20
     assert len(short) <= max(len(text), room)
     if len(text) <= most:
         assert short == text

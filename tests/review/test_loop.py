@@ -78,7 +78,7 @@ def test_a_worse_revision_is_taken_back():
     assert (case.told.ending, case.told.kept, case.told.composite) == ("failed", 1, 7.0)
 
 
-@pytest.highlight.parametrize("nothing", [SynthesisResponse("  "), ModelError("dizzy")])
+@pytest.mark.parametrize("nothing", [SynthesisResponse("  "), ModelError("dizzy")])
 def test_an_empty_revision_ends_it(nothing):
     case = Case([scored(6)], [nothing])
     case.play()
@@ -93,7 +93,7 @@ def test_an_unreadable_evaluation_is_asked_for_once_more():
     assert case.model.asked[1].reminder
 
 
-@pytest.highlight.parametrize("bad", [UNREADABLE, ModelError("no JSON"), scored(85), scored(7, depth=float("nan"))])
+@pytest.mark.parametrize("bad", [UNREADABLE, ModelError("no JSON"), scored(85), scored(7, depth=float("nan"))])
 def test_an_evaluation_that_stays_unreadable_is_unknown_and_no_zero(bad):
     case = Case([bad])
     [judged] = case.play()
@@ -176,7 +176,7 @@ def test_a_panel_goes_on_without_a_reader_who_cannot_be_read():
     assert (case.told.ending, case.told.composite) == ("passed", 9.0)
 
 
-@pytest.highlight.parametrize("written", [None, SynthesisResponse("")])
+@pytest.mark.parametrize("written", [None, SynthesisResponse("")])
 def test_without_a_text_there_is_no_review(written):
     case = Case([scored(9)])
     assert case.play(written) == []

@@ -58,7 +58,7 @@ def test_every_weak_dimension_yields_an_issue_that_names_a_place():
     )
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("issue", "section"),
     [("depth, “A”: short", "A"), ("depth, “A, B”: short", "A, B"), ("depth, the whole text: about A", None)],
 )

@@ -33,7 +33,7 @@ class Machine(RuleBasedStateMachine):
     @rule()
     def ask(self) -> None:
         expected = self.open_until is None or (self.half_open() and not self.trial)
-        assert self.breaker.admit() == expected
+        assert self.breaker.try_acquire() == expected
         if expected and self.open_until is None:
             self.in_flight += 1
         elif expected:
@@ -43,7 +43,7 @@ class Machine(RuleBasedStateMachine):
     @rule(good=st.booleans())
     def one_in_flight_ends(self, good: bool) -> None:
         self.in_flight -= 1
-        self.breaker.record_success() if good else self.breaker.failed()
+        self.breaker.record_success() if good else self.breaker.record_failure()
         if self.open_until is None:
             self.outcomes.append(good)
             bad = self.outcomes.count(False)
@@ -59,7 +59,7 @@ class Machine(RuleBasedStateMachine):
             self.breaker.record_success()
             self.open_until, self.outcomes = None, []
         elif end == "bad":
-            self.breaker.failed()
+            self.breaker.record_failure()
             self.open_until = self.clock.now + COOL_DOWN_SECONDS
         else:
             self.breaker.release()
@@ -81,26 +81,26 @@ TestBreaker.settings = settings(max_examples=60, stateful_step_count=40, deadlin
 def test_a_service_that_asks_to_be_left_alone_is_left_alone_that_long() -> None:
     clock = Clock()
     breaker = CircuitBreaker(clock)
-    assert breaker.admit()
-    breaker.failed(120.0)
+    assert breaker.try_acquire()
+    breaker.record_failure(120.0)
     clock.now += 119
-    assert not breaker.admit()
+    assert not breaker.try_acquire()
     clock.now += 1
-    assert breaker.admit()
+    assert breaker.try_acquire()
 
 
 def test_nobody_is_left_alone_for_ever() -> None:
     clock = Clock()
     breaker = CircuitBreaker(clock)
-    breaker.failed(1e9)
+    breaker.record_failure(1e9)
     clock.now += MAX_COOL_DOWN_SECONDS
-    assert breaker.admit()
+    assert breaker.try_acquire()
 
 
 def test_half_of_three_is_not_enough() -> None:
     tally = FailureCounter()
     for failed in (True, False, True):
-        tally.count(failed)
+        tally.record(failed)
     assert not tally.is_exceeded
-    tally.count(False)
+    tally.record(False)
     assert tally.is_exceeded

@@ -80,7 +80,7 @@ def test_place_opens_at_the_lines_from_here(tmp_path: Path, monkeypatch: pytest.
     }
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("text", "query"),
     [
         ("東京都は日本の首都です。", "日本の首都"),
@@ -98,7 +98,7 @@ def test_any_script_is_found(tmp_path: Path, text: str, query: str) -> None:
     assert [passage.id for passage in found(corpus, query)] == ["right"]
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     "query",
     ["heron AND (", '"heron', "heron:^~*?[]{}\\/", "+heron -heron", "NOT heron", "words:heron", "heron " * 5000],
 )
@@ -107,8 +107,8 @@ def test_no_query_is_a_syntax_error(tmp_path: Path, query: str) -> None:
     assert found(corpus, query)[0].id == "a"
 
 
-@pytest.highlight.parametrize("query", ["", "  ", "?!… --", "\x00", "𝄞"])
-@pytest.highlight.parametrize("alpha", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("query", ["", "  ", "?!… --", "\x00", "𝄞"])
+@pytest.mark.parametrize("alpha", [0.0, 0.5, 1.0])
 def test_a_query_without_words_finds_nothing(tmp_path: Path, query: str, alpha: float) -> None:
     corpus = opened(records(tmp_path / "c.jsonl", a="The heron waits."), alpha=alpha, embedder=Unwanted())
     assert found(corpus, query) == []
@@ -185,7 +185,7 @@ def test_standard_input(tmp_path: Path) -> None:
     assert not (tmp_path / "cache" / "index").exists()
 
 
-@pytest.highlight.parametrize("text", [None, "", "  \n"])
+@pytest.mark.parametrize("text", [None, "", "  \n"])
 def test_empty_standard_input_is_the_users_to_mend(text: str | None) -> None:
     with pytest.raises(InputError):
         asyncio.run(Corpus.open(["-"], cache_dir=None, stdin_text=text))
@@ -224,7 +224,7 @@ def test_cancelling_ends_the_indexing(tmp_path: Path) -> None:
     assert len(done) < 200
 
 
-@pytest.highlight.skipif(not (DATA / "musique" / "corpus.jsonl").is_file(), reason="needs the shared data")
+@pytest.mark.skipif(not (DATA / "musique" / "corpus.jsonl").is_file(), reason="needs the shared data")
 def test_a_real_collection_keeps_its_ids() -> None:
     corpus = opened(DATA / "musique" / "corpus.jsonl")
     assert corpus.size >= 7_690

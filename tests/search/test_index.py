@@ -34,7 +34,7 @@ def test_terms_are_distinct_and_spelled_as_in_the_index() -> None:
 def test_an_entry_comes_back_as_it_went_in() -> None:
     pieces = [piece("A heron\nwaits", lines=(3, 4)), piece("heron", page=2), piece("heron", page=2)]
     index = filled(BM25Index(None), f=pieces)
-    entries = [index.get_entry(address) for address in index.all()]
+    entries = [index.get_entry(address) for address in index.list_addresses()]
     assert [(entry.text, entry.lines, entry.page, entry.part) for entry in entries] == [
         ("A heron\nwaits", (3, 4), None, 1),
         ("heron", None, 2, 1),
@@ -44,13 +44,13 @@ def test_an_entry_comes_back_as_it_went_in() -> None:
 
 def test_half_a_surrogate_pair_is_no_obstacle() -> None:
     index = filled(BM25Index(None), f=[piece("heron \ud83d waits", id="a\udc00")])
-    assert index.get_entry(index.all()[0]).text == "heron ? waits"
+    assert index.get_entry(index.list_addresses()[0]).text == "heron ? waits"
 
 
 def test_equals_are_ranked_alike_whatever_order_they_were_written_in() -> None:
     one = filled(BM25Index(None), a=[piece("heron")], b=[piece("heron")], c=[piece("heron")])
     two = filled(BM25Index(None), c=[piece("heron")], b=[piece("heron")], a=[piece("heron")])
-    ranked = [[index.get_entry(address).file for _, address in index.best(["heron"], 3)] for index in (one, two)]
+    ranked = [[index.get_entry(address).file for _, address in index.search(["heron"], 3)] for index in (one, two)]
     assert ranked[0] == ranked[1]
 
 

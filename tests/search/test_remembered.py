@@ -30,17 +30,17 @@ def test_the_same_query_is_asked_once_also_by_the_next_process(shelf: SqliteCach
     first = ask(CachedSearch("bees", inner, shelf), "What is  a hive")
     again = ask(CachedSearch("bees", inner, shelf), "what IS a hive ")
     assert first == again == [WEB]
-    assert len(inner.asked) == 1
+    assert len(inner.queries) == 1
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("service", "text", "k"), [("wasps", "hive", 5), ("bees", "hives", 5), ("bees", "hive", 6)]
 )
 def test_another_question_is_asked(shelf: SqliteCache, service: str, text: str, k: int) -> None:
     inner = FixtureSearch(default=[WEB])
     ask(CachedSearch("bees", inner, shelf), "hive", 5)
     ask(CachedSearch(service, inner, shelf), text, k)
-    assert len(inner.asked) == 2
+    assert len(inner.queries) == 2
 
 
 def test_empty_answers_and_errors_are_not_kept(shelf: SqliteCache) -> None:
@@ -49,18 +49,18 @@ def test_empty_answers_and_errors_are_not_kept(shelf: SqliteCache) -> None:
         assert ask(CachedSearch("bees", empty, shelf)) == []
         with pytest.raises(SearchError):
             ask(CachedSearch("wasps", broken, shelf))
-    assert (len(empty.asked), len(broken.asked)) == (2, 2)
+    assert (len(empty.queries), len(broken.queries)) == (2, 2)
 
 
-@pytest.highlight.parametrize(("later", "asked"), [(TTL_SECONDS - 1, 1), (TTL_SECONDS, 2), (-3600.0, 2)])
+@pytest.mark.parametrize(("later", "asked"), [(TTL_SECONDS - 1, 1), (TTL_SECONDS, 2), (-3600.0, 2)])
 def test_after_a_day_it_is_asked_again(shelf: SqliteCache, later: float, asked: int) -> None:
     inner = FixtureSearch(default=[WEB])
     ask(CachedSearch("bees", inner, shelf, clock=lambda: NOW))
     ask(CachedSearch("bees", inner, shelf, clock=lambda: NOW + later))
-    assert len(inner.asked) == asked
+    assert len(inner.queries) == asked
 
 
-@pytest.highlight.parametrize("damage", [b"", b"\x00", b"\xff" * 40, b"\x00\x00\x00\x00\x77\x35\x94\x00{]"])
+@pytest.mark.parametrize("damage", [b"", b"\x00", b"\xff" * 40, b"\x00\x00\x00\x00\x77\x35\x94\x00{]"])
 def test_a_damaged_entry_is_no_entry(shelf: SqliteCache, tmp_path: Path, damage: bytes) -> None:
     inner = FixtureSearch(default=[WEB])
     search = CachedSearch("bees", inner, shelf, clock=lambda: NOW)
@@ -68,7 +68,7 @@ def test_a_damaged_entry_is_no_entry(shelf: SqliteCache, tmp_path: Path, damage:
     with sqlite3.connect(tmp_path / "searches.sqlite") as database:
         database.execute("UPDATE shelf SET value = ?", (damage,))
     assert ask(search) == [WEB]
-    assert len(inner.asked) == 2
+    assert len(inner.queries) == 2
 
 
 def test_what_is_too_old_goes_and_the_rest_stays(shelf: SqliteCache) -> None:
@@ -78,6 +78,6 @@ def test_what_is_too_old_goes_and_the_rest_stays(shelf: SqliteCache) -> None:
     delete_expired(shelf, clock=lambda: NOW + TTL_SECONDS + 10)
     at_noon = CachedSearch("bees", inner, shelf, clock=lambda: NOW)
     ask(CachedSearch("bees", inner, shelf, clock=lambda: NOW + TTL_SECONDS + 10), "young")
-    assert inner.asked == ["old", "young"]
+    assert inner.queries == ["old", "young"]
     ask(at_noon, "old")
-    assert inner.asked == ["old", "young", "old"]
+    assert inner.queries == ["old", "young", "old"]

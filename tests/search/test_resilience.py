@@ -111,7 +111,7 @@ def test_a_long_retry_after_opens_the_breaker_at_once() -> None:
     assert breaker.state == "open"
 
 
-@pytest.highlight.parametrize(("slow", "state"), [(0.0, "open"), (60.0, "closed")])
+@pytest.mark.parametrize(("slow", "state"), [(0.0, "open"), (60.0, "closed")])
 def test_a_search_given_up_counts_only_if_it_was_slow(monkeypatch: pytest.MonkeyPatch, slow: float, state: str) -> None:
     monkeypatch.setattr("suffice.search.resilience.SLOW_SECONDS", slow)
     breaker = CircuitBreaker()
@@ -137,7 +137,7 @@ def test_the_next_search_stands_in_and_the_failure_is_told() -> None:
 def test_an_empty_answer_needs_no_stand_in() -> None:
     second = FixtureSearch(default=HERE)
     assert found(FallbackSearch([FixtureSearch(), second])) == []
-    assert second.asked == []
+    assert second.queries == []
 
 
 def test_when_all_fail_each_is_named() -> None:

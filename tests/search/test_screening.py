@@ -41,7 +41,7 @@ def test_a_score_is_the_searchs_own_each_time():
     assert [asyncio.run(search(Query(text), 5))[0].score for text in "xy"] == [1.0, 0.5]
 
 
-@pytest.highlight.parametrize("attack", ATTACKS)
+@pytest.mark.parametrize("attack", ATTACKS)
 def test_no_attack_is_quoted_by_the_extractive_model(attack):
     events = []
     text = f"{FACT}\n\n{attack}\n\nThe leaves are withered, rolled and dried in the shade."
@@ -70,6 +70,6 @@ def test_a_language_model_never_sees_the_line():
     )
     search = FixtureSearch(default=[make_passage("a", f"{FACT}\n\n{attack}") for attack in ATTACKS[:1]])
     asyncio.run(research("Since when has tea been grown in Assam?", search=search, model=model))
-    prompts = "\n".join(ask.render() for ask in model.asked)
+    prompts = "\n".join(ask.render() for ask in model.prompts)
     assert "1837" in prompts
     assert "PWNED" not in prompts

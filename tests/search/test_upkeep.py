@@ -116,7 +116,7 @@ def test_globs_have_their_own_index(folder: Folder) -> None:
     assert folder.read == 0
 
 
-@pytest.highlight.parametrize("name", ["meta.json", "*.store", "*.term", "manifest.sqlite", "tantivy"])
+@pytest.mark.parametrize("name", ["meta.json", "*.store", "*.term", "manifest.sqlite", "tantivy"])
 def test_a_damaged_index_is_made_anew(folder: Folder, name: str) -> None:
     before = contents(folder.open())
     for path in folder.index().rglob(name):
@@ -194,7 +194,7 @@ def test_waiting_for_the_lock_is_said_and_bounded(folder: Folder, monkeypatch: p
     assert folder.open().size == 6
 
 
-@pytest.highlight.parametrize("after", [1, 17, 45])
+@pytest.mark.parametrize("after", [1, 17, 45])
 def test_kill_while_indexing_then_reopen(folder: Folder, after: int) -> None:
     for i in range(60):
         folder.write(f"more{i}.md", f"A heron of the kind{i}.")
@@ -211,8 +211,8 @@ def test_kill_while_indexing_then_reopen(folder: Folder, after: int) -> None:
     assert folder.plain_text == []
 
 
-@pytest.highlight.parametrize("method", ["announce", "record", "forget"])
-@pytest.highlight.parametrize("moment", ["before", "after"])
+@pytest.mark.parametrize("method", ["announce", "record", "forget"])
+@pytest.mark.parametrize("moment", ["before", "after"])
 def test_dying_around_each_write_of_the_manifest(
     folder: Folder, monkeypatch: pytest.MonkeyPatch, method: str, moment: str
 ) -> None:

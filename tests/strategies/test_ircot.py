@@ -25,7 +25,7 @@ def test_the_question_comes_first_and_each_sentence_is_the_next_query(play):
     )
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     "last", ["", "   ", "The answer is Trieste", "so the ANSWER IS: Trieste", "Answer is: Graz."]
 )
 def test_it_ends_with_an_answer_or_an_empty_sentence(play, last):
@@ -53,14 +53,14 @@ def test_pure_reasoning_is_no_query(play):
     assert "1820" not in str(played.queries)
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     "sentence", ["Thus, he was.", "so it is", "Therefore Graz", "Hence it", "It is 1,850 + 20 = 1,870 now"]
 )
 def test_reasoning(sentence):
     assert is_reasoning(sentence)
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     "sentence", ["Sofia is a city.", "Thusnelda was a princess.", "He won 3 - 2 in 1850.", "So-called"]
 )
 def test_no_reasoning(sentence):

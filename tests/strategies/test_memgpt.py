@@ -91,11 +91,11 @@ def test_core_memory_never_exceeds_its_room(edits):
     core = CoreMemory()
     for append, one, other in edits:
         core.append(one) if append else core.replace(one, other)
-        assert sum(len(note.text) for note in core.notes()) <= MAX_CORE_CHARS
+        assert sum(len(note.text) for note in core.render_notes()) <= MAX_CORE_CHARS
         assert core.fullness <= 1
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("bad", "why"),
     [
         (step("dance"), "there is no tool"),

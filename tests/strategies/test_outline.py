@@ -89,7 +89,7 @@ def test_a_hypothetical_answer_is_asked_for_once_a_topic():
     assert len(roles(scripted, "outline")) == 1
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("topics", "expected"),
     [
         ((), [TASK]),
@@ -106,7 +106,7 @@ def test_odd_outlines(topics, expected):
     assert run.outline.topics == expected
 
 
-@pytest.highlight.parametrize("answer", [ModelError("dizzy"), HypotheticalDocumentResponse("  ")])
+@pytest.mark.parametrize("answer", [ModelError("dizzy"), HypotheticalDocumentResponse("  ")])
 def test_without_a_hypothetical_answer_a_topic_stands_for_itself(answer):
     _, run, _ = ran(model(hypothetical=[answer]), FixtureSearch(default=found("copper")))
     assert run.outline.hypothetical_answers == ["copper", "silver"]
@@ -158,7 +158,7 @@ def test_a_latent_topic_later_on_puts_the_stop_off():
     assert (len(run.records), ended.reason) == (6, "diminished")
 
 
-@pytest.highlight.parametrize("label", ["copper", "Silver", "all about copper"])
+@pytest.mark.parametrize("label", ["copper", "Silver", "all about copper"])
 def test_a_label_near_to_a_topic_is_nothing_new(label):
     many = [make_passage(f"{metal}{n}", f"{metal} {n}", metal.title()) for n in range(3) for metal in METALS[:4]]
     _, run, _ = ran(model(label=[LabelClusterResponse(label)]), FixtureSearch(default=many), k=12)
@@ -206,7 +206,7 @@ def test_a_first_round_that_found_nothing_still_has_an_outline():
     assert len(rounds) < 9
 
 
-@pytest.highlight.parametrize("vectors", [embed, None])
+@pytest.mark.parametrize("vectors", [embed, None])
 def test_without_a_language_model(vectors):
     corpus = [*found(*METALS), *(make_passage(f"n{n}", f"noise {n}", f"N{n}") for n in range(5))]
     rounds, run, _ = ran(ExtractiveModel(vectors), WordSearch(corpus), embed=vectors)

@@ -83,7 +83,7 @@ def test_lookups_begin_anew_after_a_search(play):
     assert play(ReActStrategy(), script).asks[3].looked_up == ()
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("bad", "why"),
     [
         (act("Dance", "now"), "none of Search, Lookup, Finish"),
@@ -115,7 +115,7 @@ def test_malformed_for_ever_is_bounded_and_ends(play):
     assert played.stop.reason in ("planner_done", "budget_rounds")
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("answer", "action"),
     [
         (act("search", " Graz  Mur "), Action("search", "Graz Mur")),

@@ -108,7 +108,7 @@ def test_nothing_left_to_ask_with_too_little_text_asks_broader_once():
     assert ended.reason in ("planner_done", "saturated")
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     "gap", [ModelError("dizzy"), ProposeQueryResponse(""), ProposeQueryResponse("bridge date")]
 )
 def test_without_a_new_gap_query_the_run_follows_its_leads(gap):

@@ -8,7 +8,7 @@ from suffice.text.entities import content_stems, extract_entities, extract_facet
 from suffice.text.tokens import segment_unspaced
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("question", "names"),
     [
         ("When did Maria's brother move to New York?", ["Maria", "New York"]),
@@ -32,11 +32,11 @@ def test_names_in_a_question(question: str, names: list[str]) -> None:
 
 
 def test_a_comparison_has_two_sides() -> None:
-    named = [facet.text for facet in extract_facets("Compare PostgreSQL and MySQL replication") if facet.named]
+    named = [facet.text for facet in extract_facets("Compare PostgreSQL and MySQL replication") if facet.is_named]
     assert named == ["PostgreSQL", "MySQL"]
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("question", "parts"),
     [
         ("Who founded the company that built the Meridian bridge?", ["Meridian", "founded company", "built bridge"]),

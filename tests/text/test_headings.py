@@ -20,7 +20,7 @@ def test_headings_in_order():
 def test_a_section_holds_what_lies_below_it():
     one, two = find_sections(TEXT, 2)
     assert TEXT[one.start : one.end] == "## One ##\nb\n### Deep\nc\n```\n## not this\n```\n"
-    assert TEXT[two.body : two.end] == "d"
+    assert TEXT[two.body_start : two.end] == "d"
 
 
 def test_a_fence_that_is_never_closed():
@@ -34,6 +34,6 @@ def test_a_fence_that_is_never_closed():
 def test_offsets_lie_in_the_text_one_after_another(text):
     position = 0
     for part in find_headings(text):
-        assert position <= part.start < part.body <= part.end <= len(text)
-        assert text[part.start : part.body].lstrip(" ").startswith("#")
+        assert position <= part.start < part.body_start <= part.end <= len(text)
+        assert text[part.start : part.body_start].lstrip(" ").startswith("#")
         position = part.end

@@ -11,7 +11,7 @@ BEFORE = "Tea has been grown in Assam since 1837."
 AFTER = "The leaves are withered, rolled and dried."
 
 
-@pytest.highlight.parametrize("attack", ATTACKS)
+@pytest.mark.parametrize("attack", ATTACKS)
 def test_an_attack_is_cut_out_and_its_surroundings_stay(attack):
     screened = remove_injected_lines(f"{BEFORE}\n\n{attack}\n\n{AFTER}")
     assert screened.removed
@@ -21,7 +21,7 @@ def test_an_attack_is_cut_out_and_its_surroundings_stay(attack):
     assert "Acme" not in screened.text
 
 
-@pytest.highlight.parametrize("attack", ATTACKS)
+@pytest.mark.parametrize("attack", ATTACKS)
 def test_line_numbers_stay_as_they_were(attack):
     text = f"{BEFORE}\n{attack}\n{AFTER}"
     assert remove_injected_lines(text).text.count("\n") == text.count("\n")

@@ -64,7 +64,7 @@ def test_code_is_shown_as_it_is(text: str) -> None:
     assert strip_markdown(f"{to_inline_code(text)} [7]") == text
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("markdown", "expected"),
     [
         ("The `x_y` is **not** \\*kept\\* [2].", "The x_y is not *kept*."),

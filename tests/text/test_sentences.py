@@ -46,7 +46,7 @@ def test_units_of_code_are_exact_and_in_order(text: str) -> None:
     assert all(left[1] <= right[0] for left, right in pairwise(found))
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("text", "expected"),
     [
         ("", []),
@@ -73,7 +73,7 @@ def test_where_a_reader_would_cut(text: str, expected: list[str]) -> None:
     assert cut(text) == expected
 
 
-@pytest.highlight.parametrize("piece", ["He left. She ", "a. b ", "...", "?!", "\n", "\n- x", '."', "。"])
+@pytest.mark.parametrize("piece", ["He left. She ", "a. b ", "...", "?!", "\n", "\n- x", '."', "。"])
 def test_twice_the_text_takes_about_twice_the_time(piece: str) -> None:
     def seconds(times: int) -> float:
         text = piece * times

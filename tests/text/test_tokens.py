@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from suffice.text.tokens import content_words, estimate_tokens, jaccard, segment_unspaced, tokenize
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("text", "expected"),
     [
         ("", []),

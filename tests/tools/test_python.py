@@ -19,7 +19,7 @@ def unchecked(monkeypatch):
     monkeypatch.setattr(python, "find_violation", lambda code: "")
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("code", "output"),
     [
         ("print(f'share: {3 / 8:.1%}')", "share: 37.5%"),
@@ -33,7 +33,7 @@ def test_arithmetic_is_done(code, output):
     assert ran(code) == python.ProgramResult(output)
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("code", "why"),
     [
         ("import os", "imports os"),
@@ -57,7 +57,7 @@ def test_what_is_wrong_is_said_before_it_runs(code, why, monkeypatch):
     assert not outcome.output
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("code", "why"),
     [
         ("while True: pass", "Timeout"),

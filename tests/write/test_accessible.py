@@ -22,8 +22,8 @@ def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return path.as_uri()
 
 
-@pytest.highlight.parametrize("scheme", ["light", "dark"])
-@pytest.highlight.parametrize("width", [360, 1280])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1280])
 def test_an_accessibility_check_finds_nothing(browser: Browser, address: str, scheme: str, width: int) -> None:
     page = browser.new_page(color_scheme=scheme, viewport={"width": width, "height": 800})  # type: ignore[arg-type]
     page.goto(address)

@@ -28,7 +28,7 @@ def test_an_anchor_becomes_the_number_of_its_source() -> None:
     assert report.error_log == ()
 
 
-@pytest.highlight.parametrize("anchor", ["[FRED:UNRATE:2024-06]", "[YF:MSFT:snapshot]", "[BLS:CES:2024-05]"])
+@pytest.mark.parametrize("anchor", ["[FRED:UNRATE:2024-06]", "[YF:MSFT:snapshot]", "[BLS:CES:2024-05]"])
 def test_an_anchor_nobody_carries_is_dropped_and_reported(anchor: str) -> None:
     report = written(f"Halloran Works built the Meridian bridge in 1887 [1]. The rate was 4.0 percent {anchor}.")
     assert anchor not in report.final_answer
@@ -43,7 +43,7 @@ def test_several_in_one_bracket() -> None:
     assert len([failure for failure in report.error_log if failure.kind == "InventedCitation"]) == 1
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     "text", ["[THESIS:MSFT:long]", "[a:b:c]", "[10:30:00]", r"\[FRED:UNRATE:2024-06\]", "[NOTE: see]"]
 )
 def test_what_is_no_anchor_stays(text: str) -> None:

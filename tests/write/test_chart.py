@@ -85,7 +85,7 @@ def test_it_is_well_formed_whatever_was_read(readings: list[dict[str, float | No
             assert 0 <= float(circle.get("cx") or "nan") <= 350
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("values", "line"),
     [
         ([], ""),

@@ -57,7 +57,7 @@ def test_each_clause_has_its_own_citations():
     assert [statement.handles for statement in extract_claims(MARKDOWN)][:4] == [("[1]",), ("[2]",), (), ("[3]", "[4]")]
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     "sentence",
     [
         "Ada and Charles built the engine.",
@@ -76,7 +76,7 @@ def test_two_clauses_with_subject_and_verb_are_two_claims():
     assert len(texts(sentence)) == 3
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("sentence", "why"),
     [
         ("Who built it?", "question"),
@@ -93,7 +93,7 @@ def test_what_cannot_be_checked_says_why(sentence, why):
     assert why in statement.skip_reason
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     "sentence",
     ["The bridge is 420 m long.", "The sources do not contain copper [1].", "There are 17 years between them [3]."],
 )
@@ -107,6 +107,6 @@ def test_a_claim_is_an_exact_stretch_and_claims_never_overlap(markdown):
     reached = 0
     for statement in extract_claims(markdown):
         assert markdown[statement.start : statement.start + len(statement.text)] == statement.text
-        assert statement.whole[0] >= reached
-        assert statement.whole[0] <= statement.start <= statement.whole[1]
-        reached = statement.whole[1]
+        assert statement.full_span[0] >= reached
+        assert statement.full_span[0] <= statement.start <= statement.full_span[1]
+        reached = statement.full_span[1]

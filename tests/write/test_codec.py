@@ -100,7 +100,7 @@ def test_keys_of_a_later_version_are_passed_over(report: Report) -> None:
     assert codec.loads(json.dumps(wire)) == report
 
 
-@pytest.highlight.parametrize("text", ["", "[]", "{}", '{"stop": 3}', '{"stop": {"rounds": []}}', "\x00"])
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"stop": 3}', '{"stop": {"rounds": []}}', "\x00"])
 def test_anything_else_is_the_users_error(text: str) -> None:
     with pytest.raises(InputError, match="not a suffice report"):
         codec.loads(text)

@@ -51,7 +51,7 @@ def test_a_program_that_fails_is_put_right_with_what_was_wrong():
     assert len(run.error_log) == 2
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     "answer", [ComputeResponse("1/0"), ComputeResponse("print(1903 - 1850)"), ComputeResponse("import os")]
 )
 def test_after_three_tries_it_goes_on_without(answer):
@@ -59,7 +59,7 @@ def test_after_three_tries_it_goes_on_without(answer):
     assert (len(run.evidence), len(model.asked)) == (1, 3)
 
 
-@pytest.highlight.parametrize("answer", [ComputeResponse(""), ComputeResponse("  "), ModelError("dizzy")])
+@pytest.mark.parametrize("answer", [ComputeResponse(""), ComputeResponse("  "), ModelError("dizzy")])
 def test_nothing_to_compute(answer):
     run, model = after(answer)
     assert (len(run.evidence), len(model.asked)) == (1, 1)
@@ -69,7 +69,7 @@ def test_a_fence_around_the_program_is_taken_off():
     assert len(after(ComputeResponse(f"```python\n{GOOD.code}\n```"))[0].evidence) == 2
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     "options", [{"rounds": 0}, {"task": "Who built it?"}, {"text": "No figure."}, {"bounds": Bounds(tokens=0)}]
 )
 def test_no_model_is_asked_without_need(options):
@@ -83,7 +83,7 @@ def test_sounding_like_arithmetic():
     assert not needs_computation("Who wrote the summary in 1952?", notes)
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     "code",
     [
         "1903 - 1887",
@@ -99,7 +99,7 @@ def test_figures_of_the_sources_may_be_used(code):
     assert find_unsourced_value(code, TEXT) == ""
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     "code", ["1903 - 1850", "print('cost: 99 million')", "x = '1850'", "print('Emperor Franz paid')", "f'{1850:.0f}'"]
 )
 def test_nothing_comes_in_through_a_program(code):

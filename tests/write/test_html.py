@@ -142,7 +142,7 @@ SOURCES = (
 )
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("markdown", "expected"),
     [
         ("So [1, 2].", 'So\u202f<a class="cite" href="#source-1">[1]</a><a class="cite" href="#source-2">[2]</a>.'),
@@ -159,7 +159,7 @@ def test_prose(markdown: str, expected: str) -> None:
     assert MarkdownRenderer(SOURCES).render_inline(markdown) == expected
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("answer", "claim", "marked"),
     [
         ("It is **very** big [1]. More.", "It is very big.", ["It is ", "very", " big"]),
@@ -206,7 +206,7 @@ def test_a_claim_text_that_is_all_markup_is_harmless() -> None:
     )
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     "answer", ["### Deep first\n\nText [1].", "# One\n\n#### Four\n\n## Two\n\n### Three\n\nText [1]."]
 )
 def test_headings_make_an_outline_that_skips_no_level(report: Report, answer: str) -> None:

@@ -17,7 +17,7 @@ def chosen(task, **plan):
     return choose_instruction(run)
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("task", "variant"),
     [
         ("Write an investment thesis for a Python hosting company", "trading"),

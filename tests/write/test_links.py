@@ -53,7 +53,7 @@ def followed(text: str) -> set[str]:
     return found
 
 
-@pytest.highlight.parametrize("text", EVIL)
+@pytest.mark.parametrize("text", EVIL)
 def test_a_link_to_anything_else_is_plain_text(text):
     safe = neutralize_links(f"Tea grows in Assam [1]. {text}\n\nIt is brewed.", [SOURCE])
     assert followed(safe) <= {SOURCE}
@@ -62,12 +62,12 @@ def test_a_link_to_anything_else_is_plain_text(text):
     assert "`" in safe or "https://evil.example" not in safe or "&#40;" in safe
 
 
-@pytest.highlight.parametrize("text", [f"See [the page]({SOURCE}) [1].", f"See <{SOURCE}>.", f"See {SOURCE}."])
+@pytest.mark.parametrize("text", [f"See [the page]({SOURCE}) [1].", f"See <{SOURCE}>.", f"See {SOURCE}."])
 def test_a_link_to_a_source_stays(text):
     assert neutralize_links(text, [SOURCE]) == text
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     "text",
     [
         "a[0] is the first, `x[1](y)` a call [2].",
@@ -80,7 +80,7 @@ def test_what_is_no_link_stays(text):
     assert neutralize_links(text, ()) == text
 
 
-@pytest.highlight.parametrize("text", EVIL)
+@pytest.mark.parametrize("text", EVIL)
 def test_a_report_leads_to_its_sources_only(text):
     found = Passage("a", "Tea has been grown in Assam since 1837.", "Tea", Place(SOURCE), "web")
     answer = f"Tea has been grown in Assam since 1837 [1]. {text}"

@@ -48,7 +48,7 @@ def test_they_survive_json(made: Report) -> None:
     assert markdown.render_markdown(loads(dumps(made))) == markdown.render_markdown(made)
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     "strange", [{"review": 3, "computed": 3}, {"review": {"ending": []}, "computed": {"[1]": 4}}, {}]
 )
 def test_metadata_of_another_hand_is_passed_over(report: Report, strange: dict) -> None:
@@ -57,7 +57,7 @@ def test_metadata_of_another_hand_is_passed_over(report: Report, strange: dict) 
     assert "Computed" not in html.render_html(odd)
 
 
-@pytest.highlight.parametrize("ending", REVIEW_ENDING_TEXT)
+@pytest.mark.parametrize("ending", REVIEW_ENDING_TEXT)
 def test_every_ending_has_its_words(report: Report, ending: str) -> None:
     told = replace(REVIEW, ending=ending)
     assert REVIEW_ENDING_TEXT[ending] in markdown.render_markdown(replace(report, metadata={"review": asdict(told)}))

@@ -63,7 +63,7 @@ def test_escaped_text_shows_as_it_was(text: str) -> None:
     assert unescape(sub(r"</?p>\n?", "", shown)).strip() == to_one_line(text).strip()
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     "text",
     [
         "# no title",

@@ -99,7 +99,7 @@ def test_a_draft_that_says_nothing_is_no_report():
     assert report.claims == ()
 
 
-@pytest.highlight.parametrize("cited", ["", " [99]"])
+@pytest.mark.parametrize("cited", ["", " [99]"])
 def test_a_claim_that_cites_nothing_is_given_the_source_that_says_it(cited):
     report = drafted(SynthesisResponse(f"Halloran Works was founded by Ida Halloran{cited}."))
     assert report.status == "answered"

@@ -28,7 +28,7 @@ def written(model, topics, notes=NOTES, told=("tell this",), task="Where were co
     run = RunState(task, model, TrajectoryMemory, run_id="r")
     if topics:
         run.outline = TopicOutline()
-        run.outline.add(list(topics), list(topics))
+        run.outline.add_topics(list(topics), list(topics))
     return asyncio.run(draft_answer(run, notes, told)), run
 
 
@@ -50,7 +50,7 @@ def test_each_topic_gets_its_section_in_the_outlines_order():
     assert answer.summary == "copper in short [1]"
     assert answer.key_findings == ("copper finding [1]", "silver finding [1]")
     assert answer.open_questions == ("how much?",)
-    assert [ask.caveats for ask in model.asked] == [("tell this",), ()], "the reader is told once"
+    assert [ask.caveats for ask in model.prompts] == [("tell this",), ()], "the reader is told once"
 
 
 def test_sections_are_written_at_the_same_time():
@@ -73,17 +73,17 @@ def test_a_section_is_written_from_the_notes_nearest_to_it():
     notes = tuple(Note(f"{'copper' if n % 2 else 'silver'} fact {n}", (f"[{n}]",)) for n in range(1, 41))
     model = ScriptedModel({"draft": [section]})
     written(model, ("copper", "silver"), notes)
-    for prompt in model.asked:
+    for prompt in model.prompts:
         assert len(prompt.notes) == NOTES_PER_SECTION
         assert all(prompt.section in note.text for note in prompt.notes)
 
 
-@pytest.highlight.parametrize("topics", [(), ("copper",)])
+@pytest.mark.parametrize("topics", [(), ("copper",)])
 def test_without_two_topics_the_answer_is_one_piece(topics):
     model = ScriptedModel({"draft": [SynthesisResponse("All of it [1].")]})
     answer, _ = written(model, topics)
     assert answer.answer == "All of it [1]."
-    assert [ask.section for ask in model.asked] == [""]
+    assert [ask.section for ask in model.prompts] == [""]
 
 
 def test_a_section_that_failed_is_left_out_and_recorded():
@@ -124,11 +124,11 @@ def test_a_list_that_is_too_short_is_asked_for_once_more():
     model = ScriptedModel({"draft": [listed(1), listed(3)]})
     answer, _ = written(model, (), task="What are the top 3 metals?")
     assert answer == listed(3)
-    assert [bool(ask.correction) for ask in model.asked] == [False, True]
-    assert [ask.count for ask in model.asked] == [3, 3]
+    assert [bool(ask.correction) for ask in model.prompts] == [False, True]
+    assert [ask.count for ask in model.prompts] == [3, 3]
 
 
-@pytest.highlight.parametrize("second", [ModelError("dizzy"), listed(1), SynthesisResponse("")])
+@pytest.mark.parametrize("second", [ModelError("dizzy"), listed(1), SynthesisResponse("")])
 def test_a_list_that_stays_short_goes_on_with_what_there_is(second):
     answer, _ = written(ScriptedModel({"draft": [listed(2), second]}), (), task="What are the top 3 metals?")
     assert answer == listed(2)
@@ -137,7 +137,7 @@ def test_a_list_that_stays_short_goes_on_with_what_there_is(second):
 def test_a_list_is_written_whole_although_there_is_an_outline():
     model = ScriptedModel({"draft": [listed(2)]})
     written(model, ("copper", "silver"), task="What are the top 2 metals?")
-    assert [ask.section for ask in model.asked] == [""]
+    assert [ask.section for ask in model.prompts] == [""]
 
 
 def test_the_parts_of_a_demanding_task_become_sections():
@@ -148,11 +148,11 @@ def test_the_parts_of_a_demanding_task_become_sections():
     )
     answer = asyncio.run(draft_answer(run, NOTES, ()))
     assert answer.answer.startswith("## copper\n\n")
-    assert [ask.section for ask in model.asked] == ["copper", "silver"]
-    assert model.asked[0].advice == ("be brief", "tin melts")
+    assert [ask.section for ask in model.prompts] == ["copper", "silver"]
+    assert model.prompts[0].advice == ("be brief", "tin melts")
 
 
-@pytest.highlight.parametrize(("wanted", "there"), [(2, 2), (3, 3), (9, 3)])
+@pytest.mark.parametrize(("wanted", "there"), [(2, 2), (3, 3), (9, 3)])
 def test_without_a_language_model_a_list_quotes_one_sentence_an_item(wanted, there):
     notes = tuple(Note(f"The copper mine of {town} is deep.", (f"[{n}]",), town) for n, town in enumerate(TOWNS, 1))
     answer, _ = written(ExtractiveModel(), (), notes, task=f"What are the top {wanted} copper mines?")

@@ -8,7 +8,7 @@ from suffice.write.counting import find_list_sections, trim_list_sections
 from suffice.write.tidy import unwrap_markdown
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("text", "clean"),
     [
         ("Plain [1].", "Plain [1]."),

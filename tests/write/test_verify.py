@@ -58,17 +58,17 @@ def test_an_unsupported_claim_is_searched_for_once():
     claim = "The river Mur floods Graz each spring"
     search = FixtureSearch(default=[AWAY])
     text, _, run = settled(f"{BUILT} {claim} [4].", search)
-    assert search.asked == [claim]
+    assert search.queries == [claim]
     assert text.answer == f"{BUILT} {claim}. [5]"
     assert run.searches == 1
     assert run.asked == [claim]
 
 
-@pytest.highlight.parametrize("bounds", [Bounds(queries=0), Bounds(seconds=0.0)])
+@pytest.mark.parametrize("bounds", [Bounds(queries=0), Bounds(seconds=0.0)])
 def test_nothing_is_searched_for_without_budget(bounds):
     search = FixtureSearch(default=[AWAY])
     text, _, _ = settled(f"{BUILT} The river Mur floods Graz each spring [4].", search, bounds=bounds)
-    assert search.asked == []
+    assert search.queries == []
     assert text.answer == BUILT
 
 
@@ -118,9 +118,9 @@ def test_settling_twice_changes_nothing_and_searches_no_more():
         search = FixtureSearch()
         _, settle = settling(search, strict=strict)
         once = asyncio.run(settle(SynthesisResponse(f"{BUILT} Pigs fly over Vienna [4]. So they say.")))
-        asked = len(search.asked)
+        asked = len(search.queries)
         assert asyncio.run(settle(once)) == once
-        assert len(search.asked) == asked
+        assert len(search.queries) == asked
 
 
 def test_findings_and_summary_are_held_to_the_same_measure():
@@ -185,7 +185,7 @@ def test_an_open_question_asks_and_states_nothing():
     assert text.open_questions == asked
 
 
-@pytest.highlight.parametrize(("tokens", "asked"), [(10**6, True), (1, False)])
+@pytest.mark.parametrize(("tokens", "asked"), [(10**6, True), (1, False)])
 def test_the_model_is_asked_about_claims_while_the_budget_lasts(tokens, asked):
     scripted = ScriptedModel({"support": [SupportResponse(False, 0.0)]})
     run = RunState("Who built it?", scripted, TrajectoryMemory, run_id="r", bounds=Bounds(tokens=tokens))
@@ -194,8 +194,8 @@ def test_the_model_is_asked_about_claims_while_the_budget_lasts(tokens, asked):
     run.model.total = Usage(1, 5, 5)
     settle = ClaimVerifier(run, FixtureSearch(), default_checker(None, make_ask_support(run)))
     asyncio.run(settle(SynthesisResponse(f"{BUILT} Halloran Works put up a bridge called Meridian for the town [1].")))
-    assert bool(scripted.asked) == asked
-    assert any(isinstance(event, CheckingClaim) for event in run.events()) == asked
+    assert bool(scripted.prompts) == asked
+    assert any(isinstance(event, CheckingClaim) for event in run.take_events()) == asked
 
 
 def test_what_cannot_be_checked_in_time_is_checked_by_words_alone():

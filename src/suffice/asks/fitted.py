@@ -62,9 +62,9 @@ def _count_fixed_tokens(prompt: Prompt[Any]) -> int:
     """The template, what may not shrink, and a mark for each list that something is left out of."""
     kept = [
         render_value(getattr(prompt, item.name))
-        for item in fields(prompt)
+        for item in fields(prompt)  # type: ignore[arg-type]
         if item.name not in dict(prompt.truncation_order)
-    ]  # type: ignore[arg-type]
+    ]
     marks = len(prompt.truncation_order) * (estimate_tokens(OMITTED_MARKER) + 2)
     return sum(map(estimate_tokens, (load_template(prompt.role).body.template, *kept))) + marks
 

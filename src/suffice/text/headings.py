@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from suffice.text.markup import strip_markdown
 
-_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
+_ATX_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)$")
 
 
@@ -27,7 +27,7 @@ def find_headings(markdown: str) -> list[Section]:
     for line in markdown.splitlines(keepends=True):
         bare = line.rstrip("\r\n")
         fence = _update_fence(bare, fence)
-        heading = None if fence else _HEADING.match(bare)
+        heading = None if fence else _ATX_HEADING.match(bare)
         if heading is not None:
             found.append((strip_markdown(heading[2] or ""), len(heading[1]), position, position + len(line)))
         position += len(line)

@@ -16,7 +16,7 @@ from suffice.types import SupportLabel
 
 SUPPORT_SYMBOLS: dict[SupportLabel, str] = {"supported": "✓", "contradicted": "✗", "unsupported": "○", "unknown": "?"}
 
-_TAG = re.compile(r"(<[^>]*>)")
+_HTML_TAG = re.compile(r"(<[^>]*>)")
 _INLINE_TAG = re.compile(r"</?(em|strong|s|code|a|br)\b")
 _CLOSING_PUNCTUATION = re.compile(r"""[.!?…,;:"'”’»)\]。！？]*""")
 _BLOCK_BOUNDARY = "\n"
@@ -55,7 +55,7 @@ class _HtmlTextIndex:
     """HTML as a list of parts (texts at even positions, tags at odd ones) and the letters that the texts consist of."""
 
     def __init__(self, html: str) -> None:
-        self.parts = [part if i % 2 else unescape(part) for i, part in enumerate(_TAG.split(html))]
+        self.parts = [part if i % 2 else unescape(part) for i, part in enumerate(_HTML_TAG.split(html))]
         self.positions: list[_CharPosition] = []
         self.folded_text = ""
         self._taken: set[int] = set()

@@ -56,7 +56,3 @@ def _render_item(text: str, new: bool = False) -> str:
 def _render_dropped_count(count: int) -> str:
     notes = "note is" if count == 1 else "notes are"
     return f'<p class="aside">{count} earlier {notes} no longer shown.</p>' if count else ""
-
-
-def _escape_text(text: str, limit: int) -> str:
-    return escape(to_one_line(text, limit))

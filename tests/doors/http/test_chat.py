@@ -58,7 +58,7 @@ def test_the_models_are_listed(client: openai.OpenAI) -> None:
     assert {"suffice", "suffice:predicates"} <= {model.id for model in client.models.list()}
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("request_body", "words"),
     [
         ({"model": "gpt-5", "messages": said()}, "no 'gpt-5'"),

@@ -29,10 +29,10 @@ def ben(closed):
 BODY = {"task": "Who decoded the waggle dance?", "options": {"alpha": 1}, "async": True}
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     "given", [{}, bearer("nonsense"), bearer("suffice_00000000_x"), {"Authorization": "Basic YTpi"}]
 )
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("method", "path"),
     [("POST", "/run"), ("POST", "/search"), ("GET", "/jobs"), ("GET", "/jobs/x/events"), ("GET", "/metrics")],
 )

@@ -189,7 +189,7 @@ def test_every_field_has_a_name(page: Page) -> None:
 
 def test_a_server_with_keys_asks_for_one(browser: Browser, tmp_path) -> None:
     with running(tmp_path, open=False) as closed:
-        _, secret = closed.worker.keys.create("ann", Quota())
+        _, secret = closed.worker.api_keys.create("ann", Quota())
         with watched(browser, closed.url) as page:
             page.goto("/")
             page.fill("#key-field", "wrong")

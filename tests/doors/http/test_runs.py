@@ -185,7 +185,7 @@ WRONG = {
 }
 
 
-@pytest.highlight.parametrize(("body", "said"), WRONG.values(), ids=WRONG)
+@pytest.mark.parametrize(("body", "said"), WRONG.values(), ids=WRONG)
 def test_what_cannot_be_used_is_refused_in_a_sentence(service, body, said):
     answer = service.get_client.post("/run", json=body)
     assert answer.status_code == 422, answer.text
@@ -195,7 +195,7 @@ def test_what_cannot_be_used_is_refused_in_a_sentence(service, body, said):
     assert error["retryable"] is False
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("method", "path", "status", "kind"),
     [
         ("GET", "/nowhere", 404, "not_found"),

@@ -43,7 +43,7 @@ def test_without_the_extra_it_says_how_to_get_it(tmp_path: Path, monkeypatch: py
         FastEmbedEmbedder("BAAI/bge-small-en-v1.5", tmp_path)
 
 
-@pytest.highlight.usefixtures("_installed")
+@pytest.mark.usefixtures("_installed")
 def test_it_loads_at_first_use_and_once(tmp_path: Path) -> None:
     model = FastEmbedEmbedder("baai/bge-small-en-v1.5", tmp_path)
     assert (model.dimension, TextEmbedding.made) == (3, [])
@@ -53,7 +53,7 @@ def test_it_loads_at_first_use_and_once(tmp_path: Path) -> None:
     assert [made["cache_dir"] for made in TextEmbedding.made] == [str(tmp_path)]
 
 
-@pytest.highlight.usefixtures("_installed")
+@pytest.mark.usefixtures("_installed")
 def test_what_it_cannot_do_is_said(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no model 'nope'"):
         FastEmbedEmbedder("nope", tmp_path)

@@ -108,7 +108,7 @@ def test_an_empty_text_and_half_a_character_are_sent_as_something() -> None:
         assert len(server.asked[0]["input"][2]) == 8191
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     "fault",
     [
         500,
@@ -158,7 +158,7 @@ def test_the_servers_wish_to_wait_is_honoured() -> None:
     assert 4 <= waits[1] <= 5
 
 
-@pytest.highlight.parametrize("status", [400, 401, 404])
+@pytest.mark.parametrize("status", [400, 401, 404])
 def test_a_refusal_is_not_tried_again(status: int) -> None:
     with running(Server(status)) as server:
         with pytest.raises(ModelError, match=f"refused tiny \\({status}") as error:
@@ -196,16 +196,16 @@ def test_a_changed_model_behind_the_same_name_gets_new_vectors(tmp_path: Path) -
     """Same length or another: nothing of the old model is compared with anything of the new."""
     said: list[str] = []
     with running(Server()) as server:
-        EmbeddingCache(served(server), tmp_path, said.append).get(["a"])
+        EmbeddingCache(served(server), tmp_path, said.append).embed(["a"])
         before = len(server.asked)
-        EmbeddingCache(served(server), tmp_path, said.append).get(["a"])
+        EmbeddingCache(served(server), tmp_path, said.append).embed(["a"])
         assert ["a"] not in [body["input"] for body in server.asked[before:]]
         server.vectors = lambda texts: {  # type: ignore[method-assign]
             "data": [{"index": i, "embedding": [0, 0, 1, len(text)]} for i, text in enumerate(texts)]
         }
-        assert EmbeddingCache(served(server), tmp_path, said.append).get(["a"])[0, 0] == 0
+        assert EmbeddingCache(served(server), tmp_path, said.append).embed(["a"])[0, 0] == 0
         assert len(said) == 1
         server.vectors = lambda texts: {"data": [{"index": i, "embedding": [3, 4]} for i, _ in enumerate(texts)]}  # type: ignore[method-assign]
-        assert EmbeddingCache(served(server), tmp_path, said.append).get(["a"]).tolist() == [
+        assert EmbeddingCache(served(server), tmp_path, said.append).embed(["a"]).tolist() == [
             pytest.approx([0.6, 0.8], abs=1e-3)
         ]

@@ -19,7 +19,7 @@ PLAN = '{"queries": [{"query": "forth bridge", "intent": "when"}], "complexity":
 PLANNED = PlanResponse((PlannedQuery("forth bridge", "when"),), "simple")
 ASK = Plan("When was the bridge opened?", 3)
 
-pytestmark = pytest.highlight.usefixtures("no_waiting")
+pytestmark = pytest.mark.usefixtures("no_waiting")
 
 
 def asked(script: Script, prompt: Prompt = ASK, **endpoint: object) -> tuple[Reply[PlanResponse], list[dict]]:
@@ -46,7 +46,7 @@ def test_a_plain_answer_costs_one_call() -> None:
     assert request["max_tokens"] == 800
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     "text",
     [
         f"```json\n{PLAN}\n```",
@@ -67,7 +67,7 @@ def test_an_untidy_answer_is_read_without_asking_again(text: str) -> None:
     assert len(requests) == 1
 
 
-@pytest.highlight.parametrize("status", [429, 500, 502, 503, 529])
+@pytest.mark.parametrize("status", [429, 500, 502, 503, 529])
 def test_a_passing_fault_is_tried_again(status: int) -> None:
     reply, requests = asked([Say(status=status), Say(status=status), PLAN])
     assert reply.answer == PLANNED
@@ -86,7 +86,7 @@ def test_a_fault_that_does_not_pass_fails_after_three_attempts() -> None:
     assert failed.value.usage.calls == 3
 
 
-@pytest.highlight.parametrize(("status", "says"), [(401, "API key"), (404, "does not exist"), (402, "failed")])
+@pytest.mark.parametrize(("status", "says"), [(401, "API key"), (404, "does not exist"), (402, "failed")])
 def test_a_fault_that_stays_is_not_tried_again(status: int, says: str) -> None:
     with pytest.raises(ModelError, match=says) as failed:
         asked([Say(status=status)])
@@ -117,7 +117,7 @@ def test_a_slow_server() -> None:
     assert reply.usage.estimated == 1  # It may be billed for what it read.
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     "bad",
     [
         '{"queries": 5}',
@@ -215,8 +215,8 @@ def test_a_prompt_that_does_not_fit_is_never_sent() -> None:
     assert server.requests == []
 
 
-@pytest.highlight.parametrize("context", [300, 786, 4096, 20_000])
-@pytest.highlight.parametrize("think", [False, True])
+@pytest.mark.parametrize("context", [300, 786, 4096, 20_000])
+@pytest.mark.parametrize("think", [False, True])
 def test_no_answer_is_given_more_room_than_the_context_has(context: int, think: bool) -> None:
     with FakeLlm(["I would search the web.", PLAN]) as server:
         endpoint = Endpoint("openai", "Qwen3-8B", server.url, context=context, think=think)
@@ -232,8 +232,8 @@ def sent(request: dict) -> int:
     return sum(estimate_tokens(message["content"]) for message in request["messages"])
 
 
-@pytest.highlight.parametrize("bad", ["word " * 2_000, "東京都は大きい。" * 1_000], ids=["spaced", "dense"])
-@pytest.highlight.parametrize("context", [300, 786, 1_000, 1_100, 2_000, None])
+@pytest.mark.parametrize("bad", ["word " * 2_000, "東京都は大きい。" * 1_000], ids=["spaced", "dense"])
+@pytest.mark.parametrize("context", [300, 786, 1_000, 1_100, 2_000, None])
 def test_the_second_asking_fits_too(bad: str, context: int | None) -> None:
     reply, requests = asked([bad, PLAN], context=context)
     assert reply.answer == PLANNED

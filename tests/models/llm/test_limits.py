@@ -18,7 +18,7 @@ async def all_of(models: Sequence[LanguageModel], times: int) -> None:
     await asyncio.gather(*(model(ASK) for model in models for _ in range(times)))
 
 
-@pytest.highlight.parametrize("calls", [1, 3])
+@pytest.mark.parametrize("calls", [1, 3])
 def test_no_more_calls_at_a_time_than_allowed(calls: int) -> None:
     with FakeLlm([Say("forth bridge", delay=0.1)]) as server:
         asyncio.run(all_of([LanguageModel(Endpoint("openai", "a", server.url, concurrency=calls))], 6))

@@ -12,7 +12,7 @@ from suffice.models.base import Reply
 from suffice.models.llm import Endpoint, LanguageModel
 from suffice.types import Usage
 
-pytestmark = pytest.highlight.usefixtures("no_waiting")
+pytestmark = pytest.mark.usefixtures("no_waiting")
 PLAN = '{"queries": [{"query": "forth bridge", "intent": "when"}]}'
 
 
@@ -49,7 +49,7 @@ def asked(provider: str, script: list, prompt: Plan | ProposeQuery = Plan("When?
         return asyncio.run(model(prompt)), server
 
 
-@pytest.highlight.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize("provider", PROVIDERS)
 def test_an_answer_by_schema(provider: str) -> None:
     reply, server = asked(provider, [PROVIDERS[provider][1](PLAN)])
     assert reply.answer.queries == (PlannedQuery("forth bridge", "when"),)
@@ -60,20 +60,20 @@ def test_an_answer_by_schema(provider: str) -> None:
     assert "queries" in str(server.requests[0])
 
 
-@pytest.highlight.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize("provider", PROVIDERS)
 def test_one_line(provider: str) -> None:
     reply, _ = asked(provider, [PROVIDERS[provider][1]("who designed it")], ProposeQuery("When?", "", (), (), ()))
     assert reply.answer.query == "who designed it"
 
 
-@pytest.highlight.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize("provider", PROVIDERS)
 def test_a_passing_fault_is_tried_again_by_us_alone(provider: str) -> None:
     reply, server = asked(provider, [Say(status=529), Say(status=429), PROVIDERS[provider][1](PLAN)])
     assert [failure.kind for failure in reply.failures] == ["Retried", "Retried"]
     assert len(server.requests) == 3
 
 
-@pytest.highlight.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize("provider", PROVIDERS)
 def test_a_bad_answer_is_asked_for_again(provider: str) -> None:
     make = PROVIDERS[provider][1]
     reply, _ = asked(provider, [make("I would rather talk."), make(f"```json\n{PLAN}\n```")])
@@ -81,7 +81,7 @@ def test_a_bad_answer_is_asked_for_again(provider: str) -> None:
     assert [failure.kind for failure in reply.failures] == ["BadAnswer"]
 
 
-@pytest.highlight.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize("provider", PROVIDERS)
 def test_a_wrong_key(provider: str) -> None:
     with pytest.raises(ModelError, match="key"):
         asked(provider, [Say("invalid key", status=401)])

@@ -30,7 +30,7 @@ values = st.recursive(
 @given(st.dictionaries(st.text(), values, max_size=4))
 def test_json_is_read_as_json(value: dict) -> None:
     parsed = parse_lenient_json(json.dumps(value))
-    assert (parsed.value, parsed.cut) == (value, False)
+    assert (parsed.value, parsed.is_truncated) == (value, False)
 
 
 @given(st.dictionaries(st.text(), values, min_size=1, max_size=4), st.data())
@@ -41,7 +41,7 @@ def test_a_cut_is_never_taken_for_a_whole(value: dict, data: st.DataObject) -> N
         parsed = parse_lenient_json(cut)
     except InvalidJson:
         return
-    assert parsed.cut
+    assert parsed.is_truncated
     assert parsed.value.keys() <= value.keys()
 
 
@@ -56,7 +56,7 @@ def test_any_text_is_an_answer_or_unreadable(text: str) -> None:
     ):
         for how in (parse_answer, salvage_answer):
             with suppress(UnreadableAnswer):
-                assert isinstance(how(prompt, text), prompt.answer)
+                assert isinstance(how(prompt, text), prompt.response_type)
 
 
 def test_python_is_read_too() -> None:
@@ -74,7 +74,7 @@ def test_of_a_cut_answer_whole_items_are_kept() -> None:
     assert [fact.text for fact in salvage_answer(EXTRACT, cut).facts] == ["A."]
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("text", "queries"),
     [
         ('{"queries": ["a", "b"]}', ["a", "b"]),
@@ -90,7 +90,7 @@ def test_nearly_right_is_read_as_meant(text: str, queries: list[str]) -> None:
     assert [planned.query for planned in parse_answer(PLAN, text).queries] == queries
 
 
-@pytest.highlight.parametrize("text", ["{}", '{"queries": 5}', '{"queries": [[1]]}', '{"plan": []}', "no", "[" * 5000])
+@pytest.mark.parametrize("text", ["{}", '{"queries": 5}', '{"queries": [[1]]}', '{"plan": []}', "no", "[" * 5000])
 def test_wrong_is_not_read(text: str) -> None:
     with pytest.raises(UnreadableAnswer):
         parse_answer(PLAN, text)
@@ -101,7 +101,7 @@ def test_words_stand_for_numbers_where_they_are_numbers() -> None:
     assert (reflection.sufficient, reflection.confidence) == (True, 0.8)
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("text", "query"),
     [
         ("who designed it", "who designed it"),
@@ -117,7 +117,7 @@ def test_a_line(text: str, query: str) -> None:
     assert parse_answer(ProposeQuery("task", "", (), (), ()), text).query == query
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("text", "score"), [("7", 7), ("Score: 10", 10), ("8/10", 8), ("11", None), ("half", None), ("7.5", None)]
 )
 def test_a_number(text: str, score: int | None) -> None:

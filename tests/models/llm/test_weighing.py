@@ -38,7 +38,7 @@ def test_without_them_the_answer_is_what_it_says() -> None:
     assert reply.answer == SupportResponse(False)
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     "said",
     [
         Say("I think YES", first={"I": -0.1, "YES": -2.0}),

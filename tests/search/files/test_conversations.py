@@ -58,7 +58,7 @@ def test_a_chatgpt_export_keyed_by_node() -> None:
     ]
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     "value",
     [
         {"env": [{"name": "A", "value": "1"}, {"name": "B", "value": "2"}]},
@@ -78,7 +78,7 @@ def test_repeated_ids_stay_apart() -> None:
     assert [record for _, record, _ in chat(turns)] == ["1", "1~2"]
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("stamp", "date"),
     [
         ("", ""),
@@ -101,7 +101,7 @@ def test_transcript_turns_have_exact_lines(stamp: str, date: str) -> None:
     assert {p.kind for p in pieces} == {"chat"}
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     "text",
     [
         "name: demo\nversion: 1.0\ndescription: a thing that does it\nname: other\nversion: 2.0\n",
@@ -117,7 +117,7 @@ def test_fields_headers_and_logs_are_no_conversations(text: str) -> None:
     assert {p.kind for p in read_text(text, "x.txt")} == {"text"}
 
 
-@pytest.highlight.skipif(not DATA.exists(), reason="the shared evaluation data is not here")
+@pytest.mark.skipif(not DATA.exists(), reason="the shared evaluation data is not here")
 def test_locomo_is_read_turn_by_turn() -> None:
     pieces = read_file(DATA / "locomo" / "locomo10.json")
     assert len(pieces) == len({p.record for p in pieces}) == 5882

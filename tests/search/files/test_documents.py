@@ -48,7 +48,7 @@ def test_pdf_pieces_know_their_page(tmp_path: Path) -> None:
     ]
 
 
-@pytest.highlight.parametrize(("data", "why"), [(b"%PDF-1.4 broken", "not a valid PDF"), (make_pdf([""]), "run OCR")])
+@pytest.mark.parametrize(("data", "why"), [(b"%PDF-1.4 broken", "not a valid PDF"), (make_pdf([""]), "run OCR")])
 def test_a_pdf_that_cannot_be_read_says_why(tmp_path: Path, data: bytes, why: str) -> None:
     (tmp_path / "a.pdf").write_bytes(data)
     with pytest.raises(UnreadableFile, match=why):
@@ -108,7 +108,7 @@ def test_a_broken_notebook_says_so() -> None:
             read_text(text, "n.ipynb")
 
 
-@pytest.highlight.parametrize("zipped", [False, True])
+@pytest.mark.parametrize("zipped", [False, True])
 def test_records_keep_their_ids_and_long_ones_are_split(tmp_path: Path, zipped: bool) -> None:
     rows = [{"id": "a", "title": "A", "text": "x" * 1600}, {"id": 7, "text": "A sentence. " * 200}, {"text": "no id"}]
     data = "\n".join(json.dumps(row) for row in rows).encode()
@@ -122,7 +122,7 @@ def test_records_keep_their_ids_and_long_ones_are_split(tmp_path: Path, zipped: 
     assert {p.kind for p in pieces} == {"record"}
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("line", "why"),
     [
         ("{oops", "line 2 is not valid JSON"),
@@ -161,7 +161,7 @@ def test_a_cut_off_gzip_says_so(tmp_path: Path) -> None:
         read_file(tmp_path / "c.jsonl.gz")
 
 
-@pytest.highlight.skipif(not DATA.exists(), reason="the shared evaluation data is not here")
+@pytest.mark.skipif(not DATA.exists(), reason="the shared evaluation data is not here")
 def test_a_shared_corpus_keeps_every_id() -> None:
     pieces = read_file(DATA / "musique" / "corpus.jsonl")
     assert len({p.id for p in pieces}) == len(pieces)

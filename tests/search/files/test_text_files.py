@@ -49,7 +49,7 @@ def test_carriage_returns_and_form_feeds_do_not_move_lines(tmp_path: Path) -> No
     assert read_file(path) == [DocumentChunk("one\ntwo\x0cstill two\nthree", "a.txt", "text", lines=(1, 3))]
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("data", "expected"),
     [
         ("\ufeffGrüße".encode(), "Grüße"),
@@ -89,7 +89,7 @@ def test_python_that_does_not_parse_falls_back(tmp_path: Path) -> None:
     assert pieces[1].title == "old.py: f1"
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("name", "header"),
     [
         ("a.js", "export async function work(a) {"),
@@ -142,7 +142,7 @@ def test_html_that_the_parser_asserts_against_is_still_read() -> None:
     assert "hello" in read_text("<html><p>hello</p><![foo bar]><p>x</p>", "a.html")[0].text
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("data", "name", "why"),
     [
         (b"", "a.txt", "empty"),

@@ -60,7 +60,7 @@ def test_there_are_enough_spellings():
     assert len(set(REFUSED)) >= 100
 
 
-@pytest.highlight.parametrize("url", REFUSED)
+@pytest.mark.parametrize("url", REFUSED)
 def test_a_spelling_is_refused(url):
     with pytest.raises(PageError) as error:
         fetched(url, HostAllowlist())
@@ -68,7 +68,7 @@ def test_a_spelling_is_refused(url):
     assert isinstance(error.value, PageRefused) or "cannot be resolved" in str(error.value)
 
 
-@pytest.highlight.parametrize("url", REFUSED)
+@pytest.mark.parametrize("url", REFUSED)
 def test_a_redirect_from_an_allowed_host_is_refused(web, url):
     """``file:`` and other odd targets may also be taken for a path of the server; then nothing was left."""
     seen = sum(web.hits.values())
@@ -147,14 +147,14 @@ def test_the_client_itself_refuses_when_it_follows_redirects(web):
         asyncio.run(main())
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     "address", ["8.8.8.8", "93.184.215.14", "2606:4700:4700::1111", "64:ff9b::808:808", "172.32.0.1"]
 )
 def test_public_addresses(address):
     assert is_public(address)
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("entries", "host", "port", "lets"),
     [
         (["wiki.corp"], "wiki.corp", 8080, True),
@@ -172,7 +172,7 @@ def test_who_is_let_in(entries, host, port, lets):
     assert HostAllowlist.parse(entries)(host, port) is lets
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     "entry", ["http://wiki.corp", "wiki.corp:port", "wiki.corp/path", "wiki.corp:0", "a b", "wiki:99999"]
 )
 def test_an_entry_that_is_no_host_is_said_so(entry):

@@ -57,7 +57,7 @@ def test_a_redirect_is_followed_and_the_end_is_cited(web):
     assert read(web, "/moved/ferry").url == web.url + "/pages/ferry"
 
 
-@pytest.highlight.parametrize("path", ["/latin/x", "/utf16/x", "/untyped/x"])
+@pytest.mark.parametrize("path", ["/latin/x", "/utf16/x", "/untyped/x"])
 def test_a_text_in_whatever_the_server_calls_it(web, path):
     assert "café prices" in read(web, path).passages[0].text
 
@@ -72,7 +72,7 @@ def test_the_agent_tells_the_truth(web):
     assert fetch.USER_AGENT.startswith("suffice/")
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("path", "words"),
     [
         ("/loop", "redirects"),
@@ -92,7 +92,7 @@ def test_a_page_that_fails_says_how(web, path, words):
         read(web, path)
 
 
-@pytest.highlight.parametrize("path", ["/private/x", "/to?u=/private/x", "/program/x"])
+@pytest.mark.parametrize("path", ["/private/x", "/to?u=/private/x", "/program/x"])
 def test_a_page_that_may_not_be_read(web, path):
     before = web.hits["/private/x"]
     with pytest.raises(PageRefused):
@@ -100,7 +100,7 @@ def test_a_page_that_may_not_be_read(web, path):
     assert web.hits["/private/x"] == before
 
 
-@pytest.highlight.parametrize("path", ["/slow/x", "/drip/x"])
+@pytest.mark.parametrize("path", ["/slow/x", "/drip/x"])
 def test_a_slow_page_is_given_up(web, path, monkeypatch):
     monkeypatch.setattr(fetch, "TIMEOUT_SECONDS", 0.5)
     began = time.monotonic()

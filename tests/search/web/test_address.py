@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from suffice.search.web.address import canonicalize_url
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("url", "expected"),
     [
         ("https://example.org", "https://example.org"),
@@ -32,7 +32,7 @@ def test_the_same_page_has_one_address(url: str, expected: str) -> None:
     assert canonicalize_url(url) == expected
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     "url",
     [
         "",

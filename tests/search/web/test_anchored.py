@@ -55,7 +55,7 @@ def test_an_observation_is_a_source_with_its_anchor() -> None:
     assert (asked["observation_start"], asked["observation_end"]) == ("2024-05-01", "2024-05-31")
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("query", "span"),
     [
         ("unemployment", None),
@@ -94,16 +94,16 @@ def test_a_query_without_a_ticker_asks_nobody() -> None:
     assert (passages, server.asked) == ([], [])
 
 
-@pytest.highlight.parametrize("name", ["fred", "yahoo"])
-@pytest.highlight.parametrize(("status", "kind"), [(403, SearchRefused), (429, SearchRefused), (500, SearchError)])
+@pytest.mark.parametrize("name", ["fred", "yahoo"])
+@pytest.mark.parametrize(("status", "kind"), [(403, SearchRefused), (429, SearchRefused), (500, SearchError)])
 def test_refused_and_failed_are_told_apart(name: str, status: int, kind: type) -> None:
     with pytest.raises(SearchError) as caught:
         found(name, lambda asked: Answer({"error_message": "Bad abc"}, status), "unemployment MSFT")
     assert type(caught.value) is kind
 
 
-@pytest.highlight.parametrize("name", ["fred", "yahoo"])
-@pytest.highlight.parametrize("body", [b"", b"<html>", {"chart": {"result": [{}]}, "seriess": [{}]}, []])
+@pytest.mark.parametrize("name", ["fred", "yahoo"])
+@pytest.mark.parametrize("body", [b"", b"<html>", {"chart": {"result": [{}]}, "seriess": [{}]}, []])
 def test_an_answer_that_is_none_of_its_own(name: str, body: object) -> None:
     with pytest.raises(SearchError):
         found(name, lambda asked: Answer(body), "unemployment MSFT")

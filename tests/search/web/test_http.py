@@ -21,12 +21,12 @@ SECRET = "tvly-0123456789"
 def outcome(answer: Answer, **call: object) -> SearchError | bytes:
     with serving(lambda asked: answer) as server:
         try:
-            return asyncio.run(send_request("Bees", ProviderRequest(server.url, key="BEES_KEY", secret=SECRET, **call)))  # type: ignore[arg-type]
+            return asyncio.run(send_request("Bees", ProviderRequest(server.url, key_setting="BEES_KEY", secret=SECRET, **call)))  # type: ignore[arg-type]
         except SearchError as error:
             return error
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("status", "kind", "retryable", "says"),
     [
         (301, SearchError, False, "moved"),
@@ -53,7 +53,7 @@ def test_a_status_has_a_meaning(status: int, kind: type, retryable: bool, says: 
     assert "\n" not in str(error)
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("header", "seconds"),
     [
         ("7", 7.0),
@@ -79,7 +79,7 @@ def test_a_date_to_wait_for() -> None:
     assert 60 < error.retry_after <= 90
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     "body",
     [
         {"error": {"message": "out of honey"}},
@@ -94,7 +94,7 @@ def test_what_the_service_says_is_passed_on(body: object) -> None:
     assert "out of honey" in str(outcome(Answer(body, status=500)))
 
 
-@pytest.highlight.parametrize("body", [b" <html><body>Bad gateway</body></html>", {"results": []}, b""])
+@pytest.mark.parametrize("body", [b" <html><body>Bad gateway</body></html>", {"results": []}, b""])
 def test_a_page_of_markup_is_not(body: object) -> None:
     assert str(outcome(Answer(body, status=502))) == "Bees failed (HTTP 502)"
 
@@ -159,14 +159,14 @@ def test_a_service_that_hangs_up() -> None:
     assert error.retryable
 
 
-@pytest.highlight.parametrize("body", [b"", b"<html>", b"{", b"\xff\xfe", b"[" * 100_000])
+@pytest.mark.parametrize("body", [b"", b"<html>", b"{", b"\xff\xfe", b"[" * 100_000])
 def test_what_is_no_json(body: bytes) -> None:
     with serving(lambda asked: Answer(body)) as server, pytest.raises(SearchError, match="no JSON") as caught:
         asyncio.run(fetch_passages("Bees", ProviderRequest(server.url), lambda answer: [], 5))
     assert not caught.value.retryable
 
 
-@pytest.highlight.parametrize("body", [[], None, 3, {"results": 3}, {"results": [3]}, {"results": [{"url": 3}]}])
+@pytest.mark.parametrize("body", [[], None, 3, {"results": 3}, {"results": [3]}, {"results": [{"url": 3}]}])
 def test_what_has_another_shape(body: object) -> None:
     def read(answer):  # type: ignore[no-untyped-def]
         return [SearchResult(result["url"], "", "") for result in answer["results"]]

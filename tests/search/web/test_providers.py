@@ -106,7 +106,7 @@ def test_every_provider_is_spoken_with() -> None:
     assert SPOKEN.keys() == set(plugins.list_plugins("providers")) - {"fred", "yahoo"}
 
 
-@pytest.highlight.parametrize("name", SPOKEN)
+@pytest.mark.parametrize("name", SPOKEN)
 def test_an_answer_becomes_passages(name: str) -> None:
     found, _ = answered(name, SPOKEN[name][2])
     assert [passage.title for passage in found] == ["Waggle dance", "Hive"]
@@ -116,19 +116,19 @@ def test_an_answer_becomes_passages(name: str) -> None:
     assert {(passage.kind, passage.score) for passage in found} == {("web", None)}
 
 
-@pytest.highlight.parametrize("name", SPOKEN)
+@pytest.mark.parametrize("name", SPOKEN)
 def test_no_more_than_asked_for(name: str) -> None:
     found, _ = answered(name, SPOKEN[name][2], k=1)
     assert [passage.title for passage in found] == ["Waggle dance"]
 
 
-@pytest.highlight.parametrize("name", SPOKEN)
+@pytest.mark.parametrize("name", SPOKEN)
 def test_an_empty_answer_is_empty(name: str) -> None:
     assert answered(name, SPOKEN[name][3])[0] == []
 
 
-@pytest.highlight.parametrize("name", SPOKEN)
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize("name", SPOKEN)
+@pytest.mark.parametrize(
     ("status", "refused", "retryable"), [(403, True, False), (429, True, True), (503, False, True)]
 )
 def test_refused_and_failed_are_told_apart(name: str, status: int, refused: bool, retryable: bool) -> None:
@@ -140,21 +140,21 @@ def test_refused_and_failed_are_told_apart(name: str, status: int, refused: bool
     assert KEY not in str(caught.value)
 
 
-@pytest.highlight.parametrize("name", [name for name in SPOKEN if name != "duckduckgo"])
+@pytest.mark.parametrize("name", [name for name in SPOKEN if name != "duckduckgo"])
 def test_an_answer_that_is_none_of_its_own(name: str) -> None:
     for body in (b"<html><body>Please log in</body></html>", b"", b"\x00\x01"):
         with pytest.raises(SearchError):
             answered(name, body)
 
 
-@pytest.highlight.parametrize("name", [name for name, spoken in SPOKEN.items() if spoken[1] or name == "searxng"])
+@pytest.mark.parametrize("name", [name for name, spoken in SPOKEN.items() if spoken[1] or name == "searxng"])
 def test_without_its_key_it_says_which(name: str) -> None:
     needed = SPOKEN[name][1] or SPOKEN[name][0]
     with pytest.raises(InputError, match=f"needs {needed}"):
         plugins.load_plugin("providers", name)(Settings(environment={needed: "  "}))
 
 
-@pytest.highlight.parametrize("name", SPOKEN)
+@pytest.mark.parametrize("name", SPOKEN)
 def test_an_address_that_is_none(name: str) -> None:
     address, key, _, _ = SPOKEN[name]
     with pytest.raises(InputError, match=address):
@@ -179,7 +179,7 @@ def test_what_each_sends() -> None:
     assert (sent["endpoint"].path, sent["endpoint"].params) == ("/find", {"q": "What do bees do?", "n": "5"})
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("name", "field", "most"), [("tavily", "max_results", 20), ("exa", "numResults", 25), ("serper", "num", 20)]
 )
 def test_no_more_is_asked_for_than_the_service_gives(name: str, field: str, most: int) -> None:
@@ -200,7 +200,7 @@ def test_searxng_says_how_to_switch_json_on() -> None:
         asyncio.run(provider("searxng", server).search(Query("bees"), 5))
 
 
-@pytest.highlight.parametrize(("code", "kind"), [("ratelimited", SearchRefused), ("internal_api_error", SearchError)])
+@pytest.mark.parametrize(("code", "kind"), [("ratelimited", SearchRefused), ("internal_api_error", SearchError)])
 def test_wikipedia_puts_errors_into_good_answers(code: str, kind: type) -> None:
     with pytest.raises(SearchError, match="no bees today") as caught:
         answered("wikipedia", {"error": {"code": code, "info": "no bees today"}})
@@ -219,7 +219,7 @@ def test_arxiv_reads_no_document_with_entities() -> None:
         answered("arxiv", bomb)
 
 
-@pytest.highlight.parametrize("answer", [Answer(b"", 202), Answer(b'<div class="anomaly-modal__title">Bots</div>')])
+@pytest.mark.parametrize("answer", [Answer(b"", 202), Answer(b'<div class="anomaly-modal__title">Bots</div>')])
 def test_duckduckgo_asking_for_a_person_is_a_refusal_not_an_empty_answer(answer: Answer) -> None:
     with serving(lambda asked: answer) as server, pytest.raises(SearchRefused, match="too often"):
         asyncio.run(provider("duckduckgo", server).search(Query("bees"), 5))
@@ -244,7 +244,7 @@ def test_an_endpoint_described_by_settings() -> None:
     assert asked.headers["authorization"] == "Bearer abc"
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("settings", "word"),
     [
         ({"SUFFICE_SEARCH_URL": "https://a.example/find"}, "{query}"),
@@ -290,7 +290,7 @@ def some(*found: SearchResult) -> list[Passage]:
     return to_passages(found, 10)
 
 
-@pytest.highlight.parametrize("clean", [lambda text: some(SearchResult("https://a.example", "", text))[0].text])
+@pytest.mark.parametrize("clean", [lambda text: some(SearchResult("https://a.example", "", text))[0].text])
 def test_text_that_reaches_no_terminal_and_hides_nothing(clean: Callable[[str], str]) -> None:
     assert clean("a\x1b[31m\x00b\u202ec\u200b d\r\n\n e\ud800") == "a [31m b c d\ne?"
     assert len(clean("x" * 50_000)) == MAX_TEXT_CHARS

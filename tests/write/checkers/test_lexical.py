@@ -20,7 +20,7 @@ def stance(claim, source=BRIDGE):
     return None if found is None else found.stance
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     "claim",
     [
         "The Meridian bridge was built by Halloran Works in March 1887.",
@@ -37,7 +37,7 @@ def test_supported(claim):
     assert stance(claim) == "supports"
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     "claim",
     [
         "The Meridian bridge was built by Halloran Works in 1890.",
@@ -54,7 +54,7 @@ def test_contradicted(claim):
     assert stance(claim) == "contradicts"
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     "claim",
     [
         "The Meridian bridge was built by Foster Works in March 1887.",
@@ -86,7 +86,7 @@ KEEPERS = make_passage(
 )
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     "claim",
     [
         "The pilots of Karsund trained under Marta Holm.",
@@ -99,7 +99,7 @@ def test_a_name_that_the_source_has_in_another_place_supports_nothing(claim):
     assert stance(claim, KEEPERS) != "supports"
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     "claim",
     [
         "Jens Dahl kept the southern light at Torvik, and Marta Holm kept the northern one at Velholm.",

@@ -31,7 +31,7 @@ def checked(*answers, claim=CLAIM, passages=(SOURCE,)):
     return [None if one is None else one.stance for one in found], asked
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("answer", "stance"),
     [
         (YES, "supports"),
@@ -45,7 +45,7 @@ def test_what_words_leave_open_the_model_decides(answer, stance):
     assert checked(answer)[0] == [stance]
 
 
-@pytest.highlight.parametrize(("mark", "stance"), [(1.0, "supports"), (0.0, None)])
+@pytest.mark.parametrize(("mark", "stance"), [(1.0, "supports"), (0.0, None)])
 def test_without_likelihoods_a_mark_is_asked_for(mark, stance):
     stances, asked = checked(SupportResponse(True), SupportResponse(mark >= 0.5, mark))
     assert stances == [stance]
@@ -107,7 +107,7 @@ def test_one_answer_that_cannot_be_read_does_not_silence_it():
     assert asyncio.run(several()) == [None, "supports", None, "supports"]
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("ask", "text", "answer"),
     [
         (CheckSupport, "YES", SupportResponse(True)),
@@ -121,7 +121,7 @@ def test_reading_the_line(prompt, text, answer):
     assert prompt.read(text) == answer
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("ask", "text"),
     [
         (CheckSupport, ""),

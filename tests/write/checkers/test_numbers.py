@@ -5,7 +5,7 @@ import pytest
 from suffice.write.checkers.numbers import extract_quantities
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("text", "values"),
     [
         ("1,200 kg", [(1200, "kg")]),
@@ -30,7 +30,7 @@ def test_values_and_units(text, values):
     assert found == values
 
 
-@pytest.highlight.parametrize(
+@pytest.mark.parametrize(
     ("one", "other", "same"),
     [
         ("5 kg", "5 kilograms", True),
