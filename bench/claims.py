@@ -22,17 +22,16 @@ from pathlib import Path
 
 from bench.corruptions import KINDS, corrupted, material
 from suffice import research, settings
-from suffice.leads import Embed
+from suffice.claims import checkers
+from suffice.claims.checkers import CascadeChecker, Checker, EmbeddingChecker, LexicalChecker, default_checker
+from suffice.claims.checkers.base import CheckerThresholds, load_thresholds
+from suffice.claims.checkers.lexical import Comparison, compare_sentences, find_verbatim
+from suffice.claims.checkers.reading import extract_features
+from suffice.claims.split import ClaimText, extract_claims
+from suffice.claims.verdict import judge_claim
 from suffice.models.embeddings import MiniLM
-from suffice.search.vectors import EmbeddingCache
-from suffice.types import Passage, Place
-from suffice.write import checkers
-from suffice.write.checkers import CascadeChecker, Checker, EmbeddingChecker, LexicalChecker, default_checker
-from suffice.write.checkers.lexical import Comparison, compare_sentences, find_verbatim
-from suffice.write.checkers.reading import extract_features
-from suffice.write.checkers.thresholds import CheckerThresholds, load_thresholds
-from suffice.write.claims import ClaimText, extract_claims
-from suffice.write.verdicts import judge_claim
+from suffice.search.corpus.vectors import EmbeddingCache
+from suffice.types import Embed, Passage, Place
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 STORED = Path(checkers.__file__).with_name("thresholds.json")
@@ -145,8 +144,8 @@ def _cosines(rows: Sequence[Pair], embed: Embed) -> list[list[float]]:
 
 def _verdict(own: Sequence[Comparison], cosines: Sequence[float], limits: CheckerThresholds, with_cosines: bool) -> str:
     """What ``Lexical`` and ``Combined`` would say, from comparisons made once."""
-    from suffice.write.checkers.embedding import classify_by_cosine
-    from suffice.write.checkers.lexical import classify_by_overlap, pick_strongest
+    from suffice.claims.checkers.embedding import classify_by_cosine
+    from suffice.claims.checkers.lexical import classify_by_overlap, pick_strongest
 
     first = pick_strongest([classify_by_overlap(0, 0, comparison, limits) for comparison in own])
     stance = first.stance if first else None

@@ -18,12 +18,7 @@ from pathlib import Path
 
 from bench.claims import LABELS, PRECISION, STORED, Pair, embedder, pairs, scores, verdict
 from suffice import settings
-from suffice.asks import CheckSupport, GradeSupport, SupportResponse
-from suffice.errors import SufficeError
-from suffice.models.base import Model
-from suffice.models.cached import CachedModel
-from suffice.models.choose import choose_model
-from suffice.write.checkers import (
+from suffice.claims.checkers import (
     AskSupport,
     CascadeChecker,
     Checker,
@@ -32,8 +27,13 @@ from suffice.write.checkers import (
     LexicalChecker,
     ModelChecker,
 )
-from suffice.write.checkers.model import apply_answer, to_note
-from suffice.write.checkers.thresholds import load_thresholds
+from suffice.claims.checkers.base import load_thresholds
+from suffice.claims.checkers.model import apply_answer, to_note
+from suffice.errors import SufficeError
+from suffice.models.base import Model
+from suffice.models.cache import CachedModel
+from suffice.models.choose import choose_model
+from suffice.prompts import CheckSupport, GradeSupport, SupportResponse
 
 # A yes that is less likely than a no is no yes, however well a lower mark would do with one model.
 GRID = [value / 100 for value in range(50, 100, 5)] + [0.97, 0.99]

@@ -23,8 +23,8 @@ import numpy as np
 import tantivy
 
 from suffice.models.embeddings import MiniLM
-from suffice.search.corpus import Corpus
-from suffice.search.index import BM25Index
+from suffice.search.corpus.index import BM25Index
+from suffice.search.corpus.search import Corpus
 from suffice.types import Query
 
 if TYPE_CHECKING:

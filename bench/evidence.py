@@ -8,9 +8,9 @@ import json
 from pathlib import Path
 
 from suffice import settings
-from suffice.asks import Draft
 from suffice.models.extractive import ExtractiveModel
-from suffice.search.corpus import Corpus
+from suffice.prompts import Draft
+from suffice.search.corpus.search import Corpus
 from suffice.types import Note, Query
 
 DATA = Path(__file__).parents[2] / "shared" / "data"

@@ -20,19 +20,19 @@ from typing import Any
 import numpy as np
 
 from suffice import plugins, settings
-from suffice.asks.base import render_value
-from suffice.asks.short_answer import ShortAnswer
+from suffice.engine.loop import run_loop
+from suffice.engine.pipeline import add_budget, new_run_id
 from suffice.events import RoundDone
 from suffice.gates.parse import parse_gate
-from suffice.gather import run_loop
 from suffice.measure.answers import token_f1
 from suffice.meters import build_meters
 from suffice.models.base import Model
-from suffice.models.cached import CachedModel
+from suffice.models.cache import CachedModel
 from suffice.models.choose import choose_model
-from suffice.pipeline import add_budget, new_run_id
-from suffice.run import RunState
-from suffice.search.corpus import Corpus
+from suffice.prompts.agents import ShortAnswer
+from suffice.prompts.base import render_value
+from suffice.search.corpus.search import Corpus
+from suffice.state.run import RunState
 from suffice.types import Bounds, Usage
 
 HERE = Path(__file__).parent

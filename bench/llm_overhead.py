@@ -14,9 +14,9 @@ from collections.abc import Awaitable, Callable
 from http.server import BaseHTTPRequestHandler
 from multiprocessing.queues import Queue
 
-from suffice.asks import Plan
 from suffice.models.llm import Endpoint, LanguageModel
-from suffice.models.llm.shape import response_schema
+from suffice.models.llm.messages import response_schema
+from suffice.prompts import Plan
 
 CALLS = 200
 TURNS = 5

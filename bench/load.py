@@ -27,7 +27,7 @@ from typing import Any
 
 import httpx2
 
-from suffice.jobs.numbering import EVENT_STRIDE, count_lasting_events
+from suffice.jobs.event_stream import EVENT_STRIDE, count_lasting_events
 
 TEXT = (
     "The waggle dance of the honeybee tells nestmates where flowers are. Karl von Frisch decoded the dance in 1927.\n"

@@ -13,12 +13,12 @@ import textwrap
 from typing import TypeVar
 
 from suffice import plugins
-from suffice.asks import Prompt, Reflect
+from suffice.engine.pipeline import RunConfig, run_pipeline
+from suffice.engine.presets import Preset
 from suffice.gates.parse import parse_gate
 from suffice.models.base import Reply
 from suffice.models.extractive import ExtractiveModel
-from suffice.pipeline import RunConfig, run_pipeline
-from suffice.presets import Preset
+from suffice.prompts import Prompt, Reflect
 from suffice.testing import make_passage
 from suffice.text.tokens import estimate_tokens
 from suffice.types import Bounds, Passage, Query

@@ -22,11 +22,11 @@ from typing import Any
 
 import numpy
 
-from suffice.doors.replaying import EXHAUSTION_SWEEP
+from suffice.cli.replay import EXHAUSTION_SWEEP
 from suffice.gates.parse import parse_gate
 from suffice.monitor import StopMonitor
 from suffice.replay.compare import compare_gates
-from suffice.replay.recorded import Episode, RecordedHit, RecordedRound
+from suffice.replay.episodes import Episode, RecordedHit, RecordedRound
 
 GATE = (
     "worth(price=0.000001) | exhaustion(j=1, u=0) | saturation(threshold=0) | unseen(mass=0) | budget(rounds=1000000)"

@@ -14,11 +14,11 @@ from dataclasses import replace
 from bench.recall import DATA, ROUNDS
 from bench.stopping import CHEAP, MAIN, SETS, Transfer, load_all, mean, measured, transfer
 from suffice import settings
+from suffice.api import Options, prepare_run
+from suffice.engine.pipeline import run_pipeline
 from suffice.events import RoundDone, SearchStopped
-from suffice.front import Options, prepare_run
 from suffice.gates.parse import parse_gate
-from suffice.pipeline import run_pipeline
-from suffice.replay.recorded import Episode, RecordedHit, RecordedRound
+from suffice.replay.episodes import Episode, RecordedHit, RecordedRound
 from suffice.types import Passage
 
 

@@ -12,9 +12,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from suffice import settings
+from suffice.api import Options, prepare_run
+from suffice.engine.pipeline import run_pipeline
 from suffice.events import RoundDone, SearchStopped
-from suffice.front import Options, prepare_run
-from suffice.pipeline import run_pipeline
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 ROUNDS = 10

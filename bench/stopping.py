@@ -21,14 +21,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from suffice.doors.replaying import EXHAUSTION_SWEEP, format_table
+from suffice.cli.replay import EXHAUSTION_SWEEP, format_table
 from suffice.gates.parse import parse_gate
 from suffice.lab.fit import calibrate_price, fit_worth
 from suffice.measure.frontier import fixed_envelope, interpolate, oracle_envelope, upper_concave_hull
 from suffice.replay.compare import GateComparison, compare_gates, compute_recall_curve
-from suffice.replay.episodes import read_corpus, read_episodes
+from suffice.replay.episodes import Episode, read_corpus, read_episodes
 from suffice.replay.judge import find_stop, measure_readings
-from suffice.replay.recorded import Episode
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -102,7 +101,7 @@ def load_all(kinds: Sequence[str], embeddings: bool) -> dict[tuple[str, str], li
 def _embed() -> Any:
     from suffice import settings
     from suffice.models.embeddings import MiniLM
-    from suffice.search.vectors import EmbeddingCache
+    from suffice.search.corpus.vectors import EmbeddingCache
 
     return EmbeddingCache(MiniLM(), settings.load().cache_dir, lambda message: None).embed
 

@@ -3,10 +3,10 @@
 import asyncio
 from contextlib import aclosing
 
-from suffice.asks import PlannedQuery, PlanResponse, ReflectionResponse, SynthesisResponse
+from suffice.engine.pipeline import RunConfig, run_pipeline
+from suffice.engine.presets import Preset
 from suffice.gates.parse import parse_gate
-from suffice.pipeline import RunConfig, run_pipeline
-from suffice.presets import Preset
+from suffice.prompts import PlannedQuery, PlanResponse, ReflectionResponse, SynthesisResponse
 from suffice.testing import ScriptedModel, WordSearch, make_passage
 from suffice.types import Bounds
 

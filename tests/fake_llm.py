@@ -275,7 +275,7 @@ _SEARCHES = {
 
 def role_of(body: Body) -> str:
     """Which ask a request puts, by the words its prompt begins with."""
-    from suffice.asks.base import load_template
+    from suffice.prompts.base import load_template
 
     content = body["messages"][0]["content"]
     prompt = content if isinstance(content, str) else content[0]["text"]  # Pictures come after the words.

@@ -22,7 +22,7 @@ def by_import() -> set[str]:
 @pytest.fixture(scope="module")
 def by_help() -> set[str]:
     return loaded(
-        f"import atexit; atexit.register(lambda: exec({REPORT!r}));from suffice.doors.cli import main; main(['--help'])"
+        f"import atexit; atexit.register(lambda: exec({REPORT!r}));from suffice.cli.app import main; main(['--help'])"
     )
 
 

@@ -6,14 +6,14 @@ from contextlib import aclosing
 import pytest
 
 from suffice import StopMonitor, budget, exhaustion, fixed, saturation, sufficiency
-from suffice.asks import PlannedQuery, PlanResponse, ReflectionResponse, SynthesisResponse
+from suffice.engine.pipeline import RunConfig, run_pipeline
+from suffice.engine.presets import Preset
 from suffice.errors import InputError
 from suffice.events import RoundDone
 from suffice.gates.parse import parse_gate
-from suffice.pipeline import RunConfig, run_pipeline
-from suffice.presets import Preset
+from suffice.prompts import PlannedQuery, PlanResponse, ReflectionResponse, SynthesisResponse
+from suffice.replay.episodes import Episode, RecordedHit, RecordedRound
 from suffice.replay.judge import find_stop, measure_readings
-from suffice.replay.recorded import Episode, RecordedHit, RecordedRound
 from suffice.testing import ScriptedModel, WordSearch, make_passage
 
 QUESTION = "Who founded the works that built the Meridian bridge?"

@@ -8,7 +8,7 @@ TYPE_CHECKING = False  # Type checkers know the name; importing typing would cos
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from suffice.front import research, run_research
+    from suffice.api import research, run_research
     from suffice.gates import (
         Gate,
         budget,
@@ -43,8 +43,8 @@ _HOME = {
     "parse_gate": "suffice.gates.parse:parse_gate",
     "predicates": "suffice.gates",
     "recall": "suffice.gates",
-    "research": "suffice.front:research",
-    "run_research": "suffice.front:run_research",
+    "research": "suffice.api:research",
+    "run_research": "suffice.api:run_research",
     "saturation": "suffice.gates",
     "sufficiency": "suffice.gates",
     "unseen": "suffice.gates",

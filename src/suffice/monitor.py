@@ -12,13 +12,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from suffice.errors import InputError
-from suffice.explanation import explain_stop
 from suffice.gates.base import Gate
+from suffice.gates.explanation import explain_stop
 from suffice.gates.parse import parse_gate
-from suffice.leads import Embed
 from suffice.meters import build_meters
-from suffice.replay.recorded import RecordedHit, RecordedRound, deduplicate_hits
-from suffice.types import Readings, RoundRecord, Verdict
+from suffice.replay.episodes import RecordedHit, RecordedRound, deduplicate_hits
+from suffice.types import Embed, Readings, RoundRecord, Verdict
 
 
 class StopMonitor:

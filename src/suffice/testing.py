@@ -8,11 +8,11 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeVar, cast
 
-from suffice.asks import Prompt
 from suffice.errors import ModelError, SearchError
 from suffice.memory.base import MemoryContext
 from suffice.memory.predicates import OpenQuestions
 from suffice.models.base import Model, Reply
+from suffice.prompts import Prompt
 from suffice.text.tokens import estimate_tokens, tokenize
 from suffice.types import Passage, Place, Query, Usage
 

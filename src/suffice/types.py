@@ -6,11 +6,15 @@ Unknown is a value: a reading that could not be taken is ``None``, a search that
 and is never an empty answer. This module knows nothing of models, searches, files or the environment.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    import numpy
 
 Readings = Mapping[str, float | None]
+Embed = Callable[[Sequence[str]], "numpy.ndarray"]  # Texts to unit vectors, one row each.
 BELIEF_KIND = "belief"  # The kind of a note that says what is believed about passages and is none itself.
 COMPUTED_KIND = "computed"  # The kind of a passage that no search found: the output of a program and the program.
 Promise = Literal["heuristic", "estimate", "guarantee"]

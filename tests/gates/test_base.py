@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from suffice.gates import Gate, budget, exhaustion, fixed, saturation, sufficiency
-from suffice.gates.leaf import LeafGate
+from suffice.gates.base import LeafGate
 
 quick = settings(deadline=None, max_examples=150)
 

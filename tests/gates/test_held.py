@@ -4,7 +4,7 @@ import pytest
 
 from suffice.errors import InputError
 from suffice.gates import budget, exhaustion, saturation
-from suffice.gates.held import GapAwareGate, ResampleGate
+from suffice.gates.base import GapAwareGate, ResampleGate
 from suffice.gates.parse import parse_gate
 
 STALE = {"overlap.jaccard": 0.9, "overlap.upr": 0.0}
@@ -65,9 +65,7 @@ def test_they_are_written_and_read_like_any_gate(text):
     assert str(parse_gate(text)) == text
 
 
-@pytest.mark.parametrize(
-    "text", ["saturation.gap_aware(-1)", "exhaustion.resample(0)", "exhaustion.resample(0.5)"]
-)
+@pytest.mark.parametrize("text", ["saturation.gap_aware(-1)", "exhaustion.resample(0)", "exhaustion.resample(0.5)"])
 def test_numbers_that_make_no_sense(text):
     with pytest.raises(InputError):
         parse_gate(text)

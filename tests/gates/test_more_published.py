@@ -2,13 +2,13 @@
 
 import numpy
 import pytest
-from sights import AllNew as Sight
-from sights import Hit
+from round_views import AllNew as Sight
+from round_views import Hit
 
 from suffice.gates import gain, judged, predicates, recall, unseen
 from suffice.measure.recall import p_recall_below
 from suffice.meters.base import MeterContext
-from suffice.meters.meaning import CoverageMeter
+from suffice.meters.semantic import CoverageMeter
 
 
 def embed(texts):

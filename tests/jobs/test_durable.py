@@ -5,13 +5,11 @@ import asyncio
 import pytest
 from bridge_story import ENOUGH, PASSAGES, plan
 
-from suffice.asks import Plan, Reflect
 from suffice.errors import CutOff, InputError, ModelOutputError, SearchError, SearchRefused
 from suffice.jobs import journal as journals
-from suffice.jobs.durable import DurableModel, DurableSearch
-from suffice.jobs.journal import Journal
-from suffice.models.base import Reply, usage_listener
-from suffice.models.counted import UsageTrackingModel
+from suffice.jobs.journal import DurableModel, DurableSearch, Journal
+from suffice.models.base import Reply, UsageTrackingModel, usage_listener
+from suffice.prompts import Plan, Reflect
 from suffice.testing import FixtureSearch, ScriptedModel
 from suffice.types import Failure, Query, Usage
 

@@ -10,8 +10,8 @@ import pytest
 from suffice.errors import InputError
 from suffice.gates.worth import estimate_gain, load_weights, worth
 from suffice.lab.fit import build_samples, calibrate_price, fit_logistic, fit_worth
+from suffice.replay.episodes import Episode, RecordedHit, RecordedRound
 from suffice.replay.judge import find_stop, measure_readings
-from suffice.replay.recorded import Episode, RecordedHit, RecordedRound
 
 BIAS, WEIGHTS = -0.5, {"log_round": -0.8, "pair_cover": -1.5, "standout": 0.0, "reader": -0.7}
 

@@ -4,13 +4,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from suffice.asks import CuratedFact, Curation, ExtractedFact, Extraction
 from suffice.errors import InputError, ModelError
-from suffice.memory.admission import MAX_FACT_CHARS
-from suffice.memory.curation import MAX_FACTS, TARGET_FACTS
+from suffice.memory.extraction import MAX_FACT_CHARS
 from suffice.memory.freeform import FreeformMemory
 from suffice.memory.predicates import MAX_OPEN
-from suffice.memory.structured import Belief, StructuredMemory
+from suffice.memory.structured import MAX_FACTS, TARGET_FACTS, Belief, StructuredMemory
+from suffice.prompts import CuratedFact, Curation, ExtractedFact, Extraction
 from suffice.testing import ScriptedModel, make_passage
 from suffice.text.tokens import estimate_tokens
 from suffice.types import BELIEF_KIND, Note

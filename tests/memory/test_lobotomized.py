@@ -1,6 +1,6 @@
 """No memory: the current round and nothing else."""
 
-from suffice.memory.lobotomized import LobotomizedMemory
+from suffice.memory.trajectory import LobotomizedMemory
 from suffice.testing import make_passage
 from suffice.text.tokens import estimate_tokens
 

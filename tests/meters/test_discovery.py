@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sights import Hit, Sight
+from round_views import Hit, Sight
 
 from suffice.meters import build_meters
 

@@ -2,8 +2,8 @@
 
 import numpy
 import pytest
-from sights import AllNew as Sight
-from sights import Hit
+from round_views import AllNew as Sight
+from round_views import Hit
 
 from suffice.meters import build_meters
 

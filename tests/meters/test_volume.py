@@ -1,7 +1,7 @@
 """How much text the accepted rounds brought, before the round at hand."""
 
-from sights import AllNew as Sight
-from sights import Hit
+from round_views import AllNew as Sight
+from round_views import Hit
 
 from suffice.meters import build_meters
 

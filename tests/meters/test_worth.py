@@ -6,7 +6,7 @@ from itertools import combinations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sights import Hit, Sight
+from round_views import Hit, Sight
 
 from suffice.meters import build_meters
 from suffice.meters.worth import _WORD, _fold_accents, _tokenize_hit

@@ -6,13 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from suffice.asks import Compress, Plan, PlannedQuery, PlanResponse, base
-from suffice.asks.compress import Compression
-from suffice.asks.extract import ExtractedFact
 from suffice.errors import ModelError
-from suffice.models.base import Reply
-from suffice.models.cached import CachedModel, _cache_key
-from suffice.models.counted import UsageTrackingModel
+from suffice.models.base import Reply, UsageTrackingModel
+from suffice.models.cache import CachedModel, _cache_key
+from suffice.prompts import Compress, Plan, PlannedQuery, PlanResponse, base
+from suffice.prompts.belief import Compression, ExtractedFact
 from suffice.testing import ScriptedModel
 from suffice.types import Note, Usage
 

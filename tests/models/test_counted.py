@@ -7,14 +7,13 @@ from pathlib import Path
 import pytest
 from fake_llm import FakeLlm, Say
 
-from suffice.asks import Plan, Prompt
-from suffice.models.base import Model, ModelWrapper, Reply
-from suffice.models.cached import CachedModel
-from suffice.models.counted import UsageTrackingModel
+from suffice.models.base import Model, ModelWrapper, Reply, UsageTrackingModel
+from suffice.models.cache import CachedModel
+from suffice.models.fallback import FallbackModel, RoleRouter
 from suffice.models.keep_alive import KeepAliveModel
 from suffice.models.llm import Endpoint, LanguageModel
 from suffice.models.prices import TokenPrice
-from suffice.models.several import FallbackModel, RoleRouter
+from suffice.prompts import Plan, Prompt
 from suffice.text.tokens import estimate_tokens
 from suffice.types import Usage
 

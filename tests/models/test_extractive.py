@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from suffice.asks import Draft, Plan, PlanResponse, Reflect, ReflectionResponse, SynthesisResponse
-from suffice.asks.base import Prompt
+from suffice.api import research
 from suffice.errors import ModelError
-from suffice.front import research
 from suffice.models.extractive import ExtractiveModel
+from suffice.prompts import Draft, Plan, PlanResponse, Reflect, ReflectionResponse, SynthesisResponse
+from suffice.prompts.base import Prompt
 from suffice.testing import WordSearch, make_passage
 from suffice.types import Note, Passage, Place, Report
 

@@ -2,8 +2,8 @@
 
 import asyncio
 
-from suffice.asks import Compress, Curate, Extract
 from suffice.models.extractive import ExtractiveModel
+from suffice.prompts import Compress, Curate, Extract
 from suffice.types import BELIEF_KIND, Note
 
 TASK = "Where was the director of The Silver Lamp born?"

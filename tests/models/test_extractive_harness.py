@@ -2,9 +2,17 @@
 
 import pytest
 
-from suffice.asks import IRCoTStep, MemGPTStep, ReActStep, ShortAnswer
-from suffice.models.extractive.chain import find_answer, find_next_link, find_open_words, is_covered
-from suffice.models.extractive.harness import answer_briefly, choose_action, choose_tool_call, next_thought
+from suffice.models.extractive.agents import (
+    answer_briefly,
+    choose_action,
+    choose_tool_call,
+    find_answer,
+    find_next_link,
+    find_open_words,
+    is_covered,
+    next_thought,
+)
+from suffice.prompts import IRCoTStep, MemGPTStep, ReActStep, ShortAnswer
 from suffice.types import Note
 
 TASK = "Where was the man born who founded the works that built the Meridian bridge?"

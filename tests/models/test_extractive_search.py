@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from suffice.asks import DraftOutline, HypotheticalDocument, LabelCluster, Plan, ProposeQuery
 from suffice.models.extractive import ExtractiveModel
-from suffice.text.kinds import classify_task, parse_item_count
+from suffice.prompts import DraftOutline, HypotheticalDocument, LabelCluster, Plan, ProposeQuery
+from suffice.text.task_type import classify_task, parse_item_count
 from suffice.types import Note
 
 

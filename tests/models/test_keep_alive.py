@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from suffice.asks import JudgeProgress, Plan, PlanResponse
-from suffice.asks.judge import JudgeProgressResponse
 from suffice.errors import InputError
 from suffice.models.keep_alive import KeepAliveModel, estimate_keep_alive, parse_keep_alive
+from suffice.prompts import JudgeProgress, Plan, PlanResponse
+from suffice.prompts.judging import JudgeProgressResponse
 from suffice.testing import ScriptedModel
 
 Rows = list[dict[str, Any]]
@@ -53,9 +53,7 @@ def test_it_is_the_ninetieth_percentile_and_a_fifth(seconds: list[float]) -> Non
     assert estimate_keep_alive(runs("research", *seconds), "research") == pytest.approx(max(1, expected), abs=0.6)
 
 
-@pytest.mark.parametrize(
-    ("text", "value"), [("-1", -1), ("300", 300), ("10m", "10m"), ("1h30m", "1h30m"), ("0", 0)]
-)
+@pytest.mark.parametrize(("text", "value"), [("-1", -1), ("300", 300), ("10m", "10m"), ("1h30m", "1h30m"), ("0", 0)])
 def test_what_the_user_set(text: str, value: object) -> None:
     assert parse_keep_alive(text) == value
 

@@ -7,11 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from suffice.asks import HypotheticalDocument, HypotheticalDocumentResponse, Prompt, ProposeQuery, ProposeQueryResponse
 from suffice.errors import ModelError, ModelOutputError
-from suffice.models.base import Reply
-from suffice.models.counted import UsageTrackingModel
-from suffice.models.several import FallbackModel, RoleRouter
+from suffice.models.base import Reply, UsageTrackingModel
+from suffice.models.fallback import FallbackModel, RoleRouter
+from suffice.prompts import (
+    HypotheticalDocument,
+    HypotheticalDocumentResponse,
+    Prompt,
+    ProposeQuery,
+    ProposeQueryResponse,
+)
 from suffice.types import Failure, Usage
 
 GAP = ProposeQuery("task", "", (), (), ())

@@ -24,10 +24,10 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from reliability.story import ENDS, MOMENTS, TASK, Killer, Ledger, preparing
-from suffice.front import Options
-from suffice.jobs.orders import JobRequest
+from suffice.api import Options
+from suffice.jobs.requests import JobRequest
 from suffice.jobs.worker import Worker
-from suffice.write import codec  # noqa: F401 -- imported before the forks, so that no case pays for it
+from suffice.storage import report_json  # noqa: F401 -- imported before the forks, so that no case pays for it
 
 PATIENCE = 60.0  # Seconds until a run that nobody finishes counts as lost.
 

@@ -18,9 +18,9 @@ from pathlib import Path
 
 import httpx2
 from bridge_story import PASSAGES
-from doors_http import Running, running
+from http_client import Running, running
 
-from suffice.doors.http import connection, guard
+from suffice.server import connection, guard
 from suffice.testing import WordSearch
 
 CHECKS = "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance"

@@ -12,11 +12,11 @@ from pathlib import Path
 import msgspec
 from dbos import DBOS
 
-from suffice.asks import PlannedQuery, PlanResponse, ReflectionResponse, SynthesisResponse
+from suffice.api import prepare_run
 from suffice.errors import ModelError
-from suffice.front import prepare_run
 from suffice.jobs.store import RunStore
 from suffice.models.base import Reply
+from suffice.prompts import PlannedQuery, PlanResponse, ReflectionResponse, SynthesisResponse
 from suffice.testing import make_passage
 from suffice.types import Query, Usage
 

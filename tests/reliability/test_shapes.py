@@ -2,10 +2,10 @@
 
 import pytest
 from bridge_story import PASSAGES
-from doors_http import running
+from http_client import running
 
 from reliability import shapes
-from suffice.doors.http import connection, guard
+from suffice.server import connection, guard
 from suffice.testing import WordSearch
 
 

@@ -7,8 +7,7 @@ import pytest
 from suffice.gates import exhaustion, fixed, saturation, sufficiency
 from suffice.gates.parse import parse_gate
 from suffice.replay.compare import compare_gates, compute_recall_curve
-from suffice.replay.episodes import read_episodes
-from suffice.replay.recorded import Episode, RecordedHit, RecordedRound
+from suffice.replay.episodes import Episode, RecordedHit, RecordedRound, read_episodes
 
 
 def rounds_of(*ids, tokens=None, answers=None, sure=None):

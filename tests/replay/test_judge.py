@@ -9,9 +9,8 @@ import pytest
 from suffice import budget, exhaustion, fixed, parse_gate, research, saturation, sufficiency
 from suffice.events import serialize_event
 from suffice.replay.compare import compare_gates
-from suffice.replay.episodes import read_episodes
+from suffice.replay.episodes import Episode, read_episodes
 from suffice.replay.judge import find_stop, measure_readings
-from suffice.replay.recorded import Episode
 from suffice.testing import FixtureSearch, make_passage
 
 

@@ -6,11 +6,11 @@ from contextlib import aclosing
 
 import pytest
 
-from suffice.asks import PlannedQuery, PlanResponse, ReflectionResponse, SynthesisResponse
+from suffice.engine.pipeline import RunConfig, add_budget, run_pipeline
+from suffice.engine.presets import Preset, get_preset
 from suffice.events import Finished, RoundDone, serialize_event
 from suffice.gates.parse import parse_gate
-from suffice.pipeline import RunConfig, add_budget, run_pipeline
-from suffice.presets import Preset, get_preset
+from suffice.prompts import PlannedQuery, PlanResponse, ReflectionResponse, SynthesisResponse
 from suffice.replay.episodes import read_episodes
 from suffice.replay.judge import find_stop, measure_readings
 from suffice.testing import ScriptedModel, WordSearch, make_passage

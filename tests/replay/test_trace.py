@@ -6,13 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from suffice.asks import PlanResponse, ReflectionResponse, SynthesisResponse
-from suffice.asks.plan import PlannedQuery
+from suffice.api import research
 from suffice.errors import InputError
 from suffice.events import serialize_event
-from suffice.front import research
-from suffice.replay.episodes import read_episodes
-from suffice.replay.trace import read_trace
+from suffice.prompts import PlanResponse, ReflectionResponse, SynthesisResponse
+from suffice.prompts.planning import PlannedQuery
+from suffice.replay.episodes import read_episodes, read_trace
 from suffice.testing import FixtureSearch, ScriptedModel, make_passage
 from suffice.types import Report, Usage
 
@@ -90,9 +89,7 @@ def test_damage_in_the_middle_is_named_by_its_line(recorded: tuple[Path, Report]
         read_trace(path)
 
 
-@pytest.mark.parametrize(
-    "content", [b"", b"{}\n", b"no\n", b'{"type": "started"}\n', b'{"type": 3}\n', b"\xff\xfe\n"]
-)
+@pytest.mark.parametrize("content", [b"", b"{}\n", b"no\n", b'{"type": "started"}\n', b'{"type": 3}\n', b"\xff\xfe\n"])
 def test_what_is_no_trace(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "x.jsonl"
     path.write_bytes(content)

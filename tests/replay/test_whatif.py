@@ -1,9 +1,9 @@
 """Another gate over a recorded run: where it would have stopped, and what it would have missed."""
 
 from suffice.gates.parse import parse_gate
-from suffice.replay.trace import Trace, build_trace
-from suffice.replay.whatif import what_if
-from suffice.write.chart import render_chart
+from suffice.replay.episodes import Trace, build_trace
+from suffice.replay.judge import what_if
+from suffice.report.chart import render_chart
 
 
 def recorded(cited: str = "c.md") -> Trace:

@@ -4,11 +4,11 @@ import asyncio
 
 import pytest
 
-from suffice.asks import Evaluation, EvaluationIssue, SynthesisResponse
 from suffice.memory.trajectory import TrajectoryMemory
+from suffice.prompts import Evaluation, EvaluationIssue, SynthesisResponse
 from suffice.review.loop import ReviewLoop
-from suffice.run import RunState
 from suffice.settings import ReviewRules
+from suffice.state.run import RunState
 from suffice.testing import ScriptedModel, make_passage
 from suffice.types import Bounds
 

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from suffice.review.condense import condense
-from suffice.text.headings import find_headings
+from suffice.review.loop import condense
+from suffice.text.markdown import find_headings
 
 blocks = st.lists(st.tuples(st.integers(1, 4), st.integers(0, 60)), min_size=1, max_size=12)
 

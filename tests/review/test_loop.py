@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from review.conftest import FIRST, Case, missing, scored, version
 
-from suffice.asks import SynthesisResponse
 from suffice.errors import ModelError
+from suffice.prompts import SynthesisResponse
 from suffice.settings import ReviewRules
 from suffice.testing import ScriptedModel
 from suffice.text.tokens import estimate_tokens

@@ -2,11 +2,11 @@
 
 import asyncio
 
-from suffice.asks import SynthesisResponse
 from suffice.errors import ModelError
 from suffice.memory.trajectory import TrajectoryMemory
+from suffice.prompts import SynthesisResponse
 from suffice.review.revise import MAX_WHOLE_CHARS, revise_text
-from suffice.run import RunState
+from suffice.state.run import RunState
 from suffice.testing import ScriptedModel
 
 FILL = "Something that is true [1]. " * (MAX_WHOLE_CHARS // 40)

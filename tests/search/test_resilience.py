@@ -7,9 +7,9 @@ import pytest
 
 from suffice.errors import SearchError, SearchRefused
 from suffice.search.base import Search
-from suffice.search.breaker import CircuitBreaker
 from suffice.search.resilience import (
     MAX_WAIT_SECONDS,
+    CircuitBreaker,
     CircuitBreakerSearch,
     FallbackSearch,
     RateLimitedSearch,

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from suffice.engine.loop import run_loop
 from suffice.gates import budget
-from suffice.gather import run_loop
 from suffice.memory.trajectory import TrajectoryMemory
 from suffice.meters import build_meters
-from suffice.run import RunState
+from suffice.state.run import RunState
 from suffice.testing import ScriptedModel, WordSearch, make_passage
 from suffice.types import Bounds, Stop
 

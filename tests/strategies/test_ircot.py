@@ -2,8 +2,8 @@
 
 import pytest
 
-from suffice.asks import IRCoTStepResponse
 from suffice.errors import ModelError
+from suffice.prompts import IRCoTStepResponse
 from suffice.strategies.ircot import IRCoTStrategy, extract_first_sentence, is_reasoning
 from suffice.types import Bounds
 
@@ -25,9 +25,7 @@ def test_the_question_comes_first_and_each_sentence_is_the_next_query(play):
     )
 
 
-@pytest.mark.parametrize(
-    "last", ["", "   ", "The answer is Trieste", "so the ANSWER IS: Trieste", "Answer is: Graz."]
-)
+@pytest.mark.parametrize("last", ["", "   ", "The answer is Trieste", "so the ANSWER IS: Trieste", "Answer is: Graz."])
 def test_it_ends_with_an_answer_or_an_empty_sentence(play, last):
     played = play(IRCoTStrategy(), thoughts(last))
     assert (played.stop.reason, len(played.queries)) == ("planner_done", 1)

@@ -1,8 +1,8 @@
 """Iter-RetGen: the question with the last answer, from the current passages only."""
 
-from suffice.asks import ShortAnswerResponse
 from suffice.errors import ModelError
 from suffice.gates import fixed
+from suffice.prompts import ShortAnswerResponse
 from suffice.strategies.iterretgen import IterRetGenStrategy
 
 from .conftest import LIBRARY, TASK

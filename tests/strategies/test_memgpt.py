@@ -4,11 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from suffice.asks import MemGPTStepResponse
 from suffice.errors import ModelError
 from suffice.memory.evidence import Evidence
-from suffice.strategies.core_memory import MAX_CORE_CHARS, PAGE_SIZE, CoreMemory, search_evidence
-from suffice.strategies.memgpt import MAX_CALLS, MemGPTStrategy
+from suffice.prompts import MemGPTStepResponse
+from suffice.strategies.memgpt import MAX_CALLS, MAX_CORE_CHARS, PAGE_SIZE, CoreMemory, MemGPTStrategy, search_evidence
 from suffice.testing import ScriptedModel, make_passage
 from suffice.types import Bounds, Usage
 

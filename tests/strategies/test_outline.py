@@ -5,7 +5,13 @@ import asyncio
 import numpy
 import pytest
 
-from suffice.asks import (
+from suffice.engine.loop import run_loop
+from suffice.errors import ModelError
+from suffice.gates.parse import parse_gate
+from suffice.memory.trajectory import TrajectoryMemory
+from suffice.meters import build_meters
+from suffice.models.extractive import ExtractiveModel
+from suffice.prompts import (
     HypotheticalDocumentResponse,
     LabelClusterResponse,
     OutlineResponse,
@@ -13,13 +19,7 @@ from suffice.asks import (
     PlanResponse,
     ProposeQueryResponse,
 )
-from suffice.errors import ModelError
-from suffice.gates.parse import parse_gate
-from suffice.gather import run_loop
-from suffice.memory.trajectory import TrajectoryMemory
-from suffice.meters import build_meters
-from suffice.models.extractive import ExtractiveModel
-from suffice.run import RunState
+from suffice.state.run import RunState
 from suffice.strategies.outline import INITIAL_TOPICS, MAX_TOPICS, OutlineStrategy
 from suffice.testing import FixtureSearch, ScriptedModel, WordSearch, make_passage
 

@@ -4,17 +4,17 @@ import asyncio
 
 import pytest
 
-from suffice.asks import ExtractedFact, Extraction, PlannedQuery, PlanResponse
+from suffice.api import research
+from suffice.engine.loop import run_loop
+from suffice.engine.presets import get_preset
 from suffice.errors import ModelError
-from suffice.front import research
 from suffice.gates import budget, predicates
-from suffice.gather import run_loop
 from suffice.memory.freeform import FreeformMemory
 from suffice.memory.trajectory import TrajectoryMemory
 from suffice.meters import build_meters
 from suffice.models.extractive import ExtractiveModel
-from suffice.presets import get_preset
-from suffice.run import RunState
+from suffice.prompts import ExtractedFact, Extraction, PlannedQuery, PlanResponse
+from suffice.state.run import RunState
 from suffice.strategies.predicates import PredicatesStrategy
 from suffice.testing import FixtureSearch, ScriptedModel, WordSearch, make_passage
 

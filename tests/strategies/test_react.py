@@ -5,12 +5,12 @@ import re
 
 import pytest
 
-from suffice.asks import ReActStepResponse
 from suffice.errors import ModelError
+from suffice.prompts import ReActStepResponse
+from suffice.report.build import select_writer_notes
 from suffice.strategies.react import MAX_LOOKUPS, Action, ReActStrategy, parse_action
 from suffice.testing import ScriptedModel
 from suffice.types import Bounds
-from suffice.write.report import select_writer_notes
 
 from .conftest import TASK
 

@@ -2,13 +2,13 @@
 
 import asyncio
 
-from suffice.asks import PlannedQuery, PlanResponse, ReflectionResponse
+from suffice.engine.loop import run_loop
 from suffice.errors import ModelError
 from suffice.gates import budget, sufficiency
-from suffice.gather import run_loop
 from suffice.memory.trajectory import TrajectoryMemory
 from suffice.meters import build_meters
-from suffice.run import RunState
+from suffice.prompts import PlannedQuery, PlanResponse, ReflectionResponse
+from suffice.state.run import RunState
 from suffice.strategies.reflect import ReflectStrategy
 from suffice.testing import FixtureSearch, ScriptedModel, make_passage, make_search_error
 

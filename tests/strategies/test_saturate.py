@@ -4,14 +4,14 @@ import asyncio
 
 import pytest
 
-from suffice.asks import PlannedQuery, PlanResponse, ProposeQueryResponse
+from suffice.engine.loop import run_loop
 from suffice.errors import ModelError
 from suffice.gates.parse import parse_gate
-from suffice.gather import run_loop
 from suffice.memory.trajectory import TrajectoryMemory
 from suffice.meters import build_meters
 from suffice.models.extractive import ExtractiveModel
-from suffice.run import RunState
+from suffice.prompts import PlannedQuery, PlanResponse, ProposeQueryResponse
+from suffice.state.run import RunState
 from suffice.strategies.saturate import SaturateStrategy
 from suffice.testing import FixtureSearch, ScriptedModel, WordSearch, make_passage
 
@@ -108,9 +108,7 @@ def test_nothing_left_to_ask_with_too_little_text_asks_broader_once():
     assert ended.reason in ("planner_done", "saturated")
 
 
-@pytest.mark.parametrize(
-    "gap", [ModelError("dizzy"), ProposeQueryResponse(""), ProposeQueryResponse("bridge date")]
-)
+@pytest.mark.parametrize("gap", [ModelError("dizzy"), ProposeQueryResponse(""), ProposeQueryResponse("bridge date")])
 def test_without_a_new_gap_query_the_run_follows_its_leads(gap):
     found = [make_passage("a", "The bridge was built by Halloran Works. " + words(1, 300), "The bridge")]
     rounds, run, _ = ran(scripted(gap), FixtureSearch({"bridge builder": found}, default=fresh(5)))

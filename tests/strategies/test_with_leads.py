@@ -1,9 +1,9 @@
 """The intervention ``leads``: the strategy's own queries and the best open lead."""
 
-from suffice.asks import IRCoTStepResponse
+from suffice.engine.interventions import RunParts, apply_interventions
 from suffice.errors import ModelError
-from suffice.interventions import RunParts, apply_interventions
 from suffice.memory.trajectory import TrajectoryMemory
+from suffice.prompts import IRCoTStepResponse
 from suffice.strategies.ircot import IRCoTStrategy
 
 from .conftest import TASK

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from suffice.text.headings import find_headings, find_open_fence, find_sections
+from suffice.text.markdown import find_headings, find_open_fence, find_sections
 
 TEXT = "intro\n# Title\n\na\n## One ##\nb\n### Deep\nc\n```\n## not this\n```\n## Two *so* [3]\nd"
 

@@ -5,7 +5,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from suffice.text.markup import CITATION, escape_markdown, strip_markdown, to_inline_code
+from suffice.text.markdown import CITATION, escape_markdown, strip_markdown, to_inline_code
 
 PIECES = st.sampled_from(
     ["*", "**", "_", "__", "`", "``", "[1]", "[", "]", "(", ")", "<b>", "</b>", "&amp;", "&#35;", "&", "\\", "\\*", "|", "~~",

@@ -6,17 +6,17 @@ import sys
 
 import pytest
 
-from suffice.tools import python
+from suffice.tools import sandbox
 
 
-def ran(code, seconds=python.TIMEOUT_SECONDS):
-    return asyncio.run(python.run_program(code, seconds))
+def ran(code, seconds=sandbox.TIMEOUT_SECONDS):
+    return asyncio.run(sandbox.run_program(code, seconds))
 
 
 @pytest.fixture
 def unchecked(monkeypatch):
     """The sandbox alone: the reading before it is switched off."""
-    monkeypatch.setattr(python, "find_violation", lambda code: "")
+    monkeypatch.setattr(sandbox, "find_violation", lambda code: "")
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ def unchecked(monkeypatch):
     ],
 )
 def test_arithmetic_is_done(code, output):
-    assert ran(code) == python.ProgramResult(output)
+    assert ran(code) == sandbox.ProgramResult(output)
 
 
 @pytest.mark.parametrize(
@@ -103,4 +103,4 @@ def test_no_process_stays_behind():
 
 
 def test_long_output_is_cut():
-    assert len(ran(f"print('ab' * {python.MAX_CHARS})").output) == python.MAX_CHARS
+    assert len(ran(f"print('ab' * {sandbox.MAX_CHARS})").output) == sandbox.MAX_CHARS

@@ -16,8 +16,7 @@ from math import isinf
 
 from suffice import plugins
 from suffice.errors import InputError
-from suffice.gates.base import Gate
-from suffice.gates.held import GapAwareGate, ResampleGate
+from suffice.gates.base import GapAwareGate, Gate, ResampleGate
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)|(?P<name>[A-Za-z_]\w*)"

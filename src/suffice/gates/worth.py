@@ -16,8 +16,7 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from suffice.gates.base import Dial
-from suffice.gates.leaf import LeafGate
+from suffice.gates.base import Dial, LeafGate
 from suffice.types import Promise, Readings, Verdict
 
 LOGIT_LIMIT = 3.0  # A reader's certainty counts up to 95 %: small models are sure too easily.

@@ -15,23 +15,21 @@ from typing import Any
 
 from dbos import DBOS, DBOSConfig, Serializer, SetEnqueueOptions, SetWorkflowID
 
+from suffice.api import Options, prepare_run
+from suffice.engine.pipeline import RunConfig, new_run_id, run_pipeline
 from suffice.errors import SufficeError
 from suffice.events import Event, Finished, serialize_event
-from suffice.front import Options, prepare_run
-from suffice.jobs import orders
+from suffice.jobs import requests
 from suffice.jobs.database import POOL_SIZE, POOL_TIMEOUT, open_engine
-from suffice.jobs.durable import make_durable
-from suffice.jobs.feed import EventStream
-from suffice.jobs.journal import RunSuspended, open_journal
+from suffice.jobs.event_stream import EventNumbering, EventStream
+from suffice.jobs.heartbeats import HEARTBEAT_SECONDS, Heartbeats
+from suffice.jobs.journal import RunSuspended, make_durable, open_journal
 from suffice.jobs.keys import ApiKeyStore
-from suffice.jobs.numbering import EventNumbering
-from suffice.jobs.orders import JobRequest, has_paid_calls
-from suffice.jobs.roster import HEARTBEAT_SECONDS, Heartbeats
+from suffice.jobs.requests import JobRequest, has_paid_calls
 from suffice.jobs.store import RunStatus, RunStore, StoredEvent, StoredRun
-from suffice.jobs.watch import Telemetry, add_tracing
-from suffice.pipeline import RunConfig, new_run_id, run_pipeline
+from suffice.jobs.telemetry import Telemetry, add_tracing
+from suffice.storage.report_json import dumps, to_json_safe
 from suffice.types import Report
-from suffice.write.codec import dumps, to_json_safe
 
 QUEUE = "runs"
 JOURNAL_VERSION = "1"  # Of the journal. Another number: runs begun under it wait for a worker that knows it.
@@ -276,7 +274,7 @@ class Worker:
         return "done"
 
     async def _process(self, kept: StoredRun, active: _ActiveRun) -> None:
-        order = orders.parse_request(kept.request)
+        order = requests.parse_request(kept.request)
         happened: asyncio.Queue[Event | None] = asyncio.Queue()
         watch = Telemetry(kept.id) if self._has_telemetry else None
 
@@ -328,7 +326,7 @@ class Worker:
         await self._finish(kept.id, active)
 
     async def _build_config(self, kept: StoredRun, order: JobRequest, active: _ActiveRun) -> RunConfig:
-        options = orders.resolve_collections(order, self.collections)
+        options = requests.resolve_collections(order, self.collections)
         setup = replace(await self._prepare(order.task, options), run_id=kept.id)
         if not has_paid_calls(setup):
             return setup

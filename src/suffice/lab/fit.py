@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from suffice.errors import InputError
 from suffice.gates.worth import WorthWeights, estimate_gain, extract_signals, load_weights
 from suffice.replay.compare import compute_recall_curve
+from suffice.replay.episodes import Episode
 from suffice.replay.judge import measure_readings
-from suffice.replay.recorded import Episode
 from suffice.types import Readings
 
 if TYPE_CHECKING:

@@ -3,13 +3,14 @@
 A memory is made by ``factory(task, evidence, mind)``. The mind is all it may use of the run besides the record of evidence.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Protocol, TypeVar, runtime_checkable
 
-from suffice.asks.base import Prompt
 from suffice.memory.evidence import Evidence
 from suffice.memory.predicates import OpenQuestions
+from suffice.prompts.base import Prompt
+from suffice.text.tokens import estimate_tokens
 from suffice.types import Note, Round
 
 A = TypeVar("A")
@@ -50,3 +51,16 @@ class RestorableMemory(Protocol):
 
 
 MemoryFactory = Callable[[str, Evidence, MemoryContext], Memory]
+
+
+_NOTE_OVERHEAD_TOKENS = 4  # Tokens around a note: its handle and its fence.
+
+
+def select_within_budget(notes: Iterable[Note], budget: int) -> tuple[Note, ...]:
+    chosen: list[Note] = []
+    for note in notes:
+        cost = estimate_tokens(note.text) + estimate_tokens(note.title) + _NOTE_OVERHEAD_TOKENS
+        if cost <= budget:
+            chosen.append(note)
+            budget -= cost
+    return tuple(chosen)

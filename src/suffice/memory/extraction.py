@@ -1,16 +1,158 @@
-"""What an accepted round does to the belief and to the open questions: one ask, and rules that do not trust its answer.
+"""What may enter a belief. A finding is held against the record; what does not pass is refused, with the reason on record.
 
-The extractor sees the belief and the new passages, never the history, so a prompt stays as small in round 30 as in round 2.
+Refused are: handles that nobody gave out, findings without a source, artefacts ("no evidence for …"), repetitions,
+contradictions and names or numbers that no source has, and, if the mind is grounded, findings about another entity.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 
-from suffice.asks import Extract, Extraction
-from suffice.memory.admission import admit_fact
 from suffice.memory.base import MemoryContext
 from suffice.memory.evidence import Evidence
-from suffice.text.entities import content_stems
-from suffice.types import Note, Round
+from suffice.prompts import Extract, ExtractedFact, Extraction
+from suffice.text.entities import content_stems, extract_names, strip_parenthetical
+from suffice.text.tokens import jaccard, tokenize
+from suffice.types import BELIEF_KIND, Note, Round
+
+MAX_FACT_CHARS = 400  # Characters of a fact: one sentence.
+_REPETITION_THRESHOLD = 0.8
+_PREFIX_LENGTH = 5  # Letters by which "German" is known from "Germany".
+_NO_EVIDENCE_PHRASE = re.compile(
+    r"""\b(?:no|without|lack(?:s|ing)?(?:\s+of)?|insufficient|not\s+(?:any|enough))\s+(?:\w+\s+){0,2}
+          (?:evidence|information|mention|data|details?|results?|records?|answers?|sources?|indication)\b
+      | \b(?:not|never|n't|nor)\s+(?:\w+\s+)?(?:mention|stat(?:e|ed)|specif|found|provid|available|known|clear|
+          contain|say\b|given|determin|identif|address|discuss|disclos|reveal|answer)
+      | \bnothing\s+(?:\w+\s+){0,2}(?:about|found|known|said|says)\b | \bunknown\b | \bunclear\b | \bcannot\s+be\s+\w+""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_NEGATION = re.compile(r"\b(?:not?|never|neither|nor|without|none|cannot)\b|n['’]t\b", re.IGNORECASE)
+_CITATION = re.compile(r"\s*\[\d{1,6}\]")
+_HANDLE = re.compile(r"\[?\s*(\d{1,6})\s*\]?")
+
+
+def admit_fact(
+    finding: ExtractedFact, known: Sequence[Note], task: str, evidence: Evidence, context: MemoryContext
+) -> Note | None:
+    """The finding as a fact of the belief; ``None`` when it was refused."""
+    text = " ".join(_CITATION.sub("", finding.text).split())  # Its sources are its handles.
+    handles = _resolve_handles(finding, evidence, context)
+    why = _find_refusal_reason(text, handles, known, task, evidence)
+    if (
+        why is None
+        and context.grounded
+        and not _is_on_topic(text, handles, finding.about, known, task, evidence, context)
+    ):
+        why = "it is about another entity than the question"
+    if why is not None:
+        context.record_refusal(f"not believed, {why}: {text[:MAX_FACT_CHARS]!r}")
+        return None
+    return Note(text, handles, kind=BELIEF_KIND, whole=False)
+
+
+def _resolve_handles(finding: ExtractedFact, evidence: Evidence, context: MemoryContext) -> tuple[str, ...]:
+    found: dict[str, None] = {}
+    for given in finding.handles:
+        match = _HANDLE.fullmatch(given.strip())
+        handle = f"[{int(match[1])}]" if match else given
+        if match and evidence.find_passage(handle) is not None:
+            found[handle] = None
+        else:
+            context.record_refusal(
+                f"{given[:40]!r} is no passage of this run; it was dropped from {finding.text[:80]!r}"
+            )
+    return tuple(found)
+
+
+def _find_refusal_reason(
+    text: str, handles: tuple[str, ...], known: Sequence[Note], task: str, evidence: Evidence
+) -> str | None:
+    if not handles:
+        return "it has no source"
+    if not content_stems(text):
+        return "it says nothing"
+    if len(text) > MAX_FACT_CHARS:
+        return f"it is longer than {MAX_FACT_CHARS} characters"
+    sources = _join_sources(handles, evidence)
+    verbatim = _normalize(text) in _normalize(sources)
+    if not verbatim and _NO_EVIDENCE_PHRASE.search(text):
+        return "that something was not found is no fact"
+    for fact in known:
+        if not _is_repetition(text, fact.text):
+            continue
+        if bool(_NEGATION.search(text)) == bool(_NEGATION.search(fact.text)):
+            return "it repeats the belief"
+        if not verbatim:
+            return "it contradicts the belief and no source says so"
+    odd = None if verbatim else find_unsupported_term(text, [sources, task, *(fact.text for fact in known)])
+    return None if odd is None else f"no source of it has {odd!r}"
+
+
+def _is_repetition(text: str, fact: str) -> bool:
+    new, old = content_stems(text), content_stems(fact)
+    return new <= old or (
+        jaccard(new, old) >= _REPETITION_THRESHOLD and not _extract_numbers(text) - _extract_numbers(fact)
+    )
+
+
+def find_unsupported_term(text: str, sources: Iterable[str]) -> str | None:
+    """A name or number of the text that is in none of the sources."""
+    there = {word for source in sources for word in tokenize(source)}
+    roots = {word[:_PREFIX_LENGTH] for word in there}
+    for number in _extract_numbers(text):
+        if number not in there:
+            return number
+    opening = next(iter(tokenize(text)), "")
+    for name in extract_names(text):
+        # The first word of a sentence has its capital for standing there.
+        missing = [word for word in tokenize(name) if word != opening and word[:_PREFIX_LENGTH] not in roots]
+        if missing:
+            return name
+    return None
+
+
+def _is_on_topic(
+    text: str,
+    handles: tuple[str, ...],
+    about: str,
+    known: Sequence[Note],
+    task: str,
+    evidence: Evidence,
+    context: MemoryContext,
+) -> bool:
+    """The finding, or the title of a source of it, names what the question names, or what a known fact ties to that."""
+    question = context.open_questions.find_match(about) or task
+    wanted = [content_stems(name) for name in extract_names(question)] or [
+        content_stems(name) for name in extract_names(task)
+    ]
+    wanted = [stems for stems in wanted if stems]
+    if not wanted:
+        return True
+    for fact in known:
+        if any(stems <= content_stems(fact.text) for stems in list(wanted)):
+            wanted += [
+                stems for name in extract_names(fact.text) if (stems := content_stems(name)) and stems not in wanted
+            ]
+    titles = " ".join(
+        strip_parenthetical(passage.title)
+        for handle in handles
+        if (passage := evidence.find_passage(handle)) is not None
+    )
+    own = content_stems(f"{titles} {text}")
+    return any(stems <= own for stems in wanted)
+
+
+def _join_sources(handles: Iterable[str], evidence: Evidence) -> str:
+    found = (evidence.find_passage(handle) for handle in handles)
+    return "\n".join(f"{passage.title}\n{passage.text}" for passage in found if passage is not None)
+
+
+def _extract_numbers(text: str) -> set[str]:
+    return {word for word in tokenize(text) if word[0].isdigit()}
+
+
+def _normalize(text: str) -> str:
+    return " ".join(text.lower().split())
+
 
 MAX_EXTRACTED_FACTS = 12  # A round does not teach more; what an extractor says beyond is chatter.
 MAX_NEW_QUESTIONS = 2  # New questions a round: more of them displace the goal.

@@ -1,8 +1,7 @@
 """Memory as running notes and verbatim memories: each fact of the belief, and the sentence of its source that says it (S3)."""
 
-from suffice.memory.base import MemoryContext
+from suffice.memory.base import MemoryContext, select_within_budget
 from suffice.memory.evidence import Evidence
-from suffice.memory.fitting import select_within_budget
 from suffice.memory.structured import StructuredMemory
 from suffice.text.entities import content_stems
 from suffice.text.sentences import quotable_spans

@@ -6,11 +6,10 @@ compressed into it.
 
 from collections.abc import Sequence
 
-from suffice.asks import Compress, ExtractedFact
-from suffice.memory.admission import admit_fact
-from suffice.memory.base import MemoryContext
+from suffice.memory.base import MemoryContext, select_within_budget
 from suffice.memory.evidence import Evidence
-from suffice.memory.fitting import select_within_budget
+from suffice.memory.extraction import admit_fact
+from suffice.prompts import Compress, ExtractedFact
 from suffice.types import BELIEF_KIND, Note, Passage, Round
 
 MAX_SUMMARY_CHARS = 1_500

@@ -3,10 +3,11 @@
 The newest stay whole; older ones become one line with their handle, so that nothing is lost from the record.
 """
 
+from dataclasses import replace
+
 from suffice.memory.base import MemoryContext
 from suffice.memory.evidence import Evidence
-from suffice.text.entities import content_stems
-from suffice.text.gist import one_line_summary
+from suffice.text.entities import content_stems, one_line_summary
 from suffice.text.tokens import estimate_tokens
 from suffice.types import Note, Round
 
@@ -44,3 +45,19 @@ class TrajectoryMemory:
             chosen.append(self._summaries[position][0])
             left -= self._summaries[position][1]
         return tuple(reversed(chosen))
+
+
+class LobotomizedMemory:
+    def __init__(self, task: str, evidence: Evidence, context: MemoryContext) -> None:
+        self._init_args = (task, evidence, context)
+        self._evidence = evidence
+        self._current_round = TrajectoryMemory(*self._init_args)
+
+    async def update(self, round: Round) -> None:
+        """Forget everything but what came back this time, also what had come back before."""
+        back = {passage.id: passage for passage in (*round.new, *round.raw) if passage.id in self._evidence}
+        self._current_round = TrajectoryMemory(*self._init_args)
+        await self._current_round.update(replace(round, new=tuple(back.values())))
+
+    def render(self, budget: int) -> tuple[Note, ...]:
+        return self._current_round.render(budget)

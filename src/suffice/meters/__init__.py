@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Sequence
 
 from suffice import plugins
-from suffice.leads import Embed
 from suffice.meters.base import Hit, Meter, MeterContext, Moment, RoundView
-from suffice.meters.meaning import CoverageMeter
+from suffice.meters.semantic import CoverageMeter
+from suffice.types import Embed
 
 __all__ = [
     "BEFORE_READINGS",

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from suffice.leads import Embed
-from suffice.types import Readings
+from suffice.types import Embed, Readings
 
 Moment = Literal["before", "after"]
 

@@ -138,3 +138,18 @@ class ScoreDropMeter:
         if best is None or not self._first_best_score:
             return {"score.drop": None}
         return {"score.drop": 1 - best / self._first_best_score}
+
+
+class VolumeMeter:
+    moment: Moment = "before"
+    names: tuple[str, ...] = ("evidence.chars",)
+
+    def __init__(self, context: MeterContext = MeterContext()) -> None:
+        self._total_chars: int | None = 0
+
+    def read(self, view: RoundView) -> Readings:
+        before = self._total_chars
+        if before is not None:
+            known = [hit.text for hit in view.new if hit.text is not None]
+            self._total_chars = before + sum(map(len, known)) if len(known) == len(view.new) else None
+        return {"evidence.chars": None if before is None else float(before)}

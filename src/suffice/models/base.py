@@ -6,7 +6,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar, runtime_checkable
 
-from suffice.asks.base import Prompt
+from suffice.errors import ModelError
+from suffice.prompts.base import Prompt
 from suffice.types import Failure, Usage
 
 A = TypeVar("A")
@@ -90,3 +91,31 @@ class ModelWrapper:
         self.supports_vision = supports_vision(model)
         self.endpoint = getattr(model, "endpoint", None)
         self.has_price = getattr(model, "has_price", True)
+
+
+class UsageTrackingModel(ModelWrapper):
+    """Wraps any model. ``by_role`` adds up to ``total``, always: both come from the same replies and failures.
+    Of a call that is cut off, by the run's time or by the user, what it had cost until then is counted."""
+
+    def __init__(self, model: Model) -> None:
+        super().__init__(model)
+        self.by_role: dict[str, Usage] = {}
+        self.total = Usage()
+
+    async def __call__(self, prompt: Prompt[A]) -> Reply[A]:
+        with collect_usage() as spent:
+            try:
+                reply = await self._model(prompt)
+            except ModelError as error:
+                self._add_usage(prompt.role, error.usage)
+                raise
+            except BaseException:
+                self._add_usage(prompt.role, sum(spent, Usage()))
+                raise
+        self._add_usage(prompt.role, reply.usage)
+        return reply
+
+    def _add_usage(self, role: str, usage: Usage) -> None:
+        if usage != Usage():
+            self.by_role[role] = self.by_role.get(role, Usage()) + usage
+            self.total = self.total + usage

@@ -8,18 +8,17 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from suffice import asks, plugins
+from suffice import plugins, prompts
 from suffice.errors import InputError
-from suffice.leads import Embed
 from suffice.models import prices, servers
 from suffice.models.base import Model
-from suffice.models.cached import CachedModel
+from suffice.models.cache import CachedModel
+from suffice.models.fallback import FallbackModel, RoleRouter
 from suffice.models.keep_alive import KeepAliveModel, parse_keep_alive
 from suffice.models.llm import PROVIDERS, Endpoint, LanguageModel
-from suffice.models.llm.endpoint import DEFAULT_URLS, is_local
-from suffice.models.llm.where import resolve_base_url
-from suffice.models.several import FallbackModel, RoleRouter
+from suffice.models.llm.endpoint import DEFAULT_URLS, is_local, resolve_base_url
 from suffice.settings import Settings
+from suffice.types import Embed
 
 ModelFactory = Callable[[Embed | None], Model]
 Notify = Callable[[str], None]
@@ -86,8 +85,8 @@ def _notify_once(say: Notify) -> Notify:
 
 def list_roles() -> frozenset[str]:
     """Every role that a model may be chosen for."""
-    kinds = [kind for kind in vars(asks).values() if isinstance(kind, type) and issubclass(kind, asks.Prompt)]
-    return frozenset(kind.role for kind in kinds if kind is not asks.Prompt)
+    kinds = [kind for kind in vars(prompts).values() if isinstance(kind, type) and issubclass(kind, prompts.Prompt)]
+    return frozenset(kind.role for kind in kinds if kind is not prompts.Prompt)
 
 
 def _expand_role_groups(named: Mapping[str, str]) -> dict[str, str]:

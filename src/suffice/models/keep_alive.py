@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, TypeVar
 
-from suffice.asks.base import Prompt
-from suffice.asks.plan import PlanResponse
 from suffice.errors import InputError
 from suffice.models.base import Model, ModelWrapper, Reply
+from suffice.prompts.base import Prompt
+from suffice.prompts.planning import PlanResponse
 
 A = TypeVar("A")
 

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from suffice.gates.base import Gate
 from suffice.gates.basic import fixed
-from suffice.leads import Embed
 from suffice.measure.answers import token_f1
 from suffice.measure.frontier import fixed_envelope, interpolate, oracle_envelope, upper_concave_hull
+from suffice.replay.episodes import Episode
 from suffice.replay.judge import StopPoint, find_stop, measure_readings
-from suffice.replay.recorded import Episode
-from suffice.types import Verdict
+from suffice.types import Embed, Verdict
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

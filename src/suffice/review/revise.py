@@ -7,10 +7,10 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
-from suffice.asks import Revise, SynthesisResponse
+from suffice.prompts import Revise, SynthesisResponse
 from suffice.review.rubric import find_issue_section
-from suffice.run import RunState
-from suffice.text.headings import Section, find_headings, find_sections
+from suffice.state.run import RunState
+from suffice.text.markdown import Section, find_headings, find_sections
 from suffice.types import Note
 
 MAX_WHOLE_CHARS = 6_000  # Characters. A longer text comes back from a model shortened or cut, so it is mended in parts.

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
-from suffice.run import RunState
+from suffice.state.run import RunState
 from suffice.types import Hits, Passage, Query
 
 

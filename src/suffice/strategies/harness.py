@@ -7,8 +7,8 @@ It asks for one thing a round.
 from collections.abc import Callable
 from typing import TypeVar
 
-from suffice.asks import Prompt
-from suffice.run import RunState
+from suffice.prompts import Prompt
+from suffice.state.run import RunState
 from suffice.text.entities import content_stems, extract_entities
 from suffice.text.tokens import tokenize
 from suffice.types import Failure, Query

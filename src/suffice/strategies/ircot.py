@@ -7,8 +7,8 @@ empty sentence. A reader, the run's writer, answers from what was found; the cha
 
 import re
 
-from suffice.asks import IRCoTStep
-from suffice.run import RunState
+from suffice.prompts import IRCoTStep
+from suffice.state.run import RunState
 from suffice.strategies.harness import finish_with_answer, is_model_budget_spent, propose_fallback, propose_query
 from suffice.text.sentences import split_sentences
 from suffice.types import Query

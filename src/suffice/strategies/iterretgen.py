@@ -7,8 +7,8 @@ the condition ``lobotomized`` (only the current observation) is what it always d
 measures nothing new. It has no finish of its own; its preset runs four rounds.
 """
 
-from suffice.asks import ShortAnswer
-from suffice.run import RunState
+from suffice.prompts import ShortAnswer
+from suffice.state.run import RunState
 from suffice.strategies.harness import is_model_budget_spent, propose_fallback, propose_query
 from suffice.types import Note, Query
 

@@ -8,9 +8,9 @@ no topic may become one; a changed outline begins the gain history anew.
 import asyncio
 from collections.abc import Sequence
 
-from suffice.asks import DraftOutline, HypotheticalDocument, LabelCluster, ProposeQuery
-from suffice.outline import TopicOutline, normalize_topics
-from suffice.run import RunState
+from suffice.prompts import DraftOutline, HypotheticalDocument, LabelCluster, ProposeQuery
+from suffice.state.outline import TopicOutline, normalize_topics
+from suffice.state.run import RunState
 from suffice.types import Hits, Note, Passage, Query
 
 INITIAL_TOPICS = 5  # An outline begins with four or five topics …

@@ -5,7 +5,7 @@ together with what was found so far on the way to it. When no question is left, 
 follows its own leads, for gates that go on.
 """
 
-from suffice.run import RunState
+from suffice.state.run import RunState
 from suffice.text.entities import content_stems, extract_facets, extract_names
 from suffice.text.tokens import tokenize
 from suffice.types import BELIEF_KIND, Query

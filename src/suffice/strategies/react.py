@@ -8,8 +8,8 @@ searched for.
 import re
 from dataclasses import dataclass
 
-from suffice.asks import ReActStep, ReActStepResponse
-from suffice.run import RunState
+from suffice.prompts import ReActStep, ReActStepResponse
+from suffice.state.run import RunState
 from suffice.strategies.harness import ask_with_retry, finish_with_answer, propose_fallback, propose_query
 from suffice.text.sentences import quotable_spans
 from suffice.types import Note, Query

@@ -4,7 +4,7 @@ The plan's queries make the first round; every later round asks what the reflect
 reflection has seen the thin queries and words them differently. Its queries are never replaced by a new plan.
 """
 
-from suffice.run import RunState
+from suffice.state.run import RunState
 from suffice.types import Query
 
 

@@ -7,8 +7,8 @@ when it runs out of queries with too little text. A bound on rounds or queries i
 
 import re
 
-from suffice.asks import PlanResponse, ProposeQuery
-from suffice.run import RunState
+from suffice.prompts import PlanResponse, ProposeQuery
+from suffice.state.run import RunState
 from suffice.types import Query
 
 SEARCHES_PER_TASK = 2  # Rounds that ask what was planned; the gate is silent for as long (S2).

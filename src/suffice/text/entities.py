@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
+from suffice.text.sentences import quotable_spans
 from suffice.text.tokens import STOP_WORDS, segment_unspaced, tokenize
 
 if TYPE_CHECKING:
@@ -182,3 +183,12 @@ def get_analyzer() -> "TextAnalyzer":
     for each in filters:
         builder = builder.filter(each)
     return builder.build()
+
+
+SUMMARY_CHARS = 200  # Characters.
+
+
+def one_line_summary(text: str, kind: str, target_stems: frozenset[str]) -> str:
+    offsets = quotable_spans(text, kind) or [(0, len(text))]
+    best = max(offsets, key=lambda span: len(target_stems & content_stems(text[span[0] : span[1]])))
+    return " ".join(text[best[0] : best[1]].split())[:SUMMARY_CHARS]

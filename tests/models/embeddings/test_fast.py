@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from suffice.errors import InputError, ModelError
-from suffice.models.embeddings.fast import FastEmbedEmbedder
+from suffice.models.embeddings.fastembed import FastEmbedEmbedder
 
 
 class TextEmbedding:

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from suffice.errors import ModelError
-from suffice.models.embeddings.served import RemoteEmbedder
-from suffice.search.vectors import EmbeddingCache
+from suffice.models.embeddings.server import RemoteEmbedder
+from suffice.search.corpus.vectors import EmbeddingCache
 
 Answer = bytes | int | dict[str, Any] | tuple[int, dict[str, str]]
 

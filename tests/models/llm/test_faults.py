@@ -7,11 +7,11 @@ import time
 import pytest
 from fake_llm import FakeLlm, Say, Script
 
-from suffice.asks import DescribeImage, Plan, PlannedQuery, PlanResponse, Prompt, ProposeQuery
 from suffice.errors import ModelError, ModelOutputError
 from suffice.models.base import Reply
 from suffice.models.llm import Endpoint, LanguageModel
 from suffice.models.prices import TokenPrice
+from suffice.prompts import DescribeImage, Plan, PlannedQuery, PlanResponse, Prompt, ProposeQuery
 from suffice.text.tokens import estimate_tokens
 from suffice.types import Image
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 import pytest
 from fake_llm import FakeLlm, Say
 
-from suffice.asks import ProposeQuery
 from suffice.errors import ModelError
 from suffice.models.llm import Endpoint, LanguageModel
+from suffice.prompts import ProposeQuery
 
 ASK = ProposeQuery("When was the bridge opened?", "", (), (), ())
 

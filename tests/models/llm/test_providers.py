@@ -6,10 +6,10 @@ import json
 import pytest
 from fake_llm import FakeLlm, Say
 
-from suffice.asks import Plan, PlannedQuery, ProposeQuery
 from suffice.errors import ModelError
 from suffice.models.base import Reply
 from suffice.models.llm import Endpoint, LanguageModel
+from suffice.prompts import Plan, PlannedQuery, ProposeQuery
 from suffice.types import Usage
 
 pytestmark = pytest.mark.usefixtures("no_waiting")

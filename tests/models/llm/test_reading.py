@@ -7,11 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from suffice.asks import Curate, Extract, JudgeProgress, Plan, ProposeQuery, RateNovelty, Reflect, SynthesisResponse
-from suffice.asks.draft import Draft
-from suffice.models.llm.lenient import InvalidJson, parse_lenient_json
-from suffice.models.llm.reading import UnreadableAnswer, parse_answer, salvage_answer, strip_thinking, trim_to_sentence
-from suffice.models.llm.shape import response_schema
+from suffice.models.llm.messages import response_schema
+from suffice.models.llm.parse import (
+    InvalidJson,
+    UnreadableAnswer,
+    parse_answer,
+    parse_lenient_json,
+    salvage_answer,
+    strip_thinking,
+    trim_to_sentence,
+)
+from suffice.prompts import Curate, Extract, JudgeProgress, Plan, ProposeQuery, RateNovelty, Reflect, SynthesisResponse
+from suffice.prompts.writing import Draft
 
 EXTRACT = Extract("task", (), (), ())
 PLAN = Plan("task", 3)

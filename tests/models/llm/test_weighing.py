@@ -6,9 +6,9 @@ from math import log
 import pytest
 from fake_llm import FakeLlm, Say, Script
 
-from suffice.asks import CheckSupport, SupportResponse
 from suffice.models.base import Reply
 from suffice.models.llm import Endpoint, LanguageModel
+from suffice.prompts import CheckSupport, SupportResponse
 from suffice.types import Note
 
 ASK = CheckSupport("The bridge was opened in 1890.", (Note("It was opened in 1890.", (), "Forth Bridge"),))

@@ -9,9 +9,8 @@ from little_web import LittleWeb
 
 from suffice.errors import InputError, PageError, PageRefused
 from suffice.search.pages import guard
-from suffice.search.pages.addresses import is_public
 from suffice.search.pages.fetch import Fetcher
-from suffice.search.pages.guard import HostAllowlist
+from suffice.search.pages.guard import HostAllowlist, is_public
 
 # Where no page may lead: each is tried as it stands, and as the target of a redirect.
 REFUSED = """

@@ -21,7 +21,9 @@ SECRET = "tvly-0123456789"
 def outcome(answer: Answer, **call: object) -> SearchError | bytes:
     with serving(lambda asked: answer) as server:
         try:
-            return asyncio.run(send_request("Bees", ProviderRequest(server.url, key_setting="BEES_KEY", secret=SECRET, **call)))  # type: ignore[arg-type]
+            return asyncio.run(
+                send_request("Bees", ProviderRequest(server.url, key_setting="BEES_KEY", secret=SECRET, **call))
+            )  # type: ignore[arg-type]
         except SearchError as error:
             return error
 

@@ -5,8 +5,7 @@ from collections.abc import Callable
 from suffice.errors import InputError
 from suffice.models.embeddings.base import Embedder
 from suffice.models.embeddings.minilm import MiniLM
-from suffice.models.llm.endpoint import DEFAULT_URLS, is_local
-from suffice.models.llm.where import resolve_base_url
+from suffice.models.llm.endpoint import DEFAULT_URLS, is_local, resolve_base_url
 from suffice.settings import Settings
 
 # Providers that speak OpenAI's ``/embeddings``.
@@ -25,10 +24,10 @@ def choose_embedder(config: Settings, notify: Callable[[str], None]) -> Embedder
             f"{', '.join((*REMOTE_PROVIDERS, 'fastembed'))}"
         )
     if provider == "fastembed":
-        from suffice.models.embeddings.fast import FastEmbedEmbedder
+        from suffice.models.embeddings.fastembed import FastEmbedEmbedder
 
         return FastEmbedEmbedder(name, config.cache_dir / "fastembed", offline=config.offline)
-    from suffice.models.embeddings.served import RemoteEmbedder
+    from suffice.models.embeddings.server import RemoteEmbedder
 
     url, key = resolve_base_url(provider, config.models), config.models.keys.get(provider)
     if not is_local(url):

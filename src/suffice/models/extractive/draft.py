@@ -12,14 +12,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from suffice.asks import Draft, SynthesisResponse
-from suffice.leads import Embed
+from suffice.prompts import Draft, SynthesisResponse
 from suffice.text.entities import content_stems, extract_facets, strip_parenthetical
-from suffice.text.kinds import strip_count
-from suffice.text.markup import escape_markdown, to_inline_code
+from suffice.text.markdown import escape_markdown, to_inline_code
 from suffice.text.sentences import code_lines, quotable_spans
+from suffice.text.task_type import strip_count
 from suffice.text.tokens import tokenize
-from suffice.types import BELIEF_KIND, Note
+from suffice.types import BELIEF_KIND, Embed, Note
 
 if TYPE_CHECKING:
     import numpy

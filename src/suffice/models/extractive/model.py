@@ -4,7 +4,15 @@ import asyncio
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from suffice.asks import (
+from suffice.errors import ModelError
+from suffice.models.base import Reply
+from suffice.models.extractive.agents import answer_briefly, choose_action, choose_tool_call, next_thought
+from suffice.models.extractive.belief import compress_facts, curate_facts, extract_facts
+from suffice.models.extractive.draft import draft_answer
+from suffice.models.extractive.judging import judge_progress, rate_novelty
+from suffice.models.extractive.outline import draft_outline, echo_topic, label_cluster
+from suffice.models.extractive.planning import plan_queries, propose_hypotheses, propose_query, reflect
+from suffice.prompts import (
     Compress,
     Curate,
     Draft,
@@ -24,21 +32,7 @@ from suffice.asks import (
     Reflect,
     ShortAnswer,
 )
-from suffice.errors import ModelError
-from suffice.leads import Embed
-from suffice.models.base import Reply
-from suffice.models.extractive.assess import judge_progress, rate_novelty
-from suffice.models.extractive.compress import compress_facts
-from suffice.models.extractive.curate import curate_facts
-from suffice.models.extractive.draft import draft_answer
-from suffice.models.extractive.extract import extract_facts
-from suffice.models.extractive.gap import propose_query
-from suffice.models.extractive.harness import answer_briefly, choose_action, choose_tool_call, next_thought
-from suffice.models.extractive.hypotheses import propose_hypotheses
-from suffice.models.extractive.outline import draft_outline, echo_topic, label_cluster
-from suffice.models.extractive.plan import plan_queries
-from suffice.models.extractive.reflect import reflect
-from suffice.types import Usage
+from suffice.types import Embed, Usage
 
 A = TypeVar("A")
 

@@ -6,7 +6,7 @@ answer: a topic stands for itself. A label is made of the words that all its pas
 
 from collections import Counter
 
-from suffice.asks import (
+from suffice.prompts import (
     DraftOutline,
     HypotheticalDocument,
     HypotheticalDocumentResponse,

@@ -4,6 +4,9 @@ import ipaddress
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from suffice.errors import InputError
+from suffice.settings import ModelSettings
+
 DEFAULT_URLS = {
     "openai": "https://api.openai.com/v1",
     "anthropic": "https://api.anthropic.com",
@@ -65,3 +68,24 @@ def is_local(url: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+def resolve_base_url(provider: str, models: ModelSettings) -> str:
+    """The base URL."""
+    given = models.base_urls.get(provider)
+    if given is None:
+        return DEFAULT_URLS[provider]
+    if provider != "ollama":
+        return _validate_url(given, provider)
+    # OLLAMA_HOST is an address to listen on: `0.0.0.0`, `host:port`, or a URL.
+    url = given if "://" in given else f"http://{given}"
+    url = url.replace("//0.0.0.0", "//127.0.0.1").rstrip("/")
+    if url.count(":") == 1:
+        url += ":11434"
+    return _validate_url(url.removesuffix("/v1") + "/v1", provider)
+
+
+def _validate_url(url: str, provider: str) -> str:
+    if not url.startswith(("http://", "https://")):
+        raise InputError(f"The address of {provider}, {url!r}, is no URL; it begins with http:// or https://")
+    return url.rstrip("/")

@@ -5,17 +5,17 @@ costs nothing (``reading``); an answer that cannot be read is asked for once mor
 is complete of it is kept, or the ask has failed. Every step of this is in the bill and in the reply's ``failures``.
 """
 
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from suffice.asks.base import Prompt
 from suffice.errors import ModelError, ModelOutputError
 from suffice.models.base import Reply, text_listener, usage_listener
-from suffice.models.llm.calls import CallError, Completion, FailureCallback, ProviderConnection
+from suffice.models.llm.client import CallError, Completion, FailureCallback, ProviderConnection
 from suffice.models.llm.endpoint import Endpoint
-from suffice.models.llm.prompting import count_message_tokens, initial_messages, retry_messages
-from suffice.models.llm.thinking import disable_thinking_params, is_thinking_model, output_limit
-from suffice.models.llm.weighing import TOP_LOGPROBS, choice_probabilities
+from suffice.models.llm.messages import count_message_tokens, initial_messages, retry_messages
+from suffice.models.llm.parse import TOP_LOGPROBS, choice_probabilities
+from suffice.prompts.base import Prompt
 from suffice.text.tokens import estimate_tokens
 from suffice.types import Failure, Usage
 
@@ -138,7 +138,7 @@ class _Conversation:
         self._has_unwanted_thoughts = False
 
     async def answer(self) -> Any:
-        from suffice.models.llm.reading import (
+        from suffice.models.llm.parse import (
             UnreadableAnswer,
             describe_untidiness,
             parse_answer,
@@ -176,7 +176,7 @@ class _Conversation:
 
     async def _retry(self, bad_answer: str, reason: str) -> Any:
         """Ask once more, with the reason; then keep what is complete."""
-        from suffice.models.llm.reading import UnreadableAnswer, parse_answer, salvage_answer
+        from suffice.models.llm.parse import UnreadableAnswer, parse_answer, salvage_answer
 
         texts = [bad_answer]
         asked = retry_messages(self._prompt, self._prompt_text, bad_answer, reason, self._prompt_limit)
@@ -284,7 +284,32 @@ def _build_request_parameters(prompt: Prompt[Any], by_schema: bool) -> Any:
 
     if not by_schema:
         return ModelRequestParameters()
-    from suffice.models.llm.shape import response_schema
+    from suffice.models.llm.messages import response_schema
 
     shape = OutputObjectDefinition(json_schema=response_schema(prompt), name=prompt.role)
     return ModelRequestParameters(output_mode="native", output_object=shape)
+
+
+_THINKING_MODELS = re.compile(r"qwen3|qwq", re.IGNORECASE)
+NO_THINK_MAX_TOKENS = 8_192  # Output tokens of a thinking model that is told not to think: some think all the same.
+THINK_MAX_TOKENS = 16_384
+
+
+def is_thinking_model(model: str) -> bool:
+    """By its name: Qwen 3 and QwQ think."""
+    return bool(_THINKING_MODELS.search(model))
+
+
+def output_limit(model: str, tokens: int, *, always: bool, think: bool) -> int:
+    """Output tokens to allow. ``always``: the provider says that this model cannot but think."""
+    if not (always or is_thinking_model(model)):
+        return tokens
+    return max(tokens, THINK_MAX_TOKENS if think else NO_THINK_MAX_TOKENS)
+
+
+def disable_thinking_params(model: str) -> dict[str, Any]:
+    """What tells a server to keep such a model from thinking: Ollama's word and that of vLLM and llama.cpp. A server that
+    knows neither passes over both."""
+    if not is_thinking_model(model):
+        return {}
+    return {"reasoning_effort": "none", "chat_template_kwargs": {"enable_thinking": False}}

@@ -1,7 +1,4 @@
-"""Which reader a file's name asks for, and which names hold nothing to read.
-
-This module looks at names only; ``read`` looks inside when the name says nothing.
-"""
+"""Which reader a file's name asks for, and which names hold nothing to read."""
 
 from pathlib import PurePath
 from typing import Literal

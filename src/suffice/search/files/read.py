@@ -10,7 +10,12 @@ from pathlib import Path
 
 from suffice.search.files import chat, code, docx, html, notebook, pdf, plain, records, table, transcript
 from suffice.search.files.decode import decode, load_bytes
-from suffice.search.files.formats import UNSUPPORTED, FileFormat, get_suffix, guess_format
+from suffice.search.files.formats import (
+    UNSUPPORTED,
+    FileFormat,
+    get_suffix,
+    guess_format,
+)
 from suffice.search.files.piece import DocumentChunk, UnreadableFile
 
 _HTML_START = re.compile(r"<(?:!doctype\s+html|html)\b", re.IGNORECASE)

@@ -12,7 +12,7 @@ from suffice.search.base import Page, PageBatch
 from suffice.search.pages.extract import extract_page
 from suffice.search.pages.fetch import Fetcher
 from suffice.search.pages.guard import HostAllowlist
-from suffice.search.web.address import canonicalize_url
+from suffice.search.web.provider import canonicalize_url
 from suffice.text.tokens import tokenize
 from suffice.types import Failure, Passage, Place
 

@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 from suffice import plugins
 from suffice.errors import InputError
 from suffice.search.base import Search
-from suffice.search.breaker import CircuitBreaker
-from suffice.search.merged import MergedSearch
-from suffice.search.remembered import CachedSearch, delete_expired
+from suffice.search.cache import CachedSearch, delete_expired
+from suffice.search.fusion import MergedSearch
 from suffice.search.resilience import (
+    CircuitBreaker,
     CircuitBreakerSearch,
     FailureListener,
     FallbackSearch,
@@ -23,7 +23,7 @@ from suffice.search.resilience import (
 )
 from suffice.search.web.provider import Provider, ProviderNotConfigured
 from suffice.settings import Settings
-from suffice.shelf import SqliteCache
+from suffice.storage.sqlite_cache import SqliteCache
 from suffice.types import Passage, Query
 
 # What somebody runs or pays for themselves says what they want searched with. One's own server comes first, then services

@@ -1,0 +1,27 @@
+"""Novelty and judgement without a language model: counted in words."""
+
+from suffice.prompts import JudgeProgress, JudgeProgressResponse, NoveltyResponse, RateNovelty
+from suffice.text.tokens import jaccard, tokenize
+
+_STALE_THRESHOLD = 0.6  # Queries that share more than this of their words ask the same thing.
+
+
+def rate_novelty(prompt: RateNovelty) -> NoveltyResponse:
+    """The share of the results' words that are not known, times ten."""
+    known = {word for note in prompt.known for word in tokenize(note.text)}
+    found = {word for note in prompt.results for word in tokenize(note.text)}
+    if not found:
+        return NoveltyResponse(0)
+    return NoveltyResponse(round(10 * len(found - known) / len(found)) if known else 10)
+
+
+def judge_progress(prompt: JudgeProgress) -> JudgeProgressResponse:
+    """Nothing new is exhausted; a repeated query is stale; everything else is productive."""
+    if not prompt.results:
+        return JudgeProgressResponse("EXHAUSTED")
+    if (
+        len(prompt.queries) > 1
+        and jaccard(tokenize(prompt.queries[-1]), tokenize(prompt.queries[-2])) > _STALE_THRESHOLD
+    ):
+        return JudgeProgressResponse("QUERY_STALE")
+    return JudgeProgressResponse("PRODUCTIVE")

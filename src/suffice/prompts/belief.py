@@ -1,0 +1,84 @@
+"""Extract: what a round's passages add to the belief (S3). Sees the belief and the new observation, never the history."""
+
+from dataclasses import dataclass
+
+from suffice.prompts.base import Prompt
+from suffice.types import Note
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractedFact:
+    """A fact as a source states it, the handles of its sources, and the open question it speaks to, if any."""
+
+    text: str
+    handles: tuple[str, ...]
+    about: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    facts: tuple[ExtractedFact, ...] = ()
+    resolved: tuple[str, ...] = ()
+    questions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Extract(Prompt[Extraction]):
+    role = "extract"
+    response_type = Extraction
+    max_tokens = 600
+    truncation_order = (("observation", "last"), ("open", "last"), ("known", "last"))
+
+    task: str
+    known: tuple[Note, ...]
+    open: tuple[str, ...]
+    observation: tuple[Note, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CuratedFact:
+    """One fact that stays: the numbers of the facts it was made of, and its text (empty: as the first of them says it)."""
+
+    of: tuple[int, ...]
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Curation:
+    """Most important first."""
+
+    kept: tuple[CuratedFact, ...]
+
+
+@dataclass(frozen=True)
+class Curate(Prompt[Curation]):
+    """``facts`` carry their number (from 1) in place of handles."""
+
+    role = "curate"
+    response_type = Curation
+    bounded_field = "kept"
+    max_tokens = 600
+    truncation_order = (("open", "last"), ("facts", "last"))
+
+    task: str
+    open: tuple[str, ...]
+    facts: tuple[Note, ...]
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
+class Compression:
+    bullets: tuple[ExtractedFact, ...]
+
+
+@dataclass(frozen=True)
+class Compress(Prompt[Compression]):
+    role = "compress"
+    response_type = Compression
+    temperature = 0.1
+    max_tokens = 400
+    truncation_order = (("results", "last"), ("known", "last"))
+
+    task: str
+    known: tuple[Note, ...]
+    results: tuple[Note, ...]

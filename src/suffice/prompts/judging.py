@@ -1,0 +1,158 @@
+"""Novelty: how much of a round's results is new, as the model sees it (S2's third assessor)."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal
+
+from suffice.prompts.base import Prompt
+from suffice.types import Note
+
+_WHOLE_NUMBER = re.compile(r"(?<![\d.])\d{1,2}(?![\d]|\.\d)")
+
+
+@dataclass(frozen=True, slots=True)
+class NoveltyResponse:
+    """0 (nothing new) to 10 (all new); ``None`` when the model's answer was no such number: unknown, never a made-up 5."""
+
+    score: int | None
+
+
+@dataclass(frozen=True)
+class RateNovelty(Prompt[NoveltyResponse]):
+    role = "novelty"
+    response_type = NoveltyResponse
+    output_format = "line"
+    max_tokens = 3
+    truncation_order = (("results", "last"), ("known", "first"))
+
+    task: str
+    known: tuple[Note, ...]
+    results: tuple[Note, ...]
+
+    @classmethod
+    def parse(cls, text: str) -> NoveltyResponse:
+        number = _WHOLE_NUMBER.search(text)
+        if number is None or int(number.group()) > 10:
+            raise ValueError("the answer must be one whole number from 0 to 10")
+        return NoveltyResponse(int(number.group()))
+
+
+_VERDICT = re.compile(r"\b(PRODUCTIVE|QUERY[_ ]STALE|EXHAUSTED)\b")
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeProgressResponse:
+    verdict: Literal["PRODUCTIVE", "QUERY_STALE", "EXHAUSTED"]
+
+
+@dataclass(frozen=True)
+class JudgeProgress(Prompt[JudgeProgressResponse]):
+    """``doubt`` is what to answer in doubt: the conservative judge goes on, the neutral one is told nothing."""
+
+    role = "judge"
+    response_type = JudgeProgressResponse
+    output_format = "line"
+    max_tokens = 20
+    truncation_order = (("queries", "first"), ("results", "last"))
+
+    task: str
+    doubt: str
+    queries: tuple[str, ...]
+    results: tuple[Note, ...]
+
+    @classmethod
+    def parse(cls, text: str) -> JudgeProgressResponse:
+        found = {match.group().replace(" ", "_") for match in _VERDICT.finditer(text.upper())}
+        if len(found) != 1:
+            raise ValueError("the answer must be one of the words PRODUCTIVE, QUERY_STALE, EXHAUSTED")
+        verdict: Any = found.pop()
+        return JudgeProgressResponse(verdict)
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationIssue:
+    """What keeps one dimension from a better score, and in which section."""
+
+    dimension: str
+    section: str = ""
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """Each dimension from 0 to 10; one that is missing makes the whole evaluation unreadable, never a 0."""
+
+    relevance: float | None = None
+    completeness: float | None = None
+    depth: float | None = None
+    grounded: float | None = None
+    specificity: float | None = None
+    structure: float | None = None
+    issues: tuple[EvaluationIssue, ...] = ()
+
+
+@dataclass(frozen=True)
+class Evaluate(Prompt[Evaluation]):
+    role = "evaluate"
+    response_type = Evaluation
+    max_tokens = 700
+    truncation_order = (("sources", "last"), ("sections", "last"))
+
+    task: str
+    reader: str
+    """Who reads: one judge, or a member of the panel."""
+    criteria: str
+    sections: tuple[str, ...]
+    sources: tuple[str, ...]
+    text: Note
+    reminder: str = ""
+    """What was wrong with the last evaluation, when it could not be read."""
+
+
+_WORD = re.compile(r"\b(YES|NO)\b")
+_SCORE = re.compile(r"(?<![\d.])(10|\d)(?![\d.]*\d)")
+
+
+@dataclass(frozen=True, slots=True)
+class SupportResponse:
+    """``sure``: how surely the source says it, from 0 to 1; ``None`` when all there is is a word."""
+
+    yes: bool
+    sure: float | None = None
+
+
+@dataclass(frozen=True)
+class CheckSupport(Prompt[SupportResponse]):
+    role = "support"
+    response_type = SupportResponse
+    output_format = "line"
+    max_tokens = 20
+    truncation_order = (("sources", "last"),)
+    choices: ClassVar[tuple[str, ...]] = ("YES", "NO")
+
+    claim: str
+    sources: tuple[Note, ...]
+
+    @classmethod
+    def parse(cls, text: str) -> SupportResponse:
+        if len(found := set(_WORD.findall(text.upper()))) != 1:
+            raise ValueError("the answer must be YES or NO")
+        return SupportResponse(found == {"YES"})
+
+    @classmethod
+    def with_probabilities(cls, answer: SupportResponse, probabilities: Mapping[str, float]) -> SupportResponse:
+        return replace(answer, sure=probabilities["YES"])
+
+
+@dataclass(frozen=True)
+class GradeSupport(CheckSupport):
+    role = "support_graded"
+    choices = ()
+
+    @classmethod
+    def parse(cls, text: str) -> SupportResponse:
+        if len(found := set(_SCORE.findall(text))) != 1:
+            raise ValueError("the answer must be a whole number from 0 to 10")
+        [mark] = found
+        return SupportResponse(int(mark) >= 5, int(mark) / 10)

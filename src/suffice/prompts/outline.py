@@ -1,0 +1,65 @@
+"""Outline: the topics that an answer to the task has to cover (S5)."""
+
+from dataclasses import dataclass
+
+from suffice.prompts.base import Prompt
+from suffice.types import Note
+
+
+@dataclass(frozen=True, slots=True)
+class OutlineResponse:
+    topics: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class DraftOutline(Prompt[OutlineResponse]):
+    """Four or five topics, drawn from the task and what the first searches brought."""
+
+    role = "outline"
+    response_type = OutlineResponse
+    bounded_field = "topics"
+    temperature = 0.2
+    max_tokens = 300
+    truncation_order = (("notes", "first"),)
+
+    task: str
+    notes: tuple[Note, ...]
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
+class HypotheticalDocumentResponse:
+    text: str
+
+
+@dataclass(frozen=True)
+class HypotheticalDocument(Prompt[HypotheticalDocumentResponse]):
+    role = "hypothetical"
+    response_type = HypotheticalDocumentResponse
+    output_format = "text"
+    temperature = 0.4
+    max_tokens = 300
+
+    task: str
+    topic: str
+
+
+@dataclass(frozen=True, slots=True)
+class LabelClusterResponse:
+    """``label`` is empty when the passages share nothing that the task needs."""
+
+    label: str
+
+
+@dataclass(frozen=True)
+class LabelCluster(Prompt[LabelClusterResponse]):
+    role = "label"
+    response_type = LabelClusterResponse
+    output_format = "line"
+    temperature = 0.2
+    max_tokens = 16
+    truncation_order = (("notes", "last"), ("topics", "last"))
+
+    task: str
+    topics: tuple[str, ...]
+    notes: tuple[Note, ...]

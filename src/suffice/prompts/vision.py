@@ -1,0 +1,26 @@
+"""Look: what a picture that the task names shows, in words (S4). The words become a passage whose source is the picture."""
+
+from dataclasses import dataclass
+
+from suffice.prompts.base import Prompt
+from suffice.types import Image
+
+
+@dataclass(frozen=True, slots=True)
+class DescribeImageResponse:
+    text: str
+
+
+@dataclass(frozen=True)
+class DescribeImage(Prompt[DescribeImageResponse]):
+    role = "look"
+    response_type = DescribeImageResponse
+    output_format = "text"
+    max_tokens = 1000
+
+    task: str
+    image: Image
+
+    @property
+    def images(self) -> tuple[Image, ...]:
+        return (self.image,)

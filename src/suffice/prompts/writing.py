@@ -1,0 +1,150 @@
+"""The writer's answer: what it holds, and how it is read from the Markdown that a language model writes.
+
+A model writes the answer as plain Markdown: that is what models of every size do best, and it can be shown while it is being
+written. Its first sentence is the summary; lists under known headings at its end are taken for what they are called.
+"""
+
+import re
+from dataclasses import dataclass
+
+from suffice.prompts.base import Prompt
+from suffice.text.sentences import split_sentences
+from suffice.types import Note
+
+_LIST_FIELDS = ("key_findings", "recommendations", "risks", "open_questions")
+_HEADING = re.compile(r"^(?:#{1,6}[ \t]+(?P<hash>[^\n]+?)|\*\*(?P<bold>[^*\n]+)\*\*)[ \t:#]*$", re.MULTILINE)
+_LIST_MARKER = re.compile(r"^[ \t]*(?:[-*+•]|\d{1,2}[.)])[ \t]+", re.MULTILINE)
+_OPENING_HEADINGS = ("answer", "final answer", "report", "summary")
+_EMPTY_ITEM = re.compile(r"\W*(?:none|nothing|n/a|not applicable)\b.{0,40}", re.IGNORECASE)
+_LEADING_HANDLES = re.compile(r"\A(?:\s*\[\d{1,4}\])+[.]?")
+
+
+@dataclass(frozen=True, slots=True)
+class SynthesisResponse:
+    """``answer`` is Markdown in which every statement carries the handles of its sources: ``… [3].``"""
+
+    answer: str
+    summary: str = ""
+    key_findings: tuple[str, ...] = ()
+    recommendations: tuple[str, ...] = ()
+    risks: tuple[str, ...] = ()
+    open_questions: tuple[str, ...] = ()
+
+
+def parse_markdown_answer(text: str) -> SynthesisResponse:
+    """The parts of a written answer. Headings in its middle stay where they are: they belong to it."""
+    text = text.strip()
+    lists: dict[str, tuple[str, ...]] = {}
+    while (last := _find_last_heading(text)) is not None:
+        name = _heading_field_name(last)
+        if name not in _LIST_FIELDS or name in lists:
+            break
+        lists[name] = _parse_list_items(text[last.end() :])
+        text = text[: last.start()].rstrip()
+    first = _HEADING.match(text)
+    if first is not None and _heading_title(first).lower() in _OPENING_HEADINGS:
+        text = text[first.end() :].lstrip()
+    if not text:  # Small models sometimes write the lists alone: what they found is then their answer.
+        text = "\n\n".join(lists.pop("key_findings", ()))
+    return SynthesisResponse(text, _extract_first_sentence(text), *(lists.get(name, ()) for name in _LIST_FIELDS))
+
+
+def _find_last_heading(text: str) -> re.Match[str] | None:
+    return max(_HEADING.finditer(text), key=lambda match: match.start(), default=None)
+
+
+def _heading_title(heading: re.Match[str]) -> str:
+    return (heading.group("hash") or heading.group("bold")).strip(" *:")
+
+
+def _heading_field_name(heading: re.Match[str]) -> str:
+    return _heading_title(heading).lower().replace(" ", "_")
+
+
+def _parse_list_items(text: str) -> tuple[str, ...]:
+    """The items of a list, each in one line; without list marks, each paragraph is one."""
+    pieces = _LIST_MARKER.split(text)[1:] if _LIST_MARKER.search(text) else text.split("\n\n")
+    lines = (" ".join(piece.split()) for piece in pieces)
+    return tuple(line for line in lines if line and not _EMPTY_ITEM.fullmatch(line))
+
+
+def _extract_first_sentence(text: str) -> str:
+    """The first sentence that is no heading, quotation or list item, with the handles that follow it."""
+    for paragraph in text.split("\n\n"):
+        words = paragraph.strip()
+        if words and not words.startswith(("#", ">", "|", "```")) and not _LIST_MARKER.match(words):
+            start, end = split_sentences(words)[0]
+            marks = _LEADING_HANDLES.match(words[end:])
+            return words[start : end + (marks.end() if marks else 0)]
+    return ""
+
+
+@dataclass(frozen=True)
+class Draft(Prompt[SynthesisResponse]):
+    role = "draft"
+    response_type = SynthesisResponse
+    output_format = "text"
+    temperature = 0.1
+    max_tokens = 2000
+    truncation_order = (("advice", "last"), ("gaps", "last"), ("notes", "first"))
+
+    task: str
+    notes: tuple[Note, ...]
+    gaps: tuple[str, ...]
+    caveats: tuple[str, ...]
+    section: str = ""
+    """The one section to write; empty for the whole answer."""
+    instruction: str = ""
+    """How to write: one of S4's variants."""
+    count: int = 0
+    """How many sections a list must have; 0 when the task says no number."""
+    advice: tuple[str, ...] = ()
+    """What the planner noted before the search: advice, never evidence."""
+    correction: str = ""
+    """What was wrong with the last draft, when it is asked for again."""
+
+    @classmethod
+    def parse(cls, text: str) -> SynthesisResponse:
+        return parse_markdown_answer(text)
+
+
+@dataclass(frozen=True)
+class Revise(Prompt[SynthesisResponse]):
+    role = "revise"
+    response_type = SynthesisResponse
+    output_format = "text"
+    temperature = 0.1
+    max_tokens = 2500
+    truncation_order = (("issues", "last"), ("notes", "first"))
+
+    task: str
+    instruction: str
+    section: str
+    """The one section that ``text`` is; empty for the whole answer."""
+    issues: tuple[str, ...]
+    text: Note
+    notes: tuple[Note, ...]
+
+    @classmethod
+    def parse(cls, text: str) -> SynthesisResponse:
+        return parse_markdown_answer(text)
+
+
+@dataclass(frozen=True, slots=True)
+class ComputeResponse:
+    """``code`` is empty when nothing needs to be computed."""
+
+    code: str = ""
+
+
+@dataclass(frozen=True)
+class Compute(Prompt[ComputeResponse]):
+    role = "compute"
+    response_type = ComputeResponse
+    truncation_order = (("notes", "first"),)
+
+    task: str
+    modules: str
+    trouble: str
+    """What was wrong with the last program; empty before the first."""
+    notes: tuple[Note, ...]

@@ -1,0 +1,42 @@
+"""The events of a run as server-sent events: each with its number, so that a reader who lost the line goes on behind it."""
+
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+
+from fastapi.sse import KEEPALIVE_COMMENT, EventSourceResponse, format_sse_event
+
+from suffice.jobs.event_stream import EventStream, with_keepalive
+from suffice.server.errors import ApiError
+
+KEEPALIVE_SECONDS = 15.0  # Seconds of silence after which a comment keeps the connection open.
+RETRY_MS = 1000  # Milliseconds after which a browser connects again.
+
+
+def stream_response(
+    event_stream: EventStream, run: str, after: int, headers: Mapping[str, str] | None = None
+) -> EventSourceResponse:
+    """The stream behind a number, until the run has ended."""
+    return EventSourceResponse(
+        _format_events(event_stream, run, after),
+        headers={"cache-control": "no-cache, no-store", "x-accel-buffering": "no", **(headers or {})},
+    )
+
+
+def parse_last_event_id(header: str | None) -> int:
+    """What ``Last-Event-ID`` says."""
+    if not header:
+        return 0
+    if not (header.isascii() and header.isdigit() and len(header) < 10):
+        raise ApiError(422, f"Last-Event-ID: {header[:40]!r} is not the number of an event")
+    return int(header)
+
+
+async def _format_events(feed: EventStream, run: str, after: int) -> AsyncGenerator[bytes, None]:
+    yield format_sse_event(comment="suffice", retry=RETRY_MS)
+    async with aclosing(with_keepalive(feed.follow(run, after), KEEPALIVE_SECONDS)) as lines:
+        async for line in lines:
+            if line is None:
+                yield KEEPALIVE_COMMENT
+            else:
+                yield format_sse_event(data_str=line.data, event=line.type, id=str(line.seq))
+    yield format_sse_event(data_str="{}", event="end")

@@ -1,0 +1,124 @@
+"""Words and figures: what supports a claim and what speaks against it."""
+
+import pytest
+
+from suffice.claims.checkers import LexicalChecker
+from suffice.testing import make_passage
+
+BRIDGE = make_passage(
+    "p",
+    "The Meridian bridge was built by Halloran Works in March 1887. It is 420 metres long.\n"
+    "Halloran Works was founded by Ida Halloran, who studied in Graz and moved to Trieste.\n"
+    "Traffic rose by 12 % between 1990 and 2000, but repairs were never finished.\n"
+    "The mayor denied that the tower leans to the west. Otto Berg defeated Maria Lund in 1950.",
+    "Meridian bridge",
+)
+
+
+def stance(claim, source=BRIDGE):
+    found = LexicalChecker().check(claim, source)
+    return None if found is None else found.stance
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "The Meridian bridge was built by Halloran Works in March 1887.",
+        "Halloran Works built the Meridian bridge in March 1887.",
+        "The bridge is 420 m long.",
+        "The Meridian bridge is 420 metres long.",
+        "Ida Halloran founded Halloran Works.",
+        "Between 1990 and 2000 traffic rose by 12 percent.",
+        "Repairs were never finished.",
+        "Repairs weren't finished.",
+    ],
+)
+def test_supported(claim):
+    assert stance(claim) == "supports"
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "The Meridian bridge was built by Halloran Works in 1890.",
+        "Traffic rose by 21 % between 1990 and 2000.",
+        "Traffic fell by 12 % between 1990 and 2000.",
+        "Traffic did not rise by 12 % between 1990 and 2000.",
+        "Repairs were finished.",
+        "Halloran Works was not founded by Ida Halloran.",
+        "Maria Lund defeated Otto Berg in 1950.",
+        "The tower leans to the west.",
+    ],
+)
+def test_contradicted(claim):
+    assert stance(claim) == "contradicts"
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "The Meridian bridge was built by Foster Works in March 1887.",
+        "The Meridian bridge was built by Halloran Works in June 1887.",
+        "Pablo Picasso painted the river.",
+        "The Meridian bridge was built by Halloran Works for the world exhibition of the emperor.",
+    ],
+)
+def test_neither(claim):
+    assert stance(claim) is None
+
+
+def test_a_name_may_stand_in_the_title_where_the_sentence_points_back():
+    about = make_passage("x", "She studied in Graz. Otto Berg taught her.", "Ida Halloran")
+    assert stance("Ida Halloran studied in Graz.", about) == "supports"
+    assert stance("Maria Berg studied in Graz.", about) is None
+
+
+def test_the_stretch_is_exact():
+    found = LexicalChecker().check("Ida Halloran founded Halloran Works.", BRIDGE)
+    assert BRIDGE.text[found.start : found.end].startswith("Halloran Works was founded by Ida Halloran")
+
+
+KEEPERS = make_passage(
+    "k",
+    "Marta Holm kept the northern light at Velholm, and Jens Dahl kept the southern one at Torvik. "
+    "The pilots of Karsund trained under Jens Dahl.",
+    "Lights of the strait",
+)
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "The pilots of Karsund trained under Marta Holm.",
+        "Marta Holm kept the northern light at Torvik, and Jens Dahl kept the southern one at Torvik.",
+        "Jens Dahl kept the northern light at Velholm.",
+    ],
+    ids=["of the sentence before", "said twice", "of the same sentence"],
+)
+def test_a_name_that_the_source_has_in_another_place_supports_nothing(claim):
+    assert stance(claim, KEEPERS) != "supports"
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "Jens Dahl kept the southern light at Torvik, and Marta Holm kept the northern one at Velholm.",
+        "At Velholm, Marta Holm kept the northern light.",
+        "The pilots of Karsund trained under Dahl.",
+    ],
+    ids=["order", "front", "shorter"],
+)
+def test_names_that_have_only_moved_still_support(claim):
+    assert stance(claim, KEEPERS) == "supports"
+
+
+def test_a_name_that_is_said_twice_has_not_changed_places():
+    twice = make_passage(
+        "t", "The Elia letter follows the life of Elia Kazan and how Kazan influenced Kent Jones.", "Elia"
+    )
+    assert stance(f"According to the source, {twice.text}", twice) == "supports"
+
+
+def test_a_figure_in_another_matter_contradicts_nothing():
+    other = make_passage("o", "With 5 runs no answer of Python was a 500; one status was added since.", "Reliability")
+    assert stance("asyncio was added in Python 1.5.", other) is None

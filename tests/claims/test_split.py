@@ -1,0 +1,112 @@
+"""From a text to its claims."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from suffice.claims.split import extract_claims
+
+MARKDOWN = """---
+title: A report
+---
+# The bridge
+
+The Meridian bridge was built
+by Halloran Works [1], and Ida Halloran founded the works in 1880 [2]. Is it so?
+Traffic rose by 5 %. [3][4] Then `x.y. z` **came**.
+
+- First item.
+1. Numbered item
+> quoted text
+> goes on here.
+
+| what | when |
+|---|---|
+| Bridge built | 1887 [1] |
+
+```
+Code. Not prose.
+```
+<!-- Not this. -->
+
+## Sources
+
+[1] The bridge — bridge.txt:1-2
+"""
+
+
+def texts(markdown):
+    return [statement.text for statement in extract_claims(markdown)]
+
+
+def test_the_claims_of_a_report():
+    assert texts(MARKDOWN) == [
+        "The Meridian bridge was built\nby Halloran Works",
+        "Ida Halloran founded the works in 1880",
+        "Is it so?",
+        "Traffic rose by 5 %.",
+        "Then `x.y. z` **came**.",
+        "First item.",
+        "Numbered item",
+        "quoted text\n> goes on here.",
+        "Bridge built | 1887",
+    ]
+
+
+def test_each_clause_has_its_own_citations():
+    assert [statement.handles for statement in extract_claims(MARKDOWN)][:4] == [("[1]",), ("[2]",), (), ("[3]", "[4]")]
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Ada and Charles built the engine.",
+        "The works made bridges, and sold them abroad.",
+        "She said that the bridge fell, and the mayor was told.",
+        "If the bridge falls, and the river rises, the town is lost.",
+        "The bridge, and the road was closed.",
+    ],
+)
+def test_what_does_not_stand_alone_is_not_split(sentence):
+    assert texts(sentence) == [sentence]
+
+
+def test_two_clauses_with_subject_and_verb_are_two_claims():
+    sentence = "The bridge was built in 1887; the road was closed in 1990, but Ida Halloran has kept the works."
+    assert len(texts(sentence)) == 3
+
+
+@pytest.mark.parametrize(
+    ("sentence", "why"),
+    [
+        ("Who built it?", "question"),
+        ("The main points are:", "introduces"),
+        ("Readers should visit the bridge at night.", "advice"),
+        ("I think the bridge is beautiful.", "opinion"),
+        ("Use the northern entrance of the bridge.", "advice"),
+        ("The sources do not say who painted the bridge.", "search itself"),
+        ("So they say.", "too little"),
+    ],
+)
+def test_what_cannot_be_checked_says_why(sentence, why):
+    [statement] = extract_claims(sentence)
+    assert why in statement.skip_reason
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    ["The bridge is 420 m long.", "The sources do not contain copper [1].", "There are 17 years between them [3]."],
+)
+def test_what_can_be_checked(sentence):
+    [statement] = extract_claims(sentence)
+    assert statement.skip_reason == ""
+
+
+@given(st.text(alphabet="aB1 .,;[]|>#-*`\n\\é東", max_size=120))
+def test_a_claim_is_an_exact_stretch_and_claims_never_overlap(markdown):
+    reached = 0
+    for statement in extract_claims(markdown):
+        assert markdown[statement.start : statement.start + len(statement.text)] == statement.text
+        assert statement.full_span[0] >= reached
+        assert statement.full_span[0] <= statement.start <= statement.full_span[1]
+        reached = statement.full_span[1]

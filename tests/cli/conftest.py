@@ -1,0 +1,103 @@
+"""A small library of documents, and the program: called in this process, or started as one of its own."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from io import BytesIO, TextIOWrapper
+from pathlib import Path
+
+import pytest
+
+from suffice.cli.app import main
+
+BEES = """# Bees
+
+The waggle dance of the honeybee tells nestmates where flowers are.
+Its angle shows the direction relative to the sun, and its duration
+shows the distance. Karl von Frisch decoded the dance in 1927.
+
+## Hives
+
+A hive holds one queen. Workers live six weeks in summer.
+"""
+BRIDGE = """The Forth Bridge was opened in 1890. It is a cantilever railway bridge near Edinburgh.
+Benjamin Baker and John Fowler designed the Forth Bridge.
+"""
+
+
+@dataclass(frozen=True)
+class Ended:
+    status: int
+    out: str
+    err: str
+
+
+@pytest.fixture(autouse=True)
+def _clean_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An empty working directory and cache; nothing set by whoever runs the tests."""
+    for name in list(os.environ):
+        if name.startswith(("SUFFICE_", "RESEARCH_")) or name.endswith(("_API_KEY", "_URL")):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("SUFFICE_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("SUFFICE_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def docs(tmp_path: Path) -> Path:
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    (folder / "bees.md").write_text(BEES, encoding="utf-8")
+    (folder / "bridge.txt").write_text(BRIDGE, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def suffice(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Ended]:
+    """The command line within this process: quick, and the same code from the first word on."""
+
+    def call(*arguments: object, stdin: bytes | None = None) -> Ended:
+        if stdin is not None:
+            monkeypatch.setattr(sys, "stdin", TextIOWrapper(BytesIO(stdin), encoding="utf-8"))
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            main([str(argument) for argument in arguments])
+        shown = capsys.readouterr()
+        return Ended(int(ended.value.code or 0), shown.out, shown.err)
+
+    return call
+
+
+@pytest.fixture
+def program() -> Callable[..., Ended]:
+    """The command line as a process of its own."""
+
+    def call(*arguments: object, stdin: bytes | None = None, **environment: str) -> Ended:
+        done = subprocess.run(
+            [sys.executable, "-m", "suffice", *map(str, arguments)],
+            input=stdin if stdin is not None else b"",
+            capture_output=True,
+            timeout=60,
+            env={**os.environ, **environment},
+        )
+        return Ended(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+    return call
+
+
+@pytest.fixture
+def plugin(tmp_path: Path) -> Callable[[str, str], str]:
+    """Installs a stranger's distribution: its source and its entry points. Returns the folder for PYTHONPATH."""
+
+    def install(source: str, entry_points: str) -> str:
+        site = tmp_path / "site"
+        info = site / "stranger-1.0.dist-info"
+        info.mkdir(parents=True)
+        (site / "stranger.py").write_text(source, encoding="utf-8")
+        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: stranger\nVersion: 1.0\n", encoding="utf-8")
+        (info / "entry_points.txt").write_text(entry_points, encoding="utf-8")
+        return str(site)
+
+    return install

@@ -1,0 +1,147 @@
+"""Ctrl-C: quick, quiet, and what was gathered still comes out."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from fake_llm import FakeLlm, Say
+
+QUESTION = "Who decoded the waggle dance?"
+SLOW = """
+import asyncio
+import sys
+from suffice.models.extractive import Extractive
+
+class Slow(Extractive):
+    name = "slow"
+
+    async def __call__(self, ask):
+        if ask.role == "draft":
+            print("DRAFTING", file=sys.stderr, flush=True)
+            await asyncio.sleep(60)
+        return await super().__call__(ask)
+"""
+
+
+@contextmanager
+def started(*words: object, wait_for: str = "", **environment: str) -> Iterator[subprocess.Popen[str]]:
+    """The program, running, once it has said the word."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "suffice", *map(str, words)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **environment},
+    )
+    try:
+        assert process.stderr is not None
+        while wait_for and wait_for not in (line := process.stderr.readline()):
+            assert line, "it ended before it got there"
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def interrupt(process: subprocess.Popen[str]) -> tuple[int, float, str, str]:
+    """Exit status, seconds until the end, both outputs."""
+    began = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    try:
+        status = process.wait(timeout=10)
+    except subprocess.TimeoutExpired:
+        return -1, 10.0, "", ""
+    seconds = time.monotonic() - began
+    out, err = process.communicate()
+    return status, seconds, out, err
+
+
+def test_in_the_middle_of_a_run(docs: Path, plugin: Callable, tmp_path: Path) -> None:
+    site = plugin(SLOW, "[suffice.models]\nslow = stranger:Slow\n")
+    words = ("ask", QUESTION, "--docs", docs, "--alpha", 1, "--model", "slow", "--json", "--trace", "trace.jsonl")
+    with started(*words, wait_for="DRAFTING", PYTHONPATH=site) as process:
+        status, seconds, out, err = interrupt(process)
+    report = json.loads(out)
+    assert (status, report["stop"]["reason"], report["final_answer"]) == (130, "cancelled", "")
+    assert seconds < 2
+    assert len(report["stop"]["rounds"]) >= 1
+    assert "Interrupted" in err
+    assert "Traceback" not in err
+    events = [json.loads(line)["type"] for line in (tmp_path / "trace.jsonl").read_text().splitlines()]
+    assert events[-2:] == ["stopped", "report"]
+
+
+def test_what_the_model_had_cost_is_in_the_bill(docs: Path) -> None:
+    """The plan was answered, badly; it was interrupted when it was asked for again."""
+    with FakeLlm([Say("I would search.", usage=(100, 20)), Say(delay=30.0)]) as server:
+        words = ("ask", QUESTION, "--docs", docs, "--alpha", 1, "--json", "--strategy", "reflect")
+        with started(*words, OPENAI_BASE_URL=server.url) as process:
+            while len(server.requests) < 2 and process.poll() is None:
+                time.sleep(0.02)
+            status, _, out, _ = interrupt(process)
+    usage = json.loads(out)["usage"]
+    assert (status, usage["calls"], usage["estimated_calls"], usage["output_tokens"]) == (130, 2, 1, 20)
+    assert usage["by_role"]["plan"]["input_tokens"] == usage["input_tokens"] > 200
+
+
+def test_while_everything_is_being_embedded(tmp_path: Path) -> None:
+    """``--alpha 0`` embeds every passage: minutes of work in a thread that no signal reaches."""
+    lines = (
+        json.dumps({"id": str(n), "title": f"Note {n}", "text": f"Bees of hive {n} dance. " * 20}) for n in range(5000)
+    )
+    (tmp_path / "many.jsonl").write_text("\n".join(lines))
+    with started("ask", QUESTION, "--docs", "many.jsonl", "--alpha", 0, "--json", wait_for="stop:") as process:
+        time.sleep(1.5)
+        status, seconds, out, err = interrupt(process)
+    assert status == 130
+    assert seconds < 2
+    assert json.loads(out)["stop"]["reason"] == "cancelled"
+    assert "Traceback" not in err
+
+
+def test_while_files_are_being_read(tmp_path: Path) -> None:
+    """No run has started: nothing on standard output."""
+    folder = tmp_path / "many"
+    folder.mkdir()
+    text = "\n\n".join(f"Paragraph {n} says that bees dance and bridges stand. " * 12 for n in range(2000))
+    for n in range(150):
+        (folder / f"{n}.md").write_text(text)
+    with started("ask", QUESTION, "--docs", folder, "--alpha", 1, "--json") as process:
+        time.sleep(2)
+        status, seconds, out, err = interrupt(process)
+    assert status == 130
+    assert seconds < 2
+    assert out == ""
+    assert "Traceback" not in err
+
+
+def test_while_waiting_for_standard_input() -> None:
+    with started("ask", QUESTION, "--docs", "-", "--alpha", 1) as process:
+        time.sleep(2)
+        status, seconds, _, err = interrupt(process)
+    assert status == 130
+    assert seconds < 2
+    assert "Traceback" not in err
+
+
+def test_while_starting_up(program: Callable, docs: Path, tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(
+        "import signal, sys\n"
+        "class Finder:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'suffice.api':\n"
+        "            signal.raise_signal(signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Finder())\n"
+    )
+    ended = program("ask", QUESTION, "--docs", docs, PYTHONPATH=str(tmp_path))
+    assert ended.status == 130
+    assert ended.out == ""
+    assert "Traceback" not in ended.err
+    assert "this is a bug" not in ended.err

@@ -1,0 +1,56 @@
+"""A file named in the task: found where it is an instruction, and never outside or over something."""
+
+from pathlib import Path
+
+import pytest
+
+from suffice.cli.ask import extract_output_file
+from suffice.errors import InputError
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("task", "kept", "path"),
+    [
+        ("Who built it? Save it to bridge.md", "Who built it?", "bridge.md"),
+        ("Who built it, and save the report to notes/bridge.html.", "Who built it", "notes/bridge.html"),
+        ("List the rivers and write to `out.json`", "List the rivers", "out.json"),
+        ("Compare both. Please save as “a.md”", "Compare both.", "a.md"),
+    ],
+)
+def test_an_instruction_at_the_end(task, kept, path):
+    assert extract_output_file(task) == (kept, Path(path))
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        "How do I write to config.json?",
+        "Does it read and write to settings.json?",
+        "What does save to bridge.md do in the editor?",
+        "Save it to bridge.md",
+        "Why is README.md so long",
+        "Who built it? Save it to bridge.exe",
+    ],
+)
+def test_anything_else_is_part_of_the_question(task):
+    assert extract_output_file(task) == (task, None)
+
+
+@pytest.mark.parametrize("path", ["../x.md", "/tmp/x.md", "a/../../x.md", "link/x.md"])
+def test_never_outside_the_working_directory(path, folder):
+    (folder / "link").symlink_to("/tmp")
+    with pytest.raises(InputError, match="not below the working directory"):
+        extract_output_file(f"Who built it? Save it to {path}")
+
+
+def test_never_over_a_file_that_is_there(folder):
+    (folder / "mine.md").write_text("precious")
+    with pytest.raises(InputError, match="there already"):
+        extract_output_file("Who built it? Save it to mine.md")
+    assert (folder / "mine.md").read_text() == "precious"

@@ -1,0 +1,108 @@
+"""The whole program against the little web, by the code path of the live one: answers, faults, and what it costs."""
+
+import asyncio
+import json
+from collections.abc import Iterator
+
+import pytest
+from little_web import LittleWeb
+
+from suffice import research
+from suffice.events import Event, InjectionsStripped, PageRead
+from suffice.storage.report_json import dumps
+
+QUESTION = "Who designed the Sorrel lighthouse and when was it first lit?"
+ODD = "An unheard-of account of beacons, keepers and storms that nobody else has published."
+
+
+@pytest.fixture
+def web(monkeypatch: pytest.MonkeyPatch) -> Iterator[LittleWeb]:
+    with LittleWeb() as little:
+        monkeypatch.setenv("SEARXNG_URL", little.url)
+        monkeypatch.setenv("SUFFICE_ALLOW_HOSTS", little.host)
+        monkeypatch.setattr("suffice.search.resilience.MAX_WAIT_SECONDS", 0.01)
+        yield little
+
+
+def asked(question: str) -> tuple[dict, list[Event]]:
+    """The report as JSON, and what happened."""
+    events: list[Event] = []
+    options = {"providers": ["searxng"], "model": "extractive", "alpha": 1.0}
+    report = asyncio.run(research(question, on_event=events.append, **options))
+    return json.loads(dumps(report)), events
+
+
+def test_the_command_line(web, program):
+    ended = program(
+        "ask", QUESTION, "--web", "--provider", "searxng", "--model", "extractive", "--alpha", "1", "--json"
+    )
+    assert ended.status == 0
+    assert "Ada Kovalenko" in json.loads(ended.out)["final_answer"]
+
+
+def test_an_answer_from_pages_that_snippets_do_not_hold(web):
+    report, events = asked(QUESTION)
+    assert report["status"] == "answered"
+    assert "Ada Kovalenko" in report["final_answer"]
+    assert "4 March 1871" in report["final_answer"]
+    assert report["usage"]["pages_read"] == 2
+    source = report["sources"][0]
+    assert source["url"] == web.url + "/pages/lighthouse"
+    assert source["title"] == "The Sorrel lighthouse (2021-06-05)"
+    spans = [span["quote"] for claim in report["claims"] for span in claim["spans"]]
+    assert any("Ada Kovalenko" in quote for quote in spans)
+    assert source["url"] in {event.url for event in events if isinstance(event, PageRead)}
+
+
+def test_a_pdf_answers_too(web):
+    report, _ = asked("What was the highest tide ever measured at Sorrel Island?")
+    assert report["status"] == "answered"
+    assert "7.4 metres" in report["final_answer"]
+
+
+@pytest.mark.parametrize(
+    "path", ["/error/x", "/reset/x", "/bomb/x", "/private/x", "/to?u=http://169.254.169.254/", "http://10.0.0.1/"]
+)
+def test_a_page_that_cannot_be_read_costs_nothing_but_a_line_in_the_log(web, path):
+    web.listed.append((path, "A result that breaks", ODD))
+    report, _ = asked(QUESTION)
+    assert report["status"] == "answered"
+    assert "Ada Kovalenko" in report["final_answer"]
+    assert report["usage"]["pages_read"] >= 2
+    assert [failure["where"] for failure in report["error_log"]] == ["page"]
+
+
+@pytest.mark.parametrize("fault", ["500", "429", "401", "reset", "garbage"])
+def test_a_search_that_keeps_failing_ends_the_run_by_its_name(web, fault):
+    web.search_fault = fault
+    report, _ = asked(QUESTION)
+    assert report["status"] == "failed"
+    assert report["stop"]["reason"] == "search_unavailable"
+    assert web.hits["/search"] <= 9
+
+
+def test_a_search_that_finds_nothing_is_another_thing(web):
+    web.search_fault = "empty"
+    report, _ = asked(QUESTION)
+    assert report["status"] == "no_evidence"
+    assert report["stop"]["reason"] != "search_unavailable"
+
+
+def test_a_page_that_commands_the_model_is_read_and_not_obeyed(web):
+    web.listed.append(
+        ("/injected/x", "Visiting Sorrel Island", "The harbour office of the island, its mayor and its maps")
+    )
+    report, events = asked("Who opened the harbour office on Sorrel Island?")
+    assert report["status"] == "answered"
+    assert "Tomas Brill" in report["final_answer"]
+    assert "PWNED" not in json.dumps(report)
+    assert "evil.example" not in json.dumps(report)
+    assert any("PWNED" in line for event in events if isinstance(event, InjectionsStripped) for line in event.lines)
+
+
+def test_without_leave_the_page_reader_stays_off_this_machine(web, monkeypatch):
+    monkeypatch.delenv("SUFFICE_ALLOW_HOSTS")
+    report, _ = asked(QUESTION)
+    assert report["usage"]["pages_read"] == 0
+    assert {failure["kind"] for failure in report["error_log"]} == {"PageRefused"}
+    assert not web.hits["/pages/lighthouse"]

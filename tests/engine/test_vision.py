@@ -1,0 +1,107 @@
+"""Which pictures a task means, and which it only speaks of."""
+
+import struct
+import zlib
+from pathlib import Path
+
+import pytest
+
+from suffice.engine.vision import MAX_IMAGE_BYTES, find_images
+from suffice.errors import InputError
+
+
+def png() -> bytes:
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    head = struct.pack(">IIBBBBB", 1, 1, 8, 2, 0, 0, 0)
+    return (
+        b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(b"\0\xff\0\0")) + chunk(b"IEND", b"")
+    )
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "shots").mkdir()
+    for name in ("chart.png", "shots/One More.PNG", "a-b.png"):
+        (tmp_path / name).write_bytes(png())
+    (tmp_path / "photo.jpg").write_bytes(b"\xff\xd8\xff\xe0rest")
+    (tmp_path / "old.bmp").write_bytes(b"BMrest")
+    (tmp_path / "new.webp").write_bytes(b"RIFF\0\0\0\0WEBPrest")
+    (tmp_path / "anim.gif").write_bytes(b"GIF89arest")
+    (tmp_path / "words.png").write_text("no picture at all")
+    (tmp_path / "empty.png").touch()
+    (tmp_path / "huge.png").write_bytes(png() + bytes(MAX_IMAGE_BYTES))
+    return tmp_path
+
+
+def names(task: str, folder: Path, *, offline: bool = False) -> list[str]:
+    return [image.name for image in find_images(task, folder, offline=offline)]
+
+
+@pytest.mark.parametrize(
+    ("task", "found"),
+    [
+        ("What does chart.png show?", ["chart.png"]),
+        ("What does ./chart.png show, and (photo.jpg)?", ["./chart.png", "photo.jpg"]),
+        ("Compare chart.png with chart.png.", ["chart.png"]),
+        ("Read 'shots/One More.PNG' and \"a-b.png\"", ["shots/One More.PNG", "a-b.png"]),
+        ("old.bmp, new.webp; anim.gif!", ["old.bmp", "new.webp", "anim.gif"]),
+        ("Where is `chart.png` used?", []),
+        ("Where is favicon.png used?", []),
+        ("Why do people prefer .png to .jpg?", []),
+        ("What is chart.pngx or chart.png2?", []),
+        (
+            "See https://example.org/a/b.png?size=2 and http://x.test/c.JPG.",
+            ["https://example.org/a/b.png?size=2", "http://x.test/c.JPG"],
+        ),
+        ("See https://example.org/b.png/page for more", []),
+        ("No picture here", []),
+        ("~nobody.png " + "x" * 5000 + ".png \0.png", []),
+    ],
+)
+def test_what_a_task_means(task: str, found: list[str], folder: Path) -> None:
+    assert names(task, folder) == found
+
+
+def test_a_picture_has_its_bytes_and_kind(folder: Path) -> None:
+    kinds = {
+        image.name: image
+        for image in find_images("chart.png photo.jpg old.bmp new.webp anim.gif", folder, offline=True)
+    }
+    assert [image.media_type.removeprefix("image/") for image in kinds.values()] == [
+        "png",
+        "jpeg",
+        "bmp",
+        "webp",
+        "gif",
+    ]
+    assert kinds["chart.png"].data == png()
+    assert "data" not in repr(kinds["chart.png"])
+    [remote] = find_images("https://example.org/c.jpg", folder, offline=False)
+    assert (remote.media_type, remote.data) == ("image/jpeg", b"")
+
+
+@pytest.mark.parametrize(
+    ("task", "wrong"),
+    [
+        ("What is in shots/none.png?", "shots/none.png is not there"),
+        ("What is in /no/such/folder/x.jpeg?", "is not there"),
+        ("What is in words.png?", "words.png is no picture"),
+        ("What is in empty.png?", "empty.png is no picture"),
+        ("What is in huge.png?", "at most 5,000,000 are read"),
+    ],
+)
+def test_what_is_meant_and_cannot_be_read(task: str, wrong: str, folder: Path) -> None:
+    with pytest.raises(InputError, match=wrong):
+        names(task, folder)
+
+
+def test_nothing_is_fetched_offline(folder: Path) -> None:
+    with pytest.raises(InputError, match="SUFFICE_OFFLINE"):
+        names("See https://example.org/a.png", folder, offline=True)
+
+
+def test_too_many(folder: Path) -> None:
+    with pytest.raises(InputError, match="at most 8"):
+        names(" ".join(f"http://x.test/{i}.png" for i in range(9)), folder)

@@ -1,0 +1,103 @@
+"""From evidence to text as a whole: what a language model writes is computed, settled and reviewed on its way out."""
+
+import asyncio
+
+import pytest
+
+from suffice import research
+from suffice.errors import InputError
+from suffice.prompts import (
+    ComputeResponse,
+    Evaluation,
+    PlannedQuery,
+    PlanResponse,
+    ReflectionResponse,
+    SynthesisResponse,
+)
+from suffice.testing import FixtureSearch, ScriptedModel, make_passage
+
+FOUND = [
+    make_passage("a", "The Meridian bridge was built by Halloran Works in 1887.", "Meridian"),
+    make_passage("b", "The Graz bridge was built by Halloran Works in 1903.", "Graz"),
+]
+TASK = "How many years lie between the Meridian bridge and the Graz bridge?"
+PROGRAM = ComputeResponse("print(f'years between the Meridian bridge and the Graz bridge: {1903 - 1887}')")
+GOOD, POOR = (Evaluation(*[score] * 6) for score in (9, 5))
+
+
+@pytest.fixture(autouse=True)
+def _clean_machine(tmp_path, monkeypatch):
+    for name in ("SUFFICE_REVIEW_PASS", "SUFFICE_REVIEW_PANEL", "MAX_WIGGUM_ROUNDS", "PYTHON_TOOL_ROUNDS"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+
+
+def asked(task=TASK, *, drafts, evaluations=(GOOD,), revisions=(), programs=(PROGRAM,), **options):
+    model = ScriptedModel(
+        {
+            "plan": [PlanResponse((PlannedQuery(task),))],
+            "reflect": [ReflectionResponse(True, 0.9)],
+            "compute": list(programs),
+            "draft": list(drafts),
+            "evaluate": list(evaluations),
+            "revise": list(revisions),
+        }
+    )
+    search = FixtureSearch(default=FOUND)
+    report = asyncio.run(research(task, search=search, model=model, strategy="reflect", **options))
+    return report, [ask.role for ask in model.prompts]
+
+
+def test_a_computed_figure_is_cited_checked_and_shown():
+    draft = SynthesisResponse("There are 16 years between the Meridian bridge and the Graz bridge [3].")
+    report, roles = asked(drafts=[draft])
+    assert "16 years between" in report.final_answer
+    assert [source.type for source in report.sources] == ["computed"]
+    assert report.sources[0].location == "computed:1"
+    assert report.claims[0].support == "supported"
+    assert "1903 - 1887" in report.metadata["computed"]["[1]"]
+    assert roles.index("compute") < roles.index("draft")
+
+
+def test_a_figure_that_nothing_computed_gives_way_to_the_one_that_was():
+    wrong = "There are 17 years between the Meridian bridge and the Graz bridge [3]."
+    report, _ = asked(drafts=[SynthesisResponse(f"The Graz bridge was built in 1903 [2]. {wrong}")])
+    assert "1903" in report.final_answer
+    assert "17 years" not in report.final_answer
+    assert "Years between the Meridian bridge and the Graz bridge: 16" in report.final_answer
+
+
+def test_a_revision_brings_in_nothing_that_no_source_says():
+    first = SynthesisResponse("The Graz bridge was built in 1903 [2].")
+    second = SynthesisResponse(
+        "The Graz bridge was built by Halloran Works in 1903 [2]. The emperor Franz opened it [2]."
+    )
+    report, roles = asked(drafts=[first], evaluations=[POOR, GOOD], revisions=[second], programs=[ComputeResponse()])
+    assert roles[-3:] == ["evaluate", "revise", "evaluate"]
+    assert report.metadata["review"]["ending"] == "passed"
+    assert "Halloran Works" in report.final_answer
+    assert "Franz" not in report.final_answer
+
+
+def test_no_review_where_nobody_wants_one():
+    report, roles = asked(drafts=[SynthesisResponse("The Graz bridge was built in 1903 [2].")], review=False)
+    assert "evaluate" not in roles
+    assert "review" not in report.metadata
+    with pytest.raises(InputError, match="nothing is reviewed"):
+        asked(drafts=[], review=False, panel=True)
+
+
+def test_a_list_has_the_number_of_sections_asked_for_or_says_so():
+    def listed(count):
+        items = [
+            "Meridian\n\nThe Meridian bridge was built by Halloran Works in 1887 [1].",
+            "Graz\n\nThe Graz bridge was built by Halloran Works in 1903 [2].",
+            "More\n\nThe Graz bridge was built in 1903 [2].",
+        ]
+        return SynthesisResponse("\n\n".join(f"## {n}. {item}" for n, item in enumerate(items[:count], 1)))
+
+    enough, _ = asked("What are the top 2 bridges of Halloran Works?", drafts=[listed(3)])
+    assert enough.final_answer.count("## ") == 2
+    short, roles = asked("What are the top 4 bridges of Halloran Works?", drafts=[listed(2), listed(2)])
+    assert "shorter than the task asks for" in short.final_answer
+    assert roles.count("draft") == 2

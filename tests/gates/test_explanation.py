@@ -1,0 +1,47 @@
+"""Why a run stopped, in words."""
+
+import pytest
+
+from suffice.gates.explanation import explain_stop
+from suffice.types import STOP_REASONS, RoundRecord
+
+
+def record(index: int, new: int, accepted: bool = True, queries: int = 1) -> RoundRecord:
+    return RoundRecord(index, accepted, ("q",) * queries, new, {}, ())
+
+
+@pytest.mark.parametrize("ending", STOP_REASONS)
+@pytest.mark.parametrize("promise", ["heuristic", "estimate", "guarantee"])
+@pytest.mark.parametrize("rounds", [[], [record(1, 2)]])
+def test_every_ending_has_words(ending: str, promise: str, rounds: list[RoundRecord]) -> None:
+    text = explain_stop(ending, "it was time", promise, rounds)  # type: ignore[arg-type]
+    assert text.endswith(".")
+    assert "it was time" in text
+    assert ending not in text or "_" not in ending
+    assert ".." not in text
+
+
+def test_endings_are_never_confused() -> None:
+    assert len({explain_stop(ending, "", "heuristic", [record(1, 2)]) for ending in STOP_REASONS}) == len(STOP_REASONS)
+
+
+def test_it_counts() -> None:
+    text = explain_stop("saturated", "nothing new", "heuristic", [record(1, 4, queries=2), record(2, 1)])
+    assert "after 2 rounds" in text
+    assert "3 queries" in text
+    assert "5 passages, 1 of them in the last round" in text
+    assert "1 query brought 1 passage" in explain_stop("sufficient", "", "heuristic", [record(1, 1)])
+
+
+def test_a_rejected_round_does_not_count() -> None:
+    text = explain_stop("saturated", "nothing new", "heuristic", [record(1, 4), record(2, 3, accepted=False)])
+    assert "4 passages" in text
+    assert "left out" in text
+
+
+def test_a_promise_is_named_only_where_a_gate_made_one() -> None:
+    assert "rule of thumb" in explain_stop("exhausted", "", "heuristic", [record(1, 1)])
+    assert "estimate" in explain_stop("saturated", "", "estimate", [record(1, 1)])
+    assert "confidence" in explain_stop("sufficient", "", "guarantee", [record(1, 1)])
+    for ending in ("budget_rounds", "cancelled", "search_unavailable", "planner_done"):
+        assert "rule of thumb" not in explain_stop(ending, "", "heuristic", [record(1, 1)])

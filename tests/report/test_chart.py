@@ -1,0 +1,99 @@
+import math
+from dataclasses import replace
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from suffice.report import chart
+from suffice.types import RoundRecord, Stop, Verdict
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def _words(svg: str) -> list[str]:
+    return [element.text or "" for element in ElementTree.fromstring(svg).iter(f"{SVG}text")]
+
+
+def test_the_readings_that_ended_the_run_come_first(stop: Stop) -> None:
+    words = _words(chart.render_chart(stop))
+    names = [word for word in words if "." in word and not word[0].isdigit()]
+    assert names == ["overlap.jaccard", "overlap.upr", "novelty.words", "coverage.mean"]
+
+
+def test_the_stop_and_the_thresholds_are_labelled(stop: Stop) -> None:
+    words = _words(chart.render_chart(stop))
+    assert "stopped in round 5: exhausted" in words
+    assert {"0.60", "0.30"} <= set(words)
+
+
+def test_it_can_be_read_aloud(stop: Stop) -> None:
+    root = ElementTree.fromstring(chart.render_chart(stop))
+    assert root.get("role") == "img"
+    described = root.findtext(f"{SVG}desc") or ""
+    assert "overlap.jaccard: unknown, 0.12, unknown, 0.64, 0.79 (threshold 0.60)" in described
+    assert "Rejected rounds: 3" in described
+
+
+def test_an_unknown_reading_is_a_gap_in_the_line(stop: Stop) -> None:
+    root = ElementTree.fromstring(chart.render_chart(stop))
+    lengths = [len((line.get("points") or "").split()) for line in root.iter(f"{SVG}polyline")]
+    assert lengths == [1, 2, 4, 2, 2, 5]
+
+
+def test_a_rejected_round_is_hatched(stop: Stop) -> None:
+    assert chart.render_chart(stop).count("url(#chart-hatch)") == 1
+
+
+def test_two_drawings_share_no_id(stop: Stop) -> None:
+    ids = [
+        e.get("id")
+        for p in ("a", "b")
+        for e in ElementTree.fromstring(chart.render_chart(stop, prefix=p)).iter()
+        if e.get("id")
+    ]
+    assert len(ids) == len(set(ids)) == 6
+
+
+def test_without_readings_there_is_no_picture(stop: Stop) -> None:
+    assert chart.render_chart(replace(stop, rounds=())) == ""
+
+
+def test_a_reading_that_only_a_verdict_saw_is_drawn(stop: Stop) -> None:
+    verdict = Verdict(
+        "any", True, "saturated", parts=(Verdict("own", True, "saturated", signals={"own.value": (4.0, 5.0)}),)
+    )
+    only = replace(stop, reason="saturated", round=1, rounds=(RoundRecord(1, True, (), 0, {}, (verdict,)),))
+    assert "own.value" in _words(chart.render_chart(only))
+
+
+@given(
+    st.lists(
+        st.dictionaries(st.sampled_from(["novelty.words", "overlap.upr"]), st.none() | st.floats(width=32)), max_size=40
+    ),
+    st.integers(-1, 41),
+    st.floats(width=32),
+)
+def test_it_is_well_formed_whatever_was_read(readings: list[dict[str, float | None]], last: int, limit: float) -> None:
+    verdict = Verdict("g<>", True, "exhausted", signals={"overlap.upr": (None, limit)})
+    records = tuple(RoundRecord(i, i % 3 != 0, (), 0, read, (verdict,)) for i, read in enumerate(readings, start=1))
+    svg = chart.render_chart(Stop("exhausted", "g<>", last, "heuristic", "", records), width=350)
+    if svg:
+        root = ElementTree.fromstring(svg)
+        for circle in root.iter(f"{SVG}circle"):
+            assert 0 <= float(circle.get("cx") or "nan") <= 350
+
+
+@pytest.mark.parametrize(
+    ("values", "line"),
+    [
+        ([], ""),
+        ([None], "·"),
+        ([0.0, 1.0], "▁█"),
+        ([1, 0.5, None, math.nan, 0], "█▅··▁"),
+        ([3, 3, 3], "▄▄▄"),
+    ],
+)
+def test_sparkline(values: list[float | None], line: str) -> None:
+    assert chart.render_sparkline(values) == line

@@ -1,0 +1,113 @@
+"""Leads: open until followed, most question-like first, never the same twice."""
+
+import numpy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from suffice.state.follow_ups import FollowUpQueue
+from suffice.testing import make_passage
+from suffice.text.tokens import tokenize
+
+QUESTION = "Who founded the company that built the Meridian bridge?"
+NEAR = make_passage("near", "The Meridian bridge was built by Halloran Works.", "Meridian bridge")
+FAR = make_passage("far", "Bananas ripen faster in paper bags.", "Bananas")
+
+
+def opened(*passages, question=QUESTION):
+    leads = FollowUpQueue(question)
+    leads.add(passages)
+    return leads
+
+
+def test_nothing_found_opens_nothing():
+    assert opened().propose(3) == []
+
+
+def test_a_lead_names_the_passage_and_what_it_newly_mentions():
+    (lead,) = opened(NEAR).propose(1)
+    assert "Halloran Works" in lead.text
+    assert "Meridian bridge" in lead.text
+    assert "founded" in lead.text
+    assert "Meridian bridge" in lead.intent
+
+
+def test_the_most_question_like_passage_comes_first():
+    for order in ((NEAR, FAR), (FAR, NEAR)):
+        first, second = opened(*order).propose(2)
+        assert "Halloran" in first.text
+        assert "Bananas" in second.text
+
+
+def test_earlier_rounds_come_before_equal_later_ones():
+    leads = FollowUpQueue("What is tin?")
+    leads.add([make_passage("first", "tin is a metal", "Alpha")])
+    leads.add([make_passage("second", "tin is a metal", "Beta")])
+    assert ["Alpha" in lead.text for lead in leads.propose(2)] == [True, False]
+
+
+def test_a_lead_stays_open_until_it_is_asked():
+    leads = opened(NEAR, FAR)
+    offered = leads.propose(1)
+    assert leads.propose(1) == offered
+    leads.asked(["something else altogether"])
+    assert "Halloran" in leads.propose(1)[0].text
+    leads.asked([offered[0].text])
+    assert ["Bananas" in lead.text for lead in leads.propose(5)] == [True]
+
+
+def test_a_name_that_a_query_has_used_is_not_new_any_more():
+    leads = opened(NEAR)
+    leads.asked(["Who owns Halloran Works"])
+    assert "Halloran" not in leads.propose(1)[0].text
+
+
+def test_no_more_leads_than_wanted():
+    leads = opened(*(make_passage(f"p{n}", f"Text number {n} about Topic{n}.") for n in range(9)))
+    assert [len(leads.propose(most)) for most in (0, 1, 4, 20)] == [0, 1, 4, 9]
+
+
+def test_pieces_of_one_document_are_not_the_same_lead_twice():
+    """Chunks of a file share its title; without names of their own they would all ask the same."""
+    leads = opened(*(make_passage(f"doc#{n}", f"the text of part {n}", "handbook") for n in "abc"), NEAR)
+    texts = [lead.text for lead in leads.propose(4)]
+    assert len(texts) == len(set(texts))
+
+
+def test_a_question_that_was_asked_is_no_lead():
+    leads = FollowUpQueue("meridian bridge")
+    leads.mark_asked(["meridian bridge"])
+    leads.add([make_passage("p", "the meridian bridge is old", "meridian bridge"), FAR])
+    assert [tokenize(lead.text) for lead in leads.propose(1)] != [["meridian", "bridge"]]
+
+
+titles = st.lists(st.sampled_from(["Ada", "Bob", "the notes", "log", "Ada and Bob"]), min_size=1, max_size=8)
+
+
+@settings(deadline=None, max_examples=80)
+@given(titles, st.lists(st.sampled_from(["", " met Cyd.", " saw Dee and Eve.", " in 1815."]), min_size=8, max_size=8))
+def test_following_every_lead_asks_nothing_twice_and_comes_to_an_end(titles, mentions):
+    leads = FollowUpQueue("Who taught Ada mathematics?")
+    leads.mark_asked(["Who taught Ada mathematics?"])
+    leads.add([make_passage(f"p{n}", f"it says so{mentions[n]}", title) for n, title in enumerate(titles)])
+    followed = []
+    while proposed := leads.propose(1):
+        followed.append(tuple(tokenize(proposed[0].text)))
+        leads.mark_asked([proposed[0].text])
+        assert len(followed) <= len(titles), "a lead was offered again after it had been followed"
+    assert len(set(followed)) == len(followed)
+
+
+def test_with_embeddings_meaning_decides():
+    def embed(texts):
+        return numpy.array([[1.0, 0.0] if "river" in text or "stream" in text else [0.0, 1.0] for text in texts])
+
+    leads = FollowUpQueue("Which stream is longest?", embed)
+    leads.add([make_passage("x", "All about cheese.", "Cheese"), make_passage("y", "A river of 900 km.", "Ob")])
+    assert leads.uses_embeddings
+    assert "Ob" in leads.propose(1)[0].text
+
+
+def test_likeness_ranks_what_was_added():
+    leads = opened(NEAR, FAR)
+    assert leads.get_similarity(NEAR) > leads.get_similarity(FAR)
+    assert leads.get_similarity(make_passage("never", "added")) == 0.0

@@ -1,0 +1,276 @@
+"""The state of a run: plan and reflection, thin queries, compaction, the breaker, and prompts that stay short."""
+
+import asyncio
+
+import pytest
+
+from suffice.errors import ModelError, ModelOutputError
+from suffice.events import PromptCompacted
+from suffice.memory.trajectory import TrajectoryMemory
+from suffice.prompts import PlannedQuery, PlanResponse, ReflectionResponse
+from suffice.state.run import RunState
+from suffice.testing import ScriptedModel, make_passage, make_search_error
+from suffice.text.tokens import estimate_tokens
+from suffice.types import Bounds, Failure, Hits, Query, Round, Usage
+
+TASK = "Who built the bridge?"
+NOTHING = ReflectionResponse(False, 0.1)
+
+
+def begun(script=None, *, bounds=Bounds(), usage=None, clock=None):
+    model = ScriptedModel(script or {"reflect": [NOTHING]}, usage=usage)
+    options = {"clock": clock} if clock else {}
+    return RunState(TASK, model, TrajectoryMemory, run_id="r", bounds=bounds, **options), model
+
+
+def searched(run, *outcomes):
+    """One accepted round: each outcome is a query with its passages or with the error it met."""
+    hits = []
+    for text, found in outcomes:
+        if isinstance(found, Exception):
+            hits.append(Hits(Query(text), failure=Failure("search", type(found).__name__, str(found))))
+        else:
+            hits.append(Hits(Query(text), tuple(found)))
+    raw = {hit.id: hit for one in hits for hit in one.passages}
+    round = Round(len(run.records) + 1, tuple(hits), tuple(raw.values()), tuple(raw.values()))
+    run.record_searches(round)
+    run.readings.append({})
+    asyncio.run(run.admit(round))
+    return round
+
+
+def some(count, text="Ada built the bridge.", first=0):
+    return [make_passage(f"p{n}", text, f"Page {n}") for n in range(first, first + count)]
+
+
+def compactions(run):
+    return [event for event in run.events() if isinstance(event, PromptCompacted)]
+
+
+# -- plan and reflection -------------------------------------------------------------------------------------------------
+
+
+def test_the_plan_is_asked_once():
+    run, model = begun({"plan": [PlanResponse((PlannedQuery("a", "why"),)), PlanResponse((PlannedQuery("b"),))]})
+    assert asyncio.run(run.plan()) is asyncio.run(run.plan())
+    assert len(model.asked) == 1
+
+
+@pytest.mark.parametrize("error", [ModelError("no plan"), ModelOutputError("not JSON")])
+def test_without_a_plan_the_task_is_the_query(error):
+    run, _ = begun({"plan": [error]})
+    assert [planned.query for planned in asyncio.run(run.plan()).queries] == [TASK]
+    assert [(failure.where, failure.kind) for failure in run.error_log] == [("plan", type(error).__name__)]
+
+
+def test_an_empty_plan_is_the_task_and_no_error():
+    run, _ = begun({"plan": [PlanResponse((), "deep")]})
+    plan = asyncio.run(run.plan())
+    assert [planned.query for planned in plan.queries] == [TASK]
+    assert plan.complexity == "deep"
+    assert run.error_log == []
+
+
+def test_a_plan_is_not_asked_for_more_queries_than_may_be_asked():
+    run, model = begun({"plan": [PlanResponse(())]}, bounds=Bounds(queries=4))
+    asyncio.run(run.plan())
+    assert model.asked[0].most == 4
+
+
+def test_a_reflection_that_fails_is_logged_and_unknown():
+    run, _ = begun({"reflect": [ReflectionResponse(True, 0.9), ModelError("dizzy", retryable=True)]})
+    searched(run, ("one", some(3)))
+    assert asyncio.run(run.reflect()).sufficient
+    second = searched(run, ("two", some(3, first=3)))
+    readings = asyncio.run(run.take_readings_after(second, frozenset({"sufficiency.model"})))
+    assert readings == {"sufficiency.model": None, "confidence.answer": None}
+    assert run.sufficient is None
+    assert [(failure.where, failure.retryable) for failure in run.error_log] == [("reflect", True)]
+
+
+def test_thin_queries_go_to_the_next_reflection_as_thin_and_only_once():
+    run, model = begun()
+    searched(run, ("thin one", some(2)), ("rich one", some(3, first=2)), ("dead one", make_search_error()))
+    asyncio.run(run.reflect())
+    assert model.asked[0].thin == ("thin one",)
+    assert "thin one" in model.asked[0].render()
+    searched(run, ("rich two", some(3, first=9)))
+    asyncio.run(run.reflect())
+    assert model.asked[1].thin == ()
+    assert run.state()["failed_queries"] == ["thin one"]
+
+
+def test_thin_queries_are_not_lost_with_a_reflection_that_failed():
+    run, model = begun({"reflect": [ModelError("dizzy"), NOTHING]})
+    searched(run, ("thin one", some(1)))
+    asyncio.run(run.reflect())
+    searched(run, ("rich", some(3, first=5)))
+    asyncio.run(run.reflect())
+    assert model.asked[1].thin == ("thin one",)
+
+
+def test_a_reflection_sees_the_queries_and_the_open_leads():
+    run, model = begun()
+    searched(run, ("who built it", [make_passage("x", "Ada Stone built the bridge in Graz.", "The bridge")]))
+    asyncio.run(run.reflect())
+    assert model.asked[0].asked == ("who built it",)
+    assert any("Ada Stone" in lead for lead in model.asked[0].leads)
+    assert 1 <= len(model.asked[0].leads) <= model.asked[0].most <= 3
+
+
+def test_a_reflection_is_asked_for_no_more_queries_than_are_left():
+    run, model = begun(bounds=Bounds(queries=3))
+    searched(run, ("one", some(3)), ("two", some(3)))
+    asyncio.run(run.reflect())
+    assert model.asked[0].most == 1
+
+
+# -- compaction ----------------------------------------------------------------------------------------------------------
+
+LONG = "Ada built the bridge of stone. " + "Much more could be said about the weather of that day. " * 30
+
+
+def test_nothing_is_compacted_while_there_is_room():
+    run, _ = begun(bounds=Bounds(tokens=100_000))
+    searched(run, ("one", some(5, LONG)))
+    assert all(note.whole for note in run.notes())
+    assert compactions(run) == []
+
+
+def test_a_token_budget_under_a_quarter_compacts():
+    run, _ = begun({"reflect": [NOTHING]}, bounds=Bounds(tokens=10_000), usage=Usage(1, 8_000, 0))
+    searched(run, ("one", some(10, LONG)))
+    asyncio.run(run.reflect())
+    assert compactions(run) == []
+    notes = run.notes()
+    (event,) = compactions(run)
+    assert "2000 of 10000" in event.why
+    assert event.whole == sum(note.whole for note in notes) < 10
+    assert event.whole + event.shortened == 10
+    assert notes[-1].whole
+    assert notes[-1].text == LONG
+    assert all(note.handles for note in notes)
+    assert [note.text for note in notes if not note.whole] == ["Ada built the bridge of stone."] * (
+        len(notes) - event.whole
+    )
+    assert sum(estimate_tokens(note.text) for note in notes) <= 1000
+
+
+def test_a_quarter_exactly_is_not_under_a_quarter():
+    run, _ = begun({"reflect": [NOTHING]}, bounds=Bounds(tokens=10_000), usage=Usage(1, 7_500, 0))
+    searched(run, ("one", some(10, LONG)))
+    asyncio.run(run.reflect())
+    run.notes()
+    assert compactions(run) == []
+
+
+def test_evidence_over_fifty_thousand_tokens_compacts():
+    huge = "Ada built the bridge of stone. " + "The weather of that day was fair. " * 600
+    run, _ = begun()
+    searched(run, ("one", some(12, huge)))
+    notes = run.notes()
+    (event,) = compactions(run)
+    assert "50000 tokens" in event.why
+    assert sum(estimate_tokens(note.text) for note in notes) <= 50_000
+    assert notes[-1].whole
+    assert len(run.evidence) == 12, "the record keeps everything"
+    assert [note.handles for note in notes] == [(f"[{n}]",) for n in range(1, 13)]
+
+
+def test_a_spent_budget_still_shows_something():
+    run, _ = begun({"reflect": [NOTHING]}, bounds=Bounds(tokens=1_000), usage=Usage(1, 5_000, 0))
+    searched(run, ("one", some(3, LONG)))
+    asyncio.run(run.reflect())
+    assert run.notes()
+
+
+def test_the_prompt_of_round_300_is_no_longer_than_its_budget():
+    """Overhead stays flat: what a step shows the model does not grow with the rounds behind it."""
+    run, model = begun()
+    lengths = {}
+    for n in range(400):
+        searched(run, (f"query number {n:04d}", [make_passage(f"p{n:04d}", LONG, f"Page {n:04d}")]))
+        if n + 1 in (300, 400):
+            asyncio.run(run.reflect())
+            lengths[n + 1] = estimate_tokens(model.asked[-1].render())
+    assert len(run.evidence) == 400
+    assert lengths[300] <= 52_000
+    assert lengths[400] <= 52_000
+    assert len(model.asked[-1].asked) <= 30, "not every query ever asked is repeated in the prompt"
+
+
+def test_a_low_budget_keeps_the_prompt_of_round_300_short():
+    run, model = begun(bounds=Bounds(tokens=8_000), usage=Usage(1, 6_500, 0))
+    asyncio.run(run.reflect())
+    for n in range(300):
+        searched(run, (f"query number {n:04d}", [make_passage(f"p{n:04d}", LONG, f"Page {n:04d}")]))
+    asyncio.run(run.reflect())
+    assert sum(estimate_tokens(note.text) for note in model.asked[-1].notes) <= 750
+
+
+# -- the breaker, the state, the spend ---------------------------------------------------------------------------------
+
+
+def test_three_failures_in_a_row_open_the_breaker_over_rounds_too():
+    run, _ = begun()
+    searched(run, ("a", make_search_error()))
+    searched(run, ("b", make_search_error()))
+    assert not run.is_degraded
+    searched(run, ("c", make_search_error()))
+    assert run.is_degraded
+
+
+def test_a_success_between_failures_keeps_the_breaker_closed():
+    run, _ = begun()
+    for n, found in enumerate([make_search_error(), make_search_error(), some(3), make_search_error()]):
+        searched(run, (f"q{n}", found))
+        if n == 2:
+            assert not run.is_degraded
+    assert run.is_degraded, "three of four failed"
+
+
+def test_half_of_all_searches_open_the_breaker_only_from_four_on():
+    run, _ = begun()
+    searched(run, ("a", make_search_error()), ("b", some(3)))
+    assert not run.is_degraded
+    searched(run, ("c", some(3)), ("d", make_search_error()))
+    assert run.is_degraded
+
+
+def test_nothing_found_is_not_a_failure():
+    run, _ = begun()
+    searched(run, *((f"q{n}", []) for n in range(6)))
+    assert not run.is_degraded
+    assert run.error_log == []
+    assert len(run.thin) == 6
+
+
+def test_time_is_measured_from_the_start():
+    now = [100.0]
+    run, _ = begun(bounds=Bounds(seconds=10), clock=lambda: now[0])
+    assert (run.seconds, run.seconds_left) == (0.0, 10.0)
+    now[0] = 104.0
+    assert (run.seconds, run.seconds_left) == (4.0, 6.0)
+    now[0] = 999.0
+    assert run.seconds_left == 0.0
+    assert begun()[0].seconds_left is None
+
+
+def test_what_was_spent():
+    run, _ = begun({"reflect": [NOTHING]}, usage=Usage(1, 10, 5, 0.25))
+    searched(run, ("one", some(3)), ("two", make_search_error()))
+    asyncio.run(run.reflect())
+    spend = run.read_spending()
+    assert spend["spend.rounds"] == 1
+    assert spend["spend.queries"] == 2
+    assert spend["spend.sources"] == 3
+    assert spend["spend.tokens"] == 15
+    assert spend["spend.usd"] == 0.25
+
+
+def test_the_token_budget_in_the_state_is_what_is_left():
+    run, _ = begun({"reflect": [NOTHING]}, bounds=Bounds(tokens=100), usage=Usage(1, 50, 20))
+    assert run.state()["token_budget"] == 100
+    asyncio.run(run.reflect())
+    assert run.state()["token_budget"] == 30
+    assert begun()[0].state()["token_budget"] is None
