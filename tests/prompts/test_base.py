@@ -39,14 +39,14 @@ ASKS = [
 ]
 
 
-@pytest.mark.parametrize("ask", ASKS, ids=lambda prompt: prompt.role)
+@pytest.mark.parametrize("prompt", ASKS, ids=lambda prompt: prompt.role)
 def test_a_prompt_is_a_file_with_a_version(prompt):
     assert prompt.version().isdigit()
     assert "$" not in prompt.render()
     assert not prompt.render().startswith("version")
 
 
-@pytest.mark.parametrize("ask", ASKS, ids=lambda prompt: prompt.role)
+@pytest.mark.parametrize("prompt", ASKS, ids=lambda prompt: prompt.role)
 def test_every_input_reaches_the_prompt(prompt):
     inputs = set(load_template(prompt.role).body.get_identifiers())
     assert inputs == {item.name for item in fields(prompt)}
@@ -59,7 +59,7 @@ def test_every_input_reaches_the_prompt(prompt):
         assert text in prompt.render()
 
 
-@pytest.mark.parametrize("ask", ASKS[1:], ids=lambda prompt: prompt.role)
+@pytest.mark.parametrize("prompt", ASKS[1:], ids=lambda prompt: prompt.role)
 def test_a_source_cannot_leave_its_fence(ask):
     prompt = ask.render()
     begin = prompt.index("\n<<<\n") + 5
@@ -83,7 +83,7 @@ def test_nothing_is_said_plainly():
     assert "(none)" in Reflect("task", (), (), (), (), 3).render()
 
 
-@pytest.mark.parametrize("ask", ASKS, ids=lambda prompt: prompt.role)
+@pytest.mark.parametrize("prompt", ASKS, ids=lambda prompt: prompt.role)
 def test_asks_are_values(prompt):
     assert prompt == type(prompt)(*(getattr(prompt, item.name) for item in fields(prompt)))
     assert 0 <= prompt.temperature <= 1

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from suffice.text.entities import content_stems, extract_names, strip_parenthetical
 from suffice.text.tokens import tokenize
-from suffice.types import Passage, Query
+from suffice.types import Embed, Passage, Query
 
 if TYPE_CHECKING:
     import numpy
