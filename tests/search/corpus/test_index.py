@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from suffice.search.corpus.index import BM25Index
-from suffice.search.files.piece import DocumentChunk
+from suffice.search.files.chunk import DocumentChunk
 from suffice.storage.corruption import CorruptCache, translate_tantivy_errors
 
 

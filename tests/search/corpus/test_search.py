@@ -11,7 +11,7 @@ import pytest
 from suffice.errors import InputError
 from suffice.models.embeddings import MiniLM
 from suffice.search.base import Search
-from suffice.search.corpus.search import Corpus
+from suffice.search.corpus.search import CorpusSearch
 from suffice.types import Passage, Query
 
 DATA = Path(__file__).parents[4] / "shared" / "data"
@@ -42,12 +42,12 @@ class Unwanted:
         raise AssertionError("no embedding is needed here")
 
 
-def opened(*roots: Path, **options: object) -> Corpus:
+def opened(*roots: Path, **options: object) -> CorpusSearch:
     settings: dict[str, object] = {"cache_dir": None, "alpha": 1.0, **options}
-    return asyncio.run(Corpus.open(list(roots), **settings))  # type: ignore[arg-type]
+    return asyncio.run(CorpusSearch.open(list(roots), **settings))  # type: ignore[arg-type]
 
 
-def found(corpus: Corpus, text: str, k: int = 5) -> list[Passage]:
+def found(corpus: CorpusSearch, text: str, k: int = 5) -> list[Passage]:
     return asyncio.run(corpus(Query(text), k))
 
 
@@ -179,7 +179,7 @@ def test_the_same_query_gives_the_same_answer(tmp_path: Path) -> None:
 
 def test_standard_input(tmp_path: Path) -> None:
     corpus = asyncio.run(
-        Corpus.open(["-"], cache_dir=tmp_path / "cache", alpha=1.0, stdin_text="one\n\nThe heron waits.\n")
+        CorpusSearch.open(["-"], cache_dir=tmp_path / "cache", alpha=1.0, stdin_text="one\n\nThe heron waits.\n")
     )
     assert found(corpus, "heron")[0].place.path == "-"
     assert not (tmp_path / "cache" / "index").exists()
@@ -188,7 +188,7 @@ def test_standard_input(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", [None, "", "  \n"])
 def test_empty_standard_input_is_the_users_to_mend(text: str | None) -> None:
     with pytest.raises(InputError):
-        asyncio.run(Corpus.open(["-"], cache_dir=None, stdin_text=text))
+        asyncio.run(CorpusSearch.open(["-"], cache_dir=None, stdin_text=text))
 
 
 def test_unusable_input(tmp_path: Path) -> None:
@@ -207,7 +207,7 @@ def test_cancelling_ends_the_indexing(tmp_path: Path) -> None:
     done: list[int] = []
 
     async def scenario() -> None:
-        task: asyncio.Task[Corpus] | None = None
+        task: asyncio.Task[CorpusSearch] | None = None
         loop = asyncio.get_running_loop()
 
         def progress(stage: str, number: int, total: int) -> None:
@@ -216,7 +216,7 @@ def test_cancelling_ends_the_indexing(tmp_path: Path) -> None:
                 loop.call_soon_threadsafe(task.cancel)
                 asyncio.run_coroutine_threadsafe(asyncio.sleep(0.05), loop).result()
 
-        task = asyncio.create_task(Corpus.open([tmp_path], cache_dir=None, alpha=1.0, progress=progress))
+        task = asyncio.create_task(CorpusSearch.open([tmp_path], cache_dir=None, alpha=1.0, progress=progress))
         with pytest.raises(asyncio.CancelledError):
             await task
 

@@ -13,17 +13,17 @@ import pytest
 
 from suffice.errors import InputError, SearchError
 from suffice.search.corpus import sync
-from suffice.search.corpus.search import Corpus
+from suffice.search.corpus.search import CorpusSearch
 from suffice.types import Query
 
 OPEN = """
 import asyncio, sys
 from pathlib import Path
 from suffice.search import upkeep
-from suffice.search.corpus import Corpus
+from suffice.search.corpus import CorpusSearch
 upkeep._COMMIT_PASSAGES = 10
 report = (lambda stage, done, total: print(done, flush=True)) if "-v" in sys.argv else None
-corpus = asyncio.run(Corpus.open([Path(sys.argv[1])], cache_dir=Path(sys.argv[2]), alpha=1.0, progress=report))
+corpus = asyncio.run(CorpusSearch.open([Path(sys.argv[1])], cache_dir=Path(sys.argv[2]), alpha=1.0, progress=report))
 print("size", corpus.size)
 """
 
@@ -41,7 +41,7 @@ class Folder:
     def write(self, name: str, text: str) -> None:
         (self.docs / name).write_text(text)
 
-    def open(self, **options: object) -> Corpus:
+    def open(self, **options: object) -> CorpusSearch:
         self.read = 0
         self.plain_text.clear()
 
@@ -49,7 +49,7 @@ class Folder:
             self.read += 1
 
         settings: dict[str, object] = {"cache_dir": self.cache, "alpha": 1.0, **options}
-        return asyncio.run(Corpus.open([self.docs], say=self.plain_text.append, progress=progress, **settings))  # type: ignore[arg-type]
+        return asyncio.run(CorpusSearch.open([self.docs], say=self.plain_text.append, progress=progress, **settings))  # type: ignore[arg-type]
 
     def index(self) -> Path:
         [folder] = [path for path in (self.cache / "index").iterdir() if path.is_dir()]
@@ -67,7 +67,7 @@ def folder(tmp_path: Path) -> Folder:
     return made
 
 
-def contents(corpus: Corpus) -> list[tuple[str, str]]:
+def contents(corpus: CorpusSearch) -> list[tuple[str, str]]:
     found = asyncio.run(corpus(Query("heron"), 10_000))
     return sorted((passage.id, passage.text) for passage in found)
 
@@ -106,7 +106,7 @@ def test_what_a_folder_cannot_read_is_skipped_and_named_files_fail(folder: Folde
         assert len(corpus.files) == 5
     assert folder.read == 0
     with pytest.raises(InputError, match=r"bad\.jsonl, line 2"):
-        asyncio.run(Corpus.open([folder.docs / "bad.jsonl"], cache_dir=folder.cache))
+        asyncio.run(CorpusSearch.open([folder.docs / "bad.jsonl"], cache_dir=folder.cache))
 
 
 def test_globs_have_their_own_index(folder: Folder) -> None:

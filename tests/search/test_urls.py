@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from suffice.search.web.provider import canonicalize_url
+from suffice.search.urls import canonicalize_url
 
 
 @pytest.mark.parametrize(
