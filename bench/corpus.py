@@ -24,7 +24,7 @@ import tantivy
 
 from suffice.models.embeddings import MiniLM
 from suffice.search.corpus.index import BM25Index
-from suffice.search.corpus.search import Corpus
+from suffice.search.corpus.search import CorpusSearch
 from suffice.types import Query
 
 if TYPE_CHECKING:
@@ -81,13 +81,13 @@ def plain(folder: Path, texts: Sequence[str], analyzer: tantivy.TextAnalyzer) ->
     return time.perf_counter() - start
 
 
-def opened(folder: Path, cache: Path, alpha: float) -> tuple[Corpus, float]:
+def opened(folder: Path, cache: Path, alpha: float) -> tuple[CorpusSearch, float]:
     start = time.perf_counter()
-    corpus = asyncio.run(Corpus.open([folder], cache_dir=cache, alpha=alpha, embedder=StandIn(), say=print))
+    corpus = asyncio.run(CorpusSearch.open([folder], cache_dir=cache, alpha=alpha, embedder=StandIn(), notify=print))
     return corpus, time.perf_counter() - start
 
 
-async def timed(corpus: Corpus, queries: Sequence[str]) -> list[float]:
+async def timed(corpus: CorpusSearch, queries: Sequence[str]) -> list[float]:
     times = []
     for query in queries:
         start = time.perf_counter()

@@ -10,7 +10,7 @@ from pathlib import Path
 from suffice import settings
 from suffice.models.extractive import ExtractiveModel
 from suffice.prompts import Draft
-from suffice.search.corpus.search import Corpus
+from suffice.search.corpus.search import CorpusSearch
 from suffice.types import Note, Query
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
@@ -20,7 +20,7 @@ _QUESTIONS = 100
 
 async def answered(questions: str, corpus: str) -> float:
     """The share of questions for which something is quoted."""
-    search = await Corpus.open([DATA / corpus / "corpus.jsonl"], cache_dir=settings.load().cache_dir)
+    search = await CorpusSearch.open([DATA / corpus / "corpus.jsonl"], cache_dir=settings.load().cache_dir)
     model = ExtractiveModel(search.embed)
     lines = (DATA / questions / "questions.jsonl").read_text().splitlines()[:_QUESTIONS]
     found = 0

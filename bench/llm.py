@@ -31,7 +31,7 @@ from suffice.models.cache import CachedModel
 from suffice.models.choose import choose_model
 from suffice.prompts.agents import ShortAnswer
 from suffice.prompts.base import render_value
-from suffice.search.corpus.search import Corpus
+from suffice.search.corpus.search import CorpusSearch
 from suffice.state.run import RunState
 from suffice.types import Bounds, Usage
 
@@ -66,7 +66,7 @@ class BriefAnswer(ShortAnswer):
         return f"{_BRIEF}\n\nQuestion: {self.task}\n\nPassages:\n{render_value(self.notes)}\n\nAnswer:"
 
 
-async def one(question: Mapping[str, Any], memory: str, model: Model, corpus: Corpus) -> dict[str, Any]:
+async def one(question: Mapping[str, Any], memory: str, model: Model, corpus: CorpusSearch) -> dict[str, Any]:
     """One question with one memory: the line."""
     bounds = Bounds(rounds=ROUNDS, queries=20, tokens=10**6)
     run = RunState(
@@ -115,7 +115,7 @@ async def run(count: int, lines: Path) -> None:
     Random(SEED).shuffle(questions)
     done = {(row["question"], row["memory"]) for row in read(lines)}
     config = settings.load()
-    corpus = await Corpus.open([DATA / "corpus.jsonl"], cache_dir=config.cache_dir)
+    corpus = await CorpusSearch.open([DATA / "corpus.jsonl"], cache_dir=config.cache_dir)
     model = choose_model(None, config, print)(None)
     if model.name == "extractive":
         raise SystemExit("no language model is configured: set OPENAI_BASE_URL or SUFFICE_MODEL")

@@ -1,8 +1,8 @@
-"""A little web on loopback: a search engine over a real index, pages as they are out there, and servers that misbehave.
+"""A small web on this machine: a search engine over a real index, realistic pages, and servers that misbehave.
 
-with LittleWeb() as web:  web.url, web.search_url;  web.hits["/pages/lighthouse"] counts;  web.search_fault = "500"
+    with LittleWeb() as web: web.url, web.hits["/pages/lighthouse"], web.search_fault = "500"
 
-It speaks HTTP through a socket like anybody else, so whatever talks to it runs the code that talks to the live web.
+It speaks HTTP over a socket, so that tests run the same code as on the live web.
 """
 
 import gzip
@@ -16,7 +16,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from urllib.parse import parse_qs, unquote, urlsplit
 
-SLOW = 30.0  # Longer than anybody waits; the server's own shutdown does not wait for it.
+SLOW = 30.0  # Longer than any client waits; the shutdown of the server does not wait for it.
 
 ISLAND = {
     "lighthouse": (
@@ -57,7 +57,7 @@ BOILERPLATE = "Subscribe to our newsletter! We use cookies to improve your exper
 
 
 class LittleWeb:
-    """The server and its switches. A page's URL is ``web.url + path``; every path is served by one of the functions below."""
+    """The server and its switches. The URL of a page is ``web.url + path``."""
 
     def __init__(self, *, latency: float = 0.0) -> None:
         self.latency = latency
@@ -69,8 +69,8 @@ class LittleWeb:
         self.listed: list[tuple[str, str, str]] = []
         """Results that every search lists before its own: path or URL, title, snippet."""
         self.stopping = False
-        self._read_pages = {f"/pages/{name}": (title, lines) for name, (title, lines) in ISLAND.items()}
-        self._index = _indexed({**self._read_pages, "/papers/tides.pdf": PAPER})
+        self._pages = {f"/pages/{name}": (title, lines) for name, (title, lines) in ISLAND.items()}
+        self._index = _build_index({**self._pages, "/papers/tides.pdf": PAPER})
 
     def __enter__(self) -> "LittleWeb":
         web = self
@@ -104,15 +104,15 @@ class LittleWeb:
             self._search(request, query.get("q", [""])[0])
         elif path == "/robots.txt":
             request.answer(self.robots.encode(), "text/plain", status=self.robots_status)
-        elif path in self._read_pages:
+        elif path in self._pages:
             time.sleep(self.latency)
-            request.answer(page(*self._read_pages[path]).encode(), "text/html; charset=utf-8")
+            request.answer(page(*self._pages[path]).encode(), "text/html; charset=utf-8")
         else:
-            odd: Callable[[LittleWeb, _Handler, str], None] | None = ODD.get(path.split("/")[1])
-            if odd is None:
+            handler: Callable[[LittleWeb, _Handler, str], None] | None = SPECIAL_PATHS.get(path.split("/")[1])
+            if handler is None:
                 request.answer(b"nothing here", "text/plain", status=404)
             else:
-                odd(self, request, request.path.partition("=")[2] or path)
+                handler(self, request, request.path.partition("=")[2] or path)
 
     def wait(self, seconds: float) -> None:
         end = time.monotonic() + seconds
@@ -157,7 +157,7 @@ class _Server(ThreadingHTTPServer):
     request_queue_size = 128
 
     def handle_error(self, request: object, address: object) -> None:
-        """A visitor who leaves early is no news."""
+        """Ignore clients that close the connection early."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -200,7 +200,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def page(title: str, lines: list[str]) -> str:
-    """A page as the web serves them: the text is the smaller part."""
+    """Return a realistic page, in which the text is the smaller part."""
     links = "".join(f'<li><a href="/pages/{name}">{name}</a></li>' for name in ISLAND)
     text = "".join(f"<p>{line}</p>" for line in lines)
     return (
@@ -212,7 +212,7 @@ def page(title: str, lines: list[str]) -> str:
 
 
 def pdf(lines: list[str]) -> bytes:
-    """A PDF of one page, by hand."""
+    """Return a PDF of one page."""
     text = " ".join(f"({line.replace('(', '').replace(')', '')}) Tj T*" for line in lines)
     stream = f"BT /F1 12 Tf 14 TL 40 760 Td {text} ET".encode("latin-1")
     objects = [
@@ -222,16 +222,16 @@ def pdf(lines: list[str]) -> bytes:
         b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream),
         b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
     ]
-    body, places = b"%PDF-1.4\n", []
+    body, offsets = b"%PDF-1.4\n", []
     for number, content in enumerate(objects, 1):
-        places.append(len(body))
+        offsets.append(len(body))
         body += b"%d 0 obj\n%s\nendobj\n" % (number, content)
-    table = b"".join(b"%010d 00000 n \n" % place for place in places)
+    table = b"".join(b"%010d 00000 n \n" % offset for offset in offsets)
     end = b"trailer << /Size 6 /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF" % len(body)
     return body + b"xref\n0 6\n0000000000 65535 f \n" + table + end
 
 
-def _indexed(pages: dict[str, tuple[str, list[str]]]):
+def _build_index(pages: dict[str, tuple[str, list[str]]]):
     import tantivy
 
     schema = tantivy.SchemaBuilder()
@@ -258,7 +258,7 @@ def _bomb(web: LittleWeb, request: _Handler, rest: str) -> None:
 
 
 def _drip(web: LittleWeb, request: _Handler, rest: str) -> None:
-    """A byte now and then: never silent long enough for a read to time out."""
+    """Send a byte now and then, too often for a read to time out."""
     request.answer(b"<html>", "text/html", length=10_000_000)
     try:
         while not web.stopping:
@@ -268,7 +268,7 @@ def _drip(web: LittleWeb, request: _Handler, rest: str) -> None:
         request.close_connection = True
 
 
-ODD: dict[str, Callable[[LittleWeb, _Handler, str], None]] = {
+SPECIAL_PATHS: dict[str, Callable[[LittleWeb, _Handler, str], None]] = {
     "papers": lambda web, request, rest: request.answer(pdf([*PAPER[1]]), "application/pdf"),
     "moved": lambda web, request, rest: request.redirect("/pages/" + rest.rpartition("/")[2]),
     "to": lambda web, request, rest: request.redirect(unquote(rest)),

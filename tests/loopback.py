@@ -1,4 +1,4 @@
-"""A server on this machine that answers as a test says: real sockets, no network."""
+"""An HTTP server on this machine that answers as a test says: real sockets, no network."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -11,7 +11,9 @@ from urllib.parse import parse_qs, urlsplit
 
 
 @dataclass(frozen=True)
-class Asked:
+class Request:
+    """A request that the server received."""
+
     method: str
     path: str
     params: Mapping[str, str]
@@ -21,7 +23,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Answer:
-    """``body`` is bytes as they are, or anything else as JSON."""
+    """An answer. ``body`` is sent as it is if it is bytes, and as JSON otherwise."""
 
     body: Any = b""
     status: int = 200
@@ -30,13 +32,15 @@ class Answer:
 
 @dataclass
 class Loopback:
+    """A running server and the requests it received."""
+
     url: str
-    asked: list[Asked] = field(default_factory=list)
+    requests: list[Request] = field(default_factory=list)
 
 
 @contextmanager
-def serving(answer: Callable[[Asked], Answer]) -> Iterator[Loopback]:
-    """The server, while the block runs; ``asked`` keeps what came in."""
+def serving(answer: Callable[[Request], Answer]) -> Iterator[Loopback]:
+    """Run a server inside the block."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -48,21 +52,21 @@ def serving(answer: Callable[[Asked], Answer]) -> Iterator[Loopback]:
             params = {name: values[0] for name, values in parse_qs(parts.query).items()}
             headers = {name.lower(): value for name, value in self.headers.items()}
             try:
-                given = json.loads(body) if body else None
+                content = json.loads(body) if body else None
             except ValueError:
-                given = body
-            asked = Asked(self.command, parts.path, params, headers, given)
-            here.asked.append(asked)
-            reply = answer(asked)
-            content = reply.body if isinstance(reply.body, bytes) else json.dumps(reply.body).encode()
+                content = body
+            request = Request(self.command, parts.path, params, headers, content)
+            loopback.requests.append(request)
+            reply = answer(request)
+            data = reply.body if isinstance(reply.body, bytes) else json.dumps(reply.body).encode()
             try:
                 self.send_response(reply.status)
-                for name, value in {"content-length": str(len(content)), **reply.headers}.items():
+                for name, value in {"content-length": str(len(data)), **reply.headers}.items():
                     self.send_header(name, value)
                 self.end_headers()
-                self.wfile.write(content)
+                self.wfile.write(data)
             except (BrokenPipeError, ConnectionResetError):
-                pass  # Whoever asked has gone.
+                pass  # The client has closed the connection.
 
         do_POST = do_GET  # noqa: N815
 
@@ -71,11 +75,11 @@ def serving(answer: Callable[[Asked], Answer]) -> Iterator[Loopback]:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
-    here = Loopback(f"http://127.0.0.1:{server.server_port}")
+    loopback = Loopback(f"http://127.0.0.1:{server.server_port}")
     thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
     try:
-        yield here
+        yield loopback
     finally:
         server.shutdown()
         server.server_close()

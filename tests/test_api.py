@@ -11,7 +11,7 @@ import suffice
 from suffice import Report, budget, exhaustion, fixed, research, run_research, saturation
 from suffice.errors import InputError, SufficeError
 from suffice.events import Event, Finished, RoundDone, SearchStopped, Started
-from suffice.search.corpus.search import Corpus
+from suffice.search.corpus.search import CorpusSearch
 from suffice.testing import FixtureSearch, WordSearch, make_passage, make_search_error
 
 QUESTION = "Who decoded the waggle dance?"
@@ -200,7 +200,7 @@ def test_a_preset_brings_its_mix_unless_one_was_given(
         mixes.append(alpha)
         raise InputError("seen enough")
 
-    monkeypatch.setattr(Corpus, "open", opened)
+    monkeypatch.setattr(CorpusSearch, "open", opened)
     with pytest.raises(InputError, match="seen enough"):
         asyncio.run(research(QUESTION, docs=docs, strategy=strategy, alpha=given))
     assert mixes == [used]

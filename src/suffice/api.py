@@ -30,7 +30,7 @@ from suffice.text.entities import extract_names
 from suffice.types import Bounds, Embed, Passage, PriorRun, Query, Report
 
 if TYPE_CHECKING:
-    from suffice.search.corpus.search import Corpus
+    from suffice.search.corpus.search import CorpusSearch
 
 DEFAULT_ALPHA = 0.5  # Words and meaning weigh the same, unless a preset was made for another mix.
 MAX_QUESTION_CHARS = 20_000  # Characters. What is longer is a document and belongs behind ``docs``.
@@ -369,10 +369,10 @@ def open_reader(options: Options, config: settings.Settings) -> Reader | None:
 
 async def open_corpus(
     options: Options, config: settings.Settings, say: MessageCallback, progress: ProgressCallback | None
-) -> "Corpus":
+) -> "CorpusSearch":
     """The index over the user's documents, brought up to date."""
     from suffice.models.embeddings.choose import choose_embedder
-    from suffice.search.corpus.search import Corpus
+    from suffice.search.corpus.search import CorpusSearch
 
     if not options.docs:
         raise InputError("There is nothing to index: name files or folders")
@@ -380,14 +380,14 @@ async def open_corpus(
     if not 0 <= alpha <= 1:
         raise InputError(f"alpha must lie between 0 (meaning only) and 1 (words only), not {alpha:g}")
     docs = [options.docs] if isinstance(options.docs, str | Path) else options.docs
-    corpus = await Corpus.open(
+    corpus = await CorpusSearch.open(
         [Path(path) for path in docs],
         cache_dir=config.cache_dir,
         include=options.include,
         exclude=options.exclude,
         alpha=alpha,
         embedder=None if alpha == 1 else choose_embedder(config, say),
-        say=say,
+        notify=say,
         progress=progress,
         stdin_text=await asyncio.to_thread(read_stdin) if "-" in [str(path) for path in docs] else None,
     )

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from loopback import Answer, Asked, Loopback, serving
+from loopback import Answer, Request, Loopback, serving
 
 PAGES = {
     "https://bees.example/dance?utm_source=feed": (
@@ -18,7 +18,7 @@ PAGES = {
 QUESTION = "Who decoded the waggle dance of the honeybee?"
 
 
-def results(asked: Asked) -> Answer:
+def results(asked: Request) -> Answer:
     """As SearXNG answers: the pages that share a word with the query."""
     wanted = set(asked.params["q"].lower().replace("?", "").split())
     fitting = [
@@ -54,7 +54,7 @@ def test_an_answer_from_the_web_is_cited_with_its_address(suffice: Callable, sea
     quoted = [span for claim in report["claims"] for span in claim["spans"] if "1927" in span["quote"]]
     assert quoted[0]["location"] == source["url"]
     assert f"searxng ({searxng.url})" in ended.err
-    assert all(asked.params["format"] == "json" for asked in searxng.asked)
+    assert all(asked.params["format"] == "json" for asked in searxng.requests)
 
 
 def test_documents_and_the_web_together(suffice: Callable, searxng: Loopback, docs: Path) -> None:
@@ -84,7 +84,7 @@ def test_a_web_that_does_not_answer_ends_soon_and_is_named(suffice: Callable, br
     assert report["stop"]["reason"] == "search_unavailable"
     assert report["final_answer"] == ""
     assert "closed for today" in ended.err
-    assert len(broken.asked) <= 3
+    assert len(broken.requests) <= 3
 
 
 def test_a_refusal_is_named_as_one(suffice: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,7 +127,7 @@ def test_offline_forbids_it_in_one_sentence(
     ended = suffice("ask", QUESTION, *options)
     assert (ended.status, ended.err.count("\n")) == (2, 1)
     assert "SUFFICE_OFFLINE" in ended.err
-    assert searxng.asked == []
+    assert searxng.requests == []
 
 
 def test_a_file_cannot_send_queries_elsewhere(suffice: Callable, searxng: Loopback, tmp_path: Path) -> None:
@@ -138,7 +138,7 @@ def test_a_file_cannot_send_queries_elsewhere(suffice: Callable, searxng: Loopba
 def test_the_doctor_says_what_is_there(suffice: Callable, searxng: Loopback) -> None:
     told = suffice("doctor").out
     assert f"searxng ({searxng.url}) is there" in told
-    assert searxng.asked == []
+    assert searxng.requests == []
 
 
 def test_the_doctor_says_what_is_not(suffice: Callable, monkeypatch: pytest.MonkeyPatch) -> None:

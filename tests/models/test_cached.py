@@ -11,6 +11,7 @@ from suffice.models.base import Reply, UsageTrackingModel
 from suffice.models.cache import CachedModel, _cache_key
 from suffice.prompts import Compress, Plan, PlannedQuery, PlanResponse, base
 from suffice.prompts.belief import Compression, ExtractedFact
+from suffice.storage.sqlite_cache import SqliteCache
 from suffice.testing import ScriptedModel
 from suffice.types import Note, Usage
 
@@ -93,7 +94,7 @@ def test_an_answer_of_another_shape_is_a_miss(tmp_path: Path) -> None:
     model = scripted()
     cached = CachedModel(model, tmp_path)
     ask(cached)
-    cached._cache.put(
+    SqliteCache(tmp_path / "answers.sqlite", "answer cache", print).put(
         {_cache_key(Plan("How do bees talk?", 6), model.name): b'{"answer": {"queries": 3}, "usage": {}}'}
     )
     assert ask(cached).answer == ANSWER

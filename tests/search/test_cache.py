@@ -1,14 +1,16 @@
-"""What is asked again, and what is not."""
+"""Which queries are sent, and which are answered from the cache."""
 
 import asyncio
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from suffice.errors import SearchError
-from suffice.search.cache import TTL_SECONDS, CachedSearch, delete_expired
-from suffice.storage.sqlite_cache import SqliteCache
+from suffice.search.base import Search
+from suffice.search.cache import MAX_AGE_SECONDS, CachedSearch
+from suffice.storage.sqlite_cache import JsonCache, SqliteCache
 from suffice.testing import FixtureSearch, make_search_error
 from suffice.types import Passage, Place, Query
 
@@ -17,65 +19,81 @@ NOW = 2_000_000_000.0
 
 
 @pytest.fixture
-def shelf(tmp_path: Path) -> SqliteCache:
+def store(tmp_path: Path) -> SqliteCache:
     return SqliteCache(tmp_path / "searches.sqlite", "search cache", lambda message: None)
+
+
+def make_cache(store: SqliteCache, now: float = NOW) -> JsonCache:
+    return JsonCache(store, max_age_seconds=MAX_AGE_SECONDS, clock=lambda: now)
+
+
+def cached(service: str, search: Search, store: SqliteCache, now: float = NOW) -> CachedSearch:
+    return CachedSearch(service, search, make_cache(store, now))
 
 
 def ask(search: CachedSearch, text: str = "hive", k: int = 5) -> list[Passage]:
     return asyncio.run(search(Query(text), k))
 
 
-def test_the_same_query_is_asked_once_also_by_the_next_process(shelf: SqliteCache) -> None:
+def test_same_query_is_sent_once(store: SqliteCache) -> None:
     inner = FixtureSearch(default=[WEB])
-    first = ask(CachedSearch("bees", inner, shelf), "What is  a hive")
-    again = ask(CachedSearch("bees", inner, shelf), "what IS a hive ")
+    first = ask(cached("bees", inner, store), "What is  a hive")
+    again = ask(cached("bees", inner, store), "what IS a hive ")
     assert first == again == [WEB]
     assert len(inner.queries) == 1
 
 
 @pytest.mark.parametrize(("service", "text", "k"), [("wasps", "hive", 5), ("bees", "hives", 5), ("bees", "hive", 6)])
-def test_another_question_is_asked(shelf: SqliteCache, service: str, text: str, k: int) -> None:
+def test_other_query_service_or_k_is_sent(store: SqliteCache, service: str, text: str, k: int) -> None:
     inner = FixtureSearch(default=[WEB])
-    ask(CachedSearch("bees", inner, shelf), "hive", 5)
-    ask(CachedSearch(service, inner, shelf), text, k)
+    ask(cached("bees", inner, store), "hive", 5)
+    ask(cached(service, inner, store), text, k)
     assert len(inner.queries) == 2
 
 
-def test_empty_answers_and_errors_are_not_kept(shelf: SqliteCache) -> None:
+def test_empty_answers_and_errors_are_not_cached(store: SqliteCache) -> None:
     empty, broken = FixtureSearch(), FixtureSearch(default=make_search_error())
     for _ in range(2):
-        assert ask(CachedSearch("bees", empty, shelf)) == []
+        assert ask(cached("bees", empty, store)) == []
         with pytest.raises(SearchError):
-            ask(CachedSearch("wasps", broken, shelf))
+            ask(cached("wasps", broken, store))
     assert (len(empty.queries), len(broken.queries)) == (2, 2)
 
 
-@pytest.mark.parametrize(("later", "asked"), [(TTL_SECONDS - 1, 1), (TTL_SECONDS, 2), (-3600.0, 2)])
-def test_after_a_day_it_is_asked_again(shelf: SqliteCache, later: float, asked: int) -> None:
+@pytest.mark.parametrize(("later", "asked"), [(MAX_AGE_SECONDS - 1, 1), (MAX_AGE_SECONDS, 2), (-3600.0, 2)])
+def test_entry_expires_after_a_day(store: SqliteCache, later: float, asked: int) -> None:
     inner = FixtureSearch(default=[WEB])
-    ask(CachedSearch("bees", inner, shelf, clock=lambda: NOW))
-    ask(CachedSearch("bees", inner, shelf, clock=lambda: NOW + later))
+    ask(cached("bees", inner, store))
+    ask(cached("bees", inner, store, NOW + later))
     assert len(inner.queries) == asked
 
 
-@pytest.mark.parametrize("damage", [b"", b"\x00", b"\xff" * 40, b"\x00\x00\x00\x00\x77\x35\x94\x00{]"])
-def test_a_damaged_entry_is_no_entry(shelf: SqliteCache, tmp_path: Path, damage: bytes) -> None:
+@pytest.mark.parametrize("stored", [b"", b"\x00", b"\xff" * 40, b"\x00\x00\x00\x00\x77\x35\x94\x00{]"])
+def test_corrupt_entry_is_a_miss(store: SqliteCache, tmp_path: Path, stored: bytes) -> None:
     inner = FixtureSearch(default=[WEB])
-    search = CachedSearch("bees", inner, shelf, clock=lambda: NOW)
+    search = cached("bees", inner, store)
     ask(search)
     with sqlite3.connect(tmp_path / "searches.sqlite") as database:
-        database.execute("UPDATE shelf SET value = ?", (damage,))
+        database.execute("UPDATE shelf SET value = ?", (stored,))
     assert ask(search) == [WEB]
     assert len(inner.queries) == 2
 
 
-def test_what_is_too_old_goes_and_the_rest_stays(shelf: SqliteCache) -> None:
+def test_delete_expired_deletes_only_old_entries(store: SqliteCache) -> None:
     inner = FixtureSearch(default=[WEB])
-    ask(CachedSearch("bees", inner, shelf, clock=lambda: NOW), "old")
-    ask(CachedSearch("bees", inner, shelf, clock=lambda: NOW + TTL_SECONDS), "young")
-    delete_expired(shelf, clock=lambda: NOW + TTL_SECONDS + 10)
-    at_noon = CachedSearch("bees", inner, shelf, clock=lambda: NOW)
-    ask(CachedSearch("bees", inner, shelf, clock=lambda: NOW + TTL_SECONDS + 10), "young")
+    ask(cached("bees", inner, store), "old")
+    ask(cached("bees", inner, store, NOW + MAX_AGE_SECONDS), "young")
+    make_cache(store, NOW + MAX_AGE_SECONDS + 10).delete_expired()
+    earlier = cached("bees", inner, store)
+    ask(cached("bees", inner, store, NOW + MAX_AGE_SECONDS + 10), "young")
     assert inner.queries == ["old", "young"]
-    ask(at_noon, "old")
+    ask(earlier, "old")
     assert inner.queries == ["old", "young", "old"]
+
+
+def test_passage_that_cannot_be_encoded_is_returned_but_not_cached(store: SqliteCache) -> None:
+    odd = replace(WEB, text="half a pair \ud800")
+    inner = FixtureSearch(default=[odd])
+    for _ in range(2):
+        assert ask(cached("bees", inner, store)) == [odd]
+    assert len(inner.queries) == 2

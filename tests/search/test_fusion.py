@@ -1,4 +1,4 @@
-"""Several searches as one."""
+"""Several searches merged into one."""
 
 import asyncio
 import time
@@ -27,7 +27,7 @@ def found(search: Search, k: int = 10) -> list[Passage]:
     return asyncio.run(search(Query("hive"), k))
 
 
-def test_both_take_turns_and_what_both_found_leads() -> None:
+def test_passages_found_by_both_come_first() -> None:
     merged = MergedSearch({"one": FixtureSearch(default=some("abx")), "two": FixtureSearch(default=some("cxd"))})
     assert ids(found(merged)) == "xacbd"
 
@@ -40,13 +40,13 @@ def test_scores_of_different_scales_are_not_compared() -> None:
     assert all(passage.score is None for passage in found(merged))
 
 
-def test_of_two_texts_of_one_page_the_longer_is_kept() -> None:
+def test_longer_text_of_a_passage_is_used() -> None:
     long = make_passage("a", "A hive holds one queen, and workers, and drones.")
     assert fuse_rankings([[make_passage("a", "A hive")], [long]], 5) == [long]
 
 
 @given(st.lists(st.lists(st.sampled_from("abcdefgh"), unique=True), max_size=4), st.integers(1, 9))
-def test_each_passage_once_and_one_ranking_alone_stays_as_it_is(rankings: list[list[str]], k: int) -> None:
+def test_each_passage_occurs_once_and_one_ranking_is_unchanged(rankings: list[list[str]], k: int) -> None:
     merged = ids(fuse_rankings([some("".join(ranking)) for ranking in rankings], k))
     everything = {id for ranking in rankings for id in ranking}
     assert len(set(merged)) == len(merged) == min(k, len(everything))
@@ -54,26 +54,26 @@ def test_each_passage_once_and_one_ranking_alone_stays_as_it_is(rankings: list[l
         assert merged == "".join(rankings[0])[:k]
 
 
-def test_one_that_fails_is_done_without_and_told() -> None:
-    heard: list[Failure] = []
+def test_failing_search_is_reported_and_left_out() -> None:
+    failures: list[Failure] = []
     merged = make_resilient(
         MergedSearch({"one": FixtureSearch(default=make_search_error()), "two": FixtureSearch(default=some("a"))}),
-        heard.append,
+        failures.append,
     )
     assert ids(found(merged)) == "a"
-    assert [failure.message for failure in heard] == ["the search is down"]
+    assert [failure.message for failure in failures] == ["the search is down"]
 
 
-def test_nothing_here_and_a_failure_there_is_an_answer_without_a_part() -> None:
-    heard: list[Failure] = []
+def test_empty_answer_and_a_failure_give_an_empty_answer() -> None:
+    failures: list[Failure] = []
     merged = make_resilient(
-        MergedSearch({"one": FixtureSearch(default=make_search_error()), "two": FixtureSearch()}), heard.append
+        MergedSearch({"one": FixtureSearch(default=make_search_error()), "two": FixtureSearch()}), failures.append
     )
     assert found(merged) == []
-    assert len(heard) == 1
+    assert len(failures) == 1
 
 
-def test_all_failed_is_a_failure() -> None:
+def test_fails_if_all_searches_fail() -> None:
     merged = MergedSearch(
         {"one": FixtureSearch(default=make_search_error("one")), "two": FixtureSearch(default=make_search_error("two"))}
     )
@@ -81,18 +81,20 @@ def test_all_failed_is_a_failure() -> None:
         found(merged)
 
 
-def test_a_straggler_does_not_hold_up_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_slow_search_does_not_delay_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("suffice.search.fusion.GRACE_SECONDS", 0.05)
-    heard: list[Failure] = []
+    failures: list[Failure] = []
     slow = FixtureSearch(default=some("b"), delay=20)
-    merged = make_resilient(MergedSearch({"The slow one": slow, "two": FixtureSearch(default=some("a"))}), heard.append)
-    began = time.monotonic()
+    merged = make_resilient(
+        MergedSearch({"The slow one": slow, "two": FixtureSearch(default=some("a"))}), failures.append
+    )
+    start = time.monotonic()
     assert ids(found(merged)) == "a"
-    assert time.monotonic() - began < 10
-    assert "The slow one was given up" in heard[0].message
+    assert time.monotonic() - start < 10
+    assert "The slow one had not answered" in failures[0].message
 
 
-def test_a_bug_in_one_is_not_hidden() -> None:
+def test_unexpected_exception_is_raised() -> None:
     merged = MergedSearch(
         {"one": FixtureSearch(default=ZeroDivisionError("oh")), "two": FixtureSearch(default=some("a"))}
     )

@@ -28,7 +28,7 @@ def found(search: Search, text: str = "hive", k: int = 5) -> list[Passage]:
 
 
 class Scripted:
-    """Answers from a list, one a call."""
+    """A search that answers from a list, one outcome for each call."""
 
     def __init__(self, *outcomes: list[Passage] | BaseException) -> None:
         self.outcomes = list(outcomes)
@@ -41,41 +41,41 @@ class Scripted:
 
 
 def retried(*outcomes: list[Passage] | BaseException) -> tuple[object, list[float], list[Failure]]:
-    """What came of it, how long was waited, and what was reported."""
+    """Return the result, the waits between attempts, and the reported failures."""
     waited: list[float] = []
-    heard: list[Failure] = []
+    failures: list[Failure] = []
 
     async def sleep(seconds: float) -> None:
         waited.append(seconds)
 
     try:
-        result: object = found(RetryingSearch(Scripted(*outcomes), heard.append, sleep=sleep))
+        result: object = found(RetryingSearch(Scripted(*outcomes), failures.append, sleep=sleep))
     except SearchError as error:
         result = error
-    return result, waited, heard
+    return result, waited, failures
 
 
-def test_a_service_that_says_how_long_to_wait_is_taken_at_its_word() -> None:
+def test_retry_waits_as_long_as_the_service_asks() -> None:
     busy = SearchRefused("busy", retryable=True, retry_after=7.0)
-    result, waited, heard = retried(busy, HERE)
+    result, waited, failures = retried(busy, HERE)
     assert result == HERE
     assert waited == [7.0]
-    assert [failure.kind for failure in heard] == ["SearchRefused"]
+    assert [failure.kind for failure in failures] == ["SearchRefused"]
 
 
-def test_a_wait_that_is_too_long_is_not_waited() -> None:
+def test_long_wait_is_not_retried() -> None:
     busy = SearchRefused("busy", retryable=True, retry_after=MAX_WAIT_SECONDS + 1)
     result, waited, _ = retried(busy, HERE)
     assert result is busy
     assert waited == []
 
 
-def test_a_refusal_is_final() -> None:
+def test_refusal_is_not_retried() -> None:
     refused = SearchRefused("wrong key")
     assert retried(refused, HERE) == (refused, [], [])
 
 
-def test_an_empty_answer_is_an_answer() -> None:
+def test_empty_answer_is_not_retried() -> None:
     assert retried([]) == ([], [], [])
 
 
@@ -85,7 +85,7 @@ def broken(times: int) -> tuple[CircuitBreakerSearch, Scripted, CircuitBreaker]:
     return CircuitBreakerSearch("Bees", inner, breaker), inner, breaker
 
 
-def test_an_open_breaker_asks_nobody() -> None:
+def test_open_breaker_sends_nothing() -> None:
     search, inner, breaker = broken(3)
     for _ in range(3):
         with pytest.raises(SearchError, match="is down"):
@@ -93,17 +93,17 @@ def test_an_open_breaker_asks_nobody() -> None:
     assert breaker.state == "open"
     with pytest.raises(SearchError, match="Bees has failed too often"):
         found(search)
-    assert inner.outcomes == [HERE], "it was not asked"
+    assert inner.outcomes == [HERE], "the inner search was not called"
 
 
-def test_empty_answers_do_not_open_a_breaker() -> None:
+def test_empty_answers_do_not_open_the_breaker() -> None:
     breaker = CircuitBreaker()
     search = CircuitBreakerSearch("Bees", Scripted(*[[] for _ in range(6)]), breaker)
     assert [found(search) for _ in range(6)] == [[]] * 6
     assert breaker.state == "closed"
 
 
-def test_a_long_retry_after_opens_the_breaker_at_once() -> None:
+def test_long_retry_after_opens_the_breaker() -> None:
     breaker = CircuitBreaker()
     search = CircuitBreakerSearch("Bees", Scripted(SearchRefused("busy", retryable=True, retry_after=60.0)), breaker)
     with pytest.raises(SearchRefused):
@@ -112,7 +112,9 @@ def test_a_long_retry_after_opens_the_breaker_at_once() -> None:
 
 
 @pytest.mark.parametrize(("slow", "state"), [(0.0, "open"), (60.0, "closed")])
-def test_a_search_given_up_counts_only_if_it_was_slow(monkeypatch: pytest.MonkeyPatch, slow: float, state: str) -> None:
+def test_cancelled_search_counts_as_failed_only_if_slow(
+    monkeypatch: pytest.MonkeyPatch, slow: float, state: str
+) -> None:
     monkeypatch.setattr("suffice.search.resilience.SLOW_SECONDS", slow)
     breaker = CircuitBreaker()
     search = CircuitBreakerSearch("Bees", FixtureSearch(delay=30), breaker)
@@ -126,21 +128,21 @@ def test_a_search_given_up_counts_only_if_it_was_slow(monkeypatch: pytest.Monkey
     assert breaker.state == state
 
 
-def test_the_next_search_stands_in_and_the_failure_is_told() -> None:
-    heard: list[Failure] = []
+def test_fallback_answers_and_the_failure_is_reported() -> None:
+    failures: list[Failure] = []
     refused, second = SearchRefused("wrong key"), FixtureSearch(default=HERE)
-    search = make_resilient(FallbackSearch([FixtureSearch(default=refused), second]), heard.append)
+    search = make_resilient(FallbackSearch([FixtureSearch(default=refused), second]), failures.append)
     assert found(search) == HERE
-    assert [(failure.kind, failure.message) for failure in heard] == [("SearchRefused", "wrong key")]
+    assert [(failure.kind, failure.message) for failure in failures] == [("SearchRefused", "wrong key")]
 
 
-def test_an_empty_answer_needs_no_stand_in() -> None:
+def test_empty_answer_needs_no_fallback() -> None:
     second = FixtureSearch(default=HERE)
     assert found(FallbackSearch([FixtureSearch(), second])) == []
     assert second.queries == []
 
 
-def test_when_all_fail_each_is_named() -> None:
+def test_error_names_all_failed_searches() -> None:
     search = FallbackSearch(
         [FixtureSearch(default=make_search_error("one is down")), FixtureSearch(default=SearchRefused("two says no"))]
     )
@@ -149,26 +151,26 @@ def test_when_all_fail_each_is_named() -> None:
     assert not isinstance(caught.value, SearchRefused)
 
 
-def test_when_all_refuse_it_is_a_refusal() -> None:
+def test_refusal_if_all_searches_refuse() -> None:
     search = FallbackSearch([FixtureSearch(default=SearchRefused("one")), FixtureSearch(default=SearchRefused("two"))])
     with pytest.raises(SearchRefused, match="one; two"):
         found(search)
 
 
-def test_a_search_of_a_strangers_is_tried_again() -> None:
+def test_plain_search_is_wrapped_in_retries() -> None:
     assert isinstance(make_resilient(FixtureSearch(), ignore_failure), RetryingSearch)
 
 
-def test_who_comes_too_early_waits() -> None:
+def test_calls_above_the_rate_wait() -> None:
     search = RateLimitedSearch(FixtureSearch(default=HERE), per_second=50.0)
 
     async def many() -> float:
-        began = time.monotonic()
+        start = time.monotonic()
         await asyncio.gather(*(search(Query("hive"), 5) for _ in range(60)))
-        return time.monotonic() - began
+        return time.monotonic() - start
 
     assert asyncio.run(many()) > 0.15, "fifty at once, the other ten at fifty a second"
 
 
-def test_a_slow_rate_lets_one_through_at_once() -> None:
+def test_first_call_does_not_wait() -> None:
     assert found(RateLimitedSearch(FixtureSearch(default=HERE), per_second=1 / 3)) == HERE

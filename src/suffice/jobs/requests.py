@@ -68,9 +68,9 @@ def resolve_collections(order: JobRequest, offered: Mapping[str, Sequence[str]])
 
 def has_paid_calls(setup: RunConfig) -> bool:
     """Whether anything of this run costs more than to do it again: the extractive model over files does not."""
-    from suffice.search.corpus.search import Corpus
+    from suffice.search.corpus.search import CorpusSearch
 
-    return setup.model.name != "extractive" or not isinstance(setup.search, Corpus)
+    return setup.model.name != "extractive" or not isinstance(setup.search, CorpusSearch)
 
 
 def _to_json_value(value: Any) -> Any:

@@ -5,16 +5,13 @@ file, but is not billed again: its usage is one ``stored`` answer, no call and n
 0) is asked for anew each time, unless ``sampled`` says that a whole run is to be repeated as it was.
 """
 
-import asyncio
-import hashlib
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
 from suffice.models.base import Model, ModelWrapper, Reply
 from suffice.prompts.base import Prompt
-from suffice.storage.sqlite_cache import SqliteCache
+from suffice.storage.sqlite_cache import JsonCache, SqliteCache, make_key
 from suffice.types import Usage
 
 A = TypeVar("A")
@@ -39,37 +36,22 @@ class CachedModel(ModelWrapper):
         self._identity = identity or model.name
         self._cache_sampled = cache_sampled
         self._replay_usage = replay_usage
-        self._cache = SqliteCache(cache_dir / "answers.sqlite", "answer cache", notify)
+        self._cache = JsonCache(SqliteCache(cache_dir / "answers.sqlite", "answer cache", notify))
 
     async def __call__(self, prompt: Prompt[A]) -> Reply[A]:
         if prompt.temperature > 0 and not self._cache_sampled:
             return await self._model(prompt)
         key = _cache_key(prompt, self._identity)
-        kept: Reply[A] | None = await asyncio.to_thread(self._load, prompt, key)
+        kept: Reply[A] | None = await self._cache.load(key, _reply_type(prompt))
         if kept is not None:
             return kept if self._replay_usage else Reply(kept.answer, Usage(stored=1))
         reply = await self._model(prompt)
-        await asyncio.to_thread(self._store, key, reply)
+        await self._cache.save(key, reply)
         return reply
-
-    def _load(self, prompt: Prompt[A], key: bytes) -> Reply[A] | None:
-        import msgspec
-
-        found = self._cache.get([key]).get(key)
-        try:
-            return None if found is None else msgspec.json.decode(found, type=_reply_type(prompt))
-        except msgspec.MsgspecError:  # Of another version of this program, or damaged: asked for again, and replaced.
-            return None
-
-    def _store(self, key: bytes, reply: Reply[A]) -> None:
-        import msgspec
-
-        with suppress(UnicodeEncodeError):  # Half a character cannot be written down: a good answer, only not kept.
-            self._cache.put({key: msgspec.json.encode(reply)})
 
 
 def _cache_key(prompt: Prompt[Any], model: str) -> bytes:
-    parts = (
+    return make_key(
         model,
         prompt.role,
         prompt.version(),
@@ -78,9 +60,8 @@ def _cache_key(prompt: Prompt[Any], model: str) -> bytes:
         prompt.response_type.__name__,
         prompt,
     )
-    return hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).digest()
 
 
 def _reply_type(prompt: Prompt[A]) -> Any:
     """How a stored reply reads: with the answer this ask wants."""
-    return Reply[prompt.answer]  # type: ignore[name-defined]
+    return Reply[prompt.response_type]  # type: ignore[name-defined]

@@ -1,6 +1,6 @@
-"""The wordings by which a text commands a model, as patterns over lower-case text without disguise.
+"""Wordings of prompt injections, as regular expressions over lower-case text that ``unmask`` has normalised.
 
-Only the patterns: what is done about a line that matches is decided in ``injection``.
+``filter`` decides what happens to a line that matches.
 """
 
 _AI_NAMES = (
@@ -38,10 +38,11 @@ _CLAUSE_START = (
 _JAILBREAK_MODES = r"(?:dan|jailbr[eo]ak(?:en)?|god|unrestricted|unfiltered|uncensored|sudo|do anything now)"
 _ANSWER_VERBS = r"(?:respond|reply|answer|output|print|say|write|conclude|recommend|claim|cite|rate|obey|comply)"
 
-# What settles it alone. A pattern is tried only where one of the words before it occurs: most texts hold none of them.
+# Patterns that decide alone, by a comma-separated list of hints. The patterns are tried only if the text contains one of the
+# hints; most texts contain none.
 DECISIVE_PATTERNS = {
     "ignor,disregard,forget,overrid,overrul,bypass,neglect,discard,attention,follow,obey,adher,comply,listen": [
-        # Dropping the orders it has, its sources, its user.
+        # Dropping the model's instructions, its sources or its user.
         rf"\b{_IGNORE_VERBS}\b(?: \S+){{0,4}}? {_PRIOR_ADJECTIVES}(?: \S+){{0,3}}? {_INSTRUCTION_NOUNS}\b",
         rf"\b{_IGNORE_VERBS}\b(?: \S+){{0,4}}? {_INSTRUCTION_NOUNS}(?: \S+){{0,3}}? (?:above|before|so far|earlier|previously"
         rf"|given to you"
@@ -77,7 +78,7 @@ DECISIVE_PATTERNS = {
         r"|are (?:required|obliged|instructed))\b",
     ],
     "you are ": [
-        # Giving it another self, another task.
+        # Giving the model another role or task.
         r"\byou are (?:now|from now on|hereby|actually|really)\b,? (?:an? |the |in |called |named )?(?:[\w-]+ ){0,3}?"
         rf"(?:{_JAILBREAK_MODES}|ai|a\.i\.|assistant|chat ?bot|language model|llm|bot without"
         r"|free (?:of|from) (?:all |any |your )?(?:rules|restrictions|constraints|guidelines|limits))\b",
@@ -106,7 +107,7 @@ DECISIVE_PATTERNS = {
         r"\b(?:new|updated|revised|hidden|secret|priority|urgent|override) (?:system |admin |developer )?"
         r"(?:instructions?|directives?|prompt|orders)(?: (?:for|to) (?:you|the (?:ai|assistant|model))"
         r"| from (?:the )?(?:user|developer|administrator|system|operator|openai|anthropic|google))?\s*:",
-        # Taking something out of it.
+        # Extracting the system prompt.
         rf"{_CLAUSE_START}(?:reveal|print|repeat|show|leak|display|disclose|output|dump|recite|share|tell (?:me|us)"
         rf"|give (?:me|us)"
         r"|write out|return|expose)(?: \S+){0,3}? your (?:\w+ )?(?:system|initial|hidden|original|secret|internal"
@@ -114,7 +115,7 @@ DECISIVE_PATTERNS = {
         r"(?:prompt|instructions?|messages?|rules|configuration|guidelines)",
     ],
     "<|,[inst,[/inst,sys>>,turn>,<system,<assistant,<developer,<admin,<instruction,</": [
-        # The voice of somebody it obeys.
+        # Imitating a chat template or a system message.
         r"<\|(?:im_start|im_end|system|user|assistant|endoftext|eot_id|start_header_id|end_header_id"
         r"|begin_of_text)\|?>"
         r"|\[/?inst\]|<</?sys>>|<(?:start|end)_of_turn>",
@@ -157,7 +158,7 @@ DECISIVE_PATTERNS = {
         r"| to|,|\.|$)"
         r".{0,40}\b(?:stop|search|research|answer)",
     ],
-    # Dropping the orders, in other languages.
+    # Dropping the instructions, in other languages.
     "anweisung,instruktion,vorgabe,regel,befehl,prompt,anleitung": [
         r"\b(?:ignorier\w*|vergiss|vergessen sie|missacht\w*|beachte\w* nicht)\b.{0,40}"
         r"\b(?:anweisung|instruktion|vorgabe|regel|befehl|prompt|anleitung)\w*",
@@ -209,7 +210,7 @@ DECISIVE_PATTERNS = {
     "निर्देश,आदेश,नियम": [r"(?:निर्देश|आदेश|नियम)\S*.{0,25}(?:अनदेखा|नज़रअंदाज़|नजरअंदाज|भूल|उपेक्षा)"],
 }
 
-# Cues by what they do. One alone is ordinary prose.
+# Cues by what they do. One cue alone is ordinary prose.
 CUE_PATTERNS = {
     "address": rf"\b(?:{_AI_NAMES}{_NOT_A_PROFESSION}|dear model)\b",
     "order": rf"{_CLAUSE_START}{_ANSWER_VERBS}\b|\byou (?:must|should|shall|will|need to|have to|are (?:required|instructed"
@@ -241,7 +242,7 @@ CUE_PATTERNS = {
     r"|\bother (?:sources|documents|pages|passages) (?:are|is) (?:wrong|false|outdated|fake|unreliable|lies"
     r"|malicious)\b",
 }
-# Two cues that meet in ordinary writing about software and models.
+# Pairs of cues that occur together in ordinary writing about software and models.
 HARMLESS_CUE_PAIRS = (
     {"address", "answer"},
     {"address", "tool"},

@@ -1,6 +1,6 @@
-"""What a text says once its disguise is off: invisible letters, look-alikes, spaced-out words, encodings.
+"""Undo the ways to hide a wording: invisible characters, look-alike letters, spaced-out words, encodings.
 
-It gives plain lower-case text to look at, never to show: offsets and spelling of the original are lost.
+The result is lower-case text for matching only: the offsets and the spelling of the original are lost.
 """
 
 import binascii
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from html import unescape
 from urllib.parse import unquote
 
-# Zero-width and bidi characters, soft hyphen, variation selectors, fillers, the grapheme joiner: nothing of them is seen.
+# Zero-width and bidi characters, soft hyphen, variation selectors, fillers, the grapheme joiner: none of them is visible.
 _INVISIBLE_CHARS = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0]"
 )
@@ -30,11 +30,11 @@ _EMPHASIS = re.compile(r"(?<!\w)[*_~]{1,3}(?=\w)|(?<=\w)[*_~]{1,3}(?!\w)|<!--|--
 _SPACED_LETTERS = re.compile(r"(?<!\w)(?:\w([ ._\-*]{1,2}))(?:\w\1){3,}\w(?!\w)")
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{20,}={0,2}")
 _ESCAPES = re.compile(r"&(?:#\w+|\w+);|%[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}")
-_MAX_BASE64_RUNS = 8  # Runs that are decoded a text; a page of hashes is not worth more.
+_MAX_BASE64_RUNS = 8  # Runs decoded in one text; a page of hashes has thousands.
 
 
 def iter_deobfuscated(text: str) -> Iterator[str]:
-    """The text as it reads, then as it reads without each disguise it may wear; most texts wear none."""
+    """Yield the normalised text, then one view for each kind of obfuscation that it seems to use; most texts use none."""
     plain = normalize_visible_text(text)
     yield plain
     if not plain.isascii():
@@ -55,7 +55,7 @@ def iter_deobfuscated(text: str) -> Iterator[str]:
 
 
 def normalize_visible_text(text: str) -> str:
-    """Lower case, compatible characters made plain, invisible ones gone; letters smuggled as tags become visible."""
+    """Return the text in lower case and NFKC, without invisible characters; letters hidden as Unicode tags become visible."""
     if text.isascii():
         return text.lower()
     shown = "".join(chr(ord(c) - 0xE0000) if "\U000e0020" <= c <= "\U000e007e" else c for c in text)

@@ -1,0 +1,13 @@
+"""Searches: from a query to passages, best first.
+
+base          the ``Search`` and ``Reader`` protocols
+corpus/       search in files: a word index, embeddings, and their upkeep
+files/        read files of many formats as chunks
+web/          web search services, one module each
+pages/        fetch and read whole web pages
+fusion        several searches merged into one ranking
+resilience    retries, rate limits, circuit breakers and fallbacks
+cache         answers of a search cached on disk
+screened      prompt injections removed from what a search returns
+urls          canonical URLs
+"""

@@ -1,7 +1,7 @@
-"""The Search seam: one method from a query to passages, best first.
+"""The ``Search`` and ``Reader`` protocols.
 
-A search that finds nothing returns an empty list; a search that cannot answer raises ``SearchError``. The two are never
-confused. Whoever calls decides what was seen before: a search only ranks.
+A search that finds nothing returns an empty list; a search that fails raises ``SearchError``. A search only ranks: the
+caller decides which passages are new.
 """
 
 from collections.abc import Sequence
@@ -13,15 +13,19 @@ from suffice.types import Failure, Passage, Query
 
 @runtime_checkable
 class Search(Protocol):
+    """Finds passages for a query."""
+
     async def __call__(self, query: Query, k: int) -> list[Passage]:
-        """At most ``k`` passages for the query, best first. A score is comparable within this search; where a service
-        gives only an order, there is none."""
+        """Return at most ``k`` passages, best first.
+
+        Scores are comparable within one search. A service that gives only an order returns no scores.
+        """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A web page that was read: where it was found in the end, its title, and its text as passages."""
+    """A web page that was read: its URL after redirects, its title, and its text as passages."""
 
     url: str
     title: str
@@ -30,18 +34,17 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class PageBatch:
-    """The pages behind a round's results, and why others could not be read."""
+    """The pages that were read for one round, and why others could not be read."""
 
     pages: tuple[Page, ...] = ()
     failures: tuple[Failure, ...] = ()
 
 
 class Reader(Protocol):
-    """Reads whole pages behind search results."""
+    """Reads the whole pages behind search results."""
 
     async def __call__(self, found: Sequence[Passage], known: str, seconds: float | None = None) -> PageBatch:
-        """Some of the pages that say more than what is ``known``, within ``seconds``. It never raises: failures
-        are part of the answer."""
+        """Read some of the pages that say more than ``known``, within ``seconds``. Failures are returned, not raised."""
         ...
 
     async def aclose(self) -> None: ...

@@ -1,9 +1,9 @@
-"""Several searches as one: asked at once, fused by reciprocal rank, each passage once.
+"""Several searches as one: queried at the same time and merged by reciprocal rank fusion.
 
-    a passage's place = Σ over the searches that found it of 1 / (60 + its rank there)
+    score of a passage = Σ over the searches that found it of 1 / (60 + its rank there)
 
 Reciprocal rank fusion (Cormack, Clarke & Büttcher 2009) needs only the orders: the scores of an index over files and of a
-web service are not of one scale. For the same reason what comes out has no score.
+web service are not on one scale. For the same reason the merged passages have no score.
 """
 
 import asyncio
@@ -16,18 +16,20 @@ from suffice.search.resilience import FailureListener, combine_errors, ignore_fa
 from suffice.types import Passage, Query
 
 RRF_K = 60
-GRACE_SECONDS = 5.0  # Seconds that the others have once the first search has answered.
+GRACE_SECONDS = 5.0  # How long the other searches may still take once the first one has answered.
 
 
 class MergedSearch:
-    """What all searches find, by their names. One that fails is reported and done without; if all fail, this fails."""
+    """Merges the results of several named searches. A search that fails is reported; if all fail, this fails."""
 
-    def __init__(self, searches: Mapping[str, Search], report: FailureListener = ignore_failure) -> None:
+    def __init__(self, searches: Mapping[str, Search], on_failure: FailureListener = ignore_failure) -> None:
         self._searches = dict(searches)
-        self._report = report
+        self._on_failure = on_failure
 
-    def with_failure_listener(self, report: FailureListener) -> "MergedSearch":
-        return MergedSearch({name: make_resilient(search, report) for name, search in self._searches.items()}, report)
+    def with_failure_listener(self, on_failure: FailureListener) -> "MergedSearch":
+        return MergedSearch(
+            {name: make_resilient(search, on_failure) for name, search in self._searches.items()}, on_failure
+        )
 
     async def __call__(self, query: Query, k: int) -> list[Passage]:
         outcomes = await _gather_outcomes(
@@ -37,31 +39,31 @@ class MergedSearch:
         if len(errors) == len(outcomes):
             raise combine_errors(errors)
         for error in errors:
-            self._report(to_failure(error))
+            self._on_failure(to_failure(error))
         return fuse_rankings([outcome for outcome in outcomes if not isinstance(outcome, SearchError)], k)
 
 
 def fuse_rankings(rankings: Sequence[Sequence[Passage]], k: int) -> list[Passage]:
-    """The best ``k`` over all rankings; of two texts of one passage the longer is kept."""
-    places: dict[str, float] = {}
-    kept: dict[str, Passage] = {}
+    """Return the best ``k`` passages over all rankings. If a passage comes with two texts, the longer one is used."""
+    scores: dict[str, float] = {}
+    passages: dict[str, Passage] = {}
     for ranking in rankings:
         for rank, passage in enumerate(ranking, 1):
-            places[passage.id] = places.get(passage.id, 0.0) + 1 / (RRF_K + rank)
-            if passage.id not in kept or len(passage.text) > len(kept[passage.id].text):
-                kept[passage.id] = replace(passage, score=None)
-    # The sort is stable: of equals the one from the search named first comes first.
-    return [kept[key] for key in sorted(places, key=lambda key: -places[key])[:k]]
+            scores[passage.id] = scores.get(passage.id, 0.0) + 1 / (RRF_K + rank)
+            if passage.id not in passages or len(passage.text) > len(passages[passage.id].text):
+                passages[passage.id] = replace(passage, score=None)
+    # The sort is stable: of equal passages, the one from the search named first comes first.
+    return [passages[key] for key in sorted(scores, key=lambda key: -scores[key])[:k]]
 
 
 async def _gather_outcomes(tasks: Mapping[str, "asyncio.Task[list[Passage]]"]) -> list[list[Passage] | SearchError]:
-    """What each search answered or why it could not. A bug in one is raised as it is."""
-    waiting = set(tasks.values())
+    """Return each search's passages or its ``SearchError``. Any other exception is raised as it is."""
+    pending = set(tasks.values())
     try:
-        while waiting:
-            done, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-            if waiting and any(task.exception() is None for task in done):
-                await asyncio.wait(waiting, timeout=GRACE_SECONDS)
+        while pending:
+            done, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
+            if pending and any(task.exception() is None for task in done):
+                await asyncio.wait(pending, timeout=GRACE_SECONDS)
                 break
     finally:
         for task in tasks.values():
@@ -71,7 +73,9 @@ async def _gather_outcomes(tasks: Mapping[str, "asyncio.Task[list[Passage]]"]) -
 
 def _get_outcome(name: str, task: "asyncio.Task[list[Passage]]") -> list[Passage] | SearchError:
     if not task.done():
-        return SearchError(f"{name} was given up {GRACE_SECONDS:g} seconds after others had answered", retryable=True)
+        return SearchError(
+            f"{name} had not answered {GRACE_SECONDS:g} seconds after another search answered", retryable=True
+        )
     error = task.exception()
     if error is None:
         return task.result()

@@ -1,4 +1,4 @@
-"""A search whose passages do not address the model: such lines are cut out where retrieved text comes in, and reported."""
+"""Remove prompt injections from search results and from pages, and report each removal as an event."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -10,31 +10,31 @@ from suffice.types import Failure, Note, Passage, Query, Round
 
 
 class InjectionFilter:
-    """A Search over a Search. ``tell`` hears once of every passage that lost something."""
+    """Wraps a search and removes prompt injections from its passages. ``emit`` receives one event for each changed passage."""
 
-    def __init__(self, search: Search, tell: Callable[[Event], None]) -> None:
+    def __init__(self, search: Search, emit: Callable[[Event], None]) -> None:
         self._search = search
-        self._tell = tell
-        self._seen: dict[str, Passage] = {}
+        self._emit = emit
+        self._screened: dict[str, Passage] = {}
 
     async def __call__(self, query: Query, k: int) -> list[Passage]:
         return [self._screen_once(passage) for passage in await self._search(query, k)]
 
     def _screen_once(self, passage: Passage) -> Passage:
-        """The same passage comes back round after round: it is looked at once."""
-        known = self._seen.get(passage.id)
-        if known is None:
-            known = self._seen[passage.id] = strip_injections(passage, self._tell)
-        return replace(known, score=passage.score)
+        """Screen a passage the first time it is found; the same passage comes back round after round."""
+        screened = self._screened.get(passage.id)
+        if screened is None:
+            screened = self._screened[passage.id] = strip_injections(passage, self._emit)
+        return replace(screened, score=passage.score)
 
 
-def strip_injections(passage: Passage, tell: Callable[[Event], None]) -> Passage:
-    """The passage without what addresses a model; ``tell`` hears what that was."""
+def strip_injections(passage: Passage, emit: Callable[[Event], None]) -> Passage:
+    """Return the passage without prompt injections in its text and title."""
     text, removed = remove_injected_lines(passage.text)
-    title, from_title = remove_injected_lines(passage.title)
-    if not removed and not from_title:
+    title, removed_from_title = remove_injected_lines(passage.title)
+    if not removed and not removed_from_title:
         return passage
-    tell(InjectionsStripped(passage.id, passage.location, (*removed, *from_title)))
+    emit(InjectionsStripped(passage.id, passage.location, (*removed, *removed_from_title)))
     return replace(passage, text=text, title=title.strip() or passage.location)
 
 
@@ -43,16 +43,19 @@ async def expand_with_pages(
     round: Round,
     known: Iterable[Note],
     seconds: float | None,
-    tell: Callable[[Event], None],
-    fail: Callable[[Failure], None],
+    emit: Callable[[Event], None],
+    on_failure: Callable[[Failure], None],
 ) -> tuple[list[Passage], int]:
-    """Passages of pages that say more than what was ``known`` before the round, and of how many pages they are."""
-    read = await reader(round.new, "\n".join(f"{note.title}\n{note.text}" for note in known), seconds)
-    for failure in read.failures:
-        fail(failure)
+    """Read pages behind a round's new results; return their screened passages and the number of pages.
+
+    ``known`` is what was known before the round: pages that seem to repeat it are not read.
+    """
+    batch = await reader(round.new, "\n".join(f"{note.title}\n{note.text}" for note in known), seconds)
+    for failure in batch.failures:
+        on_failure(failure)
     passages: dict[str, Passage] = {}
-    for page in read.pages:
-        tell(PageRead(page.url, page.title, len(page.passages)))
+    for page in batch.pages:
+        emit(PageRead(page.url, page.title, len(page.passages)))
         for passage in page.passages:
-            passages[passage.id] = strip_injections(passage, tell)
-    return [passage for passage in passages.values() if passage.text.strip()], len(read.pages)
+            passages[passage.id] = strip_injections(passage, emit)
+    return [passage for passage in passages.values() if passage.text.strip()], len(batch.pages)

@@ -1,6 +1,6 @@
-"""Tells a damaged cache, which is made anew, from a place that cannot be used, which is done without.
+"""Tell a corrupt cache, which can be rebuilt, from a place that cannot be used (full, read-only, locked).
 
-SQLite and tantivy both blur the two. This module only sorts their errors; what follows is the caller's decision.
+SQLite and tantivy report both with the same exceptions. This module only sorts them; the caller decides what to do.
 """
 
 import errno
@@ -24,33 +24,36 @@ _ENVIRONMENT_ERRORS = frozenset(
 
 
 class CorruptCache(Exception):
-    """What was kept cannot be read as it is."""
+    """The content of a cache cannot be read."""
 
 
 @contextmanager
 def translate_sqlite_errors() -> Iterator[None]:
-    """Inside, SQLite fails with ``OSError`` (full, read-only, locked …) or ``Damaged``."""
+    """Turn errors of SQLite into ``OSError`` (full, read-only, locked …) or ``CorruptCache``."""
     try:
         yield
     except sqlite3.Error as error:
-        # The low byte is the primary code. An error without one comes from the module, not from the file.
+        # The low byte is the primary code. An error without a code comes from the Python module, not from the file.
         if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_IOERR) & 0xFF in _ENVIRONMENT_ERRORS:
             raise OSError(errno.EIO, str(error)) from error
         raise CorruptCache(str(error)) from error
     except UnicodeDecodeError as error:
-        # From the module itself, whose message quotes a schema that is no text any more.
+        # The Python module fails like this when its error message quotes a schema that is not valid UTF-8.
         raise CorruptCache(str(error)) from error
 
 
 @contextmanager
 def translate_tantivy_errors() -> Iterator[None]:
-    """Inside, tantivy fails with ``OSError`` or ``Damaged``: it says ValueError to everything, only the text tells."""
+    """Turn errors of tantivy into ``OSError`` or ``CorruptCache``.
+
+    tantivy raises ``ValueError`` for everything; only the message shows the cause.
+    """
     try:
         yield
     except ValueError as error:
-        system = re.search(r"(?:code: |os error )(\d+)", str(error))
-        if system and int(system[1]) != errno.ENOENT:
-            raise OSError(int(system[1]), os.strerror(int(system[1]))) from error
+        os_error = re.search(r"(?:code: |os error )(\d+)", str(error))
+        if os_error and int(os_error[1]) != errno.ENOENT:
+            raise OSError(int(os_error[1]), os.strerror(int(os_error[1]))) from error
         if "writer was killed" in str(error) or "Worker thread failed" in str(error):
             raise OSError(errno.EIO, "the index could not be written") from error
         raise CorruptCache(str(error)) from error

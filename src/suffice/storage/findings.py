@@ -1,12 +1,14 @@
-"""Memory across runs: what earlier runs found out and proved, for later questions to look up again (S4).
+"""Findings of earlier runs: stored when a run passed, looked up again for later questions.
 
-A finding is kept only of a run that passed: answered, every claim supported, and the review passed where there was one. Text
-that addresses a model is never kept. A finding is no evidence: what a later run takes from it is a query, and it cites only
-what that query finds again, as the source says it now.
+A finding is stored only for a run that passed: answered, every claim supported, and the review passed if there was one. Text
+that looks like a prompt injection is not stored. A finding is not evidence: a later run turns it into a query and cites only
+what that query finds again.
 
     rank = 0.7 · similarity + 0.3 · quality
-    similarity = cosine of task and finding by embeddings, by words without them
+    similarity = cosine of task and finding: by embeddings, or by word stems without an embedder
     quality = review score / 10, halved below 7; 0.5 without a review
+
+The formula is a source value, docs/sources.md.
 """
 
 import json
@@ -25,17 +27,17 @@ from suffice.types import Embed, Report
 
 DATABASE_NAME = "memory.sqlite"
 MAX_RESULTS = 4  # Findings given to a run.
-_MAX_CANDIDATES = 12  # Those most alike in words are compared by meaning.
+_MAX_CANDIDATES = 12  # Findings most alike in words; only these are embedded.
 _MAX_FACTS = 5
 _MAX_TITLE_CHARS = 80
-_MIN_SIMILARITY = 0.35  # What is less like the question than this is another matter.
+_MIN_SIMILARITY = 0.35  # A finding less similar to the question than this is about something else.
 _SCHEMA = """CREATE TABLE IF NOT EXISTS findings (id INTEGER PRIMARY KEY, run TEXT, at TEXT DEFAULT CURRENT_TIMESTAMP,
             task TEXT UNIQUE, title TEXT, narrative TEXT, facts TEXT, score REAL)"""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredFact:
-    """A supported sentence and where it stood: ``Title (location)``."""
+    """A supported sentence and its sources, each as ``Title (location)``."""
 
     text: str
     sources: tuple[str, ...]
@@ -43,6 +45,8 @@ class StoredFact:
 
 @dataclass(frozen=True, slots=True)
 class StoredFinding:
+    """What one run found out. ``score`` is the review's, if there was a review."""
+
     id: int
     run: str
     task: str
@@ -63,13 +67,13 @@ class StoredFinding:
 
 
 class FindingStore:
-    """``path`` need not exist: reading then finds nothing, and the first finding makes it."""
+    """Findings in a SQLite file. The file is created when the first finding is saved."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     def save(self, report: Report) -> bool:
-        """Keep what the run found out, if it passed and nothing in it addresses a model; of a question the latest answer."""
+        """Store what the run found, if it passed, and return whether it did. A task's new finding replaces its old one."""
         finding = _finding_from_report(report)
         if finding is None:
             return False
@@ -83,36 +87,34 @@ class FindingStore:
         return True
 
     def find_similar(self, task: str, embed: Embed | None = None, limit: int = MAX_RESULTS) -> list[StoredFinding]:
-        """The best earlier findings for a task."""
-        alike = [(_stem_similarity(task, finding.text), finding) for finding in self._load_all()]
-        near = sorted((pair for pair in alike if pair[0] > 0), key=lambda pair: -pair[0])[:_MAX_CANDIDATES]
-        if embed is not None and near:
-            vectors = embed([task, *(finding.text for _, finding in near)])
-            near = [(float(vectors[0] @ vectors[i]), finding) for i, (_, finding) in enumerate(near, 1)]
+        """Return the best earlier findings for a task."""
+        by_words = [(_stem_similarity(task, finding.text), finding) for finding in self._load_all()]
+        candidates = sorted((pair for pair in by_words if pair[0] > 0), key=lambda pair: -pair[0])[:_MAX_CANDIDATES]
+        if embed is not None and candidates:
+            vectors = embed([task, *(finding.text for _, finding in candidates)])
+            candidates = [(float(vectors[0] @ vectors[i]), finding) for i, (_, finding) in enumerate(candidates, 1)]
         ranked = sorted(
-            (pair for pair in near if pair[0] >= _MIN_SIMILARITY),
+            (pair for pair in candidates if pair[0] >= _MIN_SIMILARITY),
             key=lambda pair: -(0.7 * pair[0] + 0.3 * pair[1].quality),
         )
         return [finding for _, finding in ranked[:limit]]
 
     def search(self, text: str) -> list[StoredFinding]:
-        """All findings that share a word with the text, most alike first; all there are for an empty text."""
-        found = self._load_all()
+        """Return the findings that share a word with the text, most alike first; all findings for an empty text."""
+        findings = self._load_all()
         if not text.strip():
-            return found
-        return sorted(
-            (finding for finding in found if _stem_similarity(text, finding.text) > 0),
-            key=lambda finding: -_stem_similarity(text, finding.text),
-        )
+            return findings
+        scored = [(_stem_similarity(text, finding.text), finding) for finding in findings]
+        return [finding for score, finding in sorted(scored, key=lambda pair: -pair[0]) if score > 0]
 
-    def delete(self, numbers: Sequence[int] | None) -> int:
-        """Forget these findings, or all of them; how many are gone."""
+    def delete(self, ids: Sequence[int] | None) -> int:
+        """Delete these findings, or all of them for ``None``, and return how many were deleted."""
         if not self._path.exists():
             return 0
         with self._connect() as database, database:
-            if numbers is None:
+            if ids is None:
                 return database.execute("DELETE FROM findings").rowcount
-            return sum(database.execute("DELETE FROM findings WHERE id = ?", (n,)).rowcount for n in numbers)
+            return sum(database.execute("DELETE FROM findings WHERE id = ?", (id,)).rowcount for id in ids)
 
     def _load_all(self) -> list[StoredFinding]:
         if not self._path.exists():
@@ -122,8 +124,8 @@ class FindingStore:
                 "SELECT id, run, task, title, narrative, facts, score FROM findings ORDER BY id"
             ).fetchall()
         return [
-            StoredFinding(number, run, task, title, narrative, _decode_facts(facts), score)
-            for number, run, task, title, narrative, facts, score in rows
+            StoredFinding(id, run, task, title, narrative, _decode_facts(facts), score)
+            for id, run, task, title, narrative, facts, score in rows
         ]
 
     @contextmanager
@@ -136,40 +138,40 @@ class FindingStore:
                 yield database
         except (OSError, sqlite3.Error) as error:
             raise InputError(
-                f"The memory {self._path} cannot be used ({error}); move it away to begin a new one"
+                f"The findings in {self._path} cannot be used ({error}); move the file away to start a new one"
             ) from error
 
 
 def _finding_from_report(report: Report) -> StoredFinding | None:
-    """What is worth keeping of a report; ``None`` when it did not pass, or holds what addresses a model."""
+    """Return the finding of a report; ``None`` if the run did not pass or the text holds a prompt injection."""
     review = report.metadata.get("review") or {}
-    proven = report.claims and all(claim.support == "supported" for claim in report.claims)
-    failed = bool(review) and review.get("passed") is not True  # A review that nobody could read has not passed either.
-    if report.status != "answered" or not proven or failed:
+    all_supported = report.claims and all(claim.support == "supported" for claim in report.claims)
+    review_failed = bool(review) and review.get("passed") is not True  # An unreadable review has not passed either.
+    if report.status != "answered" or not all_supported or review_failed:
         return None
-    shown = {source.id: f"{source.title} ({source.location})" for source in report.sources}
+    sources = {source.id: f"{source.title} ({source.location})" for source in report.sources}
     facts = tuple(
-        StoredFact(_strip_citations(claim.text), tuple(shown[handle] for handle in claim.citations if handle in shown))
+        StoredFact(
+            _strip_citations(claim.text), tuple(sources[handle] for handle in claim.citations if handle in sources)
+        )
         for claim in report.claims[:_MAX_FACTS]
     )
     finding = StoredFinding(
-        0,
-        report.run,
-        report.task,
-        report.task[:_MAX_TITLE_CHARS],
-        _strip_citations(report.summary),
-        facts,
-        review.get("composite"),
+        id=0,
+        run=report.run,
+        task=report.task,
+        title=report.task[:_MAX_TITLE_CHARS],
+        narrative=_strip_citations(report.summary),
+        facts=facts,
+        score=review.get("composite"),
     )
-    return (
-        None
-        if any(remove_injected_lines(text).removed for text in (finding.task, finding.narrative, finding.text))
-        else finding
-    )
+    if any(remove_injected_lines(text).removed for text in (finding.task, finding.narrative, finding.text)):
+        return None
+    return finding
 
 
-def _decode_facts(wire: str) -> tuple[StoredFact, ...]:
-    return tuple(StoredFact(text, tuple(sources)) for text, sources in json.loads(wire))
+def _decode_facts(encoded: str) -> tuple[StoredFact, ...]:
+    return tuple(StoredFact(text, tuple(sources)) for text, sources in json.loads(encoded))
 
 
 def _strip_citations(text: str) -> str:
@@ -177,6 +179,9 @@ def _strip_citations(text: str) -> str:
 
 
 def _stem_similarity(left: str, right: str) -> float:
-    """Cosine of two texts as sets of stems, seen from the shorter: a long finding is not less alike for what else it says."""
+    """Return the cosine of two texts as sets of word stems.
+
+    The size of the right set is capped at twice the left one, so that a long finding is not penalised for what else it says.
+    """
     a, b = content_stems(left), content_stems(right)
     return len(a & b) / math.sqrt(len(a) * min(len(b), 2 * len(a))) if a and b else 0.0

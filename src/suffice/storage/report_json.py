@@ -1,8 +1,8 @@
-"""A report as JSON, and back: the wire format of ``--json``, ``--out report.json`` and the HTTP service.
+"""A report as JSON and back: the format of ``--json``, ``--out report.json`` and the HTTP service.
 
-The shape is that of the dataclasses. Two things differ: a verdict is written without ``parts`` and ``promise``, and
-what JSON cannot say (a lone surrogate, an infinite number, a foreign object in ``raw``) is written as the nearest thing
-it can. It knows nothing of files, doors or rendering.
+The fields are those of the dataclasses, with two differences: a verdict has no ``parts`` and no ``promise``, and values
+that JSON does not have (a lone surrogate, an infinite number, an unknown object in ``raw``) are replaced by the nearest
+value it has.
 """
 
 import json
@@ -16,22 +16,22 @@ from suffice.types import Report
 
 
 def to_dict(report: Report) -> dict[str, Any]:
-    """The report as plain dicts, lists, strings and numbers."""
+    """Return the report as plain dicts, lists, strings and numbers."""
     import msgspec
 
-    wire = cast(dict[str, Any], to_json_safe(msgspec.to_builtins(report, str_keys=True, enc_hook=str)))
-    for record in wire["stop"]["rounds"]:
+    encoded = cast(dict[str, Any], to_json_safe(msgspec.to_builtins(report, str_keys=True, enc_hook=str)))
+    for record in encoded["stop"]["rounds"]:
         record["verdicts"] = [events.serialize_verdict(verdict) for verdict in record["verdicts"]]
-    return wire
+    return encoded
 
 
 def dumps(report: Report) -> str:
-    """The report as one JSON object; any script stays readable."""
+    """Return the report as one JSON object, with non-ASCII characters unescaped."""
     return json.dumps(to_dict(report), ensure_ascii=False, indent=2, allow_nan=False)
 
 
 def loads(text: str) -> Report:
-    """The report that ``dumps`` wrote; keys this version does not know are passed over."""
+    """Parse a report that ``dumps`` wrote; unknown keys are ignored."""
     import msgspec
 
     try:
@@ -41,7 +41,7 @@ def loads(text: str) -> Report:
 
 
 def to_json_safe(value: Any) -> Any:
-    """The value as JSON can say it."""
+    """Return the value with everything that JSON cannot encode replaced."""
     if isinstance(value, str):
         return replace_surrogates(value)
     if isinstance(value, float):
@@ -53,13 +53,13 @@ def to_json_safe(value: Any) -> Any:
     return value
 
 
-def _restore_thresholds(wire: Any) -> Any:
-    """An infinite threshold was written as null; a threshold is never unknown, so it is read as infinite again."""
+def _restore_thresholds(encoded: Any) -> Any:
+    """Turn a threshold of null back into infinity; a threshold is never unknown."""
     try:
-        for record in wire["stop"]["rounds"]:
+        for record in encoded["stop"]["rounds"]:
             for verdict in record["verdicts"]:
                 for name, (value, threshold) in verdict["signals"].items():
                     verdict["signals"][name] = [value, math.inf if threshold is None else threshold]
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"its stop record is malformed ({type(error).__name__}: {error})") from error
-    return wire
+    return encoded

@@ -1,11 +1,12 @@
-"""The runs of this machine as plain files: what was asked, how it went, and everything a later question can build on.
+"""The recorded runs of this machine as plain files.
 
-    DATA_DIR/runs.jsonl               one line a run
-    DATA_DIR/runs/RUN/events.jsonl    its trace, as ``--trace`` writes it
-    DATA_DIR/runs/RUN/report.json     its report
+    DATA_DIR/runs.jsonl               the log: one line for each run
+    DATA_DIR/runs/RUN/events.jsonl    the trace of a run, as ``--trace`` writes it
+    DATA_DIR/runs/RUN/report.json     the report of a run
 
-Keeping never gets in the way of a run: a folder that cannot be written to is said once and done without. The files hold
-questions and stretches of documents, so only their owner may read them. Of the folders the newest are kept; the lines stay.
+Recording never stops a run: if the folder cannot be written to, the user is notified once and the run goes on. The files
+hold questions and passages of documents, so only their owner may read them. Old run folders are deleted beyond a limit; the
+lines of the log stay.
 """
 
 import fcntl
@@ -26,45 +27,48 @@ from suffice.types import BELIEF_KIND, Note, Passage, Place, PriorRun, Report
 
 LOG_FILE, RUNS_DIR = "runs.jsonl", "runs"
 EVENTS_FILE, REPORT_FILE = "events.jsonl", "report.json"
-LAST_RUN = "last"  # The name of the run that began last.
+LAST_RUN = "last"  # Names the run that started last.
 
 
 class RunRecorder:
-    """Sees every event of one run and keeps it. ``most`` folders are kept, none at all with 0. What a run proved goes to
-    ``findings``."""
+    """Records the events and the report of one run, and saves its finding.
+
+    At most ``max_runs`` run folders are kept; 0 records nothing.
+    """
 
     def __init__(
         self,
         data_dir: Path,
         max_runs: int,
-        say: Callable[[str], None],
-        out: Sequence[Path] = (),
+        notify: Callable[[str], None],
+        output_paths: Sequence[Path] = (),
         findings: FindingStore | None = None,
     ) -> None:
         self._data_dir = data_dir
         self._max_runs = max_runs
-        self._say = say
+        self._notify = notify
         self._findings = findings
-        self._output_paths = [str(path.resolve()) for path in out]
+        self._output_paths = [str(path.resolve()) for path in output_paths]
         self._file: TextIO | None = None
         self._started: Started | None = None
         self._started_at = ""
-        self._began = self._stopped = time.monotonic()
+        self._start = self._search_end = time.monotonic()
 
     def record_event(self, event: Event) -> None:
+        """Write the event to the trace; a ``Finished`` event also writes the report and the line of the log."""
         if self._max_runs <= 0:
             return
         try:
             self._write_event(event)
         except OSError as error:
             self._max_runs = 0
-            self._say(f"this run is not kept: {error.filename or self._data_dir}: {error.strerror}")
+            self._notify(f"this run is not recorded: {error.filename or self._data_dir}: {error.strerror}")
         except InputError as error:
-            self._say(f"what this run found is not remembered: {error}")
+            self._notify(f"the finding of this run is not stored: {error}")
 
     def _write_event(self, event: Event) -> None:
         if isinstance(event, Started):
-            self._started, self._began = event, time.monotonic()
+            self._started, self._start = event, time.monotonic()
             folder = self._data_dir / RUNS_DIR / event.run
             folder.mkdir(parents=True, mode=0o700, exist_ok=True)
             self._file = _open_private(folder / EVENTS_FILE)
@@ -75,7 +79,7 @@ class RunRecorder:
         self._file.write(json.dumps(line, ensure_ascii=False) + "\n")
         self._file.flush()
         if isinstance(event, SearchStopped):
-            self._stopped = time.monotonic()
+            self._search_end = time.monotonic()
         elif isinstance(event, Finished):
             self._finish(event.report, self._started)
 
@@ -85,32 +89,32 @@ class RunRecorder:
         self._file = None
         with _open_private(self._data_dir / RUNS_DIR / report.run / REPORT_FILE) as file:
             file.write(dumps(report))
-        durations = {"gather": self._stopped - self._began, "write": time.monotonic() - self._stopped}
-        line = build_log_row(
+        durations = {"gather": self._search_end - self._start, "write": time.monotonic() - self._search_end}
+        row = build_log_row(
             report, started, self._started_at, {name: round(seconds, 3) for name, seconds in durations.items()}
         )
-        _append_log_row(self._data_dir, line | {"output_paths": self._output_paths})
+        _append_log_row(self._data_dir, row | {"output_paths": self._output_paths})
         _delete_old_runs(self._data_dir / RUNS_DIR, self._max_runs)
         if self._findings is not None:
             self._findings.save(report)
 
 
 def build_log_row(report: Report, started: Started, at: str, durations: dict[str, float]) -> dict[str, Any]:
-    """What the log keeps of a run."""
-    usage, stop, told = report.usage, report.stop, report.metadata
-    review = told.get("review") or {}
+    """Return the line of the log for a run."""
+    usage, stop, metadata = report.usage, report.stop, report.metadata
+    review = metadata.get("review") or {}
     return {
         "run": report.run,
         "at": at,
         "task": report.task,
-        "task_type": told.get("task_type"),
+        "task_type": metadata.get("task_type"),
         "status": report.status,
         "stop": stop.reason,
         "gate": stop.expression or stop.gate,
         "strategy": started.strategy,
         "memory": started.memory,
         "seed": started.seed,
-        "version": told.get("version"),
+        "version": metadata.get("version"),
         "model": usage.model,
         "seconds": usage.seconds,
         "durations": durations,
@@ -130,104 +134,104 @@ def build_log_row(report: Report, started: Started, at: str, durations: dict[str
         "claims": {claim.support: sum(c.support == claim.support for c in report.claims) for claim in report.claims},
         "review_scores": [one.get("composite") for one in review.get("rounds", ())],
         "review_passed": review.get("passed"),
-        "memory_hits": list(told.get("recalled", ())),
-        "continues": told.get("continues"),
+        "memory_hits": list(metadata.get("recalled", ())),
+        "continues": metadata.get("continues"),
     }
 
 
 def read_log(data_dir: Path) -> list[dict[str, Any]]:
-    """The log, oldest first; a line that cannot be read is passed over."""
+    """Return the lines of the log, oldest first; unreadable lines are skipped."""
     try:
         lines = (data_dir / LOG_FILE).read_bytes().splitlines()
     except OSError:
         return []
-    found = []
+    rows = []
     for line in lines:
         with suppress(ValueError):
-            read = json.loads(line)
-            if isinstance(read, dict) and isinstance(read.get("run"), str):
-                found.append(read)
-    return found
+            row = json.loads(line)
+            if isinstance(row, dict) and isinstance(row.get("run"), str):
+                rows.append(row)
+    return rows
 
 
 def list_unfinished_runs(data_dir: Path) -> list[str]:
-    """Runs that go on, or were cut off before their report: they can be continued and explained all the same."""
-    logged = {line["run"] for line in read_log(data_dir)}
+    """Return the runs that have no report, because they still run or were interrupted; they can be continued too."""
+    logged = {row["run"] for row in read_log(data_dir)}
     return [folder.name for folder in _list_run_dirs(data_dir / RUNS_DIR) if folder.name not in logged]
 
 
 def find_run_dir(data_dir: Path, name: str) -> Path:
-    """The folder of a kept run: by its id, by the beginning of it, or ``last``."""
+    """Return the folder of a recorded run by its id, by the beginning of its id, or by ``last``."""
     folders = _list_run_dirs(data_dir / RUNS_DIR)
-    chosen = (
-        folders[-1:] if name == LAST_RUN else [folder for folder in folders if name and folder.name.startswith(name)]
-    )
-    exact = [folder for folder in chosen if folder.name == name]
-    if len(exact or chosen) == 1:
-        return (exact or chosen)[0]
-    if chosen:
-        raise InputError(f"{name!r} begins {len(chosen)} runs; write more of its id: see suffice runs")
-    if any(line["run"] == name for line in read_log(data_dir)):
+    matches = [folder for folder in folders if name and folder.name.startswith(name)]
+    if name == LAST_RUN:
+        matches = folders[-1:]
+    exact = [folder for folder in matches if folder.name == name]
+    if len(exact or matches) == 1:
+        return (exact or matches)[0]
+    if matches:
+        raise InputError(f"{name!r} matches {len(matches)} runs; give more of the id (suffice runs lists them)")
+    if any(row["run"] == name for row in read_log(data_dir)):
         raise InputError(
-            f"Of the run {name} only its line in the log is kept; SUFFICE_KEEP_RUNS says how many are kept"
+            f"Only the log line of run {name} is left; SUFFICE_KEEP_RUNS sets how many runs are kept in full"
         )
-    raise InputError(f"There is no run {name!r}; suffice runs lists those that are kept")
+    raise InputError(f"There is no run {name!r}; suffice runs lists the recorded runs")
 
 
 def load_report(folder: Path) -> Report:
-    """The report of a kept run."""
+    """Return the report of a recorded run."""
     try:
         return loads((folder / REPORT_FILE).read_text(encoding="utf-8"))
     except OSError as error:
-        raise InputError(f"The run {folder.name} has no report: it was cut off before one was written") from error
+        raise InputError(f"The run {folder.name} has no report; it was interrupted before one was written") from error
 
 
 def load_prior_run(folder: Path) -> PriorRun:
-    """What a follow-up builds on: the evidence of accepted rounds with its places, the facts believed last, and the queries."""
-    task, evidence, belief, asked = "", dict[str, Passage](), tuple[Note, ...](), dict[str, None]()
+    """Return what a follow-up run builds on: the evidence of accepted rounds, the last belief, and the queries."""
+    task, evidence, belief, queries = "", dict[str, Passage](), tuple[Note, ...](), dict[str, None]()
     try:
         for line in (folder / EVENTS_FILE).read_bytes().splitlines():
-            with suppress(ValueError):  # A run that was killed may have left half a line.
+            with suppress(ValueError):  # A killed run may have left half a line.
                 event = json.loads(line)
                 if event["type"] == "started":
                     task = event["task"]
                 elif event["type"] == "continued":
-                    before = event["earlier"]
-                    evidence |= {found["id"]: _parse_passage(found) for found in before["evidence"]}
-                    belief = tuple(_parse_note(note) for note in before["belief"])
-                    asked |= dict.fromkeys(before["asked"])
+                    prior = event["earlier"]
+                    evidence |= {found["id"]: _parse_passage(found) for found in prior["evidence"]}
+                    belief = tuple(_parse_note(note) for note in prior["belief"])
+                    queries |= dict.fromkeys(prior["asked"])
                 elif event["type"] == "round" and event["accepted"]:
                     evidence |= {found["id"]: _parse_passage(found) for found in event["passages"] if found["new"]}
                     belief = tuple(
                         _parse_note(note) for note in event["belief"]["notes"] if note.get("kind") == BELIEF_KIND
                     )
-                    asked |= dict.fromkeys(event["queries"])
+                    queries |= dict.fromkeys(event["queries"])
     except (OSError, KeyError, TypeError) as error:
         raise InputError(f"The trace of run {folder.name} cannot be read ({type(error).__name__}: {error})") from error
-    return PriorRun(folder.name, task, tuple(evidence.values()), belief, tuple(asked))
+    return PriorRun(folder.name, task, tuple(evidence.values()), belief, tuple(queries))
 
 
 def delete_runs(data_dir: Path, runs: Sequence[str]) -> None:
-    """Forget these runs: their folders and their lines."""
-    gone = set(runs)
-    for run in gone:
+    """Delete the folders of these runs and their lines in the log."""
+    deleted = set(runs)
+    for run in deleted:
         shutil.rmtree(data_dir / RUNS_DIR / run, ignore_errors=True)
     with _lock_log(data_dir):
-        kept = [line for line in read_log(data_dir) if line["run"] not in gone]
-        beside = data_dir / f"{LOG_FILE}.new"
-        with _open_private(beside) as file:
-            file.writelines(json.dumps(line, ensure_ascii=False) + "\n" for line in kept)
-        beside.replace(data_dir / LOG_FILE)
+        remaining = [row for row in read_log(data_dir) if row["run"] not in deleted]
+        new_log = data_dir / f"{LOG_FILE}.new"
+        with _open_private(new_log) as file:
+            file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in remaining)
+        new_log.replace(data_dir / LOG_FILE)
 
 
-def _append_log_row(data_dir: Path, line: dict[str, Any]) -> None:
-    """One write under a lock: lines of runs that end together never mix, and none is lost to a rewrite."""
+def _append_log_row(data_dir: Path, row: dict[str, Any]) -> None:
+    """Append with one write under the lock, so that lines do not mix and ``delete_runs`` loses none."""
     with _lock_log(data_dir):
-        number = os.open(data_dir / LOG_FILE, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        descriptor = os.open(data_dir / LOG_FILE, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         try:
-            os.write(number, (json.dumps(line, ensure_ascii=False) + "\n").encode(errors="backslashreplace"))
+            os.write(descriptor, (json.dumps(row, ensure_ascii=False) + "\n").encode(errors="backslashreplace"))
         finally:
-            os.close(number)
+            os.close(descriptor)
 
 
 @contextmanager
@@ -237,13 +241,13 @@ def _lock_log(data_dir: Path) -> Iterator[None]:
         yield
 
 
-def _delete_old_runs(folder: Path, most: int) -> None:
-    for old in _list_run_dirs(folder)[:-most]:
+def _delete_old_runs(folder: Path, max_runs: int) -> None:
+    for old in _list_run_dirs(folder)[:-max_runs]:
         shutil.rmtree(old, ignore_errors=True)
 
 
 def _list_run_dirs(folder: Path) -> list[Path]:
-    """The folders of the runs, oldest first: an id begins with the time."""
+    """Return the run folders, oldest first; an id begins with its time."""
     try:
         return sorted(path for path in folder.iterdir() if path.is_dir())
     except OSError:
@@ -251,8 +255,8 @@ def _list_run_dirs(folder: Path) -> list[Path]:
 
 
 def _open_private(path: Path) -> TextIO:
-    number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    return open(number, "w", encoding="utf-8", errors="backslashreplace")
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    return open(descriptor, "w", encoding="utf-8", errors="backslashreplace")
 
 
 def _parse_passage(found: dict[str, Any]) -> Passage:

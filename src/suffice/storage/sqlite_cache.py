@@ -1,64 +1,84 @@
-"""Values on disk by key, as a convenience: what cannot be kept is done without, and that is said once.
+"""Caches on disk: bytes by key in one SQLite file, and typed JSON values on top of it.
 
-A shelf is one SQLite file that any number of processes may share. A place that cannot be used means going on without; a
-damaged file is moved aside and a new one begun. This module knows nothing of what it keeps.
+A cache is a convenience. If its file cannot be used, the program goes on without it; a corrupt file is moved aside and
+replaced. Either is reported once. Any number of threads and processes may share a file.
+
+``models.cache`` and ``search.cache`` both store their values through ``JsonCache``, under keys from ``make_key``. A cache
+may be deleted at any time and outlives a run. The journal of ``jobs`` is not a cache: it records the paid calls of one
+durable run, errors included, so that the run can be resumed exactly as it went.
 """
 
+import asyncio
+import hashlib
 import os
 import sqlite3
+import struct
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from suffice.storage.corruption import CorruptCache, translate_sqlite_errors
 
 _BUSY_TIMEOUT_SECONDS = 30.0
-_KEYS_PER_QUERY = 500  # Keys a statement: SQLite takes 999 in its oldest builds.
+_KEYS_PER_QUERY = 500  # SQLite's oldest builds allow 999 parameters in a statement.
+_TIMESTAMP_BYTES = 8
+
+
+def make_key(*parts: object) -> bytes:
+    """Return a cache key: the SHA-256 of the parts as ``repr`` shows them."""
+    return hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).digest()
 
 
 class SqliteCache:
-    """``name`` is what the user hears of it: ``vector cache``. ``path`` ``None`` keeps nothing. Thread-safe."""
+    """Bytes by key in one SQLite file. Thread-safe.
 
-    def __init__(self, path: Path | None, name: str, say: Callable[[str], None]) -> None:
+    ``name`` is what messages to the user call it, such as ``vector cache``. Without a ``path`` nothing is stored.
+    """
+
+    def __init__(self, path: Path | None, name: str, notify: Callable[[str], None]) -> None:
         self._path = path
         self._name = name
-        self._say = say
+        self._notify = notify
         self._lock = threading.Lock()
         self._database: sqlite3.Connection | None = None
 
     def get(self, keys: Iterable[bytes]) -> dict[bytes, bytes]:
-        """What is kept under these keys."""
+        """Return the stored values of these keys; missing keys are left out."""
         found: dict[bytes, bytes] = {}
         with self._handle_errors():
             if (database := self._connect()) is not None:
-                for some in _split_batches(list(keys)):
-                    marks = ",".join("?" * len(some))
-                    rows = database.execute(f"SELECT key, value FROM shelf WHERE key IN ({marks})", some)
+                for batch in _split_batches(list(keys)):
+                    marks = ",".join("?" * len(batch))
+                    rows = database.execute(f"SELECT key, value FROM shelf WHERE key IN ({marks})", batch)
                     found |= {key: value for key, value in rows if isinstance(value, bytes)}
         return found
 
     def put(self, items: Mapping[bytes, bytes]) -> None:
+        """Store these values, replacing earlier ones."""
         with self._handle_errors():
             if (database := self._connect()) is not None:
                 with database:
                     database.executemany("INSERT OR REPLACE INTO shelf VALUES (?, ?)", items.items())
 
     def delete_before(self, value: bytes) -> None:
-        """Delete what sorts before a value: for values that begin with a time."""
+        """Delete every value that sorts before this one; for values that begin with a timestamp."""
         with self._handle_errors():
             if (database := self._connect()) is not None:
                 with database:
                     database.execute("DELETE FROM shelf WHERE value < ?", (value,))
 
     def clear(self) -> None:
+        """Delete all values."""
         with self._handle_errors():
             if (database := self._connect()) is not None:
                 with database:
                     database.execute("DELETE FROM shelf")
 
     def close(self) -> None:
-        """Let go of the file; from now on nothing is kept."""
+        """Close the file. The cache stays usable but stores nothing any more."""
         with self._lock:
             self._disconnect()
             self._path = None
@@ -75,7 +95,7 @@ class SqliteCache:
 
     @contextmanager
     def _handle_errors(self) -> Iterator[None]:
-        """What goes wrong with the file inside means going on without it, or with a new one."""
+        """Hold the lock; on errors of the file, go on without it or with a new one."""
         with self._lock:
             try:
                 with translate_sqlite_errors():
@@ -83,15 +103,15 @@ class SqliteCache:
             except OSError as error:
                 self._disable(error)
             except CorruptCache as error:
-                self._recreate(error)
+                self._replace_corrupt_file(error)
 
     def _disable(self, reason: Exception) -> None:
-        self._say(f"The {self._name} {self._path} cannot be used ({reason}); going on without it.")
+        self._notify(f"The {self._name} {self._path} cannot be used ({reason}); going on without it.")
         self._disconnect()
         self._path = None
 
-    def _recreate(self, reason: Exception) -> None:
-        """A damaged file is moved aside, not removed: it may be somebody else's."""
+    def _replace_corrupt_file(self, reason: Exception) -> None:
+        """Move the file aside instead of deleting it: it may not be a cache of this program at all."""
         if self._path is None:
             return
         self._disconnect()
@@ -103,12 +123,74 @@ class SqliteCache:
         except OSError as error:
             self._disable(error)
             return
-        self._say(f"The {self._name} was damaged ({reason}); it is now {aside} and a new one is begun.")
+        self._notify(f"The {self._name} was damaged ({reason}); it was moved to {aside} and a new one is used.")
 
     def _disconnect(self) -> None:
         if self._database is not None:
             self._database.close()
             self._database = None
+
+
+class JsonCache:
+    """Typed values as JSON in a ``SqliteCache``; with ``max_age_seconds``, older values count as missing.
+
+    A value that cannot be read as the wanted type (of another version, or corrupt) counts as missing too.
+    """
+
+    def __init__(
+        self,
+        cache: SqliteCache,
+        *,
+        max_age_seconds: float | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._cache = cache
+        self._max_age_seconds = max_age_seconds
+        self._clock = clock
+
+    async def load(self, key: bytes, type: Any) -> Any:
+        """Return the value stored under a key as ``type``, or ``None``."""
+        return await asyncio.to_thread(self._load, key, type)
+
+    async def save(self, key: bytes, value: Any) -> None:
+        """Store a value. One with half a surrogate pair cannot be encoded and is not stored."""
+        await asyncio.to_thread(self._save, key, value)
+
+    def delete_expired(self) -> None:
+        """Delete the values that are too old to be returned."""
+        if self._max_age_seconds is not None:
+            self._cache.delete_before(_encode_timestamp(self._clock() - self._max_age_seconds))
+
+    def _load(self, key: bytes, type: Any) -> Any:
+        import msgspec
+
+        stored = self._cache.get([key]).get(key)
+        if stored is None:
+            return None
+        if self._max_age_seconds is not None:
+            if not 0 <= self._clock() - _decode_timestamp(stored) < self._max_age_seconds:
+                return None
+            stored = stored[_TIMESTAMP_BYTES:]
+        try:
+            return msgspec.json.decode(stored, type=type)
+        except msgspec.MsgspecError:
+            return None
+
+    def _save(self, key: bytes, value: Any) -> None:
+        import msgspec
+
+        with suppress(UnicodeEncodeError):
+            timestamp = b"" if self._max_age_seconds is None else _encode_timestamp(self._clock())
+            self._cache.put({key: timestamp + msgspec.json.encode(value)})
+
+
+def _encode_timestamp(seconds: float) -> bytes:
+    """Return a time as bytes that sort like the number."""
+    return struct.pack(">Q", max(0, int(seconds)))
+
+
+def _decode_timestamp(stored: bytes) -> int:
+    return int.from_bytes(stored[:_TIMESTAMP_BYTES], "big")
 
 
 def _split_batches(keys: list[bytes]) -> Iterator[list[bytes]]:

@@ -1,4 +1,4 @@
-"""Ranking: words, meaning, the mix of both, and what a passage looks like."""
+"""Ranking by words, by meaning and by both, and the passages that result."""
 
 import asyncio
 import json
@@ -11,24 +11,24 @@ import pytest
 from suffice.errors import InputError
 from suffice.models.embeddings import MiniLM
 from suffice.search.base import Search
-from suffice.search.corpus.search import Corpus
+from suffice.search.corpus.search import CorpusSearch
 from suffice.types import Passage, Query
 
 DATA = Path(__file__).parents[4] / "shared" / "data"
 
 
 class Letters:
-    """An embedder that needs no model: how often each letter occurs."""
+    """An embedder without a model: the frequency of each letter."""
 
     name = "letters-1"
     dimension = 26
     is_remote = False
 
     def __init__(self) -> None:
-        self.hypothetical_answers: list[str] = []
+        self.embedded: list[str] = []
 
     def embed(self, texts: Sequence[str]) -> np.ndarray:
-        self.hypothetical_answers.extend(texts)
+        self.embedded.extend(texts)
         counts = np.array([[text.lower().count(chr(97 + i)) + 1e-3 for i in range(26)] for text in texts], np.float32)
         return counts / np.linalg.norm(counts, axis=1, keepdims=True)
 
@@ -42,12 +42,12 @@ class Unwanted:
         raise AssertionError("no embedding is needed here")
 
 
-def opened(*roots: Path, **options: object) -> Corpus:
+def opened(*roots: Path, **options: object) -> CorpusSearch:
     settings: dict[str, object] = {"cache_dir": None, "alpha": 1.0, **options}
-    return asyncio.run(Corpus.open(list(roots), **settings))  # type: ignore[arg-type]
+    return asyncio.run(CorpusSearch.open(list(roots), **settings))  # type: ignore[arg-type]
 
 
-def found(corpus: Corpus, text: str, k: int = 5) -> list[Passage]:
+def found(corpus: CorpusSearch, text: str, k: int = 5) -> list[Passage]:
     return asyncio.run(corpus(Query(text), k))
 
 
@@ -57,11 +57,11 @@ def records(path: Path, **texts: str) -> Path:
     return path
 
 
-def test_is_a_search(tmp_path: Path) -> None:
+def test_corpus_search_is_a_search(tmp_path: Path) -> None:
     assert isinstance(opened(records(tmp_path / "c.jsonl", a="one")), Search)
 
 
-def test_place_opens_at_the_lines_from_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_place_is_relative_to_the_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "guide.md").write_text("# Guide\n\nThe heron waits by the river.\n")
     corpus = opened(tmp_path / "docs")
@@ -93,7 +93,7 @@ def test_place_opens_at_the_lines_from_here(tmp_path: Path, monkeypatch: pytest.
         ("สวัสดีชาวโลก", "ชาวโลก"),
     ],
 )
-def test_any_script_is_found(tmp_path: Path, text: str, query: str) -> None:
+def test_text_in_any_script_is_found(tmp_path: Path, text: str, query: str) -> None:
     corpus = opened(records(tmp_path / "c.jsonl", right=text, other="Nothing to see here, zebra."))
     assert [passage.id for passage in found(corpus, query)] == ["right"]
 
@@ -102,14 +102,14 @@ def test_any_script_is_found(tmp_path: Path, text: str, query: str) -> None:
     "query",
     ["heron AND (", '"heron', "heron:^~*?[]{}\\/", "+heron -heron", "NOT heron", "words:heron", "heron " * 5000],
 )
-def test_no_query_is_a_syntax_error(tmp_path: Path, query: str) -> None:
+def test_query_has_no_syntax(tmp_path: Path, query: str) -> None:
     corpus = opened(records(tmp_path / "c.jsonl", a="The heron waits.", b="A mill turns."))
     assert found(corpus, query)[0].id == "a"
 
 
 @pytest.mark.parametrize("query", ["", "  ", "?!… --", "\x00", "𝄞"])
 @pytest.mark.parametrize("alpha", [0.0, 0.5, 1.0])
-def test_a_query_without_words_finds_nothing(tmp_path: Path, query: str, alpha: float) -> None:
+def test_query_without_words_finds_nothing(tmp_path: Path, query: str, alpha: float) -> None:
     corpus = opened(records(tmp_path / "c.jsonl", a="The heron waits."), alpha=alpha, embedder=Unwanted())
     assert found(corpus, query) == []
 
@@ -127,10 +127,10 @@ def test_alpha_half_embeds_candidates_only(tmp_path: Path) -> None:
     corpus = opened(file, alpha=0.5, embedder=letters)
     passages = found(corpus, "heron zzz")
     assert passages[0].id == "a"
-    assert sorted(letters.hypothetical_answers) == ["a. heron zzz", "b. heron heron qqq", "heron zzz"]
+    assert sorted(letters.embedded) == ["a. heron zzz", "b. heron heron qqq", "heron zzz"]
 
 
-def test_alpha_zero_finds_without_a_common_word(tmp_path: Path) -> None:
+def test_alpha_zero_finds_passages_without_a_common_word(tmp_path: Path) -> None:
     seen: list[tuple[str, int, int]] = []
     file = records(tmp_path / "c.jsonl", a="zzzz", b="qqqq")
     corpus = opened(file, alpha=0.0, embedder=Letters(), progress=lambda *step: seen.append(step))
@@ -139,7 +139,7 @@ def test_alpha_zero_finds_without_a_common_word(tmp_path: Path) -> None:
     assert found(corpus, "qq")[0].id == "b"
 
 
-def test_minilm_prefers_meaning(tmp_path: Path) -> None:
+def test_minilm_ranks_by_meaning(tmp_path: Path) -> None:
     file = records(
         tmp_path / "c.jsonl",
         animal="The doctor treated a sick puppy at the clinic.",
@@ -155,7 +155,7 @@ def test_near_duplicates_are_dropped(tmp_path: Path) -> None:
     assert [passage.id for passage in found(corpus, "word1 word2 word3")] == ["a", "c"]
 
 
-def test_a_shared_record_id_is_qualified_in_the_later_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_shared_record_id_is_qualified_in_the_later_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     one = records(tmp_path / "one.jsonl", p1="The heron waits.")
     two = records(tmp_path / "two.jsonl", p1="A heron flew over the mill and away.", p2="Another heron, seen in May.")
@@ -163,14 +163,14 @@ def test_a_shared_record_id_is_qualified_in_the_later_file(tmp_path: Path, monke
     assert ids == {"two.jsonl": "p1", "one.jsonl": "one.jsonl#p1"}
 
 
-def test_pieces_of_one_long_line_have_distinct_ids(tmp_path: Path) -> None:
+def test_chunks_of_one_long_line_have_distinct_ids(tmp_path: Path) -> None:
     (tmp_path / "long.txt").write_text(" ".join(f"word{i} heron." for i in range(3000)))
     corpus = opened(tmp_path)
     ids = [passage.id for passage in found(corpus, "heron", corpus.size)]
     assert len(ids) == len(set(ids)) == corpus.size > 1
 
 
-def test_the_same_query_gives_the_same_answer(tmp_path: Path) -> None:
+def test_results_are_reproducible(tmp_path: Path) -> None:
     file = records(tmp_path / "c.jsonl", **{f"r{i}": f"heron number{i}" for i in range(300)})
     first = [(passage.id, passage.score) for passage in found(opened(file, alpha=0.5, embedder=Letters()), "heron", 20)]
     again = [(passage.id, passage.score) for passage in found(opened(file, alpha=0.5, embedder=Letters()), "heron", 20)]
@@ -179,21 +179,21 @@ def test_the_same_query_gives_the_same_answer(tmp_path: Path) -> None:
 
 def test_standard_input(tmp_path: Path) -> None:
     corpus = asyncio.run(
-        Corpus.open(["-"], cache_dir=tmp_path / "cache", alpha=1.0, stdin_text="one\n\nThe heron waits.\n")
+        CorpusSearch.open(["-"], cache_dir=tmp_path / "cache", alpha=1.0, stdin_text="one\n\nThe heron waits.\n")
     )
     assert found(corpus, "heron")[0].place.path == "-"
     assert not (tmp_path / "cache" / "index").exists()
 
 
 @pytest.mark.parametrize("text", [None, "", "  \n"])
-def test_empty_standard_input_is_the_users_to_mend(text: str | None) -> None:
+def test_empty_standard_input_raises_input_error(text: str | None) -> None:
     with pytest.raises(InputError):
-        asyncio.run(Corpus.open(["-"], cache_dir=None, stdin_text=text))
+        asyncio.run(CorpusSearch.open(["-"], cache_dir=None, stdin_text=text))
 
 
-def test_unusable_input(tmp_path: Path) -> None:
+def test_unusable_input_raises_input_error(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
-    with pytest.raises(InputError, match="no readable text under"):
+    with pytest.raises(InputError, match="no readable text"):
         opened(tmp_path / "empty")
     with pytest.raises(InputError, match="alpha"):
         opened(tmp_path, alpha=1.5)
@@ -201,13 +201,13 @@ def test_unusable_input(tmp_path: Path) -> None:
         opened(tmp_path / "absent")
 
 
-def test_cancelling_ends_the_indexing(tmp_path: Path) -> None:
+def test_cancelling_stops_the_indexing(tmp_path: Path) -> None:
     for i in range(200):
         (tmp_path / f"{i}.txt").write_text("heron")
     done: list[int] = []
 
     async def scenario() -> None:
-        task: asyncio.Task[Corpus] | None = None
+        task: asyncio.Task[CorpusSearch] | None = None
         loop = asyncio.get_running_loop()
 
         def progress(stage: str, number: int, total: int) -> None:
@@ -216,7 +216,7 @@ def test_cancelling_ends_the_indexing(tmp_path: Path) -> None:
                 loop.call_soon_threadsafe(task.cancel)
                 asyncio.run_coroutine_threadsafe(asyncio.sleep(0.05), loop).result()
 
-        task = asyncio.create_task(Corpus.open([tmp_path], cache_dir=None, alpha=1.0, progress=progress))
+        task = asyncio.create_task(CorpusSearch.open([tmp_path], cache_dir=None, alpha=1.0, progress=progress))
         with pytest.raises(asyncio.CancelledError):
             await task
 
@@ -225,7 +225,7 @@ def test_cancelling_ends_the_indexing(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not (DATA / "musique" / "corpus.jsonl").is_file(), reason="needs the shared data")
-def test_a_real_collection_keeps_its_ids() -> None:
+def test_real_collection_keeps_its_ids() -> None:
     corpus = opened(DATA / "musique" / "corpus.jsonl")
     assert corpus.size >= 7_690
     assert found(corpus, "capital of the Andaman and Nicobar Islands")[0].id == "p0"

@@ -1,4 +1,4 @@
-"""The index in step with its files: changes, crashes, damage, and several processes at once."""
+"""The index stays in step with its files: changes, crashes, corruption, and several processes at once."""
 
 import asyncio
 import json
@@ -13,43 +13,43 @@ import pytest
 
 from suffice.errors import InputError, SearchError
 from suffice.search.corpus import sync
-from suffice.search.corpus.search import Corpus
+from suffice.search.corpus.search import CorpusSearch
 from suffice.types import Query
 
 OPEN = """
 import asyncio, sys
 from pathlib import Path
-from suffice.search import upkeep
-from suffice.search.corpus import Corpus
-upkeep._COMMIT_PASSAGES = 10
+from suffice.search.corpus import sync
+from suffice.search.corpus.search import CorpusSearch
+sync._COMMIT_EVERY_PASSAGES = 10
 report = (lambda stage, done, total: print(done, flush=True)) if "-v" in sys.argv else None
-corpus = asyncio.run(Corpus.open([Path(sys.argv[1])], cache_dir=Path(sys.argv[2]), alpha=1.0, progress=report))
+corpus = asyncio.run(CorpusSearch.open([Path(sys.argv[1])], cache_dir=Path(sys.argv[2]), alpha=1.0, progress=report))
 print("size", corpus.size)
 """
 
 
 class Folder:
-    """A folder of notes, its cache, and what was said and read while it was opened."""
+    """A folder of notes, its cache, and the messages and files of its last opening."""
 
     def __init__(self, path: Path) -> None:
         self.docs = path / "docs"
         self.docs.mkdir()
         self.cache = path / "cache"
-        self.plain_text: list[str] = []
-        self.read = 0
+        self.messages: list[str] = []
+        self.files_read = 0
 
     def write(self, name: str, text: str) -> None:
         (self.docs / name).write_text(text)
 
-    def open(self, **options: object) -> Corpus:
-        self.read = 0
-        self.plain_text.clear()
+    def open(self, **options: object) -> CorpusSearch:
+        self.files_read = 0
+        self.messages.clear()
 
         def progress(stage: str, done: int, total: int) -> None:
-            self.read += 1
+            self.files_read += 1
 
         settings: dict[str, object] = {"cache_dir": self.cache, "alpha": 1.0, **options}
-        return asyncio.run(Corpus.open([self.docs], say=self.plain_text.append, progress=progress, **settings))  # type: ignore[arg-type]
+        return asyncio.run(CorpusSearch.open([self.docs], notify=self.messages.append, progress=progress, **settings))  # type: ignore[arg-type]
 
     def index(self) -> Path:
         [folder] = [path for path in (self.cache / "index").iterdir() if path.is_dir()]
@@ -61,33 +61,33 @@ class Folder:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Folder:
-    made = Folder(tmp_path)
+    notes = Folder(tmp_path)
     for i in range(5):
-        made.write(f"{i}.md", f"# Note {i}\n\nThe heron number{i} waits.\n")
-    return made
+        notes.write(f"{i}.md", f"# Note {i}\n\nThe heron number{i} waits.\n")
+    return notes
 
 
-def contents(corpus: Corpus) -> list[tuple[str, str]]:
+def contents(corpus: CorpusSearch) -> list[tuple[str, str]]:
     found = asyncio.run(corpus(Query("heron"), 10_000))
     return sorted((passage.id, passage.text) for passage in found)
 
 
-def test_only_what_changed_is_read(folder: Folder) -> None:
-    assert folder.open().size == folder.read == 5
+def test_only_changed_files_are_read(folder: Folder) -> None:
+    assert folder.open().size == folder.files_read == 5
     assert len(contents(folder.open())) == 5
-    assert folder.read == 0
+    assert folder.files_read == 0
     folder.write("2.md", "# Note\n\nAn otter replaced the bird.\n")
     folder.write("new.md", "# New\n\nOne more heron.\n")
     (folder.docs / "4.md").unlink()
     corpus = folder.open()
-    assert folder.read == 2
+    assert folder.files_read == 2
     assert contents(corpus) == contents(folder.open(cache_dir=None))
     assert asyncio.run(corpus(Query("otter"), 5))
     assert not asyncio.run(corpus(Query("number4"), 5))
-    assert folder.plain_text == []
+    assert folder.messages == []
 
 
-def test_an_edit_that_keeps_size_and_time_is_seen(folder: Folder) -> None:
+def test_edit_with_same_size_and_mtime_is_noticed(folder: Folder) -> None:
     folder.open()
     state = (folder.docs / "0.md").stat()
     time.sleep(0.02)
@@ -96,7 +96,7 @@ def test_an_edit_that_keeps_size_and_time_is_seen(folder: Folder) -> None:
     assert asyncio.run(folder.open()(Query("otter"), 5))
 
 
-def test_what_a_folder_cannot_read_is_skipped_and_named_files_fail(folder: Folder) -> None:
+def test_unreadable_file_in_a_folder_is_skipped_but_fails_if_named(folder: Folder) -> None:
     folder.write("bad.jsonl", '{"id": "1", "text": "heron"}\n{not json')
     for _ in range(2):
         corpus = folder.open()
@@ -104,20 +104,20 @@ def test_what_a_folder_cannot_read_is_skipped_and_named_files_fail(folder: Folde
         assert skipped.path.name == "bad.jsonl"
         assert "line 2" in skipped.why
         assert len(corpus.files) == 5
-    assert folder.read == 0
+    assert folder.files_read == 0
     with pytest.raises(InputError, match=r"bad\.jsonl, line 2"):
-        asyncio.run(Corpus.open([folder.docs / "bad.jsonl"], cache_dir=folder.cache))
+        asyncio.run(CorpusSearch.open([folder.docs / "bad.jsonl"], cache_dir=folder.cache))
 
 
-def test_globs_have_their_own_index(folder: Folder) -> None:
+def test_each_combination_of_patterns_has_its_own_index(folder: Folder) -> None:
     assert folder.open(exclude=["0.md"]).size == 4
     assert folder.open().size == 5
     assert folder.open(exclude=["0.md"]).size == 4
-    assert folder.read == 0
+    assert folder.files_read == 0
 
 
 @pytest.mark.parametrize("name", ["meta.json", "*.store", "*.term", "manifest.sqlite", "tantivy"])
-def test_a_damaged_index_is_made_anew(folder: Folder, name: str) -> None:
+def test_corrupt_index_is_rebuilt(folder: Folder, name: str) -> None:
     before = contents(folder.open())
     for path in folder.index().rglob(name):
         if path.is_dir():
@@ -126,13 +126,13 @@ def test_a_damaged_index_is_made_anew(folder: Folder, name: str) -> None:
         else:
             path.write_bytes(b"not what it was, and long enough to be read as something")
     assert contents(folder.open()) == before
-    assert len(folder.plain_text) == 1
-    assert "damaged" in folder.plain_text[0]
+    assert len(folder.messages) == 1
+    assert "damaged" in folder.messages[0]
     assert contents(folder.open()) == before
-    assert folder.plain_text == []
+    assert folder.messages == []
 
 
-def test_damage_that_shows_in_a_search_is_mended_by_the_next_opening(folder: Folder) -> None:
+def test_corruption_found_by_a_search_is_repaired_on_the_next_opening(folder: Folder) -> None:
     before = contents(folder.open())
     [store] = list(folder.index().rglob("*.store"))[:1]
     data = bytearray(store.read_bytes())
@@ -144,33 +144,33 @@ def test_damage_that_shows_in_a_search_is_mended_by_the_next_opening(folder: Fol
     assert contents(folder.open()) == before
 
 
-def test_an_index_of_another_version_is_made_anew(folder: Folder) -> None:
+def test_index_of_another_version_is_rebuilt(folder: Folder) -> None:
     before = contents(folder.open())
     (folder.index() / "version").write_text("0")
     assert contents(folder.open()) == before
-    assert len(folder.plain_text) == 1
-    assert "another version" in folder.plain_text[0]
+    assert len(folder.messages) == 1
+    assert "another version" in folder.messages[0]
     folder.open()
-    assert folder.plain_text == []
+    assert folder.messages == []
 
 
-def test_a_cache_that_cannot_be_written_is_done_without(folder: Folder) -> None:
+def test_unwritable_cache_falls_back_to_memory(folder: Folder) -> None:
     folder.cache.write_text("a file where a folder should be")
     assert folder.open().size == 5
-    assert len(folder.plain_text) == 1
-    assert "in memory" in folder.plain_text[0]
+    assert len(folder.messages) == 1
+    assert "in memory" in folder.messages[0]
 
 
-def test_two_processes_at_once(folder: Folder) -> None:
+def test_several_processes_index_at_once(folder: Folder) -> None:
     for i in range(60):
         folder.write(f"more{i}.md", f"A heron{i}.")
     running = [subprocess.Popen(folder.command(), stdout=subprocess.PIPE, text=True) for _ in range(3)]
     assert [process.communicate(timeout=60)[0].strip() for process in running] == ["size 65"] * 3
     assert folder.open().size == 65
-    assert folder.read == 0
+    assert folder.files_read == 0
 
 
-def test_a_reader_takes_no_lock_and_outlives_a_rebuild(folder: Folder) -> None:
+def test_reader_takes_no_lock_and_survives_a_rebuild(folder: Folder) -> None:
     from filelock import FileLock
 
     corpus = folder.open()
@@ -182,7 +182,7 @@ def test_a_reader_takes_no_lock_and_outlives_a_rebuild(folder: Folder) -> None:
     assert len(contents(corpus)) == 5
 
 
-def test_waiting_for_the_lock_is_said_and_bounded(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_waiting_for_the_lock_is_reported_and_bounded(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
     from filelock import FileLock
 
     folder.open()
@@ -190,12 +190,12 @@ def test_waiting_for_the_lock_is_said_and_bounded(folder: Folder, monkeypatch: p
     monkeypatch.setattr(sync, "_LOCK_TIMEOUT_SECONDS", 0.3)
     with FileLock(folder.index().with_suffix(".lock")), pytest.raises(SearchError, match="Another process"):
         folder.open()
-    assert "waiting" in folder.plain_text[0]
+    assert "waiting" in folder.messages[0]
     assert folder.open().size == 6
 
 
 @pytest.mark.parametrize("after", [1, 17, 45])
-def test_kill_while_indexing_then_reopen(folder: Folder, after: int) -> None:
+def test_index_is_complete_after_a_kill(folder: Folder, after: int) -> None:
     for i in range(60):
         folder.write(f"more{i}.md", f"A heron of the kind{i}.")
     process = subprocess.Popen(folder.command("-v"), stdout=subprocess.PIPE, text=True)
@@ -208,12 +208,12 @@ def test_kill_while_indexing_then_reopen(folder: Folder, after: int) -> None:
     (folder.docs / "more0.md").unlink()
     corpus = folder.open()
     assert contents(corpus) == contents(folder.open(cache_dir=None))
-    assert folder.plain_text == []
+    assert folder.messages == []
 
 
-@pytest.mark.parametrize("method", ["announce", "record", "forget"])
+@pytest.mark.parametrize("method", ["mark_pending", "save_rows", "delete_rows"])
 @pytest.mark.parametrize("moment", ["before", "after"])
-def test_dying_around_each_write_of_the_manifest(
+def test_index_is_complete_after_a_crash_around_each_manifest_write(
     folder: Folder, monkeypatch: pytest.MonkeyPatch, method: str, moment: str
 ) -> None:
     folder.open()
@@ -225,15 +225,15 @@ def test_dying_around_each_write_of_the_manifest(
     class Died(BaseException):
         pass
 
-    def dying(self: object, what: object) -> None:
+    def die(self: object, rows: object) -> None:
         if moment == "after":
-            original(self, what)
+            original(self, rows)
         raise Died
 
-    monkeypatch.setattr(sync.Manifest, method, dying)
+    monkeypatch.setattr(sync.Manifest, method, die)
     with pytest.raises(Died):
         folder.open()
     monkeypatch.undo()
     (folder.docs / "new.jsonl").unlink()
     assert contents(folder.open()) == contents(folder.open(cache_dir=None))
-    assert folder.plain_text == []
+    assert folder.messages == []

@@ -1,4 +1,4 @@
-"""The vector cache: asks the embedder once, and never stands in the way."""
+"""The embedding cache embeds each text once and survives corruption."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,10 +15,10 @@ class Counting:
     is_remote = False
 
     def __init__(self) -> None:
-        self.hypothetical_answers: list[str] = []
+        self.embedded: list[str] = []
 
     def embed(self, texts: Sequence[str]) -> np.ndarray:
-        self.hypothetical_answers.extend(texts)
+        self.embedded.extend(texts)
         raw = np.array([[len(text) + 1, 1 / 3, 1] for text in texts], np.float32).reshape(len(texts), 3)
         return raw / np.linalg.norm(raw, axis=1, keepdims=True)
 
@@ -27,25 +27,25 @@ def test_each_text_is_embedded_once_across_openings(tmp_path: Path) -> None:
     embedder = Counting()
     first = EmbeddingCache(embedder, tmp_path, print)
     cold = first.embed(["a", "bb", "a"])
-    assert embedder.hypothetical_answers == ["a", "bb"]
+    assert embedder.embedded == ["a", "bb"]
     first.close()
     warm = EmbeddingCache(embedder, tmp_path, print).embed(["bb", "a", "ccc"])
-    assert embedder.hypothetical_answers == ["a", "bb", "ccc"]
+    assert embedder.embedded == ["a", "bb", "ccc"]
     assert warm.dtype == np.float32
     assert np.array_equal(warm[:2], cold[[1, 0]])
     assert np.array_equal(cold[0], cold[2])
 
 
-def test_nothing_asked_nothing_answered(tmp_path: Path) -> None:
+def test_no_texts_give_no_vectors(tmp_path: Path) -> None:
     assert EmbeddingCache(Counting(), tmp_path, print).embed([]).shape == (0, 3)
 
 
-def test_memory_alone_remembers() -> None:
+def test_vectors_are_cached_in_memory_without_a_folder() -> None:
     embedder = Counting()
     vectors = EmbeddingCache(embedder, None, print)
     vectors.embed(["a"])
     vectors.embed(["a", "\ud800"])
-    assert embedder.hypothetical_answers == ["a", "\ud800"]
+    assert embedder.embedded == ["a", "\ud800"]
 
 
 def test_embedders_do_not_share_vectors(tmp_path: Path) -> None:
@@ -53,20 +53,20 @@ def test_embedders_do_not_share_vectors(tmp_path: Path) -> None:
     two.name = "counting:1"
     EmbeddingCache(one, tmp_path, print).embed(["a"])
     EmbeddingCache(two, tmp_path, print).embed(["a"])
-    assert two.hypothetical_answers == ["a"]
+    assert two.embedded == ["a"]
 
 
-def test_a_damaged_file_costs_the_vectors_in_it(tmp_path: Path) -> None:
-    said: list[str] = []
-    EmbeddingCache(Counting(), tmp_path, said.append).embed(["a"])
+def test_corrupt_file_loses_only_its_vectors(tmp_path: Path) -> None:
+    messages: list[str] = []
+    EmbeddingCache(Counting(), tmp_path, messages.append).embed(["a"])
     [path] = (tmp_path / "vectors").glob("*.sqlite")
     path.write_bytes(b"this is no database, whatever it was before" * 100)
     for extra in (tmp_path / "vectors").glob("*-wal"):
         extra.unlink()
     embedder = Counting()
-    assert EmbeddingCache(embedder, tmp_path, said.append).embed(["a"]).shape == (1, 3)
-    assert embedder.hypothetical_answers == ["a"]
-    assert len(said) == 1
+    assert EmbeddingCache(embedder, tmp_path, messages.append).embed(["a"]).shape == (1, 3)
+    assert embedder.embedded == ["a"]
+    assert len(messages) == 1
 
 
 def test_another_dimension_is_another_file(tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_another_dimension_is_another_file(tmp_path: Path) -> None:
 
 
 class Swapped(Counting):
-    """A server that has put another model behind the same name."""
+    """A server that replaced the model behind its name."""
 
     is_remote = True
     turn = 1.0
@@ -88,32 +88,32 @@ class Swapped(Counting):
         return super().embed(texts) * np.array([1, 1, self.turn], np.float32)
 
 
-def test_a_server_that_changes_its_model_gets_new_vectors(tmp_path: Path) -> None:
-    said: list[str] = []
-    EmbeddingCache(Swapped(), tmp_path, said.append).embed(["a"])
+def test_vectors_are_discarded_if_the_server_changes_its_model(tmp_path: Path) -> None:
+    messages: list[str] = []
+    EmbeddingCache(Swapped(), tmp_path, messages.append).embed(["a"])
     same = Swapped()
-    EmbeddingCache(same, tmp_path, said.append).embed(["a"])
-    assert "a" not in same.hypothetical_answers
-    assert said == []
+    EmbeddingCache(same, tmp_path, messages.append).embed(["a"])
+    assert "a" not in same.embedded
+    assert messages == []
     other = Swapped()
     other.turn = -1.0
-    turned = EmbeddingCache(other, tmp_path, said.append).embed(["a"])
+    turned = EmbeddingCache(other, tmp_path, messages.append).embed(["a"])
     assert turned[0, 2] < 0
-    assert len(said) == 1
-    assert "has changed" in said[0]
+    assert len(messages) == 1
+    assert "has changed" in messages[0]
 
 
-def test_an_interruption_keeps_what_was_done(tmp_path: Path) -> None:
+def test_interruption_keeps_finished_vectors(tmp_path: Path) -> None:
     embedder = Counting()
     vectors = EmbeddingCache(embedder, tmp_path, print)
 
-    def tick(done: int) -> None:
+    def interrupt(done: int) -> None:
         raise KeyboardInterrupt
 
     texts = [f"text {i}" for i in range(300)]
     with pytest.raises(KeyboardInterrupt):
-        vectors.embed(texts, tick)
-    done = len(embedder.hypothetical_answers)
+        vectors.embed(texts, interrupt)
+    done = len(embedder.embedded)
     vectors.close()
     EmbeddingCache(embedder, tmp_path, print).embed(texts)
-    assert len(embedder.hypothetical_answers) == 300 > done
+    assert len(embedder.embedded) == 300 > done

@@ -1,3 +1,5 @@
+"""Listing of files."""
+
 from pathlib import Path
 
 import pytest
@@ -17,7 +19,7 @@ def names(root: Path, include: tuple[str, ...] = (), exclude: tuple[str, ...] = 
     return [path.relative_to(root).as_posix() for path in list_files([root], include, exclude).files]
 
 
-def test_sorted_without_hidden_generated_or_binary_files(tmp_path: Path) -> None:
+def test_listing_is_sorted_without_hidden_generated_or_binary_files(tmp_path: Path) -> None:
     make(tmp_path, "b.md", "a/z.txt", "a/c.py", ".env", ".git/config", "node_modules/x.js", "a/__pycache__/c.pyc")
     make(tmp_path, "env/pyvenv.cfg", "env/lib/x.py", "logo.PNG", "lib.so")
     found = list_files([tmp_path])
@@ -25,21 +27,21 @@ def test_sorted_without_hidden_generated_or_binary_files(tmp_path: Path) -> None
     assert found.skipped == ()
 
 
-def test_nested_gitignore_files_and_negation_outside_of_a_checkout(tmp_path: Path) -> None:
+def test_nested_gitignore_files_and_negation(tmp_path: Path) -> None:
     make(tmp_path, "a.log", "keep.log", "build/x.txt", "sub/a.log", "sub/b.txt", "sub/deep/b.txt")
     (tmp_path / ".gitignore").write_text("*.log\n!keep.log\nbuild/\n")
     (tmp_path / "sub/.gitignore").write_text("/b.txt\n!a.log\n")
     assert names(tmp_path) == ["keep.log", "sub/a.log", "sub/deep/b.txt"]
 
 
-def test_gitignore_of_the_enclosing_checkout_counts_up_to_its_top(tmp_path: Path) -> None:
+def test_gitignore_files_of_the_enclosing_checkout_apply(tmp_path: Path) -> None:
     make(tmp_path, "repo/.git/HEAD", "repo/docs/a.md", "repo/docs/a.tmp", "repo/docs/a.bak")
     (tmp_path / ".gitignore").write_text("*.md\n")
     (tmp_path / "repo/.gitignore").write_text("*.tmp\ndocs/*.bak\n")
     assert names(tmp_path / "repo/docs") == ["a.md"]
 
 
-def test_a_named_root_is_taken_even_if_hidden_ignored_or_binary(tmp_path: Path) -> None:
+def test_named_root_is_listed_even_if_hidden_ignored_or_binary(tmp_path: Path) -> None:
     make(tmp_path, ".git/HEAD", "out/a.md", ".notes.md", "x.png")
     (tmp_path / ".gitignore").write_text("out/\n")
     roots = [tmp_path / "out", tmp_path / ".notes.md", tmp_path / "x.png"]
@@ -52,7 +54,7 @@ def test_include_and_exclude_are_gitignore_patterns(tmp_path: Path) -> None:
     assert names(tmp_path, include=("docs/",), exclude=("old/",)) == ["docs/b.md"]
 
 
-def test_symbolic_links_are_not_followed_and_those_that_leave_are_named(tmp_path: Path) -> None:
+def test_symbolic_links_are_not_followed(tmp_path: Path) -> None:
     make(tmp_path, "in/a.md", "out/secret.md")
     (tmp_path / "in/loop").symlink_to(tmp_path / "in")
     (tmp_path / "in/twin.md").symlink_to(tmp_path / "in/a.md")
@@ -70,12 +72,12 @@ def test_overlapping_roots_list_a_file_once(tmp_path: Path) -> None:
     assert list_files([tmp_path / "d/b.md", tmp_path / "d"]).files == (tmp_path / "d/b.md", tmp_path / "d/a.md")
 
 
-def test_office_files_are_skipped_with_the_way_out(tmp_path: Path) -> None:
+def test_office_files_are_skipped_with_advice(tmp_path: Path) -> None:
     make(tmp_path, "plan.xlsx")
     (skipped,) = list_files([tmp_path]).skipped
     assert "CSV" in skipped.why
 
 
-def test_a_missing_root_is_one_clear_sentence(tmp_path: Path) -> None:
+def test_missing_root_raises_input_error(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="missing does not exist"):
         list_files([tmp_path / "missing"])

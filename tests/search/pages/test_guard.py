@@ -1,4 +1,4 @@
-"""The guard: a client that cannot be talked into visiting anything but public web servers, by spelling or by redirect."""
+"""The guarded client reaches public web servers only, however a URL is spelled or redirected."""
 
 import asyncio
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from suffice.search.pages import guard
 from suffice.search.pages.fetch import Fetcher
 from suffice.search.pages.guard import HostAllowlist, is_public
 
-# Where no page may lead: each is tried as it stands, and as the target of a redirect.
+# URLs that must be refused: each is tried directly and as the target of a redirect.
 REFUSED = """
 http://localhost/ http://LOCALHOST/ http://localhost./ http://sub.localhost/ http://localhost.localdomain/
 http://127.0.0.1/ http://127.0.0.1./ http://127.1/ http://127.0.1/ http://127.255.255.254/ http://2130706433/
@@ -55,21 +55,21 @@ def fetched(url: str, allowed: HostAllowlist, resolve: guard.Resolver = guard.sy
     return asyncio.run(main())
 
 
-def test_there_are_enough_spellings():
+def test_list_of_refused_urls_is_long_enough():
     assert len(set(REFUSED)) >= 100
 
 
 @pytest.mark.parametrize("url", REFUSED)
-def test_a_spelling_is_refused(url):
+def test_private_url_is_refused(url):
     with pytest.raises(PageError) as error:
         fetched(url, HostAllowlist())
-    # A spelling that the system does not take for an address is a name nobody has.
+    # Some spellings are not addresses for the system's resolver; it then fails to resolve them as names.
     assert isinstance(error.value, PageRefused) or "cannot be resolved" in str(error.value)
 
 
 @pytest.mark.parametrize("url", REFUSED)
-def test_a_redirect_from_an_allowed_host_is_refused(web, url):
-    """``file:`` and other odd targets may also be taken for a path of the server; then nothing was left."""
+def test_redirect_to_a_private_url_is_refused(web, url):
+    """``file:`` and other odd targets may also be read as a path on the same server, which then answers 404."""
     seen = sum(web.hits.values())
     with pytest.raises(PageError) as error:
         fetched(f"{web.url}/to?u={quote(url, safe='')}", HostAllowlist.parse([web.host]))
@@ -78,19 +78,19 @@ def test_a_redirect_from_an_allowed_host_is_refused(web, url):
     assert sum(web.hits.values()) > seen
 
 
-def test_a_chain_of_redirects_is_checked_at_every_hop(web):
+def test_every_redirect_of_a_chain_is_checked(web):
     last = quote("http://169.254.169.254/latest/", safe="")
     middle = quote(f"/to?u={last}", safe="")
     with pytest.raises(PageRefused, match="169"):
         fetched(f"{web.url}/to?u={middle}", HostAllowlist.parse([web.host]))
 
 
-def test_an_allowed_host_on_another_port_is_another_host(web):
+def test_allowed_host_on_another_port_is_refused(web):
     with LittleWeb() as other, pytest.raises(PageRefused):
         fetched(f"{web.url}/to?u={quote(other.url + '/pages/ferry', safe='')}", HostAllowlist.parse([web.host]))
 
 
-def test_one_private_address_among_public_ones_is_enough():
+def test_host_with_one_private_address_is_refused():
     async def resolve(host, port):
         return ["93.184.215.14", "10.0.0.7"]
 
@@ -98,23 +98,23 @@ def test_one_private_address_among_public_ones_is_enough():
         fetched("http://example.com/", HostAllowlist(), resolve)
 
 
-def test_a_name_is_resolved_once_and_the_checked_address_is_the_one_that_is_called(web, monkeypatch):
-    """A name server that answers public first and private second gets no second question."""
-    asked = []
+def test_connection_uses_the_checked_address(web, monkeypatch):
+    """A host is resolved once, so a name server cannot answer with a public address first and a private one later."""
+    resolved = []
 
     async def resolve(host, port):
-        asked.append(host)
-        return ["127.0.0.1"] if len(asked) == 1 else ["10.0.0.1"]
+        resolved.append(host)
+        return ["127.0.0.1"] if len(resolved) == 1 else ["10.0.0.1"]
 
     monkeypatch.setattr(guard, "is_public", lambda address: address == "127.0.0.1")
     port = int(web.host.rpartition(":")[2])
     monkeypatch.setitem(guard.DEFAULT_PORTS, "http", port)
     page = fetched(f"http://example.com:{port}/plain/x", HostAllowlist(), resolve)
     assert page.body == b"Sorrel Island has 212 inhabitants."
-    assert asked == ["example.com"]
+    assert resolved == ["example.com"]
 
 
-def test_no_proxy_of_the_environment_is_asked(web, monkeypatch):
+def test_proxies_of_the_environment_are_ignored(web, monkeypatch):
     with LittleWeb() as proxy:
         for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
             monkeypatch.setenv(name, proxy.url)
@@ -122,13 +122,13 @@ def test_no_proxy_of_the_environment_is_asked(web, monkeypatch):
         assert not proxy.hits
 
 
-def test_the_pool_connects_through_the_guard():
-    """httpx2 has no public way to set this; whoever upgrades it learns here whether the way we take still works."""
+def test_connection_pool_uses_the_guarded_backend():
+    """httpx2 has no public way to set the backend; this test fails if an upgrade breaks the way used here."""
 
     async def main():
         async with guard.make_client(HostAllowlist()) as client:
             backend = client._transport._pool._network_backend
-            assert type(backend).__qualname__.startswith("client.")
+            assert type(backend).__qualname__.startswith("make_client.")
             with pytest.raises(PageRefused):
                 await client.get("http://127.0.0.1/")
             with pytest.raises(PageRefused):
@@ -137,7 +137,7 @@ def test_the_pool_connects_through_the_guard():
     asyncio.run(main())
 
 
-def test_the_client_itself_refuses_when_it_follows_redirects(web):
+def test_client_refuses_private_redirects_itself(web):
     async def main():
         async with guard.make_client(HostAllowlist.parse([web.host])) as client:
             await client.get(f"{web.url}/to?u={quote('http://127.0.0.1:1/', safe='')}", follow_redirects=True)
@@ -154,7 +154,7 @@ def test_public_addresses(address):
 
 
 @pytest.mark.parametrize(
-    ("entries", "host", "port", "lets"),
+    ("entries", "host", "port", "is_allowed"),
     [
         (["wiki.corp"], "wiki.corp", 8080, True),
         (["Wiki.Corp."], "wiki.corp", 80, True),
@@ -167,13 +167,13 @@ def test_public_addresses(address):
         ([""], "", 80, False),
     ],
 )
-def test_who_is_let_in(entries, host, port, lets):
-    assert HostAllowlist.parse(entries)(host, port) is lets
+def test_allowlist(entries, host, port, is_allowed):
+    assert HostAllowlist.parse(entries)(host, port) is is_allowed
 
 
 @pytest.mark.parametrize(
     "entry", ["http://wiki.corp", "wiki.corp:port", "wiki.corp/path", "wiki.corp:0", "a b", "wiki:99999"]
 )
-def test_an_entry_that_is_no_host_is_said_so(entry):
+def test_invalid_allowlist_entry_raises_input_error(entry):
     with pytest.raises(InputError, match="SUFFICE_ALLOW_HOSTS"):
         HostAllowlist.parse([entry])

@@ -1,4 +1,4 @@
-"""Which services are asked, and what their faults do to a search."""
+"""Which services are queried, and how their faults affect a search."""
 
 import asyncio
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ def page(name: str) -> dict[str, str]:
 
 @contextmanager
 def services(**answers: Answer) -> Iterator[tuple[dict[str, str], dict[str, Loopback]]]:
-    """Servers for some providers, and the environment that names them."""
+    """Run servers for some providers; yield the environment that names them, and the servers."""
     with ExitStack() as stack:
         servers = {name: stack.enter_context(serving(lambda _, a=answer: a)) for name, answer in answers.items()}
         environment = {}
@@ -34,52 +34,56 @@ def services(**answers: Answer) -> Iterator[tuple[dict[str, str], dict[str, Loop
         yield environment, servers
 
 
-def ask(config: Settings, names: list[str], heard: list[Failure], said: list[str]) -> list[Passage]:
-    search = make_resilient(open_web_search(config, names, said.append), heard.append)
+def ask(config: Settings, names: list[str], failures: list[Failure], messages: list[str]) -> list[Passage]:
+    search = make_resilient(open_web_search(config, names, messages.append), failures.append)
     return asyncio.run(search(Query("bees"), 5))
 
 
 def found(
     tmp_path: Path, environment: dict[str, str], *names: str
 ) -> tuple[list[str] | SearchError, list[str], list[str]]:
-    """Titles or the error, kinds of failure heard of, and what was said."""
-    heard: list[Failure] = []
-    said: list[str] = []
+    """Return the titles or the error, the kinds of reported failures, and the messages to the user."""
+    failures: list[Failure] = []
+    messages: list[str] = []
     config = Settings(cache_dir=tmp_path, environment=environment)
     try:
-        return [passage.title for passage in ask(config, list(names), heard, said)], [one.kind for one in heard], said
+        return (
+            [passage.title for passage in ask(config, list(names), failures, messages)],
+            [failure.kind for failure in failures],
+            messages,
+        )
     except SearchError as error:
-        return error, [one.kind for one in heard], said
+        return error, [failure.kind for failure in failures], messages
 
 
 BEES = Answer({"results": [page("bees"), page("both")]})
 WASPS = Answer({"results": [page("wasps"), page("both")]})
 
 
-def test_the_first_configured_is_asked_and_named(tmp_path: Path) -> None:
+def test_first_configured_provider_is_used_and_named(tmp_path: Path) -> None:
     with services(tavily=WASPS, searxng=BEES) as (environment, servers):
-        titles, failures, said = found(tmp_path, environment)
+        titles, failures, messages = found(tmp_path, environment)
         assert (titles, failures) == (["bees", "both"], [])
-        assert servers["tavily"].asked == []
-        assert servers["searxng"].url in said[-1]
+        assert servers["tavily"].requests == []
+        assert servers["searxng"].url in messages[-1]
 
 
-def test_a_refusal_leads_to_the_next(tmp_path: Path) -> None:
+def test_refusal_falls_back_to_the_next_provider(tmp_path: Path) -> None:
     with services(searxng=Answer(b"", 403), tavily=WASPS) as (environment, _):
         assert found(tmp_path, environment)[:2] == (["wasps", "both"], ["SearchRefused"])
 
 
-def test_named_ones_are_merged(tmp_path: Path) -> None:
+def test_named_providers_are_merged(tmp_path: Path) -> None:
     with services(searxng=BEES, tavily=WASPS) as (environment, _):
         assert found(tmp_path, environment, "searxng", "tavily")[0] == ["both", "bees", "wasps"]
 
 
-def test_of_named_ones_one_may_fail(tmp_path: Path) -> None:
+def test_one_named_provider_may_fail(tmp_path: Path) -> None:
     with services(searxng=Answer(b"", 404), tavily=WASPS) as (environment, _):
         assert found(tmp_path, environment, "searxng", "tavily")[:2] == (["wasps", "both"], ["SearchError"])
 
 
-def test_when_none_answers_each_is_named(tmp_path: Path) -> None:
+def test_error_names_all_providers(tmp_path: Path) -> None:
     with services(searxng=Answer(b"", 404), tavily=Answer(b"", 401)) as (environment, _):
         error = found(tmp_path, environment)[0]
         assert isinstance(error, SearchError)
@@ -87,43 +91,43 @@ def test_when_none_answers_each_is_named(tmp_path: Path) -> None:
         assert "TAVILY_API_KEY" in str(error)
 
 
-def test_nothing_configured_is_duckduckgo_and_said(tmp_path: Path) -> None:
+def test_duckduckgo_is_used_if_nothing_is_configured(tmp_path: Path) -> None:
     page = b'<div class="body"><h2>Hive</h2><a href="https://a.example/hive">One queen.</a></div>'
     with serving(lambda asked: Answer(page)) as server:
-        titles, _, said = found(tmp_path, {"DUCKDUCKGO_URL": server.url})
+        titles, _, messages = found(tmp_path, {"DUCKDUCKGO_URL": server.url})
     assert titles == ["Hive"]
-    assert "No search service is configured" in said[0]
+    assert "No search service is configured" in messages[0]
 
 
-def test_the_next_process_does_not_ask_again(tmp_path: Path) -> None:
+def test_answers_are_cached_across_processes(tmp_path: Path) -> None:
     with services(searxng=BEES) as (environment, servers):
         assert found(tmp_path, environment) == found(tmp_path, environment)
-        assert len(servers["searxng"].asked) == 1
+        assert len(servers["searxng"].requests) == 1
 
 
-def test_a_provider_that_keeps_failing_is_left_alone(tmp_path: Path) -> None:
+def test_failing_provider_is_not_queried_again(tmp_path: Path) -> None:
     with services(searxng=Answer(b"", 404)) as (environment, servers):
         web = open_web_search(Settings(cache_dir=tmp_path, environment=environment), [], lambda message: None)
 
         async def five_times() -> list[str]:
-            said = []
+            errors = []
             for number in range(5):
                 with pytest.raises(SearchError) as caught:
                     await web(Query(f"bees {number}"), 5)
-                said.append(str(caught.value))
-            return said
+                errors.append(str(caught.value))
+            return errors
 
-        said = asyncio.run(five_times())
-        assert len(servers["searxng"].asked) == 3
-        assert "left alone" in said[-1]
+        messages = asyncio.run(five_times())
+        assert len(servers["searxng"].requests) == 3
+        assert "searxng has failed too often" in messages[-1]
 
 
-def test_offline_forbids_it(tmp_path: Path) -> None:
+def test_offline_setting_forbids_web_search(tmp_path: Path) -> None:
     config = Settings(cache_dir=tmp_path, offline=True, environment={"SEARXNG_URL": "http://127.0.0.1:1"})
     with pytest.raises(InputError, match="SUFFICE_OFFLINE"):
         open_web_search(config, [], lambda message: None)
 
 
-def test_a_wrong_address_is_not_passed_over(tmp_path: Path) -> None:
+def test_invalid_url_of_a_provider_raises_input_error(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="SEARXNG_URL"):
         find_configured(Settings(environment={"SEARXNG_URL": "localhost", "TAVILY_API_KEY": "key"}))

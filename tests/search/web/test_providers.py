@@ -1,4 +1,4 @@
-"""Each provider against a server that speaks as its documentation says: what it sends, and what it makes of the answer."""
+"""Each provider against a local server that follows its documentation: requests and answers."""
 
 import asyncio
 from collections.abc import Callable
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from loopback import Answer, Asked, Loopback, serving
+from loopback import Answer, Loopback, Request, serving
 
 from suffice import plugins
 from suffice.errors import InputError, SearchError, SearchRefused
@@ -34,8 +34,8 @@ def listed(url: str, title: str, text: str) -> list[dict[str, Any]]:
     return [dict(zip((url, title, text), row, strict=True)) for row in BOTH]
 
 
-# The address setting, the key's setting, a good answer, an empty one.
-SPOKEN: dict[str, tuple[str, str, Any, Any]] = {
+# The setting of the URL, the setting of the key, a good answer, an empty one.
+SERVICES: dict[str, tuple[str, str, Any, Any]] = {
     "searxng": (
         "SEARXNG_URL",
         "",
@@ -87,28 +87,28 @@ PLACES = {
 
 
 def provider(name: str, server: Loopback, **more: str) -> Provider:
-    address, key, _, _ = SPOKEN[name]
+    url_setting, key, _, _ = SERVICES[name]
     url = f"{server.url}/find?q={{query}}&n={{k}}" if name == "endpoint" else server.url
-    made = plugins.load_plugin("providers", name)(
-        Settings(cache_dir=Path(), environment={address: url, key: KEY, **more})
+    loaded = plugins.load_plugin("providers", name)(
+        Settings(cache_dir=Path(), environment={url_setting: url, key: KEY, **more})
     )
-    assert made.name == name
-    return made  # type: ignore[no-any-return]
+    assert loaded.name == name
+    return loaded  # type: ignore[no-any-return]
 
 
-def answered(name: str, body: object, k: int = 5, query: str = "bees", **more: str) -> tuple[list[Passage], Asked]:
+def answered(name: str, body: object, k: int = 5, query: str = "bees", **more: str) -> tuple[list[Passage], Request]:
     with serving(lambda asked: Answer(body)) as server:
         found = asyncio.run(provider(name, server, **more).search(Query(query), k))
-    return found, server.asked[0]
+    return found, server.requests[0]
 
 
-def test_every_provider_is_spoken_with() -> None:
-    assert SPOKEN.keys() == set(plugins.list_plugins("providers")) - {"fred", "yahoo"}
+def test_every_provider_is_tested() -> None:
+    assert SERVICES.keys() == set(plugins.list_plugins("providers")) - {"fred", "yahoo"}
 
 
-@pytest.mark.parametrize("name", SPOKEN)
-def test_an_answer_becomes_passages(name: str) -> None:
-    found, _ = answered(name, SPOKEN[name][2])
+@pytest.mark.parametrize("name", SERVICES)
+def test_answer_becomes_passages(name: str) -> None:
+    found, _ = answered(name, SERVICES[name][2])
     assert [passage.title for passage in found] == ["Waggle dance", "Hive"]
     assert [passage.text for passage in found] == ["Bees dance.", "A hive holds one queen."]
     assert [passage.location for passage in found] == PLACES.get(name, [url for url, _, _ in BOTH])
@@ -116,53 +116,53 @@ def test_an_answer_becomes_passages(name: str) -> None:
     assert {(passage.kind, passage.score) for passage in found} == {("web", None)}
 
 
-@pytest.mark.parametrize("name", SPOKEN)
-def test_no_more_than_asked_for(name: str) -> None:
-    found, _ = answered(name, SPOKEN[name][2], k=1)
+@pytest.mark.parametrize("name", SERVICES)
+def test_returns_at_most_k_results(name: str) -> None:
+    found, _ = answered(name, SERVICES[name][2], k=1)
     assert [passage.title for passage in found] == ["Waggle dance"]
 
 
-@pytest.mark.parametrize("name", SPOKEN)
-def test_an_empty_answer_is_empty(name: str) -> None:
-    assert answered(name, SPOKEN[name][3])[0] == []
+@pytest.mark.parametrize("name", SERVICES)
+def test_empty_answer_is_empty(name: str) -> None:
+    assert answered(name, SERVICES[name][3])[0] == []
 
 
-@pytest.mark.parametrize("name", SPOKEN)
+@pytest.mark.parametrize("name", SERVICES)
 @pytest.mark.parametrize(
     ("status", "refused", "retryable"), [(403, True, False), (429, True, True), (503, False, True)]
 )
-def test_refused_and_failed_are_told_apart(name: str, status: int, refused: bool, retryable: bool) -> None:
+def test_refusals_and_failures_are_distinguished(name: str, status: int, refused: bool, retryable: bool) -> None:
     with serving(lambda asked: Answer(b"no", status=status)) as server, pytest.raises(SearchError) as caught:
         asyncio.run(provider(name, server).search(Query("bees"), 5))
     assert isinstance(caught.value, SearchRefused) == refused
-    if name != "duckduckgo":  # It has no key: every refusal is for asking too much.
+    if name != "duckduckgo":  # Without a key, every refusal means too many requests.
         assert caught.value.retryable == retryable
     assert KEY not in str(caught.value)
 
 
-@pytest.mark.parametrize("name", [name for name in SPOKEN if name != "duckduckgo"])
-def test_an_answer_that_is_none_of_its_own(name: str) -> None:
+@pytest.mark.parametrize("name", [name for name in SERVICES if name != "duckduckgo"])
+def test_malformed_answer_is_a_search_error(name: str) -> None:
     for body in (b"<html><body>Please log in</body></html>", b"", b"\x00\x01"):
         with pytest.raises(SearchError):
             answered(name, body)
 
 
-@pytest.mark.parametrize("name", [name for name, spoken in SPOKEN.items() if spoken[1] or name == "searxng"])
-def test_without_its_key_it_says_which(name: str) -> None:
-    needed = SPOKEN[name][1] or SPOKEN[name][0]
+@pytest.mark.parametrize("name", [name for name, service in SERVICES.items() if service[1] or name == "searxng"])
+def test_missing_setting_is_named(name: str) -> None:
+    needed = SERVICES[name][1] or SERVICES[name][0]
     with pytest.raises(InputError, match=f"needs {needed}"):
         plugins.load_plugin("providers", name)(Settings(environment={needed: "  "}))
 
 
-@pytest.mark.parametrize("name", SPOKEN)
-def test_an_address_that_is_none(name: str) -> None:
-    address, key, _, _ = SPOKEN[name]
-    with pytest.raises(InputError, match=address):
-        plugins.load_plugin("providers", name)(Settings(environment={address: "localhost:8080", key: KEY}))
+@pytest.mark.parametrize("name", SERVICES)
+def test_invalid_url_names_the_setting(name: str) -> None:
+    url_setting, key, _, _ = SERVICES[name]
+    with pytest.raises(InputError, match=url_setting):
+        plugins.load_plugin("providers", name)(Settings(environment={url_setting: "localhost:8080", key: KEY}))
 
 
-def test_what_each_sends() -> None:
-    sent = {name: answered(name, SPOKEN[name][2], query="What do bees do?")[1] for name in SPOKEN}
+def test_requests_of_each_provider() -> None:
+    sent = {name: answered(name, SERVICES[name][2], query="What do bees do?")[1] for name in SERVICES}
     assert (sent["searxng"].path, sent["searxng"].params) == ("/search", {"q": "What do bees do?", "format": "json"})
     assert sent["tavily"].headers["authorization"] == f"Bearer {KEY}"
     assert sent["tavily"].body == {"query": "What do bees do?", "max_results": 5, "search_depth": "basic"}
@@ -180,19 +180,19 @@ def test_what_each_sends() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "field", "most"), [("tavily", "max_results", 20), ("exa", "numResults", 25), ("serper", "num", 20)]
+    ("name", "field", "maximum"), [("tavily", "max_results", 20), ("exa", "numResults", 25), ("serper", "num", 20)]
 )
-def test_no_more_is_asked_for_than_the_service_gives(name: str, field: str, most: int) -> None:
-    assert answered(name, SPOKEN[name][3], k=500)[1].body[field] == most
+def test_requested_count_is_capped(name: str, field: str, maximum: int) -> None:
+    assert answered(name, SERVICES[name][3], k=500)[1].body[field] == maximum
 
 
-def test_searxng_without_any_engine_that_answers_has_failed_not_found_nothing() -> None:
+def test_searxng_without_a_responsive_engine_is_a_failure() -> None:
     body = {"results": [], "unresponsive_engines": [["google", "Suspended: CAPTCHA"], ["bing", "timeout"]]}
     with pytest.raises(SearchError, match=r"google \(Suspended: CAPTCHA\), bing \(timeout\)"):
         answered("searxng", body)
 
 
-def test_searxng_says_how_to_switch_json_on() -> None:
+def test_searxng_refusal_says_how_to_enable_json() -> None:
     with (
         serving(lambda asked: Answer(b"<html>403 Forbidden</html>", status=403)) as server,
         pytest.raises(SearchRefused, match=r"search\.formats"),
@@ -201,31 +201,31 @@ def test_searxng_says_how_to_switch_json_on() -> None:
 
 
 @pytest.mark.parametrize(("code", "kind"), [("ratelimited", SearchRefused), ("internal_api_error", SearchError)])
-def test_wikipedia_puts_errors_into_good_answers(code: str, kind: type) -> None:
+def test_wikipedia_error_with_status_200(code: str, kind: type) -> None:
     with pytest.raises(SearchError, match="no bees today") as caught:
         answered("wikipedia", {"error": {"code": code, "info": "no bees today"}})
     assert type(caught.value) is kind
 
 
-def test_arxiv_puts_errors_into_its_feed() -> None:
+def test_arxiv_error_in_the_feed() -> None:
     feed = ATOM.replace("http://arxiv.org/abs/1001.1000v2", "http://arxiv.org/api/errors#incorrect_id")
     with pytest.raises(SearchError, match="Bees dance"):
         answered("arxiv", feed.encode())
 
 
-def test_arxiv_reads_no_document_with_entities() -> None:
+def test_arxiv_rejects_entities() -> None:
     bomb = b'<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;">]><feed>&b;</feed>'
     with pytest.raises(SearchError, match="entities"):
         answered("arxiv", bomb)
 
 
 @pytest.mark.parametrize("answer", [Answer(b"", 202), Answer(b'<div class="anomaly-modal__title">Bots</div>')])
-def test_duckduckgo_asking_for_a_person_is_a_refusal_not_an_empty_answer(answer: Answer) -> None:
-    with serving(lambda asked: answer) as server, pytest.raises(SearchRefused, match="too often"):
+def test_duckduckgo_captcha_is_a_refusal(answer: Answer) -> None:
+    with serving(lambda asked: answer) as server, pytest.raises(SearchRefused, match="too many requests"):
         asyncio.run(provider("duckduckgo", server).search(Query("bees"), 5))
 
 
-def test_an_endpoint_described_by_settings() -> None:
+def test_endpoint_is_described_by_settings() -> None:
     body = {
         "data": {
             "items": [{"go": "https://a.example/x", "meta": {"name": ["Hive"]}, "parts": [{"body": "One queen."}]}]
@@ -258,31 +258,34 @@ def test_an_endpoint_described_by_settings() -> None:
         ),
     ],
 )
-def test_an_endpoint_described_wrongly(settings: dict[str, str], word: str) -> None:
+def test_wrong_endpoint_settings_raise_input_error(settings: dict[str, str], word: str) -> None:
     with pytest.raises(InputError, match=word.replace("{", r"\{").replace("}", r"\}")):
         plugins.load_plugin("providers", "endpoint")(Settings(environment=settings))
 
 
-def test_an_endpoint_whose_list_is_elsewhere() -> None:
+def test_endpoint_without_a_list_names_the_setting() -> None:
     with pytest.raises(SearchError, match="SUFFICE_SEARCH_RESULTS"):
         answered("endpoint", {"found": []})
 
 
-def test_the_documentation_names_every_provider_and_its_settings() -> None:
-    told = (Path(__file__).parents[3] / "docs" / "web.md").read_text(encoding="utf-8")
-    assert [name for name in plugins.list_plugins("providers") if f"| `{name}` |" not in told] == []
+def test_documentation_names_every_provider_and_its_settings() -> None:
+    documentation = (Path(__file__).parents[3] / "docs" / "web.md").read_text(encoding="utf-8")
+    assert [name for name in plugins.list_plugins("providers") if f"| `{name}` |" not in documentation] == []
     assert [
-        name for address, key, _, _ in SPOKEN.values() for name in (address, key) if f"`{name}`" not in told and name
+        name
+        for url_setting, key, _, _ in SERVICES.values()
+        for name in (url_setting, key)
+        if f"`{name}`" not in documentation and name
     ] == []
 
 
-def test_a_password_in_an_address_is_used_and_never_shown() -> None:
+def test_password_in_a_url_is_used_but_not_shown() -> None:
     with serving(lambda asked: Answer(b"", 503)) as server:
-        made = provider("searxng", Loopback(server.url.replace("://", "://ann:hidden@")))
+        searxng = provider("searxng", Loopback(server.url.replace("://", "://ann:hidden@")))
         with pytest.raises(SearchError) as caught:
-            asyncio.run(made.search(Query("bees"), 5))
-    assert server.asked[0].headers["authorization"].startswith("Basic ")
-    assert made.address == server.url
+            asyncio.run(searxng.search(Query("bees"), 5))
+    assert server.requests[0].headers["authorization"].startswith("Basic ")
+    assert searxng.address == server.url
     assert "hidden" not in str(caught.value)
 
 
@@ -291,12 +294,12 @@ def some(*found: SearchResult) -> list[Passage]:
 
 
 @pytest.mark.parametrize("clean", [lambda text: some(SearchResult("https://a.example", "", text))[0].text])
-def test_text_that_reaches_no_terminal_and_hides_nothing(clean: Callable[[str], str]) -> None:
-    assert clean("a\x1b[31m\x00b\u202ec\u200b d\r\n\n e\ud800") == "a [31m b c d\ne?"
+def test_text_is_cleaned_and_cut(clean: Callable[[str], str]) -> None:
+    assert clean("a\x1b[31m\x00b\u202ec\u200b d\r\n\n e\ud800") == "a [31m b c d\ne\ufffd"
     assert len(clean("x" * 50_000)) == MAX_TEXT_CHARS
 
 
-def test_a_page_is_there_once_and_only_pages_are() -> None:
+def test_results_are_deduplicated_and_filtered() -> None:
     found = some(
         SearchResult("https://a.example/x?utm_source=y", "X", "one"),
         SearchResult("https://A.example/x/", "X again", "two"),

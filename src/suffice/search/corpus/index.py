@@ -1,7 +1,6 @@
-"""The word index: entries in, the best by BM25 out. In a folder, or in memory where there is none.
+"""A word index over passages, ranked by BM25: a tantivy index in a folder or in memory.
 
-It knows tantivy and nothing of files on disk, of what changed since, or of vectors. What tantivy cannot make sense of
-is ``Damaged``; whether to rebuild is the caller's decision.
+An index that tantivy cannot read raises ``CorruptCache``; the caller decides whether to rebuild it.
 """
 
 import hashlib
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from suffice.search.files.piece import DocumentChunk
+from suffice.search.files.chunk import DocumentChunk
 from suffice.storage.corruption import CorruptCache, translate_tantivy_errors
 from suffice.text.entities import get_analyzer
 from suffice.text.tokens import content_words, segment_unspaced
@@ -23,16 +22,19 @@ from suffice.text.tokens import content_words, segment_unspaced
 if TYPE_CHECKING:
     import tantivy
 
-# More threads than this only make smaller segments; 64 MB each hold about 50,000 passages before a segment is written.
+# More threads only make smaller segments; 64 MB for each hold about 50,000 passages before a segment is written.
 _MAX_THREADS = 4
 _HEAP_PER_THREAD = 64_000_000
 _OPEN_ATTEMPTS = 5
-# Beyond so many passages of one score, which of them are seen may change when the index is made anew.
+# Beyond so many passages of equal score, which of them are returned may change when the index is rebuilt.
 _MAX_TIES = 10_000
 
 
 class IndexEntry(msgspec.Struct, array_like=True, frozen=True):
-    """A passage as the index keeps it. ``part`` counts the pieces of one file that share a location, from 1."""
+    """A passage as the index stores it. ``part`` counts the chunks of a file that share a location, from 1.
+
+    The fields are stored by position: do not reorder them.
+    """
 
     file: str
     text: str
@@ -50,7 +52,7 @@ _decode = msgspec.msgpack.Decoder(IndexEntry).decode
 
 
 class BM25Index:
-    """An index as it was when it was opened: what is written later, here or elsewhere, shows after ``refresh``."""
+    """A snapshot of the index at the time of opening; ``refresh`` shows what was written later."""
 
     def __init__(self, folder: Path | None) -> None:
         import tantivy
@@ -66,6 +68,7 @@ class BM25Index:
 
     @property
     def size(self) -> int:
+        """The number of passages."""
         return self._searcher.num_docs
 
     def refresh(self) -> None:
@@ -75,30 +78,30 @@ class BM25Index:
 
     @contextmanager
     def open_writer(self) -> Iterator["IndexWriter"]:
-        """A writer; what it has not committed when this ends is lost. One at a time for a folder."""
+        """Open a writer; uncommitted changes are lost at the end. Only one writer may be open for a folder."""
         threads = min(os.cpu_count() or 1, _MAX_THREADS)
         with translate_tantivy_errors():
             writer = self._index.writer(_HEAP_PER_THREAD * threads, threads)
         try:
             yield IndexWriter(writer)
         except BaseException:
-            # Half-written segments would stay on a disk that may just have run full.
+            # Remove half-written segments: the disk may be full.
             with suppress(CorruptCache, OSError), translate_tantivy_errors():
                 writer.rollback()
                 writer.garbage_collect_files()
             raise
         finally:
-            # Also gives up the folder's lock, which would otherwise live as long as the last reference does.
+            # This also releases the lock of the folder, which otherwise lives as long as the last reference.
             with translate_tantivy_errors():
                 writer.wait_merging_threads()
 
     def extract_terms(self, text: str) -> list[str]:
-        """The distinct words of a text as the index spells them; words that carry no meaning only where there are no others."""
-        telling = " ".join(content_words(text))
-        return list(dict.fromkeys(self._analyzer.analyze(_normalize(telling or text))))
+        """Return the distinct terms of a text; stop words only if there are no other words."""
+        content = " ".join(content_words(text))
+        return list(dict.fromkeys(self._analyzer.analyze(_normalize(content or text))))
 
     def search(self, terms: Sequence[str], limit: int) -> list[tuple[float, "tantivy.DocAddress"]]:
-        """BM25 over any of the terms, best first; equals in an order that survives a rebuild."""
+        """Rank the passages with any of the terms by BM25, best first; the order of equals does not change on a rebuild."""
         import tantivy
 
         should = tantivy.Occur.Should
@@ -107,7 +110,7 @@ class BM25Index:
         width = limit + 1
         with translate_tantivy_errors():
             hits = self._searcher.search(query, width, count=False).hits
-            # Which equals come first depends on how the segments lie: where they straddle the limit, see them all.
+            # Which of several equals tantivy returns depends on its segments: if they cross the limit, fetch them all.
             while len(hits) == width < _MAX_TIES and hits[-1][0] == hits[limit - 1][0]:
                 width *= 10
                 hits = self._searcher.search(query, width, count=False).hits
@@ -116,7 +119,7 @@ class BM25Index:
         return [hit for _, hit in ranked[:limit]]
 
     def list_addresses(self) -> list["tantivy.DocAddress"]:
-        """Every entry, in an order that survives a rebuild."""
+        """Return the addresses of all entries, in an order that does not change on a rebuild."""
         import tantivy
 
         with translate_tantivy_errors():
@@ -131,7 +134,7 @@ class BM25Index:
         return found
 
     def find_files_with_id(self, id: str) -> list[str]:
-        """The files that hold a record of this id; one, but for collections that overlap."""
+        """Return the files with a record of this id, if there are several."""
         import tantivy
 
         if self._searcher.doc_freq("id", id) < 2:
@@ -141,7 +144,7 @@ class BM25Index:
             return [self.get_entry(address).file for _, address in self._searcher.search(query, 1000, count=False).hits]
 
     def _open_searcher(self) -> "tantivy.Searcher":
-        # Another process may merge segments, and remove the old ones, between our reading their list and opening them.
+        # Another process may merge segments and remove the old ones after their list was read here.
         for attempt in range(_OPEN_ATTEMPTS):
             try:
                 with translate_tantivy_errors():
@@ -156,7 +159,7 @@ class BM25Index:
 
 
 class IndexWriter:
-    """Adds and removes the entries of whole files."""
+    """Adds and removes the entries of files."""
 
     def __init__(self, writer: "tantivy.IndexWriter") -> None:
         import tantivy
@@ -168,13 +171,13 @@ class IndexWriter:
         with translate_tantivy_errors():
             self._writer.delete_documents_by_term("file", file)
 
-    def add(self, file: str, pieces: Sequence[DocumentChunk], check: Callable[[], None]) -> None:
-        """``check`` is called now and then and may raise to end the work."""
+    def add(self, file: str, chunks: Sequence[DocumentChunk], check_cancelled: Callable[[], None]) -> None:
+        """Add the chunks of a file. ``check_cancelled`` is called now and then and may raise to stop."""
         order = int.from_bytes(hashlib.sha256(file.encode()).digest()[:5], "big") << 24
         with translate_tantivy_errors():
-            for number, entry in enumerate(_make_entries(file, pieces)):
+            for number, entry in enumerate(_make_entries(file, chunks)):
                 if number % 1000 == 0:
-                    check()
+                    check_cancelled()
                 self._writer.add_document(self._make_document(entry, order | number))
 
     def commit(self) -> None:
@@ -197,27 +200,27 @@ class IndexWriter:
         return document
 
 
-def _make_entries(file: str, pieces: Sequence[DocumentChunk]) -> Iterator[IndexEntry]:
-    seen: dict[tuple[Any, ...], int] = {}
-    for piece in pieces:
+def _make_entries(file: str, chunks: Sequence[DocumentChunk]) -> Iterator[IndexEntry]:
+    counts: dict[tuple[Any, ...], int] = {}
+    for chunk in chunks:
         part = 1
-        if piece.id is None:
-            where = (piece.lines, piece.page, piece.record)
-            part = seen[where] = seen.get(where, 0) + 1
+        if chunk.id is None:
+            location = (chunk.lines, chunk.page, chunk.record)
+            part = counts[location] = counts.get(location, 0) + 1
         yield IndexEntry(
-            file, piece.text, piece.title, piece.kind, piece.lines, piece.page, piece.record, piece.id, part
+            file, chunk.text, chunk.title, chunk.kind, chunk.lines, chunk.page, chunk.record, chunk.id, part
         )
 
 
 def _replace_surrogates(entry: IndexEntry) -> IndexEntry:
-    """Half a surrogate pair, which JSON can spell, has no UTF-8: it becomes a question mark."""
+    """Replace lone surrogates, which JSON allows but UTF-8 does not, by question marks."""
     fields = msgspec.structs.asdict(entry).items()
     clean = {name: value.encode("utf-8", "replace").decode() for name, value in fields if isinstance(value, str)}
     return msgspec.structs.replace(entry, **clean)
 
 
 def _normalize(text: str) -> str:
-    """One spelling for what looks the same (``é`` composed or not, full-width letters); unspaced scripts in pairs."""
+    """Return the text in NFKC, with runs of unspaced scripts cut into pairs."""
     return text if text.isascii() else segment_unspaced(unicodedata.normalize("NFKC", text))
 
 

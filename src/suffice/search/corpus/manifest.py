@@ -1,8 +1,7 @@
 """Which files an index holds, and in which state they were read.
 
-A row with an empty stamp is a file whose entries may or may not be in the index: it was announced before its entries
-were written, so that after a kill the next opening knows what to redo, even if the file is gone by then. This module
-knows neither the index nor the files.
+A row with an empty stamp is pending: it was saved before the file's entries were written, so the index may or may not hold
+them. After a crash, the next update redoes the pending files, even if they were deleted in the meantime.
 """
 
 import sqlite3
@@ -17,7 +16,7 @@ _BUSY_TIMEOUT_SECONDS = 30.0
 
 @dataclass(frozen=True, slots=True)
 class ManifestRow:
-    """A file as it was read: ``why`` says why it could not be, and is empty otherwise."""
+    """A file as it was read. ``why`` says why it could not be read; it is empty otherwise."""
 
     stamp: str
     passages: int = 0
@@ -25,12 +24,12 @@ class ManifestRow:
 
 
 class Manifest:
-    """The rows, by absolute path. ``None`` keeps them in memory."""
+    """The rows by absolute path, in a SQLite file; in memory if ``path`` is ``None``."""
 
     def __init__(self, path: Path | None) -> None:
         with translate_sqlite_errors():
             self._database = sqlite3.connect(path or ":memory:", timeout=_BUSY_TIMEOUT_SECONDS, check_same_thread=False)
-        # A damaged name must not stop the reading: it is a file that is gone, which the index's size gives away.
+        # A corrupt path must not stop reading: it looks like a deleted file, and the size of the index then does not match.
         self._database.text_factory = lambda data: data.decode("utf-8", "replace")
         try:
             with translate_sqlite_errors(), self._database:
@@ -43,11 +42,11 @@ class Manifest:
 
     def read_rows(self) -> dict[str, ManifestRow]:
         with translate_sqlite_errors():
-            found = self._database.execute("SELECT path, stamp, passages, why FROM files").fetchall()
-        return {path: ManifestRow(stamp, passages, why) for path, stamp, passages, why in found}
+            rows = self._database.execute("SELECT path, stamp, passages, why FROM files").fetchall()
+        return {path: ManifestRow(stamp, passages, why) for path, stamp, passages, why in rows}
 
     def mark_pending(self, paths: Iterable[str]) -> None:
-        """These files' entries are about to change."""
+        """Record that the entries of these files are about to change."""
         self.save_rows({path: ManifestRow("") for path in paths})
 
     def save_rows(self, rows: dict[str, ManifestRow]) -> None:

@@ -1,11 +1,10 @@
-"""Vectors of texts, remembered: in memory, and on disk under the text's SHA-256, one file an embedder and dimension.
+"""A cache of embeddings: in memory and on disk by the SHA-256 of the text, one file for each embedder and dimension.
 
-Kept as float16: half the disk, and its rounding (5e-4 of a component, 1e-5 of a cosine) is far below the error of an
-int8 model. A fresh vector is rounded the same way, so that scores are the same with a cold cache and a warm one.
+Vectors are stored as float16. This halves the size, and its rounding (5e-4 of a component, 1e-5 of a cosine) is far below the
+error of an int8 model. New vectors are rounded too, so that scores do not depend on the state of the cache.
 
-A server may put another model behind the same name. So a served embedder first embeds one known sentence again: if its
-vector is not the one in the file, the file is of another model and is begun anew. This module knows nothing of passages or
-of where texts come from.
+A server may replace the model behind a name. A remote embedder therefore embeds one known sentence first; if its vector differs
+from the stored one, the file is cleared.
 """
 
 import hashlib
@@ -23,50 +22,53 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-# As many texts as are embedded between two writes: what an interruption loses is seconds of work.
+# Texts embedded between two writes; an interruption loses at most this work, a few seconds.
 _BATCH_SIZE = 128
-# 20,000 × 768 bytes = 15 MB, more than the candidates of a long run.
+# Vectors in memory: 20,000 × 768 bytes = 15 MB, more than the candidates of a long run.
 _MAX_RECENT = 20_000
 _PROBE_TEXT = "The quick brown fox jumps over the lazy dog."
-_SAME_MODEL_COSINE = (
-    0.999  # Cosine of a sentence to itself; batches and hardware move it by less than 1e-4, another model by far more.
-)
+# Least cosine of the known sentence to its stored vector. Batches and hardware change it by less than 1e-4, another model by
+# far more.
+_SAME_MODEL_COSINE = 0.999
 
 
 class EmbeddingCache:
-    """The embedder, asked only for what it has not embedded before. Thread-safe; safe for several processes."""
+    """Wraps an embedder and embeds each text once. Safe for several threads and processes."""
 
-    def __init__(self, embedder: Embedder, cache_dir: Path | None, say: Callable[[str], None]) -> None:
+    def __init__(self, embedder: Embedder, cache_dir: Path | None, notify: Callable[[str], None]) -> None:
         self._embedder = embedder
         self._cache_dir = cache_dir
-        self._say = say
+        self._notify = notify
         self._lock = threading.Lock()
         self._recent: OrderedDict[bytes, bytes] = OrderedDict()
         self._cache: SqliteCache | None = None
 
-    def embed(self, texts: Sequence[str], tick: Callable[[int], None] | None = None) -> "NDArray[np.float32]":
-        """One row a text, in order. ``tick`` hears how many texts are embedded so far; what it raises ends the work."""
+    def embed(self, texts: Sequence[str], on_progress: Callable[[int], None] | None = None) -> "NDArray[np.float32]":
+        """Return one row for each text, in order.
+
+        ``on_progress`` receives the number of texts embedded so far and may raise to stop.
+        """
         import numpy as np
 
         keys = [_hash_text(text) for text in texts]
         with self._lock:
-            shelf, size = self._open_cache(), self._embedder.dimension
-            known = self._lookup(shelf, list(dict.fromkeys(keys)), size * 2)
+            cache, dimension = self._open_cache(), self._embedder.dimension
+            known = self._lookup(cache, list(dict.fromkeys(keys)), dimension * 2)
             missing = list({key: text for key, text in zip(keys, texts, strict=True) if key not in known}.items())
             for start in range(0, len(missing), _BATCH_SIZE):
-                chunk = missing[start : start + _BATCH_SIZE]
-                rows = self._embedder.embed([text for _, text in chunk]).astype(np.float16)
-                fresh = {key: row.tobytes() for (key, _), row in zip(chunk, rows, strict=True)}
+                batch = missing[start : start + _BATCH_SIZE]
+                rows = self._embedder.embed([text for _, text in batch]).astype(np.float16)
+                fresh = {key: row.tobytes() for (key, _), row in zip(batch, rows, strict=True)}
                 known |= fresh
-                shelf.put(fresh)
-                if tick is not None:
-                    tick(start + len(chunk))
+                cache.put(fresh)
+                if on_progress is not None:
+                    on_progress(start + len(batch))
             self._add_recent(known)
         joined = b"".join(known[key] for key in keys)
-        return np.frombuffer(joined, np.float16).reshape(len(keys), size).astype(np.float32)
+        return np.frombuffer(joined, np.float16).reshape(len(keys), dimension).astype(np.float32)
 
     def close(self) -> None:
-        """Let go of the file; asking goes on working without it."""
+        """Close the file. Embedding still works, without the cache on disk."""
         with self._lock:
             if self._cache is None:
                 self._cache_dir = None
@@ -74,32 +76,34 @@ class EmbeddingCache:
                 self._cache.close()
 
     def _open_cache(self) -> SqliteCache:
-        """The file of this embedder, once it is known to hold vectors of the same model."""
+        """Open the file of this embedder, and clear it if it holds vectors of another model."""
         if self._cache is None:
             name = f"{self._embedder.name}-{self._embedder.dimension}"
             path = self._cache_dir / "vectors" / f"{_make_file_name(name)}.sqlite" if self._cache_dir else None
-            shelf = SqliteCache(path, "vector cache", self._say)
+            cache = SqliteCache(path, "vector cache", self._notify)
             if self._embedder.is_remote:
-                self._clear_if_model_changed(shelf)
-            self._cache = shelf
+                self._clear_if_model_changed(cache)
+            self._cache = cache
         return self._cache
 
-    def _clear_if_model_changed(self, shelf: SqliteCache) -> None:
+    def _clear_if_model_changed(self, cache: SqliteCache) -> None:
         import numpy as np
 
         probe = self._embedder.embed([_PROBE_TEXT])[0]
-        kept = shelf.get([_hash_text(_PROBE_TEXT)]).get(_hash_text(_PROBE_TEXT))
-        if kept is not None:
-            known = np.frombuffer(kept, np.float16).astype(np.float32)
+        stored = cache.get([_hash_text(_PROBE_TEXT)]).get(_hash_text(_PROBE_TEXT))
+        if stored is not None:
+            known = np.frombuffer(stored, np.float16).astype(np.float32)
             if known.shape != probe.shape or not float(known @ probe) > _SAME_MODEL_COSINE:
-                self._say(f"The model behind {self._embedder.name} has changed; its vectors are made anew.")
-                shelf.clear()
-        shelf.put({_hash_text(_PROBE_TEXT): probe.astype(np.float16).tobytes()})
+                self._notify(
+                    f"The model behind {self._embedder.name} has changed; its cached embeddings are discarded."
+                )
+                cache.clear()
+        cache.put({_hash_text(_PROBE_TEXT): probe.astype(np.float16).tobytes()})
 
-    def _lookup(self, shelf: SqliteCache, keys: list[bytes], length: int) -> dict[bytes, bytes]:
+    def _lookup(self, cache: SqliteCache, keys: list[bytes], byte_count: int) -> dict[bytes, bytes]:
         known = {key: self._recent[key] for key in keys if key in self._recent}
-        rest = shelf.get(key for key in keys if key not in known)
-        return known | {key: vector for key, vector in rest.items() if len(vector) == length}
+        rest = cache.get(key for key in keys if key not in known)
+        return known | {key: vector for key, vector in rest.items() if len(vector) == byte_count}
 
     def _add_recent(self, known: dict[bytes, bytes]) -> None:
         for key, vector in known.items():

@@ -1,6 +1,28 @@
-"""Files as a collection: which there are, and their text in pieces that cite exactly."""
+"""Files as chunks of text that can be cited exactly: which files there are, and how each type is read.
 
-from suffice.search.files.piece import MAX_BYTES, ChunkKind, DocumentChunk, UnreadableFile
+    .md .rst .txt .log        plain        titled by headings; ``transcript`` if most lines are turns of a conversation
+    .py .js .go .sql …        code         titled by definitions
+    .html .htm .xhtml         html         readable text without navigation
+    .pdf                      pdf          one or more chunks for each page
+    .docx                     docx         titled by headings
+    .csv .tsv                 table        whole rows, titled by columns
+    .ipynb                    notebook     one or more chunks for each cell
+    .json                     chat         one chunk for each message; ``plain`` if it is not a conversation
+    .jsonl .ndjson (.gz)      records      one or more chunks for each record, with the record's own id
+
+``walk`` lists files, ``read`` chooses the reader, ``decode`` turns bytes into text, ``chunk`` defines the result.
+
+To add a file type:
+
+1. Write a module with ``parse(text, name) -> list[DocumentChunk]``. For a binary format write ``parse(data, path)`` instead.
+   Raise ``UnreadableFile`` with a message that says how to fix the file.
+2. In ``read``, add its name to ``FileFormat``, its suffixes to ``_FORMATS``, and its function to ``_TEXT_READERS``; a binary
+   format gets its own branch in ``read_file``.
+3. If its chunks need a new kind, add it to ``ChunkKind`` in ``chunk``.
+4. If existing files are now read differently, raise ``INDEX_VERSION`` in ``search.corpus.sync``.
+"""
+
+from suffice.search.files.chunk import MAX_BYTES, ChunkKind, DocumentChunk, UnreadableFile
 from suffice.search.files.read import read_file, read_text
 from suffice.search.files.walk import FileListing, SkippedFile, list_files
 

@@ -1,6 +1,7 @@
-"""The outline of a source file: where definitions begin, which of them begin a section, and what a chunk is called.
+"""Source files as chunks titled by what they define.
 
-It knows no language; ``python`` and ``definitions`` find the symbols.
+Python is parsed with ``ast``; in other languages regular expressions find the definitions. An outline of the definitions then
+decides where chunks begin and what they are called.
 """
 
 import ast
@@ -12,62 +13,17 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from pathlib import PurePath
 
-from suffice.search.files.formats import PYTHON, get_suffix
-from suffice.search.files.piece import DocumentChunk, to_document_chunk
+from suffice.search.files.chunk import DocumentChunk, get_suffix, parse_suffixes, to_document_chunk
 from suffice.text.chunks import MAX_CHARS, Chunk, chunk_lines, split_lines
 
-_MAX_NAMES = 4
-
-
-@dataclass(frozen=True, slots=True)
-class Symbol:
-    """A definition that begins at line ``first``, comments and decorators above it included.
-
-    ``name`` is qualified (``Class.method``); a deeper ``depth`` lies inside the definition before it.
-    """
-
-    first: int
-    depth: int
-    name: str
-
-
-class CodeOutline:
-    def __init__(self, symbols: Sequence[Symbol]) -> None:
-        unique = {symbol.first: symbol for symbol in reversed(symbols)}
-        self.symbols = [unique[first] for first in sorted(unique)]
-        self.firsts = [symbol.first for symbol in self.symbols]
-
-    def find_section_starts(self, lines: Sequence[str]) -> set[int]:
-        """Outer definitions begin sections; inner ones only where the outer is too long for one chunk."""
-        before = [0, *accumulate(len(line) + 1 for line in lines)]
-        heads: set[int] = set()
-        todo = [(1, len(lines) + 1, self.symbols)]
-        while todo:
-            start, end, inner = todo.pop()
-            if not inner or before[end - 1] - before[start - 1] - 1 <= MAX_CHARS:
-                continue
-            depth = min(symbol.depth for symbol in inner)
-            starts = [symbol.first for symbol in inner if symbol.depth == depth]
-            heads.update(starts)
-            deeper = [symbol for symbol in inner if symbol.depth > depth]
-            firsts = [symbol.first for symbol in deeper]
-            for low, high in pairwise([start, *starts, end]):
-                todo.append((low, high, deeper[bisect_left(firsts, low) : bisect_left(firsts, high)]))
-        return heads
-
-    def name_chunk(self, chunk: Chunk) -> list[str]:
-        """What a chunk defines, outermost only; what it lies in, if it begins in the middle of a definition."""
-        low, high = bisect_left(self.firsts, chunk.first), bisect_right(self.firsts, chunk.last)
-        found = [self.symbols[low - 1].name] if low and self.firsts[low : low + 1] != [chunk.first] else []
-        depth: int | None = None
-        for symbol in self.symbols[low:high]:
-            if depth is None or symbol.depth <= depth:
-                found.append(symbol.name)
-                depth = symbol.depth
-        return list(dict.fromkeys(name for name in found if name))[:_MAX_NAMES]
-
-
-_MAX_INDENT = 8
+PYTHON_SUFFIXES = parse_suffixes("py pyi pyw")
+SUFFIXES = PYTHON_SUFFIXES | parse_suffixes(
+    """js mjs cjs jsx ts mts cts tsx java c h cc cpp cxx hh hpp hxx m mm go rs rb php cs swift kt kts scala groovy sh
+    bash zsh fish ps1 sql lua r jl pl pm hs ml mli ex exs erl clj cljs el lisp dart zig nim v sv vhd f90 f95 pas d vue
+    svelte proto graphql tf cu css scss less"""
+)
+_MAX_NAMES = 4  # Names in the title of a chunk.
+_MAX_INDENT = 8  # Columns; deeper definitions are ignored.
 _MODIFIERS = (
     r"(?:(?:export|default|declare|public|private|protected|internal|static|final|abstract|async|sealed|open|override"
     r"|virtual|inline|extern|unsafe|const|data|case|partial|local|readonly|suspend|companion|implicit|lazy|mutating"
@@ -96,11 +52,92 @@ _STATEMENT = re.compile(
     r"|in|and|or|not)\b"
 )
 _COMMENT_OR_DECORATOR = re.compile(r"\s*(?://|/\*|\*|#(?!include|define|if|endif|else|pragma)|--|@|\[\w)")
-_MAX_LINE_CHARS = 300  # nobody's signature; generated lines would make the patterns slow
+_MAX_LINE_CHARS = 300  # Longer lines are generated; the patterns would be slow on them.
+_Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
-def find_definitions(lines: Sequence[str]) -> list[Symbol]:
-    found: list[Symbol] = []
+def parse(text: str, name: str) -> list[DocumentChunk]:
+    """Return the chunks of a source file.
+
+    Titles read ``module.Class.method`` for Python and ``file.js: Class, method`` for other languages.
+    """
+    lines = split_lines(text)
+    syntax = _parse_python(lines) if get_suffix(name) in PYTHON_SUFFIXES else None
+    outline = _Outline(syntax.symbols if syntax is not None else _find_definitions(lines))
+    file = _module_name(name) if syntax is not None else PurePath(name).name
+    found = []
+    for chunk in chunk_lines(
+        lines,
+        section_starts=outline.find_section_starts(lines),
+        no_break_before=syntax.continuation_lines if syntax is not None else (),
+    ):
+        names = outline.name_chunk(chunk)
+        if syntax is not None:
+            title = ", ".join(f"{file}.{symbol}" for symbol in names) or file
+        else:
+            title = f"{file}: {', '.join(names)}" if names else file
+        found.append(to_document_chunk(chunk, title, "code"))
+    return found
+
+
+def _module_name(name: str) -> str:
+    path = PurePath(name)
+    return path.parent.name if path.stem == "__init__" and path.parent.name else path.stem
+
+
+@dataclass(frozen=True, slots=True)
+class _Symbol:
+    """A definition that begins at line ``first``, including comments and decorators above it.
+
+    ``name`` is qualified (``Class.method``). A symbol with a greater ``depth`` lies inside the definition before it.
+    """
+
+    first: int
+    depth: int
+    name: str
+
+
+class _Outline:
+    """The definitions of a file in order, at most one for each line."""
+
+    def __init__(self, symbols: Sequence[_Symbol]) -> None:
+        unique = {symbol.first: symbol for symbol in reversed(symbols)}
+        self.symbols = [unique[first] for first in sorted(unique)]
+        self.firsts = [symbol.first for symbol in self.symbols]
+
+    def find_section_starts(self, lines: Sequence[str]) -> set[int]:
+        """Return the lines that begin a section: outer definitions, and inner ones if the outer is too long for one chunk."""
+        before = [0, *accumulate(len(line) + 1 for line in lines)]
+        section_starts: set[int] = set()
+        pending = [(1, len(lines) + 1, self.symbols)]
+        while pending:
+            start, end, inner = pending.pop()
+            if not inner or before[end - 1] - before[start - 1] - 1 <= MAX_CHARS:
+                continue
+            depth = min(symbol.depth for symbol in inner)
+            starts = [symbol.first for symbol in inner if symbol.depth == depth]
+            section_starts.update(starts)
+            deeper = [symbol for symbol in inner if symbol.depth > depth]
+            firsts = [symbol.first for symbol in deeper]
+            for low, high in pairwise([start, *starts, end]):
+                pending.append((low, high, deeper[bisect_left(firsts, low) : bisect_left(firsts, high)]))
+        return section_starts
+
+    def name_chunk(self, chunk: Chunk) -> list[str]:
+        """Return the outermost definitions of a chunk, after the one it begins in the middle of."""
+        low, high = bisect_left(self.firsts, chunk.first), bisect_right(self.firsts, chunk.last)
+        found = [self.symbols[low - 1].name] if low and self.firsts[low : low + 1] != [chunk.first] else []
+        depth: int | None = None
+        for symbol in self.symbols[low:high]:
+            if depth is None or symbol.depth <= depth:
+                found.append(symbol.name)
+                depth = symbol.depth
+        return list(dict.fromkeys(name for name in found if name))[:_MAX_NAMES]
+
+
+def _find_definitions(lines: Sequence[str]) -> list[_Symbol]:
+    """Find the definitions of a file in any language but Python by regular expressions."""
+    found: list[_Symbol] = []
     for number, line in enumerate(lines, start=1):
         code = line.lstrip()
         indent = len(line[: len(line) - len(code)].expandtabs(4))
@@ -108,58 +145,60 @@ def find_definitions(lines: Sequence[str]) -> list[Symbol]:
             continue
         match = next((match for pattern in _PATTERNS if (match := pattern.match(code))), None)
         if match is not None:
-            found.append(Symbol(_find_comment_start(lines, number), indent, match.group("name").strip(':."`[]')))
+            found.append(_Symbol(_find_comment_start(lines, number), indent, match.group("name").strip(':."`[]')))
     return found
 
 
 def _find_comment_start(lines: Sequence[str], number: int) -> int:
-    """The first of the comment, attribute and annotation lines directly above."""
+    """Return the first of the comment, attribute and annotation lines directly above."""
     while number > 1 and _COMMENT_OR_DECORATOR.match(lines[number - 2]):
         number -= 1
     return number
 
 
-_Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-
-
 @dataclass(frozen=True, slots=True)
-class PythonSyntax:
-    """The symbols, and the lines that belong to the line above: decorators, signatures and their docstrings."""
+class _PythonSyntax:
+    """The symbols of a file, and the lines that continue the line above: decorators, signatures and their docstrings."""
 
-    symbols: tuple[Symbol, ...]
+    symbols: tuple[_Symbol, ...]
     continuation_lines: frozenset[int]
 
 
-def parse_python(lines: Sequence[str]) -> PythonSyntax | None:
-    """``None`` if this is not Python that today's parser accepts (Python 2, a template, an unfinished file)."""
+def _parse_python(lines: Sequence[str]) -> _PythonSyntax | None:
+    """Parse Python; return ``None`` if the parser does not accept it (Python 2, a template, an unfinished file)."""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the file's invalid escapes are not the reader's concern
+            warnings.simplefilter("ignore")  # Such as invalid escapes in the file.
             module = ast.parse("\n".join(lines))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    symbols: list[Symbol] = []
-    glued: set[int] = set()
-    _collect_symbols(module.body, "", 0, lines, symbols, glued)
-    return PythonSyntax(tuple(symbols), frozenset(glued))
+    symbols: list[_Symbol] = []
+    continuation_lines: set[int] = set()
+    _collect_symbols(module.body, "", 0, lines, symbols, continuation_lines)
+    return _PythonSyntax(tuple(symbols), frozenset(continuation_lines))
 
 
 def _collect_symbols(
-    body: Iterable[ast.stmt], parent: str, depth: int, lines: Sequence[str], symbols: list[Symbol], glued: set[int]
+    body: Iterable[ast.stmt],
+    parent: str,
+    depth: int,
+    lines: Sequence[str],
+    symbols: list[_Symbol],
+    continuation_lines: set[int],
 ) -> None:
     after_definition = False
     for node in body:
         first = _find_first_line(node, lines)
         if isinstance(node, _Definition):
             name = f"{parent}.{node.name}" if parent else node.name
-            symbols.append(Symbol(first, depth, name))
-            glued.update(range(first + 1, _find_signature_end(node) + 1))
-            _collect_symbols(node.body, name, depth + 1, lines, symbols, glued)
+            symbols.append(_Symbol(first, depth, name))
+            continuation_lines.update(range(first + 1, _find_signature_end(node) + 1))
+            _collect_symbols(node.body, name, depth + 1, lines, symbols, continuation_lines)
         else:
             if after_definition:
-                symbols.append(Symbol(first, depth, parent))
+                symbols.append(_Symbol(first, depth, parent))
             for inner in _list_bodies(node):
-                _collect_symbols(inner, parent, depth + 1, lines, symbols, glued)
+                _collect_symbols(inner, parent, depth + 1, lines, symbols, continuation_lines)
         after_definition = isinstance(node, _Definition)
 
 
@@ -183,32 +222,6 @@ def _find_signature_end(node: _Definition) -> int:
 
 
 def _list_bodies(node: ast.stmt) -> list[list[ast.stmt]]:
-    """The blocks of an ``if``, ``try`` or ``with`` that may hold definitions."""
+    """Return the blocks of an ``if``, ``try`` or ``with``, which may contain definitions."""
     handlers = [handler.body for handler in getattr(node, "handlers", [])]
     return [*[getattr(node, name, []) for name in ("body", "orelse", "finalbody")], *handlers]
-
-
-def parse(text: str, name: str) -> list[DocumentChunk]:
-    """Titles read ``module.Class.method`` for Python and ``file.js: Class, method`` for the rest."""
-    lines = split_lines(text)
-    syntax = parse_python(lines) if get_suffix(name) in PYTHON else None
-    outline = CodeOutline(syntax.symbols if syntax is not None else find_definitions(lines))
-    file = _module_name(name) if syntax is not None else PurePath(name).name
-    found = []
-    for chunk in chunk_lines(
-        lines,
-        section_starts=outline.find_section_starts(lines),
-        no_break_before=syntax.continuation_lines if syntax is not None else (),
-    ):
-        names = outline.name_chunk(chunk)
-        if syntax is not None:
-            title = ", ".join(f"{file}.{symbol}" for symbol in names) or file
-        else:
-            title = f"{file}: {', '.join(names)}" if names else file
-        found.append(to_document_chunk(chunk, title, "code"))
-    return found
-
-
-def _module_name(name: str) -> str:
-    path = PurePath(name)
-    return path.parent.name if path.stem == "__init__" and path.parent.name else path.stem

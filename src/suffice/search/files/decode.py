@@ -1,33 +1,33 @@
-"""Bytes of a file, and the text they stand for in whatever encoding.
+"""Load the bytes of a file and decode them.
 
-Declared encodings are believed, UTF-8 is expected, anything else is guessed; a guess never fails. What the text means
-is not looked at.
+A byte-order mark decides first, then UTF-8 is tried, then a declared encoding; otherwise the encoding is guessed. A guess never
+fails, but binary data raises ``UnreadableFile``.
 """
 
 import codecs
 import re
 from pathlib import Path
 
-from suffice.search.files.piece import MAX_BYTES, UnreadableFile
+from suffice.search.files.chunk import MAX_BYTES, UnreadableFile
 
 _SAMPLE_SIZE = 64 * 1024
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, whose mark is the beginning of this one
+    (codecs.BOM_UTF32_LE, "utf-32"),  # Before UTF-16, whose mark is the beginning of this one.
     (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-# HTML's charset=, XML's encoding=, and Python's and Emacs' coding:
+# HTML's charset=, XML's encoding=, and coding: of Python and Emacs.
 _DECLARED_ENCODING = re.compile(rb"(?:charset|encoding|coding)\s*[=:]\s*[\"']?([A-Za-z0-9_.:-]+)")
-# Encodings whose bytes pass for ASCII or for a binary file: only somebody's word can tell them.
+# Encodings whose bytes look like ASCII or like a binary file, so that only a declaration can identify them.
 _NON_ASCII_COMPATIBLE = re.compile(r"utf-?(?:16|32)|iso-2022|hz\b|hz-gb", re.IGNORECASE)
 _CONTROL_CHARS = re.compile(r"[\x00-\x06\x0e-\x1a\x7f]")
 _REPLACEMENT_CHAR = "\ufffd"
 
 
 def load_bytes(path: Path) -> bytes:
-    """The file's bytes; the size is bounded while reading, because a pipe does not tell it before."""
+    """Return the bytes of a file. The size is checked while reading, because the size of a pipe is not known before."""
     try:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
@@ -36,18 +36,18 @@ def load_bytes(path: Path) -> bytes:
     if len(data) > MAX_BYTES:
         raise UnreadableFile(f"{path} is larger than {MAX_BYTES // 1024 // 1024} MB; split it into smaller files.")
     if not data.strip():
-        raise UnreadableFile(f"{path} is empty; give a file that holds text.")
+        raise UnreadableFile(f"{path} is empty; give a file that contains text.")
     return data
 
 
 def make_open_error(path: Path, error: OSError) -> UnreadableFile:
     if isinstance(error, PermissionError):
-        return UnreadableFile(f"{path} may not be read; give yourself permission to read it.")
+        return UnreadableFile(f"{path} cannot be read; check its permissions.")
     return UnreadableFile(f"{path} cannot be opened ({error.strerror or error}); check the path.")
 
 
 def decode(data: bytes, name: str, declared: str = "") -> str:
-    """The text of the bytes, line ends untouched. ``said`` is the encoding that a server names; it is often wrong."""
+    """Decode the bytes, keeping line ends. ``declared`` is the encoding that a server names; it is often wrong."""
     for mark, encoding in _BOMS:
         if data.startswith(mark):
             return data.decode(encoding, errors="replace").replace("\x00", _REPLACEMENT_CHAR)
@@ -62,25 +62,25 @@ def decode(data: bytes, name: str, declared: str = "") -> str:
 
 
 def _try_decode(data: bytes, encoding: str) -> str | None:
-    """The text, if that is its encoding: a wrong declaration is no declaration."""
+    """Return the text, or ``None`` if it is not in this encoding."""
     try:
         return data.decode(codecs.lookup(encoding).name)
     except (LookupError, UnicodeError, ValueError):
         return None
 
 
-def _decode_legacy(data: bytes, name: str, said: str) -> str:
-    declared = _DECLARED_ENCODING.search(data[:1024])
-    for encoding in (said, declared.group(1).decode("ascii") if declared is not None else ""):
+def _decode_legacy(data: bytes, name: str, declared: str) -> str:
+    match = _DECLARED_ENCODING.search(data[:1024])
+    for encoding in (declared, match.group(1).decode("ascii") if match is not None else ""):
         if encoding and (decoded := _try_decode(data, encoding)) is not None:
             return decoded
     text = data.decode("utf-8", errors="replace")
-    bad = text.count(_REPLACEMENT_CHAR)
+    broken = text.count(_REPLACEMENT_CHAR)
     if len(_CONTROL_CHARS.findall(text[:_SAMPLE_SIZE])) > len(text[:_SAMPLE_SIZE]) / 20:
         raise _make_binary_error(name)
-    # Damaged UTF-8 still has more whole characters beyond ASCII than broken ones; an 8-bit encoding has next to none.
-    whole = sum(character > "\x7f" for character in text) - bad
-    if whole > bad:
+    # Damaged UTF-8 still has more whole characters beyond ASCII than broken ones; text in an 8-bit encoding has almost none.
+    whole = sum(character > "\x7f" for character in text) - broken
+    if whole > broken:
         return text
     return _decode_guessed(data)
 
@@ -89,7 +89,7 @@ def _decode_guessed(data: bytes) -> str:
     from charset_normalizer import from_bytes
 
     best = from_bytes(data[:_SAMPLE_SIZE], cp_exclusion=["utf_7"]).best()
-    # Short samples fit dozens of code pages alike; Western Europe's is by far the likeliest among them.
+    # Short samples fit dozens of code pages equally well; the Western European one is by far the most likely.
     encoding = best.encoding if best is not None and len(data) >= 256 else "cp1252"
     return data.decode(encoding, errors="replace")
 

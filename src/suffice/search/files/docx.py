@@ -1,6 +1,6 @@
-"""Word documents as pieces titled by the headings above them.
+"""Word documents as chunks titled by the headings above them.
 
-Paragraphs and table rows of the body in reading order; footnotes, headers and comments are not read.
+Paragraphs and table rows of the body are read in order; footnotes, headers and comments are not read.
 """
 
 import re
@@ -12,12 +12,19 @@ from io import BytesIO
 from pathlib import Path
 from xml.etree import ElementTree
 
-from suffice.search.files.piece import MAX_BYTES, DocumentChunk, UnreadableFile, collapse_whitespace, join_headings
+from suffice.search.files.chunk import (
+    MAX_BYTES,
+    DocumentChunk,
+    HeadingPath,
+    UnreadableFile,
+    enter_heading,
+    format_heading_path,
+)
 from suffice.text.chunks import MAX_CHARS, TARGET_CHARS, split_text
 
 _WORD_NS = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _FALLBACK_TAG = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
-# RuntimeError: encrypted; NotImplementedError: an unknown compression; KeyError: the part is missing
+# RuntimeError: encrypted; NotImplementedError: an unknown compression; KeyError: a missing part.
 _PARSE_ERRORS = (
     zipfile.BadZipFile,
     zlib.error,
@@ -33,7 +40,7 @@ _HEADING_STYLE = re.compile(r"heading\s*(\d)", re.IGNORECASE)
 @dataclass(frozen=True, slots=True)
 class _Paragraph:
     text: str
-    level: int | None  # of a heading
+    level: int | None  # The level of a heading.
 
 
 def parse(data: bytes, path: Path) -> list[DocumentChunk]:
@@ -45,24 +52,24 @@ def parse(data: bytes, path: Path) -> list[DocumentChunk]:
         raise UnreadableFile(f"{path} is not a valid Word document ({error}); save it again as .docx.") from error
     paragraphs = [] if body is None else [p for p in _iter_paragraphs(body, levels) if p.text.strip()]
     if not paragraphs:
-        raise UnreadableFile(f"{path} holds no text; give a document that does.")
+        raise UnreadableFile(f"{path} contains no text; give a document that does.")
     return list(_pack_paragraphs(paragraphs, path.name))
 
 
 def _read_part(archive: zipfile.ZipFile, name: str, path: Path) -> ElementTree.Element:
-    """One XML part; ``zipfile`` never yields more than the size it declares, so the check bounds a bomb."""
+    """Parse one XML part. ``zipfile`` never yields more than the declared size, so the check also stops zip bombs."""
     if archive.getinfo(name).file_size > MAX_BYTES:
         raise UnreadableFile(
             f"{path} unpacks to more than {MAX_BYTES // 1024 // 1024} MB; split it into smaller files."
         )
     data = archive.read(name)
     if b"<!DOCTYPE" in data[:1024]:
-        raise ElementTree.ParseError("it declares a document type, which Word never writes")
+        raise ElementTree.ParseError("it declares a document type, which Word does not write")
     return ElementTree.fromstring(data)
 
 
 def _read_heading_levels(archive: zipfile.ZipFile, path: Path) -> dict[str, int]:
-    """Style id to heading level. Ids are translated with Word's language, names are not."""
+    """Return the heading level of each style id. Word translates the ids into its language, but not the names."""
     if "word/styles.xml" not in archive.namelist():
         return {}
     levels = {}
@@ -107,35 +114,32 @@ def _extract_text(node: ElementTree.Element) -> str:
         return "\t"
     if node.tag in (f"{_WORD_NS}br", f"{_WORD_NS}cr"):
         return "\n"
-    # A text box is stored twice, the second time for old versions of Word; pPr holds tab stops, which are no text.
+    # A text box is stored twice, the second time for old versions of Word; pPr holds tab stops, which are not text.
     return "".join(_extract_text(child) for child in node if child.tag not in (_FALLBACK_TAG, f"{_WORD_NS}pPr"))
 
 
 def _pack_paragraphs(paragraphs: list[_Paragraph], name: str) -> Iterator[DocumentChunk]:
-    path: list[tuple[int, str]] = []
+    path: HeadingPath = []
     texts: list[str] = []
-    first, body = 1, False
+    first, has_body = 1, False
     for number, paragraph in enumerate(paragraphs, start=1):
         size = sum(len(text) + 1 for text in texts)
-        full = size + len(paragraph.text) > (TARGET_CHARS if size >= TARGET_CHARS // 2 else MAX_CHARS)
-        # A heading parts what has a body; a heading that follows a heading stays with it.
-        if texts and ((paragraph.level is not None and body) or full):
+        is_full = size + len(paragraph.text) > (TARGET_CHARS if size >= TARGET_CHARS // 2 else MAX_CHARS)
+        # A heading starts a new chunk, unless only headings precede it.
+        if texts and ((paragraph.level is not None and has_body) or is_full):
             yield from _make_chunks(texts, path, name, first)
-            texts, body = [], False
+            texts, has_body = [], False
         if not texts:
             first = number
         if paragraph.level is None:
-            body = True
+            has_body = True
         else:
-            path = [
-                *[(level, text) for level, text in path if level < paragraph.level],
-                (paragraph.level, paragraph.text),
-            ]
+            path = enter_heading(path, paragraph.level, paragraph.text)
         texts.append(paragraph.text)
     yield from _make_chunks(texts, path, name, first)
 
 
-def _make_chunks(texts: list[str], path: list[tuple[int, str]], name: str, first: int) -> Iterator[DocumentChunk]:
-    title = collapse_whitespace(join_headings([text for _, text in path], name))
+def _make_chunks(texts: list[str], path: HeadingPath, name: str, first: int) -> Iterator[DocumentChunk]:
+    title = format_heading_path(path, name)
     for part in split_text("\n".join(texts)):
         yield DocumentChunk(part, title, "docx", record=f"para-{first}")

@@ -1,7 +1,7 @@
-"""HTML files as pieces of their readable text, titled by the page and the headings above.
+"""HTML files as chunks of their readable text, titled by the page and the headings above.
 
-The text is extracted, so its lines are not the file's; each piece carries the range of source lines it was taken from
-(``exact=False``). Navigation, asides and scripts are left out. Nothing is fetched and no style is applied.
+The lines of the extracted text are not the lines of the file; each chunk has the range of source lines it was taken from.
+Navigation, asides and scripts are left out. Nothing is fetched and no style is applied.
 """
 
 from collections.abc import Sequence
@@ -9,26 +9,28 @@ from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from pathlib import PurePath
 
-from suffice.search.files.piece import DocumentChunk, UnreadableFile, collapse_whitespace, join_headings
+from suffice.search.files.chunk import (
+    DocumentChunk,
+    HeadingPath,
+    UnreadableFile,
+    enter_heading,
+    format_heading_path,
+)
 from suffice.text.chunks import MAX_CHARS, MIN_CHARS, TARGET_CHARS, split_lines, split_text
+from suffice.text.plain import to_one_line
 
-
-def _parse_names(names: str) -> frozenset[str]:
-    return frozenset(names.split())
-
-
-_DROPPED_TAGS = _parse_names("script style noscript template svg")
-_BOILERPLATE_TAGS = _parse_names("nav footer aside")
+_DROPPED_TAGS = frozenset("script style noscript template svg".split())
+_BOILERPLATE_TAGS = frozenset("nav footer aside".split())
 _HEADING_LEVELS = {f"h{level}": level for level in range(1, 7)}
-_BLOCK_TAGS = _parse_names(
+_BLOCK_TAGS = frozenset(
     """address article blockquote body caption center dd details dialog div dl dt fieldset figcaption figure form header
-    hgroup hr html li main menu ol option p pre search section summary table tbody tfoot thead tr ul"""
+    hgroup hr html li main menu ol option p pre search section summary table tbody tfoot thead tr ul""".split()
 ) | frozenset(_HEADING_LEVELS)
 
 
 @dataclass(frozen=True, slots=True)
-class HtmlBlock:
-    """A paragraph's text, the source lines it spans, and its level if it is a heading."""
+class _HtmlBlock:
+    """The text of a paragraph, the source lines it spans, and its level if it is a heading."""
 
     text: str
     first: int
@@ -38,37 +40,39 @@ class HtmlBlock:
 
 def parse(text: str, name: str) -> list[DocumentChunk]:
     source = "\n".join(split_lines(text))
-    # A page may be nothing but a <nav> that was never closed: then everything counts.
-    extracted = extract_blocks(source, _DROPPED_TAGS | _BOILERPLATE_TAGS)
-    if not extracted.blocks:
-        extracted = extract_blocks(source, _DROPPED_TAGS)
-    if not extracted.blocks:
-        raise UnreadableFile(f"{name} holds no text outside of scripts and markup; save the rendered page instead.")
-    return _pack_blocks(extracted.blocks, collapse_whitespace(extracted.title) or PurePath(name).name)
+    # A page may consist of a <nav> that is never closed; then read everything.
+    page = _extract(source, _DROPPED_TAGS | _BOILERPLATE_TAGS)
+    if not page.blocks:
+        page = _extract(source, _DROPPED_TAGS)
+    if not page.blocks:
+        raise UnreadableFile(f"{name} contains no text outside of scripts and markup; save the rendered page instead.")
+    return _pack_blocks(page.blocks, to_one_line(page.title) or PurePath(name).name)
 
 
-def extract_blocks(source: str, dropped: frozenset[str]) -> "HtmlExtractor":
+def _extract(source: str, dropped: frozenset[str]) -> "_HtmlExtractor":
     try:
         return _run_extractor(source, dropped)
     except AssertionError:
-        # html.parser asserts that "<![" opens a section it knows. Escaped it is text, and no line moves.
+        # html.parser asserts that "<![" opens a section it knows. Escaping it makes it text and keeps the line numbers.
         return _run_extractor(source.replace("<![", "&lt;!["), dropped)
 
 
-def _run_extractor(source: str, dropped: frozenset[str]) -> "HtmlExtractor":
-    parser = HtmlExtractor(dropped)
+def _run_extractor(source: str, dropped: frozenset[str]) -> "_HtmlExtractor":
+    parser = _HtmlExtractor(dropped)
     parser.feed(source)
     parser.close()
     parser.flush()
     return parser
 
 
-class HtmlExtractor(HTMLParser):
+class _HtmlExtractor(HTMLParser):
+    """Collects the title and the text blocks of a page, without the dropped tags."""
+
     def __init__(self, dropped: frozenset[str]) -> None:
         super().__init__(convert_charrefs=True)
         self.dropped = dropped
         self.title = ""
-        self.blocks: list[HtmlBlock] = []
+        self.blocks: list[_HtmlBlock] = []
         self._buffer: list[str] = []
         self._size = 0
         self._first = self._last = 0
@@ -96,7 +100,7 @@ class HtmlExtractor(HTMLParser):
             self._in_pre = self._in_pre or tag == "pre"
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag not in self.dropped and tag != "title":  # <script/> and <title/> hold nothing and have no end tag
+        if tag not in self.dropped and tag != "title":  # <script/> and <title/> are empty and have no end tag.
             super().handle_startendtag(tag, attrs)
 
     def handle_endtag(self, tag: str) -> None:
@@ -128,8 +132,8 @@ class HtmlExtractor(HTMLParser):
         self._size += len(data.strip())
 
     def _end_block(self, tag: str) -> None:
-        """A block's border. Inside a table row it is only a space, so that the row stays one line; a row that outgrows
-        a piece is a layout table and breaks like anything else."""
+        """End a block. Inside a table row this is only a space, so that the row stays one line; a row longer than a chunk
+        belongs to a layout table and is split like other text."""
         if self._in_row and tag not in ("tr", "table") and tag not in _HEADING_LEVELS and self._size < MAX_CHARS:
             self._buffer.append(" ")
         else:
@@ -141,7 +145,7 @@ class HtmlExtractor(HTMLParser):
             text.strip("\n") if self._in_pre else "\n".join(" ".join(line.split()) for line in text.split("\n")).strip()
         )
         if text.strip(" |\n\t"):
-            self.blocks.append(HtmlBlock(text, self._first, self._last, self._level))
+            self.blocks.append(_HtmlBlock(text, self._first, self._last, self._level))
         self._buffer.clear()
         self._size = self._first = self._last = 0
 
@@ -155,41 +159,39 @@ def _collapse_whitespace(data: str) -> str:
 
 @dataclass(slots=True)
 class _BlockGroup:
-    """Blocks that become one piece, or several if one block is long."""
+    """Blocks that become one chunk, or several if one block is long."""
 
-    path: list[str]
-    blocks: list[HtmlBlock] = field(default_factory=list)
+    path: HeadingPath
+    blocks: list[_HtmlBlock] = field(default_factory=list)
 
     def size(self) -> int:
         return sum(len(block.text) + 1 for block in self.blocks)
 
-    def make_chunks(self, page: str) -> list[DocumentChunk]:
+    def make_chunks(self, page_title: str) -> list[DocumentChunk]:
         lines = (min(block.first for block in self.blocks), max(block.last for block in self.blocks))
-        headings = self.path if self.path[:1] == [page] else [page, *self.path]
-        title = collapse_whitespace(join_headings(headings, page))
+        starts_with_page = bool(self.path) and self.path[0][1] == page_title
+        title = format_heading_path(self.path if starts_with_page else [(0, page_title), *self.path], page_title)
         text = "\n".join(block.text for block in self.blocks)
-        return [DocumentChunk(part, title, "html", lines=lines, exact=False) for part in split_text(text)]
+        return [DocumentChunk(part, title, "html", lines=lines) for part in split_text(text)]
 
 
-def _pack_blocks(blocks: Sequence[HtmlBlock], page: str) -> list[DocumentChunk]:
-    path: list[tuple[int, str]] = []
+def _pack_blocks(blocks: Sequence[_HtmlBlock], page_title: str) -> list[DocumentChunk]:
+    path: HeadingPath = []
     groups: list[_BlockGroup] = []
     for block in blocks:
         last = groups[-1] if groups else None
         if block.level is not None:
-            level = block.level
-            path = [*[(above, text) for above, text in path if above < level], (level, collapse_whitespace(block.text))]
-        names = [text for _, text in path]
+            path = enter_heading(path, block.level, to_one_line(block.text))
         if last is not None and _fits_group(last, block):
-            if all(known.level is not None for known in last.blocks):
-                last.path = names
+            if all(other.level is not None for other in last.blocks):
+                last.path = path
             last.blocks.append(block)
         else:
-            groups.append(_BlockGroup(names, [block]))
-    return [piece for group in groups for piece in group.make_chunks(page)]
+            groups.append(_BlockGroup(path, [block]))
+    return [chunk for group in groups for chunk in group.make_chunks(page_title)]
 
 
-def _fits_group(group: _BlockGroup, block: HtmlBlock) -> bool:
+def _fits_group(group: _BlockGroup, block: _HtmlBlock) -> bool:
     size = group.size()
     if size + len(block.text) > (TARGET_CHARS if size >= MIN_CHARS else MAX_CHARS):
         return False

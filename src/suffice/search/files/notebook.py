@@ -1,4 +1,4 @@
-"""Jupyter notebooks as one or more pieces a cell. Text outputs are shown shortened, images are not."""
+"""Jupyter notebooks as one or more chunks for each cell. Text outputs are shortened; images are left out."""
 
 from collections.abc import Iterator
 from pathlib import PurePath
@@ -6,7 +6,13 @@ from typing import Any
 
 import msgspec
 
-from suffice.search.files.piece import DocumentChunk, UnreadableFile, collapse_whitespace, join_headings
+from suffice.search.files.chunk import (
+    DocumentChunk,
+    HeadingPath,
+    UnreadableFile,
+    enter_heading,
+    format_heading_path,
+)
 from suffice.search.files.plain import find_markdown_headings
 from suffice.text.chunks import chunk_lines, split_lines
 
@@ -15,23 +21,22 @@ _MAX_OUTPUT_CHARS = 500
 
 def parse(text: str, name: str) -> list[DocumentChunk]:
     cells = _read_cells(text, name)
-    path: list[tuple[int, str]] = []
+    path: HeadingPath = []
     found = []
     for number, cell in enumerate(cells, start=1):
         source = _join_source(cell.get("source", cell.get("input")))
         if cell.get("cell_type") == "markdown":
             for heading in find_markdown_headings(split_lines(source))[0]:
-                path = [*[above for above in path if above[0] < heading.level], (heading.level, heading.text)]
-        elif cell.get("cell_type") == "heading":  # nbformat 3
-            level = int(cell.get("level", 1))
-            path = [*[above for above in path if above[0] < level], (level, source)]
-        title = collapse_whitespace(join_headings([text for _, text in path], PurePath(name).name))
-        whole = "\n\n".join(part for part in (source.strip("\n"), *_iter_outputs(cell)) if part.strip())
+                path = enter_heading(path, heading.level, heading.text)
+        elif cell.get("cell_type") == "heading":  # Only in nbformat 3.
+            path = enter_heading(path, int(cell.get("level", 1)), source)
+        title = format_heading_path(path, PurePath(name).name)
+        content = "\n\n".join(part for part in (source.strip("\n"), *_iter_outputs(cell)) if part.strip())
         found += [
-            DocumentChunk(c.text, title, "notebook", record=f"cell-{number}") for c in chunk_lines(split_lines(whole))
+            DocumentChunk(c.text, title, "notebook", record=f"cell-{number}") for c in chunk_lines(split_lines(content))
         ]
     if not found:
-        raise UnreadableFile(f"{name} is a notebook without text; give one that has cells.")
+        raise UnreadableFile(f"{name} is a notebook without text; give one that has text in its cells.")
     return found
 
 
@@ -51,7 +56,7 @@ def _read_cells(text: str, name: str) -> list[dict[str, Any]]:
 
 
 def _join_source(source: object) -> str:
-    """A multi-line string, which a notebook stores whole or as a list of lines."""
+    """Return a multi-line string, which a notebook stores whole or as a list of lines."""
     if isinstance(source, list):
         return "".join(part for part in source if isinstance(part, str))
     return source if isinstance(source, str) else ""

@@ -1,12 +1,13 @@
-"""PDF files as pieces that know their page. The text is as PDFium extracts it; scanned pages are not read."""
+"""PDF files as chunks with page numbers. PDFium extracts the text; scanned pages are not read."""
 
 from pathlib import Path
 from threading import Lock
 
-from suffice.search.files.piece import DocumentChunk, UnreadableFile, collapse_whitespace
+from suffice.search.files.chunk import DocumentChunk, UnreadableFile
 from suffice.text.chunks import split_text
+from suffice.text.plain import to_one_line
 
-_PDFIUM_LOCK = Lock()  # PDFium is not thread-safe, not even across documents
+_PDFIUM_LOCK = Lock()  # PDFium is not thread-safe, not even across documents.
 
 
 def parse(data: bytes, path: Path) -> list[DocumentChunk]:
@@ -20,12 +21,12 @@ def parse(data: bytes, path: Path) -> list[DocumentChunk]:
                 raise UnreadableFile(f"{path} is encrypted; save a copy without a password.") from error
             raise UnreadableFile(f"{path} is not a valid PDF ({error}); export it again.") from error
     found = [
-        DocumentChunk(part, collapse_whitespace(f"{title or path.name}, page {number}"), "pdf", page=number)
+        DocumentChunk(part, to_one_line(f"{title or path.name}, page {number}"), "pdf", page=number)
         for number, text in enumerate(pages, start=1)
         for part in split_text(text)
     ]
     if not found:
-        raise UnreadableFile(f"{path} holds no text, only images; run OCR on it first.")
+        raise UnreadableFile(f"{path} contains no text, only images; run OCR on it first.")
     return found
 
 
@@ -49,4 +50,4 @@ def _clean_text(text: str) -> str:
     text = (
         text.replace("\r\n", "\n").replace("\r", "\n").replace("\ufffe", "-").replace("\x02", "-").replace("\x00", "")
     )
-    return text.encode("utf-8", "replace").decode()  # broken font tables yield lone surrogates
+    return text.encode("utf-8", "replace").decode()  # Broken font tables yield lone surrogates.

@@ -1,64 +1,96 @@
-"""A file's text in pieces, by the reader that its name or its content asks for.
+"""Read a file as chunks: the table of file types, and the choice of the reader.
 
-It chooses; how a format is cut and titled is each reader's business. Every failure is an ``Unreadable``.
+The suffix of the name decides; a file without a known suffix is recognised by its content. Every failure is an
+``UnreadableFile``. The package docstring explains how to add a file type.
 """
 
 import re
 from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
+from typing import Literal
 
 from suffice.search.files import chat, code, docx, html, notebook, pdf, plain, records, table, transcript
+from suffice.search.files.chunk import DocumentChunk, UnreadableFile, get_suffix, parse_suffixes
 from suffice.search.files.decode import decode, load_bytes
-from suffice.search.files.formats import (
-    UNSUPPORTED,
-    FileFormat,
-    get_suffix,
-    guess_format,
-)
-from suffice.search.files.piece import DocumentChunk, UnreadableFile
 
+FileFormat = Literal[
+    "plain", "code", "html", "pdf", "docx", "table", "notebook", "json", "records", "binary", "unsupported"
+]
+
+BINARY_SUFFIXES = parse_suffixes(
+    """png jpg jpeg gif bmp tif tiff webp ico icns heic avif psd ai eps raw svgz mp3 wav flac ogg m4a aac mp4 m4v mkv
+    mov avi webm wmv zip gz bz2 xz zst 7z rar tar tgz tbz2 txz jar war whl egg apk ipa deb rpm dmg iso img so dylib dll
+    a o obj lib exe bin class pyc pyo pyd wasm node ttf otf woff woff2 eot db sqlite sqlite3 mdb parquet arrow feather
+    orc avro npy npz pkl pickle joblib pt pth onnx safetensors gguf h5 hdf5 mat rds rdata tflite pb swp ds_store
+    keystore p12 pfx der mo gmo"""
+)
+# Documents that cannot be read, with advice for the user.
+UNSUPPORTED_SUFFIXES = {
+    **dict.fromkeys(parse_suffixes("doc rtf odt pages"), "save it as .docx or PDF"),
+    **dict.fromkeys(parse_suffixes("ppt pptx odp key"), "export it as PDF"),
+    **dict.fromkeys(parse_suffixes("xls xlsx ods"), "export it as CSV"),
+    **dict.fromkeys(parse_suffixes("epub mobi"), "convert it to HTML or PDF"),
+}
+_FORMATS: dict[str, FileFormat] = {
+    **dict.fromkeys(plain.MARKDOWN_SUFFIXES | parse_suffixes("txt text rst log"), "plain"),
+    **dict.fromkeys(code.SUFFIXES, "code"),
+    **dict.fromkeys(parse_suffixes("html htm xhtml"), "html"),
+    **dict.fromkeys(parse_suffixes("csv tsv"), "table"),
+    **dict.fromkeys(parse_suffixes("jsonl ndjson"), "records"),
+    **dict.fromkeys(BINARY_SUFFIXES, "binary"),
+    **dict.fromkeys(UNSUPPORTED_SUFFIXES, "unsupported"),
+    ".pdf": "pdf",
+    ".docx": "docx",
+    ".ipynb": "notebook",
+    ".json": "json",
+}
 _HTML_START = re.compile(r"<(?:!doctype\s+html|html)\b", re.IGNORECASE)
 _JSONL_RECORD = re.compile(r'\s*\{[^\n]*"(?:text|contents)"\s*:[^\n]*\}\s*(?:\n|$)')
-_PYTHON_SHEBANG = re.compile(r"#!.*\bpython")
-_SCRIPT_SHEBANG = re.compile(r"#!.*\b(?:sh|bash|zsh|ruby|perl|node)\b")
+_SHEBANG = re.compile(r"#!.*\b(?:python|(?:sh|bash|zsh|ruby|perl|node)\b)")
 
 
 def read_file(path: Path) -> list[DocumentChunk]:
-    """The pieces of a file, in order; at least one."""
-    family = guess_format(path.name)
-    if family == "foreign":
+    """Return the chunks of a file in order; at least one."""
+    format = guess_format(path.name)
+    if format == "unsupported":
         suffix = get_suffix(path.name)
-        raise UnreadableFile(f"{path} cannot be read, because it is a {suffix} file; {UNSUPPORTED[suffix]}.")
-    if family == "records":
+        raise UnreadableFile(f"{path} cannot be read, because it is a {suffix} file; {UNSUPPORTED_SUFFIXES[suffix]}.")
+    if format == "records":
         return list(records.parse_file(path))
     data = load_bytes(path)
-    if family == "pdf" or data.startswith(b"%PDF-"):
+    if format == "pdf" or data.startswith(b"%PDF-"):
         return pdf.parse(data, path)
-    if family == "docx":
+    if format == "docx":
         return docx.parse(data, path)
     return read_text(decode(data, str(path)), str(path))
 
 
 def read_text(text: str, name: str) -> list[DocumentChunk]:
-    """The pieces of a text that is at hand (standard input); ``name`` titles it and its suffix names the format."""
-    if not text.strip():
-        raise UnreadableFile(f"{name} is empty; give a text that holds something.")
-    found = _READERS[_detect_format(text, name)](text, name)
-    if not found:
-        raise UnreadableFile(f"{name} is empty; give a text that holds something.")
-    return found
+    """Return the chunks of a text, such as standard input; the suffix of ``name`` decides the format."""
+    chunks = _TEXT_READERS[_detect_text_format(text, name)](text, name) if text.strip() else []
+    if not chunks:
+        raise UnreadableFile(f"{name} is empty; give a text that is not.")
+    return chunks
 
 
-def _detect_format(text: str, name: str) -> FileFormat:
-    family = guess_format(name)
-    if family in _READERS and family is not None:
-        return family
+def guess_format(name: str) -> FileFormat | None:
+    """Return the format of a file by the suffix of its name; ``None`` if the suffix is not known."""
+    lowered = name.lower()
+    if lowered.endswith((".jsonl.gz", ".ndjson.gz")):
+        return "records"
+    return _FORMATS.get(get_suffix(lowered))
+
+
+def _detect_text_format(text: str, name: str) -> FileFormat:
+    format = guess_format(name)
+    if format is not None and format in _TEXT_READERS:
+        return format
     if text.lstrip().startswith("<") and _HTML_START.search(text[:1024]):
         return "html"
     if text.lstrip()[:1] in ("{", "["):
         return "records" if _JSONL_RECORD.match(text) else "json"
-    return "code" if _PYTHON_SHEBANG.match(text) or _SCRIPT_SHEBANG.match(text) else "plain"
+    return "code" if _SHEBANG.match(text) else "plain"
 
 
 def _parse_prose(text: str, name: str) -> list[DocumentChunk]:
@@ -73,7 +105,7 @@ def _parse_records(text: str, name: str) -> list[DocumentChunk]:
     return list(records.parse(BytesIO(text.encode("utf-8", "replace")), name))
 
 
-_READERS: dict[FileFormat, Callable[[str, str], list[DocumentChunk]]] = {
+_TEXT_READERS: dict[FileFormat, Callable[[str, str], list[DocumentChunk]]] = {
     "plain": _parse_prose,
     "code": code.parse,
     "html": html.parse,

@@ -1,7 +1,7 @@
-"""Transcripts and chat logs in plain text, as one piece a turn with exact lines.
+"""Transcripts and chat logs in plain text as one chunk for each turn, with exact lines.
 
-Most lines must look like ``Ann: words``, with or without a date before. Files of ``Key: value`` look alike; what tells
-a conversation apart is that few speakers come again and again, and that their names are names.
+Most lines must look like ``Ann: words``, with an optional date before the name. Files of ``Key: value`` look similar; in a
+conversation a few speakers alternate, and their names look like names. Conversations in JSON are read by ``chat``.
 """
 
 import re
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from suffice.search.files.piece import DocumentChunk, to_document_chunk
+from suffice.search.files.chunk import DocumentChunk, to_document_chunk
 from suffice.text.chunks import chunk_lines, split_lines
 
 _TIME = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:\s?[APap]\.?[Mm]\.?)?"
@@ -24,22 +24,20 @@ _TURN = re.compile(
     rf"(?:{_TIMESTAMP})?(?:<(?P<nick>[^<>\s]{{1,30}})>|(?:\*\*)?(?P<name>{_NAME}?)(?:\*\*)?:(?:\*\*)?)"
     r"(?:\s+(?P<words>.*))?$"
 )
-_INVISIBLE = "\u200e\u200f\ufeff"  # WhatsApp marks the direction of lines
+_INVISIBLE = "\u200e\u200f\ufeff"  # WhatsApp marks the direction of lines.
 
 
-def _parse_names(names: str) -> frozenset[str]:
-    return frozenset(names.split())
-
-
-_LOG_LEVELS = _parse_names("trace debug info notice warn warning error critical fatal note todo fixme hint tip")
-_HEADER_FIELDS = _parse_names(
+_LOG_LEVELS = frozenset("trace debug info notice warn warning error critical fatal note todo fixme hint tip".split())
+_HEADER_FIELDS = frozenset(
     """subject from to cc bcc date received content-type content-length reply-to message-id mime-version return-path
     host user-agent accept server name version description author authors maintainer license summary homepage url
     title type status package depends section priority architecture source keywords tags category categories
     layout slug id key value path file size format language platform requires-dist requires-python classifier
-    metadata-version email phone address usage example default returns parameters args http https"""
+    metadata-version email phone address usage example default returns parameters args http https""".split()
 )
-_SPEAKER_ROLES = _parse_names("user assistant system human ai bot agent customer me you caller operator host guest q a")
+_SPEAKER_ROLES = frozenset(
+    "user assistant system human ai bot agent customer me you caller operator host guest q a".split()
+)
 _MIN_TURN_SHARE = 0.6
 _MIN_TURNS = 3
 
@@ -55,7 +53,7 @@ class _TurnStart:
 
 
 def parse(text: str, name: str) -> list[DocumentChunk] | None:
-    """``None`` if the text is no transcript."""
+    """Return one or more chunks for each turn; ``None`` if the text is not a transcript."""
     lines = split_lines(text)
     turns = [turn for number, line in enumerate(lines, start=1) if (turn := _parse_turn(number, line)) is not None]
     if not _is_conversation(turns, sum(bool(line.strip()) for line in lines)):
@@ -80,9 +78,9 @@ def _parse_turn(number: int, line: str) -> _TurnStart | None:
     return _TurnStart(number, speaker, match["boxed"] or match["round"] or match["bare"] or "", match["words"] or "")
 
 
-def _is_conversation(turns: Sequence[_TurnStart], filled: int) -> bool:
+def _is_conversation(turns: Sequence[_TurnStart], line_count: int) -> bool:
     speakers = {turn.speaker for turn in turns}
-    if len(turns) < _MIN_TURNS or len(speakers) < 2 or len(turns) < _MIN_TURN_SHARE * filled:
+    if len(turns) < _MIN_TURNS or len(speakers) < 2 or len(turns) < _MIN_TURN_SHARE * line_count:
         return False
     lowered = {speaker.lower() for speaker in speakers}
     if 2 * len(lowered & _LOG_LEVELS) >= len(lowered):
@@ -91,6 +89,6 @@ def _is_conversation(turns: Sequence[_TurnStart], filled: int) -> bool:
         return True
     if len(turns) == len(speakers) or len(lowered & _HEADER_FIELDS) >= 2:
         return False
-    named = sum(not speaker[0].islower() or speaker.lower() in _SPEAKER_ROLES for speaker in speakers)
-    spoken = sum(len(turn.words.split()) >= 3 or turn.words.endswith((".", "!", "?", "…")) for turn in turns)
-    return 2 * named > len(speakers) and 2 * spoken >= len(turns)
+    name_count = sum(not speaker[0].islower() or speaker.lower() in _SPEAKER_ROLES for speaker in speakers)
+    sentence_count = sum(len(turn.words.split()) >= 3 or turn.words.endswith((".", "!", "?", "…")) for turn in turns)
+    return 2 * name_count > len(speakers) and 2 * sentence_count >= len(turns)

@@ -1,7 +1,7 @@
-"""Lists the files below some roots, the way a developer expects: no ignored, hidden, generated or binary files.
+"""List the files below some roots, without ignored, hidden, generated and binary files.
 
-Symbolic links inside a folder are not followed: a link that stays inside would list a file twice, and one that leaves
-would read what nobody pointed at. A root that is itself a link is followed. What a file holds is not looked at.
+Symbolic links inside a folder are not followed: a link to a place inside would list a file twice, and a link to a place outside
+would read files that the user did not name. A root that is itself a link is followed.
 """
 
 import os
@@ -12,14 +12,15 @@ from pathlib import Path
 from pathspec import GitIgnoreSpec
 
 from suffice.errors import InputError
-from suffice.search.files.formats import UNSUPPORTED, get_suffix, guess_format
+from suffice.search.files.chunk import get_suffix
+from suffice.search.files.read import UNSUPPORTED_SUFFIXES, guess_format
 
 _ALWAYS_SKIPPED = frozenset({"node_modules", "__pycache__"})
 
 
 @dataclass(frozen=True, slots=True)
 class SkippedFile:
-    """A file or folder that was passed over although somebody may have expected it, and why."""
+    """A file or folder that was skipped although the user may expect it, and why."""
 
     path: Path
     why: str
@@ -27,7 +28,7 @@ class SkippedFile:
 
 @dataclass(frozen=True, slots=True)
 class FileListing:
-    """What the roots hold, each root in sorted order, no file twice."""
+    """The files below the roots, each root in sorted order, no file twice."""
 
     files: tuple[Path, ...]
     skipped: tuple[SkippedFile, ...]
@@ -35,7 +36,7 @@ class FileListing:
 
 @dataclass(frozen=True, slots=True)
 class _GitIgnoreRules:
-    """The patterns of one ``.gitignore``; ``above`` is the walked folder's path below the folder that holds it."""
+    """The patterns of one ``.gitignore``, and the path from its folder to the folder being walked."""
 
     spec: GitIgnoreSpec
     path_from_gitignore: str
@@ -45,11 +46,11 @@ class _GitIgnoreRules:
 
 
 def list_files(roots: Sequence[Path], include: Sequence[str] = (), exclude: Sequence[str] = ()) -> FileListing:
-    """The files to read. A root that is named is taken even if it is hidden, ignored or binary.
+    """Return the files to read. A root is always included, even if it is hidden, ignored or binary.
 
     ``include`` and ``exclude`` are patterns as in a ``.gitignore``, relative to each root folder.
     """
-    walk = _FileWalker(_make_spec(include), _make_spec(exclude))
+    walker = _FileWalker(_make_spec(include), _make_spec(exclude))
     files: dict[str, Path] = {}
     for root in roots:
         if not os.path.exists(root):
@@ -60,9 +61,9 @@ def list_files(roots: Sequence[Path], include: Sequence[str] = (), exclude: Sequ
         real = os.path.realpath(root)
         if not os.access(root, os.R_OK | os.X_OK):
             raise InputError(f"{root} cannot be opened; check its permissions.")
-        for below in walk.walk(root, "", _read_parent_gitignores(Path(real))):
+        for below in walker.walk(root, "", _read_parent_gitignores(Path(real))):
             files.setdefault(os.path.join(real, below), root / below)
-    return FileListing(tuple(files.values()), tuple(walk.skipped))
+    return FileListing(tuple(files.values()), tuple(walker.skipped))
 
 
 @dataclass(slots=True)
@@ -72,7 +73,7 @@ class _FileWalker:
     skipped: list[SkippedFile] = field(default_factory=list)
 
     def walk(self, root: Path, below: str, rules: list[_GitIgnoreRules]) -> Iterator[str]:
-        """Paths relative to the root, in sorted order; ``below`` is empty or ends in a slash."""
+        """Yield paths relative to the root, in sorted order; ``below`` is empty or ends in a slash."""
         try:
             with os.scandir(root / below) as found:
                 entries = sorted(found, key=lambda entry: entry.name)
@@ -97,14 +98,16 @@ class _FileWalker:
                 yield path
 
     def _is_wanted(self, root: Path, path: str, entry: os.DirEntry[str], rules: list[_GitIgnoreRules]) -> bool:
-        family = guess_format(entry.name)
-        if family == "binary" or (self.include is not None and not self.include.match_file(path)):
+        format = guess_format(entry.name)
+        if format == "binary" or (self.include is not None and not self.include.match_file(path)):
             return False
         if self._is_excluded(path) or _is_ignored(rules, entry.name):
             return False
-        if family == "foreign":
+        if format == "unsupported":
             suffix = get_suffix(entry.name)
-            self.skipped.append(SkippedFile(root / path, f"{suffix} files cannot be read; {UNSUPPORTED[suffix]}"))
+            self.skipped.append(
+                SkippedFile(root / path, f"{suffix} files cannot be read; {UNSUPPORTED_SUFFIXES[suffix]}")
+            )
             return False
         if not entry.is_file(follow_symlinks=False):
             self.skipped.append(SkippedFile(root / path, "is not a regular file"))
@@ -120,7 +123,9 @@ class _FileWalker:
             self.skipped.append(SkippedFile(root / path, "is a broken symbolic link"))
         elif os.path.commonpath([target, os.path.realpath(root)]) != os.path.realpath(root):
             self.skipped.append(
-                SkippedFile(root / path, f"is a symbolic link out of the folder; name {target} to read it")
+                SkippedFile(
+                    root / path, f"is a symbolic link to a place outside of the folder; name {target} to read it"
+                )
             )
 
 
@@ -129,7 +134,7 @@ def _make_spec(patterns: Sequence[str]) -> GitIgnoreSpec | None:
 
 
 def _is_ignored(rules: list[_GitIgnoreRules], name: str) -> bool:
-    """As git decides it: the nearest ``.gitignore`` with an opinion wins."""
+    """Whether git would ignore it: the nearest ``.gitignore`` with a matching pattern decides."""
     for rule in reversed(rules):
         verdict = rule.spec.check_file(rule.path_from_gitignore + name).include
         if verdict is not None:
@@ -137,19 +142,19 @@ def _is_ignored(rules: list[_GitIgnoreRules], name: str) -> bool:
     return False
 
 
-def _read_gitignore(folder: Path, above: str) -> list[_GitIgnoreRules]:
+def _read_gitignore(folder: Path, path_from_gitignore: str) -> list[_GitIgnoreRules]:
     try:
         text = (folder / ".gitignore").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return []
     spec = GitIgnoreSpec.from_lines(text.splitlines())
-    return [_GitIgnoreRules(spec, above)] if len(spec) else []
+    return [_GitIgnoreRules(spec, path_from_gitignore)] if len(spec) else []
 
 
 def _read_parent_gitignores(folder: Path) -> list[_GitIgnoreRules]:
-    """The rules of the enclosing git checkout, outermost first; none outside of one.
+    """Return the rules of the enclosing git checkout, outermost first.
 
-    Rules that ignore the folder itself are left out: it was named, so it is wanted.
+    Rules that ignore the folder itself are left out, because the user named it.
     """
     top = next((parent for parent in (folder, *folder.parents) if (parent / ".git").exists()), None)
     if top is None or top == folder:

@@ -1,1 +1,7 @@
-"""Reading web pages: what may be visited, how it is fetched, and the text that is in it."""
+"""Read whole web pages.
+
+guard     which URLs and addresses may be fetched (protection against server-side request forgery)
+fetch     fetch a page: robots.txt, redirects, size limits, HTTP cache
+extract   the readable text of a fetched page
+reader    choose which pages behind a round's results to read
+"""

@@ -1,7 +1,10 @@
-"""Which addresses are out on the public internet. Everything else is refused, whoever asks.
+"""Restrict fetching to the public internet (protection against server-side request forgery).
 
-What counts is a list of what is global, not of what is private: a range nobody thought of is refused. The standard library's
-``is_global`` is not used, because it changed between patch releases and calls multicast global.
+Checked are the URL before each request and the resolved addresses when the connection is made, so that a host name cannot
+point to a private address. The user may allow other hosts with SUFFICE_ALLOW_HOSTS.
+
+For IPv6 the list holds what is global, so that unlisted ranges are refused. The standard library's ``is_global`` is not used,
+because it changed between patch releases and calls multicast global.
 """
 
 import asyncio
@@ -13,12 +16,13 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 from typing import TYPE_CHECKING, Any
 
 from suffice.errors import InputError, PageError, PageRefused
+from suffice.search.urls import DEFAULT_PORTS, shorten_url
 
 if TYPE_CHECKING:
     import httpx2
 
-# IANA's special-purpose registry for IPv4, multicast and the reserved end, and one address outside of it: Azure's wire server,
-# which hands out a machine's own secrets like the metadata services on link-local addresses do.
+# IANA's special-purpose registry for IPv4, multicast and the reserved range, and one address outside of it: Azure's wire
+# server, which gives out a machine's secrets like the metadata services on link-local addresses.
 _NON_PUBLIC_IPV4 = tuple(
     IPv4Network(network)
     for network in """0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 168.63.129.16/32 169.254.0.0/16 172.16.0.0/12
@@ -26,56 +30,25 @@ _NON_PUBLIC_IPV4 = tuple(
     240.0.0.0/4""".split()
 )
 _GLOBAL_IPV6 = IPv6Network("2000::/3")
-# Inside 2000::/3: protocol assignments with Teredo and ORCHID, documentation, and 6to4, whose addresses are IPv4 in disguise.
+# Inside 2000::/3: protocol assignments with Teredo and ORCHID, documentation, and 6to4, which embeds IPv4 addresses.
 _NON_PUBLIC_IPV6 = tuple(IPv6Network(network) for network in ("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"))
 _NAT64 = IPv6Network("64:ff9b::/96")
 _ISATAP_MARKERS = (0x00005EFE, 0x02005EFE)
 
-
-def is_public(address: str) -> bool:
-    """Whether the address, and every IPv4 address hidden inside it, is a public one.
-
-    >>> [is_public(a) for a in ("93.184.215.14", "127.0.0.1", "::ffff:10.0.0.1", "64:ff9b::a00:1", "2606:4700::1111")]
-    [True, False, False, False, True]
-    """
-    try:
-        parsed = ip_address(address)
-    except ValueError:
-        return False
-    if isinstance(parsed, IPv4Address):
-        return not any(parsed in network for network in _NON_PUBLIC_IPV4)
-    if parsed.scope_id is not None:
-        return False
-    hidden = list(_extract_embedded_ipv4(parsed))
-    if parsed in _NAT64:  # How a network without IPv4 reaches the rest of the internet.
-        return all(is_public(str(inner)) for inner in hidden)
-    if parsed not in _GLOBAL_IPV6 or any(parsed in network for network in _NON_PUBLIC_IPV6):
-        return False
-    return all(is_public(str(inner)) for inner in hidden)
-
-
-def _extract_embedded_ipv4(address: IPv6Address) -> Iterator[IPv4Address]:
-    """The IPv4 address that a gateway on the way would make of it."""
-    low = int(address) & 0xFFFF_FFFF
-    if address in _NAT64 or (int(address) >> 32) & 0xFFFF_FFFF in _ISATAP_MARKERS:
-        yield IPv4Address(low)
-
-
-DEFAULT_PORTS = {"http": 80, "https": 443}
-_ALLOW_HOSTS_HINT = "SUFFICE_ALLOW_HOSTS lets in hosts of your own"
+_ALLOW_HOSTS_HINT = "to allow a host of your own, set SUFFICE_ALLOW_HOSTS"
 _HOST_PATTERN = re.compile(r"[A-Za-z0-9._-]+|[0-9A-Fa-f:.]+")
-# Names that no public name server answers for: a network's own, or nobody's.
+# Names that public name servers do not resolve: names of private networks and reserved names.
 _PRIVATE_HOST = re.compile(
     r"(?:^|\.)(?:localhost|localdomain|local|internal|intranet|lan|home|corp|private|home\.arpa|onion|test|invalid)$"
 )
-_MAX_ADDRESSES = 3  # Tried one after the other when a server does not answer on the first.
+_MAX_ADDRESSES = 3  # Addresses of a host that are tried in turn.
 
 Resolver = Callable[[str, int], Awaitable[Sequence[str]]]
 
 
 @dataclass(frozen=True, slots=True)
 class HostAllowlist:
-    """Hosts a user lets in although they are not public: ``host`` on any port, or ``host:port``."""
+    """Hosts that the user allows although they are not public: ``host`` on any port, or ``host:port``."""
 
     hosts: frozenset[tuple[str, int | None]] = frozenset()
 
@@ -88,46 +61,46 @@ class HostAllowlist:
 
 
 def parse_url(text: str, allowed: HostAllowlist) -> "httpx2.URL":
-    """A checked URL out of whatever a search result or a redirect says."""
+    """Parse and check a URL from a search result or a redirect."""
     import httpx2
 
     try:
         url = httpx2.URL(text)
     except (httpx2.InvalidURL, TypeError, UnicodeError, ValueError) as error:
-        raise PageRefused(f"{text[:120]!r} is no address of a page: {error}") from error
+        raise PageRefused(f"{text[:120]!r} is not the URL of a page: {error}") from error
     check_url(url, allowed)
     return url
 
 
 def resolve_redirect(base: "httpx2.URL", location: str) -> str:
-    """Where a redirect leads."""
+    """Return the URL to which a redirect leads."""
     import httpx2
 
     try:
         return str(base.join(location))
     except (httpx2.InvalidURL, UnicodeError, ValueError) as error:
-        raise PageRefused(f"{base.host} redirects to {location[:120]!r}, which is no address of a page") from error
+        raise PageRefused(f"{base.host} redirects to {location[:120]!r}, which is not the URL of a page") from error
 
 
 def check_url(url: "httpx2.URL", allowed: HostAllowlist) -> None:
-    """Refuse a URL that is no plain web address; what its name resolves to is checked when a connection is made."""
+    """Raise ``PageRefused`` unless this is the URL of a public page; the resolved address is checked on connecting."""
     if url.scheme not in DEFAULT_PORTS:
-        raise PageRefused(f"{_shorten_url(url)}: only http and https pages are read, not {url.scheme or 'no scheme'}")
+        raise PageRefused(f"{shorten_url(str(url))}: only http and https URLs are read, not {url.scheme or 'others'}")
     if not url.host:
-        raise PageRefused(f"{_shorten_url(url)}: the address names no host")
+        raise PageRefused(f"{shorten_url(str(url))}: the URL has no host")
     if url.userinfo:
-        raise PageRefused(f"{url.host}: an address that carries a user name or password is not followed")
+        raise PageRefused(f"{url.host}: a URL with a user name or password is not followed")
     port = DEFAULT_PORTS[url.scheme] if url.port is None else url.port
     if allowed(_normalize_host(url.host), port):
         return
     if port not in DEFAULT_PORTS.values():
         raise PageRefused(f"{url.host}: port {port} is neither 80 nor 443; {_ALLOW_HOSTS_HINT}")
     if not _HOST_PATTERN.fullmatch(url.host) or _PRIVATE_HOST.search(_normalize_host(url.host)):
-        raise PageRefused(f"{url.host} is no name of a public host; {_ALLOW_HOSTS_HINT}")
+        raise PageRefused(f"{url.host} is not the name of a public host; {_ALLOW_HOSTS_HINT}")
 
 
 async def system_resolve(host: str, port: int) -> Sequence[str]:
-    """Every address of a host, as the system resolves it."""
+    """Resolve a host with the system's resolver."""
     try:
         found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
@@ -138,12 +111,15 @@ async def system_resolve(host: str, port: int) -> Sequence[str]:
 def make_client(
     allowed: HostAllowlist, *, resolve: Resolver = system_resolve, wrap_transport: Any = None, **options: Any
 ) -> "httpx2.AsyncClient":
-    """An HTTP client behind the guard. ``cache`` wraps the guarded transport; it is asked only about URLs that were checked."""
+    """Return an HTTP client that connects to allowed addresses only.
+
+    ``wrap_transport`` may add a cache around the guarded transport. URLs are checked before they reach it.
+    """
     import httpcore2
     import httpx2
     from httpcore2._backends.auto import AutoBackend
 
-    class Guarded(AutoBackend):
+    class PublicOnlyBackend(AutoBackend):
         async def connect_tcp(
             self,
             host: str,
@@ -161,11 +137,11 @@ def make_client(
             return await super().connect_tcp(addresses[-1], port, timeout, local_address, socket_options)
 
         async def connect_unix_socket(self, *arguments: Any, **named: Any) -> httpcore2.AsyncNetworkStream:
-            raise PageRefused("a socket file is no web page")
+            raise PageRefused("a socket file is not a web page")
 
     transport = httpx2.AsyncHTTPTransport(trust_env=False)
-    # httpx2 has no public way to say which backend its pool connects through; a test pins that this one is used.
-    transport._pool._network_backend = Guarded()
+    # httpx2 has no public way to set the backend of its connection pool; a test checks that this one is used.
+    transport._pool._network_backend = PublicOnlyBackend()
 
     async def checked(request: "httpx2.Request") -> None:
         check_url(request.url, allowed)
@@ -187,13 +163,42 @@ async def _resolve_checked(host: str, port: int, allowed: HostAllowlist, resolve
         return addresses
     for address in addresses:
         if not is_public(address):
-            raise PageRefused(f"{host} is {address}, which is not a public address; {_ALLOW_HOSTS_HINT}")
+            raise PageRefused(f"{host} resolves to {address}, which is not a public address; {_ALLOW_HOSTS_HINT}")
     return addresses
+
+
+def is_public(address: str) -> bool:
+    """Whether the address, and every IPv4 address embedded in it, is public.
+
+    >>> [is_public(a) for a in ("93.184.215.14", "127.0.0.1", "::ffff:10.0.0.1", "64:ff9b::a00:1", "2606:4700::1111")]
+    [True, False, False, False, True]
+    """
+    try:
+        parsed = ip_address(address)
+    except ValueError:
+        return False
+    if isinstance(parsed, IPv4Address):
+        return not any(parsed in network for network in _NON_PUBLIC_IPV4)
+    if parsed.scope_id is not None:
+        return False
+    embedded = list(_extract_embedded_ipv4(parsed))
+    if parsed in _NAT64:  # How an IPv6-only network reaches IPv4 hosts.
+        return all(is_public(str(inner)) for inner in embedded)
+    if parsed not in _GLOBAL_IPV6 or any(parsed in network for network in _NON_PUBLIC_IPV6):
+        return False
+    return all(is_public(str(inner)) for inner in embedded)
+
+
+def _extract_embedded_ipv4(address: IPv6Address) -> Iterator[IPv4Address]:
+    """Yield the IPv4 address to which a gateway would translate this address."""
+    low = int(address) & 0xFFFF_FFFF
+    if address in _NAT64 or (int(address) >> 32) & 0xFFFF_FFFF in _ISATAP_MARKERS:
+        yield IPv4Address(low)
 
 
 def _parse_allowed_host(entry: str) -> tuple[str, int | None]:
     host, separator, port = entry.strip().rpartition(":")
-    if not separator or host.endswith(":") or (":" in host and not host.endswith("]")):  # a bare name or IPv6 address
+    if not separator or host.endswith(":") or (":" in host and not host.endswith("]")):  # A bare name or IPv6 address.
         host, port = entry.strip(), ""
     if (port or (separator and host != entry.strip())) and not (port.isdecimal() and 0 < int(port) < 65536):
         raise InputError(f"SUFFICE_ALLOW_HOSTS: {entry.strip()!r} is not host or host:port")
@@ -206,7 +211,3 @@ def _parse_allowed_host(entry: str) -> tuple[str, int | None]:
 
 def _normalize_host(host: str) -> str:
     return host.strip("[]").rstrip(".").lower()
-
-
-def _shorten_url(url: "httpx2.URL") -> str:
-    return str(url)[:120]

@@ -1,4 +1,4 @@
-"""arXiv: preprints by their title and abstract. No key; one question every three seconds, as its terms ask for."""
+"""arXiv: preprints by title and abstract. It needs no key; its terms allow one request every three seconds."""
 
 from collections.abc import Iterator
 from xml.etree import ElementTree
@@ -7,6 +7,7 @@ from suffice.errors import SearchError
 from suffice.search.web.http import ProviderRequest, send_request
 from suffice.search.web.provider import Provider, SearchResult, get_base_url, to_passages
 from suffice.settings import Settings
+from suffice.text.plain import to_one_line
 from suffice.text.tokens import tokenize
 from suffice.types import Passage, Query
 
@@ -18,29 +19,27 @@ def arxiv(config: Settings) -> Provider:
     url = get_base_url(config, "ARXIV_BASE_URL", "https://export.arxiv.org/api")
 
     async def search(query: Query, k: int) -> list[Passage]:
-        # Its own syntax is not for people who ask questions: any of the words, best first.
-        wanted = " OR ".join(f"all:{word}" for word in list(dict.fromkeys(tokenize(query.text)))[:MAX_QUERY_WORDS])
-        if not wanted:
+        # A question is not in arXiv's query syntax: search for any of its words.
+        terms = " OR ".join(f"all:{word}" for word in list(dict.fromkeys(tokenize(query.text)))[:MAX_QUERY_WORDS])
+        if not terms:
             return []
-        call = ProviderRequest(f"{url}/query", {"search_query": wanted, "max_results": k, "sortBy": "relevance"})
-        return to_passages(_parse_results(await send_request("arXiv", call)), k)
+        request = ProviderRequest(f"{url}/query", {"search_query": terms, "max_results": k, "sortBy": "relevance"})
+        return to_passages(_parse_results(await send_request("arXiv", request)), k)
 
     return Provider("arxiv", url, search, per_second=1 / 3)
 
 
 def _parse_results(body: bytes) -> Iterator[SearchResult]:
     if b"<!DOCTYPE" in body or b"<!ENTITY" in body:
-        raise SearchError("arXiv answered with a document that declares entities; it was not read")
+        raise SearchError("arXiv answered with XML that declares entities, which is not parsed")
     try:
         feed = ElementTree.fromstring(body)
     except ElementTree.ParseError as error:
-        raise SearchError(f"arXiv answered with something that is no Atom feed: {error}") from error
+        raise SearchError(f"arXiv did not answer with an Atom feed: {error}") from error
     if feed.tag != f"{_ATOM_NS}feed":
-        raise SearchError(f"arXiv answered with something that is no Atom feed: {feed.tag[:60]}")
+        raise SearchError(f"arXiv did not answer with an Atom feed: {feed.tag[:60]}")
     for entry in feed.iter(f"{_ATOM_NS}entry"):
-        address, title, summary = (entry.findtext(f"{_ATOM_NS}{name}", "") for name in ("id", "title", "summary"))
-        if "/api/errors" in address:
-            raise SearchError(f"arXiv did not accept the query: {' '.join(summary.split())}")
-        yield SearchResult(
-            address.replace("http://", "https://", 1), " ".join(title.split()), " ".join(summary.split())
-        )
+        url, title, summary = (entry.findtext(f"{_ATOM_NS}{name}", "") for name in ("id", "title", "summary"))
+        if "/api/errors" in url:
+            raise SearchError(f"arXiv did not accept the query: {to_one_line(summary)}")
+        yield SearchResult(url.replace("http://", "https://", 1), to_one_line(title), to_one_line(summary))

@@ -1,4 +1,4 @@
-"""Brave Search: an index of its own."""
+"""Brave Search, which has its own index."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -9,8 +9,8 @@ from suffice.settings import Settings
 from suffice.types import Passage, Query
 
 API_KEY_SETTING = "BRAVE_API_KEY"
-MAX_RESULTS = 20  # Results that one request may ask for.
-MAX_QUERY_CHARS, MAX_QUERY_WORDS = 400, 50  # What is longer is answered with an error.
+MAX_RESULTS = 20  # Limit of one request.
+MAX_QUERY_CHARS, MAX_QUERY_WORDS = 400, 50  # Brave rejects longer queries.
 
 
 def brave(config: Settings) -> Provider:
@@ -19,17 +19,17 @@ def brave(config: Settings) -> Provider:
 
     async def search(query: Query, k: int) -> list[Passage]:
         text = " ".join(query.text.split()[:MAX_QUERY_WORDS])[:MAX_QUERY_CHARS]
-        call = ProviderRequest(
+        request = ProviderRequest(
             f"{url}/web/search",
             {"q": text, "count": min(k, MAX_RESULTS), "result_filter": "web", "text_decorations": "false"},
             {"X-Subscription-Token": key},
             key_setting=API_KEY_SETTING,
             secret=key,
-            refusal_messages={422: f"the key or the query is not accepted; check {API_KEY_SETTING}"},
+            refusal_messages={422: f"the key or the query was not accepted; check {API_KEY_SETTING}"},
         )
-        return await fetch_passages("Brave", call, _parse_results, k)
+        return await fetch_passages("Brave", request, _parse_results, k)
 
-    # The free plan allows one request a second; who pays for more waits a little, nobody is refused.
+    # The free plan allows one request a second. With a paid plan this limit costs a little time.
     return Provider("brave", url, search, per_second=1.0)
 
 

@@ -1,8 +1,8 @@
-"""Which web search services are asked, and how they are made to survive: the one place that knows both.
+"""Choose the web search services and combine them into one search.
 
-named providers      all at once, merged
-none named           the first that is configured, the others as its stand-ins in this order; nothing configured:
-                     DuckDuckGo, which needs no key
+providers are named    all of them are queried at the same time and merged
+none is named          the first configured one is queried, the others are its fallbacks, in ``PREFERENCE_ORDER``
+none is configured     DuckDuckGo, which needs no key
 """
 
 from collections.abc import Callable, Sequence
@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from suffice import plugins
 from suffice.errors import InputError
 from suffice.search.base import Search
-from suffice.search.cache import CachedSearch, delete_expired
+from suffice.search.cache import MAX_AGE_SECONDS, CachedSearch
 from suffice.search.fusion import MergedSearch
 from suffice.search.resilience import (
     CircuitBreaker,
@@ -23,62 +23,64 @@ from suffice.search.resilience import (
 )
 from suffice.search.web.provider import Provider, ProviderNotConfigured
 from suffice.settings import Settings
-from suffice.storage.sqlite_cache import SqliteCache
+from suffice.storage.sqlite_cache import JsonCache, SqliteCache
 from suffice.types import Passage, Query
 
-# What somebody runs or pays for themselves says what they want searched with. One's own server comes first, then services
-# that return whole passages, then those that return snippets.
+# Services that the user hosts come first, then services that return whole passages, then those that return snippets.
 PREFERENCE_ORDER = ("searxng", "endpoint", "tavily", "exa", "brave", "serper")
 KEYLESS_PROVIDER = "duckduckgo"
 
 
-def open_web_search(config: Settings, names: Sequence[str], say: Callable[[str], None]) -> Search:
-    """One search over the providers that were named, or over those that are configured."""
+def open_web_search(config: Settings, names: Sequence[str], notify: Callable[[str], None]) -> Search:
+    """Return one search over the named providers, or over those that are configured."""
     if config.offline:
         raise InputError(
             "SUFFICE_OFFLINE is set, so the web is not searched; unset it, or leave out --web and --provider"
         )
-    chosen = (
-        [plugins.load_plugin("providers", name)(config) for name in dict.fromkeys(names)]
-        if names
-        else find_configured(config)
-    )
-    if not chosen:
-        chosen = [plugins.load_plugin("providers", KEYLESS_PROVIDER)(config)]
-        say(
-            "No search service is configured: asking DuckDuckGo, which may refuse under load; see docs/web.md for others."
+    if names:
+        providers = [plugins.load_plugin("providers", name)(config) for name in dict.fromkeys(names)]
+    else:
+        providers = find_configured(config)
+    if not providers:
+        providers = [plugins.load_plugin("providers", KEYLESS_PROVIDER)(config)]
+        notify(
+            "No search service is configured: using DuckDuckGo, which may refuse under load; see docs/web.md for others."
         )
-    order = "then" if not names else "and"
-    say(f"Searching the web with {f', {order} '.join(f'{provider.name} ({provider.address})' for provider in chosen)}.")
-    shelf = SqliteCache(config.cache_dir / "searches.sqlite", "search cache", say)
-    delete_expired(shelf)
-    guarded = {provider.name: ProviderSearch(provider, shelf) for provider in chosen}
-    return MergedSearch(guarded) if names else FallbackSearch(list(guarded.values()))
+    separator = ", and " if names else ", then "
+    described = separator.join(f"{provider.name} ({provider.address})" for provider in providers)
+    notify(f"Searching the web with {described}.")
+    cache = JsonCache(
+        SqliteCache(config.cache_dir / "searches.sqlite", "search cache", notify), max_age_seconds=MAX_AGE_SECONDS
+    )
+    cache.delete_expired()
+    searches = {provider.name: ProviderSearch(provider, cache) for provider in providers}
+    return MergedSearch(searches) if names else FallbackSearch(list(searches.values()))
 
 
 def find_configured(config: Settings) -> list[Provider]:
-    """The providers that the environment has an address or a key for."""
-    found = []
+    """Return the providers for which the environment holds an address or a key, in order of preference."""
+    providers = []
     for name in PREFERENCE_ORDER:
         try:
-            found.append(plugins.load_plugin("providers", name)(config))
+            providers.append(plugins.load_plugin("providers", name)(config))
         except ProviderNotConfigured:
             continue
-    return found
+    return providers
 
 
 class ProviderSearch:
-    """A provider with its own memory, breaker and rate; several runs may share it."""
+    """The search of a provider with cache, circuit breaker, retries and rate limit. Several runs may share it."""
 
-    def __init__(self, provider: Provider, cache: SqliteCache) -> None:
+    def __init__(self, provider: Provider, cache: JsonCache) -> None:
         self._provider = provider
         self._limited = RateLimitedSearch(provider.search, provider.per_second)
         self._breaker = CircuitBreaker()
         self._cache = cache
 
-    def with_failure_listener(self, report: FailureListener) -> Search:
-        tried = CircuitBreakerSearch(self._provider.name, RetryingSearch(self._limited, report), self._breaker)
-        return CachedSearch(f"{self._provider.name} {self._provider.address}", tried, self._cache)
+    def with_failure_listener(self, on_failure: FailureListener) -> Search:
+        retrying = RetryingSearch(self._limited, on_failure)
+        breaking = CircuitBreakerSearch(self._provider.name, retrying, self._breaker)
+        return CachedSearch(f"{self._provider.name} {self._provider.address}", breaking, self._cache)
 
     async def __call__(self, query: Query, k: int) -> list[Passage]:
         return await self.with_failure_listener(ignore_failure)(query, k)

@@ -1,6 +1,6 @@
-"""DuckDuckGo, by the page reader of ``ddgs``: no key, and no promise. It refuses without warning who asks too much.
+"""DuckDuckGo, through the page parser of ``ddgs``. It needs no key, but refuses frequent requests without warning.
 
-``ddgs`` itself says "no results" also when it was refused; here the status and the page decide, so that the two stay apart.
+``ddgs`` reports "no results" also when a request was refused. Here the status and the page tell the two apart.
 """
 
 import asyncio
@@ -12,7 +12,7 @@ from suffice.settings import Settings
 from suffice.types import Passage, Query
 
 NAME = "DuckDuckGo"
-TIMEOUT_SECONDS = 8  # The thread that asks cannot be interrupted, so nobody waits long for it.
+TIMEOUT_SECONDS = 8  # Short, because the thread that sends the request cannot be interrupted.
 
 
 def duckduckgo(config: Settings) -> Provider:
@@ -31,14 +31,14 @@ def _search(url: str, text: str, k: int) -> list[Passage]:
     class Engine(Duckduckgo):
         search_url = url
 
-        def request(self, *given: Any, **named: Any) -> str:
-            answer = self.http_client.request(*given, **named)
-            if answer.status_code >= 500:
-                raise SearchError(f"{NAME} failed (HTTP {answer.status_code})", retryable=True)
-            # 202 is its way of asking whether a person is there.
-            if answer.status_code != 200 or "anomaly-modal" in answer.text:
-                raise SearchRefused(f"{NAME} was asked too often (HTTP {answer.status_code})", retryable=True)
-            return str(answer.text)
+        def request(self, *args: Any, **kwargs: Any) -> str:
+            response = self.http_client.request(*args, **kwargs)
+            if response.status_code >= 500:
+                raise SearchError(f"{NAME} failed (HTTP {response.status_code})", retryable=True)
+            # With status 202 it asks for a CAPTCHA.
+            if response.status_code != 200 or "anomaly-modal" in response.text:
+                raise SearchRefused(f"{NAME} received too many requests (HTTP {response.status_code})", retryable=True)
+            return str(response.text)
 
     try:
         found = Engine(timeout=TIMEOUT_SECONDS).search(text) or []

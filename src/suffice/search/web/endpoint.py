@@ -1,9 +1,9 @@
-"""Any search that answers JSON, described by settings: an intranet's, a product's, one's own.
+"""Any search service that answers with JSON, described by settings.
 
-SUFFICE_SEARCH_URL      the address, with {query} and, if it takes one, {k}
-SUFFICE_SEARCH_RESULTS  where the list is in the answer: names joined by dots (default: the answer itself, or its
-                        results, hits, items, data)
-SUFFICE_SEARCH_FIELDS   what the fields of a result are called: url=link,title=name,text=body.snippet
+SUFFICE_SEARCH_URL      the URL, with {query} and optionally {k}
+SUFFICE_SEARCH_RESULTS  the path of the result list in the answer: names joined by dots (default: the answer itself, or its
+                        results, hits, items or data)
+SUFFICE_SEARCH_FIELDS   the names of the fields of a result: url=link,title=name,text=body.snippet
 SUFFICE_SEARCH_HEADER   a header to send, such as: Authorization: Bearer …
 """
 
@@ -29,37 +29,37 @@ def endpoint(config: Settings) -> Provider:
     require_setting(config, URL_SETTING, NAME)
     template = get_base_url(config, URL_SETTING)
     if "{query}" not in template:
-        raise InputError(f"{URL_SETTING} must say where the query goes: put {{query}} into it")
-    where = config.environment.get(RESULTS_SETTING, "").strip()
+        raise InputError(f"{URL_SETTING} must contain {{query}}, where the query is inserted")
+    results_path = config.environment.get(RESULTS_SETTING, "").strip()
     fields = _parse_fields(config.environment.get(FIELDS_SETTING, ""))
     name, _, value = config.environment.get(HEADER_SETTING, "").partition(":")
     headers = {name.strip(): value.strip()} if value.strip() else {}
 
     async def search(query: Query, k: int) -> list[Passage]:
         url = template.replace("{query}", quote(query.text, safe="")).replace("{k}", str(k))
-        call = ProviderRequest(url, headers=headers, key_setting=HEADER_SETTING, secret=value.strip())
-        return await fetch_passages(NAME, call, lambda answer: _parse_results(answer, where, fields), k)
+        request = ProviderRequest(url, headers=headers, key_setting=HEADER_SETTING, secret=value.strip())
+        return await fetch_passages(NAME, request, lambda answer: _parse_results(answer, results_path, fields), k)
 
     return Provider("endpoint", template, search)
 
 
 def _parse_fields(text: str) -> Mapping[str, str]:
-    chosen = dict(_DEFAULT_FIELDS)
+    fields = dict(_DEFAULT_FIELDS)
     for pair in filter(None, map(str.strip, text.split(","))):
         name, separator, path = pair.partition("=")
         if name.strip() not in _DEFAULT_FIELDS or not separator or not path.strip():
             raise InputError(
                 f"{FIELDS_SETTING}={text!r} cannot be read; write it like: url=link,title=name,text=body.snippet"
             )
-        chosen[name.strip()] = path.strip()
-    return chosen
+        fields[name.strip()] = path.strip()
+    return fields
 
 
-def _parse_results(answer: Any, where: str, fields: Mapping[str, str]) -> Iterator[SearchResult]:
-    found = _get_by_path(answer, where) if where else _find_list(answer)
-    if not isinstance(found, list):
-        raise ValueError(f"there is no list at {where or ', '.join(_DEFAULT_LIST_NAMES)}; set {RESULTS_SETTING}")
-    for result in found:
+def _parse_results(answer: Any, results_path: str, fields: Mapping[str, str]) -> Iterator[SearchResult]:
+    results = _get_by_path(answer, results_path) if results_path else _find_list(answer)
+    if not isinstance(results, list):
+        raise ValueError(f"there is no list at {results_path or ', '.join(_DEFAULT_LIST_NAMES)}; set {RESULTS_SETTING}")
+    for result in results:
         yield SearchResult(*(str(_get_by_path(result, fields[name]) or "") for name in ("url", "title", "text")))
 
 

@@ -1,4 +1,4 @@
-"""Exa: a search by meaning; each result carries the stretches of the page that fit the query."""
+"""Exa, a semantic search; each result holds the parts of the page that match the query."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -9,7 +9,7 @@ from suffice.settings import Settings
 from suffice.types import Passage, Query
 
 API_KEY_SETTING = "EXA_API_KEY"
-MAX_RESULTS = 25  # Results of one request; more are allowed, and cost more.
+MAX_RESULTS = 25  # Results of one request; more would cost more.
 
 
 def exa(config: Settings) -> Provider:
@@ -23,10 +23,10 @@ def exa(config: Settings) -> Provider:
             "numResults": min(k, MAX_RESULTS),
             "contents": {"highlights": True},
         }
-        call = ProviderRequest(
+        request = ProviderRequest(
             f"{url}/search", headers={"x-api-key": key}, body=body, key_setting=API_KEY_SETTING, secret=key
         )
-        return await fetch_passages("Exa", call, _parse_results, k)
+        return await fetch_passages("Exa", request, _parse_results, k)
 
     return Provider("exa", url, search)
 

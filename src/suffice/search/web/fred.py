@@ -1,19 +1,23 @@
-"""FRED: economic series of the St. Louis Fed, one passage an observation, each under an anchor such as FRED:UNRATE:2024-05."""
+"""FRED: economic series of the St. Louis Fed, one passage for each observation, cited as FRED:UNRATE:2024-05."""
 
 import re
 from calendar import monthrange
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple, TypeVar
 
 from suffice.search.web.http import ProviderRequest, fetch_json
-from suffice.search.web.provider import Provider, get_base_url, require_setting, strip_control_chars
+from suffice.search.web.provider import Provider, clean_text, get_base_url, require_setting
 from suffice.settings import Settings
 from suffice.types import Passage, Place, Query
 
+T = TypeVar("T")
+
 API_KEY_SETTING = "FRED_API_KEY"
-MAX_SERIES = 2  # How many of the series that fit are read.
+MAX_SERIES = 2  # Matching series that are read for one query.
 _DATE_PATTERN = re.compile(r"\b((?:19|20)\d\d)(?:-(0[1-9]|1[0-2]))?\b")
-_DATE_LENGTH = {"A": 4, "SA": 7, "Q": 7, "M": 7}  # An annual value belongs to a year, a monthly one to a month.
+# Characters of the date to show, by frequency: a year for annual values, a month for monthly ones, else the day.
+_DATE_LENGTH = {"A": 4, "SA": 7, "Q": 7, "M": 7}
 
 
 class _Series(NamedTuple):
@@ -27,38 +31,39 @@ def fred(config: Settings) -> Provider:
     key = require_setting(config, API_KEY_SETTING, "FRED")
     url = get_base_url(config, "FRED_BASE_URL", "https://api.stlouisfed.org/fred")
 
-    async def ask(path: str, read: Any, **params: str | int) -> Any:
-        asked = {"api_key": key, "file_type": "json", **params}
-        refusals = {400: f"the request or the key is not accepted; check {API_KEY_SETTING}"}
-        return await fetch_json(
-            "FRED",
-            ProviderRequest(f"{url}/{path}", asked, key_setting=API_KEY_SETTING, secret=key, refusal_messages=refusals),
-            read,
+    async def fetch(path: str, parse: Callable[[Any], T], **params: str | int) -> T:
+        request = ProviderRequest(
+            f"{url}/{path}",
+            {"api_key": key, "file_type": "json", **params},
+            key_setting=API_KEY_SETTING,
+            secret=key,
+            refusal_messages={400: f"the request or the key was not accepted; check {API_KEY_SETTING}"},
         )
+        return await fetch_json("FRED", request, parse)
 
     async def search(query: Query, k: int) -> list[Passage]:
-        found: list[Passage] = []
-        for series in await ask("series/search", _parse_series, search_text=query.text, limit=MAX_SERIES):
-            found += await ask(
+        passages: list[Passage] = []
+        for series in await fetch("series/search", _parse_series, search_text=query.text, limit=MAX_SERIES):
+            passages += await fetch(
                 "series/observations",
-                lambda answer, of=series: list(_parse_observations(of, answer)),
+                partial(_parse_observations, series),
                 series_id=series.id,
                 sort_order="desc",
                 limit=k,
                 **_parse_date_range(query.text),
             )
-        return found[:k]
+        return passages[:k]
 
     return Provider("fred", url, search, per_second=2.0)
 
 
 def _parse_date_range(text: str) -> dict[str, str]:
-    """The time that the query speaks of, if it does."""
-    named = _DATE_PATTERN.findall(text)
-    if not named:
+    """Return the request parameters for the dates in a query, if it has any."""
+    dates = _DATE_PATTERN.findall(text)
+    if not dates:
         return {}
-    first = min(f"{year}-{month or '01'}" for year, month in named)
-    last = max(f"{year}-{month or '12'}" for year, month in named)
+    first = min(f"{year}-{month or '01'}" for year, month in dates)
+    last = max(f"{year}-{month or '12'}" for year, month in dates)
     days = monthrange(*map(int, last.split("-")))[1]
     return {"observation_start": f"{first}-01", "observation_end": f"{last}-{days}"}
 
@@ -66,23 +71,23 @@ def _parse_date_range(text: str) -> dict[str, str]:
 def _parse_series(answer: Any) -> list[_Series]:
     return [
         _Series(
-            str(one["id"]),
-            strip_control_chars(one["title"]),
-            strip_control_chars(one.get("units") or ""),
-            one.get("frequency_short", ""),
+            str(series["id"]),
+            clean_text(series["title"]),
+            clean_text(series.get("units") or ""),
+            series.get("frequency_short", ""),
         )
-        for one in answer["seriess"]
+        for series in answer["seriess"]
     ]
 
 
-def _parse_observations(series: _Series, answer: Any) -> Iterator[Passage]:
+def _parse_observations(series: _Series, answer: Any) -> list[Passage]:
+    passages = []
     for observation in answer["observations"]:
-        if observation["value"] == ".":  # How it says that there is none.
+        if observation["value"] == ".":  # A missing value.
             continue
         date = observation["date"][: _DATE_LENGTH.get(series.frequency, 10)]
         anchor = f"FRED:{series.id}:{date}"
-        text = (
-            f"{series.title} ({series.id}), {date}: {strip_control_chars(observation['value'])} {series.units}".strip()
-        )
+        text = f"{series.title} ({series.id}), {date}: {clean_text(observation['value'])} {series.units}".strip()
         place = Place(f"https://fred.stlouisfed.org/series/{series.id}")
-        yield Passage(anchor, f"{text}.", f"{series.title} {anchor}", place, "data")
+        passages.append(Passage(anchor, f"{text}.", f"{series.title} {anchor}", place, "data"))
+    return passages

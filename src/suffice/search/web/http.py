@@ -1,13 +1,13 @@
-"""One request to a search service: bounded in time and size, and every way to go wrong has a name.
+"""One HTTP request to a search service, bounded in time and size, with a named error for every outcome.
 
-    401, 403              SearchRefused   the key is wrong: says which setting holds it
-    402, 432, 433         SearchRefused   the plan is used up
-    429                   SearchRefused   asked too often; tried again after as long as it says
-    408, 425, 5xx         SearchError     tried again
-    no answer, no line    SearchError     tried again
-    anything else         SearchError     not tried again
+    401, 403                  SearchRefused   the key is wrong; the message names the setting that holds it
+    402, 432, 433             SearchRefused   the plan is used up
+    429                       SearchRefused   too many requests; retried after the wait that the service asks for
+    408, 425, 5xx             SearchError     retried
+    time-out, no connection   SearchError     retried
+    anything else             SearchError     not retried
 
-No redirect is followed and no proxy taken from the environment: a key goes to the address that was set and nowhere else.
+Redirects are not followed and proxies of the environment are not used, so that a key is sent only to the configured address.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from urllib.parse import urlsplit
 
 from suffice import __version__
 from suffice.errors import SearchError, SearchRefused
-from suffice.search.web.provider import SearchResult, strip_control_chars, to_passages
+from suffice.search.web.provider import SearchResult, clean_text, to_passages
 from suffice.types import Passage
 
 if TYPE_CHECKING:
@@ -31,83 +31,86 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-TIMEOUT_SECONDS = 15.0  # What a service has for its whole answer.
-MAX_RESPONSE_BYTES = 4_000_000  # Bytes of an answer, unpacked.
+TIMEOUT_SECONDS = 15.0  # For the whole answer.
+MAX_RESPONSE_BYTES = 4_000_000  # Unpacked.
+MAX_ERROR_CHARS = 160  # How much of a service's own error message is shown.
 USER_AGENT = f"suffice/{__version__}"
 
 
 @dataclass(frozen=True, slots=True)
 class ProviderRequest:
-    """A request. ``key`` names the setting that holds the secret, ``secret`` is it and is never shown."""
+    """A request to a search service."""
 
     url: str
     params: Mapping[str, str | int] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     body: Any = None
-    """Sent as JSON by POST, if there is one."""
+    """If set, it is sent as JSON with POST."""
     key_setting: str = ""
+    """The name of the setting that holds the secret, for error messages."""
     secret: str = field(default="", repr=False)
+    """The secret itself; it is removed from every message."""
     refusal_messages: Mapping[int, str] = field(default_factory=dict)
-    """What a status means that this service uses in its own way: it says no, and why."""
+    """Statuses by which this service refuses a request, with the reason to show."""
     empty_statuses: tuple[int, ...] = ()
-    """Statuses by which this service says that there is nothing; the answer is then ``null``."""
+    """Statuses by which this service says that it found nothing; the answer is then ``null``."""
 
 
 async def fetch_passages(
-    service: str, call: ProviderRequest, read: Callable[[Any], Iterable[SearchResult]], k: int
+    service: str, request: ProviderRequest, parse: Callable[[Any], Iterable[SearchResult]], k: int
 ) -> list[Passage]:
-    """The first ``k`` of what ``read`` finds in the JSON of the answer."""
-    return await fetch_json(service, call, lambda answer: to_passages(read(answer), k))
+    """Send the request and return the first ``k`` results that ``parse`` finds in the JSON of the answer."""
+    return await fetch_json(service, request, lambda answer: to_passages(parse(answer), k))
 
 
-async def fetch_json(service: str, call: ProviderRequest, read: Callable[[Any], T]) -> T:
-    """What ``read`` makes of the JSON of the answer."""
-    body = await send_request(service, call)
+async def fetch_json(service: str, request: ProviderRequest, parse: Callable[[Any], T]) -> T:
+    """Send the request and return what ``parse`` makes of the JSON of the answer."""
+    body = await send_request(service, request)
     try:
         answer = json.loads(body)
     except (ValueError, RecursionError) as error:
-        start = _redact(body[:100].decode("utf-8", "replace"), call) or "nothing"
-        raise SearchError(f"{service} answered with something that is no JSON: {start}") from error
+        start = _redact(body[:100].decode("utf-8", "replace"), request) or "nothing"
+        raise SearchError(f"{service} answered with something that is not JSON: {start}") from error
     try:
-        return read(answer)
+        return parse(answer)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise SearchError(
             f"{service} answered in a shape that cannot be read ({type(error).__name__}: {error})"
         ) from error
 
 
-async def send_request(service: str, call: ProviderRequest) -> bytes:
-    """The body of a good answer."""
+async def send_request(service: str, request: ProviderRequest) -> bytes:
+    """Send the request and return the body of a successful answer."""
     import httpx2
 
-    where = urlsplit(call.url).netloc.rpartition("@")[2]
+    host = urlsplit(request.url).netloc.rpartition("@")[2]
     try:
         async with (
             asyncio.timeout(TIMEOUT_SECONDS),
             httpx2.AsyncClient(verify=_make_ssl_context(), trust_env=False, timeout=TIMEOUT_SECONDS) as client,
             client.stream(
-                "GET" if call.body is None else "POST",
-                call.url,
-                params=dict(call.params) or None,
-                headers={"User-Agent": USER_AGENT, "Accept": "application/json, */*;q=0.1", **call.headers},
-                json=call.body,
-            ) as answer,
+                "GET" if request.body is None else "POST",
+                request.url,
+                params=dict(request.params) or None,
+                headers={"User-Agent": USER_AGENT, "Accept": "application/json, */*;q=0.1", **request.headers},
+                json=request.body,
+            ) as response,
         ):
-            body = await _read_bounded(service, answer)
-            if answer.status_code in call.empty_statuses:
+            body = await _read_bounded(service, response)
+            if response.status_code in request.empty_statuses:
                 return b"null"
-            if answer.status_code != 200:
-                raise _make_error(service, call, answer, body)
+            if response.status_code != 200:
+                raise _make_error(service, request, response, body)
             return body
     except (TimeoutError, httpx2.TimeoutException) as error:
         raise SearchError(f"{service} did not answer within {TIMEOUT_SECONDS:g} seconds", retryable=True) from error
     except (httpx2.InvalidURL, httpx2.UnsupportedProtocol, UnicodeError) as error:
-        raise SearchError(f"{service} cannot be asked at {where}: {error}") from error
+        raise SearchError(f"{service} cannot be queried at {host}: {error}") from error
     except httpx2.DecodingError as error:
         raise SearchError(f"{service} answered with a body that cannot be unpacked") from error
     except httpx2.HTTPError as error:
         raise SearchError(
-            f"{service} cannot be reached at {where}: {error or type(error).__name__}", retryable=True
+            f"{service} cannot be reached at {host}: {error or type(error).__name__}", retryable=True
         ) from error
 
 
@@ -118,10 +121,10 @@ def _make_ssl_context() -> ssl.SSLContext:
     return httpx2.create_ssl_context(trust_env=False)
 
 
-async def _read_bounded(service: str, answer: "httpx2.Response") -> bytes:
+async def _read_bounded(service: str, response: "httpx2.Response") -> bytes:
     body = bytearray()
-    async for piece in answer.aiter_bytes():
-        body += piece
+    async for part in response.aiter_bytes():
+        body += part
         if len(body) > MAX_RESPONSE_BYTES:
             raise SearchError(
                 f"{service} answered with more than {MAX_RESPONSE_BYTES // 1_000_000} MB; the rest was not read"
@@ -129,58 +132,60 @@ async def _read_bounded(service: str, answer: "httpx2.Response") -> bytes:
     return bytes(body)
 
 
-def _make_error(service: str, call: ProviderRequest, answer: "httpx2.Response", body: bytes) -> SearchError:
-    status, said = answer.status_code, _extract_error_text(body, call)
-    reason = f"HTTP {status}: {said}" if said else f"HTTP {status}"
+def _make_error(service: str, request: ProviderRequest, response: "httpx2.Response", body: bytes) -> SearchError:
+    status, message = response.status_code, _extract_error_text(body, request)
+    reason = f"HTTP {status}: {message}" if message else f"HTTP {status}"
     if status == 429:
-        wait = _parse_retry_after(answer.headers.get("retry-after"))
-        told = "" if wait is None else f" and wants to be left alone for {wait:g} seconds"
-        return SearchRefused(f"{service} was asked too often{told} ({reason})", retryable=True, retry_after=wait)
-    if status in call.refusal_messages:
-        return SearchRefused(f"{service} refused: {call.refusal_messages[status]} ({reason})")
+        wait = _parse_retry_after(response.headers.get("retry-after"))
+        asked = "" if wait is None else f" and asked to wait {wait:g} seconds"
+        return SearchRefused(
+            f"{service} received too many requests{asked} ({reason})", retryable=True, retry_after=wait
+        )
+    if status in request.refusal_messages:
+        return SearchRefused(f"{service} refused: {request.refusal_messages[status]} ({reason})")
     if status in (401, 403):
-        mend = f"; check {call.key_setting}" if call.key_setting else ""
-        return SearchRefused(f"{service} refused the request ({reason}){mend}")
+        hint = f"; check {request.key_setting}" if request.key_setting else ""
+        return SearchRefused(f"{service} refused the request ({reason}){hint}")
     if status in (402, 432, 433):
         return SearchRefused(
-            f"{service} refused: the plan behind {call.key_setting or 'this key'} is used up ({reason})"
+            f"{service} refused: the plan behind {request.key_setting or 'this key'} is used up ({reason})"
         )
     if 300 <= status < 400:
-        return SearchError(
-            f"{service} has moved to {strip_control_chars(answer.headers.get('location', 'elsewhere'))[:200]} ({reason})"
-        )
+        target = clean_text(response.headers.get("location", "another address"))[:200]
+        return SearchError(f"{service} has moved to {target} ({reason})")
     return SearchError(f"{service} failed ({reason})", retryable=status in (408, 425) or status >= 500)
 
 
-def _extract_error_text(body: bytes, call: ProviderRequest) -> str:
-    """What the service says about it, in a few words: its error's sentence, or plain text; a whole page says nothing."""
+def _extract_error_text(body: bytes, request: ProviderRequest) -> str:
+    """Return the service's own error message: from its JSON, or its plain text; nothing from an HTML page."""
     try:
         text = _find_error_message(json.loads(body))
     except (ValueError, RecursionError):
         text = "" if body.lstrip().startswith(b"<") else body[:2_000].decode("utf-8", "replace")
-    return _redact(text, call)
+    return _redact(text, request)
 
 
-def _redact(text: str, call: ProviderRequest) -> str:
-    """One short line; if it repeats the secret, without it."""
-    return " ".join(strip_control_chars(text.replace(call.secret, "…") if call.secret else text).split())[:160]
+def _redact(text: str, request: ProviderRequest) -> str:
+    """Return the text as one short line without the secret."""
+    public = text.replace(request.secret, "…") if request.secret else text
+    return " ".join(clean_text(public).split())[:MAX_ERROR_CHARS]
 
 
-def _find_error_message(told: Any) -> str:
-    """The sentence in an error object, wherever services put it."""
-    if isinstance(told, str):
-        return told
-    if isinstance(told, list):
-        return _find_error_message(told[0]) if told else ""
-    if isinstance(told, dict):
+def _find_error_message(error: Any) -> str:
+    """Return the message in a JSON error, under any of the names that services use."""
+    if isinstance(error, str):
+        return error
+    if isinstance(error, list):
+        return _find_error_message(error[0]) if error else ""
+    if isinstance(error, dict):
         for name in ("message", "detail", "error", "msg", "info"):
-            if found := _find_error_message(told.get(name)):
+            if found := _find_error_message(error.get(name)):
                 return found
     return ""
 
 
 def _parse_retry_after(value: str | None) -> float | None:
-    """Seconds, from a number or a date."""
+    """Return the seconds of a ``Retry-After`` header, which holds a number or a date."""
     if not value:
         return None
     try:

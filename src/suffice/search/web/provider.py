@@ -1,4 +1,16 @@
-"""When two addresses are the same page: one spelling for each."""
+"""A web search service as a ``Provider``, and helpers to write one.
+
+To add a provider:
+
+1. Copy ``tavily.py`` (a service with a key) or ``wikipedia.py`` (a service without one) and rename its function.
+2. Read the settings: ``require_setting(config, "MY_API_KEY", "My service")`` for a key, ``get_base_url`` for the address.
+3. Write ``search(query, k)``: describe the call as an ``http.ProviderRequest`` and pass it to ``http.fetch_passages``, which
+   handles time-outs, size limits, error messages and the redaction of the key.
+4. Write ``_parse_results(answer)``: yield a ``SearchResult`` for each result in the JSON. Malformed answers may raise
+   ``LookupError``, ``TypeError``, ``ValueError`` or ``AttributeError``; they become a ``SearchError``.
+5. Return ``Provider(name, url, search, per_second)``. Caching, retries, the rate limit and the breaker are added in ``choose``.
+6. Register the function in the entry-point group ``suffice.providers``. It is then available as ``--provider NAME``.
+"""
 
 import re
 from collections.abc import Iterable
@@ -7,100 +19,74 @@ from urllib.parse import urlsplit, urlunsplit
 
 from suffice.errors import InputError
 from suffice.search.base import Search
+from suffice.search.urls import canonicalize_url
 from suffice.settings import Settings
+from suffice.text.plain import replace_surrogates
 from suffice.types import Passage, Place
 
-_DEFAULT_PORTS = {"http": 80, "https": 443}
-# What says who sent the reader, not what is read.
-_TRACKING_PARAMETER = re.compile(
-    r"(?:utm_\w+|gclid|gclsrc|gbraid|wbraid|dclid|fbclid|msclkid|yclid|igshid|twclid|ttclid|mc_cid|mc_eid|_hsenc|_hsmi"
-    r"|vero_id|srsltid|ref_src|ref_url|_ga|_gl)(?:=|$)",
-    re.IGNORECASE,
-)
-MAX_URL_CHARS = 2_000  # Characters. What is longer is no address of a page, but data.
-
-
-def canonicalize_url(url: str) -> str | None:
-    """The page's address in one spelling; ``None`` if this is no address of a web page.
-
-    >>> canonical("HTTPS://Example.org:443/a/?utm_source=x&b=1#top")
-    'https://example.org/a?b=1'
-    """
-    if len(url) > MAX_URL_CHARS or re.search(r"[\x00-\x20\x7f]", url):
-        return None
-    try:
-        parts = urlsplit(url)
-        host, port = (parts.hostname or "").rstrip("."), parts.port
-    except ValueError:
-        return None
-    if parts.scheme not in _DEFAULT_PORTS or not host:
-        return None
-    host = f"[{host}]" if ":" in host else host
-    place = host if port in (None, _DEFAULT_PORTS[parts.scheme]) else f"{host}:{port}"
-    query = "&".join(part for part in parts.query.split("&") if part and not _TRACKING_PARAMETER.match(part))
-    return urlunsplit((parts.scheme, place, parts.path.rstrip("/"), query, ""))
-
-
-MAX_TEXT_CHARS = 20_000  # Characters of one result: services that return whole pages are cut here.
-_CONTROL_CHARS = re.compile(
+MAX_TEXT_CHARS = 20_000  # Characters of one result; services that return whole pages are cut here.
+# Control, bidi-control and zero-width characters. More than ``text.plain`` strips, and each becomes a space: in the text of
+# a service they often stand between words.
+_UNWANTED_CHARS = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]"
 )
 
 
 class ProviderNotConfigured(InputError):
-    """A provider lacks a setting; nobody who did not ask for it needs to hear of it."""
+    """A provider lacks a setting. Providers that the user did not name are then skipped silently."""
 
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """A search service: who it is, how to ask it, and how often it likes to be asked."""
+    """A search service: its name, where it answers, its search, and how many queries it accepts in a second."""
 
     name: str
     url: str
-    """Where it answers: this is who gets to read the queries."""
+    """The address that receives the queries."""
     search: Search
     per_second: float = 5.0
 
     @property
     def address(self) -> str:
-        """Where it answers, without a password that may stand in it."""
+        """The URL without a user name and password."""
         parts = urlsplit(self.url)
         return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
 
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """One result as a service gave it."""
+    """One result as a service returned it."""
 
     url: str
     title: str
     text: str
 
 
-def to_passages(found: Iterable[SearchResult], k: int) -> list[Passage]:
-    """The first ``k`` usable results, each page once. A result without a text is its title; one without an address of a web
-    page is none. There is no score: a service's order says which is better, not by how much."""
-    kept: dict[str, Passage] = {}
-    for result in found:
-        if len(kept) == k:
+def to_passages(results: Iterable[SearchResult], k: int) -> list[Passage]:
+    """Return the first ``k`` usable results as passages, each page once.
+
+    A result without a text uses its title as text; a result without the URL of a web page is dropped. Passages have no score:
+    the order of a service shows which result is better, not by how much.
+    """
+    passages: dict[str, Passage] = {}
+    for result in results:
+        if len(passages) == k:
             break
-        address, title = canonicalize_url(result.url.strip()), strip_control_chars(result.title)
-        text = strip_control_chars(result.text)[:MAX_TEXT_CHARS] or title
-        if address is not None and text:
-            kept.setdefault(address, Passage(address, text, title or address, Place(result.url.strip()), "web"))
-    return list(kept.values())
+        url, title = canonicalize_url(result.url.strip()), clean_text(result.title)
+        text = clean_text(result.text)[:MAX_TEXT_CHARS] or title
+        if url is not None and text:
+            passages.setdefault(url, Passage(url, text, title or url, Place(result.url.strip()), "web"))
+    return list(passages.values())
 
 
-def strip_control_chars(text: str) -> str:
-    """Without control characters and those that reorder or hide text; one line stays one line."""
-    lines = (
-        " ".join(line.split()) for line in _CONTROL_CHARS.sub(" ", text.encode("utf-8", "replace").decode()).split("\n")
-    )
+def clean_text(text: str) -> str:
+    """Return the text without control and invisible characters, blank lines and repeated spaces."""
+    lines = (" ".join(line.split()) for line in _UNWANTED_CHARS.sub(" ", replace_surrogates(text)).split("\n"))
     return "\n".join(line for line in lines if line)
 
 
 def require_setting(config: Settings, name: str, service: str) -> str:
-    """A setting that the service cannot do without."""
+    """Return a setting that the service needs."""
     value = config.environment.get(name, "").strip()
     if not value:
         raise ProviderNotConfigured(f"{service} needs {name}, which is not set in the environment")
@@ -108,8 +94,8 @@ def require_setting(config: Settings, name: str, service: str) -> str:
 
 
 def get_base_url(config: Settings, name: str, default: str = "") -> str:
-    """Where the service answers: as the environment says, else where it usually does."""
+    """Return the address of the service: from the environment, or its default."""
     url = config.environment.get(name, "").strip() or default
     if not re.match(r"https?://[^/\s]", url):
-        raise InputError(f"{name}={url!r} is no address; set it to one that begins with http:// or https://")
+        raise InputError(f"{name}={url!r} is not a URL; set it to one that begins with http:// or https://")
     return url.rstrip("/")

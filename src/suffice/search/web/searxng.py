@@ -1,7 +1,7 @@
-"""SearXNG: somebody's own metasearch, over its JSON format.
+"""SearXNG, a self-hosted metasearch engine, over its JSON format.
 
-It is free and keeps queries to itself, but the JSON format must be switched on where it runs, and it answers 200 without
-results also when none of its engines could be asked: that is a failure, not an empty answer.
+The JSON format must be enabled in its settings. If none of its engines answers, SearXNG still responds with status 200 and an
+empty list; this counts as a failure here, not as an empty answer.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from suffice.settings import Settings
 from suffice.types import Passage, Query
 
 NAME = "SearXNG"
-_JSON_DISABLED_HINT = "its JSON format is switched off; add json to search.formats in its settings.yml"
+_JSON_DISABLED_HINT = "its JSON format is disabled; add json to search.formats in its settings.yml"
 
 
 def searxng(config: Settings) -> Provider:
@@ -22,17 +22,17 @@ def searxng(config: Settings) -> Provider:
     url = get_base_url(config, "SEARXNG_URL").removesuffix("/search")
 
     async def search(query: Query, k: int) -> list[Passage]:
-        call = ProviderRequest(
+        request = ProviderRequest(
             f"{url}/search", {"q": query.text, "format": "json"}, refusal_messages={403: _JSON_DISABLED_HINT}
         )
-        return await fetch_passages(NAME, call, _parse_results, k)
+        return await fetch_passages(NAME, request, _parse_results, k)
 
     return Provider("searxng", url, search)
 
 
 def _parse_results(answer: Any) -> Iterator[SearchResult]:
     if not answer["results"] and answer.get("unresponsive_engines"):
-        engines = ", ".join(f"{name} ({why})" for name, why, *_ in answer["unresponsive_engines"])
+        engines = ", ".join(f"{name} ({reason})" for name, reason, *_ in answer["unresponsive_engines"])
         raise SearchError(f"None of {NAME}'s engines answered: {engines}")
     for result in answer["results"]:
         yield SearchResult(result.get("url") or "", result.get("title") or "", result.get("content") or "")

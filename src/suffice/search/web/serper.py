@@ -1,4 +1,4 @@
-"""Serper: Google's results."""
+"""Serper, which returns Google's results."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -9,7 +9,7 @@ from suffice.settings import Settings
 from suffice.types import Passage, Query
 
 API_KEY_SETTING = "SERPER_API_KEY"
-MAX_RESULTS = 20  # Results of one request; more are allowed, and cost more.
+MAX_RESULTS = 20  # Results of one request; more would cost more.
 
 
 def serper(config: Settings) -> Provider:
@@ -18,15 +18,17 @@ def serper(config: Settings) -> Provider:
 
     async def search(query: Query, k: int) -> list[Passage]:
         body = {"q": query.text, "num": min(k, MAX_RESULTS)}
-        call = ProviderRequest(
+        request = ProviderRequest(
             f"{url}/search",
             headers={"X-API-KEY": key},
             body=body,
             key_setting=API_KEY_SETTING,
             secret=key,
-            refusal_messages={400: f"the request is not accepted or the credits behind {API_KEY_SETTING} are used up"},
+            refusal_messages={
+                400: f"the request was not accepted, or the credits behind {API_KEY_SETTING} are used up"
+            },
         )
-        return await fetch_passages("Serper", call, _parse_results, k)
+        return await fetch_passages("Serper", request, _parse_results, k)
 
     return Provider("serper", url, search)
 

@@ -1,4 +1,4 @@
-"""Tavily: a search made for agents; each result carries the stretches of the page that fit the query."""
+"""Tavily, a search for agents; each result holds the parts of the page that match the query."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -9,7 +9,7 @@ from suffice.settings import Settings
 from suffice.types import Passage, Query
 
 API_KEY_SETTING = "TAVILY_API_KEY"
-MAX_RESULTS = 20  # Results that one request may ask for.
+MAX_RESULTS = 20  # Limit of one request.
 
 
 def tavily(config: Settings) -> Provider:
@@ -19,12 +19,8 @@ def tavily(config: Settings) -> Provider:
     async def search(query: Query, k: int) -> list[Passage]:
         body = {"query": query.text, "max_results": min(k, MAX_RESULTS), "search_depth": "basic"}
         headers = {"Authorization": f"Bearer {key}"}
-        return await fetch_passages(
-            "Tavily",
-            ProviderRequest(f"{url}/search", headers=headers, body=body, key_setting=API_KEY_SETTING, secret=key),
-            _parse_results,
-            k,
-        )
+        request = ProviderRequest(f"{url}/search", headers=headers, body=body, key_setting=API_KEY_SETTING, secret=key)
+        return await fetch_passages("Tavily", request, _parse_results, k)
 
     return Provider("tavily", url, search)
 

@@ -1,4 +1,4 @@
-"""Wikipedia: articles by full-text search, each with its introduction as plain text. No key."""
+"""Wikipedia: articles by full-text search, each with its introduction as plain text. It needs no key."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -9,15 +9,15 @@ from suffice.search.web.provider import Provider, SearchResult, get_base_url
 from suffice.settings import Settings
 from suffice.types import Passage, Query
 
-MAX_RESULTS = 20  # Introductions that one request may ask for.
-MAX_QUERY_CHARS = 300  # Characters; what is longer is answered with an error.
+MAX_RESULTS = 20  # Limit of one request.
+MAX_QUERY_CHARS = 300  # Wikipedia rejects longer queries.
 
 
 def wikipedia(config: Settings) -> Provider:
     url = get_base_url(config, "WIKIPEDIA_URL", "https://en.wikipedia.org")
 
     async def search(query: Query, k: int) -> list[Passage]:
-        asked: dict[str, str | int] = {
+        params: dict[str, str | int] = {
             "action": "query",
             "generator": "search",
             "gsrsearch": query.text[:MAX_QUERY_CHARS],
@@ -30,16 +30,16 @@ def wikipedia(config: Settings) -> Provider:
             "format": "json",
             "formatversion": 2,
         }
-        return await fetch_passages("Wikipedia", ProviderRequest(f"{url}/w/api.php", asked), _parse_results, k)
+        return await fetch_passages("Wikipedia", ProviderRequest(f"{url}/w/api.php", params), _parse_results, k)
 
     return Provider("wikipedia", url, search)
 
 
 def _parse_results(answer: Any) -> Iterator[SearchResult]:
-    if error := answer.get("error"):  # With status 200.
-        told = f"Wikipedia refused: {error.get('info') or error.get('code')}"
-        busy = error.get("code") in ("ratelimited", "maxlag")
-        raise SearchRefused(told, retryable=True) if busy else SearchError(told)
+    if error := answer.get("error"):  # Errors come with status 200.
+        message = f"Wikipedia refused: {error.get('info') or error.get('code')}"
+        is_busy = error.get("code") in ("ratelimited", "maxlag")
+        raise SearchRefused(message, retryable=True) if is_busy else SearchError(message)
     pages = answer.get("query", {}).get("pages", ())
     for page in sorted(pages, key=lambda page: page.get("index", 0)):
         yield SearchResult(page.get("fullurl") or "", page.get("title") or "", page.get("extract") or "")

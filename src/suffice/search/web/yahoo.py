@@ -1,4 +1,4 @@
-"""Yahoo's chart: the last price of each ticker that a query names, under an anchor such as YF:MSFT:snapshot. No key."""
+"""Yahoo Finance: the last price of each ticker in the query, cited as YF:MSFT:snapshot. It needs no key."""
 
 import re
 from datetime import UTC, datetime
@@ -6,11 +6,11 @@ from typing import Any
 
 from suffice.errors import SearchError
 from suffice.search.web.http import ProviderRequest, fetch_json
-from suffice.search.web.provider import Provider, get_base_url, strip_control_chars
+from suffice.search.web.provider import Provider, clean_text, get_base_url
 from suffice.settings import Settings
 from suffice.types import Passage, Place, Query
 
-MAX_TICKERS = 3  # Tickers that are looked up of one query.
+MAX_TICKERS = 3  # Tickers looked up for one query.
 _TICKER_PATTERN = re.compile(r"(?<![\w.])\$?(\^?[A-Z]{1,5}(?:[.-][A-Z]{1,3})?)(?![\w])")
 
 
@@ -18,14 +18,15 @@ def yahoo(config: Settings) -> Provider:
     url = get_base_url(config, "YAHOO_BASE_URL", "https://query1.finance.yahoo.com")
 
     async def search(query: Query, k: int) -> list[Passage]:
-        found: list[Passage] = []
+        quotes: list[Passage] = []
         for ticker in list(dict.fromkeys(_TICKER_PATTERN.findall(query.text)))[: min(k, MAX_TICKERS)]:
-            call = ProviderRequest(
+            request = ProviderRequest(
                 f"{url}/v8/finance/chart/{ticker}", {"range": "1d", "interval": "1d"}, empty_statuses=(404,)
             )
-            snapshot = await fetch_json("Yahoo", call, _parse_quote)
-            found += [snapshot] if snapshot is not None else []
-        return found
+            quote = await fetch_json("Yahoo", request, _parse_quote)
+            if quote is not None:
+                quotes.append(quote)
+        return quotes
 
     return Provider("yahoo", url, search, per_second=2.0)
 
@@ -35,14 +36,12 @@ def _parse_quote(answer: Any) -> Passage | None:
         return None
     chart = answer["chart"]
     if error := chart.get("error"):
-        raise SearchError(
-            f"Yahoo failed: {strip_control_chars(str(error.get('description') or error.get('code')))[:160]}"
-        )
+        raise SearchError(f"Yahoo failed: {clean_text(str(error.get('description') or error.get('code')))[:160]}")
     if not chart.get("result"):
         return None
     meta = chart["result"][0]["meta"]
-    symbol, currency = str(meta["symbol"]), strip_control_chars(meta.get("currency") or "")
-    name = strip_control_chars(meta.get("longName") or meta.get("shortName") or symbol)
+    symbol, currency = str(meta["symbol"]), clean_text(meta.get("currency") or "")
+    name = clean_text(meta.get("longName") or meta.get("shortName") or symbol)
     moment = datetime.fromtimestamp(int(meta["regularMarketTime"]), UTC)
     parts = [
         f"{name} ({symbol}) stood at {float(meta['regularMarketPrice']):g} {currency} on {moment:%Y-%m-%d at %H:%M} UTC"

@@ -1,3 +1,5 @@
+"""Conversations in JSON (``chat``) and in plain text (``transcript``)."""
+
 import json
 from pathlib import Path
 
@@ -34,7 +36,7 @@ def test_turns_take_their_date_from_the_key_beside_the_list() -> None:
     ]  # fmt: skip
 
 
-def test_messages_with_parts_numbers_and_unix_time() -> None:
+def test_messages_with_parts_and_unix_time() -> None:
     found = chat({"messages": [
         {"role": "user", "content": [{"type": "text", "text": "One."}, {"type": "image"}], "ts": 1683554160},
         {"role": "assistant", "content": "Two.", "ts": "1683554160000"},
@@ -45,7 +47,7 @@ def test_messages_with_parts_numbers_and_unix_time() -> None:
     ]
 
 
-def test_a_chatgpt_export_keyed_by_node() -> None:
+def test_chatgpt_export() -> None:
     node = {
         "id": "n1",
         "message": {"author": {"role": "user"}, "content": {"parts": ["Hello"]}, "create_time": 1683554160.5},
@@ -67,13 +69,13 @@ def test_a_chatgpt_export_keyed_by_node() -> None:
         "just a string",
     ],
 )
-def test_json_without_a_conversation_is_plain_lines(value: object) -> None:
-    (piece,) = read_text(json.dumps(value), "c.json")
-    assert piece.kind == "text"
-    assert piece.lines == (1, 1)
+def test_json_without_a_conversation_is_plain_text(value: object) -> None:
+    (chunk,) = read_text(json.dumps(value), "c.json")
+    assert chunk.kind == "text"
+    assert chunk.lines == (1, 1)
 
 
-def test_repeated_ids_stay_apart() -> None:
+def test_repeated_ids_are_made_unique() -> None:
     turns = [{"role": "a", "content": "x", "id": 1}, {"role": "b", "content": "y", "id": 1}]
     assert [record for _, record, _ in chat(turns)] == ["1", "1~2"]
 
@@ -91,14 +93,14 @@ def test_repeated_ids_stay_apart() -> None:
 def test_transcript_turns_have_exact_lines(stamp: str, date: str) -> None:
     text = f"Meeting\n{stamp}Ann: Hello there, how are you?\n"
     text += f"{stamp}Bo Li: I am fine.\nstill me\n\n{stamp}Ann: Good to hear.\n"
-    pieces = read_text(text, "t.txt")
-    assert [p.title for p in pieces] == [
+    chunks = read_text(text, "t.txt")
+    assert [p.title for p in chunks] == [
         "t.txt",
         *[f"{who}, {date}" if date else who for who in ("Ann", "Bo Li", "Ann")],
     ]
-    assert [p.lines for p in pieces] == [(1, 1), (2, 2), (3, 4), (6, 6)]
-    assert all(p.text == "\n".join(split_lines(text)[p.lines[0] - 1 : p.lines[1]]) for p in pieces if p.lines)
-    assert {p.kind for p in pieces} == {"chat"}
+    assert [p.lines for p in chunks] == [(1, 1), (2, 2), (3, 4), (6, 6)]
+    assert all(p.text == "\n".join(split_lines(text)[p.lines[0] - 1 : p.lines[1]]) for p in chunks if p.lines)
+    assert {p.kind for p in chunks} == {"chat"}
 
 
 @pytest.mark.parametrize(
@@ -113,13 +115,13 @@ def test_transcript_turns_have_exact_lines(stamp: str, date: str) -> None:
         "Note: this is important. It is.\nAn ordinary paragraph follows here.\nAnd goes on.\n",
     ],
 )
-def test_fields_headers_and_logs_are_no_conversations(text: str) -> None:
+def test_fields_headers_and_logs_are_not_conversations(text: str) -> None:
     assert {p.kind for p in read_text(text, "x.txt")} == {"text"}
 
 
 @pytest.mark.skipif(not DATA.exists(), reason="the shared evaluation data is not here")
 def test_locomo_is_read_turn_by_turn() -> None:
-    pieces = read_file(DATA / "locomo" / "locomo10.json")
-    assert len(pieces) == len({p.record for p in pieces}) == 5882
-    assert pieces[0].record == "conv-26/D1:1"
-    assert pieces[0].title == "Caroline, 1:56 pm on 8 May, 2023"
+    chunks = read_file(DATA / "locomo" / "locomo10.json")
+    assert len(chunks) == len({p.record for p in chunks}) == 5882
+    assert chunks[0].record == "conv-26/D1:1"
+    assert chunks[0].title == "Caroline, 1:56 pm on 8 May, 2023"

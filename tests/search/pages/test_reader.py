@@ -1,4 +1,4 @@
-"""Reading pages over a real socket: what is in them, what is refused, and that no fault hangs or gets through."""
+"""Reading pages over a real socket: their text, refusals, and faults that neither hang nor escape."""
 
 import asyncio
 import time
@@ -22,8 +22,8 @@ def web() -> Iterator[LittleWeb]:
         yield little
 
 
-def reader(web: LittleWeb, folder=None) -> PageReader:
-    return PageReader(Fetcher(HostAllowlist.parse([web.host]), folder))
+def reader(web: LittleWeb, cache_dir=None) -> PageReader:
+    return PageReader(Fetcher(HostAllowlist.parse([web.host]), cache_dir))
 
 
 def read(web: LittleWeb, path: str) -> Page:
@@ -37,7 +37,7 @@ def read(web: LittleWeb, path: str) -> Page:
     return asyncio.run(main())
 
 
-def test_a_page_without_its_boilerplate(web):
+def test_boilerplate_is_removed(web):
     page = read(web, "/pages/lighthouse")
     text = "\n".join(passage.text for passage in page.passages)
     assert page.title == "The Sorrel lighthouse (2021-06-05)"
@@ -46,19 +46,19 @@ def test_a_page_without_its_boilerplate(web):
     assert {passage.url for passage in page.passages} == {web.url + "/pages/lighthouse"}
 
 
-def test_a_pdf_is_cited_by_its_page(web):
+def test_pdf_is_cited_by_page(web):
     (passage,) = read(web, "/papers/tides.pdf").passages
     assert "7.4 metres" in passage.text
     assert passage.location == web.url + "/papers/tides.pdf#page=1"
     assert passage.kind == "pdf"
 
 
-def test_a_redirect_is_followed_and_the_end_is_cited(web):
+def test_redirect_is_followed_and_its_target_is_cited(web):
     assert read(web, "/moved/ferry").url == web.url + "/pages/ferry"
 
 
 @pytest.mark.parametrize("path", ["/latin/x", "/utf16/x", "/untyped/x"])
-def test_a_text_in_whatever_the_server_calls_it(web, path):
+def test_wrong_charset_and_missing_type_are_handled(web, path):
     assert "café prices" in read(web, path).passages[0].text
 
 
@@ -66,14 +66,14 @@ def test_plain_text(web):
     assert read(web, "/plain/x").passages[0].text == "Sorrel Island has 212 inhabitants."
 
 
-def test_the_agent_tells_the_truth(web):
+def test_user_agent_is_sent(web):
     read(web, "/plain/y")
     assert web.agents == {fetch.USER_AGENT}
     assert fetch.USER_AGENT.startswith("suffice/")
 
 
 @pytest.mark.parametrize(
-    ("path", "words"),
+    ("path", "cause"),
     [
         ("/loop", "redirects"),
         ("/bomb/x", "larger than"),
@@ -87,13 +87,13 @@ def test_the_agent_tells_the_truth(web):
         ("/empty/x", "no text"),
     ],
 )
-def test_a_page_that_fails_says_how(web, path, words):
-    with pytest.raises(PageError, match=words):
+def test_failed_page_names_the_cause(web, path, cause):
+    with pytest.raises(PageError, match=cause):
         read(web, path)
 
 
 @pytest.mark.parametrize("path", ["/private/x", "/to?u=/private/x", "/program/x"])
-def test_a_page_that_may_not_be_read(web, path):
+def test_forbidden_page_is_refused(web, path):
     before = web.hits["/private/x"]
     with pytest.raises(PageRefused):
         read(web, path)
@@ -101,15 +101,15 @@ def test_a_page_that_may_not_be_read(web, path):
 
 
 @pytest.mark.parametrize("path", ["/slow/x", "/drip/x"])
-def test_a_slow_page_is_given_up(web, path, monkeypatch):
+def test_slow_page_times_out(web, path, monkeypatch):
     monkeypatch.setattr(fetch, "TIMEOUT_SECONDS", 0.5)
-    began = time.monotonic()
+    start = time.monotonic()
     with pytest.raises(PageError, match=r"in time|longer than"):
         read(web, path)
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - start < 10
 
 
-def test_rules_are_asked_once_a_host_and_one_that_cannot_say_refuses():
+def test_robots_txt_is_fetched_once_and_its_failure_blocks_the_site():
     async def main(web: LittleWeb) -> None:
         pages = reader(web)
         await asyncio.gather(*(pages.read(web.url + f"/pages/{name}") for name in ("ferry", "salt", "birds")))
@@ -119,15 +119,15 @@ def test_rules_are_asked_once_a_host_and_one_that_cannot_say_refuses():
         asyncio.run(main(web))
         assert web.hits["/robots.txt"] == 1
         web.robots_status = 503
-        with pytest.raises(PageError, match="does not say"):
+        with pytest.raises(PageError, match=r"robots\.txt"):
             read(web, "/pages/ferry")
         web.robots_status = 404
         assert read(web, "/pages/ferry").passages
 
 
-def test_a_cache_keeps_what_the_server_allows_and_a_broken_one_is_done_without(tmp_path):
-    async def main(web: LittleWeb, folder) -> Page:
-        pages = reader(web, folder)
+def test_pages_are_cached_and_a_broken_cache_is_ignored(tmp_path):
+    async def main(web: LittleWeb, cache_dir) -> Page:
+        pages = reader(web, cache_dir)
         try:
             return await pages.read(web.url + "/pages/ferry")
         finally:
@@ -141,7 +141,7 @@ def test_a_cache_keeps_what_the_server_allows_and_a_broken_one_is_done_without(t
         assert asyncio.run(main(web, tmp_path / "bad")).passages
 
 
-def results(web: LittleWeb, *paths: str, text: str = "something that nobody knows yet") -> list[Passage]:
+def results(web: LittleWeb, *paths: str, text: str = "something that is not known yet") -> list[Passage]:
     return [Passage(web.url + path, text, path, Place(web.url + path), "web") for path in paths]
 
 
@@ -160,36 +160,36 @@ def names(read: PageBatch) -> list[str]:
     return [page.url.rpartition("/")[2] for page in read.pages]
 
 
-def test_two_pages_a_round_in_the_order_of_the_results(web):
+def test_reads_two_pages_in_the_order_of_the_results(web):
     read = enriched(web, results(web, "/pages/salt", "/pages/ferry", "/pages/birds"))
     assert names(read) == ["salt", "ferry"]
     assert not read.failures
 
 
-def test_a_page_that_fails_does_not_use_up_the_two(web):
+def test_failed_page_is_replaced_by_the_next_result(web):
     read = enriched(web, results(web, "/error/1", "/private/2", "/pages/salt", "/bomb/3", "/pages/ferry"))
     assert names(read) == ["salt", "ferry"]
     assert [failure.kind for failure in read.failures] == ["PageError", "PageRefused", "PageError"]
 
 
-def test_what_is_known_is_not_read(web):
+def test_result_with_known_words_is_not_read(web):
     known, new = "salt was dug at low bay", "petrels nest in walls by night"
     found = results(web, "/pages/salt", text=known) + results(web, "/pages/birds", text=new)
     assert names(enriched(web, found, f"We know that {known} long ago")) == ["birds"]
     assert names(enriched(web, found, "")) == ["salt", "birds"]
 
 
-def test_what_is_no_web_page_is_not_read(web):
+def test_result_without_url_is_not_read(web):
     assert enriched(web, [Passage("notes.txt#1", "text", "Notes", Place("notes.txt", (1, 2)))]) == PageBatch()
 
 
-def test_when_the_time_is_up_what_was_read_is_kept(web):
+def test_pages_read_before_the_timeout_are_returned(web):
     read = enriched(web, results(web, "/pages/salt", "/slow/1"), seconds=1.5)
     assert names(read) == ["salt"]
     assert [failure.kind for failure in read.failures] == ["TimeoutError"]
 
 
-def test_a_page_is_cut_to_its_first_characters(web, monkeypatch):
+def test_long_page_is_truncated(web, monkeypatch):
     long = " ".join(f"Sentence number {n} tells about the island." for n in range(2_000))
     monkeypatch.setattr("little_web._text", lambda kind: f"<html><body><p>{long}</p></body></html>".encode())
     page = read(web, "/untyped/long")

@@ -13,7 +13,7 @@ DATA = Path(__file__).parents[3].parent / "shared" / "data"
 
 
 def make_pdf(pages: list[str], title: str = "") -> bytes:
-    """The smallest PDF that a reader accepts: a catalogue, a font, and one line of text a page."""
+    """Return a minimal PDF: a catalogue, a font, and one line of text on each page."""
     kids = " ".join(f"{4 + 2 * n} 0 R" for n in range(len(pages)))
     objects = [
         "<< /Type /Catalog /Pages 2 0 R >>",
@@ -39,7 +39,7 @@ def make_pdf(pages: list[str], title: str = "") -> bytes:
     return out + f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n{table}{trailer}".encode()
 
 
-def test_pdf_pieces_know_their_page(tmp_path: Path) -> None:
+def test_pdf_chunks_have_page_numbers(tmp_path: Path) -> None:
     path = tmp_path / "a.pdf"
     path.write_bytes(make_pdf(["First page here", "", "Third page there"], "My Paper"))
     assert [(p.text.strip(), p.page, p.title, p.kind) for p in read_file(path)] == [
@@ -48,10 +48,10 @@ def test_pdf_pieces_know_their_page(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize(("data", "why"), [(b"%PDF-1.4 broken", "not a valid PDF"), (make_pdf([""]), "run OCR")])
-def test_a_pdf_that_cannot_be_read_says_why(tmp_path: Path, data: bytes, why: str) -> None:
+@pytest.mark.parametrize(("data", "cause"), [(b"%PDF-1.4 broken", "not a valid PDF"), (make_pdf([""]), "run OCR")])
+def test_unreadable_pdf_names_the_cause(tmp_path: Path, data: bytes, cause: str) -> None:
     (tmp_path / "a.pdf").write_bytes(data)
-    with pytest.raises(UnreadableFile, match=why):
+    with pytest.raises(UnreadableFile, match=cause):
         read_file(tmp_path / "a.pdf")
 
 
@@ -69,7 +69,7 @@ def paragraph(text: str, style: str = "") -> str:
     return f'<w:p><w:pPr><w:pStyle w:val="{style}"/></w:pPr><w:r><w:t>{text}</w:t></w:r></w:p>'
 
 
-def test_docx_paragraphs_and_tables_in_order_under_their_headings(tmp_path: Path) -> None:
+def test_docx_chunks_follow_headings(tmp_path: Path) -> None:
     cells = "".join(f"<w:tc>{paragraph(cell)}</w:tc>" for cell in ("a", "b"))
     body = paragraph("One", "berschrift1") + paragraph("words") + paragraph("") + f"<w:tbl><w:tr>{cells}</w:tr></w:tbl>"
     body += paragraph("Two", "Heading1") + paragraph("Deep", "Heading2") + paragraph("more")
@@ -80,7 +80,7 @@ def test_docx_paragraphs_and_tables_in_order_under_their_headings(tmp_path: Path
     ]
 
 
-def test_a_broken_docx_says_so(tmp_path: Path) -> None:
+def test_broken_docx_raises_unreadable_file(tmp_path: Path) -> None:
     (tmp_path / "a.docx").write_bytes(b"PK\x03\x04 nonsense")
     with pytest.raises(UnreadableFile, match="not a valid Word document"):
         read_file(tmp_path / "a.docx")
@@ -89,7 +89,7 @@ def test_a_broken_docx_says_so(tmp_path: Path) -> None:
         read_file(tmp_path / "b.docx")
 
 
-def test_notebook_cells_with_short_outputs() -> None:
+def test_notebook_cells_have_shortened_outputs() -> None:
     cells = [
         {"cell_type": "markdown", "source": ["# Intro\n", "words"]},
         {"cell_type": "raw", "source": ""},
@@ -102,7 +102,7 @@ def test_notebook_cells_with_short_outputs() -> None:
     assert len(second.text) < 600
 
 
-def test_a_broken_notebook_says_so() -> None:
+def test_broken_notebook_raises_unreadable_file() -> None:
     for text in ('{"cells": [', '{"a": 1}'):
         with pytest.raises(UnreadableFile, match="not a valid notebook"):
             read_text(text, "n.ipynb")
@@ -114,16 +114,16 @@ def test_records_keep_their_ids_and_long_ones_are_split(tmp_path: Path, zipped: 
     data = "\n".join(json.dumps(row) for row in rows).encode()
     path = tmp_path / ("c.jsonl.gz" if zipped else "c.jsonl")
     path.write_bytes(gzip.compress(data) if zipped else data)
-    pieces = read_file(path)
-    assert [p.id for p in pieces] == ["a", "7", "7#2", "line-3"]
-    assert [p.record for p in pieces][1:3] == ["7", "7"]
-    assert pieces[0].text == "x" * 1600
-    assert pieces[0].title == "A"
-    assert {p.kind for p in pieces} == {"record"}
+    chunks = read_file(path)
+    assert [p.id for p in chunks] == ["a", "7", "7#2", "line-3"]
+    assert [p.record for p in chunks][1:3] == ["7", "7"]
+    assert chunks[0].text == "x" * 1600
+    assert chunks[0].title == "A"
+    assert {p.kind for p in chunks} == {"record"}
 
 
 @pytest.mark.parametrize(
-    ("line", "why"),
+    ("line", "cause"),
     [
         ("{oops", "line 2 is not valid JSON"),
         ("[1]", "line 2 is not a JSON object"),
@@ -132,18 +132,18 @@ def test_records_keep_their_ids_and_long_ones_are_split(tmp_path: Path, zipped: 
         ('{"id": "a", "text": "x"}', "line 2 repeats the id 'a' of line 1"),
     ],
 )
-def test_a_bad_record_is_named_by_its_line(tmp_path: Path, line: str, why: str) -> None:
+def test_bad_record_is_named_by_its_line(tmp_path: Path, line: str, cause: str) -> None:
     (tmp_path / "c.jsonl").write_text('{"id": "a", "text": "fine"}\n' + line + "\n")
-    with pytest.raises(UnreadableFile, match=why):
+    with pytest.raises(UnreadableFile, match=cause):
         read_file(tmp_path / "c.jsonl")
 
 
-def test_a_damaged_character_does_not_cost_the_record(tmp_path: Path) -> None:
+def test_invalid_utf8_in_a_record_is_replaced(tmp_path: Path) -> None:
     (tmp_path / "c.jsonl").write_bytes(b'{"id": "a", "text": "caf\xe9 noir"}\n')
     assert read_file(tmp_path / "c.jsonl")[0].text == "caf\ufffd noir"
 
 
-def test_an_encrypted_pdf_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_encrypted_pdf_raises_unreadable_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import pypdfium2
 
     def refuse(_: bytes) -> None:
@@ -155,14 +155,14 @@ def test_an_encrypted_pdf_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         read_file(tmp_path / "a.pdf")
 
 
-def test_a_cut_off_gzip_says_so(tmp_path: Path) -> None:
+def test_truncated_gzip_raises_unreadable_file(tmp_path: Path) -> None:
     (tmp_path / "c.jsonl.gz").write_bytes(gzip.compress(b'{"id": "a", "text": "fine"}\n' * 50)[:-12])
     with pytest.raises(UnreadableFile, match="gzip"):
         read_file(tmp_path / "c.jsonl.gz")
 
 
 @pytest.mark.skipif(not DATA.exists(), reason="the shared evaluation data is not here")
-def test_a_shared_corpus_keeps_every_id() -> None:
-    pieces = read_file(DATA / "musique" / "corpus.jsonl")
-    assert len({p.id for p in pieces}) == len(pieces)
-    assert len({p.record for p in pieces}) == 7690
+def test_shared_corpus_keeps_every_id() -> None:
+    chunks = read_file(DATA / "musique" / "corpus.jsonl")
+    assert len({p.id for p in chunks}) == len(chunks)
+    assert len({p.record for p in chunks}) == 7690

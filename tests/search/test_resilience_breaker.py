@@ -1,4 +1,4 @@
-"""When a service is left alone, and when it is tried again."""
+"""When a circuit breaker opens and closes."""
 
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -16,7 +16,7 @@ class Clock:
 
 
 class Machine(RuleBasedStateMachine):
-    """The breaker beside a plain account of what it was told since it last closed."""
+    """The breaker beside a plain model of its outcomes since it last closed."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -69,7 +69,7 @@ class Machine(RuleBasedStateMachine):
         self.clock.now += seconds
 
     @invariant()
-    def its_state_is_the_expected_one(self) -> None:
+    def state_is_as_expected(self) -> None:
         expected = "closed" if self.open_until is None else "half-open" if self.half_open() else "open"
         assert self.breaker.state == expected
 
@@ -78,7 +78,7 @@ TestBreaker = Machine.TestCase
 TestBreaker.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
 
 
-def test_a_service_that_asks_to_be_left_alone_is_left_alone_that_long() -> None:
+def test_breaker_stays_open_as_long_as_the_service_asks() -> None:
     clock = Clock()
     breaker = CircuitBreaker(clock)
     assert breaker.try_acquire()
@@ -89,7 +89,7 @@ def test_a_service_that_asks_to_be_left_alone_is_left_alone_that_long() -> None:
     assert breaker.try_acquire()
 
 
-def test_nobody_is_left_alone_for_ever() -> None:
+def test_cool_down_is_bounded() -> None:
     clock = Clock()
     breaker = CircuitBreaker(clock)
     breaker.record_failure(1e9)
@@ -97,10 +97,10 @@ def test_nobody_is_left_alone_for_ever() -> None:
     assert breaker.try_acquire()
 
 
-def test_half_of_three_is_not_enough() -> None:
-    tally = FailureCounter()
+def test_share_of_failures_needs_at_least_four_calls() -> None:
+    counter = FailureCounter()
     for failed in (True, False, True):
-        tally.record(failed)
-    assert not tally.is_exceeded
-    tally.record(False)
-    assert tally.is_exceeded
+        counter.record(failed)
+    assert not counter.is_exceeded
+    counter.record(False)
+    assert counter.is_exceeded

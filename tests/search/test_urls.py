@@ -1,10 +1,10 @@
-"""One spelling for each page."""
+"""Canonical URLs."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from suffice.search.web.provider import canonicalize_url
+from suffice.search.urls import canonicalize_url
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ from suffice.search.web.provider import canonicalize_url
         ("https://example.org/%C3%A4?q=%20", "https://example.org/%C3%A4?q=%20"),
     ],
 )
-def test_the_same_page_has_one_address(url: str, expected: str) -> None:
+def test_urls_of_the_same_page_are_equal(url: str, expected: str) -> None:
     assert canonicalize_url(url) == expected
 
 
@@ -52,7 +52,7 @@ def test_the_same_page_has_one_address(url: str, expected: str) -> None:
         "https://example.org/" + "a" * 3_000,
     ],
 )
-def test_what_is_no_page_has_none(url: str) -> None:
+def test_other_urls_give_none(url: str) -> None:
     assert canonicalize_url(url) is None
 
 
@@ -61,6 +61,6 @@ def test_what_is_no_page_has_none(url: str) -> None:
         r"https?://[a-zA-Z.]{1,9}(:[0-9]{1,4})?(/[a-z/]{0,9})?(\?[a-z=&_]{0,12})?(#[a-z]{0,3})?", fullmatch=True
     )
 )
-def test_it_is_settled_after_once(url: str) -> None:
+def test_canonical_url_is_a_fixed_point(url: str) -> None:
     once = canonicalize_url(url)
     assert once is None or canonicalize_url(once) == once

@@ -1,0 +1,64 @@
+"""The chunk of a file: a stretch of its text, its title, and where it stands. Every reader returns chunks."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Literal
+
+from suffice.errors import InputError
+from suffice.text.chunks import Chunk
+from suffice.text.plain import to_one_line
+
+ChunkKind = Literal["text", "markdown", "code", "html", "pdf", "docx", "csv", "notebook", "chat", "record"]
+HeadingPath = Sequence[tuple[int, str]]  # The headings above a line, outermost first, each with its level.
+
+INEXACT_KINDS = frozenset({"html"})  # Their text does not match the lines of the source one by one.
+MAX_BYTES = 100 * 1024 * 1024  # Size limit of a file, unpacked.
+
+
+class UnreadableFile(InputError):
+    """A file that cannot be read; the message says what is wrong and how to fix it."""
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentChunk:
+    """A stretch of a file.
+
+    With ``lines``, ``text`` is the file's ``lines[start - 1:end]`` joined by newlines, so that a quote inside it maps to exact
+    lines (a chunk of one giant line is a stretch of that line). For ``INEXACT_KINDS`` the range only covers the source of the
+    text. ``id`` is set for JSONL records only: the record's own id, with ``#2``,
+    ``#3`` … for the later parts of a long one.
+    """
+
+    text: str
+    title: str
+    kind: ChunkKind
+    lines: tuple[int, int] | None = None
+    page: int | None = None
+    record: str | None = None
+    id: str | None = None
+
+
+def to_document_chunk(chunk: Chunk, title: str, kind: ChunkKind) -> DocumentChunk:
+    """Return a chunk of lines as a chunk of a file."""
+    return DocumentChunk(chunk.text, to_one_line(title), kind, lines=(chunk.first, chunk.last))
+
+
+def enter_heading(path: HeadingPath, level: int, text: str) -> HeadingPath:
+    """Return the heading path below a new heading: it replaces the headings of its own level and deeper ones."""
+    return [*[(above, title) for above, title in path if above < level], (level, text)]
+
+
+def format_heading_path(path: HeadingPath, fallback: str) -> str:
+    """Return ``Guide > Install``, or the fallback if there is no heading."""
+    return to_one_line(" > ".join(text for _, text in path) or fallback)
+
+
+def get_suffix(name: str) -> str:
+    """Return the suffix of a file name in lower case, such as ``.md``."""
+    return PurePath(name).suffix.lower()
+
+
+def parse_suffixes(names: str) -> frozenset[str]:
+    """Return ``{".md", ".rst"}`` for ``"md rst"``."""
+    return frozenset(f".{name}" for name in names.split())
