@@ -15,8 +15,7 @@ from dataclasses import dataclass, replace
 
 from suffice.errors import InputError
 from suffice.gates import exhaustion
-from suffice.gates.base import Gate
-from suffice.gates.compose import GapAwareGate, ResampleGate
+from suffice.gates.base import GapAwareGate, Gate, ResampleGate
 from suffice.memory.base import Memory, MemoryContext, MemoryFactory
 from suffice.memory.evidence import Evidence
 from suffice.memory.predicates import OpenQuestions

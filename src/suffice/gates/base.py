@@ -1,4 +1,4 @@
-"""The base classes of stop gates.
+"""The Gate interface, and how gates are combined.
 
 A gate maps the readings of all rounds so far to a verdict. It is pure and synchronous: it never looks at passages, models
 or the clock, only at readings that a meter took. So the same gate object judges a live run and a recorded one.
@@ -7,16 +7,19 @@ A gate answers stop, go on, or unknown (``None``). Unknown never stops a run. ``
 
     None & True = None      None & False = False      None | True = True      None | False = None
 
-How gates are combined and wrapped is in ``compose.py``; how they are written as text is in ``parse.py``.
+This module also holds the gates that are made of other gates: ``a | b``, ``a & b`` and wrappers such as ``a.after(2)``.
+Each looks back only as far as its own window, so the cost of a verdict does not grow with the number of rounds.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
-from inspect import Parameter, signature
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from random import Random
+from typing import ClassVar
 
 from suffice.types import Promise, Readings, Verdict
+
+_PROMISES_WEAKEST_FIRST: tuple[Promise, ...] = ("heuristic", "estimate", "guarantee")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,49 +61,33 @@ class Gate(ABC):
         """Return the verdict after the last of ``readings``, which has one mapping per round. ``seed`` identifies the run."""
 
     def __or__(self, other: "Gate") -> "Gate":
-        from suffice.gates.compose import AnyOf
-
         return AnyOf.combine(self, other)
 
     def __and__(self, other: "Gate") -> "Gate":
-        from suffice.gates.compose import AllOf
-
         return AllOf.combine(self, other)
 
     def after(self, n: int) -> "Gate":
         """Do not stop in the first ``n`` rounds."""
-        from suffice.gates.compose import AfterGate
-
         return AfterGate(self, n)
 
     def patience(self, p: int) -> "Gate":
         """Stop only when this gate has said stop for ``p`` rounds in a row."""
-        from suffice.gates.compose import PatienceGate
-
         return PatienceGate(self, p)
 
     def epsilon(self, e: float) -> "Gate":
         """Ignore a stop with probability ``e``. The draw depends on run and round only, so a replay draws the same."""
-        from suffice.gates.compose import EpsilonGate
-
         return EpsilonGate(self, e)
 
     def floor(self, chars: int) -> "Gate":
         """Put off a stop once, for one further round, while the evidence has fewer than ``chars`` characters."""
-        from suffice.gates.compose import FloorGate
-
         return FloorGate(self, chars)
 
     def gap_aware(self, n: int = 0) -> "Gate":
         """Do not stop while more than ``n`` questions are open, unless search is exhausted or the budget is spent."""
-        from suffice.gates.compose import GapAwareGate
-
         return GapAwareGate(self, n)
 
     def resample(self, n: int = 1) -> "Gate":
         """Put off an exhausted stop for ``n`` rounds, in which the strategy tries other queries."""
-        from suffice.gates.compose import ResampleGate
-
         return ResampleGate(self, n)
 
     def __eq__(self, other: object) -> bool:
@@ -113,63 +100,223 @@ class Gate(ABC):
         return f"<gate {self}>"
 
 
-class LeafGate(Gate):
-    """A gate that is not composed of others.
+class CompositeGate(Gate):
+    """Base of ``|`` and ``&``."""
 
-    Pass ``__init__`` the arguments of the gate: ``str(gate)`` shows them as they are written in an expression. Named
-    arguments that equal their default are left out.
-    """
+    operator: ClassVar[str]
 
-    def __init__(self, *args: object, **options: object) -> None:
-        parameters = get_signature(type(self)).parameters
-        shown = [_format_value(value) for value in args]
-        for name, value in options.items():
-            default = parameters[name].default if name in parameters else Parameter.empty
-            if default is Parameter.empty or value != default:
-                shown.append(f"{name}={_format_value(value)}")
-        self._text = f"{type(self).__name__}({', '.join(shown)})" if shown else type(self).__name__
+    def __init__(self, parts: tuple[Gate, ...]) -> None:
+        self.parts = parts
+        self.needs = frozenset[str]().union(*(part.needs for part in parts))
+        self._text = f" {self.operator} ".join(
+            f"({part})" if isinstance(part, CompositeGate) else str(part) for part in parts
+        )
+
+    @classmethod
+    def combine(cls, *gates: Gate) -> Gate:
+        """Combine gates into one. Parts that are combined by the same operator already are merged, not nested."""
+        return cls(tuple(part for gate in gates for part in (gate.parts if isinstance(gate, cls) else (gate,))))
 
     def __str__(self) -> str:
         return self._text
 
-    def make_verdict(
-        self,
-        stop: bool | None,
-        reason: str = "",
-        because: str = "",
-        signals: Mapping[str, tuple[float | None, float]] | None = None,
+
+class AnyOf(CompositeGate):
+    """``a | b``: stop when one part stops. The first stopping part from the left gives the reason."""
+
+    operator = "|"
+
+    def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
+        verdicts = [part.judge(readings, seed) for part in self.parts]
+        leaves = tuple(leaf for verdict in verdicts for leaf in verdict.leaves)
+        for verdict in verdicts:
+            if verdict.stop:
+                return replace(verdict, parts=leaves)
+        unknown = any(verdict.stop is None for verdict in verdicts)
+        return Verdict(str(self), None if unknown else False, parts=leaves)
+
+
+class AllOf(CompositeGate):
+    """``a & b``: stop when all parts stop. The part that became true last gives the reason."""
+
+    operator = "&"
+
+    def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
+        verdicts = [part.judge(readings, seed) for part in self.parts]
+        leaves = tuple(leaf for verdict in verdicts for leaf in verdict.leaves)
+        if any(verdict.stop is False for verdict in verdicts):
+            return Verdict(str(self), False, parts=leaves)
+        if any(verdict.stop is None for verdict in verdicts):
+            return Verdict(str(self), None, parts=leaves)
+        starts = [_find_stop_start(part, readings, seed) for part in self.parts]
+        last = max(range(len(starts)), key=lambda i: (starts[i], i))
+        # A conjunction promises no more than its weakest part.
+        promise = min((verdict.promise for verdict in verdicts), key=_PROMISES_WEAKEST_FIRST.index)
+        return replace(verdicts[last], promise=promise, parts=leaves)
+
+
+class GateWrapper(Gate):
+    """Base of the gates that change when an inner gate may stop."""
+
+    method: ClassVar[str]
+
+    def __init__(self, inner: Gate, value: float) -> None:
+        self.inner = inner
+        self.value = value
+        self.needs = inner.needs
+        self.promise = inner.promise
+
+    def __str__(self) -> str:
+        inner = f"({self.inner})" if isinstance(self.inner, CompositeGate) else str(self.inner)
+        return f"{inner}.{self.method}({format_number(self.value)})"
+
+    def _adopt(self, verdict: Verdict, stop: bool | None, because: str = "") -> Verdict:
+        """Return the inner gate's verdict as this gate's own, with another decision and reasoning if given."""
+        reason = verdict.reason if stop else ""
+        return replace(verdict, gate=str(self), stop=stop, reason=reason, because=because or verdict.because)
+
+    def _put_off(
+        self, verdict: Verdict, because: str, signals: dict[str, tuple[float | None, float]] | None = None
     ) -> Verdict:
-        """Build this gate's verdict. ``reason`` is dropped unless the gate stops."""
-        return Verdict(str(self), stop, reason if stop else "", because, signals or {}, self.promise)
-
-    def abstain(self, name: str, threshold: float) -> Verdict:
-        """Return an unknown verdict because the reading ``name`` is missing."""
-        return self.make_verdict(None, because=f"{name} is unknown", signals={name: (None, threshold)})
-
-    def judge_at_least(
-        self, name: str, readings: Sequence[Readings], threshold: float, reason: str, meaning: str
-    ) -> Verdict:
-        """Stop when the last reading ``name`` is at least ``threshold``."""
-        value = readings[-1].get(name) if readings else None
-        if value is None:
-            return self.abstain(name, threshold)
-        stop = value >= threshold
-        because = f"{meaning} ({name} {value:g} ≥ {threshold:g})" if stop else f"{name} {value:g} < {threshold:g}"
-        return self.make_verdict(stop, reason, because, {name: (value, threshold)})
-
-    def judge_below(
-        self, name: str, readings: Sequence[Readings], threshold: float, reason: str, meaning: str
-    ) -> Verdict:
-        """Stop when the last reading ``name`` is below ``threshold``."""
-        value = readings[-1].get(name) if readings else None
-        if value is None:
-            return self.abstain(name, threshold)
-        stop = value < threshold
-        because = f"{meaning} ({name} {value:g} < {threshold:g})" if stop else f"{name} {value:g} ≥ {threshold:g}"
-        return self.make_verdict(stop, reason, because, {name: (value, threshold)})
+        """Return a verdict that goes on although the inner gate stops; it is shown as a leaf of its own."""
+        held = Verdict(str(self), False, "", f"{verdict.because}; {because}", {**verdict.signals, **(signals or {})})
+        return replace(held, parts=(*verdict.parts, held)) if verdict.parts else held
 
 
-get_signature = cache(signature)
+class AfterGate(GateWrapper):
+    """``g.after(n)``: do not stop in the first ``n`` rounds."""
+
+    method = "after"
+
+    def __init__(self, inner: Gate, n: int) -> None:
+        super().__init__(inner, n)
+        _require_whole(n, 0, "after(n) takes a whole number of rounds, 0 or more")
+
+    def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
+        verdict = self.inner.judge(readings, seed)
+        if len(readings) <= self.value:
+            return self._adopt(verdict, False, f"silent until round {self.value:g} is over")
+        return self._adopt(verdict, verdict.stop)
+
+
+class PatienceGate(GateWrapper):
+    """``g.patience(p)``: stop only when ``g`` has said stop for ``p`` rounds in a row."""
+
+    method = "patience"
+
+    def __init__(self, inner: Gate, p: int) -> None:
+        super().__init__(inner, p)
+        _require_whole(p, 1, "patience(p) takes a whole number of rounds, 1 or more")
+
+    def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
+        verdict = self.inner.judge(readings, seed)
+        if not verdict.stop or self.value == 1:
+            return self._adopt(verdict, verdict.stop)
+        for back in range(1, int(self.value)):
+            if back >= len(readings) or not self.inner.judge(_PrefixView(readings, back), seed).stop:
+                return self._adopt(verdict, False, f"{verdict.because}; {back} of {self.value:g} rounds running")
+        return self._adopt(verdict, True, f"{verdict.because}; {self.value:g} rounds running")
+
+
+class EpsilonGate(GateWrapper):
+    """``g.epsilon(e)``: ignore a stop with probability ``e``. Run and round seed the draw, so a replay draws the same."""
+
+    method = "epsilon"
+
+    def __init__(self, inner: Gate, e: float) -> None:
+        super().__init__(inner, e)
+        if not 0 <= e <= 1:
+            raise ValueError("epsilon(e) takes a probability between 0 and 1")
+
+    def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
+        verdict = self.inner.judge(readings, seed)
+        if verdict.stop and Random(f"{seed}:{len(readings)}:{self.inner}").random() < self.value:
+            return self._adopt(verdict, False, f"{verdict.because}; ignored by chance (ε = {self.value:g})")
+        return self._adopt(verdict, verdict.stop)
+
+
+class FloorGate(GateWrapper):
+    """``g.floor(chars)``: put off a stop exactly once while the evidence is shorter than ``chars``.
+
+    The round at which the inner gate stopped is accepted, one further round is searched and accepted unjudged, and then the
+    stop counts. If the amount of evidence is unknown, nothing is put off.
+    """
+
+    method = "floor"
+    reading = "evidence.chars"
+
+    def __init__(self, inner: Gate, chars: int) -> None:
+        super().__init__(inner, chars)
+        _require_whole(chars, 1, "floor(chars) takes a whole number of characters, 1 or more")
+        self.needs = inner.needs | {self.reading, "spend.rounds"}
+
+    def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
+        before = _PrefixView(readings, 1)
+        verdict = self.inner.judge(before, seed) if len(before) else None
+        if verdict is not None and self._is_below_floor(verdict, before):
+            # The spend is read after a round was accepted. Without it, the further round is still before its acceptance.
+            if "spend.rounds" not in readings[-1]:
+                return Verdict(str(self), False, because="the one further search under the floor is not judged")
+            return self._adopt(verdict, True, f"{verdict.because}; one further search followed, the text being short")
+        verdict = self.inner.judge(readings, seed)
+        if not self._is_below_floor(verdict, readings):
+            return self._adopt(verdict, verdict.stop)
+        chars = readings[-1][self.reading]
+        because = f"put off once: only {chars:g} of {self.value:g} characters"
+        return self._put_off(verdict, because, {self.reading: (chars, self.value)})
+
+    def _is_below_floor(self, verdict: Verdict, readings: Sequence[Readings]) -> bool:
+        chars = readings[-1].get(self.reading) if readings else None
+        return bool(verdict.stop) and chars is not None and chars < self.value
+
+
+class GapAwareGate(GateWrapper):
+    """``g.gap_aware(n)``: do not stop while more than ``n`` questions are open, unless search is exhausted or the budget is
+    spent. If the number of open questions is unknown, nothing is put off."""
+
+    method = "gap_aware"
+    reading = "belief.open"
+
+    def __init__(self, inner: Gate, n: int = 0) -> None:
+        super().__init__(inner, n)
+        _require_whole(n, 0, "gap_aware(n) takes a whole number of open questions, 0 or more")
+        self.needs = inner.needs | {self.reading}
+
+    def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
+        verdict = self.inner.judge(readings, seed)
+        # A round that is judged before it is accepted has no count yet; the count of the round before applies.
+        recent = [readings[-back].get(self.reading) for back in (1, 2) if back <= len(readings)]
+        still_open = next((value for value in recent if value is not None), 0.0)
+        reasons = {leaf.reason for leaf in verdict.leaves if leaf.stop}
+        is_final = "exhausted" in reasons or any(reason.startswith("budget_") for reason in reasons)
+        if not verdict.stop or still_open <= self.value or is_final:
+            return self._adopt(verdict, verdict.stop)
+        because = f"held back: {still_open:g} needed questions are open"
+        return self._put_off(verdict, because, {self.reading: (still_open, self.value + 1)})
+
+
+class ResampleGate(GateWrapper):
+    """``g.resample(n)``: when a stagnation begins, put off an exhausted stop for ``n`` rounds, in which the strategy tries
+    other queries. If they bring nothing new either, the stop counts."""
+
+    method = "resample"
+
+    def __init__(self, inner: Gate, n: int = 1) -> None:
+        super().__init__(inner, n)
+        _require_whole(n, 1, "resample(n) takes a whole number of rounds, 1 or more")
+
+    def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
+        verdict = self.inner.judge(readings, seed)
+        if not verdict.stop or verdict.reason != "exhausted":
+            return self._adopt(verdict, verdict.stop)
+        running = 1
+        while running <= self.value and running < len(readings):
+            if self.inner.judge(_PrefixView(readings, running), seed).reason != "exhausted":
+                break
+            running += 1
+        if running > self.value:
+            return self._adopt(verdict, True, f"{verdict.because}; another try brought nothing either")
+        return self._put_off(verdict, "put off for another try")
 
 
 def format_number(value: float) -> str:
@@ -177,9 +324,33 @@ def format_number(value: float) -> str:
     return f"{value:g}" if float(f"{value:g}") == value else repr(value)
 
 
-def _format_value(value: object) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, float):
-        return format_number(value)
-    return str(value)
+class _PrefixView(Sequence[Readings]):
+    """All but the last ``back`` rounds, without copying them."""
+
+    def __init__(self, readings: Sequence[Readings], back: int) -> None:
+        self._readings, self._length = readings, max(0, len(readings) - back)
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __getitem__(self, index):  # type: ignore[no-untyped-def]
+        if isinstance(index, slice):
+            return [self._readings[i] for i in range(*index.indices(self._length))]
+        if index < 0:
+            index += self._length
+        if not 0 <= index < self._length:
+            raise IndexError(index)
+        return self._readings[index]
+
+
+def _find_stop_start(gate: Gate, readings: Sequence[Readings], seed: int) -> int:
+    """Return the first round of the unbroken series of stops that ends with the last round."""
+    back = 0
+    while back + 1 < len(readings) and gate.judge(_PrefixView(readings, back + 1), seed).stop:
+        back += 1
+    return len(readings) - back
+
+
+def _require_whole(value: float, least: int, message: str) -> None:
+    if not (value >= least and value % 1 == 0):  # False for nan and inf.
+        raise ValueError(message)

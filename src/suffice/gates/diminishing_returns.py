@@ -10,7 +10,8 @@ noticing a run that goes in circles.
 from collections.abc import Sequence
 from math import ceil, log, log1p
 
-from suffice.gates.base import Dial, LeafGate
+from suffice.gates.base import Dial
+from suffice.gates.leaf import LeafGate
 from suffice.measure.recall import p_recall_below
 from suffice.types import Promise, Readings, Verdict
 

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from suffice.gates.base import Dial, LeafGate
+from suffice.gates.base import Dial
+from suffice.gates.leaf import LeafGate
 from suffice.types import Readings, Verdict
 
 _STOP_REASONS = {

@@ -14,7 +14,8 @@ from operator import and_, or_
 
 from suffice import plugins
 from suffice.errors import InputError
-from suffice.gates.base import Gate, get_signature
+from suffice.gates.base import Gate
+from suffice.gates.leaf import get_signature
 
 MAX_CHARS = 4_000
 MAX_DEPTH = 50

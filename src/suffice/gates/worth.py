@@ -16,7 +16,8 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from suffice.gates.base import Dial, LeafGate
+from suffice.gates.base import Dial
+from suffice.gates.leaf import LeafGate
 from suffice.types import Promise, Readings, Verdict
 
 LOGIT_LIMIT = 3.0  # A reader's certainty counts up to 95 %, because small models are often overconfident.
