@@ -1,1 +1,1 @@
-"""What we measure, and how. Results are kept in RESULTS.md."""
+"""Benchmarks. ``python -m bench`` runs them and writes RESULTS.md."""

@@ -1,4 +1,4 @@
-"""Everything that is measured, written to RESULTS.md: ``make bench``. What needs ``../shared/data`` is left out without it."""
+"""Run the benchmarks and write RESULTS.md: ``make bench``. Those that need ``../shared/data`` are skipped without it."""
 
 import os
 import platform
@@ -11,15 +11,15 @@ HERE = Path(__file__).parent
 DATA = HERE.parents[1] / "shared" / "data"
 _PARTS = {
     "Start-up": "startup",
-    "Engine overhead a round (scripted model, fixture search)": "overhead",
+    "Engine overhead per round (scripted model, fixture search)": "overhead",
     "A model call's overhead (loopback server)": "llm_overhead",
     "Readings and verdicts": "meters",
-    "Prompt tokens a round, by memory (extractive model)": "memory",
+    "Prompt tokens per round, by memory (extractive model)": "memory",
     "The demo": "demo",
     "Reading web pages": "pages",
     "Corpus search at 200,000 passages": "corpus",
-    "Gold-passage recall by round, extractive engine, 5 passages a round": "recall",
-    "Gold-passage recall by round, by strategy, extractive model, 5 passages a round": "strategies",
+    "Gold-passage recall by round, extractive engine, 5 passages per round": "recall",
+    "Gold-passage recall by round, by strategy, extractive model, 5 passages per round": "strategies",
     "No evidence, no report": "evidence",
     "Claims: SciFact, corrupted sentences, the extractive report, speed": "claims",
     "Stopping: gap closed by a gate that knows which gold is missing": "ceiling",
@@ -32,12 +32,12 @@ def main() -> None:
 
 Made by `make bench` on {datetime.now(UTC):%Y-%m-%d}: {os.cpu_count()} cores, {platform.machine()}, Python
 {platform.python_version()}. Times are from one run on a shared machine: compare within a table, not across machines.
-Stopping rules have a page of their own: [stopping.md](stopping.md).
+Stop gates are on their own page: [stopping.md](stopping.md).
 """
     sections = [head]
     for title, module in _PARTS.items():
         if module in _NEEDS_DATA and not DATA.is_dir():
-            print(f"{module}: ../shared/data is not there, left out")
+            print(f"{module}: skipped, ../shared/data does not exist")
             continue
         print(f"{module} …", flush=True)
         done = subprocess.run([sys.executable, "-m", f"bench.{module}"], check=True, capture_output=True, text=True)

@@ -1,8 +1,8 @@
-"""How far could any gate get that reads the evidence perfectly? ``python -m bench.ceiling``.
+"""Estimate the best result of a gate that reads the evidence perfectly: ``python -m bench.ceiling``.
 
-This gate is told what no gate can know: how many gold passages there are and how many of them were found. It looks up, in
-the very runs it is judged on, how often the next round then brought a new one, and stops below a price that gives the wanted
-mean rounds. What it leaves of the gap to the oracle is the agent's next query, which no reading of the evidence foresees.
+This gate knows how many gold passages there are and how many were found. From the same runs it knows how often the next
+round brought a new one in that state, and it stops below the price that gives the requested mean rounds. The rest of the gap
+to the oracle depends on the agent's next query, which no reading of the evidence can predict.
 """
 
 from collections import defaultdict
@@ -20,37 +20,38 @@ COSTS = (1.5, 2.0, 2.5, 3.0)
 State = tuple[int, int, int]
 
 
-def states(curve: Sequence[float], gold: int) -> list[State]:
-    """What is known after each round: gold passages in all, found so far, rounds done."""
+def list_states(curve: Sequence[float], gold: int) -> list[State]:
+    """Return the state after each round: gold passages in total, found so far, rounds done."""
     return [(gold, round(recall * gold), done) for done, recall in enumerate(curve, 1)]
 
 
-def chances(runs: Sequence[tuple[list[float], int]]) -> dict[State, float]:
-    """How often the next round brings new gold, by state, in these runs."""
-    seen: dict[State, list[bool]] = defaultdict(list)
+def estimate_chances(runs: Sequence[tuple[list[float], int]]) -> dict[State, float]:
+    """Return how often the next round brought new gold, by state."""
+    gains_by_state: dict[State, list[bool]] = defaultdict(list)
     for curve, gold in runs:
-        for done, state in enumerate(states(curve, gold)[:-1], 1):
-            seen[state].append(curve[done] > curve[done - 1])
-    return {state: sum(gains) / len(gains) for state, gains in seen.items()}
+        for done, state in enumerate(list_states(curve, gold)[:-1], 1):
+            gains_by_state[state].append(curve[done] > curve[done - 1])
+    return {state: sum(gains) / len(gains) for state, gains in gains_by_state.items()}
 
 
-def stops(runs: Sequence[tuple[list[float], int]], chance: dict[State, float], price: float) -> list[int]:
-    found = []
+def find_stops(runs: Sequence[tuple[list[float], int]], chances: dict[State, float], price: float) -> list[int]:
+    """Return the round at which each run stops: the first whose chance of a gain is below the price."""
+    stops = []
     for curve, gold in runs:
-        course = [chance.get(state, 0.0) for state in states(curve, gold)]
-        found.append(next((done for done, p in enumerate(course, 1) if p < price), len(curve)))
-    return found
+        by_round = [chances.get(state, 0.0) for state in list_states(curve, gold)]
+        stops.append(next((done for done, p in enumerate(by_round, 1) if p < price), len(curve)))
+    return stops
 
 
-def gap_closed(runs: Sequence[tuple[list[float], int]], cost: float) -> float:
-    """At the price whose mean rounds come nearest to the cost from below and above, mixed to meet it."""
+def compute_gap_closed(runs: Sequence[tuple[list[float], int]], cost: float) -> float:
+    """Return the share of the gap closed at a cost, from a mixture of the nearest prices below and above it."""
     curves = [curve for curve, _ in runs]
-    fixed, best, chance = fixed_envelope(curves), oracle_envelope(curves), chances(runs)
+    fixed, best, chances = fixed_envelope(curves), oracle_envelope(curves), estimate_chances(runs)
     points = []
-    for price in sorted({*chance.values(), 1.1}):
-        halted = stops(runs, chance, price)
-        recall = sum(curve[done - 1] for curve, done in zip(curves, halted, strict=True)) / len(curves)
-        points.append((sum(halted) / len(halted), recall))
+    for price in sorted({*chances.values(), 1.1}):
+        stops = find_stops(runs, chances, price)
+        recall = sum(curve[done - 1] for curve, done in zip(curves, stops, strict=True)) / len(curves)
+        points.append((sum(stops) / len(stops), recall))
     points.sort()
     below = max((point for point in points if point[0] <= cost), default=points[0])
     above = min((point for point in points if point[0] >= cost), default=points[-1])
@@ -65,7 +66,7 @@ def main() -> None:
     for name in ("musique", "hotpotqa"):
         episodes = [run for agent in AGENTS for run in read_episodes(DATA / f"{name}.{agent}.sampled.jsonl.gz")]
         runs = [(curve, len(run.gold)) for run in episodes if (curve := compute_recall_curve(run)) is not None]
-        closed = [gap_closed(runs, cost) for cost in COSTS]
+        closed = [compute_gap_closed(runs, cost) for cost in COSTS]
         cells = [f"{share:.0%}" for share in (*closed, sum(closed) / len(closed))]
         print(f"| {name} | " + " | ".join(cells) + " |")
 

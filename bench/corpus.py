@@ -1,11 +1,11 @@
-"""How fast a corpus is indexed, reopened and searched; prints a Markdown table.
+"""Measure how fast a corpus is indexed, reopened and searched; prints a Markdown table.
 
     python bench/corpus.py [--passages 200000] [--queries 100]
 
-Passages are synthetic: 80 words each, drawn by Zipf's law, in JSONL files of 10,000. The yardstick is tantivy alone,
-writing the same texts with the same analyzer in the same run. Passage vectors come from a stand-in (random, 384
-dimensions): embedding 200,000 passages says something about the model, not about the search. What MiniLM needs for one
-query is measured by itself and comes on top of a hybrid search.
+Passages are synthetic: 80 words each, drawn by Zipf's law, in JSONL files of 10,000. The baseline is tantivy alone, which
+writes the same texts with the same analyzer in the same run. Passage vectors are random (384 dimensions), because embedding
+200,000 passages would measure the model and not the search. The time of MiniLM for one query is measured separately and
+adds to a hybrid search.
 """
 
 import argparse
@@ -35,10 +35,10 @@ VOCABULARY = 50_000
 PER_FILE = 10_000
 
 
-class StandIn:
+class RandomEmbedder:
     """Random unit vectors, seeded by the text."""
 
-    name = "stand-in"
+    name = "random"
     dimension = 384
     is_remote = False
 
@@ -49,7 +49,7 @@ class StandIn:
         return unit
 
 
-def passages(count: int) -> Iterator[str]:
+def generate_passages(count: int) -> Iterator[str]:
     random = np.random.default_rng(1)
     weights = 1 / np.arange(1, VOCABULARY + 1)
     weights /= weights.sum()
@@ -58,14 +58,15 @@ def passages(count: int) -> Iterator[str]:
         yield from (" ".join(f"w{word}" for word in row) for row in drawn)
 
 
-def write(folder: Path, texts: Sequence[str]) -> None:
+def write_files(folder: Path, texts: Sequence[str]) -> None:
     for start in range(0, len(texts), PER_FILE):
         rows = enumerate(texts[start : start + PER_FILE], start=start)
         lines = (json.dumps({"id": f"p{i}", "title": f"Passage {i}", "text": text}) for i, text in rows)
         (folder / f"{start:07}.jsonl").write_text("\n".join(lines), encoding="utf-8")
 
 
-def plain(folder: Path, texts: Sequence[str], analyzer: tantivy.TextAnalyzer) -> float:
+def index_with_tantivy(folder: Path, texts: Sequence[str], analyzer: tantivy.TextAnalyzer) -> float:
+    """Index the texts with tantivy alone; returns seconds."""
     schema = tantivy.SchemaBuilder()
     schema.add_text_field("text", stored=True, tokenizer_name="words", index_option="freq")
     index = tantivy.Index(schema.build(), str(folder))
@@ -81,13 +82,15 @@ def plain(folder: Path, texts: Sequence[str], analyzer: tantivy.TextAnalyzer) ->
     return time.perf_counter() - start
 
 
-def opened(folder: Path, cache: Path, alpha: float) -> tuple[CorpusSearch, float]:
+def open_corpus(folder: Path, cache: Path, alpha: float) -> tuple[CorpusSearch, float]:
+    """Open the corpus; returns it with the seconds it took."""
     start = time.perf_counter()
-    corpus = asyncio.run(CorpusSearch.open([folder], cache_dir=cache, alpha=alpha, embedder=StandIn(), notify=print))
+    corpus = asyncio.run(CorpusSearch.open([folder], cache_dir=cache, alpha=alpha, embedder=RandomEmbedder(), notify=print))
     return corpus, time.perf_counter() - start
 
 
-async def timed(corpus: CorpusSearch, queries: Sequence[str]) -> list[float]:
+async def time_searches(corpus: CorpusSearch, queries: Sequence[str]) -> list[float]:
+    """Return the milliseconds of each search."""
     times = []
     for query in queries:
         start = time.perf_counter()
@@ -96,7 +99,7 @@ async def timed(corpus: CorpusSearch, queries: Sequence[str]) -> list[float]:
     return times
 
 
-def row(name: str, times: Sequence[float]) -> str:
+def format_row(name: str, times: Sequence[float]) -> str:
     ordered = sorted(times)
     p95 = ordered[int(0.95 * (len(ordered) - 1))]
     return f"| {name} | p50 {statistics.median(ordered):.1f} ms, p95 {p95:.1f} ms |"
@@ -107,39 +110,41 @@ def main() -> None:
     parser.add_argument("--passages", type=int, default=200_000)
     parser.add_argument("--queries", type=int, default=100)
     options = parser.parse_args()
-    texts = list(passages(options.passages))
+    texts = list(generate_passages(options.passages))
     random = np.random.default_rng(2)
-    chosen = random.integers(0, len(texts), options.queries)
-    queries = [" ".join(random.permutation(texts[i].split())[:6]) for i in chosen]
+    positions = random.integers(0, len(texts), options.queries)
+    queries = [" ".join(random.permutation(texts[i].split())[:6]) for i in positions]
     with tempfile.TemporaryDirectory() as temporary:
         folder, cache, bare = (Path(temporary) / name for name in ("docs", "cache", "plain"))
         folder.mkdir()
         bare.mkdir()
-        write(folder, texts)
-        alone = plain(bare, texts, BM25Index(None)._analyzer)
-        corpus, indexing = opened(folder, cache, 1.0)
-        _, reopening = opened(folder, cache, 1.0)
-        by_words = asyncio.run(timed(corpus, queries))
-        hybrid, _ = opened(folder, cache, 0.5)
-        asyncio.run(timed(hybrid, queries))
-        again, _ = opened(folder, cache, 0.5)
-        from_disk = asyncio.run(timed(again, queries))
-        from_memory = asyncio.run(timed(again, queries))
+        write_files(folder, texts)
+        baseline = index_with_tantivy(bare, texts, BM25Index(None)._analyzer)
+        corpus, indexing = open_corpus(folder, cache, 1.0)
+        _, reopening = open_corpus(folder, cache, 1.0)
+        by_words = asyncio.run(time_searches(corpus, queries))
+        hybrid, _ = open_corpus(folder, cache, 0.5)
+        asyncio.run(time_searches(hybrid, queries))
+        reopened, _ = open_corpus(folder, cache, 0.5)
+        from_disk = asyncio.run(time_searches(reopened, queries))
+        from_memory = asyncio.run(time_searches(reopened, queries))
     model = MiniLM()
-    model.embed(["warm"])
-    single = []
+    model.embed(["warm up"])
+    embedding_times = []
     for query in queries[:20]:
         start = time.perf_counter()
         model.embed([query])
-        single.append(1000 * (time.perf_counter() - start))
+        embedding_times.append(1000 * (time.perf_counter() - start))
     print(f"| {len(texts):,} passages of {WORDS} words | |\n|---|---|")
-    print(f"| tantivy alone | {len(texts) / alone:,.0f} passages/s |")
-    print(f"| Corpus, from files | {len(texts) / indexing:,.0f} passages/s ({alone / indexing:.2f} of tantivy alone) |")
+    print(f"| tantivy alone | {len(texts) / baseline:,.0f} passages/s |")
+    print(
+        f"| CorpusSearch, from files | {len(texts) / indexing:,.0f} passages/s ({baseline / indexing:.2f} of tantivy alone) |"
+    )
     print(f"| reopen, unchanged | {1000 * reopening:.0f} ms |")
-    print(row("words only (alpha 1)", by_words))
-    print(row("hybrid, vectors on disk", from_disk))
-    print(row("hybrid, vectors in memory", from_memory))
-    print(row("MiniLM, one query", single))
+    print(format_row("words only (alpha 1)", by_words))
+    print(format_row("hybrid, vectors on disk", from_disk))
+    print(format_row("hybrid, vectors in memory", from_memory))
+    print(format_row("MiniLM, one query", embedding_times))
 
 
 if __name__ == "__main__":

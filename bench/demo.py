@@ -1,4 +1,4 @@
-"""The whole demo as a newcomer meets it, with an empty cache: ``python -m bench.demo``."""
+"""Time the demo with an empty cache, and a second time: ``python -m bench.demo``."""
 
 import os
 import resource
@@ -10,12 +10,12 @@ import time
 from pathlib import Path
 
 _QUESTION = "How does heapq.merge combine sorted inputs, and what does the key argument do?"
-_LEFT_OUT = ("test/", "tests/", "site-packages/", "idlelib/", "lib2to3/")
+_EXCLUDED = ("test/", "tests/", "site-packages/", "idlelib/", "lib2to3/")
 
 
 def main() -> None:
     command = [str(Path(sys.executable).parent / "suffice"), "ask", _QUESTION, "--docs", sysconfig.get_path("stdlib")]
-    command += [word for glob in _LEFT_OUT for word in ("--exclude", glob)] + ["--model", "extractive", "--quiet"]
+    command += [word for glob in _EXCLUDED for word in ("--exclude", glob)] + ["--model", "extractive", "--quiet"]
     print("| demo over the Python standard library | seconds |")
     print("|---|--:|")
     with tempfile.TemporaryDirectory() as cache:

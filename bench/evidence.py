@@ -1,6 +1,6 @@
-"""How often the extractive model finds evidence: questions over their own corpus, and over one that was made for others.
+"""Measure how often the extractive model quotes evidence, over a question's own corpus and over another one.
 
-``python -m bench.evidence``. The other corpus holds an answer now and then, so its share need not be zero.
+``python -m bench.evidence``. The other corpus sometimes holds an answer too, so its share need not be zero.
 """
 
 import asyncio
@@ -18,17 +18,17 @@ SETS = ("musique", "hotpotqa")
 _QUESTIONS = 100
 
 
-async def answered(questions: str, corpus: str) -> float:
-    """The share of questions for which something is quoted."""
+async def measure_answered(questions: str, corpus: str) -> float:
+    """Return the share of questions for which something is quoted."""
     search = await CorpusSearch.open([DATA / corpus / "corpus.jsonl"], cache_dir=settings.load().cache_dir)
     model = ExtractiveModel(search.embed)
     lines = (DATA / questions / "questions.jsonl").read_text().splitlines()[:_QUESTIONS]
-    found = 0
+    answered = 0
     for task in (json.loads(line)["question"] for line in lines):
         hits = await search(Query(task), 10)
         notes = tuple(Note(hit.text, (f"[{number}]",), hit.title) for number, hit in enumerate(hits, 1))
-        found += bool((await model(Draft(task, notes, (), ()))).answer.answer)
-    return found / len(lines)
+        answered += bool((await model(Draft(task, notes, (), ()))).answer.answer)
+    return answered / len(lines)
 
 
 def main() -> None:
@@ -36,7 +36,7 @@ def main() -> None:
     print("|---|---|--:|")
     for questions in SETS:
         for corpus in SETS:
-            print(f"| {questions} | {corpus} | {asyncio.run(answered(questions, corpus)):.0%} |", flush=True)
+            print(f"| {questions} | {corpus} | {asyncio.run(measure_answered(questions, corpus)):.0%} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""What a user sees when something breaks: every fault against the real program, written to docs/reliability.md.
+"""Run the program against every fault, and write what the user sees to docs/reliability.md.
 
-``python -m bench.faults`` runs ``suffice ask … --web`` against the little web of the tests, once a fault, and writes the table
-between the markers. Lost would be an answer that the sources still allowed, or the record of what was asked and went wrong.
+``python -m bench.faults`` runs ``suffice ask … --web`` once per fault against the small web server of the tests, and writes
+the table between the markers. A run is lost if it has neither an answer nor a record of its queries and failures.
 """
 
 import json
@@ -28,61 +28,63 @@ ANSWER = "Ada Kovalenko"
 
 @dataclass(frozen=True)
 class Fault:
-    """What is broken, and how to break it."""
+    """A fault by name, the function that causes it, and settings for the run."""
 
     name: str
-    breaks: Callable[[LittleWeb], None]
+    apply: Callable[[LittleWeb], None]
     environment: tuple[tuple[str, str], ...] = ()
 
 
-def search(fault: str) -> Callable[[LittleWeb], None]:
+def break_search(fault: str) -> Callable[[LittleWeb], None]:
     return lambda web: setattr(web, "search_fault", fault)
 
 
-def result(path: str) -> Callable[[LittleWeb], None]:
-    """The first result of every search leads there."""
+def add_result(path: str) -> Callable[[LittleWeb], None]:
+    """Return a fault whose path is the first result of every search."""
     snippet = "An unheard-of account of beacons, keepers and storms that nobody else has published."
     return lambda web: web.listed.append((path, "A result that breaks", snippet))
 
 
 FAULTS = [
     Fault("nothing", lambda web: None),
-    Fault("search answers HTTP 500, every time", search("500")),
-    Fault("search answers HTTP 429, every time", search("429")),
-    Fault("search refuses the key (401)", search("401")),
-    Fault("search hangs up", search("reset")),
-    Fault("search answers with something else than JSON", search("garbage")),
-    Fault("search finds nothing", search("empty")),
-    Fault("search does not answer", search("slow"), (("RESEARCH_MAX_EXECUTION_TIME_S", "8"),)),
-    Fault("page answers HTTP 500", result("/error/x")),
-    Fault("page answers HTTP 429", result("/busy/x")),
-    Fault("page does not answer", result("/slow/x")),
-    Fault("page drips a byte at a time", result("/drip/x")),
-    Fault("page hangs up", result("/reset/x")),
-    Fault("page ends in the middle", result("/broken/x")),
-    Fault("page is a gzip bomb", result("/bomb/x")),
-    Fault("page is torn gzip", result("/torn/x")),
-    Fault("page redirects in a circle", result("/loop")),
-    Fault("page redirects to the metadata address", result("/to?u=http%3A%2F%2F169.254.169.254%2F")),
-    Fault("page redirects to a file", result("/to?u=file%3A%2F%2F%2Fetc%2Fpasswd")),
-    Fault("result leads to a private address", result("http://10.0.0.1/")),
-    Fault("page is forbidden by robots.txt", result("/private/x")),
+    Fault("search answers HTTP 500, every time", break_search("500")),
+    Fault("search answers HTTP 429, every time", break_search("429")),
+    Fault("search refuses the key (401)", break_search("401")),
+    Fault("search hangs up", break_search("reset")),
+    Fault("search answers with something else than JSON", break_search("garbage")),
+    Fault("search finds nothing", break_search("empty")),
+    Fault("search does not answer", break_search("slow"), (("RESEARCH_MAX_EXECUTION_TIME_S", "8"),)),
+    Fault("page answers HTTP 500", add_result("/error/x")),
+    Fault("page answers HTTP 429", add_result("/busy/x")),
+    Fault("page does not answer", add_result("/slow/x")),
+    Fault("page drips a byte at a time", add_result("/drip/x")),
+    Fault("page hangs up", add_result("/reset/x")),
+    Fault("page ends in the middle", add_result("/broken/x")),
+    Fault("page is a gzip bomb", add_result("/bomb/x")),
+    Fault("page is torn gzip", add_result("/torn/x")),
+    Fault("page redirects in a circle", add_result("/loop")),
+    Fault("page redirects to the metadata address", add_result("/to?u=http%3A%2F%2F169.254.169.254%2F")),
+    Fault("page redirects to a file", add_result("/to?u=file%3A%2F%2F%2Fetc%2Fpasswd")),
+    Fault("result leads to a private address", add_result("http://10.0.0.1/")),
+    Fault("page is forbidden by robots.txt", add_result("/private/x")),
     Fault("robots.txt answers HTTP 503", lambda web: setattr(web, "robots_status", 503)),
-    Fault("page is a program", result("/program/x")),
-    Fault("page is binary under a false name", result("/binary/x")),
-    Fault("page names a wrong charset", result("/latin/x")),
-    Fault("page holds no text", result("/empty/x")),
-    Fault("page commands the model", result("/injected/x")),
+    Fault("page is a program", add_result("/program/x")),
+    Fault("page is binary under a false name", add_result("/binary/x")),
+    Fault("page names a wrong charset", add_result("/latin/x")),
+    Fault("page holds no text", add_result("/empty/x")),
+    Fault("page commands the model", add_result("/injected/x")),
 ]
 
 
-def asked(fault: Fault) -> tuple[str, ...]:
-    """One row: fault, what the user sees, exit status, reason of the stop, pages read, what was recorded, seconds."""
+def run_with_fault(fault: Fault) -> tuple[str, ...]:
+    """Return a row: fault, what the user sees, exit status, stop reason, searches, pages, record, loss, seconds."""
     with LittleWeb() as web, tempfile.TemporaryDirectory() as folder:
-        fault.breaks(web)
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("SUFFICE_", "RESEARCH_"))}
+        fault.apply(web)
+        inherited = {
+            name: value for name, value in os.environ.items() if not name.startswith(("SUFFICE_", "RESEARCH_"))
+        }
         environment = {
-            **kept,
+            **inherited,
             "SEARXNG_URL": web.url,
             "SUFFICE_ALLOW_HOSTS": web.host,
             "SUFFICE_CACHE_DIR": folder,
@@ -109,12 +111,12 @@ def asked(fault: Fault) -> tuple[str, ...]:
     answer = report.get("final_answer", "")
     assert "PWNED" not in done.stdout, fault.name
     assert "Traceback" not in done.stderr, f"{fault.name}: {done.stderr}"
-    told = [failure["message"] for failure in report.get("error_log", [])]
+    failures = [failure["message"] for failure in report.get("error_log", [])]
     if ANSWER in answer:
         seen = "the answer" if not report["degraded_mode"] else "a partial answer that says so"
     else:
         seen = _last_line(done.stderr) or "an answer from the snippets"
-    recorded = re.sub(r"127\.0\.0\.1:\d+", "HOST", told[-1]) if told else "–"
+    recorded = re.sub(r"127\.0\.0\.1:\d+", "HOST", failures[-1]) if failures else "–"
     return (
         fault.name,
         seen,
@@ -123,21 +125,21 @@ def asked(fault: Fault) -> tuple[str, ...]:
         f"{searches}",
         str(report.get("usage", {}).get("pages_read", 0)),
         recorded[:150],
-        _lost(report, ANSWER in answer),
+        _describe_loss(report, ANSWER in answer),
         f"{seconds:.1f}",
     )
 
 
-def _lost(report: dict[str, Any], answered: bool) -> str:
-    """Nothing, if the answer is there, or the run's record with what was asked, found and went wrong."""
+def _describe_loss(report: dict[str, Any], answered: bool) -> str:
+    """Return "nothing" if there is an answer, or a record of the rounds and failures of the run."""
     if answered:
         return "nothing"
-    kept = (
+    has_record = (
         bool(report)
         and bool(report["stop"]["rounds"])
         and bool(report["error_log"] or report["status"] == "no_evidence")
     )
-    return "nothing: the record is kept" if kept else "THE RUN"
+    return "nothing: the record is kept" if has_record else "THE RUN"
 
 
 def _last_line(text: str) -> str:
@@ -159,7 +161,7 @@ def main() -> None:
     )
     rows = [head, ("---",) * len(head)]
     for fault in FAULTS:
-        rows.append(asked(fault))
+        rows.append(run_with_fault(fault))
         print(" | ".join(rows[-1]), flush=True)
     table = "\n".join("| " + " | ".join(cell.replace("|", "/") for cell in row) + " |" for row in rows)
     text = PAGE.read_text(encoding="utf-8")

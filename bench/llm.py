@@ -1,8 +1,9 @@
-"""A small language model on MuSiQue: does a running belief beat the bare history? ``python -m bench.llm run``, then ``page``.
+"""Compare memories with a small language model on MuSiQue: ``python -m bench.llm run``, then ``python -m bench.llm page``.
 
-``run`` wants an OpenAI-compatible server (``OPENAI_BASE_URL``) and appends one line a question and memory to ``llm.jsonl``;
-started again, it goes on where it was. ``page`` writes ``llm.md`` from those lines. A line holds a question's id and figures,
-nothing of the data itself. Both memories search with the same strategy under the same gate, and answer from what they hold.
+The question is whether a running belief (freeform) beats the plain history (trajectory). ``run`` needs an OpenAI-compatible
+server (``OPENAI_BASE_URL``) and appends one line per question and memory to ``llm.jsonl``; an interrupted run continues where
+it stopped. ``page`` writes ``llm.md`` from those lines. A line holds the question's id and figures, no text of the data set.
+Both memories use the same strategy and gate, and answer from what they hold at the end.
 """
 
 import argparse
@@ -44,9 +45,9 @@ MEMORIES = ("freeform", "trajectory")
 STRATEGY = "predicates"
 GATE = "predicates | exhaustion"
 ROUNDS = 3
-PASSAGES = 3  # A query and a round: prompts stay short enough for a small model on two cores.
+PASSAGES = 3  # Per query and per round, so that prompts stay short enough for a small model on two cores.
 SEED = 7
-# Failures of a model's answer, mildest first: asked again and then good; asked again and only partly kept; lost.
+# Failures of a model's answer: good after a second try; only partly usable after it; unusable.
 UNREADABLE = ("BadAnswer", "Repaired", "ModelOutputError")
 DRAWS = 10_000
 
@@ -58,7 +59,7 @@ _BRIEF = (
 
 @dataclass(frozen=True)
 class BriefAnswer(ShortAnswer):
-    """The short answer as the data set has it: a name or a number, no sentence."""
+    """A short answer in the form of the data set: a name or a number, no sentence."""
 
     max_tokens = 40
 
@@ -66,8 +67,8 @@ class BriefAnswer(ShortAnswer):
         return f"{_BRIEF}\n\nQuestion: {self.task}\n\nPassages:\n{render_value(self.notes)}\n\nAnswer:"
 
 
-async def one(question: Mapping[str, Any], memory: str, model: Model, corpus: CorpusSearch) -> dict[str, Any]:
-    """One question with one memory: the line."""
+async def run_question(question: Mapping[str, Any], memory: str, model: Model, corpus: CorpusSearch) -> dict[str, Any]:
+    """Run one question with one memory and return its line."""
     bounds = Bounds(rounds=ROUNDS, queries=20, tokens=10**6)
     run = RunState(
         question["question"],
@@ -87,7 +88,7 @@ async def one(question: Mapping[str, Any], memory: str, model: Model, corpus: Co
         if isinstance(event, RoundDone):
             curve.append(round(len(gold & {passage.id for passage in run.evidence}) / len(gold), 4))
         reason = getattr(getattr(event, "stop", None), "reason", reason)
-    searching = run.tokens_used
+    search_tokens = run.tokens_used
     answer = await run.try_ask(BriefAnswer(run.task, run.render_notes()))
     failures = Counter(failure.kind for failure in run.error_log)
     total: Usage = run.model.total
@@ -100,7 +101,7 @@ async def one(question: Mapping[str, Any], memory: str, model: Model, corpus: Co
         "rounds": len(run.records),
         "reason": reason,
         "f1": None if answer is None else round(token_f1(answer.text, [question["answer"], *question["aliases"]]), 4),
-        "searching": searching,
+        "searching": search_tokens,
         "tokens": total.input_tokens + total.output_tokens,
         "calls": total.calls,
         "estimated": total.estimated,
@@ -110,42 +111,42 @@ async def one(question: Mapping[str, Any], memory: str, model: Model, corpus: Co
     }
 
 
-async def run(count: int, lines: Path) -> None:
+async def run_all(count: int, lines: Path) -> None:
     questions = [json.loads(line) for line in (DATA / "questions.jsonl").read_text().splitlines()]
     Random(SEED).shuffle(questions)
-    done = {(row["question"], row["memory"]) for row in read(lines)}
+    done = {(row["question"], row["memory"]) for row in read_rows(lines)}
     config = settings.load()
     corpus = await CorpusSearch.open([DATA / "corpus.jsonl"], cache_dir=config.cache_dir)
     model = choose_model(None, config, print)(None)
     if model.name == "extractive":
-        raise SystemExit("no language model is configured: set OPENAI_BASE_URL or SUFFICE_MODEL")
-    # At temperature 0 the model says the same again: what both memories ask alike, and what was asked before an
-    # interruption, is asked once, and billed as often as it was needed.
-    kept = CachedModel(model, config.cache_dir / "bench", replay_usage=True, notify=print)
+        raise SystemExit("No language model is configured; set OPENAI_BASE_URL or SUFFICE_MODEL")
+    # At temperature 0 equal prompts have equal answers. A prompt of both memories, or from before an interruption, is sent
+    # once, but its usage is counted each time.
+    cached_model = CachedModel(model, config.cache_dir / "bench", replay_usage=True, notify=print)
     for question in questions[:count]:
         for memory in MEMORIES:
             if (question["id"], memory) in done:
                 continue
-            row = await one(question, memory, kept, corpus)
+            row = await run_question(question, memory, cached_model, corpus)
             with lines.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(row) + "\n")
             print(json.dumps(row), flush=True)
 
 
-def read(lines: Path) -> list[dict[str, Any]]:
+def read_rows(lines: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in lines.read_text().splitlines()] if lines.is_file() else []
 
 
-def interval(values: Sequence[float]) -> str:
-    """The mean and its 95 % bootstrap interval over questions."""
-    drawn = np.random.default_rng(0).choice(np.array(values), (DRAWS, len(values))).mean(1)
-    low, high = np.quantile(drawn, [0.025, 0.975])
+def format_interval(values: Sequence[float]) -> str:
+    """Format the mean and its 95 % bootstrap interval over questions."""
+    means = np.random.default_rng(0).choice(np.array(values), (DRAWS, len(values))).mean(1)
+    low, high = np.quantile(means, [0.025, 0.975])
     return f"{np.mean(values):.3f} [{low:.3f}, {high:.3f}]"
 
 
-def page(rows: Sequence[Mapping[str, Any]]) -> str:
-    by = {memory: {row["question"]: row for row in rows if row["memory"] == memory} for memory in MEMORIES}
-    pairs = [id for id in by[MEMORIES[0]] if id in by[MEMORIES[1]]]
+def format_page(rows: Sequence[Mapping[str, Any]]) -> str:
+    by_memory = {memory: {row["question"]: row for row in rows if row["memory"] == memory} for memory in MEMORIES}
+    pairs = [id for id in by_memory[MEMORIES[0]] if id in by_memory[MEMORIES[1]]]
     measures = {
         "gold recall": lambda row: row["recall"][-1] if row["recall"] else 0.0,
         "answer token-F1": lambda row: row["f1"] or 0.0,
@@ -154,32 +155,35 @@ def page(rows: Sequence[Mapping[str, Any]]) -> str:
         "tokens, with the answer": lambda row: float(row["tokens"]),
         "calls": lambda row: float(row["calls"]),
     }
-    head = f"| mean a question [95 %] | {' | '.join(f'`{memory}`' for memory in MEMORIES)} | difference, paired |"
+    head = f"| mean per question [95 %] | {' | '.join(f'`{memory}`' for memory in MEMORIES)} | difference, paired |"
     table = [head, "|---|" + "--:|" * (len(MEMORIES) + 1)]
     for name, value in measures.items():
-        columns = [[value(by[memory][id]) for id in pairs] for memory in MEMORIES]
+        columns = [[value(by_memory[memory][id]) for id in pairs] for memory in MEMORIES]
         differences = [left - right for left, right in zip(*columns, strict=True)]
-        table.append(f"| {name} | {' | '.join(map(interval, [*columns, differences]))} |")
-    paired = [by[memory][id] for memory in MEMORIES for id in pairs]
+        table.append(f"| {name} | {' | '.join(map(format_interval, [*columns, differences]))} |")
+    paired = [by_memory[memory][id] for memory in MEMORIES for id in pairs]
     calls = sum(row["calls"] for row in paired)
     unreadable = Counter[str]()
     for row in paired:
         unreadable.update(row["unreadable"])
-    reasons = {memory: Counter(by[memory][id]["reason"] for id in pairs) for memory in MEMORIES}
+    reasons = {memory: Counter(by_memory[memory][id]["reason"] for id in pairs) for memory in MEMORIES}
     stops = "; ".join(
         f"`{memory}` " + ", ".join(f"{reason} {count}" for reason, count in reasons[memory].most_common())
         for memory in MEMORIES
     )
     models = ", ".join(sorted({row["model"] for row in paired}))
-    f1s = [by["freeform"][id]["f1"] or 0.0 for id in pairs], [by["trajectory"][id]["f1"] or 0.0 for id in pairs]
+    f1s = (
+        [by_memory["freeform"][id]["f1"] or 0.0 for id in pairs],
+        [by_memory["trajectory"][id]["f1"] or 0.0 for id in pairs],
+    )
     wins = sum(left > right for left, right in zip(*f1s, strict=True))
     losses = sum(left < right for left, right in zip(*f1s, strict=True))
     return f"""# A small language model on MuSiQue
 
 Made by `python -m bench.llm page` on {datetime.now(UTC):%Y-%m-%d} from `llm.jsonl`; the lines were made by
 `python -m bench.llm run`. Model: {models}, at temperature 0, on two shared cores. {len(pairs)} questions, drawn at random
-(seed {SEED}), each with both memories: strategy `{STRATEGY}`, gate `{GATE} | budget(rounds={ROUNDS})`, {PASSAGES} passages a
-query and a round, no review. The corpus is the merged one of 7,690 passages. No answer is written out: each memory answers
+(seed {SEED}), each with both memories: strategy `{STRATEGY}`, gate `{GATE} | budget(rounds={ROUNDS})`, {PASSAGES} passages per
+query and per round, no review. The corpus is the merged one of 7,690 passages. No answer is written out: each memory answers
 in a few words from what it holds at the end, and token-F1 is against the data set's answer and its aliases.
 
 {chr(10).join(table)}
@@ -199,9 +203,9 @@ def main() -> None:
     parser.add_argument("--lines", type=Path, default=LINES)
     given = parser.parse_args()
     if given.what == "run":
-        asyncio.run(run(given.questions, given.lines))
+        asyncio.run(run_all(given.questions, given.lines))
     else:
-        PAGE.write_text(page(read(given.lines)), encoding="utf-8")
+        PAGE.write_text(format_page(read_rows(given.lines)), encoding="utf-8")
 
 
 if __name__ == "__main__":

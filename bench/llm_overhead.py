@@ -1,7 +1,7 @@
-"""What a model call costs on our side, in CPU time, against the bare ``openai`` client: ``python -m bench.llm_overhead``.
+"""Measure the CPU time of a model call against the plain ``openai`` client: ``python -m bench.llm_overhead``.
 
-Both talk to the same server on loopback, one after the other in one run, in turns, so that a busy machine is equally busy for
-both. The server runs in a process of its own: its work is nobody's overhead.
+Both call the same server on loopback in turns within one run, so that a busy machine affects both alike. The server runs in
+its own process, so its work is not counted.
 """
 
 import asyncio
@@ -33,8 +33,15 @@ class _Handler(BaseHTTPRequestHandler):
         self.rfile.read(int(self.headers["Content-Length"]))
         choice = {"index": 0, "message": {"role": "assistant", "content": ANSWER}, "finish_reason": "stop"}
         usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
-        said = {"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice], "usage": usage}
-        body = json.dumps(said).encode()
+        completion = {
+            "id": "1",
+            "object": "chat.completion",
+            "created": 1,
+            "model": "m",
+            "choices": [choice],
+            "usage": usage,
+        }
+        body = json.dumps(completion).encode()
         head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
         self.wfile.write(head.encode() + body)
 
@@ -48,8 +55,8 @@ def _serve(ports: "Queue[int]") -> None:
         server.serve_forever()
 
 
-async def _cpu(call: Callable[[], Awaitable[object]]) -> float:
-    """CPU milliseconds a call, over many."""
+async def _measure_cpu(call: Callable[[], Awaitable[object]]) -> float:
+    """Return the CPU milliseconds per call."""
     began = time.process_time()
     for _ in range(CALLS):
         await call()
@@ -66,24 +73,24 @@ async def measure(url: str) -> dict[str, list[float]]:
     shape = {"type": "json_schema", "json_schema": {"name": "plan", "schema": response_schema(prompt)}}
 
     async def direct() -> object:
-        said = await client.chat.completions.create(
+        completion = await client.chat.completions.create(
             model="m",
             messages=[{"role": "user", "content": prompt.render()}],
             response_format=shape,  # type: ignore[arg-type]
             temperature=0,
             max_tokens=800,
         )
-        return msgspec.json.decode(said.choices[0].message.content or "", type=prompt.response_type)
+        return msgspec.json.decode(completion.choices[0].message.content or "", type=prompt.response_type)
 
     async def ours() -> object:
         return await model(prompt)
 
     times: dict[str, list[float]] = {"`openai` client": [], "suffice": []}
-    for call in (direct, ours):  # The first call imports and connects.
+    for call in (direct, ours):  # Warm up: the first call imports and connects.
         await call()
     for _ in range(TURNS):
-        times["`openai` client"].append(await _cpu(direct))
-        times["suffice"].append(await _cpu(ours))
+        times["`openai` client"].append(await _measure_cpu(direct))
+        times["suffice"].append(await _measure_cpu(ours))
     return times
 
 
@@ -94,12 +101,12 @@ def main() -> None:
     times = asyncio.run(measure(f"http://127.0.0.1:{ports.get()}/v1"))
     server.terminate()
     server.join()
-    print("| caller | CPU ms a call (median) | best | worst |")
+    print("| caller | CPU ms per call (median) | best | worst |")
     print("|---|--:|--:|--:|")
     for name, each in times.items():
         print(f"| {name} | {statistics.median(each):.2f} | {min(each):.2f} | {max(each):.2f} |")
-    over = [ours - direct for direct, ours in zip(*times.values(), strict=True)]
-    print(f"| above the client | {statistics.median(over):.2f} | {min(over):.2f} | {max(over):.2f} |")
+    overhead = [ours - direct for direct, ours in zip(*times.values(), strict=True)]
+    print(f"| above the client | {statistics.median(overhead):.2f} | {min(overhead):.2f} | {max(overhead):.2f} |")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""Gold-passage recall by round of the extractive engine, 5 passages a round: ``python -m bench.recall [SET …]``.
+"""Measure gold-passage recall by round of the extractive engine, 5 passages per round: ``python -m bench.recall [SET …]``.
 
-The sets lie in ``../shared/data`` (MuSiQue, HotpotQA); every round asks through the real loop and the real corpus search.
+The sets (MuSiQue, HotpotQA) are in ``../shared/data``. Every round uses the real loop and the real corpus search.
 """
 
 import argparse
@@ -29,7 +29,7 @@ async def measure(
     memory: str | None = None,
     interventions: Sequence[str] = (),
 ) -> list[list[float]]:
-    """One recall curve a question."""
+    """Return one recall curve per question."""
     questions = [json.loads(line) for line in (folder / "questions.jsonl").read_text().splitlines()][:limit]
     options = Options(
         docs=str(folder / "corpus.jsonl"),
@@ -45,20 +45,20 @@ async def measure(
     first = await prepare_run(questions[0]["question"], options)
     curves = []
     for question in questions:
-        setup = replace(first, task=question["question"])
+        config = replace(first, task=question["question"])
         gold, seen, curve = set(question["gold"]), set(), []
-        async with aclosing(run_pipeline(setup)) as events:
+        async with aclosing(run_pipeline(config)) as events:
             async for event in events:
                 if isinstance(event, RoundDone):
                     seen |= {passage.id for passage in event.round.new}
                     curve.append(len(gold & seen) / len(gold))
                 elif isinstance(event, SearchStopped):
-                    break  # What is written afterwards does not change what was found.
+                    break  # Writing the report does not change recall.
         curves.append(curve + [curve[-1]] * (ROUNDS - len(curve)))
     return curves
 
 
-def row(name: str, curves: list[list[float]]) -> str:
+def format_row(name: str, curves: list[list[float]]) -> str:
     means = [sum(curve[k] for curve in curves) / len(curves) for k in range(ROUNDS)]
     complete = [sum(curve[k] == 1 for curve in curves) / len(curves) for k in range(ROUNDS)]
     shown = (0, 1, 2, 3, 4, 9)
@@ -71,9 +71,11 @@ def main() -> None:
     parser.add_argument("sets", nargs="*", default=["musique", "hotpotqa"])
     parser.add_argument("--limit", type=int, help="only the first questions")
     parser.add_argument("--strategy", default="reflect")
-    parser.add_argument("--memory", help="instead of the preset's own")
-    parser.add_argument("--with", dest="interventions", action="append", default=[], help="a remedy; may be repeated")
-    parser.add_argument("--data", type=Path, default=DATA, help="where the sets lie")
+    parser.add_argument("--memory", help="memory, instead of the preset's")
+    parser.add_argument(
+        "--with", dest="interventions", action="append", default=[], help="an intervention; may be repeated"
+    )
+    parser.add_argument("--data", type=Path, default=DATA, help="folder of the sets")
     parser.add_argument("--alpha", type=float, default=0.5)
     given = parser.parse_args()
     print(
@@ -82,8 +84,8 @@ def main() -> None:
     )
     print(HEAD.format("set"))
     for name in given.sets:
-        chosen = (given.strategy, given.alpha, given.memory, given.interventions)
-        print(row(name, asyncio.run(measure(given.data / name, given.limit, *chosen))), flush=True)
+        settings_of_run = (given.strategy, given.alpha, given.memory, given.interventions)
+        print(format_row(name, asyncio.run(measure(given.data / name, given.limit, *settings_of_run))), flush=True)
 
 
 if __name__ == "__main__":

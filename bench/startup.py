@@ -1,4 +1,4 @@
-"""Start-up against a bare interpreter, as ratios within one run: ``python -m bench.startup``."""
+"""Measure start-up time against a bare interpreter, as ratios within one run: ``python -m bench.startup``."""
 
 import subprocess
 import sys
@@ -16,7 +16,7 @@ _COMMANDS = {
 
 
 def main() -> None:
-    # Interleaved, so that a noisy moment hits every command alike; the best of many tries is what the machine can do.
+    # Interleaved, so that a noisy moment affects every command alike. The best of many tries has the least noise.
     best = dict.fromkeys(_COMMANDS, float("inf"))
     for _ in range(_TRIES):
         for name, command in _COMMANDS.items():

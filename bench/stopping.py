@@ -1,11 +1,12 @@
-"""What each stop gate buys against a constant number of rounds, over recorded runs of a real model.
+"""Compare every stop gate with a fixed number of rounds, over recorded runs of a real model.
 
     python -m bench.stopping                                      writes bench/stopping.md
-    python -m bench.stopping --embeddings                         also the gates that compare meanings (slow the first time)
-    python -m bench.stopping --fit src/suffice/gates/worth.json   refits the shipped weights and does nothing else
+    python -m bench.stopping --embeddings                         also gates that need embeddings (slow the first time)
+    python -m bench.stopping --fit src/suffice/gates/worth.json   refits the shipped weights and writes no page
 
-The runs lie in ``../shared/data``. Each set is joined with its own corpus: their passage ids collide, so ``suffice lab fit``,
-which takes one corpus, cannot fit on both at once. Every run is measured once; all gates share the readings.
+The runs are in ``../shared/data``. Each set is joined with its own corpus, because their passage ids collide; so
+``suffice lab fit``, which takes one corpus, cannot fit on both at once. Every run is measured once; all gates share the
+readings.
 """
 
 import argparse
@@ -36,8 +37,8 @@ DATA = Path(__file__).parents[2] / "shared" / "data"
 OUT = Path(__file__).with_suffix(".md")
 SETS = ("musique", "hotpotqa")
 AGENTS = ("ircot", "subq", "react")
-WORTH = ("worth", "worth(price=0.05)", "worth(price=0.15)", "worth(price=0.2)", "worth(price=0.15) | fixed(2)")
-PUBLISHED = (
+WORTH_GATES = ("worth", "worth(price=0.05)", "worth(price=0.15)", "worth(price=0.2)", "worth(price=0.15) | fixed(2)")
+OTHER_GATES = (
     "exhaustion",
     "saturation.after(2)",
     "saturation.after(2).epsilon(0.15)",
@@ -51,7 +52,7 @@ PUBLISHED = (
     "judged",
     "predicates",
 )
-MEANING = ("saturation(by=embedding).after(2)", "gain")
+EMBEDDING_GATES = ("saturation(by=embedding).after(2)", "gain")
 MAIN = (1.5, 2.0, 2.5, 3.0)
 CHEAP = (1.25, 1.5, 1.75)
 PRICES = (0.05, 0.1, 0.15, 0.2)
@@ -62,21 +63,21 @@ DRAWS = 500
 # -- the runs ----------------------------------------------------------------------------------------------------------
 
 
-def load(job: tuple[str, str, str, bool]) -> list[Episode]:
-    """One file of episodes with its own corpus, measured: readings recorded, texts dropped."""
+def load_file(job: tuple[str, str, str, bool]) -> list[Episode]:
+    """Read one file of episodes with its corpus, measure the readings, and drop the texts."""
     name, agent, kind, embeddings = job
     texts = read_corpus(DATA / name / "corpus.jsonl")
     episodes = read_episodes(DATA / "episodes" / f"{name}.{agent}.{kind}.jsonl.gz", texts)
     needs = frozenset[str]().union(
-        *(parse_gate(gate).needs for gate in (*WORTH, *PUBLISHED, *EXHAUSTION_SWEEP, *MEANING))
+        *(parse_gate(gate).needs for gate in (*WORTH_GATES, *OTHER_GATES, *EXHAUSTION_SWEEP, *EMBEDDING_GATES))
     )
     embed = _embed() if embeddings else None
-    # Every run draws its own chances (ε); a file of episodes holds no seeds.
-    return [replace(measured(episode, needs, embed), seed=number) for number, episode in enumerate(episodes)]
+    # Every run makes its own random draws (epsilon); a file of episodes holds no seeds.
+    return [replace(record_readings(episode, needs, embed), seed=number) for number, episode in enumerate(episodes)]
 
 
-def measured(episode: Episode, needs: frozenset[str], embed: Any = None) -> Episode:
-    """What is recorded beats what can be measured, so a run that carries its readings needs no texts any more."""
+def record_readings(episode: Episode, needs: frozenset[str], embed: Any = None) -> Episode:
+    """Store the measured readings in the episode. A replay uses recorded readings, so the texts are dropped."""
     rounds = []
     for round, readings in zip(episode.rounds, measure_readings(episode, needs, embed), strict=True):
         raw, new = (tuple(replace(hit, text=None) for hit in hits) for hits in (round.raw, round.new))
@@ -85,13 +86,13 @@ def measured(episode: Episode, needs: frozenset[str], embed: Any = None) -> Epis
 
 
 def load_all(kinds: Sequence[str], embeddings: bool) -> dict[tuple[str, str], list[Episode]]:
-    """(set, kind) → the runs of all agents. Embedding uses both cores by itself; everything else takes two processes."""
+    """Return the runs of all agents by set and kind. Two processes read them; embedding uses both cores by itself."""
     jobs = [(name, agent, kind, embeddings) for name in SETS for kind in kinds for agent in AGENTS]
     if embeddings:
-        loaded = list(map(load, jobs))
+        loaded = list(map(load_file, jobs))
     else:
         with ProcessPoolExecutor(2) as pool:
-            loaded = list(pool.map(load, jobs))
+            loaded = list(pool.map(load_file, jobs))
     runs: dict[tuple[str, str], list[Episode]] = {}
     for (name, _, kind, _), episodes in zip(jobs, loaded, strict=True):
         runs.setdefault((name, kind), []).extend(episodes)
@@ -111,7 +112,7 @@ def _embed() -> Any:
 
 @dataclass(frozen=True)
 class Share:
-    """Lift in recall and share of the gap closed, each with all its bootstrap draws."""
+    """Lift in recall and share of the gap closed, each with its bootstrap draws."""
 
     lift: float
     gap: float
@@ -128,27 +129,29 @@ class Share:
         return f"{100 * self.gap:.0f} % [{low:.0f}, {high:.0f}]"
 
     @property
-    def certain(self) -> bool:
+    def is_certain(self) -> bool:
         return bool(numpy.quantile(self.lifts, 0.025) > 0)
 
 
-def mean(shares: Sequence[Share]) -> Share:
-    """The average over costs (draws are shared) or over sets (draws are independent)."""
+def average_shares(shares: Sequence[Share]) -> Share:
+    """Average shares over costs, whose draws are shared, or over sets, whose draws are independent."""
     lifts, gaps = (numpy.mean([getattr(share, name) for share in shares], axis=0) for name in ("lifts", "gaps"))
     count = len(shares)
     return Share(sum(share.lift for share in shares) / count, sum(share.gap for share in shares) / count, lifts, gaps)
 
 
-class Yardstick:
-    """Envelope of fixed k and frontier of the oracle, for the runs as they are and for every bootstrap draw of questions."""
+class Reference:
+    """The envelope of fixed k and the frontier of the oracle, for all runs and for every bootstrap draw of questions."""
 
     def __init__(self, episodes: Sequence[Episode], cap: int | None = None, seed: int = 0) -> None:
-        whole = [compute_recall_curve(episode) for episode in episodes]
-        self.curves = numpy.array([curve for curve in whole if curve is not None])
+        curves = [compute_recall_curve(episode) for episode in episodes]
+        self.curves = numpy.array([curve for curve in curves if curve is not None])
         assert len(self.curves) == len(episodes), "every run of the sets has gold"
-        known = {name: number for number, name in enumerate(dict.fromkeys(episode.id for episode in episodes))}
-        self._question = numpy.array([known[episode.id] for episode in episodes])
-        picks = numpy.random.default_rng(seed).multinomial(len(known), [1 / len(known)] * len(known), size=DRAWS)
+        questions = {name: number for number, name in enumerate(dict.fromkeys(episode.id for episode in episodes))}
+        self._question = numpy.array([questions[episode.id] for episode in episodes])
+        picks = numpy.random.default_rng(seed).multinomial(
+            len(questions), [1 / len(questions)] * len(questions), size=DRAWS
+        )
         self._weights = picks[:, self._question].astype(float)
         self._weights /= self._weights.sum(axis=1, keepdims=True)
         best = self.curves if cap is None else self.curves[:, :cap]
@@ -158,10 +161,10 @@ class Yardstick:
         self._drawn_fixed = [
             upper_concave_hull([(float(k), y) for k, y in zip(lengths, row, strict=True)]) for row in means.tolist()
         ]
-        self._steps = self._ranked(best.tolist())
+        self._steps = self._rank_steps(best.tolist())
 
-    def _ranked(self, curves: Sequence[Sequence[float]]) -> "tuple[NDArray[Any], NDArray[Any], NDArray[Any]]":
-        """Every run's own steps of gain (run, cost, gain), best rate first: a draw only changes how much each weighs."""
+    def _rank_steps(self, curves: Sequence[Sequence[float]]) -> "tuple[NDArray[Any], NDArray[Any], NDArray[Any]]":
+        """Return the steps of gain of every run (run, cost, gain), best rate first. A draw changes only their weights."""
         steps = []
         for run, curve in enumerate(curves):
             points = oracle_envelope([curve])
@@ -171,6 +174,7 @@ class Yardstick:
         return numpy.array(runs), numpy.array(costs), numpy.array(gains)
 
     def share(self, stops: Sequence[int]) -> Share:
+        """Return lift and gap closed of runs that stop at these rounds."""
         rounds = numpy.array(stops, float)
         recalls = self.curves[numpy.arange(len(stops)), numpy.array(stops) - 1]
         base = interpolate(self._fixed, float(rounds.mean()))
@@ -194,7 +198,7 @@ class Yardstick:
 
 @dataclass(frozen=True)
 class Transfer:
-    """How weights fitted on ``train`` do on ``test``: by cost, with a cap of two rounds, and with the price carried over."""
+    """Results on ``test`` of weights fitted on ``train``: by cost, with at most two rounds, and with the price carried over."""
 
     train: str
     test: str
@@ -204,38 +208,38 @@ class Transfer:
     carried: list[GateComparison]
 
 
-def transfer(train: str, test: str, runs: dict[tuple[str, str], list[Episode]]) -> Transfer:
+def measure_transfer(train: str, test: str, runs: dict[tuple[str, str], list[Episode]]) -> Transfer:
     episodes = runs[test, "sampled"]
     readings = [measure_readings(episode, frozenset()) for episode in episodes]
     short = [replace(episode, rounds=episode.rounds[:2]) for episode in episodes]
-    full, two = Yardstick(episodes), Yardstick(episodes, cap=2)
+    full, two_rounds = Reference(episodes), Reference(episodes, cap=2)
     with TemporaryDirectory() as folder:
         file = str(Path(folder) / "weights.json")
         Path(file).write_text(json.dumps(fit_worth(runs[train, "sampled"])), encoding="utf-8")
 
         def stops(price: float, cap: str) -> list[int]:
             gate = parse_gate(f"worth(price={price!r}, file='{file}'){cap}")
-            return [find_stop(gate, course, 0).rounds for course in readings]
+            return [find_stop(gate, by_round, 0).rounds for by_round in readings]
 
         main = {cost: full.share(stops(calibrate_price(episodes, cost, file), "")) for cost in MAIN}
-        kept = {cost: stops(calibrate_price(short, cost, file), " | fixed(2)") for cost in CHEAP}
+        cheap_stops = {cost: stops(calibrate_price(short, cost, file), " | fixed(2)") for cost in CHEAP}
         names = [*(f"worth(price={price})" for price in PRICES), "worth(price=0.15) | fixed(2)"]
         rows = compare_gates(
             episodes, [parse_gate(name.replace(")", f", file='{file}')", 1)) for name in names], draws=DRAWS
         )
     carried = [replace(row, gate=name) for name, row in zip(names, rows, strict=False)]
-    cheap, capped = ({cost: yard.share(kept[cost]) for cost in CHEAP} for yard in (full, two))
+    cheap, capped = ({cost: reference.share(cheap_stops[cost]) for cost in CHEAP} for reference in (full, two_rounds))
     return Transfer(train, test, main, cheap, capped, carried)
 
 
-def both_ways(runs: dict[tuple[str, str], list[Episode]]) -> list[Transfer]:
-    return [transfer(SETS[1], SETS[0], runs), transfer(SETS[0], SETS[1], runs)]
+def measure_both_ways(runs: dict[tuple[str, str], list[Episode]]) -> list[Transfer]:
+    return [measure_transfer(SETS[1], SETS[0], runs), measure_transfer(SETS[0], SETS[1], runs)]
 
 
 # -- the page ----------------------------------------------------------------------------------------------------------
 
 
-def transfer_section(found: Sequence[Transfer]) -> list[str]:
+def format_transfer(found: Sequence[Transfer]) -> list[str]:
     lines = [
         "## Transfer: what the default gate is worth on data it was not fitted on",
         "",
@@ -249,9 +253,9 @@ def transfer_section(found: Sequence[Transfer]) -> list[str]:
     for each in found:
         way = f"{each.train} → {each.test}"
         lines += [f"| {way} | {cost:g} | {share} | {share.closed} |" for cost, share in each.main.items()]
-        average = mean(list(each.main.values()))
+        average = average_shares(list(each.main.values()))
         lines.append(f"| **{way}** | **average** | **{average}** | **{average.closed}** |")
-    overall = _main(found)
+    overall = _average_main(found)
     lines.append(f"| **mean of the sets** | **average** | **{overall}** | **{overall.closed}** |")
     lines += [
         "",
@@ -267,49 +271,49 @@ def transfer_section(found: Sequence[Transfer]) -> list[str]:
             f"| {way} | {cost:g} | {share} | {share.closed} | {each.capped[cost].closed} |"
             for cost, share in each.cheap.items()
         ]
-        average, own = (mean(list(shares.values())) for shares in (each.cheap, each.capped))
+        average, own = (average_shares(list(shares.values())) for shares in (each.cheap, each.capped))
         lines.append(f"| **{way}** | **average** | **{average}** | **{average.closed}** | **{own.closed}** |")
-    overall, own = _cheap(found), mean([mean(list(each.capped.values())) for each in found])
+    overall, own = _average_cheap(found), average_shares([average_shares(list(each.capped.values())) for each in found])
     lines.append(f"| **mean of the sets** | **average** | **{overall}** | **{overall.closed}** | **{own.closed}** |")
     for each in found:
         lines += ["", f"Weights *and* price carried over, {each.train} → {each.test}:", "", format_table(each.carried)]
     return lines
 
 
-def _main(found: Sequence[Transfer]) -> Share:
-    return mean([mean(list(each.main.values())) for each in found])
+def _average_main(found: Sequence[Transfer]) -> Share:
+    return average_shares([average_shares(list(each.main.values())) for each in found])
 
 
-def _cheap(found: Sequence[Transfer]) -> Share:
-    return mean([mean(list(each.cheap.values())) for each in found])
+def _average_cheap(found: Sequence[Transfer]) -> Share:
+    return average_shares([average_shares(list(each.cheap.values())) for each in found])
 
 
-def targets(found: Sequence[Transfer]) -> list[str]:
-    """Whether the aims were reached, worked out from the shares."""
-    lines = ["| aim | result | reached? |", "|---|---|---|"]
-    for title, aim, pick in (
-        (f"{100 * TARGET:.0f} % of the gap on average, costs {_costs(MAIN)}", TARGET, lambda each: each.main),
+def format_targets(found: Sequence[Transfer]) -> list[str]:
+    """Return a table of the targets and whether the shares reach them."""
+    lines = ["| target | result | reached? |", "|---|---|---|"]
+    for title, target, pick in (
+        (f"{100 * TARGET:.0f} % of the gap on average, costs {_format_costs(MAIN)}", TARGET, lambda each: each.main),
         (
-            f"{100 * CHEAP_TARGET:.0f} % of the gap in cheap mode, costs {_costs(CHEAP)}",
+            f"{100 * CHEAP_TARGET:.0f} % of the gap in cheap mode, costs {_format_costs(CHEAP)}",
             CHEAP_TARGET,
             lambda each: each.cheap,
         ),
     ):
-        by_set = [mean(list(pick(each).values())) for each in found]
+        by_set = [average_shares(list(pick(each).values())) for each in found]
         for name, share in [
             *zip((each.test for each in found), by_set, strict=True),
-            ("mean of the sets", mean(by_set)),
+            ("mean of the sets", average_shares(by_set)),
         ]:
-            lines.append(f"| {title}: {name} | {share.closed} | {'yes' if share.gap >= aim else '**no**'} |")
+            lines.append(f"| {title}: {name} | {share.closed} | {'yes' if share.gap >= target else '**no**'} |")
     for each in found:
-        share = mean(list(each.main.values()))
-        words = "yes" if share.certain else "**no**"
+        share = average_shares(list(each.main.values()))
+        words = "yes" if share.is_certain else "**no**"
         lines.append(f"| lift above 0 with its whole interval: {each.test} | {share} points | {words} |")
     return lines
 
 
-def failures(rows: dict[str, list[GateComparison]]) -> list[str]:
-    """The negative results, from the same rows as the tables."""
+def format_failures(rows: dict[str, list[GateComparison]]) -> list[str]:
+    """Return the negative results, from the same rows as the tables."""
     lines = [
         "## What did not work",
         "",
@@ -322,33 +326,33 @@ def failures(rows: dict[str, list[GateComparison]]) -> list[str]:
         own = [of_set[number] for of_set in rows.values()]
         if all((row.lift_ci or (0, 0))[0] > 0 for row in own):
             continue
-        cells = [f"{row.mean_rounds:.2f} rounds, {_lift(row)}" for row in own]
-        lines.append(f"| {_code(first.gate)} | " + " | ".join(cells) + f" | {_verdict(own)} |")
+        cells = [f"{row.mean_rounds:.2f} rounds, {_format_lift(row)}" for row in own]
+        lines.append(f"| {_format_code(first.gate)} | " + " | ".join(cells) + f" | {_describe_verdict(own)} |")
     return lines
 
 
-def own_failures(rows: dict[tuple[str, str], list[GateComparison]], found: Sequence[Transfer]) -> list[str]:
-    """Where the default gate itself is not better than fixed k: its interval reaches 0."""
-    kept = [
+def format_own_failures(rows: dict[tuple[str, str], list[GateComparison]], found: Sequence[Transfer]) -> list[str]:
+    """Return the cases in which the default gate is not better than fixed k: its interval reaches 0."""
+    transfers = [
         f"{cost:g} rounds, {each.train} → {each.test}: {share}"
         for each in found
         for cost, share in each.main.items()
-        if not share.certain
+        if not share.is_certain
     ]
-    here = [
-        f"{_code(row.gate)} on {name}, {kind}: {_lift(row)}"
+    gates = [
+        f"{_format_code(row.gate)} on {name}, {kind}: {_format_lift(row)}"
         for (name, kind), of_set in rows.items()
         for row in of_set
         if row.gate.startswith("worth") and (row.lift_ci or (0, 0))[0] <= 0
     ]
     title = "Where the default gate is itself no better than fixed k (its interval reaches 0):"
-    return ["", title, "", *(f"- {line}" for line in (*kept, *here))] if kept or here else []
+    return ["", title, "", *(f"- {line}" for line in (*transfers, *gates))] if transfers or gates else []
 
 
-def _verdict(rows: Sequence[GateComparison]) -> str:
+def _describe_verdict(rows: Sequence[GateComparison]) -> str:
     if all(row.fire_rate == 0 for row in rows):
         silent = all(row.abstained == len(row.stops) for row in rows)
-        return "abstains: nobody took its reading" if silent else "never fires"
+        return "abstains: its reading was not recorded" if silent else "never fires"
     if all(row.mean_rounds < 1.02 for row in rows):
         return "fires at once: a fixed(1)"
     worse = sum((row.lift_ci or (0, 0))[1] < 0 for row in rows)
@@ -357,7 +361,7 @@ def _verdict(rows: Sequence[GateComparison]) -> str:
     )
 
 
-def by_agent(episodes: Sequence[Episode], gates: Sequence[str]) -> list[str]:
+def format_by_agent(episodes: Sequence[Episode], gates: Sequence[str]) -> list[str]:
     columns = []
     for agent in AGENTS:
         own = [episode for episode in episodes if episode.agent == agent]
@@ -366,12 +370,12 @@ def by_agent(episodes: Sequence[Episode], gates: Sequence[str]) -> list[str]:
     lines = ["| gate | " + " | ".join(f"{agent}: rounds, lift, gap" for agent in AGENTS) + " |"]
     lines.append("|---|" + "---|" * len(AGENTS))
     for row in zip(*columns, strict=False):
-        cells = [f"{each.mean_rounds:.2f}, {_lift(each)}, {_gap(each)}" for each in row]
-        lines.append(f"| {_code(row[0].gate)} | " + " | ".join(cells) + " |")
+        cells = [f"{each.mean_rounds:.2f}, {_format_lift(each)}, {_format_gap(each)}" for each in row]
+        lines.append(f"| {_format_code(row[0].gate)} | " + " | ".join(cells) + " |")
     return lines
 
 
-def sweep(runs: dict[tuple[str, str], list[Episode]]) -> list[str]:
+def format_sweep(runs: dict[tuple[str, str], list[Episode]]) -> list[str]:
     columns = {
         key: compare_gates(episodes, [parse_gate(gate) for gate in EXHAUSTION_SWEEP], draws=DRAWS)
         for key, episodes in runs.items()
@@ -379,35 +383,45 @@ def sweep(runs: dict[tuple[str, str], list[Episode]]) -> list[str]:
     lines = ["| configuration | " + " | ".join(f"{name}, {kind}" for name, kind in columns) + " |"]
     lines.append("|---|" + "---|" * len(columns))
     for number, gate in enumerate(EXHAUSTION_SWEEP):
-        cells = [f"{rows[number].mean_rounds:.2f} rounds, {_lift(rows[number])}" for rows in columns.values()]
-        lines.append(f"| {_code(gate)} | " + " | ".join(cells) + " |")
+        cells = [f"{rows[number].mean_rounds:.2f} rounds, {_format_lift(rows[number])}" for rows in columns.values()]
+        lines.append(f"| {_format_code(gate)} | " + " | ".join(cells) + " |")
     return lines
 
 
-def _lift(row: GateComparison) -> str:
+def _format_lift(row: GateComparison) -> str:
     if row.lift is None or row.lift_ci is None:
         return "–"
     return f"{100 * row.lift:+.1f} [{100 * row.lift_ci[0]:+.1f}, {100 * row.lift_ci[1]:+.1f}]"
 
 
-def _gap(row: GateComparison) -> str:
+def _format_gap(row: GateComparison) -> str:
     return "–" if row.gap_closed is None else f"{row.gap_closed:.0%}"
 
 
-def _code(gate: str) -> str:
+def _format_code(gate: str) -> str:
     return f"`{gate}`".replace("|", "\\|")
 
 
-def _costs(costs: Sequence[float]) -> str:
+def _format_costs(costs: Sequence[float]) -> str:
     return " ".join(f"{cost:g}" for cost in costs)
 
 
-def page(runs: dict[tuple[str, str], list[Episode]], found: Sequence[Transfer], names: Sequence[str]) -> list[str]:
+def format_page(
+    runs: dict[tuple[str, str], list[Episode]], found: Sequence[Transfer], names: Sequence[str]
+) -> list[str]:
     gates = [parse_gate(name) for name in names]
     rows = {key: compare_gates(episodes, gates, draws=DRAWS) for key, episodes in runs.items()}
     sampled = {name: rows[name, "sampled"] for name in SETS}
-    lines = ["## Were the aims reached?", "", *targets(found), "", *transfer_section(found), "", *failures(sampled)]
-    lines += own_failures(rows, found)
+    lines = [
+        "## Were the targets reached?",
+        "",
+        *format_targets(found),
+        "",
+        *format_transfer(found),
+        "",
+        *format_failures(sampled),
+    ]
+    lines += format_own_failures(rows, found)
     for name in SETS:
         lines += [
             "",
@@ -415,7 +429,7 @@ def page(runs: dict[tuple[str, str], list[Episode]], found: Sequence[Transfer], 
             "",
             format_table(sampled[name]),
         ]
-        lines += ["", f"### {name} by agent", "", *by_agent(runs[name, "sampled"], names)]
+        lines += ["", f"### {name} by agent", "", *format_by_agent(runs[name, "sampled"], names)]
     for name in SETS:
         lines += [
             "",
@@ -423,22 +437,24 @@ def page(runs: dict[tuple[str, str], list[Episode]], found: Sequence[Transfer], 
             "",
             format_table(rows[name, "greedy"]),
         ]
-    return [*lines, "", "## The sixteen configurations of exhaustion", "", *sweep(runs)]
+    return [*lines, "", "## The sixteen configurations of exhaustion", "", *format_sweep(runs)]
 
 
 HEAD = """# Stop gates against a constant number of rounds
 
-Made by `python -m bench.stopping`; every figure and every yes or no below is computed, none is typed. 3,600 recorded search
+Made by `python -m bench.stopping`, which computes every figure and every yes or no below. 3,600 recorded search
 runs of Qwen2.5-Coder-1.5B, eight rounds without any stop, 300 questions of MuSiQue and 300 of HotpotQA, three agents.
 Lift is in points of gold-passage recall against `fixed(k)` at the same mean rounds; brackets are 95 % intervals over questions.
 
 **Read the `worth` rows of the set tables with care:** the shipped weights were fitted on these sampled runs. What they are
 worth on runs they have not seen is the section *Transfer*. The signals themselves were chosen while looking at both sets, so
-expect somewhat less on data nobody has looked at. Greedy runs freeze (they repeat their queries): they show loop detection.
+expect somewhat less on new data. Greedy runs freeze (they repeat their queries): they show loop detection.
 """
 
 
-def provenance(runs: dict[tuple[str, str], list[Episode]], found: Sequence[Transfer]) -> dict[str, Any]:
+def build_provenance(runs: dict[tuple[str, str], list[Episode]], found: Sequence[Transfer]) -> dict[str, Any]:
+    """Return the origin of the shipped weights: data, licences, agents and transfer results."""
+
     def figures(share: Share) -> dict[str, Any]:
         low, high = numpy.quantile(share.lifts, (0.025, 0.975))
         return {
@@ -458,8 +474,8 @@ def provenance(runs: dict[tuple[str, str], list[Episode]], found: Sequence[Trans
         "rows": sum(len(episode.rounds) - 1 for episode in episodes),
         "transfer": {
             f"{each.train} to {each.test}": {
-                f"mean of {_costs(MAIN)} rounds": figures(mean(list(each.main.values()))),
-                f"at most 2 rounds, mean of {_costs(CHEAP)}": figures(mean(list(each.cheap.values()))),
+                f"mean of {_format_costs(MAIN)} rounds": figures(average_shares(list(each.main.values()))),
+                f"at most 2 rounds, mean of {_format_costs(CHEAP)}": figures(average_shares(list(each.cheap.values()))),
             }
             for each in found
         },
@@ -468,7 +484,7 @@ def provenance(runs: dict[tuple[str, str], list[Episode]], found: Sequence[Trans
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--embeddings", action="store_true", help="also gates that compare meanings")
+    parser.add_argument("--embeddings", action="store_true", help="also gates that need embeddings")
     parser.add_argument(
         "--fit", type=Path, metavar="FILE", help="write weights fitted on all sampled runs, and no page"
     )
@@ -476,16 +492,16 @@ def main() -> None:
     began = time.perf_counter()
     runs = load_all(("sampled",) if given.fit else ("sampled", "greedy"), given.embeddings)
     print(f"measured {sum(map(len, runs.values())):,} runs in {time.perf_counter() - began:.0f} s", flush=True)
-    found = both_ways(runs)
+    found = measure_both_ways(runs)
     if given.fit:
         weights = fit_worth([episode for name in SETS for episode in runs[name, "sampled"]])
         given.fit.write_text(
-            json.dumps({**weights, "provenance": provenance(runs, found)}, indent=1) + "\n", encoding="utf-8"
+            json.dumps({**weights, "provenance": build_provenance(runs, found)}, indent=1) + "\n", encoding="utf-8"
         )
     else:
-        lines = page(runs, found, (*WORTH, *PUBLISHED, *(MEANING if given.embeddings else ())))
+        lines = format_page(runs, found, (*WORTH_GATES, *OTHER_GATES, *(EMBEDDING_GATES if given.embeddings else ())))
         OUT.write_text("\n".join([HEAD, *lines, ""]), encoding="utf-8")
-    print("\n".join(targets(found)))
+    print("\n".join(format_targets(found)))
     print(f"wrote {given.fit or OUT} after {time.perf_counter() - began:.0f} s")
 
 

@@ -1,4 +1,4 @@
-"""A LangGraph agent with a stop gate. Runs offline: the planner is a list of queries, the search counts words.
+"""A LangGraph agent with a stop gate. It runs offline: the planner is a list of queries, the search matches words.
 
 pip install 'suffice[langgraph]' && python examples/langgraph_agent.py
 """
@@ -25,7 +25,7 @@ class State(TypedDict):
     answer: str
 
 
-def monitor() -> StopMonitor:
+def make_monitor() -> StopMonitor:
     return StopMonitor("exhaustion(p=2) | budget(rounds=8)")
 
 
@@ -36,7 +36,7 @@ def search(state: State) -> dict[str, Any]:
 
 
 def answer(state: State) -> dict[str, Any]:
-    sources = {passage["id"] for one in state["rounds"] for passage in one["passages"]}
+    sources = {passage["id"] for round in state["rounds"] for passage in round["passages"]}
     return {"answer": f"{len(state['rounds'])} rounds, sources: {', '.join(sorted(sources))}"}
 
 
@@ -45,13 +45,13 @@ def main() -> None:
     graph.add_node("search", search)
     graph.add_node("answer", answer)
     graph.add_edge(START, "search")
-    graph.add_conditional_edges("search", stop_edge(monitor, search_node="search", answer_node="answer"))
+    graph.add_conditional_edges("search", stop_edge(make_monitor, search_node="search", answer_node="answer"))
     graph.add_edge("answer", END)
     result = graph.compile().invoke({"rounds": [], "answer": ""})
-    done = watched(monitor(), result["rounds"])
+    monitor = watched(make_monitor(), result["rounds"])
     print(result["answer"])
-    print(done.verdict.reason)
-    print(done.explain())
+    print(monitor.verdict.reason)
+    print(monitor.explain())
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""An agent of the OpenAI Agents SDK with a stop gate. Runs offline: the model is scripted and would search for ever.
+"""An OpenAI Agents SDK agent with a stop gate. It runs offline: the model is scripted and would search forever.
 
 pip install 'suffice[openai-agents]' && python examples/openai_agents_agent.py
 """
@@ -23,8 +23,8 @@ def search(query: str) -> list[dict[str, str]]:
     return [{"id": id, "text": text} for id, text in CORPUS.items() if words & set(text.lower().split())]
 
 
-def step(turn: int) -> ModelStep:
-    """Searches on and on, unless the model is told that the search is closed."""
+def make_step(turn: int) -> ModelStep:
+    """Return a model step that searches again unless the search is closed."""
 
     def respond(call: ModelCall) -> ModelStep:
         if "Search is closed" in str(call.input):
@@ -35,7 +35,7 @@ def step(turn: int) -> ModelStep:
 
 
 def main() -> None:
-    model = ScriptedModel([step(turn) for turn in range(len(PLAN))])
+    model = ScriptedModel([make_step(turn) for turn in range(len(PLAN))])
     agent = Agent(name="Researcher", model=model, tools=[guarded(search, lambda ctx: ctx.context)])
     monitor = StopMonitor("exhaustion(p=2) | budget(rounds=8)")
     result = Runner.run_sync(

@@ -1,4 +1,4 @@
-"""A Pydantic AI agent with a stop gate. Runs offline: the model is scripted and would search for ever.
+"""A Pydantic AI agent with a stop gate. It runs offline: the model is scripted and would search forever.
 
 pip install suffice && python examples/pydantic_ai_agent.py
 """
@@ -23,15 +23,15 @@ def search(query: str) -> list[dict[str, str]]:
     return [{"id": id, "text": text} for id, text in CORPUS.items() if words & set(text.lower().split())]
 
 
-def model(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
-    """Searches on and on, unless it is told that the search is closed."""
+def respond(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+    """Search again unless the search is closed."""
     last = messages[-1].parts[-1]
     if isinstance(last, ToolReturnPart) and "Search is closed" in last.model_response_str():
         return ModelResponse([TextPart("The moon and the sun pull the tides.")])
     return ModelResponse([ToolCallPart("search", {"query": PLAN[len(messages) // 2]})])
 
 
-agent = Agent(FunctionModel(model), deps_type=StopMonitor, toolsets=[guarded(search, lambda ctx: ctx.deps)])
+agent = Agent(FunctionModel(respond), deps_type=StopMonitor, toolsets=[guarded(search, lambda ctx: ctx.deps)])
 
 
 def main() -> None:

@@ -1,10 +1,10 @@
-"""The stop gate for somebody else's loop.
+"""StopMonitor: a stop gate for your own search loop.
 
     monitor = StopMonitor(exhaustion(p=2) | budget(rounds=8))
     verdict = monitor.observe(queries=["…"], passages=[{"id": "…", "text": "…"}])
     if verdict.stop: print(verdict.reason)
 
-It carries the same meters as a run of ours, needs no model, and can say afterwards why it stopped.
+It uses the same meters as ``suffice ask``, needs no model, and explains why it stopped.
 """
 
 import time
@@ -15,16 +15,18 @@ from suffice.errors import InputError
 from suffice.gates.base import Gate
 from suffice.gates.explanation import explain_stop
 from suffice.gates.parse import parse_gate
+from suffice.measure.spend import spend_readings
 from suffice.meters import build_meters
 from suffice.replay.episodes import RecordedHit, RecordedRound, deduplicate_hits
 from suffice.types import Embed, Readings, RoundRecord, Verdict
 
 
 class StopMonitor:
-    """Tell it what each round asked and got; it answers whether to stop. One monitor a run.
+    """Judges the rounds of one search loop. Make a new monitor for each run.
 
-    ``question`` lets the gates that look at the question judge; ``embed`` those that compare meanings. Both may be left
-    out: what cannot be read is unknown, and a gate that needs it abstains. Its clock starts when it is made.
+    ``question`` is used by gates that compare the results with the question, ``embed`` by gates that compare meanings. Both
+    are optional: without them, the readings that need them are unknown, and gates that need those abstain. The clock starts
+    when the monitor is made.
     """
 
     def __init__(
@@ -56,45 +58,47 @@ class StopMonitor:
         readings: Readings | None = None,
         failed: bool = False,
     ) -> Verdict:
-        """Judge a round. ``readings`` adds what only the caller can measure, such as ``sufficiency.model``;
-        ``failed`` says that the search did not answer, which is not the same as finding nothing."""
+        """Judge a round and return the verdict. After a stop, further rounds are ignored.
+
+        ``readings`` adds what only the caller can measure, such as ``sufficiency.model``. ``failed`` means that the search
+        did not answer, which differs from finding nothing.
+        """
         if isinstance(queries, str) or not all(isinstance(query, str) for query in queries):
-            raise InputError("observe(queries=…) takes a list of texts; put a single one into brackets")
+            raise InputError("observe(queries=…) takes a list of texts; put a single query into a list")
         if self.verdict.stop:
-            return self.verdict  # A stop is final: what a loop does after it changes nothing.
+            return self.verdict
         hits = deduplicate_hits(_parse_hit(passage) for passage in passages)
         new = tuple(hit for hit in hits if hit.id not in self._seen)
         self._seen.update(hit.id for hit in new)
         self._queries += len(queries)
         self._tokens = None if self._tokens is None or tokens is None else self._tokens + tokens
-        sight = RecordedRound(len(self.readings) + 1, tuple(queries), hits, new, {}, tokens, failed=failed)
-        now = self._meters.read("before", sight)
+        view = RecordedRound(len(self.readings) + 1, tuple(queries), hits, new, {}, tokens, failed=failed)
+        now = self._meters.read("before", view)
         self.readings.append(now)
         self.verdict = self.gate.judge(self.readings, self._seed)
         accepted = not self.verdict.stop
         if accepted:
-            now |= self._meters.read("after", sight) | self._measure_spend() | dict(readings or {})
+            now |= self._meters.read("after", view) | self._measure_spend() | dict(readings or {})
             self.verdict = self.gate.judge(self.readings, self._seed)
             now |= {**self.verdict.values, **now}
         leaves = self.verdict.leaves
-        self.rounds.append(RoundRecord(sight.index, accepted, sight.queries, len(new), now, leaves))
+        self.rounds.append(RoundRecord(view.index, accepted, view.queries, len(new), now, leaves))
         return self.verdict
 
     def explain(self) -> str:
-        """Why it stopped, in a paragraph; or that it has not."""
+        """Explain in a paragraph why it stopped, or that it has not."""
         if not self.verdict.stop:
             return f"Not stopped after round {len(self.rounds)}: {self.verdict.because or 'no gate has fired'}."
         return explain_stop(self.verdict.reason, self.verdict.because, self.verdict.promise, self.rounds)
 
     def _measure_spend(self) -> dict[str, float | None]:
-        return {
-            "spend.rounds": float(len(self.readings)),
-            "spend.queries": float(self._queries),
-            "spend.sources": float(len(self._seen)),
-            "spend.tokens": None if self._tokens is None else float(self._tokens),
-            "spend.seconds": round(self._clock() - self._started_at, 3),
-            "spend.usd": None,
-        }
+        return spend_readings(
+            rounds=len(self.readings),
+            queries=self._queries,
+            sources=len(self._seen),
+            tokens=self._tokens,
+            seconds=self._clock() - self._started_at,
+        )
 
 
 def _parse_hit(passage: Mapping[str, Any]) -> RecordedHit:
@@ -104,5 +108,5 @@ def _parse_hit(passage: Mapping[str, Any]) -> RecordedHit:
         return RecordedHit(str(passage["id"]), passage.get("title"), passage.get("text"), passage.get("score"))
     except (KeyError, TypeError, AttributeError) as error:
         raise InputError(
-            'A passage is a mapping with at least an "id"; "text", "title" and "score" may be left out'
+            'A passage must be a mapping with an "id"; "text", "title" and "score" are optional'
         ) from error

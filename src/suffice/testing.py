@@ -10,7 +10,7 @@ from typing import TypeVar, cast
 
 from suffice.errors import ModelError, SearchError
 from suffice.memory.base import MemoryContext
-from suffice.memory.predicates import OpenQuestions
+from suffice.memory.open_questions import OpenQuestions
 from suffice.models.base import Model, Reply
 from suffice.prompts import Prompt
 from suffice.text.tokens import estimate_tokens, tokenize

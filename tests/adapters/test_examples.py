@@ -1,4 +1,4 @@
-"""The examples run offline and say why they stopped."""
+"""The examples run offline and explain why they stopped."""
 
 import runpy
 from pathlib import Path
@@ -9,7 +9,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 @pytest.mark.parametrize("name", ["langgraph", "pydantic_ai", "openai_agents"])
-def test_an_example_stops_and_says_why(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_example_stops_and_explains_why(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("agents" if name == "openai_agents" else name)
     runpy.run_path(str(EXAMPLES / f"{name}_agent.py"), run_name="__main__")
     out = capsys.readouterr().out

@@ -1,4 +1,4 @@
-"""The conditional edge, in real graphs."""
+"""The conditional edge in real LangGraph graphs."""
 
 import asyncio
 import operator
@@ -27,7 +27,7 @@ def monitor() -> StopMonitor:
 
 
 def graph_of(found: list[dict[str, Any]], state: type = State, **compiled: Any) -> Any:
-    """A graph whose n-th search finds the n-th of ``found``."""
+    """Return a graph whose n-th search appends the n-th round of ``found``."""
 
     def search(state: Any) -> dict[str, Any]:
         done = state["rounds"] if isinstance(state, dict) else state.rounds
@@ -51,7 +51,7 @@ FORWARD = [round_of("tides", "1"), round_of("locks", "2"), round_of("boats", "3"
 
 
 @pytest.mark.parametrize(("found", "rounds", "reason"), [(CIRCLE, 2, "exhausted"), (FORWARD, 4, "budget_rounds")])
-def test_it_stops_where_the_gate_says(found: list[dict[str, Any]], rounds: int, reason: str) -> None:
+def test_it_stops_where_the_gate_stops(found: list[dict[str, Any]], rounds: int, reason: str) -> None:
     result = graph_of(found).invoke({"rounds": []})
     assert len(result["rounds"]) == rounds
     done = watched(monitor(), result["rounds"])
@@ -59,7 +59,7 @@ def test_it_stops_where_the_gate_says(found: list[dict[str, Any]], rounds: int, 
     assert done.explain().startswith(f"Stopped after {rounds} rounds")
 
 
-def test_each_run_starts_afresh() -> None:
+def test_runs_do_not_share_state() -> None:
     graph = graph_of(CIRCLE)
     assert [len(graph.invoke({"rounds": []})["rounds"]) for _ in range(3)] == [2, 2, 2]
 
@@ -68,15 +68,15 @@ def test_an_asynchronous_run() -> None:
     assert len(asyncio.run(graph_of(CIRCLE).ainvoke({"rounds": []}))["rounds"]) == 2
 
 
-def test_a_run_goes_on_from_its_checkpoint() -> None:
-    """In a second graph, as after a restart: the stop comes where it would have come without the break."""
+def test_a_run_continues_from_its_checkpoint() -> None:
+    """A second graph, as after a restart, stops where the first would have."""
     saver, config = InMemorySaver(), {"configurable": {"thread_id": "1"}}
     graph_of(FORWARD, checkpointer=saver, interrupt_after=["search"]).invoke({"rounds": []}, config)
     result = graph_of(FORWARD, checkpointer=saver).invoke(None, config)
     assert len(result["rounds"]) == 4
 
 
-def test_a_second_question_in_a_thread_starts_afresh_with_overwrite() -> None:
+def test_overwrite_resets_the_rounds_for_a_second_question() -> None:
     graph = graph_of(CIRCLE, checkpointer=InMemorySaver())
     config = {"configurable": {"thread_id": "1"}}
     for _ in range(2):
@@ -95,24 +95,24 @@ def test_a_failed_search_is_not_an_empty_one() -> None:
     assert len(graph_of(empty).invoke({"rounds": []})["rounds"]) == 2
 
 
-def test_a_state_that_is_a_class() -> None:
+def test_a_state_may_be_a_dataclass() -> None:
     @dataclass
-    class Own:
+    class DataState:
         rounds: Annotated[list[dict[str, Any]], operator.add] = field(default_factory=list)
 
-    assert len(graph_of(CIRCLE, Own).invoke(Own())["rounds"]) == 2
+    assert len(graph_of(CIRCLE, DataState).invoke(DataState())["rounds"]) == 2
 
 
-def test_rounds_read_out_of_the_state() -> None:
+def test_a_function_may_read_the_rounds_from_the_state() -> None:
     edge = stop_edge(monitor, search_node="s", answer_node="a", rounds=lambda state: state["log"][1:])
     assert edge({"log": ["start", *CIRCLE[:1]]}) == "s"
     assert edge({"log": ["start", *CIRCLE[:2]]}) == "a"
 
 
-def test_the_graph_is_drawn_with_both_ways() -> None:
-    ways = {(edge.source, edge.target) for edge in graph_of(CIRCLE).get_graph().edges}
-    assert {("search", "search"), ("search", "answer")} <= ways
-    assert ("search", "__end__") not in ways
+def test_the_drawn_graph_has_both_targets() -> None:
+    edges = {(edge.source, edge.target) for edge in graph_of(CIRCLE).get_graph().edges}
+    assert {("search", "search"), ("search", "answer")} <= edges
+    assert ("search", "__end__") not in edges
 
 
 def test_time_is_read_from_the_rounds() -> None:
@@ -123,6 +123,6 @@ def test_time_is_read_from_the_rounds() -> None:
 
 
 @pytest.mark.parametrize("state", [{}, {"rounds": [{"queries": ["a"]}]}, {"rounds": [{"passages": []}]}])
-def test_a_state_that_cannot_be_read(state: dict[str, Any]) -> None:
+def test_a_state_without_valid_rounds_is_rejected(state: dict[str, Any]) -> None:
     with pytest.raises(InputError):
         stop_edge(monitor, search_node="s", answer_node="a")(state)

@@ -24,14 +24,14 @@ NEVER_STOPS = "exhaustion(p=1) | budget(rounds=9)"
 
 
 class Notes:
-    """A search over a mapping from query to ids, or to what is raised; it keeps what it was asked."""
+    """A search over a mapping from query to ids or to an exception. ``queries`` records the calls."""
 
     def __init__(self, **found: Any) -> None:
-        self.found, self.asked = found, []
+        self.found, self.queries = found, []
 
     async def search(self, query: str) -> list[dict[str, str]]:
         """Search the notes."""
-        self.asked.append(query)
+        self.queries.append(query)
         outcome = self.found.get(query, "")
         if isinstance(outcome, Exception):
             raise outcome
@@ -39,7 +39,7 @@ class Notes:
 
 
 def script(*turns: str, argument: str = "query") -> list[Any]:
-    """Asks the words of each turn at the same time, then answers."""
+    """Search for the words of each turn at the same time, then answer."""
     calls = [
         [function_call("search", {argument: word}, call_id=f"{turn}-{word}") for word in words.split()]
         for turn, words in enumerate(turns)
@@ -57,18 +57,18 @@ def guard(notes: Notes) -> Any:
     return guarded(notes.search, lambda ctx: ctx.context)
 
 
-def told(result: Any) -> list[str]:
-    """What the tools answered."""
+def tool_outputs(result: Any) -> list[str]:
+    """Return what the tools returned to the model."""
     return [str(item.output) for item in result.new_items if item.type == "tool_call_output_item"]
 
 
-def test_it_stops_where_the_gate_says_and_searches_no_more() -> None:
+def test_it_stops_where_the_gate_stops_and_searches_no_more() -> None:
     notes, monitor = Notes(tides="12", moon="3", sun="4"), StopMonitor("budget(rounds=2)")
     result = run(guard(notes), monitor, "tides", "moon", "sun", "boats")
-    assert notes.asked == ["tides", "moon"]
+    assert notes.queries == ["tides", "moon"]
     assert monitor.verdict.reason == "budget_rounds"
     assert monitor.explain().startswith("Stopped after 2 rounds")
-    first, last, *refused = told(result)
+    first, last, *refused = tool_outputs(result)
     assert "Search is closed" not in first
     assert "Search is closed: 2 of 2 rounds spent" in last
     assert "'id': '3'" in last
@@ -77,15 +77,15 @@ def test_it_stops_where_the_gate_says_and_searches_no_more() -> None:
     assert result.final_output == "done"
 
 
-def test_searches_of_one_turn_are_one_round() -> None:
+def test_searches_of_one_turn_form_one_round() -> None:
     notes, monitor = Notes(), StopMonitor("budget(rounds=2)")
     run(guard(notes), monitor, "a b c", "d e", "f")
-    assert [one.queries for one in monitor.rounds] == [("a", "b", "c"), ("d", "e")]
-    assert notes.asked == ["a", "b", "c", "d", "e"]
+    assert [round.queries for round in monitor.rounds] == [("a", "b", "c"), ("d", "e")]
+    assert notes.queries == ["a", "b", "c", "d", "e"]
 
 
 def test_each_run_has_its_own_monitor() -> None:
-    """Also when runs with one tool overlap; and a monitor is forgotten with its run."""
+    """Runs that share a tool may overlap, and a monitor is freed after its run."""
     notes = Notes()
     tool = guard(notes)
     monitors = [StopMonitor("budget(rounds=2)") for _ in range(3)]
@@ -99,33 +99,33 @@ def test_each_run_has_its_own_monitor() -> None:
 
     asyncio.run(all_runs())
     assert [len(monitor.rounds) for monitor in monitors] == [2, 2, 2]
-    assert len(notes.asked) == 6
+    assert len(notes.queries) == 6
     last = ref(monitors.pop())
     gc.collect()
     assert last() is None
 
 
-def test_a_failed_search_is_not_an_empty_one() -> None:
+def test_a_failed_search_differs_from_an_empty_one() -> None:
     monitor = StopMonitor(NEVER_STOPS)
     result = run(guard(Notes(tides=OSError("cable"))), monitor, "tides", "moon")
-    assert [one.readings["overlap.upr"] for one in monitor.rounds] == [None, 0.0]
-    assert "error" in told(result)[0]
+    assert [round.readings["overlap.upr"] for round in monitor.rounds] == [None, 0.0]
+    assert "error" in tool_outputs(result)[0]
 
 
-def test_failures_are_told_as_the_user_wants() -> None:
-    def tell(ctx: RunContextWrapper[Any], error: Exception) -> str:
+def test_the_failure_function_of_the_user_is_used() -> None:
+    def report(ctx: RunContextWrapper[Any], error: Exception) -> str:
         return f"no answer: {error}"
 
     def tool(**options: Any) -> Any:
         return guarded(Notes(tides=OSError("cable")).search, lambda ctx: ctx.context, **options)
 
-    result = run(tool(failure_error_function=tell), StopMonitor(NEVER_STOPS), "tides")
-    assert told(result) == ["no answer: cable"]
+    result = run(tool(failure_error_function=report), StopMonitor(NEVER_STOPS), "tides")
+    assert tool_outputs(result) == ["no answer: cable"]
     with pytest.raises(Exception, match="cable"):
         run(tool(failure_error_function=None), StopMonitor(NEVER_STOPS), "tides")
 
 
-def test_tokens_are_bounded() -> None:
+def test_a_token_budget_stops_the_search() -> None:
     monitor = StopMonitor("budget(tokens=200)")
     run(guard(Notes()), monitor, "a", "b", "c")
     assert monitor.verdict.reason == "budget_tokens"
@@ -158,7 +158,7 @@ def test_a_tool_with_a_context_and_other_names_and_shapes() -> None:
     result = run(tool, Case(monitor, ">"), "a", argument="question")
     assert monitor.rounds[0].queries == ("a",)
     assert monitor.rounds[0].new_passages == 2
-    assert told(result)[0].startswith(">a0\n>a1\n\nSearch is closed")
+    assert tool_outputs(result)[0].startswith(">a0\n>a1\n\nSearch is closed")
 
 
 def test_the_tool_looks_like_the_function() -> None:
@@ -167,29 +167,29 @@ def test_the_tool_looks_like_the_function() -> None:
     assert tool.params_json_schema["properties"] == plain.params_json_schema["properties"]
 
 
-def test_a_finished_tool_is_refused() -> None:
+def test_a_function_tool_is_rejected() -> None:
     with pytest.raises(InputError, match="function itself"):
         guarded(function_tool(Notes().search), lambda ctx: ctx.context)
 
 
-def test_a_search_without_the_argument_is_refused() -> None:
+def test_a_search_without_the_query_argument_is_rejected() -> None:
     with pytest.raises(InputError, match="query="):
         guarded(Notes().search, lambda ctx: ctx.context, query="q")
 
 
-def test_mistakes_of_the_user_are_not_told_to_the_model() -> None:
-    """The SDK wraps the error in its own; the run ends with it."""
+def test_mistakes_of_the_developer_are_raised() -> None:
+    """The SDK wraps the error in its own and ends the run."""
 
     def search(query: str) -> str:
         return "no list of passages"
 
-    with pytest.raises(UserError, match="find the run's monitor"):
+    with pytest.raises(UserError, match="monitor"):
         run(guarded(search, lambda ctx: StopMonitor("fixed(1)")), None, "a")
     with pytest.raises(UserError, match="passages="):
         run(guarded(search, lambda ctx: ctx.context), StopMonitor("fixed(1)"), "a")
 
 
-def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "agents", None)
     monkeypatch.delitem(sys.modules, "suffice.adapters.openai_agents")
     with pytest.raises(InputError, match=r"suffice\[openai-agents\]"):

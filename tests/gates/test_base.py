@@ -1,4 +1,4 @@
-"""Composition of gates: three-valued logic, who names the stop, silence, patience and chance."""
+"""Composed gates: three-valued logic, which part gives the reason, and every wrapper."""
 
 import copy
 
@@ -6,14 +6,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from suffice.gates import Gate, budget, exhaustion, fixed, saturation, sufficiency
-from suffice.gates.base import LeafGate
+from suffice.errors import InputError
+from suffice.gates import Gate, budget, exhaustion, fixed, saturation, sufficiency, unseen
+from suffice.gates.leaf import LeafGate
+from suffice.gates.parse import parse_gate
+from suffice.monitor import StopMonitor
 
 quick = settings(deadline=None, max_examples=150)
 
 
 class says(LeafGate):
-    """A gate that stops when its own reading is 1: what a stranger would write."""
+    """A third-party gate that stops when its own reading is 1."""
 
     def __init__(self, name):
         super().__init__(name)
@@ -25,9 +28,9 @@ class says(LeafGate):
 
 
 A, B, C = says("a"), says("b"), says("c")
-FIRES, GOES_ON, UNKNOWN = 1.0, 0.0, None
+STOPS, GOES_ON, UNKNOWN = 1.0, 0.0, None
 
-values = st.sampled_from([FIRES, GOES_ON, UNKNOWN])
+values = st.sampled_from([STOPS, GOES_ON, UNKNOWN])
 rounds = st.fixed_dictionaries({"a": values, "b": values, "c": values})
 histories = st.lists(rounds, min_size=1, max_size=7)
 trees = st.recursive(
@@ -54,7 +57,7 @@ def built(tree) -> Gate:
 
 
 def expected(tree, history):
-    """Kleene's logic and the definitions of ``after`` and ``patience``, written out a second time."""
+    """An independent implementation of Kleene's logic, ``after`` and ``patience``."""
     kind, first, *rest = tree
     if kind == "leaf":
         value = history[-1][first]
@@ -134,14 +137,14 @@ def test_a_verdict_depends_on_no_later_round(tree, history, later):
 
 @quick
 @given(histories)
-def test_or_is_named_by_the_first_firing_gate_from_the_left(history):
+def test_or_takes_the_reason_of_the_first_stopping_part(history):
     verdict = (A | B | C).judge(history)
     firing = [name for name in "abc" if history[-1][name] == 1]
     assert verdict.reason == (f"ended_{firing[0]}" if firing else "")
     assert [leaf.gate for leaf in verdict.leaves] == ["says(a)", "says(b)", "says(c)"]
 
 
-def test_or_is_named_from_the_left_through_brackets():
+def test_or_takes_the_first_reason_through_parentheses():
     readings = [{"a": 0.0, "b": 1.0, "c": 1.0}]
     assert (A | (B | C)).judge(readings).reason == "ended_b"
     assert (C | (A | B)).judge(readings).reason == "ended_c"
@@ -150,7 +153,7 @@ def test_or_is_named_from_the_left_through_brackets():
 
 @quick
 @given(st.permutations([1, 3, 5]), st.integers(5, 8))
-def test_and_is_named_by_the_last_gate_to_become_true(starts, length):
+def test_and_takes_the_reason_of_the_last_part_to_become_true(starts, length):
     """Gate a has fired since round starts[0], b since starts[1], c since starts[2]."""
     history = [
         {name: float(done >= start) for name, start in zip("abc", starts, strict=True)} for done in range(1, length + 1)
@@ -174,14 +177,14 @@ def test_the_leaves_of_a_composition_show_every_signal():
     assert all(leaf.signals for leaf in verdict.leaves)
 
 
-def test_after_is_silent_for_n_rounds_and_then_transparent():
+def test_after_does_not_stop_in_the_first_n_rounds():
     gate = A.after(2)
     assert [gate.judge([{"a": 1.0}] * n).stop for n in (1, 2, 3)] == [False, False, True]
     assert gate.judge([{"a": None}] * 3).stop is None
     assert gate.judge([{"a": 1.0}] * 3).reason == "ended_a"
 
 
-def test_patience_wants_the_rounds_to_be_consecutive():
+def test_patience_needs_consecutive_rounds():
     gate = A.patience(2)
     fires = [{"a": value} for value in (1.0, 0.0, 1.0, None, 1.0, 1.0)]
     assert [gate.judge(fires[:n]).stop for n in range(1, 7)] == [False, False, False, None, False, True]
@@ -197,12 +200,12 @@ def test_epsilon_ignores_stops_with_its_probability(chance):
 
 @quick
 @given(histories, st.integers(), st.floats(0, 1))
-def test_epsilon_only_turns_stops_into_going_on(history, seed, chance):
+def test_epsilon_only_ignores_stops(history, seed, chance):
     inner, outer = A.judge(history, seed), A.epsilon(chance).judge(history, seed)
     assert outer.stop is inner.stop or (inner.stop is True and outer.stop is False)
 
 
-def test_epsilon_draws_anew_each_round_and_the_same_for_the_same_run():
+def test_epsilon_draws_per_round_and_repeats_for_the_same_run():
     gate = A.epsilon(0.5)
     draws = [gate.judge([{"a": 1.0}] * n, seed=7).stop for n in range(1, 41)]
     assert draws == [gate.judge([{"a": 1.0}] * n, seed=7).stop for n in range(1, 41)]
@@ -222,7 +225,7 @@ def test_a_composition_needs_what_its_parts_need():
     }
 
 
-def test_equal_gates_are_equal_by_what_they_say():
+def test_gates_with_the_same_text_are_equal():
     assert exhaustion(p=2) | budget(rounds=5) == exhaustion() | budget(rounds=5)
     assert len({saturation(), saturation(3), saturation(4)}) == 2
     assert fixed(3) != fixed(4)
@@ -238,8 +241,154 @@ def test_equal_gates_are_equal_by_what_they_say():
         lambda: A.epsilon(-0.1),
         lambda: A.epsilon(1.1),
         lambda: A.epsilon(float("nan")),
+        lambda: A.after(float("inf")),
+        lambda: A.patience(float("nan")),
     ],
 )
-def test_settings_without_meaning_are_refused(make):
+def test_invalid_settings_are_rejected(make):
     with pytest.raises(ValueError, match="takes"):
         make()
+
+
+def test_a_conjunction_promises_no_more_than_its_weakest_part():
+    readings = [{"unseen.mass": 0.0, "novelty.words": 0.0}]
+    assert (unseen() & saturation()).judge(readings).promise == "heuristic"
+    assert (unseen() | saturation()).judge(readings).promise == "estimate"
+
+
+FLOOR_GATE = saturation().floor(1800)
+
+
+def before(novelty, chars):
+    return {"novelty.words": novelty, "evidence.chars": chars}
+
+
+def after(novelty, chars, rounds):
+    return {**before(novelty, chars), "spend.rounds": float(rounds)}
+
+
+def test_a_stop_with_enough_text_counts():
+    verdict = FLOOR_GATE.judge([before(1.0, 1800.0)])
+    assert (verdict.stop, verdict.reason) == (True, "saturated")
+
+
+def test_a_stop_with_too_little_text_is_put_off_once():
+    first = after(1.0, 500.0, 1)
+    held = FLOOR_GATE.judge([first])
+    assert held.stop is False
+    assert held.signals["evidence.chars"] == (500.0, 1800.0)
+    assert "put off once" in held.because
+    # The further round is not judged before it is accepted; afterwards it ends the run.
+    assert FLOOR_GATE.judge([first, before(0.0, 600.0)]).stop is False
+    ended = FLOOR_GATE.judge([first, after(9.0, 600.0, 2)])
+    assert (ended.stop, ended.reason) == (True, "saturated")
+
+
+def test_the_floor_changes_nothing_without_a_stop():
+    assert FLOOR_GATE.judge([before(9.0, 0.0)]).stop is False
+    assert FLOOR_GATE.judge([before(None, 0.0)]).stop is None
+    assert FLOOR_GATE.judge([]).stop is None
+
+
+def test_an_unknown_amount_of_text_puts_nothing_off():
+    assert FLOOR_GATE.judge([before(1.0, None)]).stop is True
+    assert FLOOR_GATE.judge([{"novelty.words": 1.0}]).stop is True
+
+
+def test_a_budget_stop_is_not_put_off_by_a_floor_elsewhere():
+    gate = FLOOR_GATE | budget(rounds=1)
+    assert gate.judge([after(1.0, 10.0, 1)]).reason == "budget_rounds"
+
+
+def test_the_floor_keeps_the_leaves_of_a_composed_gate():
+    gate = (saturation() | exhaustion()).floor(1800)
+    held = gate.judge([after(1.0, 10.0, 1) | {"overlap.jaccard": 0.0, "overlap.upr": 1.0}])
+    assert [leaf.gate for leaf in held.leaves] == ["saturation", "exhaustion", str(gate)]
+    assert held.stop is False
+
+
+def test_a_floor_parses_back():
+    text = "saturation.after(2).epsilon(0.15).floor(1800)"
+    assert str(parse_gate(text)) == text
+    assert {"evidence.chars", "novelty.words"} <= parse_gate(text).needs
+
+
+@pytest.mark.parametrize("text", ["saturation.floor(0)", "saturation.floor(1.5)", "saturation.floor(x)"])
+def test_an_invalid_floor_is_rejected(text):
+    with pytest.raises(InputError):
+        parse_gate(text)
+
+
+def test_a_floor_in_a_stop_monitor():
+    monitor = StopMonitor(FLOOR_GATE)
+    found = [{"id": "a", "text": "one and the same text"}]
+    verdicts = [monitor.observe([f"q{n}"], found) for n in range(3)]
+    assert [verdict.stop for verdict in verdicts] == [False, False, True]
+    assert [record.accepted for record in monitor.rounds] == [True, True, True]
+    long = [{"id": "b", "text": "words " * 400}]
+    monitor = StopMonitor(FLOOR_GATE)
+    assert [monitor.observe([f"q{n}"], long).stop for n in range(2)] == [False, True]
+
+
+STALE = {"overlap.jaccard": 0.9, "overlap.upr": 0.0}
+FRESH = {"overlap.jaccard": 0.1, "overlap.upr": 1.0}
+
+
+def test_no_stop_while_a_question_is_open():
+    gate = saturation().gap_aware()
+    held = gate.judge([{"novelty.words": 1.0, "belief.open": 2.0}])
+    assert held.stop is False
+    assert "2 needed questions are open" in held.because
+    assert gate.judge([{"novelty.words": 1.0, "belief.open": 0.0}]).reason == "saturated"
+    assert gate.judge([{"novelty.words": 9.0, "belief.open": 0.0}]).stop is False
+
+
+def test_a_round_without_a_count_uses_the_open_questions_of_the_round_before():
+    assert (
+        saturation().gap_aware().judge([{"novelty.words": 9.0, "belief.open": 1.0}, {"novelty.words": 1.0}]).stop
+        is False
+    )
+
+
+def test_an_unknown_number_of_open_questions_puts_nothing_off():
+    assert saturation().gap_aware().judge([{"novelty.words": 1.0}]).stop
+    assert saturation().gap_aware().judge([{"novelty.words": 1.0, "belief.open": None}]).stop
+
+
+def test_exhaustion_and_a_spent_budget_stop_despite_open_questions():
+    gate = (saturation() | exhaustion(p=1) | budget(rounds=3)).gap_aware()
+    assert gate.judge([{**STALE, "belief.open": 2.0}]).reason == "exhausted"
+    assert gate.judge([{**FRESH, "belief.open": 2.0, "spend.rounds": 3.0}]).reason == "budget_rounds"
+
+
+def test_a_stagnation_gets_one_more_try():
+    gate = exhaustion(p=2).resample()
+    assert gate.judge([STALE]).stop is False
+    held = gate.judge([STALE, STALE])
+    assert held.stop is False
+    assert "another try" in held.because
+    assert gate.judge([STALE, STALE, STALE]).reason == "exhausted"
+
+
+def test_each_stagnation_gets_its_own_try():
+    gate = exhaustion(p=2).resample()
+    assert gate.judge([STALE, STALE, FRESH]).stop is False
+    assert gate.judge([STALE, STALE, FRESH, STALE, STALE]).stop is False
+    assert gate.judge([STALE, STALE, FRESH, STALE, STALE, STALE]).stop
+
+
+def test_resample_puts_off_only_exhausted_stops():
+    assert (saturation() | exhaustion()).resample().judge([{"novelty.words": 0.0}]).reason == "saturated"
+
+
+@pytest.mark.parametrize(
+    "text", ["saturation.gap_aware(0)", "(exhaustion | budget(rounds=3)).resample(1).gap_aware(2)"]
+)
+def test_gap_aware_and_resample_parse_back(text):
+    assert str(parse_gate(text)) == text
+
+
+@pytest.mark.parametrize("text", ["saturation.gap_aware(-1)", "exhaustion.resample(0)", "exhaustion.resample(0.5)"])
+def test_invalid_gap_aware_and_resample_are_rejected(text):
+    with pytest.raises(InputError):
+        parse_gate(text)

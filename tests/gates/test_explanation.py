@@ -1,4 +1,4 @@
-"""Why a run stopped, in words."""
+"""The paragraph that explains why a run stopped."""
 
 import pytest
 
@@ -10,22 +10,22 @@ def record(index: int, new: int, accepted: bool = True, queries: int = 1) -> Rou
     return RoundRecord(index, accepted, ("q",) * queries, new, {}, ())
 
 
-@pytest.mark.parametrize("ending", STOP_REASONS)
+@pytest.mark.parametrize("reason", STOP_REASONS)
 @pytest.mark.parametrize("promise", ["heuristic", "estimate", "guarantee"])
 @pytest.mark.parametrize("rounds", [[], [record(1, 2)]])
-def test_every_ending_has_words(ending: str, promise: str, rounds: list[RoundRecord]) -> None:
-    text = explain_stop(ending, "it was time", promise, rounds)  # type: ignore[arg-type]
+def test_every_stop_reason_has_an_explanation(reason: str, promise: str, rounds: list[RoundRecord]) -> None:
+    text = explain_stop(reason, "it was time", promise, rounds)  # type: ignore[arg-type]
     assert text.endswith(".")
     assert "it was time" in text
-    assert ending not in text or "_" not in ending
+    assert reason not in text or "_" not in reason
     assert ".." not in text
 
 
-def test_endings_are_never_confused() -> None:
-    assert len({explain_stop(ending, "", "heuristic", [record(1, 2)]) for ending in STOP_REASONS}) == len(STOP_REASONS)
+def test_every_stop_reason_has_its_own_explanation() -> None:
+    assert len({explain_stop(reason, "", "heuristic", [record(1, 2)]) for reason in STOP_REASONS}) == len(STOP_REASONS)
 
 
-def test_it_counts() -> None:
+def test_it_counts_rounds_queries_and_passages() -> None:
     text = explain_stop("saturated", "nothing new", "heuristic", [record(1, 4, queries=2), record(2, 1)])
     assert "after 2 rounds" in text
     assert "3 queries" in text
@@ -39,9 +39,9 @@ def test_a_rejected_round_does_not_count() -> None:
     assert "left out" in text
 
 
-def test_a_promise_is_named_only_where_a_gate_made_one() -> None:
+def test_a_promise_is_named_only_for_judged_stops() -> None:
     assert "rule of thumb" in explain_stop("exhausted", "", "heuristic", [record(1, 1)])
     assert "estimate" in explain_stop("saturated", "", "estimate", [record(1, 1)])
     assert "confidence" in explain_stop("sufficient", "", "guarantee", [record(1, 1)])
-    for ending in ("budget_rounds", "cancelled", "search_unavailable", "planner_done"):
-        assert "rule of thumb" not in explain_stop(ending, "", "heuristic", [record(1, 1)])
+    for reason in ("budget_rounds", "cancelled", "search_unavailable", "planner_done"):
+        assert "rule of thumb" not in explain_stop(reason, "", "heuristic", [record(1, 1)])

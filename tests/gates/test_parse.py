@@ -1,4 +1,6 @@
-"""Gates as text: what is printed parses back, what cannot be read is refused in one line, nothing is evaluated."""
+"""Gates as text: printed gates parse back, malformed text is rejected in one line, and nothing is evaluated."""
+
+from importlib.resources import files
 
 import pytest
 from hypothesis import given, settings
@@ -53,6 +55,9 @@ gates = st.recursive(
         st.tuples(kids, st.integers(0, 9)).map(lambda pair: pair[0].after(pair[1])),
         st.tuples(kids, st.integers(1, 9)).map(lambda pair: pair[0].patience(pair[1])),
         st.tuples(kids, share).map(lambda pair: pair[0].epsilon(pair[1])),
+        st.tuples(kids, st.integers(1, 9999)).map(lambda pair: pair[0].floor(pair[1])),
+        st.tuples(kids, st.integers(0, 9)).map(lambda pair: pair[0].gap_aware(pair[1])),
+        st.tuples(kids, st.integers(1, 9)).map(lambda pair: pair[0].resample(pair[1])),
     ),
     max_leaves=8,
 )
@@ -96,6 +101,13 @@ def test_a_gate_prints_as_text_that_parses_back_to_the_same_gate(gate, readings,
         ("exhaustion(.7,.2,3)", exhaustion(0.7, 0.2, 3)),
         ("budget(usd=5e-2)", budget(usd=0.05)),
         ("worth(0.3)", worth(price=0.3)),
+        ("judged(style=neutral)", judged("neutral")),
+        ("fixed(+3)", fixed(3)),
+        ("fixed(007)", fixed(7)),
+        ("fixed(3.)", fixed(3)),
+        ("((fixed(3)))", fixed(3)),
+        ("saturation\u00a0|\tfixed(3)", saturation() | fixed(3)),
+        ("saturation.gap_aware(1).resample(2).floor(1800)", saturation().gap_aware(1).resample(2).floor(1800)),
         ("fixed(3) | saturation & sufficiency", fixed(3) | (saturation() & sufficiency())),
         ("(fixed(3) | saturation) & sufficiency", (fixed(3) | saturation()) & sufficiency()),
         ("saturation.after(2).epsilon(0.15)", saturation().after(2).epsilon(0.15)),
@@ -199,36 +211,99 @@ MALFORMED = [
     "__import__('os').system('true')",
     "budget(rounds=__import__('os'))",
     "fixed(open('x'))",
+    "saturation(by=words-1)",
+    "saturation(by=r'words')",
+    "saturation(by='wor' 'ds')",
+    "saturation(by='''words''')",
+    "saturation(by=None)",
+    "saturation(by=words for words in saturation)",
+    "saturation(*words)",
+    "saturation.after(1).k",
+    "saturation.1",
+    "saturation()()",
+    "saturation, fixed(2)",
+    "saturation and fixed(2)",
+    "budget(rounds=0x5)",
+    "budget(rounds=5or 3)",
+    "budget(rounds=--5)",
+    "predicates(5)",
     "(" * 500 + "saturation" + ")" * 500,
     "(" * 100_000,
+    "not " * 900 + "saturation",
+    "saturation if fixed(2) else " * 100 + "gain",
+    "saturation" + ".a" * 1_500,
+    "saturation" + " " * 4_000 + "| fixed(2)",
+    "saturation" + ".after(1)" * 51,
     "saturation" + "\n|" * 3,
 ]
 
 
 @pytest.mark.parametrize("text", MALFORMED, ids=lambda text: text[:40] or "empty")
-def test_malformed_text_is_refused_in_one_line(text):
-    with pytest.raises(InputError) as refused:
+def test_malformed_text_is_rejected_in_one_line(text):
+    with pytest.raises(InputError) as rejected:
         parse_gate(text)
-    assert str(refused.value).strip()
-    assert len(str(refused.value).splitlines()) == 1
-    assert "__init__" not in str(refused.value)
+    assert str(rejected.value).strip()
+    assert len(str(rejected.value).splitlines()) == 1
+    assert "__init__" not in str(rejected.value)
 
 
-def test_the_refusal_says_where_and_how_to_mend_it():
-    with pytest.raises(InputError, match="character 14"):
-        parse_gate("saturation | ?")
-    with pytest.raises(InputError, match="did you mean 'saturation'"):
-        parse_gate("saturaton")
-    with pytest.raises(InputError, match="after"):
-        parse_gate("saturation.before(2)")
+@pytest.mark.parametrize(
+    ("text", "position", "expected"),
+    [
+        ("saturation | ?", 14, "unexpected"),
+        ("saturation |", 13, "the name of a gate"),
+        ("saturation | | gain", 14, "the name of a gate"),
+        ("saturation gain", 12, "'|'"),
+        ("saturation.", 12, "after, patience, epsilon, floor, gap_aware or resample"),
+        ("saturation.before(2)", 12, "after, patience, epsilon, floor, gap_aware or resample"),
+        ("saturation.after", 17, "'('"),
+        ("saturation.after(two)", 12, "number"),
+        ("(saturation", 1, "never closed"),
+        ("saturation)", 11, "unmatched"),
+        ("budget(rounds=)", 15, "a number, a word or a string"),
+        ("budget(=5)", 8, "a number, a word or a string"),
+        ("budget(rounds=5 queries=3)", 15, "','"),
+        ("budget(rounds=5,)", 17, "a value"),
+        ("budget(rounds=5, rounds=6)", 18, "'rounds'"),
+        ("budget(rounds=1e999)", 15, "too large"),
+        ("worth(file='é\\n\n', price=1 gain)", 26, "','"),
+    ],
+)
+def test_the_error_names_the_position_and_what_is_expected(text, position, expected):
+    with pytest.raises(InputError) as rejected:
+        parse_gate(text)
+    assert str(rejected.value).endswith(f"at character {position}")
+    assert expected in str(rejected.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "named"), [("saturaton", "did you mean 'saturation'"), ("budget(rows=5)", "rows"), ("fixed", "'k'")]
+)
+def test_the_error_names_what_is_unknown_or_missing(text, named):
+    with pytest.raises(InputError, match=named):
+        parse_gate(text)
+
+
+@pytest.mark.parametrize("text", ["worth(file='w.json')", "worth(0.1, 'w.json')", "gain | worth(file=w).after(2)"])
+def test_a_text_that_may_not_name_a_file(text):
+    with pytest.raises(InputError, match="worth may not name a file"):
+        parse_gate(text, files=False)
+    assert parse_gate("worth(price=0.2) | budget(rounds=5)", files=False)
+
+
+def test_strings_are_read_literally(tmp_path):
+    path = tmp_path / "C:\\new weights, ü # 1.json"
+    path.write_bytes((files("suffice.gates") / "worth.json").read_bytes())
+    gate = worth(file=str(path))
+    assert parse_gate(str(gate)) == gate
 
 
 def test_nothing_is_evaluated(monkeypatch):
-    def never(*arguments, **options):
-        raise AssertionError("text was run as code")
+    def fail(*arguments, **options):
+        raise AssertionError("the text was run as code")
 
-    monkeypatch.setattr("builtins.eval", never)
-    monkeypatch.setattr("builtins.exec", never)
+    monkeypatch.setattr("builtins.eval", fail)
+    monkeypatch.setattr("builtins.exec", fail)
     for text in ("eval('1')", "exec('1')", "budget(rounds=eval('1'))", "fixed(2).__init__(3)", "fixed.k(2)"):
         with pytest.raises(InputError):
             parse_gate(text)
@@ -236,20 +311,21 @@ def test_nothing_is_evaluated(monkeypatch):
 
 @settings(deadline=None, max_examples=400)
 @given(st.text(alphabet="sfbe()|&.,='\"0123 _-\n", max_size=30) | st.text(max_size=20))
-def test_any_text_is_a_gate_or_an_input_error(text):
-    refusal, gate = "", None
+def test_any_text_gives_a_gate_or_an_input_error(text):
+    message, gate = "", None
     try:
         gate = parse_gate(text)
-    except InputError as refused:
-        refusal = str(refused)
-    assert len(refusal.splitlines()) <= 1
+    except InputError as rejected:
+        message = str(rejected)
+    assert len(message.splitlines()) <= 1
     assert gate is None or parse_gate(str(gate)) == gate
 
 
+@pytest.mark.parametrize("count", [300, 3000])
 @pytest.mark.parametrize("joint", [".after(1)", " | fixed(2)", " & fixed(2)"])
-def test_a_very_long_text_is_a_usable_gate_or_an_input_error(joint):
+def test_a_very_long_text_gives_a_usable_gate_or_an_input_error(joint, count):
     try:
-        gate = parse_gate("saturation" + joint * 3000)
+        gate = parse_gate("saturation" + joint * count)
     except InputError:
         return
     assert gate.judge([{"novelty.words": 0.0, "spend.rounds": 2.0}]).gate

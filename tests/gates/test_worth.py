@@ -1,4 +1,4 @@
-"""The default gate: which level it uses, what it says, and that it never stops on what it does not know."""
+"""The default gate: which level it uses, how it explains itself, and that it abstains without its signals."""
 
 import json
 import math
@@ -33,7 +33,7 @@ def rounds(count, **last):
         ({**TEXT, "worth.missing_names": None}, "words"),
         ({"sufficiency.model": 0.7}, "reader"),  # no texts
         ({}, "bare"),
-        ({**TEXT, "sufficiency.model": 1.0}, "text"),  # a bare yes is no probability
+        ({**TEXT, "sufficiency.model": 1.0}, "text"),  # a plain yes carries no probability
         ({**TEXT, "sufficiency.model": 0.0}, "text"),
         ({**TEXT, "worth.pair_cover": None}, "bare"),
     ],
@@ -42,7 +42,7 @@ def test_the_richest_level_whose_signals_are_known_is_used(readings, level):
     assert estimate_gain(readings, 2, load_weights(None)).level == level
 
 
-def test_the_shipped_file_says_where_it_comes_from():
+def test_the_shipped_weights_state_their_provenance():
     from importlib.resources import files
 
     data = json.loads((files("suffice.gates") / "worth.json").read_text(encoding="utf-8"))
@@ -65,7 +65,7 @@ def test_contributions_sum_to_the_log_odds(number, missing, pair, second, lead, 
     assert math.log(found.p / (1 - found.p)) == pytest.approx(bias + sum(found.contributions.values()))
 
 
-def test_the_signals_pull_the_way_they_should():
+def test_each_signal_moves_the_estimate_in_the_right_direction():
     def p(number=2, **changed):
         return estimate_gain({**TEXT, **changed}, number, load_weights(None)).p
 
@@ -78,8 +78,8 @@ def test_the_signals_pull_the_way_they_should():
 
 
 def test_it_stops_below_its_price_and_explains_why():
-    dear, cheap = worth(price=0.9), worth(price=0.001)
-    stopped, going = dear.judge(rounds(3, **TEXT)), cheap.judge(rounds(3, **TEXT))
+    expensive, cheap = worth(price=0.9), worth(price=0.001)
+    stopped, going = expensive.judge(rounds(3, **TEXT)), cheap.judge(rounds(3, **TEXT))
     assert (stopped.stop, stopped.reason, stopped.promise) == (True, "diminished", "estimate")
     assert going.stop is False
     [(value, price)] = stopped.signals.values()
@@ -95,7 +95,7 @@ def test_the_strongest_contribution_comes_first():
     assert because.index("log round") < because.index("standout")
 
 
-def test_it_needs_fewer_rounds_the_dearer_a_round_is():
+def test_a_higher_price_stops_earlier():
     history = [{**SPENT, **TEXT} for _ in range(12)]
 
     def stop(price):
@@ -109,7 +109,7 @@ def test_it_needs_fewer_rounds_the_dearer_a_round_is():
 @pytest.mark.parametrize(
     "readings", [[], [{}], [{"novelty.words": 3.0}], [{**TEXT}], [{**SPENT}, {"novelty.words": 1.0}]]
 )
-def test_before_the_round_is_read_it_does_not_judge(readings):
+def test_it_abstains_before_the_round_is_complete(readings):
     assert worth(price=0.999).judge(readings).stop is None
 
 
@@ -119,19 +119,19 @@ def write(path, **changed):
     return str(path)
 
 
-def test_a_file_of_ones_own(tmp_path):
+def test_weights_from_a_file(tmp_path):
     file = write(tmp_path / "own.json")
     gate = worth(file=file)
     assert gate.price == 0.25
     assert gate.judge(rounds(1, **{**TEXT, "worth.pair_cover": 0.0})).signals["worth.p"][0] == pytest.approx(0.5)
     assert gate.judge(rounds(1, **{**TEXT, "worth.pair_cover": 1.0})).stop is True
     assert worth(price=0.3, file=file).price == 0.3
-    # Its only level wants texts: without them it abstains rather than guess.
+    # The only level of this file needs texts; without them the gate abstains.
     assert gate.judge(rounds(9)).stop is None
 
 
 def test_it_prints_as_text_that_parses_back(tmp_path):
-    file = write(tmp_path / "own.json")
+    file = write(tmp_path / "it's own.json")
     for gate in (worth(), worth(0.05), worth(price=0.3, file=file), worth(file=file)):
         assert parse_gate(str(gate)) == gate
         assert parse_gate(str(gate)).price == gate.price
@@ -139,7 +139,7 @@ def test_it_prints_as_text_that_parses_back(tmp_path):
     assert str(worth(0.15)) == "worth(price=0.15)"
 
 
-def test_extreme_weights_do_not_break_it(tmp_path):
+def test_extreme_weights_are_valid(tmp_path):
     level = {"name": "sure", "bias": -5000.0, "weights": {"log_round": 0.0}}
     gate = worth(file=write(tmp_path / "own.json", levels=[level]))
     assert gate.judge(rounds(1)).stop is True
@@ -169,14 +169,14 @@ def test_a_price_is_a_probability(price):
         '{"price": 7, "standout": 0.1, "levels": [{"name": "x", "bias": 0, "weights": {}}]}',
     ],
 )
-def test_a_broken_file_is_refused_with_its_name(tmp_path, text):
+def test_a_broken_file_is_rejected(tmp_path, text):
     path = tmp_path / "broken.json"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(ValueError, match="worth"):
         worth(file=str(path))
 
 
-def test_a_signal_that_does_not_exist_is_refused(tmp_path):
+def test_an_unknown_signal_is_rejected(tmp_path):
     level = {"name": "odd", "bias": 0.0, "weights": {"moon_phase": 1.0}}
     with pytest.raises(ValueError, match="moon_phase"):
         worth(file=write(tmp_path / "own.json", levels=[level]))

@@ -1,4 +1,4 @@
-"""Fitting finds weights that are known; calibration hits the mean number of rounds it is asked for."""
+"""Fitting recovers known weights; calibration reaches the requested mean number of rounds."""
 
 import json
 import math
@@ -16,8 +16,8 @@ from suffice.replay.judge import find_stop, measure_readings
 BIAS, WEIGHTS = -0.5, {"log_round": -0.8, "pair_cover": -1.5, "standout": 0.0, "reader": -0.7}
 
 
-def episode(number, *, rounds=8, told=True, gold=True):
-    """A run whose gains are drawn from known odds; the signals are recorded, so no text is needed."""
+def episode(number, *, rounds=8, with_readings=True, gold=True):
+    """Return a run whose gains are drawn from known odds. Its signals are recorded, so it needs no texts."""
     random = Random(number)
     made, found = [], ["g0"]
     for index in range(1, rounds + 1):
@@ -30,7 +30,7 @@ def episode(number, *, rounds=8, told=True, gold=True):
             "sufficiency.model": random.uniform(0.1, 0.9),
         }
         hits = tuple(RecordedHit(name) for name in found)
-        made.append(RecordedRound(index, ("q",), hits, hits, readings if told else {}))
+        made.append(RecordedRound(index, ("q",), hits, hits, readings if with_readings else {}))
         sure = readings["sufficiency.model"]
         z = BIAS + WEIGHTS["log_round"] * math.log(index) + WEIGHTS["pair_cover"] * readings["worth.pair_cover"]
         z += WEIGHTS["reader"] * math.log(sure / (1 - sure))
@@ -73,7 +73,7 @@ def test_every_level_is_fitted_richest_first(fitted):
 
 
 def test_the_estimate_is_calibrated(runs, file):
-    """Where it says 20 %, about one in five gains follows."""
+    """Among rounds with an estimate of 20 %, about one in five is followed by a gain."""
     weights = load_weights(file)
     bins = {}
     for run in runs[:600]:
@@ -83,8 +83,8 @@ def test_the_estimate_is_calibrated(runs, file):
             bins.setdefault(int(p * 5), []).append((p, after.raw[0].id != "x"))
     for pairs in bins.values():
         if len(pairs) > 300:
-            said, came = (sum(column) / len(pairs) for column in zip(*pairs, strict=True))
-            assert came == pytest.approx(said, abs=0.07)
+            estimated, observed = (sum(column) / len(pairs) for column in zip(*pairs, strict=True))
+            assert observed == pytest.approx(estimated, abs=0.07)
 
 
 def test_labels_are_the_gain_of_the_next_round():
@@ -93,15 +93,15 @@ def test_labels_are_the_gain_of_the_next_round():
         RecordedRound(n, ("q",), tuple(map(RecordedHit, ids)), tuple(map(RecordedHit, ids)), {})
         for n, ids in enumerate(rounds, 1)
     )
-    taken = build_samples([Episode("e", "Who?", frozenset("ab"), (), None, made)], 0.2)
-    assert [sample.has_gain for sample in taken] == [False, True]  # the last round has no next one
-    assert [sample.signals["log_round"] for sample in taken] == [0.0, pytest.approx(math.log(2))]
-    assert taken[0].signals["standout"] == 0.2  # stands in for scores nobody recorded
-    assert taken[0].signals["pair_cover"] is None
+    samples = build_samples([Episode("e", "Who?", frozenset("ab"), (), None, made)], 0.2)
+    assert [sample.has_gain for sample in samples] == [False, True]  # the last round has no next one
+    assert [sample.signals["log_round"] for sample in samples] == [0.0, pytest.approx(math.log(2))]
+    assert samples[0].signals["standout"] == 0.2  # replaces scores that were not recorded
+    assert samples[0].signals["pair_cover"] is None
 
 
 def test_logistic_finds_the_ridge_optimum():
-    """The penalised likelihood falls in every direction from what was found."""
+    """The penalised loss rises in every direction from the solution."""
     random = numpy.random.default_rng(0)
     x = random.normal(size=(200, 2)) * [1.0, 10.0] + [0.0, 5.0]
     y = random.random(200) < 1 / (1 + numpy.exp(-(0.3 + x[:, 0] - 0.1 * x[:, 1])))
@@ -127,10 +127,10 @@ def test_a_signal_that_never_varies_gets_no_weight():
 
 
 @pytest.mark.parametrize("target", [1.5, 2.0, 2.5, 3.0, 5.0])
-def test_calibration_hits_the_mean_rounds_without_labels(runs, file, target):
-    blind = [Episode(run.id, run.question, frozenset(), (), None, run.rounds) for run in runs[:400]]
-    price = calibrate_price(blind, target, file)
-    stops = [find_stop(worth(price, file), measure_readings(run, frozenset())).rounds for run in blind]
+def test_calibration_reaches_the_mean_rounds_without_labels(runs, file, target):
+    unlabelled = [Episode(run.id, run.question, frozenset(), (), None, run.rounds) for run in runs[:400]]
+    price = calibrate_price(unlabelled, target, file)
+    stops = [find_stop(worth(price, file), measure_readings(run, frozenset())).rounds for run in unlabelled]
     assert sum(stops) / len(stops) == pytest.approx(target, abs=0.02)
 
 
@@ -141,17 +141,19 @@ def test_calibration_uses_the_shipped_weights_without_a_file(runs):
 
 
 @pytest.mark.parametrize("target", [0.5, 8.5, -1])
-def test_calibration_refuses_what_the_runs_cannot_give(runs, target):
-    with pytest.raises(InputError, match=r"between 1 and 8\.0 rounds"):
+def test_calibration_rejects_an_unreachable_number_of_rounds(runs, target):
+    with pytest.raises(InputError, match=r"1 and 8\.0"):
         calibrate_price(runs[:10], target)
 
 
-def test_there_must_be_something_to_fit_on():
+def test_fitting_needs_enough_data():
     for few in ([], [episode(1)], [episode(number, gold=False) for number in range(60)]):
         with pytest.raises(InputError, match="too little"):
             fit_worth(few)
 
 
 def test_levels_without_data_are_left_out():
-    names = [level["name"] for level in fit_worth([episode(number, told=False) for number in range(60)])["levels"]]
+    names = [
+        level["name"] for level in fit_worth([episode(number, with_readings=False) for number in range(60)])["levels"]
+    ]
     assert names == ["bare"]

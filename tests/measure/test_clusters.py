@@ -1,4 +1,4 @@
-"""Principal components and k-means, held against what they promise."""
+"""Principal components and k-means by their defining properties."""
 
 import numpy
 import pytest
@@ -22,7 +22,7 @@ def blobs(count, each, spread=0.01, seed=1):
 
 @quick
 @given(rows, st.integers(1, 12), st.integers(1, 10), st.integers(0, 5))
-def test_every_row_is_in_exactly_one_group(rows, components, k, seed):
+def test_every_row_is_in_exactly_one_cluster(rows, components, k, seed):
     found = cluster_rows(rows, components, k, seed)
     assert sorted(number for members in found for number in members) == list(range(len(rows)))
     assert len(found) <= min(k, len(rows))
@@ -31,13 +31,13 @@ def test_every_row_is_in_exactly_one_group(rows, components, k, seed):
 
 @quick
 @given(rows, st.integers(1, 10), st.integers(0, 5))
-def test_the_same_seed_groups_the_same(rows, k, seed):
+def test_the_same_seed_gives_the_same_clusters(rows, k, seed):
     assert (kmeans(rows, k, seed) == kmeans(rows, k, seed)).all()
 
 
 @quick
 @given(rows, st.integers(1, 12))
-def test_components_keep_no_more_than_there_is_and_lose_nothing_when_all_are_kept(rows, components):
+def test_all_components_together_lose_nothing(rows, components):
     flat = project_pca(rows, components)
     assert flat.shape == (len(rows), min(components, *rows.shape))
     whole = project_pca(rows, 12)
@@ -53,20 +53,20 @@ def test_components_are_strongest_first():
     assert spread[0] == pytest.approx(9, rel=0.3)
 
 
-def test_far_apart_blobs_are_told_apart():
+def test_distant_blobs_are_separated():
     found = cluster_rows(blobs(8, 6))
     assert sorted(sorted(members) for members in found) == [list(range(6 * n, 6 * n + 6)) for n in range(8)]
 
 
-def test_the_first_of_a_group_is_nearest_to_its_middle():
+def test_the_first_row_of_a_cluster_is_nearest_to_its_centre():
     line = numpy.array([[0.0, 0.0], [1.0, 0.0], [2.2, 0.0]])
     assert cluster_rows(line, 2, 1)[0][0] == 1
 
 
 @pytest.mark.parametrize("count", [0, 1, 3])
-def test_fewer_rows_than_groups(count):
+def test_fewer_rows_than_clusters(count):
     assert len(cluster_rows(blobs(8, 1)[:count], k=8)) == count
 
 
-def test_equal_rows_are_one_group():
+def test_equal_rows_form_one_cluster():
     assert cluster_rows(numpy.ones((9, 4)), k=8) == [list(range(9))]

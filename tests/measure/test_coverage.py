@@ -1,4 +1,4 @@
-"""Coverage grows chunk by chunk to what it would be over all chunks at once."""
+"""Incremental coverage equals coverage over all chunks at once."""
 
 import numpy
 import pytest
@@ -21,24 +21,24 @@ def direct(topics, chunks):
 
 @quick
 @given(st.lists(st.integers(0, 6), min_size=1, max_size=6), st.integers(1, 5), st.integers(0, 99))
-def test_in_steps_is_as_at_once(sizes, topics, seed):
-    wanted, every = units(seed, topics), units(seed + 1, sum(sizes))
+def test_adding_in_steps_equals_adding_at_once(sizes, topics, seed):
+    topic_rows, chunks = units(seed, topics), units(seed + 1, sum(sizes))
     cover, start = CoverageTracker(), 0
-    cover.set_topics(wanted)
+    cover.set_topics(topic_rows)
     last = cover.values
     for size in sizes:
-        gain = cover.add_chunks(every[start : start + size])
+        gain = cover.add_chunks(chunks[start : start + size])
         start += size
         assert (cover.values >= last).all(), "coverage never falls"
         assert gain == pytest.approx(float(numpy.linalg.norm(cover.values - last)))
         last = cover.values
-    expected = direct(wanted, every) if len(every) else numpy.zeros(topics)
+    expected = direct(topic_rows, chunks) if len(chunks) else numpy.zeros(topics)
     assert numpy.allclose(cover.values, expected)
 
 
 @quick
 @given(st.integers(1, 6), st.integers(1, 4), st.integers(1, 4), st.integers(0, 99))
-def test_changed_and_further_topics_are_held_against_everything_gathered(count, first, more, seed):
+def test_changed_and_added_topics_are_compared_with_all_chunks(count, first, more, seed):
     chunks, old, new = units(seed, count), units(seed + 1, first), units(seed + 2, more)
     cover = CoverageTracker()
     cover.set_topics(old)
@@ -49,8 +49,8 @@ def test_changed_and_further_topics_are_held_against_everything_gathered(count, 
     assert numpy.allclose(cover.values, direct(new, chunks))
 
 
-def test_a_round_costs_only_what_is_new():
-    """Topics are compared with the new chunks alone, whatever came before."""
+def test_adding_chunks_compares_the_new_ones_only():
+    """The cost of a round does not grow with the chunks of earlier rounds."""
     cover = CoverageTracker()
     cover.set_topics(units(1, 3))
     for seed in range(20):
@@ -69,7 +69,7 @@ def test_a_round_costs_only_what_is_new():
     assert compared == [2]
 
 
-def test_nothing_gathered_covers_nothing():
+def test_without_chunks_nothing_is_covered():
     cover = CoverageTracker()
     assert cover.chunks is None
     assert cover.add_chunks(numpy.zeros((0, 5))) == 0.0

@@ -12,7 +12,7 @@ quick = settings(deadline=None, max_examples=150)
 
 
 def highest(points, x):
-    """The best height at x that mixing any two points can reach."""
+    """Return the best height at x that a mixture of two points can reach."""
     best = max((y for px, y in points if px == pytest.approx(x)), default=0.0)
     for (x0, y0), (x1, y1) in product(points, repeat=2):
         if x0 < x1 and x0 <= x <= x1:
@@ -31,7 +31,7 @@ def test_the_hull_is_the_best_mixture_of_two_points(ys, share):
     assert interpolate(upper_concave_hull(points), x) == pytest.approx(highest(points, x), abs=1e-9)
 
 
-def test_beyond_its_ends_an_envelope_is_flat():
+def test_an_envelope_is_flat_beyond_its_ends():
     envelope = upper_concave_hull([(1.0, 0.2), (2.0, 0.3), (3.0, 0.6)])
     assert interpolate(envelope, 0.5) == 0.2
     assert interpolate(envelope, 99.0) == 0.6
@@ -43,13 +43,13 @@ curves = st.lists(heights, min_size=1, max_size=4).map(sorted)
 
 @quick
 @given(st.lists(curves, min_size=1, max_size=4), st.floats(0, 1))
-def test_fixed_k_is_the_best_mixture_of_two_constants(given_curves, share):
+def test_fixed_k_is_the_best_mixture_of_two_fixed_numbers(given_curves, share):
     count, longest = len(given_curves), max(map(len, given_curves))
     points = []
     for k in range(1, longest + 1):
-        kept = [min(k, len(curve)) for curve in given_curves]
-        recall = sum(curve[n - 1] for curve, n in zip(given_curves, kept, strict=True)) / count
-        points.append((sum(kept) / count, recall))
+        rounds = [min(k, len(curve)) for curve in given_curves]
+        recall = sum(curve[n - 1] for curve, n in zip(given_curves, rounds, strict=True)) / count
+        points.append((sum(rounds) / count, recall))
     x = points[0][0] + share * (points[-1][0] - points[0][0])
     assert interpolate(fixed_envelope(given_curves), x) == pytest.approx(highest(points, x), abs=1e-9)
 

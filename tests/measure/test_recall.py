@@ -11,7 +11,7 @@ from suffice.measure.recall import min_hidden_below_target, p_recall_below
 
 
 def by_enumeration(found, unseen, drawn, hits, target):
-    """The largest chance of so few hits over every world in which recall, the hits included, is below the target."""
+    """Return the largest chance of so few hits over all cases in which recall, hits included, is below the target."""
     worst = 0.0
     for relevant in range(hits, unseen + 1):
         if Fraction(found + hits, found + relevant) >= target if found + relevant else True:
@@ -24,7 +24,7 @@ def by_enumeration(found, unseen, drawn, hits, target):
 
 @settings(deadline=None, max_examples=120)
 @given(st.data())
-def test_the_p_value_is_the_worst_chance_of_what_was_drawn(data):
+def test_the_p_value_is_the_largest_chance_of_the_sample(data):
     unseen = data.draw(st.integers(1, 8))
     drawn = data.draw(st.integers(0, unseen))
     hits = data.draw(st.integers(0, drawn))
@@ -37,19 +37,19 @@ def test_the_p_value_is_the_worst_chance_of_what_was_drawn(data):
 @pytest.mark.parametrize(
     "target", [Fraction(1, 2), Fraction(7, 10), Fraction(9, 10), Fraction(19, 20), Fraction(99, 100)]
 )
-def test_the_hidden_number_is_the_smallest_that_brings_recall_under_the_target(target):
+def test_the_hidden_number_is_the_smallest_with_recall_below_the_target(target):
     for found in [*range(0, 300), 9_999, 90_000, 99_000]:
         hidden = min_hidden_below_target(found, float(target))
         assert Fraction(found, found + hidden) < target
         assert hidden == 1 or Fraction(found, found + hidden - 1) >= target
 
 
-def test_the_two_ends():
-    assert p_recall_below(found=20, unseen=50, drawn=0, relevant_drawn=0, target=0.9) == 1.0  # nothing was looked at
+def test_no_sample_and_a_full_sample():
+    assert p_recall_below(found=20, unseen=50, drawn=0, relevant_drawn=0, target=0.9) == 1.0  # nothing was sampled
     assert p_recall_below(found=20, unseen=50, drawn=50, relevant_drawn=0, target=0.9) == 0.0  # everything was
     assert p_recall_below(found=20, unseen=2, drawn=0, relevant_drawn=0, target=0.9) == 0.0  # too few left to matter
 
 
-def test_more_clean_draws_speak_louder():
+def test_more_draws_without_hits_lower_the_p_value():
     values = [p_recall_below(18, 200, drawn, 0, 0.9) for drawn in range(0, 201, 10)]
     assert values == sorted(values, reverse=True)

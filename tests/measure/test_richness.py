@@ -1,4 +1,4 @@
-"""Good–Turing and Chao1 against sums made by hand."""
+"""Good–Turing and Chao1 against values worked out by hand."""
 
 import pytest
 from hypothesis import given, settings
@@ -13,7 +13,7 @@ def seen(things):
     return sightings
 
 
-def test_nothing_seen_is_unknown():
+def test_without_sightings_the_estimates_are_unknown():
     assert seen("").estimate_unseen_mass() is None
     assert seen("").estimate_richness() is None
 

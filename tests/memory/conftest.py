@@ -1,4 +1,4 @@
-"""Memories outside a run: fed round by round."""
+"""Feed a memory round by round, outside a run."""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from suffice.types import Hits, Query, Round
 
 @dataclass
 class Fed:
-    """A memory and what surrounds it."""
+    """A memory with its evidence, its context and the refusals it recorded."""
 
     memory: Any
     evidence: Evidence
@@ -22,14 +22,14 @@ class Fed:
     rounds: int = 0
 
     def round(self, *passages):
-        """One accepted round with these passages."""
+        """Pass one accepted round with these passages to the memory."""
         self.rounds += 1
         for passage in passages:
             self.evidence.add(passage)
         asyncio.run(self.memory.update(Round(self.rounds, (Hits(Query("q"), passages),), passages, passages)))
         return self
 
-    def hypothetical_answers(self, budget=10_000):
+    def texts(self, budget=10_000):
         return [note.text for note in self.memory.render(budget)]
 
 
@@ -37,10 +37,10 @@ class Fed:
 def fed():
     def make(kind, model=None, *, task="Where was the director of The Silver Lamp born?", grounded=False, open=()):
         refused: list[str] = []
-        own = make_memory_context(model, refused=refused, grounded=grounded)
+        context = make_memory_context(model, refused=refused, grounded=grounded)
         for question in open:
-            own.open_questions.add(question)
+            context.open_questions.add(question)
         evidence = Evidence()
-        return Fed(kind(task, evidence, own), evidence, own, refused)
+        return Fed(kind(task, evidence, context), evidence, context, refused)
 
     return make

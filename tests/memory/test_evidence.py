@@ -1,4 +1,4 @@
-"""The record of evidence: each passage once, under a handle that never changes."""
+"""Evidence: each passage once, under a handle that does not change."""
 
 import pytest
 from hypothesis import given, settings
@@ -10,7 +10,7 @@ from suffice.testing import make_passage
 
 @settings(deadline=None, max_examples=100)
 @given(st.lists(st.sampled_from("abcdefg"), max_size=20))
-def test_a_passage_is_kept_once_under_its_first_handle(ids):
+def test_a_passage_is_stored_once_under_its_first_handle(ids):
     evidence = Evidence()
     handles = [evidence.add(make_passage(id, f"text of {id}")) for id in ids]
     order = list(dict.fromkeys(ids))
@@ -23,7 +23,7 @@ def test_a_passage_is_kept_once_under_its_first_handle(ids):
 
 
 @pytest.mark.parametrize("handle", ["[0]", "[3]", "[99]", "[-1]", "[]", "[x]", "", "[1.5]", "[1e0]"])
-def test_a_handle_nobody_gave_out_finds_nothing(handle):
+def test_an_unknown_handle_finds_nothing(handle):
     evidence = Evidence()
     evidence.add(make_passage("a", "one"))
     evidence.add(make_passage("b", "two"))

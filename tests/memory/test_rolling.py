@@ -1,4 +1,4 @@
-"""The rolling summary: built without a model first, compressed later, never longer than it may be."""
+"""The rolling summary: built without a model at first, compressed later, and always within its limits."""
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -13,22 +13,22 @@ quick = settings(deadline=None, max_examples=100, suppress_health_check=[HealthC
 LONG = "Ada Lind directed the lamp. " * 100
 
 
-def test_the_first_round_costs_no_call_and_takes_the_beginnings(fed):
+def test_the_first_round_makes_no_call_and_takes_the_beginnings(fed):
     model = ScriptedModel({})
     summary = fed(RollingMemory, model).round(make_passage("a", LONG, "A"), make_passage("b", "Short.", "B"))
     assert model.prompts == []
-    assert sum(len(text) for text in summary.hypothetical_answers()) <= INITIAL_CHARS
+    assert sum(len(text) for text in summary.texts()) <= INITIAL_CHARS
     assert [note.handles for note in summary.memory.render(2000)] == [("[1]",), ("[2]",)]
-    assert all(text[:5] in LONG + "Short." for text in summary.hypothetical_answers())
+    assert all(text[:5] in LONG + "Short." for text in summary.texts())
 
 
-def test_an_empty_round_waits_for_the_first_that_brings_something(fed):
+def test_empty_rounds_before_the_first_passages_are_skipped(fed):
     model = ScriptedModel({})
-    assert fed(RollingMemory, model).round().round(make_passage("a", "Ada.", "A")).hypothetical_answers() == ["Ada."]
+    assert fed(RollingMemory, model).round().round(make_passage("a", "Ada.", "A")).texts() == ["Ada."]
     assert model.prompts == []
 
 
-def test_later_rounds_are_compressed_as_specified(fed):
+def test_later_rounds_are_compressed_by_the_model(fed):
     model = ScriptedModel({"compress": [Compression((ExtractedFact("Ada Lind directed the lamp.", ("[1]", "[2]")),))]})
     summary = (
         fed(RollingMemory, model)
@@ -43,11 +43,11 @@ def test_later_rounds_are_compressed_as_specified(fed):
     assert bullet.handles == ("[1]", "[2]")
 
 
-def test_what_cannot_be_used_leaves_the_summary_as_it_was(fed):
+def test_an_unusable_answer_does_not_change_the_summary(fed):
     for bad in (ModelError("no"), Compression(()), Compression((ExtractedFact("Ada was there.", ("[77]",)),))):
         summary = fed(RollingMemory, ScriptedModel({"compress": [bad]})).round(make_passage("a", "Ada was there.", "A"))
-        assert summary.round(make_passage("b", LONG, "B")).hypothetical_answers() == ["Ada was there."]
-        assert "stays as it was" in summary.refused[-1]
+        assert summary.round(make_passage("b", LONG, "B")).texts() == ["Ada was there."]
+        assert "could not be compressed" in summary.refused[-1]
 
 
 bullets = st.lists(
@@ -61,21 +61,21 @@ bullets = st.lists(
 
 
 @quick
-@given(st.lists(bullets.map(lambda some: Compression(tuple(some))), min_size=1, max_size=4))
-def test_it_never_exceeds_its_bound(fed, answers):
+@given(st.lists(bullets.map(lambda facts: Compression(tuple(facts))), min_size=1, max_size=4))
+def test_it_stays_within_its_limits(fed, answers):
     summary = fed(RollingMemory, ScriptedModel({"compress": answers}))
     for n in range(len(answers) + 1):
         summary.round(make_passage(f"p{n}", LONG, "Page"))
-        assert len(summary.hypothetical_answers()) <= MAX_BULLETS
-        assert sum(map(len, summary.hypothetical_answers())) <= MAX_SUMMARY_CHARS
+        assert len(summary.texts()) <= MAX_BULLETS
+        assert sum(map(len, summary.texts())) <= MAX_SUMMARY_CHARS
         assert all(note.handles for note in summary.memory.render(9999))
 
 
-def test_it_rolls_without_a_language_model(fed):
+def test_it_works_with_the_extractive_model(fed):
     summary = fed(RollingMemory, ExtractiveModel())
     for n in range(12):
         text = f"Page {n} is about rain. " + ("The director was born in Graz." if n == 3 else "Nothing happened there.")
         summary.round(make_passage(f"p{n}", text, f"Page {n}"))
-        assert len(summary.hypothetical_answers()) <= MAX_BULLETS
-    assert any("Graz" in text for text in summary.hypothetical_answers())
+        assert len(summary.texts()) <= MAX_BULLETS
+    assert any("Graz" in text for text in summary.texts())
     assert summary.refused == []

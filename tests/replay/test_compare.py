@@ -1,4 +1,4 @@
-"""Every column of the table, on runs small enough to work out by hand."""
+"""Every column of the comparison, on runs small enough to work out by hand."""
 
 import json
 
@@ -60,7 +60,7 @@ def test_every_column_of_a_gate_by_hand():
     assert row.all_gold == pytest.approx(2 / 3)
     assert row.answer_f1 == pytest.approx((1 + 2 / 3 + 0) / 3)
     assert row.fire_rate == pytest.approx(2 / 3)
-    assert row.abstained == 1  # C: nobody asked the model
+    assert row.abstained == 1  # C has no reading of the model
     # fixed k: (1, 1/6), (2, 1/2), (3, 2/3); at 8/3 rounds two thirds of the way from 1/2 to 2/3.
     base = 1 / 2 + (2 / 3) * (1 / 6)
     assert row.lift == pytest.approx(2 / 3 - base)
@@ -88,7 +88,7 @@ def test_a_partly_closed_gap_by_hand():
     assert half.gap_closed == pytest.approx(0.0)
 
 
-def test_constants_have_no_lift_and_the_oracle_closes_the_gap():
+def test_fixed_numbers_have_no_lift_and_the_oracle_closes_the_gap():
     found = rows(ALL, sufficiency(0.8))
     assert list(found) == ["sufficiency(p=0.8)", "fixed(1)", "fixed(2)", "fixed(3)", "oracle"]
     for k, recall, tokens in ((1, 1 / 6, 25 / 3), (2, 1 / 2, 60 / 3), (3, 2 / 3, 105 / 3)):
@@ -103,13 +103,13 @@ def test_constants_have_no_lift_and_the_oracle_closes_the_gap():
     assert best.lift == pytest.approx(2 / 3 - 1 / 2)
 
 
-def test_a_constant_below_the_envelope_has_no_positive_lift():
+def test_a_fixed_number_below_the_envelope_has_negative_lift():
     # All gold comes in round 3: mixing fixed(1) and fixed(3) beats fixed(2).
     late = [episode("A", "a", rounds_of("x", "y", "a"))]
     assert rows(late)["fixed(2)"].lift == pytest.approx(-0.5)
 
 
-def test_a_run_that_is_shorter_than_k_costs_what_it_has():
+def test_a_run_shorter_than_k_costs_its_own_length():
     short = episode("S", "a", rounds_of("a"))
     row = rows([B, short], fixed(2))["fixed(2)"]
     assert row.stops == (2, 1)
@@ -119,11 +119,11 @@ def test_a_run_that_is_shorter_than_k_costs_what_it_has():
 
 def test_a_rejected_round_is_paid_for_but_not_kept():
     hits = (RecordedHit("a", text="one two"), RecordedHit("b", text="one two"))
-    told = tuple(
+    rounds = tuple(
         RecordedRound(number + 1, ("q",), (hit,), (hit,), {}, 10, answer)
-        for number, (hit, answer) in enumerate(zip(hits, ("Ida Halloran", "nobody"), strict=True))
+        for number, (hit, answer) in enumerate(zip(hits, ("Ida Halloran", "unknown"), strict=True))
     )
-    row = rows([episode("A", "ab", told)], saturation())["saturation"]
+    row = rows([episode("A", "ab", rounds)], saturation())["saturation"]
     assert (row.stops, row.mean_tokens) == ((2,), 20)
     assert (row.recall, row.answer_f1) == (0.5, 1.0)
 
@@ -155,22 +155,22 @@ def test_runs_without_gold_count_for_cost_only():
 
 
 @pytest.mark.parametrize("text", ["fixed(2) | sufficiency(p=0.8)", "fixed(2)"])
-def test_a_gate_somebody_asked_for_has_a_fire_rate_whatever_its_name(text):
+def test_a_requested_gate_has_a_fire_rate_even_if_it_is_fixed(text):
     first = compare_gates(ALL, [parse_gate(text)])[0]
     assert (first.gate, first.fire_rate) == (text, 1.0)
 
 
-def test_intervals_are_seeded_and_move_all_runs_of_a_question_together():
+def test_intervals_are_seeded_and_drawn_by_question():
     first, second = (rows(ALL, sufficiency(0.8))["sufficiency(p=0.8)"].lift_ci for _ in range(2))
     assert first == second
-    # One question, however many runs: there is nothing to draw from, so the interval is a point.
+    # With one question every draw is the same, so the interval is a point.
     alone = [episode("A", "ab", each.rounds) for each in (A, A, B)]
     low, high = rows(alone, sufficiency(0.8))["sufficiency(p=0.8)"].lift_ci
     assert low == pytest.approx(high)
 
 
-def test_chance_is_drawn_anew_for_every_run(tmp_path):
-    # ε ignores a stop with probability one half: of many equal runs about half must go on, not all or none.
+def test_every_run_has_its_own_random_draws(tmp_path):
+    # ε ignores a stop with probability one half, so about half of many equal runs go on.
     rounds = [{"queries": ["q"], "passages": [{"id": id}], "readings": {"sufficiency.model": 0.9}} for id in "xy"]
     lines = [json.dumps({"id": f"q{number}", "question": "Who?", "rounds": rounds}) for number in range(60)]
     (tmp_path / "e.jsonl").write_text("\n".join(lines), encoding="utf-8")

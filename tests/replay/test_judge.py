@@ -1,4 +1,4 @@
-"""Gates over recordings: the stop they would have made."""
+"""Gates over recordings: where they stop, and what a run would have missed."""
 
 import asyncio
 import json
@@ -9,8 +9,9 @@ import pytest
 from suffice import budget, exhaustion, fixed, parse_gate, research, saturation, sufficiency
 from suffice.events import serialize_event
 from suffice.replay.compare import compare_gates
-from suffice.replay.episodes import Episode, read_episodes
-from suffice.replay.judge import find_stop, measure_readings
+from suffice.replay.episodes import Episode, Trace, build_trace, read_episodes
+from suffice.replay.judge import find_stop, measure_readings, what_if
+from suffice.report.chart import render_chart
 from suffice.testing import FixtureSearch, make_passage
 
 
@@ -60,7 +61,7 @@ def test_where_gates_stop(episodes: list[Episode]) -> None:
     assert (never.rounds, never.fired, never.verdict.stop) == (4, False, None)
 
 
-def test_a_gate_that_judges_before_leaves_its_round_out(episodes: list[Episode]) -> None:
+def test_a_gate_that_judges_before_rejects_its_round(episodes: list[Episode]) -> None:
     stopped = find_stop(saturation(), measure_readings(episodes[1], frozenset()))
     assert (stopped.rounds, stopped.kept_rounds, stopped.fired) == (2, 1, True)
 
@@ -126,3 +127,51 @@ def test_without_gold_there_is_no_recall(tmp_path: Path) -> None:
     path.write_text(json.dumps(episode("x", [], ["a"], ["b"])) + "\n")
     for row in compare_gates(read_episodes(path), [fixed(1)], draws=10):
         assert (row.recall, row.lift, row.lift_ci, row.gap_closed) == (None, None, None, None)
+
+
+def record_trace(cited: str = "c.md") -> Trace:
+    rounds = [
+        {
+            "type": "round",
+            "index": number,
+            "queries": [f"query {number}"],
+            "passages": [{"id": name, "title": name.upper(), "location": f"{name}.md", "text": name}],
+            "readings": {"spend.rounds": float(number), "novelty.words": 10.0 - 4 * number},
+        }
+        for number, name in enumerate("abc", 1)
+    ]
+    report = {"type": "report", "report": {"sources": [{"location": cited}]}}
+    return build_trace([{"type": "started", "run": "r", "task": "What?", "seed": 7}, *rounds, report], "the test")
+
+
+def test_what_if_names_the_stop_and_the_missed_passages() -> None:
+    found = what_if(record_trace(), parse_gate("fixed(2)"))
+    assert found.stop_point.rounds == 2
+    assert [hit.title for hit in found.missed] == ["C"]
+    assert [hit.title for hit in found.cited] == ["C"]
+    assert "round 2 of 3" in str(found)
+    assert "missed 1 passages, 1 of them cited" in str(found)
+
+
+def test_what_if_counts_a_rejected_round_as_missed() -> None:
+    found = what_if(record_trace(), parse_gate("saturation"))
+    assert (found.stop_point.rounds, found.stop_point.kept_rounds) == (2, 1)
+    assert [hit.title for hit in found.missed] == ["B", "C"]
+
+
+def test_what_if_of_a_gate_that_never_fires() -> None:
+    found = what_if(record_trace(), parse_gate("fixed(9)"))
+    assert not found.stop_point.fired
+    assert found.missed == ()
+    assert "would not have stopped" in str(found)
+
+
+def test_what_if_names_unknown_readings() -> None:
+    assert what_if(record_trace(), parse_gate("gain")).unknown == ("coverage.gain",)
+
+
+def test_what_if_has_all_rounds_for_the_chart() -> None:
+    found = what_if(record_trace(), parse_gate("fixed(2)"))
+    assert len(found.stop.rounds) == 3
+    assert found.stop.round == 2
+    assert "<svg" in render_chart(found.stop)

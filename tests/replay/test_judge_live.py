@@ -1,4 +1,4 @@
-"""A gate over the trace of a run says what it said in the run; a world with nothing left to find ends the run by itself."""
+"""A gate over the trace of a run decides as it did in the run."""
 
 import asyncio
 import json
@@ -14,6 +14,7 @@ from suffice.prompts import PlannedQuery, PlanResponse, ReflectionResponse, Synt
 from suffice.replay.episodes import read_episodes
 from suffice.replay.judge import find_stop, measure_readings
 from suffice.testing import ScriptedModel, WordSearch, make_passage
+from suffice.types import Bounds
 
 TASK = "Who founded the works that built the Meridian bridge in Trieste?"
 WORLD = [
@@ -23,24 +24,24 @@ WORLD = [
     make_passage("p4", "Graz lies on the river Mur.", "Graz", score=0.3),
     make_passage("p5", "Trieste is a port on the Adriatic.", "Trieste", score=0.2),
 ]
-# Alike in their words, yet never the same query twice.
-ASKED = [
+# Similar queries, but each one different.
+QUERIES = [
     f"who founded Halloran Works Meridian bridge Trieste {word}" for word in "one two three four five six seven".split()
 ]
 
 
 def model():
-    """Never content, always with another query."""
-    queries = iter(ASKED * 9)
+    """A model that never judges the evidence sufficient and always has another query."""
+    queries = iter(QUERIES * 9)
     count = iter(range(99))
     more = lambda prompt: ReflectionResponse(False, 0.4, ("a gap",), (f"{next(queries)} {next(count)}",))  # noqa: E731
     plan = PlanResponse((PlannedQuery(TASK),), "standard")
     return ScriptedModel({"plan": [plan], "reflect": [more], "draft": [SynthesisResponse("Ida Halloran [1].")]})
 
 
-def play(stop, *, seed=0, tier="deep", k=2):
+def run_live(stop, *, seed=0, tier="deep", k=2):
     async def events():
-        chosen = RunConfig(
+        config = RunConfig(
             TASK,
             WordSearch(WORLD),
             model(),
@@ -50,13 +51,13 @@ def play(stop, *, seed=0, tier="deep", k=2):
             seed=seed,
             k=k,
         )
-        async with aclosing(run_pipeline(chosen)) as running:
+        async with aclosing(run_pipeline(config)) as running:
             return [event async for event in running]
 
     return asyncio.run(events())
 
 
-def recorded(events, path):
+def record(events, path):
     path.write_text("\n".join(json.dumps(serialize_event(event, "r1")) for event in events) + "\n", encoding="utf-8")
     [episode] = read_episodes(path)
     return episode
@@ -84,10 +85,10 @@ GATES = [
 
 @pytest.mark.parametrize("seed", [0, 1, 5])
 @pytest.mark.parametrize("gate", GATES)
-def test_a_replay_stops_where_the_run_stopped_and_says_the_same(tmp_path, gate, seed):
-    events = play(gate, seed=seed)
+def test_a_replay_stops_where_the_run_stopped_with_the_same_verdict(tmp_path, gate, seed):
+    events = run_live(gate, seed=seed)
     stop = events[-1].report.stop
-    episode = recorded(events, tmp_path / "trace.jsonl")
+    episode = record(events, tmp_path / "trace.jsonl")
     whole = parse_gate(stop.expression)
     found = find_stop(whole, measure_readings(episode, whole.needs), episode.seed)
     assert found.fired
@@ -96,11 +97,11 @@ def test_a_replay_stops_where_the_run_stopped_and_says_the_same(tmp_path, gate, 
     assert [leaf.stop for leaf in found.verdict.leaves] == [leaf.stop for leaf in stop.rounds[-1].verdicts]
 
 
-def test_every_round_is_judged_the_same_again(tmp_path):
-    """Not only the last: each leaf, with its signals, in each round."""
-    events = play("fixed(6)")
-    episode = recorded(events, tmp_path / "trace.jsonl")
-    gate = add_budget(parse_gate("worth | exhaustion | unseen"), events[-1].report.stop and _bounds(events))
+def test_every_round_gets_the_same_verdicts(tmp_path):
+    """Each leaf has the same signals in each round."""
+    events = run_live("fixed(6)")
+    episode = record(events, tmp_path / "trace.jsonl")
+    gate = add_budget(parse_gate("worth | exhaustion | unseen"), Bounds(**events[0].bounds))
     readings = measure_readings(episode, gate.needs)
     live = [event.readings for event in events if isinstance(event, RoundDone)]
     for number in range(1, len(live) + 1):
@@ -108,38 +109,32 @@ def test_every_round_is_judged_the_same_again(tmp_path):
         assert [(leaf.stop, leaf.signals) for leaf in now.leaves] == [(leaf.stop, leaf.signals) for leaf in then.leaves]
 
 
-def _bounds(events):
-    from suffice.types import Bounds
-
-    return Bounds(**events[0].bounds)
-
-
-def test_a_rejected_round_is_in_the_trace_and_ends_the_replay(tmp_path):
-    events = play("saturation.after(1)")
+def test_a_rejected_round_is_in_the_trace_and_ends_the_rerun_live(tmp_path):
+    events = run_live("saturation.after(1)")
     rounds = [event for event in events if isinstance(event, RoundDone)]
     assert [event.accepted for event in rounds] == [True] * (len(rounds) - 1) + [False]
-    episode = recorded(events, tmp_path / "trace.jsonl")
+    episode = record(events, tmp_path / "trace.jsonl")
     found = find_stop(parse_gate("saturation.after(1)"), measure_readings(episode, frozenset()), episode.seed)
     assert (found.rounds, found.kept_rounds, found.verdict.reason) == (len(rounds), len(rounds) - 1, "saturated")
 
 
 @pytest.mark.parametrize("stop", [get_preset("auto").gate, "worth", "exhaustion"])
-def test_a_saturated_world_ends_the_run_by_itself(stop):
-    """Five short documents, a model that is never content: no bound is needed to end it."""
-    report = play(stop, tier="deep", k=5)[-1].report
+def test_a_small_corpus_ends_the_run_without_a_budget(stop):
+    """Five short documents and a model that always wants more: the gate ends the run."""
+    report = run_live(stop, tier="deep", k=5)[-1].report
     assert report.stop.round <= 5
     assert report.stop.reason in {"exhausted", "saturated", "diminished"}
     assert report.stop.gate in stop
     assert report.status in {"answered", "partial"}
 
 
-def test_a_gate_may_be_tried_on_a_run_that_another_gate_ended(tmp_path):
-    episode = recorded(play("fixed(6)"), tmp_path / "trace.jsonl")
+def test_a_gate_may_judge_a_run_that_another_gate_ended(tmp_path):
+    episode = record(run_live("fixed(6)"), tmp_path / "trace.jsonl")
     first = find_stop(parse_gate("fixed(2)"), measure_readings(episode, frozenset()), episode.seed)
     never = find_stop(parse_gate("sufficiency"), measure_readings(episode, frozenset()), episode.seed)
     assert (first.rounds, first.fired) == (2, True)
     assert (never.rounds, never.fired, never.verdict.stop) == (6, False, None)
 
 
-def test_the_end_of_a_run_is_its_report():
-    assert isinstance(play("fixed(1)")[-1], Finished)
+def test_a_run_ends_with_its_report():
+    assert isinstance(run_live("fixed(1)")[-1], Finished)

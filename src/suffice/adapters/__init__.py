@@ -1,1 +1,1 @@
-"""Stop gates for other people's agents: one module a framework, imported only by those who use it."""
+"""Stop gates for other agent frameworks. Each module imports its own framework only."""

@@ -1,4 +1,4 @@
-"""LangGraph: a conditional edge that goes on searching or on to the answer.
+"""LangGraph: a conditional edge that leads to another search or to the answer.
 
     class State(TypedDict):
         rounds: Annotated[list[dict], operator.add]
@@ -6,16 +6,16 @@
     graph.add_conditional_edges("search", stop_edge(lambda: StopMonitor("exhaustion | budget(rounds=8)"),
                                                     search_node="plan", answer_node="answer"))
 
-The search node appends one round: ``{"queries": [...], "passages": [{"id": ..., "text": ...}]}``, plus ``failed: True``
-when the search did not answer, and ``tokens`` and ``readings`` where it knows them (an episode's round). The edge holds
-nothing between calls: it tells a new monitor all rounds of the state. So it decides the same after a checkpoint, a
-retry, a fork or in another process, and needs nothing of LangGraph itself.
+The search node appends one round: ``{"queries": [...], "passages": [{"id": ..., "text": ...}]}``, with ``failed: True``
+when the search did not answer, and with ``tokens`` and ``readings`` if it knows them. The edge has no state of its own: it
+shows all rounds of the graph's state to a new monitor. So it decides the same after a checkpoint, a retry or a fork, and in
+another process. It does not import LangGraph.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
-from suffice.adapters.rounds import extract_passages
+from suffice.adapters.common import extract_passages
 from suffice.errors import InputError
 from suffice.monitor import StopMonitor
 
@@ -29,37 +29,40 @@ def stop_edge(
     answer_node: str,
     rounds: str | Callable[[Any], Rounds] = "rounds",
 ) -> Callable[[Any], str]:
-    """The edge's function. ``monitor`` makes a new one; ``rounds`` is a key of the state, or reads them out of it."""
+    """Return the function of a conditional edge.
+
+    ``monitor`` makes a new monitor. ``rounds`` is the key of the rounds in the state, or a function that reads them.
+    """
 
     def stop(state: Any) -> str:
-        told = rounds(state) if callable(rounds) else _get_rounds(state, rounds)
-        return answer_node if watched(monitor(), told).verdict.stop else search_node
+        found = rounds(state) if callable(rounds) else _get_rounds(state, rounds)
+        return answer_node if watched(monitor(), found).verdict.stop else search_node
 
-    # LangGraph reads where an edge may lead from this; it draws and checks the graph with it.
+    # LangGraph reads the targets of an edge from its return annotation, to draw and check the graph.
     stop.__annotations__["return"] = Literal.__getitem__((search_node, answer_node))
     return stop
 
 
 def watched(monitor: StopMonitor, rounds: Rounds) -> StopMonitor:
-    """The monitor, told the rounds up to its stop: ``watched(new(), state["rounds"]).explain()``."""
-    for number, one in enumerate(rounds, 1):
+    """Show rounds to a monitor up to its stop, and return it: ``watched(StopMonitor(…), state["rounds"]).explain()``."""
+    for number, round in enumerate(rounds, 1):
         if monitor.verdict.stop:
             break
-        if "queries" not in one or ("passages" not in one and not one.get("failed")):
-            raise InputError(f"Round {number} needs 'queries' and 'passages' (or failed=True): it has {sorted(one)}")
-        # The clock of a monitor that is told everything at once says nothing about the search.
-        readings = {"spend.seconds": None, **(one.get("readings") or {})}
+        if "queries" not in round or ("passages" not in round and not round.get("failed")):
+            raise InputError(f"Round {number} needs 'queries' and 'passages' (or failed=True): it has {sorted(round)}")
+        # All rounds are shown at once, so the monitor's own clock cannot measure the search.
+        readings = {"spend.seconds": None, **(round.get("readings") or {})}
         if "spend.seconds" in monitor.gate.needs and readings["spend.seconds"] is None:
             raise InputError(
-                f"{monitor.gate} bounds time, which a graph's state does not hold; "
-                "put the seconds since the start into each round as readings={'spend.seconds': …}"
+                f"{monitor.gate} limits time, which the graph's state does not hold; "
+                "add the seconds since the start to each round as readings={'spend.seconds': …}"
             )
         monitor.observe(
-            one["queries"],
-            extract_passages(one.get("passages") or ()),
-            tokens=one.get("tokens"),
+            round["queries"],
+            extract_passages(round.get("passages") or ()),
+            tokens=round.get("tokens"),
             readings=readings,
-            failed=bool(one.get("failed")),
+            failed=bool(round.get("failed")),
         )
     return monitor
 
@@ -68,7 +71,5 @@ def _get_rounds(state: Any, name: str) -> Rounds:
     try:
         found: Rounds = state[name] if isinstance(state, Mapping) else getattr(state, name)
     except (KeyError, AttributeError) as error:
-        raise InputError(
-            f"The graph's state has no {name!r}; the search node has to append each round to it"
-        ) from error
+        raise InputError(f"The graph's state has no {name!r}; the search node must append each round to it") from error
     return found

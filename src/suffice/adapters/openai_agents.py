@@ -1,13 +1,13 @@
-"""OpenAI Agents SDK: a search tool that closes when the gate says so.
+"""OpenAI Agents SDK: a search tool that closes when the gate stops.
 
     agent = Agent(name="Researcher", tools=[guarded(search, lambda ctx: ctx.context)])
     monitor = StopMonitor("exhaustion | budget(rounds=8)")
     result = await Runner.run(agent, "…", context=monitor)
     print(monitor.explain())
 
-The run's context carries its monitor, alone or among other things (``lambda ctx: ctx.context.monitor``). The results of the
-round that ends the search carry a notice; a call after the stop is answered with the notice alone and reaches no search.
-The tool is not hidden with ``is_enabled``: a model that calls a hidden tool all the same ends the run with an error.
+The run's context is its monitor, or holds it (``lambda ctx: ctx.context.monitor``). The results of the last round carry a
+notice that the search is closed; later calls return the notice and do not search. The tool is not hidden with
+``is_enabled``, because a model that calls a hidden tool ends the run with an error.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from functools import wraps
 from typing import Any, get_origin, get_type_hints
 from weakref import WeakKeyDictionary
 
-from suffice.adapters.rounds import (
+from suffice.adapters.common import (
     PassageReader,
     RoundCollector,
     append_notice,
@@ -43,50 +43,54 @@ def guarded(
     passages: PassageReader = extract_passages,
     **options: Any,
 ) -> FunctionTool:
-    """``function_tool(search, **options)`` with a gate. ``monitor`` finds the monitor of the run; it does not make one.
+    """Return ``function_tool(search, **options)`` with a gate.
 
-    ``query`` names the argument that is searched for; ``passages`` reads the passages out of what the search returned.
+    ``monitor`` returns the run's monitor from its context; it must not make a new one. ``query`` names the argument that
+    holds the query. ``passages`` reads the passages from the result of ``search``.
     """
     if isinstance(search, FunctionTool):
-        raise InputError("guarded(…) takes the search function itself: a tool made of it hides that a search failed")
+        raise InputError("guarded(…) takes the search function itself; a tool made of it hides failed searches")
     signature, hints = inspect.signature(search), get_type_hints(search, include_extras=True)
     first = next(iter(signature.parameters), "")
     takes_context = (get_origin(hints.get(first)) or hints.get(first)) in (RunContextWrapper, ToolContext)
     extract_queries(dict.fromkeys(signature.parameters, ""), query)
-    rounds: WeakKeyDictionary[StopMonitor, RoundCollector] = WeakKeyDictionary()
+    collectors: WeakKeyDictionary[StopMonitor, RoundCollector] = WeakKeyDictionary()
 
     @wraps(search)
-    async def watched(context: ToolContext[Any], /, *args: Any, **named: Any) -> Any:
-        own = monitor(context)
-        if monitor(context) is not own:
-            raise InputError("guarded(…, monitor) has to find the run's monitor in its context, not make a new one")
-        if own.verdict.stop:
-            return format_notice(own.verdict)
-        given = (context, *args) if takes_context else args
-        call = signature.bind(*given, **named)
+    async def guarded_search(context: ToolContext[Any], /, *args: Any, **named: Any) -> Any:
+        run_monitor = monitor(context)
+        if monitor(context) is not run_monitor:
+            raise InputError("guarded(…, monitor) must find the run's monitor in its context, not make a new one")
+        if run_monitor.verdict.stop:
+            return format_notice(run_monitor.verdict)
+        search_args = (context, *args) if takes_context else args
+        call = signature.bind(*search_args, **named)
         call.apply_defaults()
 
         async def run() -> Any:
             if inspect.iscoroutinefunction(search):
-                return await search(*given, **named)
-            return await asyncio.to_thread(search, *given, **named)
+                return await search(*search_args, **named)
+            return await asyncio.to_thread(search, *search_args, **named)
 
-        asked = extract_queries(call.arguments, query)
-        result = await rounds.setdefault(own, RoundCollector()).run_search(
-            own, asked, run, passages, context.usage.total_tokens
+        queries = extract_queries(call.arguments, query)
+        result = await collectors.setdefault(run_monitor, RoundCollector()).run_search(
+            run_monitor, queries, run, passages, context.usage.total_tokens
         )
-        return append_notice(result, own.verdict) if own.verdict.stop else result
+        return append_notice(result, run_monitor.verdict) if run_monitor.verdict.stop else result
 
-    # The SDK reads the model's arguments from the signature, and from its first parameter that the tool wants the context.
-    wanted = [parameter for name, parameter in signature.parameters.items() if not (takes_context and name == first)]
+    # The SDK reads the model's arguments from the signature. A first parameter of type ToolContext receives the context.
+    model_parameters = [
+        parameter for name, parameter in signature.parameters.items() if not (takes_context and name == first)
+    ]
     context = inspect.Parameter("context", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=ToolContext)
-    watched.__signature__ = signature.replace(parameters=[context, *wanted])  # type: ignore[attr-defined]
-    watched.__annotations__ = {one.name: hints.get(one.name, Any) for one in wanted} | {"context": ToolContext}
-    tell = options.pop("failure_error_function", default_tool_error_function)
+    guarded_search.__signature__ = signature.replace(parameters=[context, *model_parameters])  # type: ignore[attr-defined]
+    annotations = {parameter.name: hints.get(parameter.name, Any) for parameter in model_parameters}
+    guarded_search.__annotations__ = {**annotations, "context": ToolContext}
+    report_failure = options.pop("failure_error_function", default_tool_error_function)
 
-    def failure(run: RunContextWrapper[Any], error: Exception) -> Any:
-        if isinstance(error, InputError):  # The user has to mend it; telling the model "try again" would hide it.
+    def on_failure(run: RunContextWrapper[Any], error: Exception) -> Any:
+        if isinstance(error, InputError):  # A mistake of the developer; as a message to the model it would be hidden.
             raise error
-        return tell(run, error)
+        return report_failure(run, error)
 
-    return function_tool(watched, failure_error_function=failure if tell else None, **options)
+    return function_tool(guarded_search, failure_error_function=on_failure if report_failure else None, **options)

@@ -1,13 +1,13 @@
-"""Pydantic AI: a search tool that closes when the gate says so.
+"""Pydantic AI: a search tool that closes when the gate stops.
 
     agent = Agent(model, deps_type=StopMonitor, toolsets=[guarded(search, lambda ctx: ctx.deps)])
     monitor = StopMonitor("exhaustion | budget(rounds=8)")
     result = await agent.run("…", deps=monitor)
     print(monitor.explain())
 
-The function given is called once a run, so ``lambda ctx: StopMonitor(…, question=ctx.prompt)`` does as well. The results
-of the round that ends the search carry a notice. The tool stays in sight, since a tool list that changes in mid-run costs the
-provider's prompt cache; a call after the stop is answered with ``ToolFailed`` and reaches no search.
+The function is called once per run, so ``lambda ctx: StopMonitor(…, question=ctx.prompt)`` works too. The results of the
+last round carry a notice that the search is closed. Later calls fail with ``ToolFailed`` and do not search. The tool is not
+removed, because a tool list that changes during a run invalidates the provider's prompt cache.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from pydantic_ai import ToolFailed, ToolReturn
 from pydantic_ai.tools import AgentDepsT, RunContext, Tool
 from pydantic_ai.toolsets import AbstractToolset, FunctionToolset, ToolsetTool, WrapperToolset
 
-from suffice.adapters.rounds import (
+from suffice.adapters.common import (
     PassageReader,
     RoundCollector,
     append_notice,
@@ -37,9 +37,10 @@ def guarded(
     query: str = "query",
     passages: PassageReader = extract_passages,
 ) -> AbstractToolset[AgentDepsT]:
-    """A toolset of searches that share a gate. ``search`` is a function, a Tool, or a toolset (MCP, say) of searches only.
+    """Return a toolset of searches that share a gate.
 
-    ``query`` names the argument that is searched for; ``passages`` reads the passages out of what a search returned.
+    ``search`` is a function, a ``Tool``, or a toolset (such as an MCP server) that has only searches. ``monitor`` returns the
+    run's monitor. ``query`` names the argument that holds the query. ``passages`` reads the passages from a search's result.
     """
     tools = search if isinstance(search, AbstractToolset) else FunctionToolset[AgentDepsT]([search])
     return GuardedToolset(tools, monitor, query, passages)
@@ -47,7 +48,7 @@ def guarded(
 
 @dataclass
 class GuardedToolset(WrapperToolset[AgentDepsT]):
-    """What ``guarded`` makes. Pydantic AI asks it for a new one at the start of each run."""
+    """The toolset that ``guarded`` returns. Pydantic AI calls ``for_run`` at the start of each run."""
 
     find_monitor: Callable[[RunContext[AgentDepsT]], StopMonitor]
     query: str
@@ -66,7 +67,7 @@ class GuardedToolset(WrapperToolset[AgentDepsT]):
     ) -> Any:
         monitor = self.monitor
         if monitor is None:
-            raise InputError("A guarded toolset searches only within an agent's run")
+            raise InputError("A guarded toolset can only be called within an agent's run")
         if monitor.verdict.stop:
             raise ToolFailed(format_notice(monitor.verdict))
         result = await self.round_collector.run_search(

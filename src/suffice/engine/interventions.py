@@ -18,7 +18,7 @@ from suffice.gates import exhaustion
 from suffice.gates.base import GapAwareGate, Gate, ResampleGate
 from suffice.memory.base import Memory, MemoryContext, MemoryFactory
 from suffice.memory.evidence import Evidence
-from suffice.memory.predicates import OpenQuestions
+from suffice.memory.open_questions import OpenQuestions
 from suffice.prompts import Hypothesize
 from suffice.state.hypotheses import HypothesisTracker
 from suffice.state.run import RunState

@@ -19,7 +19,7 @@ from suffice.engine.vision import describe_images
 from suffice.errors import ModelError
 from suffice.events import Continued, Event, Finished, Recalled, SearchStopped, Started, Writing
 from suffice.gates.base import Gate
-from suffice.gates.basic import budget
+from suffice.gates.limits import budget
 from suffice.meters import build_meters
 from suffice.models.base import Model, is_language_model
 from suffice.prompts import SynthesisResponse

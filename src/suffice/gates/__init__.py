@@ -1,8 +1,9 @@
-"""Verdicts: when is it enough?"""
+"""Stop gates: they decide after each round whether a run has enough."""
 
 from suffice.gates.base import Gate
-from suffice.gates.basic import budget, fixed, sufficiency
-from suffice.gates.published import exhaustion, gain, judged, predicates, recall, saturation, unseen
+from suffice.gates.diminishing_returns import exhaustion, gain, recall, saturation, unseen
+from suffice.gates.judgement import judged, predicates, sufficiency
+from suffice.gates.limits import budget, fixed
 from suffice.gates.worth import worth
 
 __all__ = [

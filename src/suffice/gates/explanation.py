@@ -1,4 +1,4 @@
-"""Why a run stopped, in words. Pure: from the recorded rounds and the verdict to a paragraph."""
+"""Explain in words why a run stopped."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ STOP_REASON_TEXT = {
     "diminished": "another round was not expected to be worth its price",
     "budget_rounds": "the limit on rounds was reached",
     "budget_queries": "the limit on queries was reached",
-    "budget_time": "the time was up",
+    "budget_time": "the time limit was reached",
     "budget_tokens": "the limit on tokens was reached",
     "budget_cost": "the limit on cost was reached",
     "search_unavailable": "search failed too often to be relied on",
@@ -27,14 +27,14 @@ _JUDGED_REASONS = ("sufficient", "saturated", "exhausted", "diminished")
 
 
 def explain_stop(reason: str, because: str, promise: Promise, rounds: Sequence[RoundRecord]) -> str:
-    """One readable paragraph."""
-    kept = sum(record.new_passages for record in rounds if record.accepted)
+    """Return one paragraph: the reason, what was found, and how far the decision can be trusted."""
+    passages = sum(record.new_passages for record in rounds if record.accepted)
     queries = sum(len(record.queries) for record in rounds)
     detail = f": {because}" if because else ""
     parts = [
         f"Stopped after {_pluralize(len(rounds), 'round')} because {STOP_REASON_TEXT.get(reason, reason)}{detail}."
     ]
-    found = f"{_pluralize(queries, 'query', 'queries')} brought {_pluralize(kept, 'passage')}"
+    found = f"{_pluralize(queries, 'query', 'queries')} brought {_pluralize(passages, 'passage')}"
     if rounds and not rounds[-1].accepted:
         found += "; the last round was judged before it could change anything and was left out"
     elif rounds:
@@ -48,13 +48,13 @@ def explain_stop(reason: str, because: str, promise: Promise, rounds: Sequence[R
 
 
 def describe_sufficiency(sufficient: bool | None, confidence: float | None) -> str:
-    """Whether what was found answers the question, as far as it was judged: another matter than why the search stopped."""
+    """Say whether the evidence was judged sufficient. This is independent of why the search stopped."""
     if sufficient is None:
         return "not judged"
-    sure = " (every part of it was found in words)" if sufficient else " (not every part of it was found in words)"
+    basis = f"{'every' if sufficient else 'not every'} part of it was found in words"
     if confidence is not None:
-        sure = f" (confidence {confidence:.2g})"
-    return f"{'yes' if sufficient else 'no'}{sure}"
+        basis = f"confidence {confidence:.2g}"
+    return f"{'yes' if sufficient else 'no'} ({basis})"
 
 
 def _pluralize(number: int, one: str, many: str = "") -> str:

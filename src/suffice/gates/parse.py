@@ -1,203 +1,168 @@
-"""A gate as text: ``exhaustion(p=2) | (saturation & gain).after(2) | budget(rounds=5)``.
+"""Parse gates written as text: ``exhaustion(p=2) | (saturation & gain).after(2) | budget(rounds=5)``.
 
-    expression = term { "|" term }            factor   = atom { "." method "(" number ")" }
-    term       = factor { "&" factor }        atom     = "(" expression ")" | name [ "(" arguments ")" ]
-    arguments  = argument { "," argument }    argument = [ name "=" ] ( number | word | 'string' )
-
-Nothing is evaluated: names are looked up among the registered gates, values are numbers, words or strings. A gate prints
-as text that parses back to the same gate.
+The text is a small part of Python's expression syntax: gate names with constant arguments, ``|``, ``&``, parentheses and
+the methods of ``_METHODS``. Values are numbers, words (``true``, ``neutral``) or quoted strings without escapes. Python's
+own parser builds the syntax tree; nothing is evaluated. ``str(gate)`` parses back to the same gate.
 """
 
+import ast
 import re
 from collections.abc import Callable
-from functools import partial
-from inspect import signature
+from functools import reduce
 from math import isinf
+from operator import and_, or_
 
 from suffice import plugins
 from suffice.errors import InputError
-from suffice.gates.base import GapAwareGate, Gate, ResampleGate
+from suffice.gates.base import Gate
+from suffice.gates.leaf import get_signature
 
+MAX_CHARS = 4_000
+MAX_DEPTH = 50
+
+_METHODS = ("after", "patience", "epsilon", "floor", "gap_aware", "resample")
+_METHOD_LIST = f"{', '.join(_METHODS[:-1])} or {_METHODS[-1]}"
+_OPERATORS = {ast.BitOr: or_, ast.BitAnd: and_}
+_WORDS = {"true": True, "false": False}
 _TOKEN = re.compile(
-    r"\s*(?:(?P<number>[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)|(?P<name>[A-Za-z_]\w*)"
-    r"|(?P<string>'[^']*'|\"[^\"]*\")|(?P<sign>[|&().,=]))"
+    r"""(?P<space>\s+) | (?P<number>(?<![\w.])(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)(?![\w.]) | (?P<string>'[^']*'|"[^"]*")
+      | [A-Za-z_][A-Za-z0-9_]* | [|&().,=] | [-+](?=\s*[\d.])""",
+    re.VERBOSE,
 )
-_METHODS: dict[str, Callable[[Gate, float], Gate]] = {
-    "after": lambda gate, n: gate.after(_to_int(n)),
-    "patience": lambda gate, p: gate.patience(_to_int(p)),
-    "epsilon": lambda gate, e: gate.epsilon(e),
-    "floor": lambda gate, chars: gate.floor(_to_int(chars, "characters")),
-    "gap_aware": lambda gate, n: GapAwareGate(gate, _to_int(n, "questions")),
-    "resample": lambda gate, n: ResampleGate(gate, _to_int(n)),
-}
-_MAX_DEPTH = 50
 
 GateArgument = float | int | str | bool
 
 
 def parse_gate(text: str, *, files: bool = True) -> Gate:
-    """The gate a text describes; an ``InputError`` that shows where it cannot be read.
+    """Return the gate that a text describes. Raises ``InputError`` with the position of the first mistake.
 
-    Without ``files`` no gate may name one: the text comes from somebody who must not read this machine's files.
+    With ``files=False`` no gate may name a file. Use it for text from clients that must not read this machine's files.
     """
-    return _Parser(text, files).parse()
+    if len(text) > MAX_CHARS:
+        raise InputError(f"The gate expression is longer than {MAX_CHARS:,} characters; simplify it")
+    return _Parser(text.strip(), files).parse()
 
 
 class _Parser:
     def __init__(self, text: str, files: bool) -> None:
         self.text = text
         self.files = files
-        self.tokens = self._tokenize(text)
-        self.position = 0
-        self.depth = 0
-        self.method_count = 0
 
     def parse(self) -> Gate:
-        gate = self._parse_expression()
-        if self.position < len(self.tokens):
-            raise self._make_error("expected '|', '&', '.' or the end")
-        return gate
-
-    def _tokenize(self, text: str) -> list[tuple[str, str, int]]:
-        tokens, position = [], 0
-        while text[position:].strip():
-            match = _TOKEN.match(text, position)
-            if match is None or match.lastgroup is None:
-                start = position + len(text[position:]) - len(text[position:].lstrip())
-                raise InputError(f"Gate {text!r}: unexpected {text[start]!r} at character {start + 1}")
-            tokens.append((match.lastgroup, match.group(match.lastgroup), match.start(match.lastgroup)))
-            position = match.end()
-        return tokens
-
-    def _parse_expression(self) -> Gate:
-        self.depth += 1
-        if self.depth > _MAX_DEPTH:
-            raise InputError(f"The gate expression is nested more than {_MAX_DEPTH} deep; simplify it")
-        gate = self._parse_term()
-        while self._accept("|"):
-            gate = gate | self._parse_term()
-        self.depth -= 1
-        return gate
-
-    def _parse_term(self) -> Gate:
-        gate = self._parse_factor()
-        while self._accept("&"):
-            gate = gate & self._parse_factor()
-        return gate
-
-    def _parse_factor(self) -> Gate:
-        gate = self._parse_atom()
-        while self._accept("."):
-            method = self._expect_name("a method after the dot: after, patience, epsilon, floor, gap_aware or resample")
-            if method not in _METHODS:
-                raise self._make_error(
-                    f"there is no method {method!r}; use after(n), patience(p), epsilon(e), floor(chars), gap_aware(n) or "
-                    "resample(n)",
-                    back=1,
-                )
-            self._expect("(")
-            value = self._parse_value()
-            self._expect(")")
-            self.method_count += 1
-            if self.method_count > _MAX_DEPTH:
-                raise InputError(f"The gate expression has more than {_MAX_DEPTH} methods; simplify it")
-            if isinstance(value, str | bool):
-                raise self._make_error(f"{method} takes a number", back=2)
-            gate = self._build_gate(partial(_METHODS[method], gate, value))
-        return gate
-
-    def _parse_atom(self) -> Gate:
-        if self._accept("("):
-            gate = self._parse_expression()
-            self._expect(")")
-            return gate
-        name = self._expect_name("the name of a gate")
-        kind = plugins.load_plugin("gates", name)
-        positional: list[GateArgument] = []
-        options: dict[str, GateArgument] = {}
-        if self._accept("("):
-            while not self._accept(")"):
-                if positional or options:
-                    self._expect(",")
-                if self._peek_kind() == "name" and self._peek_sign(1) == "=":
-                    option = self._expect_name("an option")
-                    if option in options:
-                        raise self._make_error(f"{option!r} is given twice", back=1)
-                    self._expect("=")
-                    options[option] = self._parse_value()
-                elif options:
-                    raise self._make_error("a value without a name cannot follow a named one")
-                else:
-                    positional.append(self._parse_value())
-        if not self.files and _uses_file(kind, positional, options):
-            raise self._make_error(f"{name} may not name a file here", back=1)
-        return self._build_gate(lambda: kind(*positional, **options), name)
-
-    def _build_gate(self, make: Callable[[], Gate], name: str = "") -> Gate:
+        masked = self._mask_constants()
+        trailing_comma = re.search(r",\s*\)", masked)
+        if trailing_comma:
+            raise self._make_error("expected a value after the comma", trailing_comma.start() + 1)
         try:
-            return make()
+            return self._build_gate(ast.parse(masked, mode="eval").body, 0)
+        except SyntaxError as error:
+            position = error.offset - 1 if error.offset else len(masked)  # Python reports no offset for the end.
+            raise self._make_error(_describe_mistake(error.msg, masked[:position]), position) from error
+        except (RecursionError, MemoryError) as error:
+            raise InputError("The gate expression is nested too deeply; simplify it") from error
+
+    def _mask_constants(self) -> str:
+        """Return the text with plain spaces and dummy constants, every character at its old position.
+
+        The values are read from the original text, so Python's escapes, comments, line ends and number formats do not apply.
+        """
+        masked = ""
+        while len(masked) < len(self.text):
+            match = _TOKEN.match(self.text, len(masked))
+            if match is None:
+                raise self._make_error(f"unexpected {self.text[len(masked)]!r}", len(masked))
+            length = len(match[0])
+            dummies = {"space": " " * length, "number": "1" * length, "string": f"'{'x' * (length - 2)}'"}
+            masked += dummies.get(match.lastgroup or "", match[0])
+        return masked
+
+    def _build_gate(self, node: ast.expr, depth: int) -> Gate:
+        if depth > MAX_DEPTH:
+            raise InputError(f"The gate expression is nested more than {MAX_DEPTH} deep; simplify it")
+        match node:
+            case ast.BinOp(op=ast.BitOr() | ast.BitAnd() as operator):
+                operands = [node.right]
+                left = node.left
+                while isinstance(left, ast.BinOp) and type(left.op) is type(operator):  # a | b | c is not nested.
+                    operands.append(left.right)
+                    left = left.left
+                gates = [self._build_gate(operand, depth + 1) for operand in (left, *reversed(operands))]
+                return reduce(_OPERATORS[type(operator)], gates)
+            case ast.Name(name):
+                return self._build_leaf(name, node, [], [])
+            case ast.Call(ast.Name(name), arguments, keywords):
+                return self._build_leaf(name, node, arguments, keywords)
+            case ast.Call(ast.Attribute(inner, method), arguments, keywords):
+                return self._build_wrapper(self._build_gate(inner, depth + 1), method, node, [*arguments, *keywords])
+            case ast.Attribute(attr=method):
+                raise self._make_error(f"expected '(' after {method!r}", node.end_col_offset or 0)
+        raise self._make_error("expected gates such as budget(rounds=5), combined by '|' and '&'", node.col_offset)
+
+    def _build_leaf(self, name: str, node: ast.expr, arguments: list[ast.expr], keywords: list[ast.keyword]) -> Gate:
+        kind = plugins.load_plugin("gates", name)
+        positional = [self._read_value(argument) for argument in arguments]
+        named: dict[str, GateArgument] = {}
+        for keyword in keywords:
+            if keyword.arg is None or keyword.arg in named:
+                raise self._make_error(f"{keyword.arg!r} is given twice", keyword.col_offset)
+            named[keyword.arg] = self._read_value(keyword.value)
+        try:
+            bound = get_signature(kind).bind(*positional, **named).arguments
         except TypeError as error:
-            # Python's own words name the offending option, but speak of __init__.
-            words = str(error).replace(f"{name}.__init__()", f"{name}(…)").replace("__init__()", f"{name}(…)")
-            raise InputError(f"Gate {self.text!r}: {words}") from error
+            raise InputError(f"Gate {self.text!r}: {name}(…): {error}") from error
+        if not self.files and "file" in bound:
+            raise self._make_error(f"{name} may not name a file here", node.col_offset)
+        return self._call(kind, *positional, **named)
+
+    def _build_wrapper(self, inner: Gate, method: str, node: ast.Call, arguments: list[ast.expr | ast.keyword]) -> Gate:
+        position = (node.func.end_col_offset or 0) - len(method)
+        if method not in _METHODS:
+            raise self._make_error(f"there is no method {method!r}; use {_METHOD_LIST}", position)
+        value = self._read_value(arguments[0]) if len(arguments) == 1 else ""
+        if isinstance(value, str | bool):
+            raise self._make_error(f"{method} takes one number", position)
+        return self._call(getattr(inner, method), value)
+
+    def _read_value(self, node: ast.expr | ast.keyword) -> GateArgument:
+        """Return the value of an argument, as the original text gives it."""
+        start, end = node.col_offset, node.end_col_offset or 0
+        match node:
+            case ast.Name(word):
+                return _WORDS.get(word, word)
+            case ast.Constant(bool(value)):
+                return value
+            case ast.Constant(str(dummy)) if len(dummy) == end - start - 2:  # One string, without a prefix.
+                return self.text[start + 1 : end - 1]
+            case ast.Constant(int()) | ast.UnaryOp(operand=ast.Constant(int())):
+                digits = "".join(self.text[start:end].split())
+                number = float(digits)
+                if isinf(number):
+                    raise self._make_error("this number is too large", start)
+                return int(number) if digits.lstrip("+-").isdecimal() else number
+        raise self._make_error("expected a number, a word or a string", start)
+
+    def _call(self, make: Callable[..., Gate], *arguments: GateArgument, **named: GateArgument) -> Gate:
+        try:
+            return make(*arguments, **named)
+        except TypeError as error:
+            raise InputError(f"Gate {self.text!r}: a value has the wrong type ({error})") from error
         except ValueError as error:
             raise InputError(f"Gate {self.text!r}: {error}") from error
 
-    def _parse_value(self) -> GateArgument:
-        kind, text = self._peek_kind(), self._peek_text()
-        if kind not in ("number", "name", "string"):
-            raise self._make_error("expected a number or a word")
-        self.position += 1
-        if kind == "number":
-            number = float(text)
-            if isinf(number):
-                raise self._make_error("this number is too large", back=1)
-            return int(number) if number.is_integer() and re.fullmatch(r"[-+]?\d+", text) else number
-        if kind == "string":
-            return text[1:-1]
-        return {"true": True, "false": False}.get(text, text)
-
-    def _expect_name(self, what: str) -> str:
-        if self._peek_kind() != "name":
-            raise self._make_error(f"expected {what}")
-        self.position += 1
-        return self.tokens[self.position - 1][1]
-
-    def _accept(self, sign: str) -> bool:
-        if self._peek_sign(0) == sign:
-            self.position += 1
-            return True
-        return False
-
-    def _expect(self, sign: str) -> None:
-        if not self._accept(sign):
-            raise self._make_error(f"expected {sign!r}")
-
-    def _peek_sign(self, ahead: int) -> str:
-        where = self.position + ahead
-        return self.tokens[where][1] if where < len(self.tokens) and self.tokens[where][0] == "sign" else ""
-
-    def _peek_kind(self) -> str:
-        return self.tokens[self.position][0] if self.position < len(self.tokens) else "end"
-
-    def _peek_text(self) -> str:
-        return self.tokens[self.position][1] if self.position < len(self.tokens) else ""
-
-    def _make_error(self, what: str, back: int = 0) -> InputError:
-        where = self.position - back
-        position = self.tokens[where][2] + 1 if where < len(self.tokens) else len(self.text) + 1
-        return InputError(f"Gate {self.text!r}: {what} at character {position}")
+    def _make_error(self, what: str, position: int) -> InputError:
+        return InputError(f"Gate {self.text!r}: {what} at character {position + 1}")
 
 
-def _uses_file(kind: Callable[..., Gate], positional: list[GateArgument], options: dict[str, GateArgument]) -> bool:
-    """Whether the gate's ``file`` is among what it would be made with; by position too."""
-    try:
-        return "file" in signature(kind).bind_partial(*positional, **options).arguments
-    except TypeError:  # It cannot be made anyway, and then says why.
-        return False
-
-
-def _to_int(value: float, what: str = "rounds") -> int:
-    if value != int(value):
-        raise ValueError(f"{value:g} is not a whole number of {what}")
-    return int(value)
+def _describe_mistake(message: str, before: str) -> str:
+    """Say what is wrong after this beginning of an expression, given Python's message."""
+    if any(words in message for words in ("never closed", "unmatched", "positional argument", "nested parentheses")):
+        return message
+    if "forgot a comma" in message:
+        return "expected ',' between the values"
+    if re.search(r"(\w\s*\(|[,=])\s*$", before):
+        return "expected a number, a word or a string"
+    if re.search(r"(^|[|&(])\s*$", before):
+        return "expected the name of a gate"
+    return (
+        f"expected a method: {_METHOD_LIST}" if before.rstrip().endswith(".") else "expected '|', '&', '.' or the end"
+    )

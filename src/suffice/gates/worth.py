@@ -1,11 +1,11 @@
-"""Is another round worth its price? The calibrated default.
+"""The default gate: stop when another round is not worth its price.
 
-A logistic model of P(the next round brings new evidence), fitted on recorded runs by ``suffice lab fit``, from the round
-number and the few signals of ``meters/worth.py``; with a reader's own probability of sufficiency where a model gives one.
-It stops when that chance is below the price of a round. The weights are a small versioned file with the data and figures
-they came from; whichever level of the model has all its signals is used, richest first.
+A logistic model estimates P(the next round brings new evidence) from the round number and the signals of
+``meters/worth.py``, plus a reader model's own probability of sufficiency where there is one. The gate stops when this
+chance is below the price of a round. ``suffice lab fit`` fits the weights on recorded runs. They are stored in a small
+versioned file (``worth.json``) with several levels; the richest level whose signals are all known is used.
 
-It judges *futility*, not *sufficiency*: that another round is not worth it does not mean that the evidence is complete.
+The gate judges futility, not sufficiency: a stop does not mean that the evidence is complete.
 """
 
 import json
@@ -16,17 +16,18 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from suffice.gates.base import Dial, LeafGate
+from suffice.gates.base import Dial
+from suffice.gates.leaf import LeafGate
 from suffice.types import Promise, Readings, Verdict
 
-LOGIT_LIMIT = 3.0  # A reader's certainty counts up to 95 %: small models are sure too easily.
+LOGIT_LIMIT = 3.0  # A reader's certainty counts up to 95 %, because small models are often overconfident.
 
 Level = tuple[str, float, Mapping[str, float]]
 
 
 @dataclass(frozen=True, slots=True)
 class WorthWeights:
-    """A fitted model: its levels, richest first, the default price, and what stands in for a missing standout."""
+    """A fitted model: its levels, richest first, the default price, and the substitute for a missing standout."""
 
     levels: tuple[Level, ...]
     price: float
@@ -35,7 +36,7 @@ class WorthWeights:
 
 @dataclass(frozen=True, slots=True)
 class GainEstimate:
-    """The estimate, the level it came from, and what each signal contributed to its log-odds."""
+    """The estimated chance, the level that gave it, and each signal's contribution to the log-odds."""
 
     p: float
     level: str
@@ -43,28 +44,28 @@ class GainEstimate:
 
 
 def load_weights(path: str | None) -> WorthWeights:
-    """The shipped weights, or those of a file; a ``ValueError`` says what is wrong with it."""
+    """Return the shipped weights, or those of a file. Raises ``ValueError`` if the file is not a weights file."""
     return _load_default_weights() if path is None else _parse_weights(Path(path).read_text(encoding="utf-8"))
 
 
 def extract_signals(readings: Readings, rounds: int, standout: float) -> dict[str, float | None]:
-    """The model's inputs from a round's readings."""
-    sure = readings.get("sufficiency.model")
-    lead = readings.get("worth.standout")
+    """Return the model's inputs from a round's readings. ``standout`` replaces a missing reading of that name."""
+    sufficiency = readings.get("sufficiency.model")
+    measured_standout = readings.get("worth.standout")
     return {
         "log_round": math.log(rounds),
         "missing_names": readings.get("worth.missing_names"),
         "missing_words": readings.get("worth.missing_words"),
         "pair_cover": readings.get("worth.pair_cover"),
         "second_adds": readings.get("worth.second_adds"),
-        "standout": standout if lead is None else lead,
-        # A bare yes or no is no probability: 0 and 1 say nothing about how sure the reader was.
-        "reader": None if sure is None or not 0 < sure < 1 else _clamp_logit(sure),
+        "standout": standout if measured_standout is None else measured_standout,
+        # 0 and 1 come from models that answer yes or no; they carry no probability.
+        "reader": None if sufficiency is None or not 0 < sufficiency < 1 else _clamp_logit(sufficiency),
     }
 
 
 def estimate_gain(readings: Readings, rounds: int, weights: WorthWeights) -> GainEstimate | None:
-    """P(new evidence in the next round); ``None`` when no level has its signals."""
+    """Return P(new evidence in the next round); ``None`` when no level has all its signals."""
     known = extract_signals(readings, rounds, weights.standout)
     for name, bias, weight in weights.levels:
         parts = {signal: known.get(signal) for signal in weight}
@@ -90,28 +91,28 @@ class worth(LeafGate):
         self.price = self.weights.price if price is None else float(price)
         if not 0 < self.price < 1:
             raise ValueError(f"worth(price={self.price:g}) must lie between 0 and 1")
-        shown: dict[str, object] = {} if self.price == self.weights.price else {"price": self.price}
-        super().__init__(**shown, **({} if file is None else {"file": f"'{file}'"}))
+        shown_file = None if file is None else (f'"{file}"' if "'" in file else f"'{file}'")
+        super().__init__(price=None if self.price == self.weights.price else self.price, file=shown_file)
 
     def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
-        # Before the belief has changed there is nothing to weigh yet: the spend is read last.
-        # A round whose searches failed says nothing about the next one, least of all by having gone by.
+        # Abstain when every search of the round failed (it predicts nothing about the next round), and before the round
+        # was accepted (its signals are not complete; the spend is read last).
         failed = bool(readings) and readings[-1].get("overlap.upr", 0.0) is None
         if not readings or failed or readings[-1].get("spend.rounds") is None:
             return self.abstain("worth.p", self.price)
-        found = estimate_gain(readings[-1], len(readings), self.weights)
-        if found is None:
+        estimate = estimate_gain(readings[-1], len(readings), self.weights)
+        if estimate is None:
             return self.abstain("worth.p", self.price)
-        stop = found.p < self.price
-        strongest = sorted(found.contributions.items(), key=lambda item: -abs(item[1]))
+        stop = estimate.p < self.price
+        strongest = sorted(estimate.contributions.items(), key=lambda item: -abs(item[1]))
         weighed = ", ".join(
             f"{name.replace('_', ' ')} {value:+.2f}" for name, value in strongest if abs(value) >= 0.005
         )
         because = (
-            f"the chance that another round brings new evidence is {found.p:.3f} {'<' if stop else '≥'} {self.price:g}"
-            f" (log-odds: {weighed or 'none'})"
+            f"the chance that another round brings new evidence is {estimate.p:.3f} {'<' if stop else '≥'} "
+            f"{self.price:g} (log-odds: {weighed or 'none'})"
         )
-        return self.make_verdict(stop, "diminished", because, {"worth.p": (found.p, self.price)})
+        return self.make_verdict(stop, "diminished", because, {"worth.p": (estimate.p, self.price)})
 
 
 @cache
@@ -124,9 +125,9 @@ def _parse_weights(text: str) -> WorthWeights:
     levels = [(str(level["name"]), float(level["bias"]), _parse_numbers(level["weights"])) for level in data["levels"]]
     if not levels:
         raise ValueError("it has no levels")
-    strange = {signal for _, _, weights in levels for signal in weights} - extract_signals({}, 1, 0.0).keys()
-    if strange:
-        raise ValueError(f"there is no signal named {', '.join(sorted(strange))}")
+    unknown = {signal for _, _, weights in levels for signal in weights} - extract_signals({}, 1, 0.0).keys()
+    if unknown:
+        raise ValueError(f"there is no signal named {', '.join(sorted(unknown))}")
     return WorthWeights(tuple(levels), float(data["price"]), float(data["standout"]))
 
 

@@ -1,1 +1,1 @@
-"""For people who compare and fit stopping rules."""
+"""Tools for comparing and fitting stop gates."""

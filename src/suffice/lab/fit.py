@@ -1,7 +1,8 @@
-"""Fit the ``worth`` gate on recorded runs, and set its price without labels.
+"""Fit the ``worth`` gate on recorded runs, and calibrate its price without labels.
 
-The label is the gain of the *next* round: does it bring a gold passage not seen before? Plain logistic regression, ridge on
-standardised signals, by Newton's method; one model a level of available signals. Few signals on purpose: forty over-fit.
+The label is the gain of the next round: does it bring a new gold passage? The model is a logistic regression with a ridge
+penalty on standardised signals, fitted by Newton's method, one per level of available signals. The signals are few because
+a model with forty of them over-fitted.
 """
 
 from collections.abc import Sequence
@@ -33,61 +34,62 @@ _RIDGE = 1.0
 
 @dataclass(frozen=True, slots=True)
 class TrainingSample:
-    """One moment of one run: its signals, and whether the next round brought new gold."""
+    """The signals after one round, and whether the next round brought a new gold passage."""
 
     signals: dict[str, float | None]
     has_gain: bool
 
 
 def build_samples(episodes: Sequence[Episode], standout: float) -> list[TrainingSample]:
-    found = []
+    """Return a sample for every round but the last of each episode with gold passages."""
+    samples = []
     for episode in episodes:
         curve = compute_recall_curve(episode)
         if curve is None:
             continue
         readings = measure_readings(episode, frozenset())
         for done in range(1, len(curve)):
-            known = extract_signals(readings[done - 1], done, standout)
-            found.append(TrainingSample(known, curve[done] > curve[done - 1]))
-    return found
+            signals = extract_signals(readings[done - 1], done, standout)
+            samples.append(TrainingSample(signals, curve[done] > curve[done - 1]))
+    return samples
 
 
 def fit_worth(episodes: Sequence[Episode], price: float = DEFAULT_PRICE) -> dict[str, Any]:
-    """The weights file: levels richest first, price, and where they came from."""
+    """Return the content of a weights file: the levels, richest first, and the price."""
     standout = compute_mean_standout(episodes)
     rows = build_samples(episodes, standout)
     levels = []
-    for name, wanted in LEVELS.items():
-        known = [row for row in rows if all(row.signals[signal] is not None for signal in wanted)]
+    for name, signals in LEVELS.items():
+        known = [row for row in rows if all(row.signals[signal] is not None for signal in signals)]
         if len(known) < _MIN_ROWS or not any(row.has_gain for row in known):
             continue
-        inputs = [[row.signals[signal] for signal in wanted] for row in known]
+        inputs = [[row.signals[signal] for signal in signals] for row in known]
         bias, weights = fit_logistic(inputs, [row.has_gain for row in known])
         levels.append(
             {
                 "name": name,
                 "bias": round(bias, 4),
-                "weights": {signal: round(weight, 4) for signal, weight in zip(wanted, weights, strict=True)},
+                "weights": {signal: round(weight, 4) for signal, weight in zip(signals, weights, strict=True)},
                 "rows": len(known),
                 "base_rate": round(sum(row.has_gain for row in known) / len(known), 4),
             }
         )
     if not levels:
         raise InputError(
-            "There is too little to fit on: episodes need gold, several rounds, and some gain after round 1"
+            "There is too little data to fit: episodes need gold passages, several rounds, and some gain after round 1"
         )
     return {"gate": "worth", "version": 1, "price": price, "standout": round(standout, 4), "levels": levels}
 
 
 def compute_mean_standout(episodes: Sequence[Episode]) -> float:
-    """The mean lead of the best score after round 1: what stands in where scores are missing."""
-    leads = [measure_readings(episode, frozenset())[0].get("worth.standout") for episode in episodes]
-    known = [lead for lead in leads if lead is not None]
+    """Return the mean standout after round 1. It replaces the reading where scores are missing."""
+    standouts = [measure_readings(episode, frozenset())[0].get("worth.standout") for episode in episodes]
+    known = [standout for standout in standouts if standout is not None]
     return sum(known) / len(known) if known else 0.0
 
 
 def fit_logistic(rows: Sequence[Sequence[float | None]], labels: Sequence[bool]) -> tuple[float, list[float]]:
-    """Bias and weights on the signals' own scale."""
+    """Return bias and weights on the scale of the signals."""
     import numpy
 
     x, y = numpy.array(rows, float), numpy.array(labels, float)
@@ -109,24 +111,24 @@ def fit_logistic(rows: Sequence[Sequence[float | None]], labels: Sequence[bool])
 
 
 def calibrate_price(episodes: Sequence[Episode], rounds: float, file: str | None = None) -> float:
-    """The price at which ``worth`` spends this many rounds on average over the user's own runs. No labels are used."""
+    """Return the price at which ``worth`` uses this many rounds on average over the given runs. It needs no labels."""
     weights = load_weights(file)
     longest = sum(len(episode.rounds) for episode in episodes) / len(episodes)
     if not 1 <= rounds <= longest:
         raise InputError(f"These runs allow between 1 and {longest:.1f} rounds on average, not {rounds:g}")
-    chances = [_estimate_gains(measure_readings(episode, frozenset()), weights) for episode in episodes]
+    gains = [_estimate_gains(measure_readings(episode, frozenset()), weights) for episode in episodes]
     low, high = 0.0, 1.0
     for _ in range(40):
         price = (low + high) / 2
-        spent = sum(_count_rounds(course, price) for course in chances) / len(chances)
+        spent = sum(_count_rounds(estimates, price) for estimates in gains) / len(gains)
         low, high = (price, high) if spent > rounds else (low, price)
     return (low + high) / 2
 
 
 def _estimate_gains(readings: Sequence[Readings], weights: WorthWeights) -> list[float]:
-    found = [estimate_gain(now, number, weights) for number, now in enumerate(readings, 1)]
-    return [1.0 if each is None else each.p for each in found]
+    estimates = [estimate_gain(now, number, weights) for number, now in enumerate(readings, 1)]
+    return [1.0 if estimate is None else estimate.p for estimate in estimates]
 
 
-def _count_rounds(course: Sequence[float], price: float) -> int:
-    return next((number for number, p in enumerate(course, 1) if p < price), len(course))
+def _count_rounds(estimates: Sequence[float], price: float) -> int:
+    return next((number for number, p in enumerate(estimates, 1) if p < price), len(estimates))

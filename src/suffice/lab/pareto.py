@@ -1,4 +1,4 @@
-"""Cost against recall: every gate as a point, constants and oracle as the lines they have to be held against."""
+"""Draw cost against recall: every gate as a point, with the fixed numbers of rounds and the oracle for reference."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,7 +8,7 @@ from suffice.replay.compare import GateComparison
 
 
 def draw_pareto_chart(rows: Sequence[GateComparison], path: Path) -> None:
-    """Write the chart as PNG or SVG, by the path's ending."""
+    """Write the chart to ``path``; its suffix (``.png`` or ``.svg``) sets the format."""
     try:
         import matplotlib
 
@@ -20,19 +20,20 @@ def draw_pareto_chart(rows: Sequence[GateComparison], path: Path) -> None:
     if not points:
         raise InputError("These recordings name no gold passages, so there is no recall to draw")
     figure, axes = pyplot.subplots(figsize=(8, 5.5), layout="constrained")
-    constants = [(row.mean_rounds, recall) for row, recall in points if row.gate.startswith("fixed(")]
-    axes.plot([x for x, _ in constants], [y for _, y in constants], "o-", color="0.6", label="fixed k")
+    fixed_points = [(row.mean_rounds, recall) for row, recall in points if row.gate.startswith("fixed(")]
+    axes.plot([x for x, _ in fixed_points], [y for _, y in fixed_points], "o-", color="0.6", label="fixed k")
     for row, recall in points:
         if row.gate == "oracle":
             axes.plot(row.mean_rounds, recall, "*", color="#b8860b", markersize=14, label="oracle")
         elif not row.gate.startswith("fixed("):
             colour = "#1f6f5c" if row.lift_ci is not None and row.lift_ci[0] > 0 else "#a33b2e"
             axes.plot(row.mean_rounds, recall, "D", color=colour)
-            where = (row.mean_rounds, recall)
-            axes.annotate(row.gate, where, xytext=(6, -3), textcoords="offset points", fontsize=8)
+            axes.annotate(row.gate, (row.mean_rounds, recall), xytext=(6, -3), textcoords="offset points", fontsize=8)
     axes.set_xlabel("mean rounds")
     axes.set_ylabel("recall of gold passages")
-    axes.set_title("What a gate buys against a constant number of rounds (green: better, whole interval)", fontsize=10)
+    axes.set_title(
+        "Gates against a fixed number of rounds (green: better, by the whole confidence interval)", fontsize=10
+    )
     axes.legend(loc="lower right")
     axes.grid(alpha=0.25)
     figure.savefig(path, dpi=150)

@@ -1,1 +1,1 @@
-"""Plain functions, formula and source in the docstring. They know nothing of runs, passages or gates."""
+"""Measures as plain functions of numbers and texts, with formula and source. They do not import runs or gates."""

@@ -1,4 +1,4 @@
-"""How right a short answer is: token F1 and exact match, as in SQuAD (Rajpurkar et al. 2016)."""
+"""Score short answers by token F1, as in SQuAD (Rajpurkar et al. 2016)."""
 
 import re
 from collections import Counter
@@ -8,20 +8,15 @@ _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _PUNCTUATION = re.compile(r"[^\w\s]")
 
 
-def normalize_answer(text: str) -> str:
-    """Lower-cased, without punctuation, articles and superfluous white space."""
-    return " ".join(_ARTICLES.sub(" ", _PUNCTUATION.sub(" ", text.lower())).split())
-
-
 def token_f1(answer: str, truths: Iterable[str]) -> float:
-    """The best token F1 against any of the true answers."""
-    return max(
-        (_pair_f1(normalize_answer(answer).split(), normalize_answer(truth).split()) for truth in truths), default=0.0
-    )
+    """Return the best token F1 of the answer against any of the true answers."""
+    given = _tokenize_answer(answer)
+    return max((_pair_f1(given, _tokenize_answer(truth)) for truth in truths), default=0.0)
 
 
-def is_exact_match(answer: str, truths: Iterable[str]) -> bool:
-    return any(normalize_answer(answer) == normalize_answer(truth) for truth in truths)
+def _tokenize_answer(text: str) -> list[str]:
+    """Return the lower-case words without punctuation and articles."""
+    return _ARTICLES.sub(" ", _PUNCTUATION.sub(" ", text.lower())).split()
 
 
 def _pair_f1(given: list[str], true: list[str]) -> float:

@@ -1,7 +1,7 @@
-"""How well chunks cover topics (S5): c_j = highest cosine of topic j to any chunk. Max, not mean: one good chunk is enough.
+"""Measure how well chunks cover topics: c_j is the highest cosine of topic j with any chunk. One good chunk is enough.
 
-Incremental: new chunks cost O(new chunks × topics); only changed topics are compared with what came before. Vectors are rows
-of length one. This module knows nothing of texts or embedding models.
+The tracker is incremental: new chunks cost O(new chunks × topics), and only changed topics are compared with earlier chunks.
+Vectors are rows of length one.
 """
 
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class CoverageTracker:
-    """``values`` is the coverage vector: one number a topic, 0 where nothing has come near."""
+    """Tracks the coverage vector ``values``: one number per topic, 0 for a topic without a similar chunk."""
 
     def __init__(self) -> None:
         import numpy
@@ -22,7 +22,7 @@ class CoverageTracker:
 
     @property
     def chunks(self) -> "numpy.ndarray | None":
-        """Every chunk's vector, in the order they came."""
+        """The vectors of all chunks, in the order they were added."""
         import numpy
 
         if len(self._chunks) > 1:
@@ -30,12 +30,12 @@ class CoverageTracker:
         return self._chunks[0] if self._chunks else None
 
     def set_topics(self, topics: "numpy.ndarray") -> None:
-        """Other topics: coverage is taken anew over all chunks."""
+        """Replace the topics and compute their coverage over all chunks."""
         self.topics = topics
         self.values = self._max_similarities(topics, self.chunks)
 
     def add_topics(self, topics: "numpy.ndarray") -> None:
-        """Further topics; those that were there keep their coverage."""
+        """Add topics. The coverage of the existing ones does not change."""
         import numpy
 
         if self.topics is None:
@@ -45,7 +45,7 @@ class CoverageTracker:
         self.values = numpy.concatenate([self.values, self._max_similarities(topics, self.chunks)])
 
     def add_chunks(self, chunks: "numpy.ndarray") -> float:
-        """Take in new chunks; the information gain I = ‖c(k) − c(k−1)‖₂."""
+        """Add chunks and return the information gain I = ‖c(k) − c(k−1)‖₂."""
         import numpy
 
         if not len(chunks):

@@ -1,7 +1,7 @@
-"""Stopping rules against what a constant number of rounds would have bought at the same cost, and what an oracle could.
+"""Reference curves for stop gates: the recall that a fixed number of rounds, and an oracle, reach at the same cost.
 
-fixed k      upper concave envelope of (k, mean recall after k rounds): two constants may be mixed at random
-oracle       best mean recall for the same total of rounds when every episode's gold is known
+fixed k      upper concave envelope of (k, mean recall after k rounds); a random mixture reaches the points between
+oracle       best mean recall for the same total of rounds when every episode's gold passages are known
 lift         recall − fixed k at the same mean rounds
 gap closed   lift / (oracle − fixed k) there
 """
@@ -14,17 +14,17 @@ Point = tuple[float, float]
 
 
 def upper_concave_hull(points: Sequence[Point]) -> list[Point]:
-    """The upper concave envelope of points with rising x."""
-    kept: list[Point] = []
+    """Return the upper concave envelope of points with rising x."""
+    hull: list[Point] = []
     for x, y in points:
-        while len(kept) >= 2 and _cross(kept[-2], kept[-1], (x, y)) >= 0:
-            kept.pop()
-        kept.append((x, y))
-    return kept
+        while len(hull) >= 2 and _cross(hull[-2], hull[-1], (x, y)) >= 0:
+            hull.pop()
+        hull.append((x, y))
+    return hull
 
 
 def interpolate(envelope: Sequence[Point], x: float) -> float:
-    """The envelope's height at x; flat beyond its ends."""
+    """Return the height of the envelope at x. It is flat beyond its ends."""
     if x <= envelope[0][0]:
         return envelope[0][1]
     if x >= envelope[-1][0]:
@@ -35,7 +35,7 @@ def interpolate(envelope: Sequence[Point], x: float) -> float:
 
 
 def fixed_envelope(curves: Sequence[Sequence[float]]) -> list[Point]:
-    """Mean recall by a constant number of rounds. A shorter episode keeps its last recall and costs what it has."""
+    """Return the envelope of fixed numbers of rounds. A shorter episode costs its own length and keeps its last recall."""
     longest = max(len(curve) for curve in curves)
     points: list[Point] = []
     for k in range(1, longest + 1):
@@ -51,7 +51,7 @@ def fixed_envelope(curves: Sequence[Sequence[float]]) -> list[Point]:
 
 
 def oracle_envelope(curves: Sequence[Sequence[float]]) -> list[Point]:
-    """The frontier of an allocator that knows every curve: each takes round 1; then the best rates of gain come first."""
+    """Return the frontier of an allocator that knows every curve: all take round 1, then the best rates of gain first."""
     rates: list[tuple[float, float]] = []
     for curve in curves:
         own = upper_concave_hull([(float(k), max(curve[:k])) for k in range(1, len(curve) + 1)])
@@ -66,5 +66,5 @@ def oracle_envelope(curves: Sequence[Sequence[float]]) -> list[Point]:
 
 
 def _cross(a: Point, b: Point, c: Point) -> float:
-    """Positive when b lies below the line from a to c."""
+    """Return the cross product of a→b and a→c; positive when b lies below the line from a to c."""
     return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])

@@ -1,22 +1,22 @@
-"""Has enough of what is relevant been found? An exact test on a random sample of what was not looked at.
+"""Test whether a search has reached a recall target, by an exact test on a random sample of the unseen documents.
 
-Callaghan and Müller-Hansen (2020), Statistical stopping criteria for automated screening: draw at random from the N unseen
-documents; if recall were still below the target, at least K relevant ones would have to be among them; the fewer the draws
-show, the less likely that is. X ~ Hypergeometric(N, K, n); p = P(X ≤ x).
+Callaghan and Müller-Hansen (2020), Statistical stopping criteria for automated screening. If recall were below the target,
+at least K of the N unseen documents would be relevant. The fewer relevant ones a random sample of n shows, the less likely
+that is: X ~ Hypergeometric(N, K, n); p = P(X ≤ x).
 """
 
 from math import comb, floor
 
 
 def min_hidden_below_target(found: int, target: float) -> int:
-    """The smallest number of relevant documents left unseen for which recall is below the target: found/(found + K) < t."""
+    """Return the smallest number K of unseen relevant documents with recall below the target: found/(found + K) < t."""
     return floor(found * (1 - target) / target + 1e-12) + 1
 
 
 def p_recall_below(found: int, unseen: int, drawn: int, relevant_drawn: int, target: float) -> float:
-    """The p-value of "recall is still below the target", given the draws; 1 when nothing speaks against it.
+    """Return the p-value of "recall is below the target", given the sample.
 
-    ``found`` are the relevant documents known before the draws, ``unseen`` the documents the draws were taken from.
+    ``found`` is the number of relevant documents known before the sample was drawn from the ``unseen`` ones.
     """
     hidden = min_hidden_below_target(found + relevant_drawn, target) + relevant_drawn
     if hidden > unseen or drawn > unseen:

@@ -1,4 +1,4 @@
-"""How much has not been seen yet, from how often things were seen.
+"""Estimate how much has not been seen yet, from how often things were seen.
 
     Good (1953), The population frequencies of species: unseen mass ≈ f₁ / n
     Chao (1984), bias-corrected:                        richness   ≈ S + f₁(f₁ − 1) / (2(f₂ + 1))
@@ -11,7 +11,7 @@ from collections.abc import Hashable, Iterable
 
 
 class SightingCounter:
-    """Counts sightings; both estimates cost O(1) after O(new) counting."""
+    """Counts sightings. Adding costs O(new); both estimates cost O(1)."""
 
     def __init__(self) -> None:
         self._counts: dict[Hashable, int] = {}
@@ -32,11 +32,11 @@ class SightingCounter:
         return len(self._counts)
 
     def estimate_unseen_mass(self) -> float | None:
-        """The chance that the next sighting is of something new; ``None`` before the first sighting."""
+        """Return the chance that the next sighting is new; ``None`` before the first one."""
         return self._count_frequencies[1] / self.total if self.total else None
 
     def estimate_richness(self) -> float | None:
-        """The estimated number of different things there are, seen or not."""
+        """Return the estimated number of different things, seen or not; ``None`` before the first sighting."""
         if not self.total:
             return None
         once, twice = self._count_frequencies[1], self._count_frequencies[2]

@@ -1,6 +1,6 @@
-"""The Memory seam: what the agent keeps of the accepted rounds, and how it fits a prompt.
+"""The Memory interface: what a run remembers of its accepted rounds, and how that fits into a prompt.
 
-A memory is made by ``factory(task, evidence, mind)``. The mind is all it may use of the run besides the record of evidence.
+A memory is made by ``factory(task, evidence, context)``. It may use nothing else of the run.
 """
 
 from collections.abc import Callable, Iterable
@@ -8,23 +8,29 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar, runtime_checkable
 
 from suffice.memory.evidence import Evidence
-from suffice.memory.predicates import OpenQuestions
+from suffice.memory.open_questions import OpenQuestions
 from suffice.prompts.base import Prompt
 from suffice.text.tokens import estimate_tokens
 from suffice.types import Note, Round
 
 A = TypeVar("A")
 
+_NOTE_OVERHEAD_TOKENS = 4  # A note's handle and fence.
+
 
 class ModelCaller(Protocol):
     async def __call__(self, prompt: Prompt[A]) -> A | None:
-        """The model's answer; ``None`` when it failed, which is logged already."""
+        """Return the model's answer; ``None`` when the call failed. The failure is logged by then."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryContext:
-    """``refuse`` records what was not believed and why. ``grounded``: a finding about another entity is no finding (S3)."""
+    """The parts of a run that a memory may use.
+
+    ``record_refusal`` logs what was not believed and why. With ``grounded``, facts about other entities than those of the
+    question are refused.
+    """
 
     ask_model: ModelCaller
     open_questions: OpenQuestions
@@ -35,17 +41,17 @@ class MemoryContext:
 @runtime_checkable
 class Memory(Protocol):
     async def update(self, round: Round) -> None:
-        """Take in an accepted round. Rejected rounds never get here."""
+        """Take in an accepted round. Rejected rounds are not passed to a memory."""
         ...
 
     def render(self, budget: int) -> tuple[Note, ...]:
-        """What is known, oldest first, in at most about ``budget`` tokens. Costs O(budget), whatever came before."""
+        """Return what is known, oldest first, in about ``budget`` tokens at most. The cost depends on ``budget`` only."""
         ...
 
 
 @runtime_checkable
 class RestorableMemory(Protocol):
-    """A memory that keeps facts can be given those of an earlier run, whose evidence stands under the same handles."""
+    """A memory of facts. It can start from those of an earlier run whose evidence has the same handles."""
 
     def restore(self, facts: tuple[Note, ...]) -> None: ...
 
@@ -53,14 +59,17 @@ class RestorableMemory(Protocol):
 MemoryFactory = Callable[[str, Evidence, MemoryContext], Memory]
 
 
-_NOTE_OVERHEAD_TOKENS = 4  # Tokens around a note: its handle and its fence.
+def count_note_tokens(note: Note) -> int:
+    """Estimate the tokens that a note takes in a prompt."""
+    return estimate_tokens(note.text) + estimate_tokens(note.title) + _NOTE_OVERHEAD_TOKENS
 
 
 def select_within_budget(notes: Iterable[Note], budget: int) -> tuple[Note, ...]:
+    """Return the notes that fit into ``budget`` tokens, in order. A note that does not fit is skipped."""
     chosen: list[Note] = []
     for note in notes:
-        cost = estimate_tokens(note.text) + estimate_tokens(note.title) + _NOTE_OVERHEAD_TOKENS
-        if cost <= budget:
+        tokens = count_note_tokens(note)
+        if tokens <= budget:
             chosen.append(note)
-            budget -= cost
+            budget -= tokens
     return tuple(chosen)

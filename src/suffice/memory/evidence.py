@@ -1,7 +1,4 @@
-"""The record of a run's evidence: every admitted passage, once, under a handle such as ``[3]``.
-
-Nothing leaves the record; what a prompt sees of it is a memory's business.
-"""
+"""The evidence of a run: every admitted passage, once, under a handle such as ``[3]``."""
 
 from collections.abc import Iterator
 
@@ -9,12 +6,14 @@ from suffice.types import Passage
 
 
 class Evidence:
+    """An append-only list of passages. Handles number them from 1 and do not change."""
+
     def __init__(self) -> None:
         self._passages: list[Passage] = []
         self._handles: dict[str, str] = {}
 
     def add(self, passage: Passage) -> str:
-        """Admit a passage; its handle. A passage that is there already keeps the handle it has."""
+        """Add a passage and return its handle. A passage that was added before has its old handle."""
         if passage.id not in self._handles:
             self._passages.append(passage)
             self._handles[passage.id] = f"[{len(self._passages)}]"
@@ -24,18 +23,18 @@ class Evidence:
         return self._handles[passage.id]
 
     def find_passage(self, handle: str) -> Passage | None:
-        """The passage behind a handle; ``None`` for a handle nobody gave out."""
+        """Return the passage behind a handle; ``None`` for an unknown handle."""
         number = handle.strip("[]")
         if not number.isdecimal() or number != str(int(number)) or not 1 <= int(number) <= len(self._passages):
             return None
         return self._passages[int(number) - 1]
 
     def resolve_citation(self, citation: str) -> str | None:
-        """The handle that a citation means: a handle itself, or the anchor of a typed source, which is its passage's id."""
+        """Return the handle of a citation: a handle itself, or the anchor of a typed source, which is its passage's id."""
         return citation if self.find_passage(citation) is not None else self._handles.get(citation.strip("[]"))
 
     def get_passages_after(self, count: int) -> list[Passage]:
-        """The passages after the first ``count``."""
+        """Return the passages after the first ``count``."""
         return self._passages[count:]
 
     def __contains__(self, passage_id: object) -> bool:

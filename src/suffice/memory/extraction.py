@@ -1,7 +1,8 @@
-"""What may enter a belief. A finding is held against the record; what does not pass is refused, with the reason on record.
+"""Extract facts from a round's passages, and check each fact before it enters the belief.
 
-Refused are: handles that nobody gave out, findings without a source, artefacts ("no evidence for …"), repetitions,
-contradictions and names or numbers that no source has, and, if the mind is grounded, findings about another entity.
+A model proposes facts with handles. ``admit_fact`` refuses facts that have no known source, say that nothing was found,
+repeat or contradict the belief, or contain a name or number that no source has. If the context is grounded, it also refuses
+facts about other entities than those of the question. Every refusal is recorded with its reason.
 """
 
 import re
@@ -14,9 +15,13 @@ from suffice.text.entities import content_stems, extract_names, strip_parentheti
 from suffice.text.tokens import jaccard, tokenize
 from suffice.types import BELIEF_KIND, Note, Round
 
-MAX_FACT_CHARS = 400  # Characters of a fact: one sentence.
+MAX_FACT_CHARS = 400  # One sentence.
+MAX_EXTRACTED_FACTS = 12  # Per round.
+MAX_NEW_QUESTIONS = 2  # Per round; more would displace the original question.
+MAX_OBSERVATION_CHARS = 6_000  # Of new passages that an extractor sees …
+MAX_PASSAGE_CHARS = 1_200  # … and of each.
 _REPETITION_THRESHOLD = 0.8
-_PREFIX_LENGTH = 5  # Letters by which "German" is known from "Germany".
+_PREFIX_LENGTH = 5  # Letters that "German" and "Germany" have in common.
 _NO_EVIDENCE_PHRASE = re.compile(
     r"""\b(?:no|without|lack(?:s|ing)?(?:\s+of)?|insufficient|not\s+(?:any|enough))\s+(?:\w+\s+){0,2}
           (?:evidence|information|mention|data|details?|results?|records?|answers?|sources?|indication)\b
@@ -30,21 +35,83 @@ _CITATION = re.compile(r"\s*\[\d{1,6}\]")
 _HANDLE = re.compile(r"\[?\s*(\d{1,6})\s*\]?")
 
 
+async def extract_facts(
+    round: Round, known: Sequence[Note], task: str, evidence: Evidence, context: MemoryContext
+) -> tuple[Note, ...]:
+    """Return the facts that a round adds to the ``known`` ones, and update the open questions. Empty if the model failed."""
+    context.open_questions.last_checked_round = round.index
+    observation = build_observation(round, evidence)
+    if not observation:
+        return ()
+    answer = await context.ask_model(Extract(task, tuple(known), context.open_questions.open, observation))
+    if answer is None:
+        context.record_refusal(f"round {round.index} could not be read; the belief stays as it was")
+        return ()
+    facts: list[Note] = []
+    answered: set[str] = set()
+    for finding in answer.facts[:MAX_EXTRACTED_FACTS]:
+        fact = admit_fact(finding, [*known, *facts], task, evidence, context)
+        if fact is not None:
+            facts.append(fact)
+            answered.add(context.open_questions.find_match(finding.about) or "")
+    excess = len(answer.facts) - MAX_EXTRACTED_FACTS
+    if excess > 0:
+        context.record_refusal(
+            f"{excess} findings of round {round.index} were dropped: at most {MAX_EXTRACTED_FACTS} are read per round"
+        )
+    _update_questions(answer, answered, [*known, *facts], context)
+    return tuple(facts)
+
+
+async def update_open_questions(round: Round, task: str, evidence: Evidence, context: MemoryContext) -> None:
+    """Check a round against the open questions, for a memory that does not extract facts."""
+    await extract_facts(round, (), task, evidence, context)
+
+
+def build_observation(round: Round, evidence: Evidence) -> tuple[Note, ...]:
+    """Return a round's new passages as an extractor sees them: best first, cut to the limits."""
+    notes: list[Note] = []
+    left = MAX_OBSERVATION_CHARS
+    for passage in round.new:
+        if left <= 0:
+            break
+        text = passage.text[: min(MAX_PASSAGE_CHARS, left)]
+        left -= len(text)
+        whole = len(text) == len(passage.text)
+        notes.append(Note(text, (evidence.get_handle(passage),), passage.title, passage.kind, whole))
+    return tuple(notes)
+
+
+def _update_questions(answer: Extraction, answered: set[str], facts: Sequence[Note], context: MemoryContext) -> None:
+    """Close the questions that a fact answers, and open new ones."""
+    questions = context.open_questions
+    for resolved in answer.resolved:
+        question = questions.find_match(resolved)
+        if question is None:
+            continue
+        stems = content_stems(question)
+        if question in answered or any(stems & content_stems(fact.text) for fact in facts):
+            questions.resolve(question)
+        else:
+            context.record_refusal(f"still open, no fact answers it: {question!r}")
+    if questions.open_count is not None:  # Only runs that started with open questions get new ones.
+        for question in answer.questions[:MAX_NEW_QUESTIONS]:
+            questions.add(question)
+
+
 def admit_fact(
     finding: ExtractedFact, known: Sequence[Note], task: str, evidence: Evidence, context: MemoryContext
 ) -> Note | None:
-    """The finding as a fact of the belief; ``None`` when it was refused."""
-    text = " ".join(_CITATION.sub("", finding.text).split())  # Its sources are its handles.
+    """Return the finding as a fact of the belief; ``None`` when it was refused."""
+    text = " ".join(_CITATION.sub("", finding.text).split())  # The handles carry the citations.
     handles = _resolve_handles(finding, evidence, context)
-    why = _find_refusal_reason(text, handles, known, task, evidence)
-    if (
-        why is None
-        and context.grounded
-        and not _is_on_topic(text, handles, finding.about, known, task, evidence, context)
-    ):
-        why = "it is about another entity than the question"
-    if why is not None:
-        context.record_refusal(f"not believed, {why}: {text[:MAX_FACT_CHARS]!r}")
+    reason = _find_refusal_reason(text, handles, known, task, evidence)
+    if reason is None and context.grounded:
+        question = context.open_questions.find_match(finding.about) or task
+        if not _is_on_topic(text, handles, question, known, task, evidence):
+            reason = "it is about another entity than the question"
+    if reason is not None:
+        context.record_refusal(f"not believed, {reason}: {text[:MAX_FACT_CHARS]!r}")
         return None
     return Note(text, handles, kind=BELIEF_KIND, whole=False)
 
@@ -73,18 +140,18 @@ def _find_refusal_reason(
     if len(text) > MAX_FACT_CHARS:
         return f"it is longer than {MAX_FACT_CHARS} characters"
     sources = _join_sources(handles, evidence)
-    verbatim = _normalize(text) in _normalize(sources)
-    if not verbatim and _NO_EVIDENCE_PHRASE.search(text):
+    is_verbatim = _normalize(text) in _normalize(sources)
+    if not is_verbatim and _NO_EVIDENCE_PHRASE.search(text):
         return "that something was not found is no fact"
     for fact in known:
         if not _is_repetition(text, fact.text):
             continue
         if bool(_NEGATION.search(text)) == bool(_NEGATION.search(fact.text)):
             return "it repeats the belief"
-        if not verbatim:
+        if not is_verbatim:
             return "it contradicts the belief and no source says so"
-    odd = None if verbatim else find_unsupported_term(text, [sources, task, *(fact.text for fact in known)])
-    return None if odd is None else f"no source of it has {odd!r}"
+    unsupported = None if is_verbatim else find_unsupported_term(text, [sources, task, *(fact.text for fact in known)])
+    return None if unsupported is None else f"no source of it has {unsupported!r}"
 
 
 def _is_repetition(text: str, fact: str) -> bool:
@@ -95,50 +162,34 @@ def _is_repetition(text: str, fact: str) -> bool:
 
 
 def find_unsupported_term(text: str, sources: Iterable[str]) -> str | None:
-    """A name or number of the text that is in none of the sources."""
-    there = {word for source in sources for word in tokenize(source)}
-    roots = {word[:_PREFIX_LENGTH] for word in there}
+    """Return the first number or name of the text that no source has."""
+    words = {word for source in sources for word in tokenize(source)}
+    prefixes = {word[:_PREFIX_LENGTH] for word in words}
     for number in _extract_numbers(text):
-        if number not in there:
+        if number not in words:
             return number
-    opening = next(iter(tokenize(text)), "")
+    first_word = next(iter(tokenize(text)), "")  # Its capital does not make it a name.
     for name in extract_names(text):
-        # The first word of a sentence has its capital for standing there.
-        missing = [word for word in tokenize(name) if word != opening and word[:_PREFIX_LENGTH] not in roots]
-        if missing:
+        if any(word != first_word and word[:_PREFIX_LENGTH] not in prefixes for word in tokenize(name)):
             return name
     return None
 
 
 def _is_on_topic(
-    text: str,
-    handles: tuple[str, ...],
-    about: str,
-    known: Sequence[Note],
-    task: str,
-    evidence: Evidence,
-    context: MemoryContext,
+    text: str, handles: tuple[str, ...], question: str, known: Sequence[Note], task: str, evidence: Evidence
 ) -> bool:
-    """The finding, or the title of a source of it, names what the question names, or what a known fact ties to that."""
-    question = context.open_questions.find_match(about) or task
-    wanted = [content_stems(name) for name in extract_names(question)] or [
-        content_stems(name) for name in extract_names(task)
-    ]
-    wanted = [stems for stems in wanted if stems]
-    if not wanted:
+    """Whether the text or a title of its sources names an entity of the question, or one that a known fact links to it."""
+    entities = [stems for name in extract_names(question) or extract_names(task) if (stems := content_stems(name))]
+    if not entities:
         return True
     for fact in known:
-        if any(stems <= content_stems(fact.text) for stems in list(wanted)):
-            wanted += [
-                stems for name in extract_names(fact.text) if (stems := content_stems(name)) and stems not in wanted
-            ]
-    titles = " ".join(
-        strip_parenthetical(passage.title)
-        for handle in handles
-        if (passage := evidence.find_passage(handle)) is not None
-    )
-    own = content_stems(f"{titles} {text}")
-    return any(stems <= own for stems in wanted)
+        if any(stems <= content_stems(fact.text) for stems in entities):
+            linked = [content_stems(name) for name in extract_names(fact.text)]
+            entities += [stems for stems in linked if stems and stems not in entities]
+    passages = (evidence.find_passage(handle) for handle in handles)
+    titles = " ".join(strip_parenthetical(passage.title) for passage in passages if passage is not None)
+    own_stems = content_stems(f"{titles} {text}")
+    return any(stems <= own_stems for stems in entities)
 
 
 def _join_sources(handles: Iterable[str], evidence: Evidence) -> str:
@@ -152,73 +203,3 @@ def _extract_numbers(text: str) -> set[str]:
 
 def _normalize(text: str) -> str:
     return " ".join(text.lower().split())
-
-
-MAX_EXTRACTED_FACTS = 12  # A round does not teach more; what an extractor says beyond is chatter.
-MAX_NEW_QUESTIONS = 2  # New questions a round: more of them displace the goal.
-MAX_OBSERVATION_CHARS = 6_000  # Characters of new passages that an extractor sees …
-MAX_PASSAGE_CHARS = 1_200  # … and of each.
-
-
-def build_observation(round: Round, evidence: Evidence) -> tuple[Note, ...]:
-    """A round's new passages as an extractor sees them, best first, within the bound."""
-    notes: list[Note] = []
-    left = MAX_OBSERVATION_CHARS
-    for passage in round.new:
-        if left <= 0:
-            break
-        text = passage.text[: min(MAX_PASSAGE_CHARS, left)]
-        left -= len(text)
-        whole = len(text) == len(passage.text)
-        notes.append(Note(text, (evidence.get_handle(passage),), passage.title, passage.kind, whole))
-    return tuple(notes)
-
-
-async def extract_facts(
-    round: Round, known: Sequence[Note], task: str, evidence: Evidence, context: MemoryContext
-) -> tuple[Note, ...]:
-    """The facts that a round adds; open questions are closed and opened on the way. Nothing when the model failed."""
-    context.open_questions.last_checked_round = round.index
-    seen = build_observation(round, evidence)
-    if not seen:
-        return ()
-    answer = await context.ask_model(Extract(task, tuple(known), context.open_questions.open, seen))
-    if answer is None:
-        context.record_refusal(f"round {round.index} could not be read; the belief stays as it was")
-        return ()
-    facts: list[Note] = []
-    answered: set[str] = set()
-    for finding in answer.facts[:MAX_EXTRACTED_FACTS]:
-        fact = admit_fact(finding, [*known, *facts], task, evidence, context)
-        if fact is not None:
-            facts.append(fact)
-            answered.add(context.open_questions.find_match(finding.about) or "")
-    if len(answer.facts) > MAX_EXTRACTED_FACTS:
-        context.record_refusal(
-            f"{len(answer.facts) - MAX_EXTRACTED_FACTS} findings of round {round.index}: more than a round can teach"
-        )
-    _apply_question_updates(answer, answered, [*known, *facts], context)
-    return tuple(facts)
-
-
-async def update_open_questions(round: Round, task: str, evidence: Evidence, context: MemoryContext) -> None:
-    """Hold a round against the open questions for a memory that keeps no facts."""
-    await extract_facts(round, (), task, evidence, context)
-
-
-def _apply_question_updates(
-    answer: Extraction, answered: set[str], facts: Sequence[Note], context: MemoryContext
-) -> None:
-    """Close what was answered by a fact; open what was asked. A question that no fact speaks to stays open."""
-    for question in answer.resolved:
-        meant = context.open_questions.find_match(question)
-        if meant is None:
-            continue
-        stems = content_stems(meant)
-        if meant in answered or any(stems & content_stems(fact.text) for fact in facts):
-            context.open_questions.resolve(meant)
-        else:
-            context.record_refusal(f"still open, no fact answers it: {meant!r}")
-    if context.open_questions.open_count is not None:  # Nobody works with open questions in this run otherwise.
-        for question in answer.questions[:MAX_NEW_QUESTIONS]:
-            context.open_questions.add(question)

@@ -1,7 +1,7 @@
-"""Memory as a rolling summary: 5–8 bullets, at most 1,500 characters, each with its sources (S2's knowledge state).
+"""Memory as a rolling summary: at most 8 bullets and 1,500 characters, each bullet with its sources.
 
-The first round that brought something makes it from the beginnings of the raw bodies, without a model call; every later one is
-compressed into it.
+The first round that brings passages is summarised by their beginnings, without a model call. The model compresses every
+later round into the summary. The limits are source values, see docs/sources.md.
 """
 
 from collections.abc import Sequence
@@ -13,13 +13,15 @@ from suffice.prompts import Compress, ExtractedFact
 from suffice.types import BELIEF_KIND, Note, Passage, Round
 
 MAX_SUMMARY_CHARS = 1_500
-INITIAL_CHARS = 1_200  # Of the first round's bodies, shared among them: one long page does not take it all.
+INITIAL_CHARS = 1_200  # Of the first round's passages, shared equally, so that one long page does not take it all.
 MAX_RESULT_CHARS = 800  # Of each result that is compressed.
 MAX_BULLETS = 8
 MAX_RESULTS = 10
 
 
 class RollingMemory:
+    """A summary that is rewritten each round and never grows beyond its limits."""
+
     def __init__(self, task: str, evidence: Evidence, context: MemoryContext) -> None:
         self._task = task
         self._evidence = evidence
@@ -47,22 +49,20 @@ class RollingMemory:
         return select_within_budget(self._bullets, budget)
 
     def _build_initial_bullets(self, passages: Sequence[Passage]) -> tuple[Note, ...]:
-        chosen = passages[:MAX_BULLETS]
-        return tuple(
-            self._make_note(passage, INITIAL_CHARS // len(chosen)) for passage in chosen if passage.text.strip()
-        )
+        first = passages[:MAX_BULLETS]
+        return tuple(self._make_note(passage, INITIAL_CHARS // len(first)) for passage in first if passage.text.strip())
 
     def _make_note(self, passage: Passage, chars: int, kind: str = BELIEF_KIND) -> Note:
         text = " ".join(passage.text.split())[:chars]
         return Note(text, (self._evidence.get_handle(passage),), kind=kind, whole=False)
 
     def _validate_bullets(self, bullets: Sequence[ExtractedFact]) -> tuple[Note, ...]:
-        """What passes as a fact, each bullet once, until the summary is full."""
-        chosen: list[Note] = []
+        """Return the bullets that pass as facts, each once, until the summary is full."""
+        admitted: list[Note] = []
         left = MAX_SUMMARY_CHARS
         for bullet in bullets[:MAX_BULLETS]:
-            note = admit_fact(bullet, chosen, self._task, self._evidence, self._context)
+            note = admit_fact(bullet, admitted, self._task, self._evidence, self._context)
             if note is not None and len(note.text) <= left:
-                chosen.append(note)
+                admitted.append(note)
                 left -= len(note.text)
-        return tuple(chosen)
+        return tuple(admitted)

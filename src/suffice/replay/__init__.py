@@ -1,1 +1,1 @@
-"""Recorded runs, and gates over them without a model."""
+"""Recorded runs: read them, and judge them by other gates without a model or a search."""

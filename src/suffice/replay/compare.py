@@ -1,19 +1,19 @@
-"""Many gates over many recorded runs, each held against a constant number of rounds at the same cost.
+"""Compare gates over recorded runs with a fixed number of rounds at the same cost.
 
-Lift, gap closed and their reference curves are defined in ``measure/frontier.py``. Intervals are bootstrapped over
-questions: all runs of one question move together.
+Lift, gap closed and their reference curves are defined in ``measure/frontier.py``. Confidence intervals are bootstrapped over
+questions, so that all runs of one question are drawn together.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from suffice.gates.base import Gate
-from suffice.gates.basic import fixed
+from suffice.gates.limits import fixed
 from suffice.measure.answers import token_f1
 from suffice.measure.frontier import fixed_envelope, interpolate, oracle_envelope, upper_concave_hull
 from suffice.replay.episodes import Episode
-from suffice.replay.judge import StopPoint, find_stop, measure_readings
+from suffice.replay.judge import StopPoint, accumulate_tokens, find_stop, measure_readings
 from suffice.types import Embed, Verdict
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ BOOTSTRAP_DRAWS = 500
 
 @dataclass(frozen=True, slots=True)
 class GateComparison:
-    """How one gate did. What needs gold, answers or tokens that the recordings lack is ``None``."""
+    """The results of one gate. Figures that need gold, answers or tokens are ``None`` if the recordings lack them."""
 
     gate: str
     mean_rounds: float
@@ -48,29 +48,29 @@ def compare_gates(
     draws: int = BOOTSTRAP_DRAWS,
     seed: int = 0,
 ) -> list[GateComparison]:
-    """A row for every gate, for ``fixed(k)`` with every k, and for the oracle."""
+    """Return a row for every gate, for ``fixed(k)`` with every k, and for the oracle."""
     needs = frozenset[str]().union(*(gate.needs for gate in gates)) if gates else frozenset()
-    halts: list[list[StopPoint]] = [[] for _ in gates]
+    stop_points: list[list[StopPoint]] = [[] for _ in gates]
     for episode in episodes:
         readings = measure_readings(episode, needs, embed)
         for number, gate in enumerate(gates):
-            halts[number].append(find_stop(gate, readings, episode.seed))
-    yard = _Evaluator(episodes, draws, seed)
-    rows = [yard.evaluate(str(gate), found) for gate, found in zip(gates, halts, strict=True)]
+            stop_points[number].append(find_stop(gate, readings, episode.seed))
+    evaluator = _Evaluator(episodes, draws, seed)
+    rows = [evaluator.evaluate(str(gate), points) for gate, points in zip(gates, stop_points, strict=True)]
     longest = max(len(episode.rounds) for episode in episodes)
-    rows += [yard.evaluate(str(fixed(k)), yard.fixed_stops(k), given=False) for k in range(1, longest + 1)]
-    rows.append(yard.evaluate("oracle", yard.oracle_stops(), given=False))
+    rows += [evaluator.evaluate_reference(str(fixed(k)), evaluator.fixed_stops(k)) for k in range(1, longest + 1)]
+    rows.append(evaluator.evaluate_reference("oracle", evaluator.oracle_stops()))
     return rows
 
 
 class _Evaluator:
-    """What the recordings allow to be measured: recall curves, answer scores, tokens, and the two reference frontiers."""
+    """Recall curves, answer scores and tokens of the episodes, and the two reference frontiers."""
 
     def __init__(self, episodes: Sequence[Episode], draws: int, seed: int) -> None:
         self.episodes = episodes
         self.curves = [compute_recall_curve(episode) for episode in episodes]
         self.answers = [_score_answers(episode) for episode in episodes]
-        self.tokens = [_accumulate_tokens(episode) for episode in episodes]
+        self.tokens = [accumulate_tokens(episode) for episode in episodes]
         self.with_gold = [i for i, curve in enumerate(self.curves) if curve is not None]
         curves = [curve for curve in self.curves if curve is not None]
         self.fixed_frontier = fixed_envelope(curves) if curves else None
@@ -81,49 +81,48 @@ class _Evaluator:
         return [_make_stop_point(min(k, len(episode.rounds))) for episode in self.episodes]
 
     def oracle_stops(self) -> list[StopPoint]:
-        """Each run stops at the round of its last new gold; at round 1 if none ever comes."""
+        """Stop each run at the round of its last new gold passage; at round 1 if it finds none."""
         return [_make_stop_point(1 if curve is None else curve.index(max(curve)) + 1) for curve in self.curves]
 
-    def evaluate(self, name: str, halts: Sequence[StopPoint], *, given: bool = True) -> GateComparison:
-        rounds = [found.rounds for found in halts]
-        recalls = [self._recall_at(i, halts[i].kept_rounds) for i in self.with_gold]
+    def evaluate_reference(self, name: str, stop_points: Sequence[StopPoint]) -> GateComparison:
+        """Return the row of a reference; it has no fire rate and no abstentions."""
+        return replace(self.evaluate(name, stop_points), fire_rate=None, abstained=0)
+
+    def evaluate(self, name: str, stop_points: Sequence[StopPoint]) -> GateComparison:
+        rounds = [point.rounds for point in stop_points]
+        recalls = [self._recall_at(i, stop_points[i].kept_rounds) for i in self.with_gold]
         cost = [float(rounds[i]) for i in self.with_gold]
-        recall = _mean(recalls)
-        base = interpolate(self.fixed_frontier, _mean(cost) or 1.0) if self.fixed_frontier else None
+        recall, mean_cost = _mean(recalls), _mean(cost) or 1.0
+        base = interpolate(self.fixed_frontier, mean_cost) if self.fixed_frontier else None
         lift = None if recall is None or base is None else recall - base
-        gap = (
-            None
-            if self.oracle_frontier is None or base is None
-            else interpolate(self.oracle_frontier, _mean(cost) or 1.0) - base
-        )
+        best = interpolate(self.oracle_frontier, mean_cost) if self.oracle_frontier else None
+        gap = None if best is None or base is None else best - base
         return GateComparison(
             gate=name,
             mean_rounds=sum(rounds) / len(rounds),
-            mean_tokens=_mean([self.tokens[i][found.rounds - 1] for i, found in enumerate(halts)]),
+            mean_tokens=_mean([self.tokens[i][point.rounds - 1] for i, point in enumerate(stop_points)]),
             recall=recall,
             all_gold=_mean([float(value == 1) for value in recalls]),
-            answer_f1=_mean([self._answer_at(i, found.kept_rounds) for i, found in enumerate(halts)]),
-            fire_rate=sum(found.fired for found in halts) / len(halts) if given else None,
-            abstained=sum(not found.fired and found.verdict.stop is None for found in halts) if given else 0,
+            answer_f1=_mean([self._answer_at(i, point.kept_rounds) for i, point in enumerate(stop_points)]),
+            fire_rate=sum(point.fired for point in stop_points) / len(stop_points),
+            abstained=sum(not point.fired and point.verdict.stop is None for point in stop_points),
             lift=lift,
-            lift_ci=self._bootstrap.confidence_interval(cost, recalls)
-            if self._bootstrap and lift is not None
-            else None,
+            lift_ci=self._bootstrap.confidence_interval(cost, recalls) if self._bootstrap else None,
             gap_closed=lift / gap if lift is not None and gap is not None and gap > 1e-9 else None,
             stops=tuple(rounds),
         )
 
-    def _recall_at(self, i: int, kept: int) -> float:
+    def _recall_at(self, i: int, kept_rounds: int) -> float:
         curve = self.curves[i]
         assert curve is not None
-        return curve[kept - 1] if kept else 0.0
+        return curve[kept_rounds - 1] if kept_rounds else 0.0
 
-    def _answer_at(self, i: int, kept: int) -> float | None:
-        return self.answers[i][max(kept, 1) - 1]
+    def _answer_at(self, i: int, kept_rounds: int) -> float | None:
+        return self.answers[i][max(kept_rounds, 1) - 1]
 
 
 class _Bootstrap:
-    """Bootstrap samples of questions, drawn once; each brings its own fixed-k envelope."""
+    """Bootstrap samples of questions, drawn once. Each sample has its own fixed-k envelope."""
 
     def __init__(self, ids: Sequence[str], curves: Sequence[Sequence[float]], draws: int, seed: int) -> None:
         import numpy
@@ -152,17 +151,17 @@ class _Bootstrap:
         return float(low), float(high)
 
     def _weighted_means(self, values: "NDArray[Any]") -> "NDArray[Any]":
-        """Weighted means of the columns, one row a draw."""
+        """Return the weighted means of the columns, one row per draw."""
         numpy = self._numpy
         sums = numpy.zeros((self._count, values.shape[1]))
-        numpy.add.position(sums, self._question_index, values)
+        numpy.add.at(sums, self._question_index, values)
         sizes = numpy.bincount(self._question_index, minlength=self._count)
         means: NDArray[Any] = (self._weights @ sums) / (self._weights @ sizes)[:, None]
         return means
 
 
 def compute_recall_curve(episode: Episode) -> list[float] | None:
-    """Share of the gold passages seen after each round; unknown without gold."""
+    """Return the share of the gold passages seen after each round; ``None`` without gold."""
     if not episode.gold:
         return None
     seen: set[str] = set()
@@ -174,17 +173,8 @@ def compute_recall_curve(episode: Episode) -> list[float] | None:
 
 
 def _score_answers(episode: Episode) -> list[float | None]:
-    known = [round.answer for round in episode.rounds]
-    return [None if answer is None or not episode.answers else token_f1(answer, episode.answers) for answer in known]
-
-
-def _accumulate_tokens(episode: Episode) -> list[float | None]:
-    total: float | None = 0.0
-    spent: list[float | None] = []
-    for round in episode.rounds:
-        total = None if total is None or round.tokens is None else total + round.tokens
-        spent.append(total)
-    return spent
+    answers = [round.answer for round in episode.rounds]
+    return [None if answer is None or not episode.answers else token_f1(answer, episode.answers) for answer in answers]
 
 
 def _make_stop_point(rounds: int) -> StopPoint:

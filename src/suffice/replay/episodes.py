@@ -1,6 +1,7 @@
-"""The nouns of a recording: a run as somebody wrote it down, perhaps without texts, scores, tokens or readings.
+"""Recorded runs and how they are read from files: episodes, traces and corpora.
 
-What is missing is unknown, never zero.
+An episode file is JSONL with one run per line, gzipped or not. A trace is the JSONL event stream of one run, written by
+``suffice ask … --trace FILE``. A recording may lack texts, scores, tokens or readings; what is missing is unknown, not zero.
 """
 
 import gzip
@@ -8,16 +9,18 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 from zlib import crc32
 
 from suffice.errors import InputError
 from suffice.types import Readings
 
+Texts = Mapping[str, tuple[str, str]]  # Title and text by passage id.
+
 
 @dataclass(frozen=True, slots=True)
 class RecordedHit:
-    """A passage as a recording holds it."""
+    """A passage of a recording."""
 
     id: str
     title: str | None = None
@@ -28,7 +31,7 @@ class RecordedHit:
 
 @dataclass(frozen=True, slots=True)
 class RecordedRound:
-    """A round as a meter sees it (``raw``, ``new``, ``queries``, ``failed``), with what was recorded beside."""
+    """A round as meters see it (a ``RoundView``), with the readings, tokens and answer recorded for it."""
 
     index: int
     queries: tuple[str, ...]
@@ -43,7 +46,7 @@ class RecordedRound:
 
 @dataclass(frozen=True, slots=True)
 class Episode:
-    """One recorded run with what is known about the truth."""
+    """One recorded run with its gold passages and true answers, as far as they are known."""
 
     id: str
     question: str
@@ -54,14 +57,116 @@ class Episode:
     seed: int = 0
 
 
-def parse_rounds(items: list[dict[str, Any]], texts: Mapping[str, tuple[str, str]]) -> tuple[RecordedRound, ...]:
-    """Rounds in order; what an earlier round had is no longer new."""
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """One recorded run with its stop and its report. Both are ``None`` if the run did not get that far."""
+
+    run: str
+    task: str
+    seed: int
+    rounds: tuple[RecordedRound, ...]
+    stop: dict[str, Any] | None
+    report: dict[str, Any] | None
+
+    def to_episode(self) -> Episode:
+        """Return the trace as an episode without gold passages and true answers."""
+        return Episode(self.run, self.task, frozenset(), (), None, self.rounds, self.seed)
+
+
+def read_episodes(path: Path, texts: Texts | None = None) -> list[Episode]:
+    """Read the episodes of a file, or a trace as one episode. ``texts`` adds titles and texts by passage id."""
+    if is_trace(path):
+        return [read_trace(path).to_episode()]
+    episodes = []
+    for number, (_, item) in enumerate(_read_jsonl(path), 1):
+        try:
+            episodes.append(_parse_episode(item, texts or {}))
+        except (KeyError, TypeError, AttributeError) as error:
+            raise InputError(f"{path}, episode {number}: {_describe_error(error)}") from error
+    if not episodes:
+        raise InputError(f"{path} holds no episodes")
+    return episodes
+
+
+def read_trace(path: Path) -> Trace:
+    """Read a trace file. Raises ``InputError`` with the number of the first unreadable line."""
+    events = []
+    for number, event in _read_jsonl(path, allow_partial_end=True):
+        if not isinstance(event.get("type"), str):
+            raise InputError(f"{path}, line {number}, is not an event of a trace")
+        events.append(event)
+    return build_trace(events, str(path))
+
+
+def read_corpus(path: Path) -> dict[str, tuple[str, str]]:
+    """Read a JSONL corpus. Returns title and text by passage id."""
+    try:
+        return {str(item["id"]): (str(item.get("title") or ""), str(item["text"])) for _, item in _read_jsonl(path)}
+    except KeyError as error:
+        raise InputError(f"{path}: a record of a corpus needs {error}") from error
+
+
+def is_trace(path: Path) -> bool:
+    """Whether the file begins with an event. Episodes may have a type as well (HotpotQA), but they also have rounds."""
+    try:
+        with _open_text(path) as lines:
+            first = json.loads(next(lines, "null"))
+    except (OSError, EOFError, ValueError):
+        return False
+    return isinstance(first, dict) and "type" in first and "rounds" not in first
+
+
+def build_trace(events: list[dict[str, Any]], origin: str) -> Trace:
+    """Build the recorded run from its events. Error messages name the ``origin`` of the events."""
+    by_type: dict[str, dict[str, Any]] = {event["type"]: event for event in events}
+    if "round" not in by_type:
+        raise InputError(f"{origin} holds no rounds; write a trace with: suffice ask … --trace FILE")
+    started = by_type.get("started", {})
+    try:
+        rounds = _parse_rounds([event for event in events if event["type"] == "round"], {})
+    except (KeyError, TypeError, AttributeError) as error:
+        raise InputError(f"{origin} holds a round that cannot be read ({type(error).__name__}: {error})") from error
+    return Trace(
+        run=str(events[0].get("run", "")),
+        task=str(started.get("task", "")),
+        seed=int(started.get("seed", 0)),
+        rounds=rounds,
+        stop=by_type.get("stopped", {}).get("stop"),
+        report=by_type.get("report", {}).get("report"),
+    )
+
+
+def deduplicate_hits(hits: Iterable[RecordedHit]) -> tuple[RecordedHit, ...]:
+    """Return each passage once, at its first position. Two queries of a round may find the same one."""
+    found: dict[str, RecordedHit] = {}
+    for hit in hits:
+        found.setdefault(hit.id, hit)
+    return tuple(found.values())
+
+
+def _parse_episode(item: dict[str, Any], texts: Texts) -> Episode:
+    rounds = item["rounds"]
+    if not rounds:
+        raise KeyError("rounds")
+    answer = item.get("answer")
+    return Episode(
+        id=str(item["id"]),
+        question=str(item["question"]),
+        gold=frozenset(map(str, item.get("gold") or ())),
+        answers=() if answer is None else (str(answer), *map(str, item.get("aliases") or ())),
+        agent=item.get("agent"),
+        rounds=_parse_rounds(rounds, texts),
+        # Each run makes its own random draws (epsilon), and the same ones in every replay.
+        seed=crc32(f"{item['id']} {item.get('agent')}".encode()),
+    )
+
+
+def _parse_rounds(items: list[dict[str, Any]], texts: Texts) -> tuple[RecordedRound, ...]:
+    """Parse rounds in order. A passage is new in the first round that has it."""
     seen: set[str] = set()
     rounds = []
     for number, item in enumerate(items, 1):
         _validate_round(item)
-        if isinstance(item["queries"], str):
-            raise TypeError("queries are a list")
         hits = deduplicate_hits(_parse_hit(hit, texts) for hit in item["passages"])
         new = tuple(hit for hit in hits if hit.id not in seen)
         seen.update(hit.id for hit in new)
@@ -81,7 +186,7 @@ def parse_rounds(items: list[dict[str, Any]], texts: Mapping[str, tuple[str, str
 
 
 def _validate_round(item: dict[str, Any]) -> None:
-    """A recording comes from anywhere: what has the wrong shape is named here, not found out in a meter."""
+    """Raise ``TypeError`` for a field of the wrong type, so that it is reported here and not by a meter."""
     if isinstance(item["queries"], str):
         raise TypeError("queries must be a list")
     if not isinstance(item.get("readings") or {}, Mapping):
@@ -92,15 +197,7 @@ def _validate_round(item: dict[str, Any]) -> None:
         raise TypeError("score must be a number")
 
 
-def deduplicate_hits(hits: Iterable[RecordedHit]) -> tuple[RecordedHit, ...]:
-    """Each passage once, where it came first: two queries of a round may find the same one."""
-    found: dict[str, RecordedHit] = {}
-    for hit in hits:
-        found.setdefault(hit.id, hit)
-    return tuple(found.values())
-
-
-def _parse_hit(hit: dict[str, Any], texts: Mapping[str, tuple[str, str]]) -> RecordedHit:
+def _parse_hit(hit: dict[str, Any], texts: Texts) -> RecordedHit:
     title, text = texts.get(str(hit["id"]), (None, None))
     return RecordedHit(
         id=str(hit["id"]),
@@ -111,136 +208,33 @@ def _parse_hit(hit: dict[str, Any], texts: Mapping[str, tuple[str, str]]) -> Rec
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Trace:
-    """One recorded run: its rounds and, when it got that far, how it stopped and what it reported."""
-
-    run: str
-    task: str
-    seed: int
-    rounds: tuple[RecordedRound, ...]
-    stop: dict[str, Any] | None
-    report: dict[str, Any] | None
-
-    def to_episode(self) -> Episode:
-        """The trace as an episode; nobody knows its gold."""
-        return Episode(self.run, self.task, frozenset(), (), None, self.rounds, self.seed)
-
-
-def read_trace(path: Path) -> Trace:
-    """A trace file; an ``InputError`` naming the line that cannot be read."""
+def _read_jsonl(path: Path, *, allow_partial_end: bool = False) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield line numbers and objects. A killed run may leave half a last line; ``allow_partial_end`` skips it."""
+    number = 0
     try:
-        lines = path.read_bytes().splitlines()  # Of bytes: only a line feed ends a line, U+2028 in a source does not.
-    except OSError as error:
-        raise InputError(f"The trace {path} cannot be read: {error.strerror}") from error
-    events: list[dict[str, Any]] = []
-    for number, line in enumerate(lines, 1):
-        try:
-            event = json.loads(line)
-            if not isinstance(event["type"], str):
-                raise TypeError("type")
-        except (ValueError, KeyError, TypeError) as error:
-            if number == len(lines) and events:
-                break  # A run that was killed may have left half a line: the rest is good.
-            raise InputError(f"{path}, line {number}, is not an event of a trace") from error
-        events.append(event)
-    return build_trace(events, str(path))
-
-
-def is_trace(path: Path) -> bool:
-    """Whether the file begins with an event. An episode may have a type of its own (HotpotQA), but it has rounds."""
-    try:
-        with path.open(encoding="utf-8") as lines:
-            first = json.loads(next(lines, "null"))
-    except (OSError, ValueError):
-        return False
-    return isinstance(first, dict) and "type" in first and "rounds" not in first
-
-
-def build_trace(events: list[dict[str, Any]], where: str) -> Trace:
-    """The recorded run that these events tell; ``where`` they come from is for the message."""
-    by_type: dict[str, dict[str, Any]] = {event["type"]: event for event in events}
-    if "round" not in by_type:
-        raise InputError(f"{where} holds no rounds; a trace is written by: suffice ask … --trace FILE")
-    started = by_type.get("started", {})
-    try:
-        rounds = parse_rounds([event for event in events if event["type"] == "round"], {})
-    except (KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"{where} holds a round that cannot be read ({type(error).__name__}: {error})") from error
-    return Trace(
-        run=str(events[0].get("run", "")),
-        task=str(started.get("task", "")),
-        seed=int(started.get("seed", 0)),
-        rounds=rounds,
-        stop=by_type.get("stopped", {}).get("stop"),
-        report=by_type.get("report", {}).get("report"),
-    )
-
-
-def read_episodes(path: Path, texts: Mapping[str, tuple[str, str]] | None = None) -> list[Episode]:
-    """The episodes of a file: JSONL of episodes (also gzipped), or a trace. ``texts`` joins (title, text) by passage id."""
-    if is_trace(path):
-        return [read_trace(path).to_episode()]
-    episodes = []
-    for number, item in enumerate(_read_jsonl(path), 1):
-        try:
-            episodes.append(_parse_episode(item, texts or {}))
-        except (KeyError, TypeError, AttributeError) as error:
-            raise InputError(f"{path}, episode {number}: {_describe_error(error)}") from error
-    if not episodes:
-        raise InputError(f"{path} holds no episodes")
-    return episodes
-
-
-def read_corpus(path: Path) -> dict[str, tuple[str, str]]:
-    """A JSONL corpus as id → (title, text)."""
-    try:
-        return {str(item["id"]): (str(item.get("title") or ""), str(item["text"])) for item in _read_jsonl(path)}
-    except KeyError as error:
-        raise InputError(f"{path}: a record of a corpus needs {error}") from error
-
-
-def _parse_episode(item: dict[str, Any], texts: Mapping[str, tuple[str, str]]) -> Episode:
-    rounds = item["rounds"]
-    if not rounds:
-        raise KeyError("rounds")
-    answer = item.get("answer")
-    return Episode(
-        id=str(item["id"]),
-        question=str(item["question"]),
-        gold=frozenset(map(str, item.get("gold") or ())),
-        answers=() if answer is None else (str(answer), *map(str, item.get("aliases") or ())),
-        agent=item.get("agent"),
-        rounds=parse_rounds(rounds, texts),
-        # Every run draws its own chances (ε), and the same ones each time it is replayed.
-        seed=crc32(f"{item['id']} {item.get('agent')}".encode()),
-    )
-
-
-def _read_jsonl(path: Path) -> Iterator[dict[str, Any]]:
-    opener = gzip.open if path.suffix == ".gz" else open
-    number, is_trace = 0, False
-    try:
-        with opener(path, "rt", encoding="utf-8") as lines:
-            for line in lines:
-                number += 1
-                if line.strip():
-                    try:
-                        item = json.loads(line)
-                    except ValueError:
-                        if is_trace and not line.endswith("\n"):
-                            return  # A run that was killed may have left half a line: the rest is good.
-                        raise
-                    if not isinstance(item, dict):
-                        raise ValueError("not an object")
-                    is_trace = is_trace or "type" in item
-                    yield item
+        with _open_text(path) as lines:
+            for number, line in enumerate(lines, 1):
+                if not line.strip():
+                    continue
+                try:
+                    item = json.loads(line)
+                except ValueError:
+                    if allow_partial_end and number > 1 and not line.endswith("\n"):
+                        return
+                    raise
+                if not isinstance(item, dict):
+                    raise ValueError("not an object")
+                yield number, item
     except (OSError, EOFError) as error:
         raise InputError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from error
     except UnicodeDecodeError as error:
         raise InputError(f"{path} is not a recording: it is not text") from error
     except ValueError as error:
-        raise InputError(f"{path}, line {number}, is not a JSON object: a recording has one a line") from error
+        raise InputError(f"{path}, line {number}, is not a JSON object; a recording has one per line") from error
+
+
+def _open_text(path: Path) -> IO[str]:
+    return gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8")
 
 
 def _describe_error(error: Exception) -> str:

@@ -1,9 +1,10 @@
-"""A gate over recorded readings: where would it have stopped? No model, no search, no clock."""
+"""Judge recorded rounds by a gate: where would it have stopped? No model, no search, no clock."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from suffice.gates.base import Gate
+from suffice.measure.spend import spend_readings
 from suffice.meters import BEFORE_READINGS, build_meters
 from suffice.replay.episodes import Episode, RecordedHit, Trace
 from suffice.types import Embed, Readings, RoundRecord, Stop, Verdict
@@ -11,7 +12,11 @@ from suffice.types import Embed, Readings, RoundRecord, Stop, Verdict
 
 @dataclass(frozen=True, slots=True)
 class StopPoint:
-    """Where a gate ends a recorded run: after this many rounds, keeping the last one or not, and whether it fired."""
+    """Where a gate ends a recorded run.
+
+    ``rounds`` were searched and ``kept_rounds`` accepted: one fewer if the gate rejected the last. ``fired`` is false when
+    the recording ended first.
+    """
 
     rounds: int
     kept_rounds: int
@@ -20,36 +25,45 @@ class StopPoint:
 
 
 def measure_readings(episode: Episode, needs: frozenset[str], embed: Embed | None = None) -> list[Readings]:
-    """The readings of every round: measured from the recording, and what was recorded on top."""
+    """Return the readings of every round. Recorded readings replace measured ones."""
     meters = build_meters(needs, episode.question, embed)
     found: list[Readings] = []
     queries, sources = 0, 0
-    tokens: int | None = 0
-    for round in episode.rounds:
+    for round, tokens in zip(episode.rounds, accumulate_tokens(episode), strict=True):
         queries, sources = queries + len(round.queries), sources + len(round.new)
-        tokens = None if tokens is None or round.tokens is None else tokens + round.tokens
-        spend = {"rounds": len(found) + 1, "queries": queries, "sources": sources}
-        readings = meters.read("before", round) | meters.read("after", round)
-        readings |= {f"spend.{name}": float(value) for name, value in spend.items()}
-        readings["spend.tokens"] = None if tokens is None else float(tokens)
-        found.append({**readings, **round.readings})
+        measured = meters.read("before", round) | meters.read("after", round)
+        spent = spend_readings(rounds=len(found) + 1, queries=queries, sources=sources, tokens=tokens)
+        found.append({**measured, **spent, **round.readings})
     return found
 
 
+def accumulate_tokens(episode: Episode) -> list[int | None]:
+    """Return the tokens used up to each round; unknown from the first round on that lacks them."""
+    total: int | None = 0
+    totals: list[int | None] = []
+    for round in episode.rounds:
+        total = None if total is None or round.tokens is None else total + round.tokens
+        totals.append(total)
+    return totals
+
+
 def find_stop(gate: Gate, readings: Sequence[Readings], seed: int = 0) -> StopPoint:
-    """As in the loop: each round is judged on what is read before it may change the belief, then on everything."""
+    """Return where the gate stops. Like the live loop, it judges each round twice.
+
+    First on the readings taken before the round is accepted, then on all of them.
+    """
     judges_before = not BEFORE_READINGS.isdisjoint(gate.needs)
-    grown: list[Readings] = []
+    so_far: list[Readings] = []
     verdict = Verdict(str(gate), None)
-    for number, known in enumerate(readings, 1):
+    for number, now in enumerate(readings, 1):
         if judges_before:
-            grown.append({name: value for name, value in known.items() if name in BEFORE_READINGS})
-            verdict = gate.judge(grown, seed)
-            grown.pop()
+            so_far.append({name: value for name, value in now.items() if name in BEFORE_READINGS})
+            verdict = gate.judge(so_far, seed)
+            so_far.pop()
             if verdict.stop:
                 return StopPoint(number, number - 1, True, verdict)
-        grown.append(known)
-        verdict = gate.judge(grown, seed)
+        so_far.append(now)
+        verdict = gate.judge(so_far, seed)
         if verdict.stop:
             return StopPoint(number, number, True, verdict)
     return StopPoint(len(readings), len(readings), False, verdict)
@@ -57,15 +71,15 @@ def find_stop(gate: Gate, readings: Sequence[Readings], seed: int = 0) -> StopPo
 
 @dataclass(frozen=True, slots=True)
 class WhatIf:
-    """The same rounds under another gate. ``stop`` holds all rounds, so that a chart can show what came after it."""
+    """A recorded run under another gate. ``stop`` holds all rounds, so that a chart can show those after the stop."""
 
     stop_point: StopPoint
     stop: Stop
     missed: tuple[RecordedHit, ...]
     cited: tuple[RecordedHit, ...]
-    """Those of the missed that the answer cites."""
+    """The missed passages that the answer cites."""
     unknown: tuple[str, ...]
-    """Readings that the gate needs and this run does not have: what needs them abstains."""
+    """Readings that the gate needs and this run lacks. Gates that need them abstain."""
 
     def __str__(self) -> str:
         rounds = len(self.stop.rounds)
@@ -84,22 +98,22 @@ class WhatIf:
 
 
 def what_if(trace: Trace, gate: Gate) -> WhatIf:
-    """Judge the recorded readings again. No model, no search."""
+    """Judge the recorded readings of a run by another gate."""
     readings = [round.readings for round in trace.rounds]
-    halted = find_stop(gate, readings, trace.seed)
-    missed = tuple(hit for round in trace.rounds[halted.kept_rounds :] if round.accepted for hit in round.new)
-    places = {source["location"] for source in (trace.report or {}).get("sources", ())}
+    stop_point = find_stop(gate, readings, trace.seed)
+    missed = tuple(hit for round in trace.rounds[stop_point.kept_rounds :] if round.accepted for hit in round.new)
+    cited_locations = {source["location"] for source in (trace.report or {}).get("sources", ())}
     known = {name for reading in readings for name, value in reading.items() if value is not None}
     return WhatIf(
-        halted,
-        _build_stop(trace, gate, halted, readings),
+        stop_point,
+        _build_stop(trace, gate, stop_point, readings),
         missed,
-        tuple(hit for hit in missed if hit.location in places),
+        tuple(hit for hit in missed if hit.location in cited_locations),
         tuple(sorted(gate.needs - known)),
     )
 
 
-def _build_stop(trace: Trace, gate: Gate, halted: StopPoint, readings: list[Readings]) -> Stop:
+def _build_stop(trace: Trace, gate: Gate, stop_point: StopPoint, readings: list[Readings]) -> Stop:
     records = tuple(
         RoundRecord(
             round.index,
@@ -111,7 +125,6 @@ def _build_stop(trace: Trace, gate: Gate, halted: StopPoint, readings: list[Read
         )
         for round in trace.rounds
     )
-    verdict = halted.verdict
-    return Stop(
-        verdict.reason, str(gate), halted.rounds if halted.fired else 0, verdict.promise, verdict.because, records
-    )
+    verdict = stop_point.verdict
+    rounds = stop_point.rounds if stop_point.fired else 0
+    return Stop(verdict.reason, str(gate), rounds, verdict.promise, verdict.because, records)

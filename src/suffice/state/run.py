@@ -14,7 +14,7 @@ from suffice.events import Event, Failed, PromptCompacted
 from suffice.memory.base import MemoryContext, MemoryFactory, RestorableMemory
 from suffice.memory.evidence import Evidence
 from suffice.memory.extraction import update_open_questions
-from suffice.memory.predicates import OpenQuestions
+from suffice.memory.open_questions import OpenQuestions
 from suffice.models.base import Model, UsageTrackingModel
 from suffice.prompts import (
     JudgeProgress,

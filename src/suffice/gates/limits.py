@@ -1,8 +1,9 @@
-"""The gates that need no theory: a budget, a fixed number of rounds, and a model's own word."""
+"""Gates that limit what a run may spend, whatever it finds: ``budget`` and ``fixed``."""
 
 from collections.abc import Sequence
 
-from suffice.gates.base import Dial, LeafGate
+from suffice.gates.base import Dial
+from suffice.gates.leaf import LeafGate
 from suffice.types import Readings, Verdict
 
 _STOP_REASONS = {
@@ -15,7 +16,7 @@ _STOP_REASONS = {
 
 
 class budget(LeafGate):
-    """Stop when a bound is reached. The bound that is reached first, in this order, names the stop."""
+    """Stop when a limit is reached. If several are reached in one round, the first in this order gives the reason."""
 
     dials = (Dial("rounds", 1, 20, 1, 5),)
 
@@ -42,12 +43,12 @@ class budget(LeafGate):
             spent, bound = signals[f"spend.{name}"]
             if spent is not None and spent >= bound:
                 return self.make_verdict(True, _STOP_REASONS[name], f"{spent:g} of {bound:g} {name} spent", signals)
-        # A spend that nobody measured (a price that is not known) bounds nothing, but it is no reason to say "unknown".
+        # An unknown cost (a model without a known price) cannot trigger the budget; the verdict is still "go on".
         return self.make_verdict(False, because="within the budget", signals=signals)
 
 
 class fixed(LeafGate):
-    """Stop after round ``k``, whatever was found: the baseline every other gate has to beat."""
+    """Stop after round ``k``, whatever was found. This is the baseline that every other gate has to beat."""
 
     needs = frozenset({"spend.rounds"})
     dials = (Dial("k", 1, 20, 1, 3),)
@@ -59,22 +60,4 @@ class fixed(LeafGate):
         self.k = int(k)
 
     def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
-        return self.judge_at_least("spend.rounds", readings, self.k, "budget_rounds", f"{self.k} rounds were wanted")
-
-
-class sufficiency(LeafGate):
-    """Stop when the model judges the evidence sufficient with probability ``p`` or more."""
-
-    needs = frozenset({"sufficiency.model"})
-    dials = (Dial("p", 0.05, 1, 0.05, 0.5),)
-
-    def __init__(self, p: float = 0.5) -> None:
-        if not 0 < p <= 1:
-            raise ValueError(f"sufficiency(p={p:g}) takes a probability above 0 and up to 1")
-        super().__init__(**({} if p == 0.5 else {"p": p}))
-        self.p = p
-
-    def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
-        return self.judge_at_least(
-            "sufficiency.model", readings, self.p, "sufficient", "the evidence was judged sufficient"
-        )
+        return self.judge_at_least("spend.rounds", readings, self.k, "budget_rounds", f"{self.k} rounds are the limit")

@@ -1,23 +1,26 @@
-"""Stop rules from the literature, as loop guards and for comparison: saturation (S2), exhaustion (S3), gain (S5), a model's
-verdict, resolved predicates (S3), unseen mass (Good–Turing) and the recall test.
+"""Gates that stop when further search finds little: stop rules from the literature.
 
-Measured against a fixed number of rounds at the same cost none of them wins; see ``bench/``. They are good at noticing a
-run that goes in circles.
+``saturation``, ``exhaustion`` and ``gain`` come from three of the source systems (docs/sources.md), ``unseen`` is the
+Good–Turing estimate, ``recall`` a statistical test on a random sample.
+
+At the same cost, none of them beats a fixed number of rounds on average (see ``bench/stopping.md``). They are good at
+noticing a run that goes in circles.
 """
 
 from collections.abc import Sequence
 from math import ceil, log, log1p
 
-from suffice.gates.base import Dial, LeafGate
+from suffice.gates.base import Dial
+from suffice.gates.leaf import LeafGate
 from suffice.measure.recall import p_recall_below
 from suffice.types import Promise, Readings, Verdict
 
-# Each assessor has its own scale: the same 3 does not mean the same on each (S2).
+# Each novelty meter has its own scale, so each has its own default threshold.
 SATURATION_THRESHOLDS = {"words": 3.0, "embedding": 3.0, "model": 3.0}
 
 
 class saturation(LeafGate):
-    """Stop when a round's results are no longer new. Judged before the round may change the belief."""
+    """Stop when a round's results are no longer new. It judges before the round may change the belief."""
 
     dials = (Dial("threshold", 0, 10, 0.5, 3),)
 
@@ -28,8 +31,7 @@ class saturation(LeafGate):
         self.threshold = default if threshold is None else float(threshold)
         if not 0 <= self.threshold <= 10:
             raise ValueError(f"saturation(threshold={self.threshold:g}) must lie between 0 and 10")
-        shown: dict[str, object] = {} if self.threshold == default else {"threshold": self.threshold}
-        super().__init__(**shown, **({} if by == "words" else {"by": by}))
+        super().__init__(threshold=None if self.threshold == default else self.threshold, by=by)
         self.reading = f"novelty.{by}"
         self.needs = frozenset({self.reading})
 
@@ -40,9 +42,10 @@ class saturation(LeafGate):
 
 
 class exhaustion(LeafGate):
-    """Stop when alike queries keep bringing back passages that were seen: J ≥ j and UPR ≤ u for p rounds running.
+    """Stop when similar queries bring back known passages: J ≥ ``j`` and UPR ≤ ``u`` for ``p`` rounds in a row.
 
-    ``smooth`` (0–1) judges exponential moving averages instead: x̄ₜ = smooth·xₜ + (1 − smooth)·x̄ₜ₋₁.
+    J is the Jaccard overlap with the queries of the last ``window`` rounds, UPR the share of new passages. ``smooth`` (0–1)
+    judges exponential moving averages instead: x̄ₜ = smooth·xₜ + (1 − smooth)·x̄ₜ₋₁.
     """
 
     dials = (
@@ -60,9 +63,7 @@ class exhaustion(LeafGate):
             raise ValueError("exhaustion(p, window) takes whole numbers, 1 or more")
         if smooth is not None and not 0 < smooth <= 1:
             raise ValueError("exhaustion(smooth) takes a weight above 0 and up to 1")
-        defaults = {"j": 0.6, "u": 0.3, "p": 2, "window": 5, "smooth": None}
-        given = {"j": j, "u": u, "p": p, "window": window, "smooth": smooth}
-        super().__init__(**{name: value for name, value in given.items() if value != defaults[name]})
+        super().__init__(j=j, u=u, p=p, window=window, smooth=smooth)
         self.j, self.u, self.p, self.smooth = j, u, int(p), smooth
         self.overlap = "overlap.jaccard" if window == 5 else f"overlap.jaccard@{int(window)}"
         self.needs = frozenset({self.overlap, "overlap.upr"})
@@ -70,17 +71,16 @@ class exhaustion(LeafGate):
     def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
         if not readings:
             return self.abstain("overlap.upr", self.u)
-        # "Stagnated" may be unknown for a round; one round that is known not to stagnate settles it.
-        known: list[bool | None] = []
+        stagnated: list[bool | None] = []  # For each of the last p rounds; unknown when a search failed.
         for back in range(min(self.p, len(readings))):
             j, u = (self._read_value(name, readings, back) for name in (self.overlap, "overlap.upr"))
-            known.append(None if j is None or u is None else j >= self.j and u <= self.u)
+            stagnated.append(None if j is None or u is None else j >= self.j and u <= self.u)
         j, u = (self._read_value(name, readings, 0) for name in (self.overlap, "overlap.upr"))
         signals = {self.overlap: (j, self.j), "overlap.upr": (u, self.u)}
-        if False in known or len(known) < self.p:
+        if False in stagnated or len(stagnated) < self.p:
             return self.make_verdict(False, because="the search is not going in circles", signals=signals)
-        if None in known:
-            return self.make_verdict(None, because="a search failed, so nothing can be said", signals=signals)
+        if None in stagnated:
+            return self.make_verdict(None, because="a search failed, so the overlap is unknown", signals=signals)
         numbers = f"J {j:.2f} ≥ {self.j:g}, new share {u:.2f} ≤ {self.u:g}"
         because = f"alike queries brought back seen passages for {self.p} rounds ({numbers})"
         return self.make_verdict(True, "exhausted", because, signals)
@@ -89,7 +89,7 @@ class exhaustion(LeafGate):
         last = len(readings) - 1 - back
         if self.smooth is None:
             return readings[last].get(name)
-        # Weights fall geometrically: what lies further back than this weighs less than a thousandth.
+        # Weights fall geometrically: rounds further back than this weigh less than a thousandth.
         depth = last + 1 if self.smooth == 1 else min(last + 1, ceil(log(1e-3) / log1p(-self.smooth)) + 1)
         values = [readings[last - i].get(name) for i in range(depth)]
         known = [value for value in reversed(values) if value is not None]
@@ -102,7 +102,7 @@ class exhaustion(LeafGate):
 
 
 class gain(LeafGate):
-    """Stop when coverage hardly grows: the mean of the last ``w`` information gains is under ``eps``."""
+    """Stop when coverage hardly grows: the mean of the last ``w`` information gains is below ``eps``."""
 
     needs = frozenset({"coverage.gain"})
     dials = (
@@ -113,8 +113,7 @@ class gain(LeafGate):
     def __init__(self, eps: float = 0.005, w: int = 2) -> None:
         if eps <= 0 or w < 1 or w != int(w):
             raise ValueError("gain(eps, w) takes a threshold above 0 and a whole number of rounds, 1 or more")
-        given = {"eps": (eps, 0.005), "w": (w, 2)}
-        super().__init__(**{name: value for name, (value, default) in given.items() if value != default})
+        super().__init__(eps=eps, w=w)
         self.eps, self.w = eps, int(w)
 
     def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
@@ -126,10 +125,9 @@ class gain(LeafGate):
         signals = {"coverage.gain": (mean, self.eps)}
         if len(known) < self.w:
             return self.make_verdict(False, because=f"fewer than {self.w} gains so far", signals=signals)
-        words = f"coverage hardly grew (mean gain of {self.w} rounds {mean:.4g} < {self.eps:g})"
-        return self.make_verdict(
-            mean < self.eps, "diminished", words if mean < self.eps else "coverage still grows", signals
-        )
+        stop = mean < self.eps
+        because = f"coverage hardly grew (mean gain of {self.w} rounds {mean:.4g} < {self.eps:g})"
+        return self.make_verdict(stop, "diminished", because if stop else "coverage still grows", signals)
 
 
 class unseen(LeafGate):
@@ -142,7 +140,7 @@ class unseen(LeafGate):
     def __init__(self, mass: float = 0.2) -> None:
         if not 0 <= mass < 1:
             raise ValueError("unseen(mass) takes a probability from 0 to below 1")
-        super().__init__(**({} if mass == 0.2 else {"mass": mass}))
+        super().__init__(mass=mass)
         self.mass = mass
 
     def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
@@ -155,37 +153,11 @@ class unseen(LeafGate):
         return self.make_verdict(stop, "saturated", because, {"unseen.mass": (value, self.mass)})
 
 
-class predicates(LeafGate):
-    """Stop when no needed predicate of the belief is open."""
-
-    needs = frozenset({"belief.open"})
-
-    def __init__(self) -> None:
-        super().__init__()
-
-    def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
-        return self.judge_below("belief.open", readings, 1, "sufficient", "every needed predicate is resolved")
-
-
-class judged(LeafGate):
-    """Stop when a model calls the search exhausted. ``conservative`` is asked to go on in doubt, ``neutral`` is not."""
-
-    def __init__(self, style: str = "conservative") -> None:
-        if style not in ("conservative", "neutral"):
-            raise ValueError(f"judged(style={style}) is not known; choose conservative or neutral")
-        super().__init__(**({} if style == "conservative" else {"style": style}))
-        self.reading = f"judged.{style}"
-        self.needs = frozenset({self.reading})
-
-    def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
-        return self.judge_at_least(self.reading, readings, 1, "exhausted", "the model calls the search exhausted")
-
-
 class recall(LeafGate):
-    """Stop when a random sample of what was not looked at shows, at this confidence, that recall has reached the target.
+    """Stop when a random sample of the unseen documents shows, at this confidence, that recall has reached the target.
 
-    It needs the readings ``recall.found``, ``recall.unseen``, ``recall.drawn`` and ``recall.hits`` from whoever draws that
-    sample. A search that ranks draws nothing at random, so without them the gate abstains: it never pretends.
+    The caller draws the sample and supplies the readings ``recall.found``, ``recall.unseen``, ``recall.drawn`` and
+    ``recall.hits``. A ranked search draws nothing at random; without these readings the gate abstains.
     """
 
     needs = frozenset({"recall.found", "recall.unseen", "recall.drawn", "recall.hits"})
@@ -198,17 +170,16 @@ class recall(LeafGate):
     def __init__(self, target: float = 0.9, confidence: float = 0.95) -> None:
         if not (0 < target < 1 and 0 < confidence < 1):
             raise ValueError("recall(target, confidence) takes shares between 0 and 1")
-        given = {"target": (target, 0.9), "confidence": (confidence, 0.95)}
-        super().__init__(**{name: value for name, (value, default) in given.items() if value != default})
+        super().__init__(target=target, confidence=confidence)
         self.target, self.confidence = target, confidence
 
     def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
         now = readings[-1] if readings else {}
-        found, left, drawn, hits = (now.get(f"recall.{name}") for name in ("found", "unseen", "drawn", "hits"))
-        bar = 1 - self.confidence
-        if found is None or left is None or drawn is None or hits is None:
-            words = "no random sample of the unseen documents was drawn, so recall cannot be tested"
-            return self.make_verdict(None, because=words, signals={"recall.p": (None, bar)})
-        p = p_recall_below(int(found), int(left), int(drawn), int(hits), self.target)
-        because = f"recall below {self.target:g} is {'ruled out' if p < bar else 'not ruled out'} (p = {p:.3g})"
-        return self.make_verdict(p < bar, "sufficient", because, {"recall.p": (p, bar)})
+        found, unseen, drawn, hits = (now.get(f"recall.{name}") for name in ("found", "unseen", "drawn", "hits"))
+        limit = 1 - self.confidence
+        if found is None or unseen is None or drawn is None or hits is None:
+            because = "no random sample of the unseen documents was drawn, so recall cannot be tested"
+            return self.make_verdict(None, because=because, signals={"recall.p": (None, limit)})
+        p = p_recall_below(int(found), int(unseen), int(drawn), int(hits), self.target)
+        because = f"recall below {self.target:g} is {'ruled out' if p < limit else 'not ruled out'} (p = {p:.3g})"
+        return self.make_verdict(p < limit, "sufficient", because, {"recall.p": (p, limit)})

@@ -1,13 +1,21 @@
-"""Recorded runs are read as they are: gzipped or not, with texts joined, and what is missing stays unknown."""
+"""Reading recorded runs: episodes, traces and corpora, gzipped or not; missing data stays unknown."""
 
+import asyncio
 import gzip
 import json
+from pathlib import Path
 
 import pytest
 
+from suffice.api import research
 from suffice.errors import InputError
-from suffice.replay.episodes import read_corpus, read_episodes
+from suffice.events import serialize_event
+from suffice.prompts import PlanResponse, ReflectionResponse, SynthesisResponse
+from suffice.prompts.planning import PlannedQuery
+from suffice.replay.episodes import read_corpus, read_episodes, read_trace
 from suffice.replay.judge import measure_readings
+from suffice.testing import FixtureSearch, ScriptedModel, make_passage
+from suffice.types import Report, Usage
 
 
 def round_of(*ids, queries=("q",), **rest):
@@ -34,7 +42,7 @@ def write(path, *items):
     return path
 
 
-def test_a_round_knows_what_it_was_the_first_to_bring(tmp_path):
+def test_a_passage_is_new_in_its_first_round(tmp_path):
     [read] = read_episodes(write(tmp_path / "e.jsonl", episode(round_of("a", "b"), round_of("b", "c"))))
     assert [[hit.id for hit in round.raw] for round in read.rounds] == [["a", "b"], ["b", "c"]]
     assert [[hit.id for hit in round.new] for round in read.rounds] == [["a", "b"], ["c"]]
@@ -64,20 +72,20 @@ def test_a_full_episode(tmp_path, name):
     assert only.readings == {"sufficiency.model": 0.5}
 
 
-def test_blank_lines_are_passed_over(tmp_path):
+def test_blank_lines_are_skipped(tmp_path):
     path = write(tmp_path / "e.jsonl", episode(round_of("a")))
     path.write_text("\n" + path.read_text() + "\n\n", encoding="utf-8")
     assert len(read_episodes(path)) == 1
 
 
-def test_unknown_keys_do_no_harm(tmp_path):
-    # HotpotQA calls the kind of a question its type; a trace's events have a type, too.
+def test_unknown_keys_are_ignored(tmp_path):
+    # HotpotQA episodes have a "type" like the events of a trace.
     path = write(tmp_path / "e.jsonl", episode(round_of("a", extra={"note": 1}), type="bridge", level="hard"))
     [read] = read_episodes(path)
     assert len(read.rounds) == 1
 
 
-def test_the_corpus_joins_texts_that_the_recording_lacks(tmp_path):
+def test_a_corpus_adds_texts_that_the_recording_lacks(tmp_path):
     corpus = write(
         tmp_path / "corpus.jsonl", {"id": "a", "title": "A", "text": "From the corpus."}, {"id": "b", "text": "B."}
     )
@@ -105,7 +113,7 @@ def test_missing_tokens_stay_unknown_once_one_round_lacks_them(tmp_path):
     assert [now["spend.tokens"] for now in measure_readings(read, frozenset())] == [100.0, None, None]
 
 
-def test_recorded_readings_beat_measured_ones(tmp_path):
+def test_recorded_readings_replace_measured_ones(tmp_path):
     recorded = {"overlap.upr": 0.25, "sufficiency.model": 0.8, "novelty.words": None}
     passage = {"id": "a", "text": "A bridge."}
     [read] = read_episodes(
@@ -116,7 +124,7 @@ def test_recorded_readings_beat_measured_ones(tmp_path):
     assert now["spend.rounds"] == 1.0
 
 
-def test_a_trace_that_was_cut_off_in_the_middle_of_a_line_is_still_an_episode(tmp_path):
+def test_a_trace_cut_off_within_a_line_is_still_an_episode(tmp_path):
     events = [
         {"type": "started", "run": "r1", "at": "", "task": "Who?", "seed": 3},
         {"type": "round", "run": "r1", "at": "", "index": 1, "accepted": True, **round_of("a", tokens=5)},
@@ -125,6 +133,21 @@ def test_a_trace_that_was_cut_off_in_the_middle_of_a_line_is_still_an_episode(tm
     path.write_text(path.read_text() + '{"type": "round", "run": "r', encoding="utf-8")
     [read] = read_episodes(path)
     assert (read.id, read.question, read.seed, len(read.rounds)) == ("r1", "Who?", 3, 1)
+
+
+@pytest.mark.parametrize("name", ["t.jsonl", "t.jsonl.gz"])
+def test_a_trace_may_be_gzipped(tmp_path, name):
+    started = {"type": "started", "run": "r1", "at": "", "task": "Who?", "seed": 3}
+    path = write(tmp_path / name, started, {"type": "round", "run": "r1", "at": "", **round_of("a")})
+    [read] = read_episodes(path)
+    assert (read.id, len(read.rounds)) == ("r1", 1)
+
+
+def test_half_a_last_episode_is_an_error(tmp_path):
+    path = write(tmp_path / "e.jsonl", episode(round_of("a")), episode(round_of("b")))
+    path.write_text(path.read_text()[:-20], encoding="utf-8")
+    with pytest.raises(InputError, match="line 2"):
+        read_episodes(path)
 
 
 @pytest.mark.parametrize(
@@ -150,15 +173,15 @@ def test_a_trace_that_was_cut_off_in_the_middle_of_a_line_is_still_an_episode(tm
         ),
     ],
 )
-def test_what_cannot_be_read_is_named(tmp_path, text, hint):
+def test_the_error_names_the_file_and_what_is_wrong(tmp_path, text, hint):
     path = tmp_path / "bad.jsonl"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(InputError, match=hint) as refused:
+    with pytest.raises(InputError, match=hint) as rejected:
         read_episodes(path)
-    assert "bad.jsonl" in str(refused.value)
+    assert "bad.jsonl" in str(rejected.value)
 
 
-def test_files_that_are_no_recordings(tmp_path):
+def test_other_files_are_rejected(tmp_path):
     whole = gzip.compress(json.dumps(episode(round_of(*map(str, range(500))))).encode())
     damaged = bytearray(whole)
     damaged[len(whole) // 2] ^= 0xFF
@@ -177,3 +200,87 @@ def test_files_that_are_no_recordings(tmp_path):
         read_corpus(tmp_path / "none.jsonl")
     with pytest.raises(InputError, match="text"):
         read_corpus(write(tmp_path / "corpus.jsonl", {"id": "a"}))
+
+
+# -- traces of real runs -------------------------------------------------------------------------------------------------
+
+MODEL = {
+    "plan": [PlanResponse((PlannedQuery("first"),))],
+    "reflect": [ReflectionResponse(False, 0.2, ("x",), ("second",)), ReflectionResponse(True, 0.9)],
+    "draft": [SynthesisResponse("Bees dance [1].")],
+}
+FOUND = {
+    "first": [make_passage("a", "Bees dance.", "Bees"), make_passage("b", "Old\u2028news.", "B")],
+    "second": [make_passage("a", "Bees dance.", "Bees"), make_passage("c", "Hives hum.", "C")],
+}
+
+
+@pytest.fixture
+def recorded(tmp_path: Path) -> tuple[Path, Report]:
+    path = tmp_path / "trace.jsonl"
+    lines: list[str] = []
+    model = ScriptedModel(MODEL, usage=Usage(1, 100, 10))
+    report = asyncio.run(
+        research(
+            "Do bees dance?",
+            search=FixtureSearch(FOUND),
+            model=model,
+            strategy="reflect",
+            seed=7,
+            on_event=lambda event: lines.append(json.dumps(serialize_event(event, "r1"), ensure_ascii=False)),
+        )
+    )
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path, report
+
+
+def test_a_trace_holds_the_run(recorded: tuple[Path, Report]) -> None:
+    trace = read_trace(recorded[0])
+    assert (trace.run, trace.task, trace.seed) == ("r1", "Do bees dance?", 7)
+    assert [round.queries for round in trace.rounds] == [("first",), ("second",)]
+    assert [[hit.id for hit in round.new] for round in trace.rounds] == [["a", "b"], ["c"]]
+    assert trace.stop is not None
+    assert trace.stop["reason"] == recorded[1].stop.reason == "sufficient"
+    assert trace.report is not None
+
+
+def test_a_recorded_hit_has_text_and_location(recorded: tuple[Path, Report]) -> None:
+    hit = read_trace(recorded[0]).rounds[0].raw[0]
+    assert (hit.id, hit.title, hit.text, hit.location) == ("a", "Bees", "Bees dance.", "notes.txt:1-1")
+
+
+def test_a_trace_is_an_episode(recorded: tuple[Path, Report]) -> None:
+    [episode] = read_episodes(recorded[0])
+    assert (episode.question, episode.gold, episode.seed) == ("Do bees dance?", frozenset(), 7)
+    assert [len(round.new) for round in episode.rounds] == [2, 1]
+
+
+def test_the_tokens_of_a_trace_are_those_of_each_round(recorded: tuple[Path, Report]) -> None:
+    """Plan and reflection cost 110 tokens each: 220 in the first round, 110 in the second."""
+    [episode] = read_episodes(recorded[0])
+    assert sum(round.tokens or 0 for round in episode.rounds) == 330
+
+
+@pytest.mark.parametrize("cut", [1, 15, 40])
+def test_half_a_last_line_is_skipped(recorded: tuple[Path, Report], cut: int) -> None:
+    path, _ = recorded
+    path.write_bytes(path.read_bytes()[:-cut])
+    assert len(read_trace(path).rounds) == 2
+    assert len(read_episodes(path)[0].rounds) == 2
+
+
+def test_a_damaged_line_is_named_by_its_number(recorded: tuple[Path, Report]) -> None:
+    path, _ = recorded
+    lines = path.read_bytes().split(b"\n")
+    lines[1] = lines[1][:20]
+    path.write_bytes(b"\n".join(lines))
+    with pytest.raises(InputError, match="line 2"):
+        read_trace(path)
+
+
+@pytest.mark.parametrize("content", [b"", b"{}\n", b"no\n", b'{"type": "started"}\n', b'{"type": 3}\n', b"\xff\xfe\n"])
+def test_a_file_without_rounds_is_no_trace(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=r"x\.jsonl"):
+        read_trace(path)

@@ -1,12 +1,12 @@
-"""Budget, fixed and sufficiency: which bound ends a run, and under which name."""
+"""``budget`` and ``fixed``: which limit stops a run, and with which reason."""
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from suffice.gates import budget, fixed, sufficiency
+from suffice.gates import budget, fixed
 
-ENDINGS = {
+REASONS = {
     "rounds": "budget_rounds",
     "queries": "budget_queries",
     "tokens": "budget_tokens",
@@ -16,39 +16,39 @@ ENDINGS = {
 quick = settings(deadline=None, max_examples=100)
 
 
-@pytest.mark.parametrize(("bound", "ending"), ENDINGS.items())
-def test_each_bound_ends_the_run_under_its_own_name(bound, ending):
+@pytest.mark.parametrize(("bound", "reason"), REASONS.items())
+def test_each_limit_stops_the_run_with_its_own_reason(bound, reason):
     gate = budget(**{bound: 5})
     under, reached, over = ([{f"spend.{bound}": spent}] for spent in (4.999, 5.0, 6.0))
     assert gate.judge(under).stop is False
     assert [gate.judge(spent).stop for spent in (reached, over)] == [True, True]
-    assert gate.judge(reached).reason == ending
+    assert gate.judge(reached).reason == reason
     assert gate.judge(reached).signals == {f"spend.{bound}": (5.0, 5.0)}
     assert gate.needs == {f"spend.{bound}"}
 
 
 @quick
-@given(st.dictionaries(st.sampled_from(sorted(ENDINGS)), st.none() | st.floats(0, 10)))
-def test_the_first_bound_in_order_that_is_reached_names_the_stop(spent):
+@given(st.dictionaries(st.sampled_from(sorted(REASONS)), st.none() | st.floats(0, 10)))
+def test_the_first_limit_in_order_gives_the_reason(spent):
     gate = budget(rounds=5, queries=5, tokens=5, seconds=5, usd=5)
     verdict = gate.judge([{f"spend.{name}": value for name, value in spent.items()}])
-    reached = [ending for name, ending in ENDINGS.items() if (spent.get(name) or 0) >= 5]
+    reached = [reason for name, reason in REASONS.items() if (spent.get(name) or 0) >= 5]
     assert verdict.stop is bool(reached)
     assert verdict.reason == (reached[0] if reached else "")
 
 
-def test_a_price_nobody_knows_bounds_nothing():
+def test_an_unknown_cost_cannot_trigger_the_budget():
     assert budget(usd=0.01).judge([{"spend.usd": None}]).stop is False
     assert budget(usd=0.01, rounds=1).judge([{"spend.usd": None, "spend.rounds": 1.0}]).reason == "budget_rounds"
 
 
-def test_a_budget_without_bounds_never_stops():
+def test_a_budget_without_limits_never_stops():
     assert budget().judge([{"spend.rounds": 1e9}]).stop is False
 
 
-@pytest.mark.parametrize("bound", [*ENDINGS])
+@pytest.mark.parametrize("bound", [*REASONS])
 @pytest.mark.parametrize("value", [0, -1])
-def test_a_bound_must_be_above_zero(bound, value):
+def test_a_limit_must_be_above_zero(bound, value):
     with pytest.raises(ValueError, match="greater than 0"):
         budget(**{bound: value})
 
@@ -63,24 +63,3 @@ def test_fixed_stops_after_its_round():
 def test_fixed_takes_whole_rounds(k):
     with pytest.raises(ValueError, match="whole number"):
         fixed(k)
-
-
-@quick
-@given(st.floats(0, 1), st.floats(0.01, 1))
-def test_sufficiency_stops_at_its_probability(judged, p):
-    verdict = sufficiency(p).judge([{"sufficiency.model": judged}])
-    assert verdict.stop is (judged >= p)
-    assert verdict.reason == ("sufficient" if judged >= p else "")
-
-
-def test_sufficiency_that_could_not_be_judged_is_unknown():
-    verdict = sufficiency().judge([{"sufficiency.model": None}])
-    assert verdict.stop is None
-    assert verdict.signals == {"sufficiency.model": (None, 0.5)}
-    assert sufficiency().judge([]).stop is None
-
-
-@pytest.mark.parametrize("p", [0, -0.1, 1.1])
-def test_sufficiency_takes_a_probability(p):
-    with pytest.raises(ValueError, match="probability"):
-        sufficiency(p)

@@ -1,7 +1,7 @@
-"""What the adapters share: gathering searches into rounds, and the words that close the search. Knows no framework.
+"""What the adapters share: collecting searches into rounds, reading passages, and the notice that closes the search.
 
-Searches that run at the same time are one round, because a model that asks three things in one turn has not searched
-three times for the same. The round is over when the last of them is back; only then is it judged.
+Searches that run at the same time form one round, because three different queries in one turn of a model are not three
+attempts at the same thing. The round ends, and is judged, when the last of them returns. This module imports no framework.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ class _PendingSearch:
 
 
 class RoundCollector:
-    """The searches under way in one run. It does not hold the monitor, so that a monitor can be forgotten with its run."""
+    """Collects the running searches of one run. It holds no reference to the monitor, so that both can be freed."""
 
     def __init__(self) -> None:
         self._searches: list[_PendingSearch] = []
@@ -41,12 +41,12 @@ class RoundCollector:
         read: PassageReader,
         tokens: int,
     ) -> T:
-        """Run a search and tell the monitor. ``tokens`` is what the whole run has used so far. Errors pass through."""
+        """Run a search and report its round to the monitor. ``tokens`` is the total of the run so far. Errors are raised."""
         search = _PendingSearch(tuple(queries))
         self._searches.append(search)
         self._running += 1
         try:
-            await asyncio.sleep(0)  # Lets the other calls of this turn join before a search that never waits is done.
+            await asyncio.sleep(0)  # Lets the other calls of this turn join before a synchronous search finishes.
             result = await run()
             search.passages, search.failed = read(result), False
             return result
@@ -67,7 +67,7 @@ class RoundCollector:
 
 
 def format_notice(verdict: Verdict) -> str:
-    """What the model is told once the search is closed."""
+    """Return the message for the model once the search is closed."""
     return (
         f"Search is closed: {verdict.because or verdict.reason}. "
         "Do not search again. Answer from what was found, and say what is missing."
@@ -75,25 +75,26 @@ def format_notice(verdict: Verdict) -> str:
 
 
 def append_notice(result: object, verdict: Verdict) -> object:
-    """The last results together with the notice."""
+    """Return the last results together with the notice."""
     if isinstance(result, str):
         return f"{result}\n\n{format_notice(verdict)}"
     return {"results": result, "notice": format_notice(verdict)}
 
 
 def extract_queries(arguments: Mapping[str, Any], name: str) -> tuple[str, ...]:
-    """What a tool call asks for: a text, or several."""
+    """Return the queries of a tool call. The argument ``name`` holds one text or several."""
     if name not in arguments:
-        raise InputError(f"The search tool has no argument {name!r}; say query='…' with the name it has")
+        raise InputError(f"The search tool has no argument {name!r}; pass its name as query='…'")
     value = arguments[name]
     return (value,) if isinstance(value, str) else tuple(str(query) for query in value)
 
 
 def extract_passages(result: Any) -> Passages:
-    """The passages in a tool's result: a list of mappings, or of objects, with an ``id``."""
+    """Return the passages of a tool's result, which must be a list of mappings or objects with an ``id``."""
     if isinstance(result, str | bytes | Mapping) or not isinstance(result, Iterable):
         raise InputError(
-            f"The search returned {type(result).__name__}, not a list of passages; say with passages=… how to read them"
+            f"The search returned {type(result).__name__}, not a list of passages; pass a function that reads them as "
+            "passages=…"
         )
     return [_parse_passage(item) for item in result]
 
@@ -102,6 +103,6 @@ def _parse_passage(item: Any) -> Mapping[str, Any]:
     if not isinstance(item, Mapping):
         item = {name: getattr(item, name, None) for name in ("id", "title", "text", "score")}
     if item.get("id") is None:
-        raise InputError("A passage that was found has no id; say with passages=… how to read one from it")
-    found: Mapping[str, Any] = item
-    return found
+        raise InputError("A passage has no id; pass a function that reads passages with ids as passages=…")
+    passage: Mapping[str, Any] = item
+    return passage
