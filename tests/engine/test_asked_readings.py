@@ -45,7 +45,7 @@ def test_a_model_that_sees_nothing_new_ends_the_run_and_the_round_is_left_out():
     assert report.stop.reason == "saturated"
     assert [record.accepted for record in report.stop.rounds] == [True, True, False]
     assert [record.readings["novelty.model"] for record in report.stop.rounds] == [9, 8, 1]
-    assert sum(isinstance(ask, RateNovelty) for ask in model.asked) == 3
+    assert sum(isinstance(ask, RateNovelty) for ask in model.prompts) == 3
 
 
 @pytest.mark.parametrize("answer", [NoveltyResponse(None), NoveltyResponse(11), ModelError("dizzy")])
@@ -64,17 +64,17 @@ def test_a_judge_that_calls_it_exhausted_is_obeyed():
     report, model = played("judged", judge=verdicts)
     assert (report.stop.reason, report.stop.round) == ("exhausted", 3)
     assert [record.readings["judged.conservative"] for record in report.stop.rounds] == [0, 0.5, 1]
-    assert all("In doubt" in ask.render() for ask in model.asked if isinstance(ask, JudgeProgress))
+    assert all("In doubt" in ask.render() for ask in model.prompts if isinstance(ask, JudgeProgress))
 
 
 def test_the_neutral_judge_is_told_nothing_about_doubt():
     _, model = played("judged(style=neutral)", judge=[JudgeProgressResponse("EXHAUSTED")])
-    assert ["In doubt" in ask.render() for ask in model.asked if isinstance(ask, JudgeProgress)] == [False]
+    assert ["In doubt" in ask.render() for ask in model.prompts if isinstance(ask, JudgeProgress)] == [False]
 
 
 def test_nobody_is_asked_for_a_reading_that_no_gate_needs():
     _, model = played("fixed(3)")
-    assert not any(isinstance(ask, JudgeProgress | RateNovelty) for ask in model.asked)
+    assert not any(isinstance(ask, JudgeProgress | RateNovelty) for ask in model.prompts)
 
 
 def test_without_a_language_model_novelty_is_counted_in_words():

@@ -315,7 +315,7 @@ def test_no_model_is_asked_when_no_gate_needs_it():
         exhaustion() | saturation() | budget(rounds=2),
         the_model=model,
     )
-    assert model.asked == []
+    assert model.prompts == []
 
 
 @pytest.mark.parametrize("bound", [1, 2, 3])
