@@ -8,7 +8,8 @@ from suffice.errors import ModelError
 from suffice.events import PromptCompacted
 from suffice.memory.trajectory import TrajectoryMemory
 from suffice.prompts import Draft, PlannedQuery, PlanResponse, ReflectionResponse, SynthesisResponse
-from suffice.state.run import MAX_EVIDENCE_TOKENS, MIN_PROMPT_TOKENS, RunState
+from suffice.state.prompting import MAX_EVIDENCE_TOKENS, MIN_PROMPT_TOKENS
+from suffice.state.run import RunState
 from suffice.testing import ScriptedModel, make_passage
 from suffice.text.tokens import estimate_tokens
 from suffice.types import Bounds, Hits, Note, Query, Round, Usage

@@ -7,8 +7,10 @@ import pytest
 from suffice.errors import ModelError, ModelOutputError
 from suffice.events import PromptCompacted
 from suffice.memory.trajectory import TrajectoryMemory
+from suffice.meters import build_meters
 from suffice.prompts import PlannedQuery, PlanResponse, ReflectionResponse
 from suffice.state.run import RunState
+from suffice.state.snapshot import snapshot_state
 from suffice.testing import ScriptedModel, make_passage, make_search_error
 from suffice.text.tokens import estimate_tokens
 from suffice.types import Bounds, Failure, Hits, Query, Round, Usage
@@ -82,8 +84,9 @@ def test_a_reflection_that_fails_is_logged_and_unknown():
     searched(run, ("one", some(3)))
     assert asyncio.run(run.reflect()).sufficient
     second = searched(run, ("two", some(3, first=3)))
-    readings = asyncio.run(run.take_readings_after(second, frozenset({"sufficiency.model"})))
-    assert readings == {"sufficiency.model": None, "confidence.answer": None}
+    meters = build_meters(frozenset({"sufficiency.model"}))
+    readings = asyncio.run(meters.read_live("after", second, run))
+    assert (readings["sufficiency.model"], readings["confidence.answer"]) == (None, None)
     assert run.sufficient is None
     assert [(failure.where, failure.retryable) for failure in run.error_log] == [("reflect", True)]
 
@@ -242,18 +245,18 @@ def test_nothing_found_is_not_a_failure():
     searched(run, *((f"q{n}", []) for n in range(6)))
     assert not run.is_degraded
     assert run.error_log == []
-    assert len(run.thin) == 6
+    assert len(run.searches.thin_queries) == 6
 
 
 def test_time_is_measured_from_the_start():
     now = [100.0]
     run, _ = begun(bounds=Bounds(seconds=10), clock=lambda: now[0])
-    assert (run.seconds, run.seconds_left) == (0.0, 10.0)
+    assert (run.budget.seconds_used, run.budget.seconds_left) == (0.0, 10.0)
     now[0] = 104.0
-    assert (run.seconds, run.seconds_left) == (4.0, 6.0)
+    assert (run.budget.seconds_used, run.budget.seconds_left) == (4.0, 6.0)
     now[0] = 999.0
-    assert run.seconds_left == 0.0
-    assert begun()[0].seconds_left is None
+    assert run.budget.seconds_left == 0.0
+    assert begun()[0].budget.seconds_left is None
 
 
 def test_what_was_spent():
@@ -273,4 +276,4 @@ def test_the_token_budget_in_the_state_is_what_is_left():
     assert snapshot_state(run)["token_budget"] == 100
     asyncio.run(run.reflect())
     assert snapshot_state(run)["token_budget"] == 30
-    assert begun()[0].state()["token_budget"] is None
+    assert snapshot_state(begun()[0])["token_budget"] is None

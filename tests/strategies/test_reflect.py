@@ -83,7 +83,7 @@ def test_thin_queries_are_put_before_the_model_to_be_worded_differently():
     _, run, model, _ = asked([ReflectionResponse(False, 0.2, (), ("who made the bridge",))], found=found, rounds=2)
     reflections = [ask for ask in model.prompts if ask.role == "reflect"]
     assert reflections[0].thin == ("bridge builder",)
-    assert run.thin == ["bridge builder"]
+    assert run.searches.thin_queries == ["bridge builder"]
 
 
 def test_three_empty_results_in_a_row_are_reformulated_and_found():
@@ -96,6 +96,6 @@ def test_three_empty_results_in_a_row_are_reformulated_and_found():
 
     rounds, run, _, stop = asked([reword], found=found, plans=[plan])
     assert rounds[1] == ("plain wording",)
-    assert run.thin == [f"odd wording {n}" for n in range(3)]
+    assert run.searches.thin_queries == [f"odd wording {n}" for n in range(3)]
     assert not run.is_degraded
     assert stop.reason == "sufficient"
