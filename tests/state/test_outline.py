@@ -54,7 +54,10 @@ def test_chunks_near_the_topic_and_far_from_what_is_known_are_chosen():
 
 def test_a_passage_found_twice_counts_for_the_topic_it_suits_best_and_no_round_keeps_too_many():
     made = outline("copper", "silver")
-    assert [p.id for p in made.select_passages([(0, found("silver")), (1, found("silver", "tin"))])] == ["silver", "tin"]
+    assert [p.id for p in made.select_passages([(0, found("silver")), (1, found("silver", "tin"))])] == [
+        "silver",
+        "tin",
+    ]
     many = found(*(f"copper {n}" for n in range(40)))
     assert len(made.select_passages([(0, many)])) == MAX_CHUNKS
     assert made.select_passages([(0, found())]) == []
