@@ -7,17 +7,20 @@ import pytest
 
 from suffice.api import research
 from suffice.engine.interventions import INTERVENTIONS, RunParts, apply_interventions
-from suffice.errors import InputError
+from suffice.engine.loop import run_loop
+from suffice.errors import InputError, ModelError
 from suffice.events import RoundDone
 from suffice.gates import budget, exhaustion
 from suffice.memory.structured import StructuredMemory
 from suffice.memory.trajectory import TrajectoryMemory
+from suffice.meters import build_meters
 from suffice.models.extractive import ExtractiveModel
 from suffice.prompts import (
     ExtractedFact,
     Extraction,
     HypothesesResponse,
     Hypothesis,
+    IRCoTStepResponse,
     PlannedQuery,
     PlanResponse,
     ReflectionResponse,
@@ -25,6 +28,7 @@ from suffice.prompts import (
 )
 from suffice.state.run import RunState
 from suffice.strategies.base import PassageSelector
+from suffice.strategies.ircot import IRCoTStrategy
 from suffice.strategies.outline import OutlineStrategy
 from suffice.strategies.reflect import ReflectStrategy
 from suffice.testing import FixtureSearch, ScriptedModel, WordSearch, make_passage
@@ -126,6 +130,41 @@ def test_resample_without_a_gate_asks_one_follow_up_per_stagnation():
     first, second, third = asyncio.run(main())
     assert "Ada Lind" in second.text, "two stale rounds are a stagnation"
     assert first.text == third.text == "the same again"
+
+
+CHAIN = [IRCoTStepResponse("Ada Lind directed it."), IRCoTStepResponse("The answer is: Graz")]
+
+
+def run_with_follow_up(thoughts, rounds=5):
+    """Run IRCoT with the intervention ``leads``; return the queries of each round, the stop and the run."""
+    parts = apply_interventions(["leads"], RunParts(IRCoTStrategy(), TrajectoryMemory, budget(rounds=rounds)))
+    run = RunState(TASK, ScriptedModel({"thought": thoughts}), parts.memory, run_id="r")
+
+    async def main():
+        loop = run_loop(run, WordSearch([FILM, ADA, RAIN]), parts.strategy, parts.gate, build_meters(), k=1)
+        return [event async for event in loop]
+
+    stop = asyncio.run(main())[-1].stop
+    return [record.queries for record in run.records], stop, run
+
+
+def test_a_follow_up_is_asked_beside_the_strategys_query():
+    queries, _, _ = run_with_follow_up(CHAIN)
+    assert queries[0] == (TASK,), "there is nothing to follow yet"
+    assert queries[1][0] == "Ada Lind directed it."
+    assert len(queries[1]) == 2
+
+
+def test_the_search_ends_with_the_strategy_although_a_follow_up_is_left():
+    queries, stop, run = run_with_follow_up(CHAIN)
+    assert (stop.reason, len(queries)) == ("planner_done", 2)
+    assert run.propose_follow_ups(1)
+
+
+def test_a_follow_up_that_is_the_strategys_query_is_asked_once():
+    queries, _, _ = run_with_follow_up([ModelError("dizzy")], rounds=3)
+    assert queries
+    assert {len(asked) for asked in queries} == {1}
 
 
 RIVALS = HypothesesResponse(
