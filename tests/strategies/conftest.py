@@ -1,4 +1,4 @@
-"""A strategy over a small library, through the real loop."""
+"""The fixture ``play`` runs a strategy through the real loop over four passages."""
 
 import asyncio
 from dataclasses import dataclass
@@ -36,8 +36,8 @@ class Played:
         return [record.queries for record in self.run.records]
 
     @property
-    def asks(self) -> list[Any]:
-        return self.model.asked
+    def prompts(self) -> list[Any]:
+        return self.model.prompts
 
     @property
     def failures(self) -> list[tuple[str, str]]:

@@ -27,8 +27,8 @@ from suffice.models.base import is_language_model
 from suffice.prompts import CheckSupport, SupportResponse, SynthesisResponse
 from suffice.report.build import check_citations as checked_citations
 from suffice.search.base import Search
-from suffice.state.budget import is_budget_spent
-from suffice.state.run import SEARCH_TIMED_OUT, RunState
+from suffice.state.run import RunState
+from suffice.state.search_log import SEARCH_TIMED_OUT
 from suffice.text.entities import content_stems
 from suffice.text.markdown import CITATION, escape_markdown
 from suffice.types import Failure, Hits, Passage, Query, Round
@@ -51,7 +51,7 @@ def make_ask_support(run: RunState) -> AskSupport | None:
         return None
 
     async def ask(question: CheckSupport) -> SupportResponse | None:
-        if is_budget_spent(run):
+        if run.budget.is_spent():
             return None
         run.event_queue.add(CheckingClaim(question.claim))
         return await run.try_ask(question)
@@ -75,7 +75,7 @@ class ClaimVerifier:
     async def __call__(self, written: SynthesisResponse) -> SynthesisResponse:
         """The text with no claim in it that the evidence does not hold, unless lenient: then such claims are marked."""
         try:
-            async with asyncio.timeout(self._run.seconds_left):
+            async with self._run.budget.time_limit():
                 return await self._verify(written)
         except TimeoutError:
             return await self.verify_lexically(written)
@@ -142,7 +142,7 @@ class ClaimVerifier:
         ]
         fresh = [said for said in dict.fromkeys(lacking) if said not in self._searched_claims][:MAX_CLAIM_QUERIES]
         queries = self._run.filter_new_queries([Query(said, "support for a claim") for said in fresh])
-        if not queries or self._is_lexical_only or self._run.is_degraded or self._run.seconds_left == 0:
+        if not queries or self._is_lexical_only or self._run.is_degraded or self._run.budget.seconds_left == 0:
             return False
         self._searched_claims.update(fresh)
         before = len(self._run.evidence)
@@ -156,7 +156,7 @@ class ClaimVerifier:
 
     async def _search_query(self, query: Query) -> Hits:
         try:
-            async with asyncio.timeout(self._run.seconds_left):
+            async with self._run.budget.time_limit():
                 return Hits(query, tuple(await self._search(query, PASSAGES_PER_CLAIM)))
         except TimeoutError:
             return Hits(query, failure=SEARCH_TIMED_OUT)

@@ -22,7 +22,8 @@ from suffice.report.draft import (
     trim_list_sections,
     unwrap_markdown,
 )
-from suffice.state.run import MAX_EVIDENCE_TOKENS, RunState
+from suffice.state.prompting import MAX_EVIDENCE_TOKENS
+from suffice.state.run import RunState
 from suffice.text.markdown import CITATION, MULTI_CITATION, escape_markdown, neutralize_links
 from suffice.text.tokens import estimate_tokens
 from suffice.types import (
@@ -80,7 +81,7 @@ def select_writer_notes(run: RunState) -> tuple[Note, ...]:
 
     ranked = sorted(run.evidence, key=rank)
     chosen: set[str] = set()
-    for passage in ranked[: run.bounds.sources]:
+    for passage in ranked[: run.budget.bounds.sources]:
         left -= estimate_tokens(passage.text) + estimate_tokens(passage.title) + 4
         if left < 0 and chosen:
             break
@@ -181,7 +182,7 @@ def build_report(
         sufficient=run.sufficient,
         confidence=None if run.reflection is None else run.reflection.confidence,
         gaps=run.gaps,
-        failed_queries=tuple(run.thin_queries),
+        failed_queries=tuple(run.searches.thin_queries),
         insufficient_termination=is_insufficient(run, stop),
         degraded_mode=run.is_degraded,
         error_log=tuple(run.error_log),
@@ -262,7 +263,7 @@ def _render_disagreements(run: RunState, claims: Sequence[ClaimVerdict]) -> str:
 def _determine_status(run: RunState, stop: Stop, answered: bool, failed: bool) -> Status:
     if answered:
         return "partial" if list_caveats(run, stop) or stop.reason == "cancelled" else "answered"
-    if failed or run.has_no_answered_search or stop.reason in ("search_unavailable", "cancelled"):
+    if failed or run.searches.has_no_answer or stop.reason in ("search_unavailable", "cancelled"):
         return "failed"
     return "no_evidence"
 
@@ -278,9 +279,9 @@ def _summarize_usage(run: RunState) -> UsageSummary:
         calls=total.calls,
         input_tokens=total.input_tokens,
         output_tokens=total.output_tokens,
-        searches=run.search_count,
+        searches=run.budget.queries_used,
         pages_read=run.pages_read,
-        seconds=round(run.elapsed_seconds, 3),
+        seconds=round(run.budget.seconds_used, 3),
         cost_usd=total.usd,
         by_role=roles,
         stored=total.stored,

@@ -10,7 +10,6 @@ import re
 
 from suffice.prompts import Compute
 from suffice.report.build import select_writer_notes
-from suffice.state.budget import is_budget_spent
 from suffice.state.run import RunState
 from suffice.text.entities import extract_names
 from suffice.tools import sandbox
@@ -42,7 +41,7 @@ async def run_computation(run: RunState, attempts: int) -> None:
         return
     trouble = ""
     for _ in range(attempts):
-        if is_budget_spent(run):
+        if run.budget.is_spent():
             return
         answer = await run.try_ask(Compute(run.task, ", ".join(sorted(sandbox.ALLOWED_MODULES)), trouble, notes))
         code = "" if answer is None else _strip_fence(answer.code)
@@ -109,5 +108,5 @@ def _strip_fence(code: str) -> str:
 
 
 def _time_limit(run: RunState) -> float:
-    left = run.seconds_left
+    left = run.budget.seconds_left
     return sandbox.TIMEOUT_SECONDS if left is None else max(0.1, min(sandbox.TIMEOUT_SECONDS, left))

@@ -164,7 +164,7 @@ def _planner_notes(run: RunState) -> tuple[str, ...]:
 def _choose_outline(run: RunState) -> TopicOutline | None:
     """The topics to write about one by one: the outline's, else the parts of a demanding task, whose answer would not fit
     into one reply."""
-    if run.outline is not None or run.current_plan is None or run.current_plan.complexity != "deep":
+    if run.outline.topics or run.current_plan is None or run.current_plan.complexity != "deep":
         return run.outline
     outline = TopicOutline(run.embed)
     topics = normalize_topics(run.current_plan.subtasks, _MAX_SECTIONS)

@@ -24,7 +24,6 @@ from suffice.report.draft import choose_instruction, get_task_type
 from suffice.review.revise import find_top_sections, revise_text
 from suffice.review.rubric import composite_score, list_issues, median_scores, parse_scores
 from suffice.settings import ReviewRules
-from suffice.state.budget import is_budget_spent
 from suffice.state.run import RunState
 from suffice.text.markdown import find_headings
 from suffice.text.sentences import split_sentences
@@ -63,7 +62,7 @@ class ReviewLoop:
         for number in range(1, self._rules.rounds + 1):
             judged = (
                 None
-                if is_budget_spent(self._run)
+                if self._run.budget.is_spent()
                 else await self._run_within_deadline(self._evaluate(number, text, self._rules))
             )
             if judged is None:
@@ -76,7 +75,7 @@ class ReviewLoop:
                 return
             revision = (
                 None
-                if is_budget_spent(self._run)
+                if self._run.budget.is_spent()
                 else await self._run_within_deadline(self._revise(text, judged.issues))
             )
             if revision is None or not revision.answer.strip() or revision.answer == text.answer:
@@ -161,7 +160,7 @@ class ReviewLoop:
     async def _run_within_deadline(self, work: Awaitable[T]) -> T | None:
         """The work's result, or ``None`` when the run's time was up before it."""
         try:
-            async with asyncio.timeout(self._run.seconds_left):
+            async with self._run.budget.time_limit():
                 return await work
         except TimeoutError:
             return None
