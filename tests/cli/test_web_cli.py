@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from loopback import Answer, Request, Loopback, serving
+from loopback import Answer, Loopback, Request, serving
 
 PAGES = {
     "https://bees.example/dance?utm_source=feed": (
