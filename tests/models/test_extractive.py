@@ -224,7 +224,7 @@ def test_a_demanding_question_is_planned_as_one() -> None:
 def test_an_ask_it_cannot_answer() -> None:
     class Paint(Prompt[str]):
         role = "paint"
-        answer = str
+        response_type = str
 
     with pytest.raises(ModelError, match="paint"):
         ask(Paint())

@@ -71,7 +71,7 @@ def get_context(model: Model) -> int | None:
 
 def supports_vision(model: Model) -> bool | None:
     """Whether a model sees pictures; ``None``: nobody knows before it is shown one."""
-    eyes: bool | None = getattr(model, "eyes", False)
+    eyes: bool | None = getattr(model, "supports_vision", False)
     return eyes
 
 

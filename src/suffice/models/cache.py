@@ -83,4 +83,4 @@ def _cache_key(prompt: Prompt[Any], model: str) -> bytes:
 
 def _reply_type(prompt: Prompt[A]) -> Any:
     """How a stored reply reads: with the answer this ask wants."""
-    return Reply[prompt.answer]  # type: ignore[name-defined]
+    return Reply[prompt.response_type]  # type: ignore[name-defined]

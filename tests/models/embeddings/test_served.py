@@ -138,7 +138,7 @@ def test_a_fault_is_tried_again_and_then_said(fault: Answer) -> None:
     said: list[str] = []
     waits: list[float] = []
     with running(Server(fault)) as server:
-        model = served(server, say=said.append, sleep=waits.append)
+        model = served(server, notify=said.append, sleep=waits.append)
         assert model.embed(["a", "bb"]).shape == (2, 4)
         assert len(server.asked) == 2
         assert len(said) == len(waits) == 1
