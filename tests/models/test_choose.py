@@ -1,4 +1,4 @@
-"""Which model answers, and what is said about it before anything is sent."""
+"""Which model is chosen, and what the user learns before anything is sent."""
 
 from pathlib import Path
 
@@ -11,20 +11,20 @@ from suffice.models.base import Model
 from suffice.models.choose import ROLE_GROUPS, check_all_models, check_model, choose_model, list_roles
 
 
-def chosen(wanted: str | None = None, /, **environment: str) -> tuple[Model, list[str]]:
-    told: list[str] = []
+def chosen(name: str | None = None, /, **environment: str) -> tuple[Model, list[str]]:
+    messages: list[str] = []
     config = settings.load({"OLLAMA_HOST": "127.0.0.1:9", **environment}, Path("/nowhere"))
-    return choose_model(wanted, config, told.append)(None), told
+    return choose_model(name, config, messages.append)(None), messages
 
 
 def test_with_nothing_configured_there_is_no_language_model() -> None:
-    model, told = chosen()
-    assert (model.name, model.local, told) == ("extractive", True, [])
+    model, messages = chosen()
+    assert (model.name, model.local, messages) == ("extractive", True, [])
 
 
-def test_a_named_model_is_not_told_again() -> None:
-    model, told = chosen("openai:gpt-5-mini", OPENAI_API_KEY="sk-x")
-    assert (model.name, model.local, told) == ("openai:gpt-5-mini", False, [])
+def test_a_named_model_is_not_announced() -> None:
+    model, messages = chosen("openai:gpt-5-mini", OPENAI_API_KEY="sk-x")
+    assert (model.name, model.local, messages) == ("openai:gpt-5-mini", False, [])
     assert model.context == 400_000
     assert model.price.cost(1_000_000, 0) > 0
 
@@ -37,13 +37,13 @@ def test_a_named_model_is_not_told_again() -> None:
         ("GOOGLE_API_KEY", "google", "generativelanguage.googleapis.com"),
     ],
 )
-def test_a_key_alone_chooses_and_the_host_is_said(key: str, provider: str, host: str) -> None:
-    model, told = chosen(**{key: "k"})
+def test_a_key_alone_chooses_and_the_host_is_announced(key: str, provider: str, host: str) -> None:
+    model, messages = chosen(**{key: "k"})
     assert model.name.startswith(f"{provider}:")
     assert not model.local
-    [said] = told
-    assert host in said
-    assert model.name in said
+    [message] = messages
+    assert host in message
+    assert model.name in message
 
 
 def test_keys_are_tried_in_their_order() -> None:
@@ -53,8 +53,8 @@ def test_keys_are_tried_in_their_order() -> None:
 
 def test_a_base_url_beats_a_key_and_uses_what_is_loaded() -> None:
     with FakeLlm(models=["qwen2.5"], context=8192) as server:
-        model, told = chosen(OPENAI_BASE_URL=server.url, OPENAI_API_KEY="k", ANTHROPIC_API_KEY="a")
-        assert (model.name, model.local, model.context, told) == ("openai:qwen2.5", True, 8192, [])
+        model, messages = chosen(OPENAI_BASE_URL=server.url, OPENAI_API_KEY="k", ANTHROPIC_API_KEY="a")
+        assert (model.name, model.local, model.context, messages) == ("openai:qwen2.5", True, 8192, [])
         assert check_model(model)[0]
     good, words = check_model(model)
     assert not good
@@ -63,10 +63,10 @@ def test_a_base_url_beats_a_key_and_uses_what_is_loaded() -> None:
 
 def test_the_loaded_model_is_used_when_the_named_one_is_absent() -> None:
     with FakeLlm(models=["qwen2.5"]) as server:
-        model, told = chosen("openai:llama9", OPENAI_BASE_URL=server.url)
+        model, messages = chosen("openai:llama9", OPENAI_BASE_URL=server.url)
     assert model.name == "openai:qwen2.5"
-    assert "llama9" in told[0]
-    assert "qwen2.5" in told[0]
+    assert "llama9" in messages[0]
+    assert "qwen2.5" in messages[0]
 
 
 def test_a_server_that_is_not_there_keeps_the_name() -> None:
@@ -87,33 +87,33 @@ def test_a_running_ollama_is_found() -> None:
     ("routes", "context"),
     [({"/api/show": {"parameters": "stop x\nnum_ctx    32768"}}, 32768), ({"/api/show": {}}, 4096)],
 )
-def test_how_much_ollama_reads(routes: dict, context: int) -> None:
+def test_the_context_of_ollama(routes: dict, context: int) -> None:
     with FakeLlm(models=["qwen3:8b"], routes=routes) as server:
-        model, told = chosen("ollama:qwen3:8b", OLLAMA_HOST=server.origin)
+        model, messages = chosen("ollama:qwen3:8b", OLLAMA_HOST=server.origin)
         assert model.context == context
-        assert bool(told) == (context == 4096)  # Only a guess is said.
+        assert bool(messages) == (context == 4096)  # Only the default is announced.
         assert chosen("ollama:qwen3:8b", OLLAMA_HOST=server.origin, SUFFICE_CONTEXT="9000")[0].context == 9000
 
 
-def test_vllm_says_its_length_in_the_list() -> None:
+def test_vllm_lists_its_context() -> None:
     listed = {"/v1/models": {"data": [{"id": "m", "max_model_len": 2048}]}}
     with FakeLlm(routes=listed) as server:
         assert chosen("openai:m", OPENAI_BASE_URL=server.url)[0].context == 2048
 
 
-def test_a_length_that_nobody_states_is_said_once() -> None:
+def test_an_unknown_context_is_announced_once() -> None:
     with FakeLlm(models=["a", "b"]) as server:
         roles = {"SUFFICE_MODEL_WRITER": "openai:a", "SUFFICE_MODEL_JUDGE": "openai:b"}
-        model, told = chosen(OPENAI_BASE_URL=server.url, SUFFICE_MODEL="openai:a,openai:b", **roles)
+        model, messages = chosen(OPENAI_BASE_URL=server.url, SUFFICE_MODEL="openai:a,openai:b", **roles)
         assert model.context is None
-        [said] = told
-        assert "SUFFICE_CONTEXT" in said
+        [message] = messages
+        assert "SUFFICE_CONTEXT" in message
         assert chosen("openai:a", OPENAI_BASE_URL=server.url, SUFFICE_CONTEXT="8192")[1] == []
-        assert chosen("anthropic:a", ANTHROPIC_BASE_URL=server.url, ANTHROPIC_API_KEY="k")[1] == told
+        assert chosen("anthropic:a", ANTHROPIC_BASE_URL=server.url, ANTHROPIC_API_KEY="k")[1] == messages
 
 
 @pytest.mark.parametrize(
-    ("wanted", "key", "said"),
+    ("name", "key", "warned"),
     [
         ("openai:brand-new", "OPENAI_API_KEY", False),
         ("anthropic:brand-new", "ANTHROPIC_API_KEY", False),
@@ -121,36 +121,36 @@ def test_a_length_that_nobody_states_is_said_once() -> None:
         ("openrouter:somebody/brand-new", "OPENROUTER_API_KEY", True),  # It has models of every length.
     ],
 )
-def test_a_new_model_of_a_large_provider_reads_plenty(wanted: str, key: str, said: bool) -> None:
-    model, told = chosen(wanted, **{key: "k"})
-    assert (model.context, len(told)) == (None, int(said))
+def test_a_new_model_of_a_large_provider_needs_no_warning(name: str, key: str, warned: bool) -> None:
+    model, messages = chosen(name, **{key: "k"})
+    assert (model.context, len(messages)) == (None, int(warned))
 
 
-def test_a_server_that_is_not_there_is_not_blamed_for_its_length() -> None:
+def test_an_unreachable_server_gives_no_warning_about_its_context() -> None:
     assert chosen("openai:llama9", OPENAI_BASE_URL="http://127.0.0.1:9/v1")[1] == []
 
 
-def test_offline_forbids_what_is_not_on_this_machine() -> None:
-    for wanted in ("openai:gpt-5-mini", "anthropic:x", "extractive,google:x"):
+def test_offline_forbids_models_that_are_not_on_this_machine() -> None:
+    for name in ("openai:gpt-5-mini", "anthropic:x", "extractive,google:x"):
         with pytest.raises(InputError, match="SUFFICE_OFFLINE"):
-            chosen(wanted, SUFFICE_OFFLINE="1", OPENAI_API_KEY="k", ANTHROPIC_API_KEY="k", GOOGLE_API_KEY="k")
+            chosen(name, SUFFICE_OFFLINE="1", OPENAI_API_KEY="k", ANTHROPIC_API_KEY="k", GOOGLE_API_KEY="k")
     with pytest.raises(InputError, match="SUFFICE_OFFLINE"):
         chosen(SUFFICE_MODEL="openai:gpt-5-mini", SUFFICE_OFFLINE="1", OPENAI_API_KEY="k")
 
 
-def test_offline_passes_over_keys_and_says_so() -> None:
-    model, told = chosen(SUFFICE_OFFLINE="1", OPENAI_API_KEY="k")
+def test_offline_ignores_keys_with_a_message() -> None:
+    model, messages = chosen(SUFFICE_OFFLINE="1", OPENAI_API_KEY="k")
     assert model.name == "extractive"
-    assert "OPENAI_API_KEY" in told[0]
+    assert "OPENAI_API_KEY" in messages[0]
 
 
-def test_offline_leaves_this_machine_alone() -> None:
+def test_offline_allows_a_server_on_this_machine() -> None:
     with FakeLlm(models=["m"]) as server:
         assert chosen(SUFFICE_OFFLINE="1", OPENAI_BASE_URL=server.url)[0].name == "openai:m"
 
 
 @pytest.mark.parametrize(
-    ("wanted", "says"),
+    ("name", "says"),
     [
         ("openai:gpt-5-mini", "OPENAI_API_KEY"),
         ("anthropic:x", "ANTHROPIC_API_KEY"),
@@ -160,15 +160,15 @@ def test_offline_leaves_this_machine_alone() -> None:
         ("extractive,", None),
     ],
 )
-def test_bad_names(wanted: str, says: str | None) -> None:
+def test_bad_names(name: str, says: str | None) -> None:
     if says is None:
-        assert chosen(wanted)[0].name == "extractive"
+        assert chosen(name)[0].name == "extractive"
         return
     with pytest.raises(InputError, match=says):
-        chosen(wanted)
+        chosen(name)
 
 
-def test_judge_and_writer_may_differ() -> None:
+def test_roles_may_have_models_of_their_own() -> None:
     model, _ = chosen(OPENAI_API_KEY="k", SUFFICE_MODEL="openai:gpt-5-mini", SUFFICE_MODEL_JUDGE="extractive")
     assert model.name == "openai:gpt-5-mini + extractive"
     assert not model.local
@@ -176,17 +176,17 @@ def test_judge_and_writer_may_differ() -> None:
     assert model.name == "extractive + ollama:qwen3:8b"
 
 
-def test_of_several_models_each_is_looked_for() -> None:
+def test_each_of_several_models_is_checked() -> None:
     dead = {"OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}
     able, lines = check_all_models(chosen(SUFFICE_MODEL="openai:a,openai:b", **dead)[0])
     assert not able
-    assert [(good, words.partition(": nobody answers")[0]) for good, words in lines] == [
+    assert [(good, words.partition(": no server answers")[0]) for good, words in lines] == [
         (False, "openai:a"),
         (False, "openai:b"),
     ]
     able, lines = check_all_models(chosen(SUFFICE_MODEL="openai:a,extractive", **dead)[0])
     assert (able, [good for good, _ in lines]) == (True, [False, True])
-    # A role's model is asked nothing else, so another one is no help; one of a whole group is named once.
+    # A model for a role cannot be replaced by another one; a model for a whole group is listed once.
     able, lines = check_all_models(chosen(SUFFICE_MODEL="extractive", SUFFICE_MODEL_WRITER="openai:a", **dead)[0])
     assert (able, [good for good, _ in lines]) == (False, [True, False])
 
@@ -195,13 +195,13 @@ def test_a_model_named_in_the_call_is_the_only_one() -> None:
     assert chosen("extractive", SUFFICE_MODEL_WRITER="openai:gpt-5-mini", OPENAI_API_KEY="k")[0].name == "extractive"
 
 
-def test_a_role_that_does_not_exist() -> None:
+def test_an_unknown_role_is_an_error() -> None:
     with pytest.raises(InputError, match=r"SUFFICE_MODEL_POET.*writer"):
         chosen(SUFFICE_MODEL_POET="extractive")
 
 
 @pytest.mark.parametrize(
-    ("name", "text"),
+    ("variable", "text"),
     [
         ("SUFFICE_CONTEXT", "many"),
         ("SUFFICE_TIMEOUT", "0"),
@@ -210,9 +210,9 @@ def test_a_role_that_does_not_exist() -> None:
         ("OPENAI_BASE_URL", "127.0.0.1/v1"),
     ],
 )
-def test_bad_settings(name: str, text: str) -> None:
+def test_bad_settings(variable: str, text: str) -> None:
     with pytest.raises(InputError):
-        chosen("openai:x", **{name: text})
+        chosen("openai:x", **{variable: text})
 
 
 def test_limits_by_provider() -> None:
