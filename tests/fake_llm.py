@@ -1,10 +1,10 @@
-"""A language-model server on loopback that does what a test tells it: OpenAI-compatible, and as faulty as you like.
+"""A scripted language-model server on loopback: OpenAI-compatible, with every fault that a test needs.
 
     with FakeLlm(["hello", Say("…", status=429, headers={"Retry-After": "1"}), '{"queries": []}']) as server:
-        ...  # server.url is the base URL; server.requests are the bodies it got, in order
+        ...  # server.url is the base URL; server.requests are the bodies it received, in order
 
-Answers are given in order, the last one again and again. A function gets the request's body and gives the answer. The
-server speaks chat completions, also streamed, ``/models`` and ``/props``; ``Say`` holds everything that can go wrong.
+Answers are sent in order; the last one repeats. A function receives the request's body and returns the answer. The server
+has chat completions, also streamed, ``/models`` and ``/props``; ``Say`` describes an answer or a fault.
 """
 
 import json
@@ -23,16 +23,16 @@ Body = dict[str, Any]
 
 @dataclass(frozen=True)
 class Say:
-    """One answer of the server."""
+    """One answer of the server, or a fault."""
 
     text: str | None = ""
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     finish: str = "stop"
     usage: tuple[int, int] | None = (10, 5)
-    """Tokens in and out; ``None``: the server does not say."""
+    """Input and output tokens; ``None``: the server does not report them."""
     delay: float = 0.0
-    """Seconds before it answers."""
+    """Seconds before the server answers."""
     raw: bytes | None = None
     """Sent as the body instead of a completion."""
     reset: bool = False
@@ -40,7 +40,7 @@ class Say:
     choices: bool = True
     """``False``: the list of choices is empty."""
     first: Mapping[str, float] | None = None
-    """What the first token could have been, with its log-probability; ``None``: the server gives none."""
+    """Candidates of the first token with their log-probabilities; ``None``: the server sends none."""
 
 
 Answer = str | Say
@@ -58,14 +58,14 @@ class FakeLlm:
     ) -> None:
         self._script = script if callable(script) else list(script)
         self._models = models
-        self._detect_context = context
+        self._context = context
         self._routes = dict(routes or {})
-        """Further paths and the JSON they answer, also for POST."""
+        """More paths and the JSON they answer, also for POST."""
         self.requests: list[Body] = []
         self.headers: list[dict[str, str]] = []
         self.paths: list[str] = []
         self.busiest = 0
-        """The most requests that it had before it at the same time."""
+        """The largest number of requests at the same time."""
         self._open = 0
         self.disconnected = threading.Event()
         self.asked = threading.Event()
@@ -108,19 +108,19 @@ class FakeLlm:
             self.headers.append({name.lower(): value for name, value in headers.items()})
             self.asked.set()
             if callable(self._script):
-                said = self._script(body)
+                answer = self._script(body)
             else:
-                said = self._script.pop(0) if len(self._script) > 1 else self._script[0]
-        return Say(said) if isinstance(said, str) else said
+                answer = self._script.pop(0) if len(self._script) > 1 else self._script[0]
+        return Say(answer) if isinstance(answer, str) else answer
 
     def known(self, path: str) -> Any:
-        """What a plain path answers; ``None``: there is none."""
+        """Return the JSON of a plain path; ``None`` when there is no such path."""
         if path in self._routes:
             return self._routes[path]
         if path == "/v1/models":
             return {"object": "list", "data": [{"id": name, "object": "model"} for name in self._models]}
-        if path == "/props" and self._detect_context:
-            return {"default_generation_settings": {"n_ctx": self._detect_context}}
+        if path == "/props" and self._context:
+            return {"default_generation_settings": {"n_ctx": self._context}}
         return None
 
 
@@ -129,7 +129,7 @@ class _Server(ThreadingHTTPServer):
     fake: FakeLlm
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that has gone is no news."""
+        """Ignore clients that have disconnected."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -151,7 +151,7 @@ class _Handler(BaseHTTPRequestHandler):
             return
         with self.server.fake.working():
             said = self.server.fake.answer(self.path, body, self.headers)
-            if said.delay and self._gone_within(said.delay):
+            if said.delay and self._disconnects_within(said.delay):
                 self.server.fake.disconnected.set()
                 self.close_connection = True
                 return
@@ -197,14 +197,14 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.flush()
 
     def _reset(self) -> None:
-        """Closes with RST, as a crashed server's kernel does."""
+        """Close with RST, as the kernel of a crashed server does."""
         self.wfile.flush()
         self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.close_connection = True
         self.connection.close()
 
-    def _gone_within(self, seconds: float) -> bool:
-        """Wait; true as soon as the client has hung up."""
+    def _disconnects_within(self, seconds: float) -> bool:
+        """Wait; return true as soon as the client has disconnected."""
         self.connection.settimeout(seconds)
         try:
             return self.connection.recv(1, socket.MSG_PEEK) == b""
@@ -274,17 +274,17 @@ _SEARCHES = {
 
 
 def role_of(body: Body) -> str:
-    """Which ask a request puts, by the words its prompt begins with."""
+    """Return the role of a request, by the first words of its prompt."""
     from suffice.prompts.base import load_template
 
     content = body["messages"][0]["content"]
-    prompt = content if isinstance(content, str) else content[0]["text"]  # Pictures come after the words.
+    prompt = content if isinstance(content, str) else content[0]["text"]  # Images come after the text.
     [role] = [role for role in SENSIBLE if prompt.startswith(load_template(role).body.template[:40])]
     return role
 
 
 def sensible(body: Body) -> str:
-    """An answer to every ask, about a bridge that was opened in 1890."""
+    """Return a sensible answer to any prompt, about a bridge that was opened in 1890."""
     role = role_of(body)
     if role in _SEARCHES and "1890" not in body["messages"][0]["content"]:
         return _SEARCHES[role]

@@ -212,7 +212,7 @@ def _resolve_folder(values: Mapping[str, str], own: str, shared: str, usual: str
     return base / "suffice"
 
 
-_KEY_VARIABLES = {
+KEY_VARIABLES = {
     "openai": ("OPENAI_API_KEY",),
     "anthropic": ("ANTHROPIC_API_KEY",),
     "google": ("GOOGLE_API_KEY", "GEMINI_API_KEY"),
@@ -236,11 +236,11 @@ def parse_model_settings(values: Mapping[str, str]) -> ModelSettings:
     }
     producer = values.get("HARNESS_PRODUCER_MODEL", "").strip()
     if producer:  # S4's name for the writer's model; it names an Ollama model, as `qwen3:8b` does.
-        known = producer.partition(":")[0] in (*_KEY_VARIABLES, "extractive")
+        known = producer.partition(":")[0] in (*KEY_VARIABLES, "extractive")
         roles.setdefault("writer", producer if known else f"ollama:{producer}")
     keys = {
         provider: next(values[name] for name in names if values.get(name))
-        for provider, names in _KEY_VARIABLES.items()
+        for provider, names in KEY_VARIABLES.items()
         if any(values.get(name) for name in names)
     }
     context = _parse_optional_number(values, "SUFFICE_CONTEXT")
@@ -282,9 +282,9 @@ def _parse_provider_limits(values: Mapping[str, str], name: str) -> dict[str, fl
     limits: dict[str, float] = {}
     for part in filter(None, (part.strip() for part in values.get(name, "").split(","))):
         provider, separator, number = part.rpartition(":")
-        if separator and provider not in _KEY_VARIABLES:
+        if separator and provider not in KEY_VARIABLES:
             raise InputError(
-                f"{name}={part!r}: there is no provider {provider!r}; choose one of: {', '.join(_KEY_VARIABLES)}"
+                f"{name}={part!r}: there is no provider {provider!r}; choose one of: {', '.join(KEY_VARIABLES)}"
             )
         limits[provider] = _parse_number(number, name)
     return limits

@@ -85,7 +85,6 @@ def test_where_passages_go_is_said(suffice: Callable, docs: Path, monkeypatch: p
 def test_a_server_without_embeddings_is_a_failed_search(
     suffice: Callable, docs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("suffice.models.embeddings.server.time.sleep", lambda seconds: None)
     monkeypatch.setenv("SUFFICE_EMBEDDINGS", "openai:tiny")
     with FakeLlm([]) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)

@@ -1,4 +1,4 @@
-"""A real language model for the tests that ask for one (``make test-llm``): the one that is configured, or a small one here."""
+"""A real language model for ``make test-llm``: the configured one, or a small one on this machine."""
 
 import os
 import socket
@@ -12,15 +12,15 @@ from urllib.request import urlopen
 import pytest
 
 SERVER = Path(__file__).parents[3] / "shared" / "tools" / "chat-model"
-_PATIENCE = 300.0  # Seconds that the server may take to load its model on a busy machine.
+_START_TIMEOUT = 300.0  # Seconds to load the model on a busy machine.
 
 
 @pytest.fixture(scope="session")
 def model() -> Iterator[Mapping[str, str]]:
-    """The environment that names the model."""
-    set_already = {name: os.environ[name] for name in ("SUFFICE_MODEL", "OPENAI_BASE_URL") if os.environ.get(name)}
-    if set_already:
-        yield set_already
+    """Return the environment variables that name the model."""
+    configured = {name: os.environ[name] for name in ("SUFFICE_MODEL", "OPENAI_BASE_URL") if os.environ.get(name)}
+    if configured:
+        yield configured
         return
     if not SERVER.is_file():
         pytest.skip("no model is configured: set SUFFICE_MODEL or OPENAI_BASE_URL")
@@ -30,15 +30,15 @@ def model() -> Iterator[Mapping[str, str]]:
     url = f"http://127.0.0.1:{port}/v1"
     server = subprocess.Popen([SERVER, "serve", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        _wait(server, url)
+        _wait_until_ready(server, url)
         yield {"OPENAI_BASE_URL": url}
     finally:
         server.terminate()
         server.wait(30)
 
 
-def _wait(server: "subprocess.Popen[bytes]", url: str) -> None:
-    end = time.monotonic() + _PATIENCE
+def _wait_until_ready(server: "subprocess.Popen[bytes]", url: str) -> None:
+    end = time.monotonic() + _START_TIMEOUT
     while time.monotonic() < end:
         if server.poll() is not None:
             pytest.fail(f"the model server ended with status {server.returncode}")
@@ -47,4 +47,4 @@ def _wait(server: "subprocess.Popen[bytes]", url: str) -> None:
                 return
         except (URLError, OSError):
             time.sleep(0.5)
-    pytest.fail(f"the model server did not answer within {_PATIENCE:.0f} s")
+    pytest.fail(f"the model server did not answer within {_START_TIMEOUT:.0f} s")

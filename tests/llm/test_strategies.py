@@ -1,4 +1,4 @@
-"""Every strategy of the five sources, from question to cited answer, with a real language model of any size."""
+"""Four strategies from question to cited answer, with a real language model of any size."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The prompt budget: every ask fits any sane budget, keeps its question and its beliefs, and forgets no handle."""
+"""The token budget: every prompt fits any reasonable budget, and keeps its question, its belief and every handle."""
 
 from dataclasses import fields, replace
 from typing import get_type_hints
@@ -38,13 +38,13 @@ LINES = st.text(max_size=600)
 
 
 def list_of(kind: type, name: str) -> object:
-    """What the items of a field are, if it is a list."""
+    """Return the type of the items of a field if it is a list."""
     arguments = getattr(get_type_hints(kind)[name], "__args__", ())
     return arguments[0] if len(arguments) == 2 and arguments[1] is Ellipsis else None
 
 
-def made(kind: type, draw) -> Prompt:
-    """An ask of this class with any inputs."""
+def draw_prompt(kind: type, draw) -> Prompt:
+    """Draw a prompt of this class with any inputs."""
     values = {}
     for item in fields(kind):
         element = list_of(kind, item.name)
@@ -66,27 +66,27 @@ def handles(prompt: Prompt) -> list[str]:
 
 @pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.role)
 @given(data=st.data())
-def test_any_ask_fits_a_sane_budget(kind, data):
-    ask = made(kind, data.draw)
-    least = fit_to_budget(ask, 0)
+def test_any_prompt_fits_a_reasonable_budget(kind, data):
+    prompt = draw_prompt(kind, data.draw)
+    least = fit_to_budget(prompt, 0)
     budget = data.draw(st.integers(least.tokens, least.tokens + 20_000))
-    fit = fit_to_budget(ask, budget)
-    prompt = fit.prompt.render()
-    assert estimate_tokens(prompt) <= fit.tokens <= budget
-    assert QUESTION in prompt or not hasattr(ask, "task")
-    assert handles(fit.prompt) == handles(ask)
-    for item in fields(ask):
+    fitted = fit_to_budget(prompt, budget)
+    text = fitted.prompt.render()
+    assert estimate_tokens(text) <= fitted.tokens <= budget
+    assert QUESTION in text or not hasattr(prompt, "task")
+    assert handles(fitted.prompt) == handles(prompt)
+    for item in fields(prompt):
         if item.name not in dict(kind.truncation_order):
-            assert getattr(fit.prompt, item.name) == getattr(ask, item.name)
+            assert getattr(fitted.prompt, item.name) == getattr(prompt, item.name)
         elif list_of(kind, item.name) is Note:
-            believed = [note for note in getattr(ask, item.name) if note.kind == BELIEF_KIND]
-            assert [note for note in getattr(fit.prompt, item.name) if note.kind == BELIEF_KIND] == believed
-    assert (fit.shortened_count == 0) == (fit.prompt == ask)
+            believed = [note for note in getattr(prompt, item.name) if note.kind == BELIEF_KIND]
+            assert [note for note in getattr(fitted.prompt, item.name) if note.kind == BELIEF_KIND] == believed
+    assert (fitted.shortened_count == 0) == (fitted.prompt == prompt)
 
 
 @pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.role)
-def test_the_least_prompt_is_small_however_much_is_found(kind):
-    """What may not shrink is bounded by whoever makes the ask: with 500 long notes there is still a prompt of 4,000 tokens."""
+def test_the_shortest_prompt_is_small_however_much_is_found(kind):
+    """The inputs that stay are bounded by the caller: with 500 long notes there is still a prompt of 4,000 tokens."""
     values = {}
     for item in fields(kind):
         element = list_of(kind, item.name)
@@ -105,35 +105,37 @@ def test_the_least_prompt_is_small_however_much_is_found(kind):
 
 
 @pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.role)
-def test_every_list_of_notes_may_shrink_or_is_bounded(kind):
+def test_every_list_of_notes_is_truncated_or_bounded(kind):
     notes = {item.name for item in fields(kind) if list_of(kind, item.name) is Note}
-    assert notes - set(dict(kind.truncation_order)) <= {"core"}, "declare it in `shrinks`, or bound it and name it here"
+    assert notes - set(dict(kind.truncation_order)) <= {"core"}, (
+        "add it to `truncation_order`, or bound it and name it here"
+    )
 
 
-def test_what_fits_is_left_alone():
+def test_a_prompt_that_fits_is_unchanged():
     prompt = Draft(QUESTION, (Note(LONG, ("[1]",)),), (), ())
     assert fit_to_budget(prompt, 10_000).prompt is prompt
 
 
-def test_the_oldest_goes_first_and_only_as_much_as_needed():
+def test_the_oldest_note_is_shortened_first_and_only_as_far_as_needed():
     notes = tuple(Note(LONG, (f"[{n}]",), f"Page {n}") for n in range(1, 7))
     prompt = Draft(QUESTION, notes, (), ())
-    fit = fit_to_budget(prompt, fit_to_budget(prompt, 10**9).tokens - 1)
-    assert [note.whole for note in fit.prompt.notes] == [False, *[True] * 5]
-    assert fit.prompt.notes[0].text == "Ada built the bridge at Ardun in 1907.", (
-        "the line that says most about the question"
+    fitted = fit_to_budget(prompt, fit_to_budget(prompt, 10**9).tokens - 1)
+    assert [note.whole for note in fitted.prompt.notes] == [False, *[True] * 5]
+    assert fitted.prompt.notes[0].text == "Ada built the bridge at Ardun in 1907.", (
+        "the sentence nearest to the question"
     )
-    assert (fit.whole_count, fit.shortened_count) == (5, 1)
+    assert (fitted.whole_count, fitted.shortened_count) == (5, 1)
 
 
-def test_of_an_observation_the_last_goes_first_for_the_best_stand_in_front():
+def test_the_last_note_of_an_observation_is_shortened_first_because_the_best_come_first():
     notes = tuple(Note(LONG, (f"[{n}]",)) for n in range(1, 4))
     prompt = Extract(QUESTION, (), (), notes)
-    fit = fit_to_budget(prompt, fit_to_budget(prompt, 10**9).tokens - 1)
-    assert [note.whole for note in fit.prompt.observation] == [True, True, False]
+    fitted = fit_to_budget(prompt, fit_to_budget(prompt, 10**9).tokens - 1)
+    assert [note.whole for note in fitted.prompt.observation] == [True, True, False]
 
 
-def test_a_note_without_room_leaves_its_handle_and_the_prompt_says_so():
+def test_a_removed_note_leaves_its_handle_and_a_marker():
     prompt = Reflect(QUESTION, tuple(Note(LONG, (f"[{n}]",)) for n in range(1, 41)), ("asked",) * 30, (), (), 3)
     least = fit_to_budget(prompt, 0)
     assert [note.handles for note in least.prompt.notes] == [tuple(f"[{n}]" for n in range(1, 41))]
@@ -141,18 +143,18 @@ def test_a_note_without_room_leaves_its_handle_and_the_prompt_says_so():
     assert least.prompt.asked == ()
 
 
-def test_a_fact_outlives_its_passages():
+def test_facts_of_the_belief_stay_when_passages_are_removed():
     fact = Note("Ada built it in 1907.", ("[1]",), kind=BELIEF_KIND, whole=False)
     prompt = Draft(QUESTION, (fact, *(Note(LONG, (f"[{n}]",)) for n in range(1, 9))), (), ())
     assert render_value(fact) in fit_to_budget(prompt, 0).prompt.render()
 
 
-def test_a_quote_of_one_sentence_is_the_last_to_go():
+def test_a_note_of_one_sentence_is_shortened_last():
     quote = Note("Ada built the bridge at Ardun in 1907, says the plaque.", ("[1]",))
     prompt = Draft(QUESTION, (quote, Note(LONG, ("[2]",))), (), ())
-    fit = fit_to_budget(prompt, fit_to_budget(prompt, 10**9).tokens - 100)
-    assert quote in fit.prompt.notes
-    assert fit.shortened_count == 1
+    fitted = fit_to_budget(prompt, fit_to_budget(prompt, 10**9).tokens - 100)
+    assert quote in fitted.prompt.notes
+    assert fitted.shortened_count == 1
 
 
 def test_fitting_twice_changes_nothing():

@@ -57,7 +57,7 @@ def _check_models(config: settings.Settings) -> tuple[bool, list[CheckResult]]:
 def _check_embeddings(config: settings.Settings) -> CheckResult:
     """One word is embedded; a server that is not on this machine is named and left alone."""
     from suffice.models.embeddings.choose import choose_embedder
-    from suffice.models.embeddings.server import RemoteEmbedder
+    from suffice.models.embeddings.remote import RemoteEmbedder
 
     try:
         said: list[str] = []

@@ -1,4 +1,7 @@
-"""The Model seam: one function from an ask to its answer, with what it cost."""
+"""The Model seam: one function from a prompt to its response, with what the response cost.
+
+``ModelWrapper`` is the base of everything that wraps a model; ``UsageTrackingModel`` adds up what the calls of a run cost.
+"""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,90 +15,105 @@ from suffice.types import Failure, Usage
 
 A = TypeVar("A")
 
-text_listener: ContextVar[Callable[[str], None] | None] = ContextVar("listening", default=None)
-"""Who hears a free text while it is being written, piece by piece; an empty piece: it begins again. Set around a call, it
-reaches a model through any wrapper. A model that writes all at once passes over it."""
+text_listener: ContextVar[Callable[[str], None] | None] = ContextVar("text_listener", default=None)
+"""Receives a free text piece by piece while a model writes it; an empty piece means that the text starts over. Set around a
+call, it reaches the model through any wrapper. Models that do not stream ignore it."""
 
-usage_listener: ContextVar[Callable[[Usage], None]] = ContextVar("spending", default=lambda usage: None)
-"""Who hears what each exchange with a provider cost, as soon as it is known. A reply and a ``ModelError`` say it of all of
-them together; a call that is cut off ends with neither."""
+usage_listener: ContextVar[Callable[[Usage], None]] = ContextVar("usage_listener", default=lambda usage: None)
+"""Receives the usage of each exchange with a provider as soon as it is known. A reply and a ``ModelError`` report the sum of
+their exchanges; a cancelled call ends with neither, so only the listener knows what it cost."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reply(Generic[A]):
-    """A model's answer and its cost. The cost travels with the answer so that a stored answer keeps its bill."""
+    """A model's response with its cost, so that a stored response keeps what it cost."""
 
     answer: A
     usage: Usage
     failures: tuple[Failure, ...] = ()
-    """What went wrong on the way to the answer; it belongs in the run's error log."""
+    """What went wrong on the way to the response, for the run's error log."""
 
 
 @runtime_checkable
 class Model(Protocol):
-    """``local``: it runs on this machine, so nothing leaves it and slowness is no fault. A model may also say in ``context``
-    how many tokens it reads, so that prompts are cut to fit, and in ``eyes`` whether it sees pictures."""
+    """Answers prompts. A model may also have these attributes; wrappers pass them on:
+
+    ``is_language_model``   it can write, revise and judge text; default ``True``
+    ``context``             tokens of prompt and response together, so that prompts are cut to fit; default unknown
+    ``supports_vision``     whether it accepts images, ``None`` when unknown; default ``False``
+    ``has_price``           whether the price of a call is known; default ``True``
+    """
 
     @property
     def name(self) -> str: ...
     @property
-    def local(self) -> bool: ...
+    def local(self) -> bool:
+        """Whether it runs on this machine: no text leaves it, and it may be slow."""
+        ...
 
     async def __call__(self, prompt: Prompt[A]) -> Reply[A]:
-        """The answer, of type ``ask.answer``; raises ``ModelError`` when there is none."""
+        """Return the response, of type ``prompt.response_type``; raise ``ModelError`` when there is none."""
         ...
 
 
-@contextmanager
-def collect_usage() -> Iterator[list[Usage]]:
-    """What exchanges cost from now on, one by one; whoever heard of them before still does."""
-    heard: list[Usage] = []
-    tell = usage_listener.get()
-
-    def hear(usage: Usage) -> None:
-        heard.append(usage)
-        tell(usage)
-
-    before = usage_listener.set(hear)
-    try:
-        yield heard
-    finally:
-        usage_listener.reset(before)
+def is_language_model(model: Model) -> bool:
+    """Return whether the model can write text of its own, which can be reviewed, corrected and requested again."""
+    return bool(getattr(model, "is_language_model", True))
 
 
 def get_context(model: Model) -> int | None:
-    """How many tokens a model can read, question and answer together; ``None``: it does not say."""
+    """Return how many tokens the model can read, prompt and response together; ``None`` when unknown."""
     context: int | None = getattr(model, "context", None)
     return context
 
 
 def supports_vision(model: Model) -> bool | None:
-    """Whether a model sees pictures; ``None``: nobody knows before it is shown one."""
-    eyes: bool | None = getattr(model, "eyes", False)
-    return eyes
+    """Return whether the model accepts images; ``None`` when unknown."""
+    supported: bool | None = getattr(model, "supports_vision", False)
+    return supported
 
 
-def is_language_model(model: Model) -> bool:
-    """Whether it is a language model: it has words of its own, which can be reviewed, corrected and asked for again."""
-    return model.name != "extractive"
+def has_price(model: Model) -> bool:
+    """Return whether the price of a call is known."""
+    return bool(getattr(model, "has_price", True))
+
+
+@contextmanager
+def collect_usage() -> Iterator[list[Usage]]:
+    """Collect the usage of each exchange inside the block. The listener that was set before still receives it too."""
+    collected: list[Usage] = []
+    outer_listener = usage_listener.get()
+
+    def listen(usage: Usage) -> None:
+        collected.append(usage)
+        outer_listener(usage)
+
+    token = usage_listener.set(listen)
+    try:
+        yield collected
+    finally:
+        usage_listener.reset(token)
 
 
 class ModelWrapper:
-    """What a model that wraps another one says of itself: whatever the other one says."""
+    """Base of a model that wraps another one and has the same attributes."""
 
     def __init__(self, model: Model) -> None:
         self._model = model
         self.name = model.name
         self.local = model.local
+        self.is_language_model = is_language_model(model)
         self.context = get_context(model)
         self.supports_vision = supports_vision(model)
+        self.has_price = has_price(model)
         self.endpoint = getattr(model, "endpoint", None)
-        self.has_price = getattr(model, "has_price", True)
 
 
 class UsageTrackingModel(ModelWrapper):
-    """Wraps any model. ``by_role`` adds up to ``total``, always: both come from the same replies and failures.
-    Of a call that is cut off, by the run's time or by the user, what it had cost until then is counted."""
+    """Adds up what the calls to a model cost, in total and by role.
+
+    A call that is cancelled, by the run's time limit or by the user, counts with what it had cost until then.
+    """
 
     def __init__(self, model: Model) -> None:
         super().__init__(model)
@@ -103,14 +121,14 @@ class UsageTrackingModel(ModelWrapper):
         self.total = Usage()
 
     async def __call__(self, prompt: Prompt[A]) -> Reply[A]:
-        with collect_usage() as spent:
+        with collect_usage() as exchanges:
             try:
                 reply = await self._model(prompt)
             except ModelError as error:
                 self._add_usage(prompt.role, error.usage)
                 raise
             except BaseException:
-                self._add_usage(prompt.role, sum(spent, Usage()))
+                self._add_usage(prompt.role, sum(exchanges, Usage()))
                 raise
         self._add_usage(prompt.role, reply.usage)
         return reply

@@ -1,8 +1,8 @@
-"""A model whose answers are kept on disk: the same ask to the same model is paid for once.
+"""A model whose responses are stored on disk: the same prompt to the same model is paid for once.
 
-The key is the ask (role and inputs), its limits, the prompt's version and the model. A stored answer keeps its bill in the
-file, but is not billed again: its usage is one ``stored`` answer, no call and no token. What was sampled (temperature above
-0) is asked for anew each time, unless ``sampled`` says that a whole run is to be repeated as it was.
+The key is the prompt (role and inputs), its limits, the version of its wording, and the model. A stored response keeps what
+it cost, but is not billed again: its usage is one ``stored`` response, no call and no tokens. Sampled responses (temperature
+above 0) are requested each time, unless ``cache_sampled`` is set to repeat a whole run.
 """
 
 from collections.abc import Callable
@@ -18,9 +18,11 @@ A = TypeVar("A")
 
 
 class CachedModel(ModelWrapper):
-    """Wraps any model. ``identity`` tells models of one name apart, such as those of two servers. A cache that cannot be used
-    or is damaged is a miss, said once. ``billed``: a stored answer comes with the bill it had, for whoever measures what a run
-    costs without paying for it again."""
+    """Wraps any model. ``identity`` distinguishes models of one name, such as those of two servers.
+
+    An unusable cache counts as empty, and ``notify`` receives one message about it. With ``replay_usage`` a stored response
+    comes with what it cost originally, to measure the cost of a run without paying again.
+    """
 
     def __init__(
         self,
@@ -42,9 +44,9 @@ class CachedModel(ModelWrapper):
         if prompt.temperature > 0 and not self._cache_sampled:
             return await self._model(prompt)
         key = _cache_key(prompt, self._identity)
-        kept: Reply[A] | None = await self._cache.load(key, _reply_type(prompt))
-        if kept is not None:
-            return kept if self._replay_usage else Reply(kept.answer, Usage(stored=1))
+        stored: Reply[A] | None = await self._cache.load(key, _reply_type(prompt))
+        if stored is not None:
+            return stored if self._replay_usage else Reply(stored.answer, Usage(stored=1))
         reply = await self._model(prompt)
         await self._cache.save(key, reply)
         return reply
@@ -63,5 +65,5 @@ def _cache_key(prompt: Prompt[Any], model: str) -> bytes:
 
 
 def _reply_type(prompt: Prompt[A]) -> Any:
-    """How a stored reply reads: with the answer this ask wants."""
+    """Return the type to decode a stored reply with."""
     return Reply[prompt.response_type]  # type: ignore[name-defined]

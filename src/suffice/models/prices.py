@@ -1,6 +1,6 @@
 """What a call costs in US dollars: from the user's own file, else from the dated table of the ``genai-prices`` package.
 
-An unknown model has an unknown cost, never zero. A model on this machine costs nothing.
+The cost of an unknown model is unknown, not zero. A model on this machine costs nothing.
 """
 
 import tomllib
@@ -15,7 +15,7 @@ MILLION = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class TokenPrice:
-    """US dollars a million tokens."""
+    """US dollars per million tokens."""
 
     input: float
     output: float
@@ -27,25 +27,9 @@ class TokenPrice:
 FREE = TokenPrice(0.0, 0.0)
 
 
-def load_user_prices(path: Path | None) -> Mapping[str, TokenPrice]:
-    """The user's prices: a TOML file of ``["PROVIDER:NAME"]`` tables with ``input`` and ``output``."""
-    if path is None:
-        return {}
-    try:
-        tables = tomllib.loads(path.read_text(encoding="utf-8"))
-        return {name: TokenPrice(float(table["input"]), float(table["output"])) for name, table in tables.items()}
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InputError(f"SUFFICE_PRICES={path} cannot be read: {error}") from error
-    except (KeyError, TypeError, ValueError) as error:
-        raise InputError(
-            f'SUFFICE_PRICES={path}: each model is a table like ["openai:NAME"] with the numbers input and output, '
-            "US dollars a million tokens"
-        ) from error
-
-
 @dataclass(frozen=True, slots=True)
 class CatalogPrice:
-    """A model of the table: its price may depend on the length of the prompt and on what of it was cached."""
+    """The price of a model in the table; it may depend on the length of the prompt and on how much of it was cached."""
 
     provider: str
     model: str
@@ -58,8 +42,24 @@ class CatalogPrice:
         return float(calc_price(usage, model_ref=self.model, provider_id=self.provider).total_price)
 
 
+def load_user_prices(path: Path | None) -> Mapping[str, TokenPrice]:
+    """Return the user's prices: a TOML file of ``["PROVIDER:NAME"]`` tables with ``input`` and ``output``."""
+    if path is None:
+        return {}
+    try:
+        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+        return {name: TokenPrice(float(table["input"]), float(table["output"])) for name, table in tables.items()}
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise InputError(f"SUFFICE_PRICES={path} cannot be read: {error}") from error
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(
+            f'SUFFICE_PRICES={path}: write each model as a table like ["openai:NAME"] with the numbers input and output, '
+            "in US dollars per million tokens"
+        ) from error
+
+
 def find_catalog_price(provider: str, model: str) -> CatalogPrice | None:
-    """What the table knows of a cloud model; ``None`` when it does not."""
+    """Return the table's price of a cloud model; ``None`` when it is not in the table."""
     from genai_prices import Usage, calc_price
 
     try:

@@ -1,6 +1,6 @@
-"""What a model server says about itself: which models it has, and how many tokens they read. Short questions, short patience.
+"""Ask a model server about itself: which models it has, how many tokens they read, and whether they accept images.
 
-Only the standard library is used, so that looking costs nothing at start-up when nobody is there.
+Uses only the standard library and short timeouts, so that looking for a server costs little at start-up.
 """
 
 import json
@@ -12,32 +12,33 @@ from urllib.error import URLError
 from urllib.parse import urlsplit
 from urllib.request import ProxyHandler, Request, build_opener
 
-from suffice.models.llm.endpoint import is_local
+from suffice.models.llm.endpoint import is_local, server_root
 
-CONNECT_TIMEOUT = 0.2  # A port on this machine answers at once or not at all.
-REQUEST_TIMEOUT = 3.0
-_MAX_RESPONSE_BYTES = 5_000_000  # Bytes of an answer that are read.
-# Ollama reads this many tokens unless it is told otherwise, and cuts what is longer without a word.
+CONNECT_TIMEOUT = 0.2  # Seconds. A port on this machine answers at once or not at all.
+REQUEST_TIMEOUT = 3.0  # Seconds.
+_MAX_RESPONSE_BYTES = 5_000_000
+# Ollama reads this many tokens unless it is configured otherwise, and cuts longer prompts without notice.
 OLLAMA_DEFAULT_CONTEXT = 4096
 
 
 @dataclass(frozen=True, slots=True)
 class ServerModels:
-    """The models of a server by name, and the tokens each can read, where it says so."""
+    """The models of a server by name, with what it says about each."""
 
     names: tuple[str, ...]
     context: Mapping[str, int] = field(default_factory=dict)
+    """Tokens that a model can read."""
     vision: Mapping[str, bool] = field(default_factory=dict)
-    """Whether each sees pictures."""
+    """Whether a model accepts images."""
 
-    def match_name(self, wanted: str) -> str | None:
-        """The model that is there under the wanted name, with or without its tag; ``None`` when there is none."""
-        names = (wanted, f"{wanted}:latest", *(name for name in self.names if name.partition(":")[0] == wanted))
-        return next((name for name in names if name in self.names), None)
+    def match_name(self, name: str) -> str | None:
+        """Return the server's model of that name, with or without its tag; ``None`` when it has none."""
+        names = (name, f"{name}:latest", *(other for other in self.names if other.partition(":")[0] == name))
+        return next((other for other in names if other in self.names), None)
 
 
 def is_listening(url: str) -> bool:
-    """Does anybody listen there?"""
+    """Return whether a server accepts connections at the address."""
     parts = urlsplit(url)
     port = parts.port or (443 if parts.scheme == "https" else 80)
     try:
@@ -48,22 +49,22 @@ def is_listening(url: str) -> bool:
 
 
 def fetch_models(url: str, key: str | None = None) -> ServerModels | None:
-    """What an OpenAI-compatible server has; ``None`` when it does not say."""
-    answer = _fetch_json(f"{url.rstrip('/')}/models", key)
-    rows = answer.get("data") if isinstance(answer, dict) else None
+    """Return the models of an OpenAI-compatible server; ``None`` when it does not list them."""
+    listing = _fetch_json(f"{url.rstrip('/')}/models", key)
+    rows = listing.get("data") if isinstance(listing, dict) else None
     if not isinstance(rows, list):
         return None
-    found = [row for row in rows if isinstance(row, dict) and isinstance(row.get("id"), str)]
-    context = {row["id"]: tokens for row in found if (tokens := _read_context(row)) is not None}
-    eyes = {row["id"]: sees for row in found if (sees := _read_vision(row)) is not None}
-    return ServerModels(tuple(row["id"] for row in found), context, eyes)
+    rows = [row for row in rows if isinstance(row, dict) and isinstance(row.get("id"), str)]
+    context = {row["id"]: tokens for row in rows if (tokens := _read_context(row)) is not None}
+    vision = {row["id"]: supported for row in rows if (supported := _read_vision(row)) is not None}
+    return ServerModels(tuple(row["id"] for row in rows), context, vision)
 
 
 def fetch_context(
     url: str, model: str, key: str | None = None, *, server_models: ServerModels | None = None
 ) -> int | None:
-    """Tokens that the server lets a model read: as llama.cpp says (``/props``), else as its list of models does."""
-    props = _fetch_json(f"{url.rstrip('/').removesuffix('/v1')}/props", key)
+    """Return how many tokens the server lets a model read: from llama.cpp's ``/props``, else from its list of models."""
+    props = _fetch_json(f"{server_root(url)}/props", key)
     if isinstance(props, dict):
         settings = props.get("default_generation_settings")
         tokens = settings.get("n_ctx") if isinstance(settings, dict) else None
@@ -73,14 +74,14 @@ def fetch_context(
 
 
 def fetch_ollama_context(url: str, model: str) -> int | None:
-    """Tokens that Ollama reads of this model: as it runs now, else as its model file sets; ``None``: Ollama's own default."""
-    origin = url.rstrip("/").removesuffix("/v1")
-    running = _fetch_json(f"{origin}/api/ps")
+    """Return how many tokens Ollama reads with this model: as it runs now, else as its model file sets; ``None`` for
+    Ollama's default."""
+    running = _fetch_json(f"{server_root(url)}/api/ps")
     for row in (running.get("models") or []) if isinstance(running, dict) else []:
         if isinstance(row, dict) and row.get("name") == model and isinstance(row.get("context_length"), int):
             return int(row["context_length"])
-    shown = _fetch_json(f"{origin}/api/show", body={"model": model})
-    parameters = shown.get("parameters") if isinstance(shown, dict) else None
+    details = _fetch_ollama_details(url, model)
+    parameters = details.get("parameters")
     for line in parameters.splitlines() if isinstance(parameters, str) else []:
         name, _, value = line.strip().partition(" ")
         if name == "num_ctx" and value.strip().isdigit():
@@ -88,30 +89,34 @@ def fetch_ollama_context(url: str, model: str) -> int | None:
     return None
 
 
+def fetch_ollama_vision(url: str, model: str) -> bool | None:
+    """Return whether Ollama says that this model accepts images; ``None`` when it does not say."""
+    capabilities = _fetch_ollama_details(url, model).get("capabilities")
+    return "vision" in capabilities if isinstance(capabilities, list) else None
+
+
+def _fetch_ollama_details(url: str, model: str) -> dict[str, Any]:
+    details = _fetch_json(f"{server_root(url)}/api/show", body={"model": model})
+    return details if isinstance(details, dict) else {}
+
+
 def _read_context(row: Mapping[str, Any]) -> int | None:
-    """vLLM's ``max_model_len``, OpenRouter's ``context_length``."""
+    """Read vLLM's ``max_model_len`` or OpenRouter's ``context_length``."""
     for name in ("max_model_len", "context_length"):
         if isinstance(row.get(name), int) and row[name] > 0:
             return int(row[name])
     return None
 
 
-def fetch_ollama_vision(url: str, model: str) -> bool | None:
-    """Whether Ollama says that this model sees pictures; ``None``: it does not say."""
-    shown = _fetch_json(f"{url.rstrip('/').removesuffix('/v1')}/api/show", body={"model": model})
-    capabilities = shown.get("capabilities") if isinstance(shown, dict) else None
-    return "vision" in capabilities if isinstance(capabilities, list) else None
-
-
 def _read_vision(row: Mapping[str, Any]) -> bool | None:
-    """llama.cpp's and OpenRouter's ``input_modalities``."""
+    """Read the ``input_modalities`` of llama.cpp and OpenRouter."""
     architecture = row.get("architecture")
-    kinds = architecture.get("input_modalities") if isinstance(architecture, dict) else None
-    return "image" in kinds if isinstance(kinds, list) else None
+    modalities = architecture.get("input_modalities") if isinstance(architecture, dict) else None
+    return "image" in modalities if isinstance(modalities, list) else None
 
 
 def _fetch_json(url: str, key: str | None = None, body: Mapping[str, Any] | None = None) -> Any:
-    """The JSON behind an address; ``None`` when there is none."""
+    """Return the JSON at an address; ``None`` when there is none."""
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     data = None if body is None else json.dumps(body).encode()
     opener = build_opener(ProxyHandler({})) if is_local(url) else build_opener()

@@ -1,4 +1,12 @@
-"""Thought: the next sentence of a chain of reasoning (IRCoT, S3)."""
+"""Prompts of the agent strategies.
+
+==================  ===================  ==================================================
+``IRCoTStep``       ``thought.md``       the next sentence of a chain of reasoning
+``ReActStep``       ``act.md``           a thought and an action
+``MemGPTStep``      ``step.md``          a tool call of an agent that manages its own memory
+``ShortAnswer``     ``short_answer.md``  the answer in a few words
+==================  ===================  ==================================================
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -29,7 +37,7 @@ class IRCoTStep(Prompt[IRCoTStepResponse]):
 
 @dataclass(frozen=True, slots=True)
 class ReActStepResponse:
-    """``action`` is the model's own word; whoever asked checks it."""
+    """A thought and an action. ``action`` is unchecked: the caller validates it."""
 
     thought: str
     action: str
@@ -38,7 +46,7 @@ class ReActStepResponse:
 
 @dataclass(frozen=True)
 class ReActStep(Prompt[ReActStepResponse]):
-    """``looked_up`` holds what lookups found since the last search; ``complaint`` says what was wrong with the last answer."""
+    """``looked_up`` holds what lookups found since the last search; ``complaint`` what was wrong with the last response."""
 
     role = "act"
     response_type = ReActStepResponse
@@ -54,7 +62,7 @@ class ReActStep(Prompt[ReActStepResponse]):
 
 @dataclass(frozen=True, slots=True)
 class MemGPTStepResponse:
-    """``tool`` and ``arguments`` are the model's own words; whoever asked checks them."""
+    """A tool call. ``tool`` and ``arguments`` are unchecked: the caller validates them."""
 
     inner_monologue: str
     tool: str
@@ -63,8 +71,8 @@ class MemGPTStepResponse:
 
 @dataclass(frozen=True)
 class MemGPTStep(Prompt[MemGPTStepResponse]):
-    """``core`` is the memory block, ``page`` what the last recall showed, ``pressure`` the warnings, ``complaint`` what was
-    wrong with the last answer."""
+    """``core`` is the memory block, ``page`` the result of the last recall, ``pressure`` the warnings about a full memory,
+    ``complaint`` what was wrong with the last response."""
 
     role = "step"
     response_type = MemGPTStepResponse
@@ -82,7 +90,7 @@ class MemGPTStep(Prompt[MemGPTStepResponse]):
 
 @dataclass(frozen=True, slots=True)
 class ShortAnswerResponse:
-    """A few words or one sentence; empty when the passages say nothing."""
+    """A few words or one sentence; empty when the passages do not answer the question."""
 
     text: str
 

@@ -1,6 +1,6 @@
-"""A model call as a value: its inputs, its answer, its temperature and length, and the template that words it.
+"""A prompt as a value: its inputs, its response type, its temperature and length, and the template with its wording.
 
-No other module builds a prompt. A template is a file under ``prompts/``: a version line, ``---``, then text with
+No other module builds a prompt. A template is a Markdown file of this folder: a ``version:`` line, ``---``, then text with
 ``$name`` for each input. Text that came from a source reaches a prompt only between fences, as data.
 """
 
@@ -19,51 +19,55 @@ OMITTED_MARKER = "(found earlier, left out here for room)"
 
 
 class Prompt(Generic[A]):
-    """One question to a model. Subclasses are frozen dataclasses whose fields are the template's inputs."""
+    """One request to a model. Subclasses are frozen dataclasses whose fields are the inputs of the template ``role``.md."""
 
     role: ClassVar[str]
     response_type: ClassVar[type]
     temperature: ClassVar[float] = 0.0
     max_tokens: ClassVar[int] = 800
-    truncation_order: ClassVar[tuple[tuple[str, Literal["first", "last"]], ...]] = ()
-    """The lists that give way when a prompt is too long (``asks/fitted.py``), the least needed list first, and at which end
-    of each the least useful items stand. All other fields stay as they are."""
     output_format: ClassVar[Literal["json", "line", "text"]] = "json"
-    """How a language model writes the answer: as JSON of the answer's shape, in one line, or as free text."""
+    """How a language model writes the response: as JSON of the response type, in one line, or as free text."""
     bounded_field: ClassVar[str] = ""
-    """The list of the answer that may have ``most`` items."""
+    """The list of the response that may have at most ``most`` items; ``most`` is then an input."""
     choices: ClassVar[tuple[str, ...]] = ()
-    """The words one of which begins the answer; a provider that can is asked how likely each of them was."""
+    """The words of which one begins the response. Providers that can report the probability of each."""
+    truncation_order: ClassVar[tuple[tuple[str, Literal["first", "last"]], ...]] = ()
+    """The lists that are shortened when a prompt is too long (``truncate``), the least important list first, and at which
+    end of each the least useful items are. All other inputs stay as they are."""
 
     @property
     def images(self) -> tuple[Image, ...]:
-        """Pictures that go with the words; only a model with eyes can be asked then."""
+        """Images that belong to the prompt; the model must support vision."""
         return ()
 
     def render(self) -> str:
-        """The words a language model gets."""
+        """Return the text for a language model."""
         inputs = {item.name: render_value(getattr(self, item.name)) for item in fields(self)}  # type: ignore[arg-type]
         return load_template(self.role).body.substitute(inputs)
 
     @classmethod
     def parse(cls, text: str) -> A:
-        """The answer that a line or a free text stands for; empty: nothing to say. Raises ``ValueError`` when it is none."""
-        answer: Any = cls.response_type
-        read: A = answer(text)
-        return read
+        """Return the response that a line or a free text stands for; raise ``ValueError`` when it is not a response.
+
+        An empty text means that the model has nothing to say.
+        """
+        response_type: Any = cls.response_type
+        response: A = response_type(text)
+        return response
 
     @classmethod
     def with_probabilities(cls, answer: A, probabilities: Mapping[str, float]) -> A:
-        """The answer with the share of each of its ``choices``, where the provider gave them."""
+        """Return the response with the probability of each of its ``choices``, as the provider reported them."""
         return answer
 
     @classmethod
     def version(cls) -> str:
+        """Return the version of the wording."""
         return load_template(cls.role).version
 
 
 class PromptTemplate:
-    """A template as it was read: its version, its body, and the words of a task that call for it, if it is one of several."""
+    """A template file: its version, its body, and the keywords of a task that select it if it is one of several."""
 
     def __init__(self, text: str) -> None:
         head, _, body = text.partition("\n---\n")
@@ -74,23 +78,24 @@ class PromptTemplate:
 
 
 @cache
-def load_template(role: str) -> PromptTemplate:
-    return PromptTemplate((files("suffice") / "prompts" / f"{role}.md").read_text(encoding="utf-8"))
+def load_template(name: str) -> PromptTemplate:
+    """Return the template of a role, or of a snippet such as ``readers/critic``."""
+    return PromptTemplate((files("suffice") / "prompts" / f"{name}.md").read_text(encoding="utf-8"))
 
 
 def load_snippet(name: str) -> str:
-    """A piece of prompt text that is an input of other prompts, such as ``readers/critic``."""
+    """Return a piece of prompt text that is an input of other prompts, such as ``readers/critic``."""
     return load_template(name).body.template
 
 
 def render_value(value: object) -> str:
-    """An input as a prompt shows it."""
+    """Return an input as a prompt shows it."""
     if isinstance(value, Note) and not value.text:
         return f"{' '.join(value.handles)} {OMITTED_MARKER}"
     if isinstance(value, Note):
-        title = " ".join(value.title.split())  # As much a stranger's text as what stands below it.
-        inside = _escape_fences(f"{title}\n{value.text}" if title else value.text)
-        return f"{' '.join(value.handles)}\n<<<\n{inside}\n>>>".lstrip()
+        title = " ".join(value.title.split())  # Titles come from sources too.
+        content = _escape_fences(f"{title}\n{value.text}" if title else value.text)
+        return f"{' '.join(value.handles)}\n<<<\n{content}\n>>>".lstrip()
     if isinstance(value, Query):
         return value.text
     if isinstance(value, Mapping):
@@ -102,5 +107,5 @@ def render_value(value: object) -> str:
 
 
 def _escape_fences(text: str) -> str:
-    """The fence marks retrieved text as data; one inside the text would end it early, so it is softened."""
+    """Return the text with its fence marks spaced out: one inside retrieved text would end the fence around it early."""
     return text.replace(">>>", "> > >").replace("<<<", "< < <")

@@ -1,4 +1,11 @@
-"""Extract: what a round's passages add to the belief (S3). Sees the belief and the new observation, never the history."""
+"""Prompts that update what is known.
+
+============  ===============  ==========================================================================
+``Extract``   ``extract.md``   what a round's passages add; it sees the belief and the new passages only
+``Curate``    ``curate.md``    which facts to keep when there are too many
+``Compress``  ``compress.md``  a summary of bounded length, from the last one and new results
+============  ===============  ==========================================================================
+"""
 
 from dataclasses import dataclass
 
@@ -8,7 +15,7 @@ from suffice.types import Note
 
 @dataclass(frozen=True, slots=True)
 class ExtractedFact:
-    """A fact as a source states it, the handles of its sources, and the open question it speaks to, if any."""
+    """A fact as a source states it, the handles of its sources, and the open question that it answers, if any."""
 
     text: str
     handles: tuple[str, ...]
@@ -37,7 +44,7 @@ class Extract(Prompt[Extraction]):
 
 @dataclass(frozen=True, slots=True)
 class CuratedFact:
-    """One fact that stays: the numbers of the facts it was made of, and its text (empty: as the first of them says it)."""
+    """A fact to keep: the numbers of the facts it was made of, and its text; empty for the text of the first of them."""
 
     of: tuple[int, ...]
     text: str = ""
@@ -45,14 +52,14 @@ class CuratedFact:
 
 @dataclass(frozen=True, slots=True)
 class Curation:
-    """Most important first."""
+    """The facts to keep, most important first."""
 
     kept: tuple[CuratedFact, ...]
 
 
 @dataclass(frozen=True)
 class Curate(Prompt[Curation]):
-    """``facts`` carry their number (from 1) in place of handles."""
+    """``facts`` have their numbers, from 1, in place of handles."""
 
     role = "curate"
     response_type = Curation

@@ -1,4 +1,13 @@
-"""Novelty: how much of a round's results is new, as the model sees it (S2's third assessor)."""
+"""Prompts that judge: a round, an answer, a claim.
+
+=================  =====================  =================================================================
+``RateNovelty``    ``novelty.md``         how much of a round's results is new, from 0 to 10
+``JudgeProgress``  ``judge.md``           whether searching on will help
+``Evaluate``       ``evaluate.md``        scores and issues of an answer (snippets: ``readers``, ``criteria``)
+``CheckSupport``   ``support.md``         whether sources support a claim: YES or NO
+``GradeSupport``   ``support_graded.md``  the same from 0 to 10, for providers without log-probabilities
+=================  =====================  =================================================================
+"""
 
 import re
 from collections.abc import Mapping
@@ -9,11 +18,14 @@ from suffice.prompts.base import Prompt
 from suffice.types import Note
 
 _WHOLE_NUMBER = re.compile(r"(?<![\d.])\d{1,2}(?![\d]|\.\d)")
+_VERDICT = re.compile(r"\b(PRODUCTIVE|QUERY[_ ]STALE|EXHAUSTED)\b")
+_YES_NO = re.compile(r"\b(YES|NO)\b")
+_SCORE = re.compile(r"(?<![\d.])(10|\d)(?![\d.]*\d)")
 
 
 @dataclass(frozen=True, slots=True)
 class NoveltyResponse:
-    """0 (nothing new) to 10 (all new); ``None`` when the model's answer was no such number: unknown, never a made-up 5."""
+    """From 0 (nothing new) to 10 (all new); ``None`` when the model gave no such number."""
 
     score: int | None
 
@@ -38,9 +50,6 @@ class RateNovelty(Prompt[NoveltyResponse]):
         return NoveltyResponse(int(number.group()))
 
 
-_VERDICT = re.compile(r"\b(PRODUCTIVE|QUERY[_ ]STALE|EXHAUSTED)\b")
-
-
 @dataclass(frozen=True, slots=True)
 class JudgeProgressResponse:
     verdict: Literal["PRODUCTIVE", "QUERY_STALE", "EXHAUSTED"]
@@ -48,7 +57,7 @@ class JudgeProgressResponse:
 
 @dataclass(frozen=True)
 class JudgeProgress(Prompt[JudgeProgressResponse]):
-    """``doubt`` is what to answer in doubt: the conservative judge goes on, the neutral one is told nothing."""
+    """``doubt`` says what to answer when in doubt: the conservative judge continues; for the neutral one it is empty."""
 
     role = "judge"
     response_type = JudgeProgressResponse
@@ -72,7 +81,7 @@ class JudgeProgress(Prompt[JudgeProgressResponse]):
 
 @dataclass(frozen=True, slots=True)
 class EvaluationIssue:
-    """What keeps one dimension from a better score, and in which section."""
+    """What prevents a better score in one dimension, and in which section."""
 
     dimension: str
     section: str = ""
@@ -81,7 +90,7 @@ class EvaluationIssue:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """Each dimension from 0 to 10; one that is missing makes the whole evaluation unreadable, never a 0."""
+    """Scores from 0 to 10; a missing one makes the whole evaluation unusable instead of counting as 0."""
 
     relevance: float | None = None
     completeness: float | None = None
@@ -101,22 +110,18 @@ class Evaluate(Prompt[Evaluation]):
 
     task: str
     reader: str
-    """Who reads: one judge, or a member of the panel."""
+    """The role of the reviewer: a single judge, or a member of the panel."""
     criteria: str
     sections: tuple[str, ...]
     sources: tuple[str, ...]
     text: Note
     reminder: str = ""
-    """What was wrong with the last evaluation, when it could not be read."""
-
-
-_WORD = re.compile(r"\b(YES|NO)\b")
-_SCORE = re.compile(r"(?<![\d.])(10|\d)(?![\d.]*\d)")
+    """What was wrong with the last evaluation if it was unusable."""
 
 
 @dataclass(frozen=True, slots=True)
 class SupportResponse:
-    """``sure``: how surely the source says it, from 0 to 1; ``None`` when all there is is a word."""
+    """Whether the sources support the claim. ``sure`` is the probability from 0 to 1; ``None`` when only the word is known."""
 
     yes: bool
     sure: float | None = None
@@ -136,7 +141,7 @@ class CheckSupport(Prompt[SupportResponse]):
 
     @classmethod
     def parse(cls, text: str) -> SupportResponse:
-        if len(found := set(_WORD.findall(text.upper()))) != 1:
+        if len(found := set(_YES_NO.findall(text.upper()))) != 1:
             raise ValueError("the answer must be YES or NO")
         return SupportResponse(found == {"YES"})
 
@@ -154,5 +159,5 @@ class GradeSupport(CheckSupport):
     def parse(cls, text: str) -> SupportResponse:
         if len(found := set(_SCORE.findall(text))) != 1:
             raise ValueError("the answer must be a whole number from 0 to 10")
-        [mark] = found
-        return SupportResponse(int(mark) >= 5, int(mark) / 10)
+        [score] = found
+        return SupportResponse(int(score) >= 5, int(score) / 10)

@@ -1,4 +1,11 @@
-"""Outline: the topics that an answer to the task has to cover (S5)."""
+"""Prompts of the outline strategy.
+
+========================  ===================  ===========================================================
+``DraftOutline``          ``outline.md``       the topics that an answer has to cover
+``HypotheticalDocument``  ``hypothetical.md``  a made-up paragraph about a topic, to find passages like it
+``LabelCluster``          ``label.md``         the name of a topic that the outline lacks
+========================  ===================  ===========================================================
+"""
 
 from dataclasses import dataclass
 
@@ -13,7 +20,7 @@ class OutlineResponse:
 
 @dataclass(frozen=True)
 class DraftOutline(Prompt[OutlineResponse]):
-    """Four or five topics, drawn from the task and what the first searches brought."""
+    """Four or five topics, from the task and the results of the first searches."""
 
     role = "outline"
     response_type = OutlineResponse
@@ -46,7 +53,7 @@ class HypotheticalDocument(Prompt[HypotheticalDocumentResponse]):
 
 @dataclass(frozen=True, slots=True)
 class LabelClusterResponse:
-    """``label`` is empty when the passages share nothing that the task needs."""
+    """``label`` is empty when the passages have nothing in common that the task needs."""
 
     label: str
 

@@ -1,4 +1,12 @@
-"""Plan: from the task to the first queries (S1), and what kind of task it is (S4)."""
+"""Prompts that decide what to search for.
+
+================  =================  ================================================================
+``Plan``          ``plan.md``        the first queries, and the type and complexity of the task
+``Reflect``       ``reflect.md``     whether the evidence is enough, what is missing, new queries
+``ProposeQuery``  ``gap.md``         one query that fills a gap
+``Hypothesize``   ``hypotheses.md``  rival answers, each with a query that tests it
+================  =================  ================================================================
+"""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -16,22 +24,24 @@ class PlannedQuery:
 
 @dataclass(frozen=True, slots=True)
 class PlanResponse:
-    """``expected_sections``: how many things a list must have, if the task says so. ``known_facts`` are the model's own: the
-    writer is told them as what was believed beforehand, and they are never evidence. ``notes`` is one sentence of advice;
-    ``subtasks`` are parts of the task that can be searched for and written about on their own (S4)."""
+    """What to search for first, and what the task is like."""
 
     queries: tuple[PlannedQuery, ...]
     complexity: Literal["simple", "standard", "deep"] = "standard"
     task_type: TaskType = "research"
     expected_sections: int | None = None
+    """How many items a list must have, if the task says so."""
     known_facts: tuple[str, ...] = ()
+    """What the model believes before the search. The writer gets it as advice; it is not evidence."""
     notes: str = ""
+    """One sentence of advice for the writer."""
     subtasks: tuple[str, ...] = ()
+    """Parts of the task that can be searched and written on their own."""
 
 
 @dataclass(frozen=True)
 class Plan(Prompt[PlanResponse]):
-    """3–6 focused queries, each with an intent, and how demanding the task is."""
+    """``most`` is the limit of the queries."""
 
     role = "plan"
     response_type = PlanResponse
@@ -51,7 +61,7 @@ class ReflectionResponse:
 
 @dataclass(frozen=True)
 class Reflect(Prompt[ReflectionResponse]):
-    """Judge sufficiency, name the gaps, propose queries; thin queries (few results) are to be put differently."""
+    """``thin`` are queries with few results, to be reworded; ``leads`` are open ends of the evidence."""
 
     role = "reflect"
     response_type = ReflectionResponse
@@ -68,14 +78,14 @@ class Reflect(Prompt[ReflectionResponse]):
 
 @dataclass(frozen=True, slots=True)
 class ProposeQueryResponse:
-    """``query`` is empty when the model knows of nothing to look for."""
+    """``query`` is empty when the model has nothing to search for."""
 
     query: str
 
 
 @dataclass(frozen=True)
 class ProposeQuery(Prompt[ProposeQueryResponse]):
-    """``part`` is the part of the task to look into; empty for all of it. ``leads`` are open ends of the evidence."""
+    """``part`` is the part of the task to search for; empty for all of it. ``leads`` are open ends of the evidence."""
 
     role = "gap"
     response_type = ProposeQueryResponse
@@ -104,7 +114,7 @@ class HypothesesResponse:
 
 @dataclass(frozen=True)
 class Hypothesize(Prompt[HypothesesResponse]):
-    """``standing`` are the rivals so far with their weight; ``leads`` are open ends of the evidence."""
+    """``standing`` are the hypotheses so far with their weight; ``leads`` are open ends of the evidence."""
 
     role = "hypotheses"
     response_type = HypothesesResponse

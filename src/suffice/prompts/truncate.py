@@ -1,8 +1,8 @@
-"""An ask cut to a token budget: old and less useful material goes first, the question and what is believed never.
+"""Cut a prompt to a token budget: old and less useful material first, never the question or the belief.
 
-A long note becomes the one line of it that says most about the task; when that is not enough, its handle alone stays, so that
-the model knows what it does not see and the record, which keeps everything, can still be cited from. Tokens are counted
-offline and never too low: the parts of a prompt, counted one by one, cost at least as much as the whole.
+A long note is first replaced by its sentence nearest to the task. If that is not enough, only its handle stays, so that the
+model knows that it exists and the record, which holds everything, can still be cited. Tokens are estimated offline and never
+too low: the parts of a prompt, counted one by one, cost at least as much as the whole.
 """
 
 from collections.abc import Sequence
@@ -16,14 +16,12 @@ from suffice.types import BELIEF_KIND, Note
 
 A = TypeVar("A")
 
-_SHORT_NOTE_CHARS = (
-    2 * SUMMARY_CHARS
-)  # A note this short is left as it is: it may be the very sentence that a fact rests on.
+_SHORT_NOTE_CHARS = 2 * SUMMARY_CHARS  # A shorter note is not summarised: it may be the very sentence a fact rests on.
 
 
 @dataclass(frozen=True, slots=True)
 class FittedPrompt(Generic[A]):
-    """``tokens`` is what its prompt costs at most; ``whole`` and ``shortened`` count the items of its lists."""
+    """A prompt with an upper bound of its tokens, and how many items of its lists are whole and shortened."""
 
     prompt: Prompt[A]
     tokens: int
@@ -32,40 +30,40 @@ class FittedPrompt(Generic[A]):
 
 
 def fit_to_budget(prompt: Prompt[A], budget: int) -> FittedPrompt[A]:
-    """The ask itself when its prompt fits; else with its lists shortened, as ``ask.shrinks`` says, until it does.
+    """Return the prompt unchanged if it fits; else with its lists shortened, in its ``truncation_order``, until it does.
 
-    Below what has to stay it is as short as it can be; ``tokens`` tells.
+    If what must stay exceeds the budget, the result is as short as possible and its ``tokens`` exceed the budget.
     """
     lists: dict[str, list[Any]] = {name: list(getattr(prompt, name)) for name, _ in prompt.truncation_order}
     tokens = _count_fixed_tokens(prompt) + sum(_count_item_tokens(item) for items in lists.values() for item in items)
     if tokens <= budget:
         return FittedPrompt(prompt, tokens)
-    aim = content_stems(getattr(prompt, "task", ""))
-    touched: set[tuple[str, int]] = set()
-    for shorter in (_shorten_to_line, _shorten_to_handles):
+    task_stems = content_stems(getattr(prompt, "task", ""))
+    shortened: set[tuple[str, int]] = set()
+    for shorten in (_shorten_to_line, _shorten_to_handles):
         for name, end in prompt.truncation_order:
             items = lists[name]
             for i in range(len(items)) if end == "first" else reversed(range(len(items))):
                 if tokens <= budget:
                     break
-                before, items[i] = items[i], shorter(items[i], aim)
+                before, items[i] = items[i], shorten(items[i], task_stems)
                 if items[i] != before:
                     tokens -= _count_item_tokens(before) - _count_item_tokens(items[i])
-                    touched.add((name, i))
-    every = sum(map(len, lists.values()))
-    cut: dict[str, Any] = {name: _merge_handle_notes(items) for name, items in lists.items()}
-    return FittedPrompt(replace(prompt, **cut), tokens, every - len(touched), len(touched))  # type: ignore[type-var]
+                    shortened.add((name, i))
+    total = sum(map(len, lists.values()))
+    fitted: dict[str, Any] = {name: _merge_handle_notes(items) for name, items in lists.items()}
+    return FittedPrompt(replace(prompt, **fitted), tokens, total - len(shortened), len(shortened))  # type: ignore[type-var]
 
 
 def _count_fixed_tokens(prompt: Prompt[Any]) -> int:
-    """The template, what may not shrink, and a mark for each list that something is left out of."""
-    kept = [
+    """Count the template, the inputs that stay, and a marker for each list from which something may be left out."""
+    fixed = [
         render_value(getattr(prompt, item.name))
         for item in fields(prompt)  # type: ignore[arg-type]
         if item.name not in dict(prompt.truncation_order)
     ]
-    marks = len(prompt.truncation_order) * (estimate_tokens(OMITTED_MARKER) + 2)
-    return sum(map(estimate_tokens, (load_template(prompt.role).body.template, *kept))) + marks
+    markers = len(prompt.truncation_order) * (estimate_tokens(OMITTED_MARKER) + 2)
+    return sum(map(estimate_tokens, (load_template(prompt.role).body.template, *fixed))) + markers
 
 
 def _count_item_tokens(item: object) -> int:
@@ -76,32 +74,32 @@ def _count_item_tokens(item: object) -> int:
     return estimate_tokens(render_value(item)) + 1
 
 
-def _shorten_to_line(item: object, aim: frozenset[str]) -> object:
+def _shorten_to_line(item: object, task_stems: frozenset[str]) -> object:
+    """Replace a long note by its sentence nearest to the task; the belief stays."""
     if isinstance(item, Note) and item.kind != BELIEF_KIND and len(item.text) > _SHORT_NOTE_CHARS:
-        return replace(
-            item, text=one_line_summary(item.text, item.kind, aim), title=item.title[:SUMMARY_CHARS], whole=False
-        )
+        summary = one_line_summary(item.text, item.kind, task_stems)
+        return replace(item, text=summary, title=item.title[:SUMMARY_CHARS], whole=False)
     return item
 
 
-def _shorten_to_handles(item: object, aim: frozenset[str]) -> object:
-    """Of a note its handles; of a line nothing."""
+def _shorten_to_handles(item: object, task_stems: frozenset[str]) -> object:
+    """Replace a note by its handles, and drop any other item; the belief stays."""
     if isinstance(item, Note):
         return item if item.kind == BELIEF_KIND else Note("", item.handles, kind=item.kind, whole=False)
     return None
 
 
 def _merge_handle_notes(items: Sequence[object]) -> tuple[object, ...]:
-    """The items that are left; notes of which only handles are left as one note, where the first of them stood."""
-    kept: list[object] = []
+    """Drop removed items, and merge the notes of which only handles are left, at the place of the first of them."""
+    remaining: list[object] = []
     handles: list[str] = []
-    place = -1
+    position = -1
     for item in items:
         if isinstance(item, Note) and not item.text:
-            place = len(kept) if place < 0 else place
+            position = len(remaining) if position < 0 else position
             handles.extend(item.handles)
         elif item is not None:
-            kept.append(item)
+            remaining.append(item)
     if handles:
-        kept.insert(place, Note("", tuple(handles), whole=False))
-    return tuple(kept)
+        remaining.insert(position, Note("", tuple(handles), whole=False))
+    return tuple(remaining)

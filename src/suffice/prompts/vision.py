@@ -1,4 +1,9 @@
-"""Look: what a picture that the task names shows, in words (S4). The words become a passage whose source is the picture."""
+"""The prompt about an image.
+
+=================  ===========  ======================================================================
+``DescribeImage``  ``look.md``  what an image shows; the text becomes a passage with the image as source
+=================  ===========  ======================================================================
+"""
 
 from dataclasses import dataclass
 

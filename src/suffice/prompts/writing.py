@@ -1,7 +1,13 @@
-"""The writer's answer: what it holds, and how it is read from the Markdown that a language model writes.
+"""Prompts that write the answer.
 
-A model writes the answer as plain Markdown: that is what models of every size do best, and it can be shown while it is being
-written. Its first sentence is the summary; lists under known headings at its end are taken for what they are called.
+===========  ==============  ======================================================================
+``Draft``    ``draft.md``    the answer or one section of it (snippets: ``writing``)
+``Revise``   ``revise.md``   the answer or one section, without the issues that a review found
+``Compute``  ``compute.md``  a program for arithmetic that the answer needs
+===========  ==============  ======================================================================
+
+A model writes the answer as plain Markdown: models of every size do that best, and it can be shown while it streams. Its
+first sentence is the summary; lists under known headings at its end become fields of the response.
 """
 
 import re
@@ -21,7 +27,7 @@ _LEADING_HANDLES = re.compile(r"\A(?:\s*\[\d{1,4}\])+[.]?")
 
 @dataclass(frozen=True, slots=True)
 class SynthesisResponse:
-    """``answer`` is Markdown in which every statement carries the handles of its sources: ``… [3].``"""
+    """``answer`` is Markdown in which every statement is followed by the handles of its sources: ``… [3].``"""
 
     answer: str
     summary: str = ""
@@ -29,54 +35,6 @@ class SynthesisResponse:
     recommendations: tuple[str, ...] = ()
     risks: tuple[str, ...] = ()
     open_questions: tuple[str, ...] = ()
-
-
-def parse_markdown_answer(text: str) -> SynthesisResponse:
-    """The parts of a written answer. Headings in its middle stay where they are: they belong to it."""
-    text = text.strip()
-    lists: dict[str, tuple[str, ...]] = {}
-    while (last := _find_last_heading(text)) is not None:
-        name = _heading_field_name(last)
-        if name not in _LIST_FIELDS or name in lists:
-            break
-        lists[name] = _parse_list_items(text[last.end() :])
-        text = text[: last.start()].rstrip()
-    first = _HEADING.match(text)
-    if first is not None and _heading_title(first).lower() in _OPENING_HEADINGS:
-        text = text[first.end() :].lstrip()
-    if not text:  # Small models sometimes write the lists alone: what they found is then their answer.
-        text = "\n\n".join(lists.pop("key_findings", ()))
-    return SynthesisResponse(text, _extract_first_sentence(text), *(lists.get(name, ()) for name in _LIST_FIELDS))
-
-
-def _find_last_heading(text: str) -> re.Match[str] | None:
-    return max(_HEADING.finditer(text), key=lambda match: match.start(), default=None)
-
-
-def _heading_title(heading: re.Match[str]) -> str:
-    return (heading.group("hash") or heading.group("bold")).strip(" *:")
-
-
-def _heading_field_name(heading: re.Match[str]) -> str:
-    return _heading_title(heading).lower().replace(" ", "_")
-
-
-def _parse_list_items(text: str) -> tuple[str, ...]:
-    """The items of a list, each in one line; without list marks, each paragraph is one."""
-    pieces = _LIST_MARKER.split(text)[1:] if _LIST_MARKER.search(text) else text.split("\n\n")
-    lines = (" ".join(piece.split()) for piece in pieces)
-    return tuple(line for line in lines if line and not _EMPTY_ITEM.fullmatch(line))
-
-
-def _extract_first_sentence(text: str) -> str:
-    """The first sentence that is no heading, quotation or list item, with the handles that follow it."""
-    for paragraph in text.split("\n\n"):
-        words = paragraph.strip()
-        if words and not words.startswith(("#", ">", "|", "```")) and not _LIST_MARKER.match(words):
-            start, end = split_sentences(words)[0]
-            marks = _LEADING_HANDLES.match(words[end:])
-            return words[start : end + (marks.end() if marks else 0)]
-    return ""
 
 
 @dataclass(frozen=True)
@@ -93,15 +51,15 @@ class Draft(Prompt[SynthesisResponse]):
     gaps: tuple[str, ...]
     caveats: tuple[str, ...]
     section: str = ""
-    """The one section to write; empty for the whole answer."""
+    """The section to write; empty for the whole answer."""
     instruction: str = ""
-    """How to write: one of S4's variants."""
+    """How to write: one of the snippets in ``writing``."""
     count: int = 0
-    """How many sections a list must have; 0 when the task says no number."""
+    """How many sections a list must have; 0 when the task gives no number."""
     advice: tuple[str, ...] = ()
-    """What the planner noted before the search: advice, never evidence."""
+    """What the planner noted before the search: advice, not evidence."""
     correction: str = ""
-    """What was wrong with the last draft, when it is asked for again."""
+    """What was wrong with the last draft if it is requested again."""
 
     @classmethod
     def parse(cls, text: str) -> SynthesisResponse:
@@ -120,7 +78,7 @@ class Revise(Prompt[SynthesisResponse]):
     task: str
     instruction: str
     section: str
-    """The one section that ``text`` is; empty for the whole answer."""
+    """The section that ``text`` is; empty for the whole answer."""
     issues: tuple[str, ...]
     text: Note
     notes: tuple[Note, ...]
@@ -146,5 +104,53 @@ class Compute(Prompt[ComputeResponse]):
     task: str
     modules: str
     trouble: str
-    """What was wrong with the last program; empty before the first."""
+    """What was wrong with the last program; empty for the first."""
     notes: tuple[Note, ...]
+
+
+def parse_markdown_answer(text: str) -> SynthesisResponse:
+    """Return the parts of a written answer. Only known headings at its end are taken out; other headings belong to it."""
+    text = text.strip()
+    lists: dict[str, tuple[str, ...]] = {}
+    while (last := _find_last_heading(text)) is not None:
+        name = _heading_field_name(last)
+        if name not in _LIST_FIELDS or name in lists:
+            break
+        lists[name] = _parse_list_items(text[last.end() :])
+        text = text[: last.start()].rstrip()
+    first = _HEADING.match(text)
+    if first is not None and _heading_title(first).lower() in _OPENING_HEADINGS:
+        text = text[first.end() :].lstrip()
+    if not text:  # Small models sometimes write only the lists: the findings are then the answer.
+        text = "\n\n".join(lists.pop("key_findings", ()))
+    return SynthesisResponse(text, _extract_first_sentence(text), *(lists.get(name, ()) for name in _LIST_FIELDS))
+
+
+def _find_last_heading(text: str) -> re.Match[str] | None:
+    return max(_HEADING.finditer(text), key=lambda match: match.start(), default=None)
+
+
+def _heading_title(heading: re.Match[str]) -> str:
+    return (heading.group("hash") or heading.group("bold")).strip(" *:")
+
+
+def _heading_field_name(heading: re.Match[str]) -> str:
+    return _heading_title(heading).lower().replace(" ", "_")
+
+
+def _parse_list_items(text: str) -> tuple[str, ...]:
+    """Return the items of a list, each in one line; without list markers, each paragraph is an item."""
+    pieces = _LIST_MARKER.split(text)[1:] if _LIST_MARKER.search(text) else text.split("\n\n")
+    lines = (" ".join(piece.split()) for piece in pieces)
+    return tuple(line for line in lines if line and not _EMPTY_ITEM.fullmatch(line))
+
+
+def _extract_first_sentence(text: str) -> str:
+    """Return the first sentence outside headings, quotations and lists, with the handles that follow it."""
+    for paragraph in text.split("\n\n"):
+        prose = paragraph.strip()
+        if prose and not prose.startswith(("#", ">", "|", "```")) and not _LIST_MARKER.match(prose):
+            start, end = split_sentences(prose)[0]
+            handles = _LEADING_HANDLES.match(prose[end:])
+            return prose[start : end + (handles.end() if handles else 0)]
+    return ""

@@ -1,4 +1,4 @@
-"""MiniLM: unit vectors that mean something, whatever batch a text was in."""
+"""MiniLM: meaningful unit vectors that do not depend on the batch."""
 
 import subprocess
 import sys
@@ -20,7 +20,7 @@ def model() -> MiniLM:
 TEXTS = ["A cat sleeps.", "A kitten naps.", "Shares fell in Tokyo on Monday.", "", "word " * 400]
 
 
-def test_vectors_have_length_one_and_mean_something(model: MiniLM) -> None:
+def test_vectors_have_length_one_and_similar_texts_are_close(model: MiniLM) -> None:
     vectors = model.embed(TEXTS)
     assert vectors.shape == (5, model.dimension)
     assert vectors.dtype == np.float32
@@ -42,24 +42,24 @@ def test_threads_share_a_model() -> None:
     assert all(np.array_equal(results[0], result) for result in results)
 
 
-def test_no_texts(model: MiniLM) -> None:
+def test_no_texts_give_no_rows(model: MiniLM) -> None:
     assert model.embed([]).shape == (0, 384)
 
 
-def test_another_file_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unexpected_model_file_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(minilm, "_SHA256", "0" * 64)
     monkeypatch.setattr(minilm, "_verified_files", set())
     with pytest.raises(ModelError, match="not the expected model"):
         MiniLM().embed(["a"])
 
 
-def test_a_missing_package_says_how_to_mend_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_package_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(minilm, "_PACKAGE", "no-such-package")
     with pytest.raises(ModelError, match="install no-such-package"):
         MiniLM().embed(["a"])
 
 
-def test_importing_is_cheap() -> None:
+def test_importing_loads_nothing_heavy() -> None:
     code = (
         "import sys, suffice.search.corpus, suffice.models.embeddings;"
         "print([name for name in ('numpy', 'onnxruntime', 'tokenizers', 'tantivy') if name in sys.modules])"

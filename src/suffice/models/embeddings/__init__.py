@@ -1,4 +1,4 @@
-"""Texts to unit vectors: the Embedder seam and what is behind it."""
+"""Embeddings: the Embedder seam, the built-in MiniLM, fastembed, and models on a server."""
 
 from suffice.models.embeddings.base import Embedder
 from suffice.models.embeddings.minilm import MiniLM

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 class Embedder(Protocol):
     """Turns texts into vectors of length one, so that a dot product is the cosine.
 
-    ``name`` identifies the model and its version: vectors of equal name and dimension are interchangeable and may be cached
-    by them. Behind a ``served`` one a server may change the model and keep the name.
+    ``name`` identifies the model and its version: vectors of the same name and dimension are interchangeable and may be
+    cached by them. Behind a model with ``is_remote`` a server may change the model without changing the name.
     """
 
     @property
@@ -21,19 +21,19 @@ class Embedder(Protocol):
     def is_remote(self) -> bool: ...
     @property
     def dimension(self) -> int:
-        """How long a vector is; may have to ask for one first."""
+        """Return the length of a vector; this may embed a text to find out."""
         ...
 
     def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
-        """One row a text, in order; raises ``ModelError`` when there is none."""
+        """Return one row for each text, in order; raise ``ModelError`` on failure."""
         ...
 
 
 def normalize_rows(rows: "NDArray[np.floating[Any]]") -> "NDArray[np.float32]":
-    """The rows at length one; raises ``ValueError`` for one that points nowhere or holds what is no number."""
+    """Return the rows scaled to length one; raise ``ValueError`` for a row that is zero or not finite."""
     import numpy as np
 
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     if not (np.isfinite(lengths).all() and (lengths > 0).all()):
-        raise ValueError("a vector is empty or holds what is no number")
+        raise ValueError("a vector is zero or not finite")
     return np.asarray(rows / lengths, np.float32)

@@ -1,4 +1,4 @@
-"""Embeddings by ``fastembed``, an extra: many models on this machine, fetched from a model hub at first use."""
+"""Embeddings by the optional package ``fastembed``: many models on this machine, downloaded from a hub at first use."""
 
 import threading
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class FastEmbedEmbedder:
-    """``offline``: use only what was fetched before. Loads at first use; thread-safe."""
+    """Embeds texts with a fastembed model, loaded at first use. ``offline`` forbids downloads. Thread-safe."""
 
     is_remote = False
 
@@ -44,7 +44,7 @@ class FastEmbedEmbedder:
             rows = np.array(list(self._load().embed(list(texts))), np.float32)
             return normalize_rows(rows)
         except ValueError as error:
-            raise ModelError(f"{self.name} cannot embed this ({error})") from error
+            raise ModelError(f"{self.name} cannot embed these texts ({error})") from error
 
     def _load(self) -> Any:
         with self._lock:
@@ -53,8 +53,9 @@ class FastEmbedEmbedder:
                     self._loaded = self._model_class(
                         model_name=self._model, cache_dir=str(self._folder), local_files_only=self._offline
                     )
-                except Exception as error:  # The hub's client raises whatever it likes.
+                except Exception as error:  # The hub's client raises errors of many kinds.
                     raise ModelError(
-                        f"{self.name} could not be fetched ({error}); connect to the network once, or unset SUFFICE_EMBEDDINGS"
+                        f"{self.name} could not be downloaded ({error}); "
+                        "connect to the network once, or unset SUFFICE_EMBEDDINGS"
                     ) from error
             return self._loaded

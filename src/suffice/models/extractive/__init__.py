@@ -1,6 +1,7 @@
-"""Research without a language model: deterministic, offline, one small function an ask.
+"""The extractive model: research without a language model, deterministic and offline.
 
-It chooses and orders what sources say; it never writes a sentence that no source contains.
+It selects and orders sentences of the sources and writes none of its own. Each module answers the prompts of the module of
+the same name in ``suffice.prompts``.
 """
 
 from suffice.models.extractive.model import ExtractiveModel

@@ -1,14 +1,15 @@
-"""A chain of evidence without a language model: which sentence leads on, what is still open, and what looks like the answer.
+"""The steps of IRCoT, ReAct and MemGPT agents: follow a chain of sentences from the question to an answer.
 
-The chain covers the question when its sentences hold every word of the question. A sentence leads on when it holds a
-word of the question that the chain does not, or names something new beside something the chain names. Limits: it knows no
-synonyms, and it cannot tell a sentence about the right thing from one about its namesake.
+The chain covers the question when its sentences hold every content word of the question. A sentence continues the chain when
+it holds a word of the question that the chain lacks, or names something new beside something that the chain names. Limits:
+synonyms are not recognised, and a sentence about the right thing cannot be told from one about a namesake.
 """
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from suffice.models.extractive.belief import list_sentences
 from suffice.prompts import (
     IRCoTStep,
     IRCoTStepResponse,
@@ -20,91 +21,19 @@ from suffice.prompts import (
     ShortAnswerResponse,
 )
 from suffice.text.entities import content_stems, extract_entities, extract_names
-from suffice.text.sentences import quotable_spans
 from suffice.text.tokens import tokenize
 from suffice.types import Note
 
 _LINK_WEIGHT = 0.5  # What a name in common with the chain is worth, in words of the question.
 _REPEATED_WEIGHT = 0.25  # What a word of the question is worth that the chain holds already.
-_MAX_SENTENCE_CHARS = 400  # Characters; what is longer is a table, not a sentence.
+_MAX_LINKS = 6  # Sentences of a chain: more hops than any question has.
 _NUMERIC_QUESTION = re.compile(
     r"\b(?:when|year|date|how (?:many|much|old|long|far|tall|high)|number|population)\b", re.IGNORECASE
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ChainLink:
-    """A sentence that leads on, the title it stands under, and the handles of its source."""
-
-    sentence: str
-    title: str
-    handles: tuple[str, ...]
-
-    @property
-    def text_with_title(self) -> str:
-        """The sentence, after its title where that names something else: a chain must say what it is about."""
-        if not extract_names(self.title) or content_stems(self.title) <= content_stems(self.sentence):
-            return self.sentence
-        return f"{self.title}: {self.sentence}"
-
-
-def find_open_words(task: str, chain: Sequence[str]) -> list[str]:
-    """The question's words that carry meaning and that the chain does not hold, as the question writes them."""
-    held = frozenset[str]().union(*(content_stems(link) for link in chain))
-    return [word for word in re.findall(r"\w[\w'’-]*", task) if content_stems(word) and not content_stems(word) <= held]
-
-
-def is_covered(task: str, chain: Sequence[str]) -> bool:
-    return bool(chain) and not find_open_words(task, chain)
-
-
-def find_next_link(task: str, notes: Sequence[Note], chain: Sequence[str]) -> ChainLink | None:
-    """The sentence that leads on best; ``None`` when none does."""
-    question = content_stems(task)
-    held = frozenset[str]().union(*(content_stems(link) for link in chain))
-    known = {name.lower() for text in (task, *chain) for name in extract_names(text)}
-    said = [" ".join(tokenize(link)) for link in chain]
-    best: ChainLink | None = None
-    best_score = 0.0
-    for note in notes:
-        for start, end in quotable_spans(note.text, note.kind):
-            sentence = " ".join(note.text[start:end].split())
-            own = content_stems(f"{note.title} {sentence}")
-            if (
-                len(sentence) > _MAX_SENTENCE_CHARS
-                or len(own) < 2
-                or any(" ".join(tokenize(sentence)) in link for link in said)
-            ):
-                continue
-            found = extract_names(f"{note.title}. {sentence}")
-            fresh = [name for name in found if name.lower() not in known]
-            linked = len(fresh) < len(found)
-            new = len(own & question - held)
-            if not new and not (linked and fresh):
-                continue
-            score = new + _REPEATED_WEIGHT * len(own & question & held) + _LINK_WEIGHT * linked
-            if score > best_score:
-                best, best_score = ChainLink(sentence, note.title, note.handles), score
-    return best
-
-
-def find_answer(task: str, sentences: Sequence[str]) -> str:
-    """What looks like the answer in the last sentence that has it: a number or a name the question does not hold."""
-    numeric = bool(_NUMERIC_QUESTION.search(task))
-    asked = content_stems(task)
-    for sentence in reversed(sentences):
-        candidates = [entity for entity in extract_entities(sentence) if not content_stems(entity) <= asked]
-        fitting = [entity for entity in candidates if entity[0].isdigit() == numeric]
-        if fitting or candidates:
-            return (fitting or candidates)[-1]
-    return sentences[-1] if sentences else ""
-
-
-_MAX_LINKS = 6  # Sentences of a chain: more hops than any question has.
-
-
 def next_thought(prompt: IRCoTStep) -> IRCoTStepResponse:
-    """The sentence that leads on; the answer once the chain covers the question; nothing when nothing leads on."""
+    """Return the sentence that continues the chain, the answer once the chain covers the question, or an empty text."""
     if is_covered(prompt.task, prompt.thoughts):
         return IRCoTStepResponse(f"So the answer is: {find_answer(prompt.task, prompt.thoughts)}")
     link = find_next_link(prompt.task, prompt.notes, prompt.thoughts)
@@ -112,7 +41,7 @@ def next_thought(prompt: IRCoTStep) -> IRCoTStepResponse:
 
 
 def choose_action(prompt: ReActStep) -> ReActStepResponse:
-    """Search for what the chain through the evidence leaves open; finish when it covers the question or leads nowhere."""
+    """Search for what the chain through the evidence leaves open; finish when it covers the question or ends."""
     if not prompt.steps:
         return ReActStepResponse("The question itself comes first.", "Search", prompt.task)
     chain = _build_chain(prompt.task, prompt.notes)
@@ -123,7 +52,7 @@ def choose_action(prompt: ReActStep) -> ReActStepResponse:
 
 
 def choose_tool_call(prompt: MemGPTStep) -> MemGPTStepResponse:
-    """Keep the sentence that leads on in core memory, one a search; then search for what is open; then answer."""
+    """Store one sentence that continues the chain after each search; then search for what is open; then answer."""
     if not prompt.steps:
         return MemGPTStepResponse("The question itself comes first.", "archival_search", {"query": prompt.task})
     core = [line for note in prompt.core for line in note.text.splitlines()]
@@ -142,9 +71,73 @@ def choose_tool_call(prompt: MemGPTStep) -> MemGPTStepResponse:
 
 
 def answer_briefly(prompt: ShortAnswer) -> ShortAnswerResponse:
-    """The answer-like name or number of the best sentence; the sentence itself when it names nothing new."""
+    """Return the name or number of the best sentence that looks like the answer; the sentence itself if it has none."""
     link = find_next_link(prompt.task, prompt.notes, ())
     return ShortAnswerResponse("" if link is None else find_answer(prompt.task, [link.text_with_title]))
+
+
+@dataclass(frozen=True, slots=True)
+class ChainLink:
+    """A sentence that continues the chain, the title of its note, and the handles of its source."""
+
+    sentence: str
+    title: str
+    handles: tuple[str, ...]
+
+    @property
+    def text_with_title(self) -> str:
+        """The sentence, after its title where that names something else: "she" alone does not say who."""
+        if not extract_names(self.title) or content_stems(self.title) <= content_stems(self.sentence):
+            return self.sentence
+        return f"{self.title}: {self.sentence}"
+
+
+def find_open_words(task: str, chain: Sequence[str]) -> list[str]:
+    """Return the content words of the question that the chain lacks, as the question writes them."""
+    held = frozenset[str]().union(*(content_stems(link) for link in chain))
+    return [word for word in re.findall(r"\w[\w'’-]*", task) if content_stems(word) and not content_stems(word) <= held]
+
+
+def is_covered(task: str, chain: Sequence[str]) -> bool:
+    """Return whether the chain holds every content word of the question."""
+    return bool(chain) and not find_open_words(task, chain)
+
+
+def find_next_link(task: str, notes: Sequence[Note], chain: Sequence[str]) -> ChainLink | None:
+    """Return the sentence that continues the chain best; ``None`` when no sentence does."""
+    question = content_stems(task)
+    held = frozenset[str]().union(*(content_stems(link) for link in chain))
+    known = {name.lower() for text in (task, *chain) for name in extract_names(text)}
+    used = [" ".join(tokenize(link)) for link in chain]
+    best: ChainLink | None = None
+    best_score = 0.0
+    for note in notes:
+        for sentence in list_sentences(note):
+            stems = content_stems(f"{note.title} {sentence}")
+            if len(stems) < 2 or any(" ".join(tokenize(sentence)) in link for link in used):
+                continue
+            names = extract_names(f"{note.title}. {sentence}")
+            new_names = [name for name in names if name.lower() not in known]
+            is_linked = len(new_names) < len(names)
+            new_words = len(stems & question - held)
+            if not new_words and not (is_linked and new_names):
+                continue
+            score = new_words + _REPEATED_WEIGHT * len(stems & question & held) + _LINK_WEIGHT * is_linked
+            if score > best_score:
+                best, best_score = ChainLink(sentence, note.title, note.handles), score
+    return best
+
+
+def find_answer(task: str, sentences: Sequence[str]) -> str:
+    """Return what looks like the answer in the last sentence that has it: a number or name that the question lacks."""
+    numeric = bool(_NUMERIC_QUESTION.search(task))
+    question = content_stems(task)
+    for sentence in reversed(sentences):
+        candidates = [entity for entity in extract_entities(sentence) if not content_stems(entity) <= question]
+        fitting = [entity for entity in candidates if entity[0].isdigit() == numeric]
+        if fitting or candidates:
+            return (fitting or candidates)[-1]
+    return sentences[-1] if sentences else ""
 
 
 def _build_chain(task: str, notes: Sequence[Note]) -> list[str]:
@@ -158,15 +151,16 @@ def _build_chain(task: str, notes: Sequence[Note]) -> list[str]:
 
 
 def _next_query(task: str, chain: Sequence[str], steps: Sequence[str]) -> str | None:
-    """The names that a sentence of the chain brought in, with the other words of the question; the first not searched for.
+    """Return the new names of a sentence of the chain with the other words of the question; the first query not yet used.
 
-    All names of a sentence at once: one name a query found less (.62 for .70 of gold at round 2, 60 questions of MuSiQue).
+    All names of a sentence go into one query: one name per query found less (.62 instead of .70 of the gold passages at
+    round 2, 60 questions of MuSiQue).
     """
-    named = {name.lower() for name in extract_names(task)}
+    known = {name.lower() for name in extract_names(task)}
     searched = " ".join(steps).lower()
     for sentence in chain:
-        fresh = [name for name in extract_names(sentence) if name.lower() not in named]
-        query = " ".join((*fresh, *find_open_words(task, fresh)))
-        if fresh and query.lower() not in searched:
+        names = [name for name in extract_names(sentence) if name.lower() not in known]
+        query = " ".join((*names, *find_open_words(task, names)))
+        if names and query.lower() not in searched:
             return query
     return None

@@ -1,6 +1,6 @@
-"""Extract without a language model: the sentences that cover an open question, or the task, best. Verbatim, with handles.
+"""Extract, curate and compress facts: sentences of the sources, verbatim, with their handles.
 
-Its limits: it compares words, so a fact in other words than the question is missed, and a question counts as answered when a
+Limits: words are compared, so a fact in other words than the question is missed, and a question counts as answered when a
 sentence (with the title of its page) is about it, whether or not it says what was asked.
 """
 
@@ -12,10 +12,12 @@ from suffice.text.facts import select_facts
 from suffice.text.sentences import quotable_spans
 from suffice.types import Note
 
-_ANSWER_THRESHOLD = 0.6  # A sentence with its title holds this share of a question's stems: it is about it.
-_RELEVANCE_THRESHOLD = 0.25  # … and this share of the task's stems: it may be a step towards it.
+_ANSWER_THRESHOLD = 0.6  # A sentence with this share of a question's stems, with its title, answers the question.
+_RELEVANCE_THRESHOLD = 0.25  # A sentence with this share of the task's stems may be a step towards the answer.
 _MAX_FACTS = 6
-_MAX_SENTENCE_CHARS = 400
+_MAX_SENTENCE_CHARS = 400  # A longer "sentence" is a table.
+_MAX_BULLETS = 8
+_MAX_BULLET_CHARS = 190  # Eight of them fit the 1,500 characters of a knowledge state.
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +25,19 @@ class _Sentence:
     text: str
     note: Note
     own_stems: frozenset[str]
-    stems: frozenset[str]  # With the title: a page about Ada says "she".
-    names_new_entity: bool  # It names something that neither the task nor its own title names.
+    stems: frozenset[str]  # With those of the title: a page about Ada says "she".
+    names_new_entity: bool  # It names something that neither the task nor the title names.
+
+
+def list_sentences(note: Note) -> list[str]:
+    """Return the quotable sentences of a note, each in one line, without those too long to be a sentence."""
+    sentences = (" ".join(note.text[start:end].split()) for start, end in quotable_spans(note.text, note.kind))
+    return [sentence for sentence in sentences if len(sentence) <= _MAX_SENTENCE_CHARS]
 
 
 def extract_facts(prompt: Extract) -> Extraction:
-    sentences = [sentence for note in prompt.observation for sentence in _split_sentences(note, prompt.task)]
+    """Return the best sentence for each open question and, from each note, the best for the task."""
+    sentences = [sentence for note in prompt.observation for sentence in _analyze_sentences(note, prompt.task)]
     known = {fact.text for fact in prompt.known}
     facts: dict[str, ExtractedFact] = {}
     resolved: list[str] = []
@@ -52,31 +61,30 @@ def extract_facts(prompt: Extract) -> Extraction:
 
 
 def _bridge_questions(prompt: Extract, facts: tuple[ExtractedFact, ...], left: list[str]) -> tuple[str, ...]:
-    """What the facts name for the first time, asked about in the words of what is still open."""
+    """Return a question about the first new name in the facts, in the words of the first open question."""
     seen = " ".join([prompt.task, *prompt.open, *(fact.text for fact in prompt.known)]).lower()
     fresh = [name for fact in facts for name in extract_names(fact.text) if name.lower() not in seen]
     return (f"{fresh[0]} {left[0]}",) if fresh and left else ()
 
 
-def _split_sentences(note: Note, task: str) -> list[_Sentence]:
+def _analyze_sentences(note: Note, task: str) -> list[_Sentence]:
     title = content_stems(note.title)
-    given = f"{task} {note.title}".lower()
+    known = f"{task} {note.title}".lower()
     found = []
-    for start, end in quotable_spans(note.text, note.kind):
-        text = " ".join(note.text[start:end].split())
-        own = content_stems(text)
-        if len(own) >= 2 and len(text) <= _MAX_SENTENCE_CHARS:
-            leads_on = any(name.lower() not in given for name in extract_names(text))
-            found.append(_Sentence(text, note, own, own | title, leads_on))
+    for text in list_sentences(note):
+        stems = content_stems(text)
+        if len(stems) >= 2:
+            names_new_entity = any(name.lower() not in known for name in extract_names(text))
+            found.append(_Sentence(text, note, stems, stems | title, names_new_entity))
     return found
 
 
 def _find_best_sentence(question: str, sentences: list[_Sentence]) -> _Sentence | None:
-    wanted = content_stems(question)
-    touching = [s for s in sentences if wanted & s.own_stems or (s.names_new_entity and wanted & s.stems)]
-    # Between sentences that say as much: the one that leads on, then the one that says it itself.
+    stems = content_stems(question)
+    related = [s for s in sentences if stems & s.own_stems or (s.names_new_entity and stems & s.stems)]
+    # Of sentences with equal coverage, prefer one that names something new, then one that says it without its title.
     return max(
-        touching, key=lambda s: (_stem_coverage(s, wanted), s.names_new_entity, len(wanted & s.own_stems)), default=None
+        related, key=lambda s: (_stem_coverage(s, stems), s.names_new_entity, len(stems & s.own_stems)), default=None
     )
 
 
@@ -90,21 +98,17 @@ def curate_facts(prompt: Curate) -> Curation:
     return Curation(tuple(CuratedFact(tuple(number + 1 for number in group)) for group in groups))
 
 
-_MAX_BULLETS = 8
-_MAX_BULLET_CHARS = 190  # Eight of them fit the 1,500 characters of a knowledge state.
-
-
 def compress_facts(prompt: Compress) -> Compression:
-    """Greedy: each bullet is the one that adds most stems of the task; then new ones before old."""
-    aim = content_stems(prompt.task)
+    """Choose the bullets with the most stems of the task, new ones before old ones; of each result take its best sentence."""
+    task_stems = content_stems(prompt.task)
     bullets = [ExtractedFact(note.text[:_MAX_BULLET_CHARS], note.handles) for note in prompt.known]
     for note in prompt.results:
         spans = quotable_spans(note.text, note.kind) or [(0, len(note.text))]
-        start, end = max(spans, key=lambda span: len(aim & content_stems(note.text[span[0] : span[1]])))
+        start, end = max(spans, key=lambda span: len(task_stems & content_stems(note.text[span[0] : span[1]])))
         text = " ".join(note.text[start:end].split())[:_MAX_BULLET_CHARS]
         if content_stems(text):
             bullets.append(ExtractedFact(text, note.handles))
-    ranked = sorted(range(len(bullets)), key=lambda i: (-len(aim & content_stems(bullets[i].text)), -i))
+    ranked = sorted(range(len(bullets)), key=lambda i: (-len(task_stems & content_stems(bullets[i].text)), -i))
     chosen: list[int] = []
     for i in ranked:
         if len(chosen) < _MAX_BULLETS and bullets[i].text not in {bullets[j].text for j in chosen}:

@@ -1,13 +1,13 @@
-"""Novelty and judgement without a language model: counted in words."""
+"""Rate novelty and judge progress by counting words."""
 
 from suffice.prompts import JudgeProgress, JudgeProgressResponse, NoveltyResponse, RateNovelty
 from suffice.text.tokens import jaccard, tokenize
 
-_STALE_THRESHOLD = 0.6  # Queries that share more than this of their words ask the same thing.
+_STALE_THRESHOLD = 0.6  # Two queries with a larger Jaccard index of words count as the same.
 
 
 def rate_novelty(prompt: RateNovelty) -> NoveltyResponse:
-    """The share of the results' words that are not known, times ten."""
+    """Return the share of the results' words that are not known, from 0 to 10."""
     known = {word for note in prompt.known for word in tokenize(note.text)}
     found = {word for note in prompt.results for word in tokenize(note.text)}
     if not found:
@@ -16,7 +16,7 @@ def rate_novelty(prompt: RateNovelty) -> NoveltyResponse:
 
 
 def judge_progress(prompt: JudgeProgress) -> JudgeProgressResponse:
-    """Nothing new is exhausted; a repeated query is stale; everything else is productive."""
+    """Return EXHAUSTED without results, QUERY_STALE for a repeated query, else PRODUCTIVE."""
     if not prompt.results:
         return JudgeProgressResponse("EXHAUSTED")
     if (

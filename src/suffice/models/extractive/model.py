@@ -1,4 +1,4 @@
-"""The extractive model: each ask goes to the function that answers it."""
+"""The extractive model: hands each prompt to the function that answers it."""
 
 import asyncio
 from collections.abc import Callable
@@ -8,10 +8,10 @@ from suffice.errors import ModelError
 from suffice.models.base import Reply
 from suffice.models.extractive.agents import answer_briefly, choose_action, choose_tool_call, next_thought
 from suffice.models.extractive.belief import compress_facts, curate_facts, extract_facts
-from suffice.models.extractive.draft import draft_answer
 from suffice.models.extractive.judging import judge_progress, rate_novelty
 from suffice.models.extractive.outline import draft_outline, echo_topic, label_cluster
 from suffice.models.extractive.planning import plan_queries, propose_hypotheses, propose_query, reflect
+from suffice.models.extractive.writing import draft_answer
 from suffice.prompts import (
     Compress,
     Curate,
@@ -57,10 +57,11 @@ _HANDLERS: dict[type, Callable[[Any], Any]] = {
 
 
 class ExtractiveModel:
-    """``embed`` makes its choice of sentences better; without it words alone decide."""
+    """Answers prompts with sentences of the sources. With ``embed`` it selects sentences by meaning too, else by words."""
 
     name = "extractive"
     local = True
+    is_language_model = False
 
     def __init__(self, embed: Embed | None = None) -> None:
         self._embed = embed

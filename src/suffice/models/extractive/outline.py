@@ -1,7 +1,7 @@
-"""Outline, hypothetical answer and label without a language model.
+"""Outline, hypothetical answer and cluster label from the words of the question and the passages.
 
-The topics are the facets of the question, filled up with what the first passages are called. There is no imagining an
-answer: a topic stands for itself. A label is made of the words that all its passages share.
+The topics are the facets of the question, filled up with titles of the first passages. A hypothetical answer is the topic
+itself. A label consists of words that all passages of a cluster share.
 """
 
 from collections import Counter
@@ -17,12 +17,12 @@ from suffice.prompts import (
 from suffice.text.entities import content_stems, extract_facets, strip_parenthetical
 from suffice.text.tokens import content_words
 
-_MIN_TOPICS = 4  # An outline has four or five topics (S5).
-_MAX_LABEL_WORDS = 4  # Words of a label.
+_MIN_TOPICS = 4  # An outline has four or five topics (source value, docs/sources.md).
+_MAX_LABEL_WORDS = 4
 
 
 def draft_outline(prompt: DraftOutline) -> OutlineResponse:
-    """Facets, then titles of passages about something else. A question of one word alone is its own topic."""
+    """Return the facets of the question, then titles of passages about something else."""
     topics = [facet.text for facet in extract_facets(prompt.task, prompt.most)]
     taken = content_stems(" ".join(topics))
     for note in prompt.notes:
@@ -36,14 +36,15 @@ def draft_outline(prompt: DraftOutline) -> OutlineResponse:
 
 
 def echo_topic(prompt: HypotheticalDocument) -> HypotheticalDocumentResponse:
+    """Return the topic itself."""
     return HypotheticalDocumentResponse(prompt.topic)
 
 
 def label_cluster(prompt: LabelCluster) -> LabelClusterResponse:
-    """Two to four words that every passage has and neither the task nor a topic names, most frequent first."""
+    """Return two to four words that every passage has and neither the task nor a topic has, most frequent first."""
     taken = content_stems(" ".join([prompt.task, *prompt.topics]))
-    own = [content_words(f"{note.title} {note.text}") for note in prompt.notes]
-    shared = set[str].intersection(*map(set, own)) if own else set[str]()
-    counted = Counter(word for words in own for word in words if word in shared and not content_stems(word) <= taken)
-    telling = [word for word, _ in counted.most_common(_MAX_LABEL_WORDS) if not word.isdigit()]
-    return LabelClusterResponse(" ".join(telling) if len(telling) > 1 else "")
+    texts = [content_words(f"{note.title} {note.text}") for note in prompt.notes]
+    shared = set[str].intersection(*map(set, texts)) if texts else set[str]()
+    counts = Counter(word for words in texts for word in words if word in shared and not content_stems(word) <= taken)
+    label = [word for word, _ in counts.most_common(_MAX_LABEL_WORDS) if not word.isdigit()]
+    return LabelClusterResponse(" ".join(label) if len(label) > 1 else "")

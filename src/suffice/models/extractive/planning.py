@@ -1,6 +1,10 @@
-"""Plan without a language model: the question itself; a question that compares also asks for each named thing."""
+"""Plan, reflect, and propose queries and hypotheses from the words of the question and the notes.
+
+A question is split into facets, such as a name or a clause. What no note is about is a gap.
+"""
 
 import re
+from collections.abc import Sequence
 from typing import Literal
 
 from suffice.prompts import (
@@ -23,8 +27,11 @@ _COMPARISON = re.compile(r"\b(?:or|both|between|versus|vs|than|same|differ\w*|co
 
 
 def plan_queries(prompt: Plan) -> PlanResponse:
-    """The whole question is the best single query there is; its parts alone bring back less of what is wanted, except where
-    two things stand side by side and each has its own pages."""
+    """Plan the whole question as a query, and for a comparison one more query for each named thing.
+
+    The whole question is the best single query; its parts alone find less, except where each compared thing has pages of its
+    own.
+    """
     parts = extract_facets(prompt.task)
     named = [facet for facet in parts if facet.is_named]
     queries = [PlannedQuery(prompt.task, "the question itself")]
@@ -42,31 +49,38 @@ def _classify_complexity(parts: int) -> Literal["simple", "standard", "deep"]:
 
 
 def reflect(prompt: Reflect) -> ReflectionResponse:
-    parts = extract_facets(prompt.task)
-    question = frozenset[str]().union(*(facet.stems for facet in parts))
-    open_parts = [facet for facet in parts if not any(covers_facet(note, facet, question) for note in prompt.notes)]
+    """Judge sufficiency by the facets that notes cover; reword queries with few results, and follow the best lead."""
+    open_parts = find_uncovered_facets(prompt.task, prompt.notes)
     reworded = [broaden_query(query, open_parts) for query in prompt.thin]
-    # One lead a round: two or three found less for the same number of passages (bench/RESULTS.md).
+    # One lead per round: two or three found less for the same number of passages (bench/RESULTS.md).
     queries = [query for query in [*reworded, *prompt.leads[:1]] if query and query not in prompt.asked]
     return ReflectionResponse(
         sufficient=bool(prompt.notes) and not open_parts,
-        confidence=None,  # Words can be counted; how sure to be of an answer cannot.
+        confidence=None,  # Counting words gives no probability.
         gaps=tuple(f"Nothing found about: {facet.text}" for facet in open_parts),
         new_queries=tuple(dict.fromkeys(queries))[: prompt.most],
     )
 
 
+def find_uncovered_facets(task: str, notes: Sequence[Note]) -> list[Facet]:
+    """Return the facets of the question that no note is about."""
+    facets = extract_facets(task)
+    question = frozenset[str]().union(*(facet.stems for facet in facets))
+    return [facet for facet in facets if not any(covers_facet(note, facet, question) for note in notes)]
+
+
 def covers_facet(note: Note, facet: Facet, question: frozenset[str]) -> bool:
-    own = content_stems(f"{note.title} {note.text}")
+    """Return whether a note is about a facet of the question; ``question`` holds the stems of all facets."""
+    stems = content_stems(f"{note.title} {note.text}")
     rest = question - facet.stems
     # A name of several words may be shortened on second mention, so most of it is enough; a single word must be there.
-    enough = len(facet.stems & own) >= max(1, round(len(facet.stems) * 0.6))
-    # Several words of a clause together are about it; a name or a single word may be there in passing.
-    return enough and (not rest or bool(rest & own) or (not facet.is_named and len(facet.stems) > 1))
+    is_mentioned = len(facet.stems & stems) >= max(1, round(len(facet.stems) * 0.6))
+    # Several words of a clause together are about it; a name or a single word may be mentioned in passing.
+    return is_mentioned and (not rest or bool(rest & stems) or (not facet.is_named and len(facet.stems) > 1))
 
 
 def broaden_query(query: str, open_parts: list[Facet]) -> str:
-    """A thin query put differently: the parts still open alone, else its first half."""
+    """Return a query with few results in other words: an open facet alone, else the first half of the query."""
     for facet in open_parts:
         if facet.text.lower() not in query.lower() or len(facet.text) < len(query):
             return facet.text
@@ -75,18 +89,9 @@ def broaden_query(query: str, open_parts: list[Facet]) -> str:
 
 
 def propose_query(prompt: ProposeQuery) -> ProposeQueryResponse:
-    return ProposeQueryResponse(
-        _append_missing_words(prompt.leads[0] if prompt.leads else "", prompt.part or _uncovered_facets(prompt))
-    )
-
-
-def _uncovered_facets(prompt: ProposeQuery) -> str:
-    """The facets of the question that no note is about."""
-    parts = extract_facets(prompt.task)
-    question = frozenset[str]().union(*(facet.stems for facet in parts))
-    return " ".join(
-        facet.text for facet in parts if not any(covers_facet(note, facet, question) for note in prompt.known)
-    )
+    """Combine the best lead with the part to look into, else with what no note is about."""
+    part = prompt.part or " ".join(facet.text for facet in find_uncovered_facets(prompt.task, prompt.known))
+    return ProposeQueryResponse(_append_missing_words(prompt.leads[0] if prompt.leads else "", part))
 
 
 def _append_missing_words(lead: str, part: str) -> str:
@@ -96,6 +101,7 @@ def _append_missing_words(lead: str, part: str) -> str:
 
 
 def propose_hypotheses(prompt: Hypothesize) -> HypothesesResponse:
+    """Propose the names that stand in notes about the question, those that shared most words with it first."""
     question = content_stems(prompt.task)
     likeness: dict[str, int] = {}
     for note in prompt.notes:

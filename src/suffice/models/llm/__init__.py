@@ -1,4 +1,4 @@
-"""Language models of any provider behind the Model seam. Nothing heavy is imported before the first call."""
+"""Language models of any provider behind the Model seam. The heavy imports happen at the first call."""
 
 from suffice.models.llm.endpoint import PROVIDERS, Endpoint
 from suffice.models.llm.model import LanguageModel

@@ -1,4 +1,4 @@
-"""Where a language model is reached and how it is to be treated: everything about it that is known before the first call."""
+"""Where a language model is reached, and everything about it that is known before the first call."""
 
 import ipaddress
 from dataclasses import dataclass
@@ -15,28 +15,32 @@ DEFAULT_URLS = {
     "ollama": "http://127.0.0.1:11434/v1",
 }
 PROVIDERS = tuple(DEFAULT_URLS)
-CLOUD_TIMEOUT = 180.0  # A cloud model that has said nothing for this long will not.
-LOCAL_TIMEOUT = 1800.0  # A model on this machine is slow, not stuck: eight thousand tokens of prompt take minutes.
-CLOUD_CONCURRENCY = 8  # Calls at a time, unless set; a server on this machine shares its cores among all of them.
-LOCAL_CONCURRENCY = 2
+CLOUD_TIMEOUT = 180.0  # Seconds after which a cloud model that has sent nothing will not.
+LOCAL_TIMEOUT = 1800.0  # A model on this machine may be slow: a prompt of eight thousand tokens takes minutes.
+CLOUD_CONCURRENCY = 8  # Calls at a time.
+LOCAL_CONCURRENCY = 2  # All calls to a server on this machine share its cores.
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
+    """A model of a provider, its address, and the limits of its calls."""
+
     provider: str
     model: str
     url: str
     key: str | None = None
     context: int | None = None
-    """Tokens it can read; ``None``: unknown."""
+    """Tokens it can read; ``None`` when unknown."""
     timeout: float | None = None
-    """Seconds for one attempt; ``None``: the default for its kind of host."""
+    """Seconds for one attempt; ``None`` for the default of its kind of host."""
     concurrency: int | None = None
+    """Calls at a time; ``None`` for the default of its kind of host."""
     per_minute: float | None = None
+    """Calls per minute; ``None`` for no limit."""
     think: bool = False
-    """A thinking model may think (S4)."""
+    """Whether a thinking model may think."""
     supports_vision: bool | None = None
-    """Whether it sees pictures; ``None``: it does not say."""
+    """Whether it accepts images; ``None`` when unknown."""
 
     @property
     def name(self) -> str:
@@ -60,7 +64,7 @@ class Endpoint:
 
 
 def is_local(url: str) -> bool:
-    """The address is this machine's loopback, so nothing leaves it."""
+    """Return whether the address is this machine's loopback, so that no data leaves the machine."""
     host = urlsplit(url).hostname or ""
     if host == "localhost" or host.endswith(".localhost"):
         return True
@@ -70,8 +74,17 @@ def is_local(url: str) -> bool:
         return False
 
 
+def server_root(url: str) -> str:
+    """Return the address of the server itself, without the ``/v1`` of its OpenAI-compatible API.
+
+    >>> server_root("http://127.0.0.1:11434/v1/")
+    'http://127.0.0.1:11434'
+    """
+    return url.rstrip("/").removesuffix("/v1")
+
+
 def resolve_base_url(provider: str, models: ModelSettings) -> str:
-    """The base URL."""
+    """Return the base URL of a provider: as the settings say, else its own."""
     given = models.base_urls.get(provider)
     if given is None:
         return DEFAULT_URLS[provider]
@@ -82,10 +95,10 @@ def resolve_base_url(provider: str, models: ModelSettings) -> str:
     url = url.replace("//0.0.0.0", "//127.0.0.1").rstrip("/")
     if url.count(":") == 1:
         url += ":11434"
-    return _validate_url(url.removesuffix("/v1") + "/v1", provider)
+    return _validate_url(f"{server_root(url)}/v1", provider)
 
 
 def _validate_url(url: str, provider: str) -> str:
     if not url.startswith(("http://", "https://")):
-        raise InputError(f"The address of {provider}, {url!r}, is no URL; it begins with http:// or https://")
+        raise InputError(f"The address of {provider}, {url!r}, is not a URL; it must begin with http:// or https://")
     return url.rstrip("/")

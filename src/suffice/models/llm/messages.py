@@ -1,4 +1,4 @@
-"""An ask as the messages of a conversation: the prompt, and for the second try the bad answer with what was wrong with it."""
+"""Build the messages of a request: the prompt with its images, the second request after a bad response, and the schema."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -18,33 +18,28 @@ _RETRY_INSTRUCTIONS = {
     "line": "Answer again, in one line and nothing else.",
     "text": "Answer again, with the text alone.",
 }
-
-
-_MAX_SHOWN_CHARS = 4_000  # Characters of a bad answer that it is shown again; the rest would only cost.
-_MAX_REASON_CHARS = 300  # Characters of what was wrong with it.
+_MAX_SHOWN_CHARS = 4_000  # How much of a bad response the model is shown again.
+_MAX_REASON_CHARS = 300
 
 
 def initial_messages(prompt: Prompt[Any], text: str) -> "list[ModelMessage]":
+    """Return the messages of the first request; ``text`` is the rendered prompt."""
     return [_user_message(prompt, text)]
 
 
 def retry_messages(
     prompt: Prompt[Any], text: str, bad_answer: str, reason: str, max_tokens: int | None
 ) -> "list[ModelMessage]":
-    """With as much of the bad answer as ``most`` tokens leave room for, which may be nothing of it."""
+    """Return the messages of the second request, with as much of the bad response as fits into ``max_tokens``."""
     from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart, UserPromptPart
 
     reason = reason[:_MAX_REASON_CHARS]
-    complaint = f"That answer cannot be used: {reason}. {_RETRY_INSTRUCTIONS[prompt.output_format]}"
+    instruction = _RETRY_INSTRUCTIONS[prompt.output_format]
+    complaint = f"That answer cannot be used: {reason}. {instruction}"
     room = _MAX_SHOWN_CHARS if max_tokens is None else max_tokens - estimate_tokens(text) - estimate_tokens(complaint)
     shown = _truncate_to_tokens(bad_answer[:_MAX_SHOWN_CHARS], room)
-    if not shown:  # Some servers refuse a turn without words.
-        return [
-            _user_message(
-                prompt,
-                f"{text}\n\nAn answer before this one cannot be used: {reason}. {_RETRY_INSTRUCTIONS[prompt.output_format]}",
-            )
-        ]
+    if not shown:  # Some servers reject an empty message.
+        return [_user_message(prompt, f"{text}\n\nAn answer before this one cannot be used: {reason}. {instruction}")]
     return [
         _user_message(prompt, text),
         ModelResponse(parts=[TextPart(shown)]),
@@ -53,8 +48,18 @@ def retry_messages(
 
 
 def count_message_tokens(messages: "Sequence[ModelMessage]") -> int:
-    """About how many tokens a conversation has. What pictures cost, every provider counts in its own way."""
+    """Return about how many tokens the messages have. Images are not counted: every provider counts them differently."""
     return sum(estimate_tokens(text) for message in messages for part in message.parts for text in _part_texts(part))
+
+
+def response_schema(prompt: Prompt[Any]) -> dict[str, Any]:
+    """Return the JSON schema of the prompt's response, without references, with the prompt's limit on its bounded list."""
+    schema = _type_schema(prompt.response_type)
+    if not prompt.bounded_field:
+        return schema
+    properties = schema["properties"]
+    bounded = {**properties[prompt.bounded_field], "maxItems": prompt.most}  # type: ignore[attr-defined]
+    return {**schema, "properties": {**properties, prompt.bounded_field: bounded}}
 
 
 def _part_texts(part: Any) -> list[str]:
@@ -63,21 +68,20 @@ def _part_texts(part: Any) -> list[str]:
 
 
 def _truncate_to_tokens(text: str, tokens: int) -> str:
-    """The beginning of a text that is no longer than so many tokens: none is longer than four characters."""
+    """Return the beginning of a text that has at most so many tokens; a token has at most four characters."""
     text = text[: max(0, 4 * tokens)]
     return text if estimate_tokens(text) <= tokens else text[: max(0, tokens)]
 
 
-def _user_message(prompt: Prompt[Any], words: str) -> "ModelMessage":
+def _user_message(prompt: Prompt[Any], text: str) -> "ModelMessage":
     from pydantic_ai.messages import ModelRequest, UserPromptPart
 
-    return ModelRequest(
-        parts=[UserPromptPart([words, *map(_image_content, prompt.images)] if prompt.images else words)]
-    )
+    content = [text, *map(_image_content, prompt.images)] if prompt.images else text
+    return ModelRequest(parts=[UserPromptPart(content)])
 
 
 def _image_content(image: Image) -> "UserContent":
-    """A file as its bytes; an address as itself, for the provider to fetch: nothing is fetched from here."""
+    """Return a file as its bytes, and an address as itself: the provider fetches it, this program does not."""
     from pydantic_ai.messages import BinaryContent, ImageUrl
 
     if image.data:
@@ -85,31 +89,23 @@ def _image_content(image: Image) -> "UserContent":
     return ImageUrl(image.name, media_type=image.media_type)
 
 
-def response_schema(prompt: Prompt[Any]) -> dict[str, Any]:
-    """What the provider holds the model to; ``most`` bounds the list that the ask bounds."""
-    base = _type_schema(prompt.response_type)
-    if not prompt.bounded_field:
-        return base
-    properties = base["properties"]
-    bounded = {**properties[prompt.bounded_field], "maxItems": prompt.most}  # type: ignore[attr-defined]
-    return {**base, "properties": {**properties, prompt.bounded_field: bounded}}
-
-
 @cache
 def _type_schema(kind: type) -> dict[str, Any]:
-    [top], parts = msgspec.json.schema_components([kind], ref_template="{name}")
-    inlined: dict[str, Any] = _inline_refs(top, parts)
+    [top], definitions = msgspec.json.schema_components([kind], ref_template="{name}")
+    schema: dict[str, Any] = _inline_refs(top, definitions)
+    return schema
+
+
+def _inline_refs(node: Any, definitions: dict[str, Any]) -> Any:
+    if isinstance(node, list):
+        return [_inline_refs(item, definitions) for item in node]
+    if not isinstance(node, dict):
+        return node
+    if "$ref" in node:
+        return _inline_refs(definitions[node["$ref"]], definitions)
+    inlined = {
+        name: _inline_refs(value, definitions) for name, value in node.items() if name not in ("title", "description")
+    }
+    if "properties" in inlined:
+        inlined["additionalProperties"] = False
     return inlined
-
-
-def _inline_refs(piece: Any, parts: dict[str, Any]) -> Any:
-    if isinstance(piece, list):
-        return [_inline_refs(item, parts) for item in piece]
-    if not isinstance(piece, dict):
-        return piece
-    if "$ref" in piece:
-        return _inline_refs(parts[piece["$ref"]], parts)
-    kept = {name: _inline_refs(value, parts) for name, value in piece.items() if name not in ("title", "description")}
-    if "properties" in kept:
-        kept["additionalProperties"] = False
-    return kept

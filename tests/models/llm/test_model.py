@@ -1,8 +1,10 @@
-"""A server that misbehaves in every way we know of: the ask is answered all the same, or fails by name, and all of it shows."""
+"""A language model over a server with every known fault: the prompt is answered all the same or fails by name, and the
+reply shows every step. At the end: log-probabilities of the choices."""
 
 import asyncio
 import json
 import time
+from math import log
 
 import pytest
 from fake_llm import FakeLlm, Say, Script
@@ -11,19 +13,28 @@ from suffice.errors import ModelError, ModelOutputError
 from suffice.models.base import Reply
 from suffice.models.llm import Endpoint, LanguageModel
 from suffice.models.prices import TokenPrice
-from suffice.prompts import DescribeImage, Plan, PlannedQuery, PlanResponse, Prompt, ProposeQuery
+from suffice.prompts import (
+    CheckSupport,
+    DescribeImage,
+    Plan,
+    PlannedQuery,
+    PlanResponse,
+    Prompt,
+    ProposeQuery,
+    SupportResponse,
+)
 from suffice.text.tokens import estimate_tokens
-from suffice.types import Image
+from suffice.types import Image, Note
 
 PLAN = '{"queries": [{"query": "forth bridge", "intent": "when"}], "complexity": "simple"}'
 PLANNED = PlanResponse((PlannedQuery("forth bridge", "when"),), "simple")
-ASK = Plan("When was the bridge opened?", 3)
+PROMPT = Plan("When was the bridge opened?", 3)
 
 pytestmark = pytest.mark.usefixtures("no_waiting")
 
 
-def asked(script: Script, prompt: Prompt = ASK, **endpoint: object) -> tuple[Reply[PlanResponse], list[dict]]:
-    """The reply, and the requests that it took."""
+def ask(script: Script, prompt: Prompt = PROMPT, **endpoint: object) -> tuple[Reply[PlanResponse], list[dict]]:
+    """Return the reply and the requests that it took."""
     with FakeLlm(script) as server:
         model = LanguageModel(Endpoint("openai", "fake-model", server.url, **endpoint), TokenPrice(1.0, 10.0))
         return asyncio.run(model(prompt)), server.requests
@@ -33,8 +44,8 @@ def kinds(reply: Reply[PlanResponse]) -> list[str]:
     return [failure.kind for failure in reply.failures]
 
 
-def test_a_plain_answer_costs_one_call() -> None:
-    reply, requests = asked([PLAN])
+def test_a_clean_response_costs_one_call() -> None:
+    reply, requests = ask([PLAN])
     assert (reply.answer, reply.failures) == (PLANNED, ())
     assert (reply.usage.calls, reply.usage.input_tokens, reply.usage.output_tokens) == (1, 10, 5)
     assert reply.usage.usd == pytest.approx((10 * 1.0 + 5 * 10.0) / 1e6)
@@ -61,15 +72,15 @@ def test_a_plain_answer_costs_one_call() -> None:
     ],
     ids="fence prose think unopened single trailing wrapped capital bom".split(),
 )
-def test_an_untidy_answer_is_read_without_asking_again(text: str) -> None:
-    reply, requests = asked([text])
+def test_an_untidy_response_is_read_without_a_second_call(text: str) -> None:
+    reply, requests = ask([text])
     assert reply.answer == PLANNED
     assert len(requests) == 1
 
 
 @pytest.mark.parametrize("status", [429, 500, 502, 503, 529])
-def test_a_passing_fault_is_tried_again(status: int) -> None:
-    reply, requests = asked([Say(status=status), Say(status=status), PLAN])
+def test_a_transient_fault_is_retried(status: int) -> None:
+    reply, requests = ask([Say(status=status), Say(status=status), PLAN])
     assert reply.answer == PLANNED
     assert [(failure.kind, failure.attempt, failure.retryable) for failure in reply.failures] == [
         ("Retried", 1, True),
@@ -78,43 +89,43 @@ def test_a_passing_fault_is_tried_again(status: int) -> None:
     assert len(requests) == reply.usage.calls == 3
 
 
-def test_a_fault_that_does_not_pass_fails_after_three_attempts() -> None:
+def test_a_lasting_fault_fails_after_three_attempts() -> None:
     with pytest.raises(ModelError, match=r"fake-model at 127\.0\.0\.1.*it did not work") as failed:
-        asked([Say(status=500)])
+        ask([Say(status=500)])
     assert failed.value.retryable
     assert len(failed.value.failures) == 2
     assert failed.value.usage.calls == 3
 
 
 @pytest.mark.parametrize(("status", "says"), [(401, "API key"), (404, "does not exist"), (402, "failed")])
-def test_a_fault_that_stays_is_not_tried_again(status: int, says: str) -> None:
+def test_a_permanent_fault_is_not_retried(status: int, says: str) -> None:
     with pytest.raises(ModelError, match=says) as failed:
-        asked([Say(status=status)])
+        ask([Say(status=status)])
     assert not failed.value.retryable
     assert failed.value.usage.calls == 1
 
 
-def test_the_server_says_when_to_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_retry_after_is_honoured() -> None:
     import stamina
 
-    stamina.set_testing(False)
+    stamina.set_testing(False)  # Wait in real time; the fixture restores the setting.
     began = time.monotonic()
-    reply, _ = asked([Say(status=429, headers={"Retry-After": "1"}), PLAN])
+    reply, _ = ask([Say(status=429, headers={"Retry-After": "1"}), PLAN])
     assert reply.answer == PLANNED
     assert time.monotonic() - began >= 1.0
 
 
-def test_a_server_that_wants_too_much_patience_has_failed() -> None:
+def test_a_long_retry_after_is_a_failure() -> None:
     with pytest.raises(ModelError, match="600 seconds") as failed:
-        asked([Say(status=429, headers={"Retry-After": "600"}), PLAN])
+        ask([Say(status=429, headers={"Retry-After": "600"}), PLAN])
     assert failed.value.usage.calls == 1
 
 
-def test_a_slow_server() -> None:
-    reply, _ = asked([Say(PLAN, delay=5.0), PLAN], timeout=0.3)
+def test_a_timeout_is_retried_and_may_be_billed() -> None:
+    reply, _ = ask([Say(PLAN, delay=5.0), PLAN], timeout=0.3)
     assert reply.answer == PLANNED
     assert "SUFFICE_TIMEOUT" in reply.failures[0].message
-    assert reply.usage.estimated == 1  # It may be billed for what it read.
+    assert reply.usage.estimated == 1  # The prompt was sent, so it may be billed.
 
 
 @pytest.mark.parametrize(
@@ -131,58 +142,58 @@ def test_a_slow_server() -> None:
     ],
     ids="types literal fields prose null choices html utf8".split(),
 )
-def test_a_bad_answer_is_asked_for_once_more(bad: str | Say) -> None:
-    reply, requests = asked([bad, PLAN])
+def test_a_bad_response_is_requested_once_more(bad: str | Say) -> None:
+    reply, requests = ask([bad, PLAN])
     assert reply.answer == PLANNED
     assert len(requests) == reply.usage.calls == 2
     assert "BadAnswer" in kinds(reply)
 
 
-def test_the_second_asking_says_what_was_wrong() -> None:
-    _, requests = asked(['{"queries": 5}', PLAN])
+def test_the_second_request_says_what_was_wrong() -> None:
+    _, requests = ask(['{"queries": 5}', PLAN])
     assert [message["role"] for message in requests[1]["messages"]] == ["user", "assistant", "user"]
     assert "$.queries" in requests[1]["messages"][-1]["content"]
 
 
-def test_the_second_asking_shows_the_picture_again() -> None:
+def test_the_second_request_includes_the_image() -> None:
     picture = Image("sign.png", "image/png", data=b"a sign")
-    reply, requests = asked([Say(None), "It reads 1890."], DescribeImage("When was it opened?", picture))
+    reply, requests = ask([Say(None), "It reads 1890."], DescribeImage("When was it opened?", picture))
     assert reply.answer.text == "It reads 1890."
     for request in requests:
         assert [part["type"] for part in request["messages"][0]["content"]] == ["text", "image_url"]
 
 
-def test_what_is_complete_of_a_cut_answer_is_kept() -> None:
+def test_the_complete_part_of_a_truncated_response_is_used() -> None:
     cut = Say('{"queries": [{"query": "a"}, {"query": "b", "int', finish="length")
-    reply, _ = asked([cut, cut])
+    reply, _ = ask([cut, cut])
     assert reply.answer.queries == (PlannedQuery("a"),)
     assert kinds(reply) == ["BadAnswer", "Repaired"]
     assert "limit of 800 tokens" in reply.failures[0].message
 
 
-def test_what_cannot_be_read_fails_by_name() -> None:
-    with pytest.raises(ModelOutputError, match="'plan': there is no JSON") as failed:
-        asked(["I would search the web."])
+def test_an_unreadable_response_names_the_role_and_the_reason() -> None:
+    with pytest.raises(ModelOutputError, match=r"'plan'.*no JSON") as failed:
+        ask(["I would search the web."])
     assert failed.value.usage.calls == 2
     assert failed.value.usage.input_tokens == 20
 
 
-def test_ten_items_instead_of_three() -> None:
+def test_items_over_the_limit_are_dropped() -> None:
     many = json.dumps({"queries": [{"query": f"q{i}"} for i in range(10)]})
-    reply, _ = asked([many])
+    reply, _ = ask([many])
     assert [planned.query for planned in reply.answer.queries] == ["q0", "q1", "q2"]
     assert kinds(reply) == ["TooMany"]
 
 
-def test_a_server_that_does_not_count_is_estimated() -> None:
-    reply, _ = asked([Say(PLAN, usage=None)])
+def test_tokens_are_estimated_when_the_server_reports_none() -> None:
+    reply, _ = ask([Say(PLAN, usage=None)])
     assert reply.usage.estimated == 1
     assert reply.usage.input_tokens > 50
     assert reply.usage.output_tokens > 10
 
 
-def test_a_reset_connection() -> None:
-    reply, _ = asked([Say(PLAN, reset=True), PLAN])
+def test_a_reset_connection_is_retried() -> None:
+    reply, _ = ask([Say(PLAN, reset=True), PLAN])
     assert (reply.answer, kinds(reply)) == (PLANNED, ["Retried"])
 
 
@@ -191,7 +202,7 @@ def test_a_server_without_schemas_is_asked_by_prompt_alone() -> None:
         model = LanguageModel(Endpoint("openai", "fake-model", server.url))
 
         async def twice() -> list[Reply[PlanResponse]]:
-            return [await model(ASK), await model(ASK)]
+            return [await model(PROMPT), await model(PROMPT)]
 
         first, second = asyncio.run(twice())
     assert [failure.kind for failure in first.failures] == ["SchemaRefused"]
@@ -200,67 +211,67 @@ def test_a_server_without_schemas_is_asked_by_prompt_alone() -> None:
     assert "response_format" not in server.requests[2]
 
 
-def test_nobody_there() -> None:
+def test_an_unreachable_server_is_an_error() -> None:
     with FakeLlm() as server:
         url = server.url
     with pytest.raises(ModelError, match="cannot be reached"):
-        asyncio.run(LanguageModel(Endpoint("openai", "fake-model", url))(ASK))
+        asyncio.run(LanguageModel(Endpoint("openai", "fake-model", url))(PROMPT))
 
 
-def test_a_prompt_that_does_not_fit_is_never_sent() -> None:
+def test_a_prompt_that_does_not_fit_is_not_sent() -> None:
     with FakeLlm([PLAN]) as server:
         model = LanguageModel(Endpoint("openai", "fake-model", server.url, context=50))
         with pytest.raises(ModelError, match="reads 50"):
-            asyncio.run(model(ASK))
+            asyncio.run(model(PROMPT))
     assert server.requests == []
 
 
 @pytest.mark.parametrize("context", [300, 786, 4096, 20_000])
 @pytest.mark.parametrize("think", [False, True])
-def test_no_answer_is_given_more_room_than_the_context_has(context: int, think: bool) -> None:
+def test_the_output_limit_fits_into_the_context(context: int, think: bool) -> None:
     with FakeLlm(["I would search the web.", PLAN]) as server:
         endpoint = Endpoint("openai", "Qwen3-8B", server.url, context=context, think=think)
-        assert asyncio.run(LanguageModel(endpoint)(ASK)).answer == PLANNED
+        assert asyncio.run(LanguageModel(endpoint)(PROMPT)).answer == PLANNED
     for request in server.requests:
-        assert 1 <= request["max_tokens"] <= context - sent(request)
+        assert 1 <= request["max_tokens"] <= context - count_sent_tokens(request)
     if context > 4000:
-        assert server.requests[0]["max_tokens"] > ASK.max_tokens  # It may think all the same.
+        assert server.requests[0]["max_tokens"] > PROMPT.max_tokens  # Room for thoughts.
 
 
-def sent(request: dict) -> int:
-    """About how many tokens the server is given to read."""
+def count_sent_tokens(request: dict) -> int:
+    """Return about how many tokens the server has to read."""
     return sum(estimate_tokens(message["content"]) for message in request["messages"])
 
 
 @pytest.mark.parametrize("bad", ["word " * 2_000, "東京都は大きい。" * 1_000], ids=["spaced", "dense"])
 @pytest.mark.parametrize("context", [300, 786, 1_000, 1_100, 2_000, None])
-def test_the_second_asking_fits_too(bad: str, context: int | None) -> None:
-    reply, requests = asked([bad, PLAN], context=context)
+def test_the_second_request_fits_into_the_context(bad: str, context: int | None) -> None:
+    reply, requests = ask([bad, PLAN], context=context)
     assert reply.answer == PLANNED
     first, second = requests
     roles = [message["role"] for message in second["messages"]]
     if context is None:
         assert len(second["messages"][1]["content"]) == 4_000
         return
-    assert sent(second) + second["max_tokens"] <= context
-    if len(roles) == 3:  # What is shown of the bad answer leaves room for a good one.
-        assert second["max_tokens"] >= ASK.max_tokens
+    assert count_sent_tokens(second) + second["max_tokens"] <= context
+    if len(roles) == 3:  # What is shown of the bad response leaves room for a good one.
+        assert second["max_tokens"] >= PROMPT.max_tokens
     else:
         assert first["messages"][0]["content"] in second["messages"][0]["content"]
         assert "there is no JSON" in second["messages"][0]["content"]
     assert roles == (["user", "assistant", "user"] if context > 1_000 else ["user"])
 
 
-def test_there_may_be_no_room_to_ask_again() -> None:
-    reply, requests = asked(
-        ['{"queries": [{"query": "a"}, {"query": "b", "int'], context=estimate_tokens(ASK.render()) + 5
+def test_without_room_for_a_second_request_the_response_is_salvaged() -> None:
+    reply, requests = ask(
+        ['{"queries": [{"query": "a"}, {"query": "b", "int'], context=estimate_tokens(PROMPT.render()) + 5
     )
     assert reply.answer.queries == (PlannedQuery("a"),)
     assert (len(requests), kinds(reply)) == (1, ["BadAnswer", "Repaired"])
     assert "not asked again" in reply.failures[0].message
 
 
-def test_a_model_that_thinks_is_kept_from_it() -> None:
+def test_thinking_is_turned_off_unless_allowed() -> None:
     with FakeLlm(["<think>let me see</think>forth bridge opening"]) as server:
         prompt = ProposeQuery("When?", "", (), (), ())
         quiet = asyncio.run(LanguageModel(Endpoint("openai", "Qwen3-8B", server.url))(prompt))
@@ -272,9 +283,9 @@ def test_a_model_that_thinks_is_kept_from_it() -> None:
     assert "chat_template_kwargs" not in on
 
 
-def test_a_cancelled_run_hangs_up() -> None:
+def test_a_cancelled_call_closes_the_connection() -> None:
     async def cancelled(server: FakeLlm) -> None:
-        task = asyncio.ensure_future(LanguageModel(Endpoint("openai", "fake-model", server.url))(ASK))
+        task = asyncio.ensure_future(LanguageModel(Endpoint("openai", "fake-model", server.url))(PROMPT))
         await asyncio.to_thread(server.asked.wait, 20)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -283,3 +294,57 @@ def test_a_cancelled_run_hangs_up() -> None:
 
     with FakeLlm([Say(PLAN, delay=30.0)]) as server:
         asyncio.run(cancelled(server))
+
+
+SUPPORT = CheckSupport("The bridge was opened in 1890.", (Note("It was opened in 1890.", (), "Forth Bridge"),))
+
+
+def ask_support(script: Script, times: int = 1) -> tuple[list[Reply[SupportResponse]], list[dict]]:
+    with FakeLlm(script) as server:
+        model = LanguageModel(Endpoint("openai", "fake-model", server.url))
+
+        async def ask_repeatedly() -> list[Reply[SupportResponse]]:
+            return [await model(SUPPORT) for _ in range(times)]
+
+        return asyncio.run(ask_repeatedly()), server.requests
+
+
+def test_the_probabilities_of_the_choices_come_with_the_response() -> None:
+    first = {"YES": log(0.5), " yes": log(0.1), "NO": log(0.2), "Y": log(0.01), "The": log(0.19)}
+    [reply], [request] = ask_support([Say("YES", first=first)])
+    assert request["logprobs"] is True
+    assert request["top_logprobs"] >= 2
+    assert reply.answer.yes
+    assert reply.answer.sure == pytest.approx(0.61 / 0.81)
+
+
+def test_without_log_probabilities_the_response_is_its_word() -> None:
+    [reply], _ = ask_support(["NO"])
+    assert reply.answer == SupportResponse(False)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        Say("I think YES", first={"I": -0.1, "YES": -2.0}),
+        Say("<think>NO?</think>YES", first={"<think>": -0.1, "YES": -2.0}),
+        Say("YES", first={"The": -0.1}),
+    ],
+    ids="prose think nothing".split(),
+)
+def test_probabilities_of_other_words_are_ignored(said: Say) -> None:
+    [reply], _ = ask_support([said])
+    assert reply.answer == SupportResponse(True)
+
+
+def test_a_server_that_rejects_log_probabilities_is_asked_without_them() -> None:
+    replies, requests = ask_support([Say("logprobs are not supported", status=400), "YES"], times=2)
+    assert [failure.kind for reply in replies for failure in reply.failures] == ["LikelihoodsRefused"]
+    assert [reply.answer for reply in replies] == [SupportResponse(True)] * 2
+    assert ["logprobs" in request for request in requests] == [True, False, False]
+
+
+def test_a_second_response_has_its_own_probabilities() -> None:
+    unsure = Say("YES or NO", first={"YES": log(0.9), "NO": log(0.1)})
+    [reply], _ = ask_support([unsure, Say("NO", first={"NO": log(0.8), "YES": log(0.2)})])
+    assert (reply.answer.yes, reply.answer.sure) == (False, pytest.approx(0.2))

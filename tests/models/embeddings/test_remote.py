@@ -1,4 +1,4 @@
-"""Embeddings from a server: what it sends is a vector only after it was checked."""
+"""Embeddings from a server: every response is checked before its vectors are used."""
 
 import json
 import socket
@@ -14,8 +14,10 @@ import numpy as np
 import pytest
 
 from suffice.errors import ModelError
-from suffice.models.embeddings.server import RemoteEmbedder
+from suffice.models.embeddings.remote import RemoteEmbedder
 from suffice.search.corpus.vectors import EmbeddingCache
+
+pytestmark = pytest.mark.usefixtures("no_waiting")
 
 Answer = bytes | int | dict[str, Any] | tuple[int, dict[str, str]]
 
@@ -76,10 +78,10 @@ def running(server: Server) -> Iterator[Server]:
 
 
 def served(server: Server, **options: Any) -> RemoteEmbedder:
-    return RemoteEmbedder("tiny", server.url, **({"sleep": lambda seconds: None} | options))
+    return RemoteEmbedder("tiny", server.url, **options)
 
 
-def test_vectors_come_in_the_order_of_the_texts_at_length_one() -> None:
+def test_vectors_have_length_one_and_the_order_of_the_texts() -> None:
     with running(Server()) as server:
         model = served(server, key="secret")
         texts = ["x" * i for i in range(1, 151)]
@@ -93,7 +95,7 @@ def test_vectors_come_in_the_order_of_the_texts_at_length_one() -> None:
         assert set(server.keys) == {"Bearer secret"}
 
 
-def test_the_dimension_is_asked_for_when_nothing_was_embedded() -> None:
+def test_the_dimension_is_requested_when_nothing_was_embedded() -> None:
     with running(Server(size=7)) as server:
         model = served(server)
         assert model.embed([]).shape == (0, 7)
@@ -101,7 +103,7 @@ def test_the_dimension_is_asked_for_when_nothing_was_embedded() -> None:
         assert len(server.asked) == 1
 
 
-def test_an_empty_text_and_half_a_character_are_sent_as_something() -> None:
+def test_empty_texts_lone_surrogates_and_long_texts_are_sent_in_usable_form() -> None:
     with running(Server()) as server:
         assert served(server).embed(["", "\ud800", "y" * 9000]).shape == (3, 4)
         assert server.asked[0]["input"][0] == " "
@@ -134,32 +136,44 @@ def test_an_empty_text_and_half_a_character_are_sent_as_something() -> None:
         {"data": [{"index": 0, "embedding": [None, 1, 2, 3]}, {"index": 1, "embedding": [1, 1, 2, 3]}]},
     ],
 )
-def test_a_fault_is_tried_again_and_then_said(fault: Answer) -> None:
-    said: list[str] = []
-    waits: list[float] = []
+def test_a_fault_is_retried_and_then_raised(fault: Answer) -> None:
+    messages: list[str] = []
     with running(Server(fault)) as server:
-        model = served(server, say=said.append, sleep=waits.append)
+        model = served(server, notify=messages.append)
         assert model.embed(["a", "bb"]).shape == (2, 4)
         assert len(server.asked) == 2
-        assert len(said) == len(waits) == 1
-        assert waits[0] >= 2
+        [message] = messages
+        assert announced_wait(message) >= 2
         server.script = [fault] * 3
-        with pytest.raises(ModelError, match=r"after 3 attempts; check SUFFICE_EMBEDDINGS") as error:
+        with pytest.raises(ModelError, match=r"3 attempts.*SUFFICE_EMBEDDINGS") as error:
             model.embed(["a", "bb"])
+        assert len(server.asked) == 5
         assert error.value.retryable
         assert "\n" not in str(error.value)
 
 
-def test_the_servers_wish_to_wait_is_honoured() -> None:
-    waits: list[float] = []
+def announced_wait(message: str) -> float:
+    """Return the seconds until the next attempt that a message announces."""
+    return float(message.removesuffix(" s.").rpartition(" ")[2])
+
+
+def test_retry_after_is_honoured() -> None:
+    messages: list[str] = []
     with running(Server((429, {"Retry-After": "17"}), (429, {"Retry-After": "a while"}))) as server:
-        served(server, sleep=waits.append).embed(["a"])
-    assert waits[0] == 17
-    assert 4 <= waits[1] <= 5
+        served(server, notify=messages.append).embed(["a"])
+    assert announced_wait(messages[0]) == 17
+    assert 4 <= announced_wait(messages[1]) <= 5
+
+
+def test_a_long_retry_after_is_a_failure() -> None:
+    with running(Server((429, {"Retry-After": "600"}))) as server:
+        with pytest.raises(ModelError, match="429"):
+            served(server).embed(["a"])
+        assert len(server.asked) == 1
 
 
 @pytest.mark.parametrize("status", [400, 401, 404])
-def test_a_refusal_is_not_tried_again(status: int) -> None:
+def test_a_refusal_is_not_retried(status: int) -> None:
     with running(Server(status)) as server:
         with pytest.raises(ModelError, match=f"refused tiny \\({status}") as error:
             served(server).embed(["a"])
@@ -167,15 +181,15 @@ def test_a_refusal_is_not_tried_again(status: int) -> None:
         assert not error.value.retryable
 
 
-def test_a_server_that_is_not_there() -> None:
+def test_an_unreachable_server_is_an_error() -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{unused.getsockname()[1]}/v1"
         with pytest.raises(ModelError, match="does not answer"):
-            RemoteEmbedder("tiny", url, sleep=lambda seconds: None).embed(["a"])
+            RemoteEmbedder("tiny", url).embed(["a"])
 
 
-def test_another_length_in_the_middle_is_never_mixed_in() -> None:
+def test_vectors_of_another_length_are_rejected() -> None:
     with running(Server()) as server:
         model = served(server)
         model.embed(["a"])
@@ -193,19 +207,19 @@ def test_threads_share_a_client() -> None:
 
 
 def test_a_changed_model_behind_the_same_name_gets_new_vectors(tmp_path: Path) -> None:
-    """Same length or another: nothing of the old model is compared with anything of the new."""
-    said: list[str] = []
+    """Vectors of the old model are not compared with vectors of the new one, of the same length or not."""
+    messages: list[str] = []
     with running(Server()) as server:
-        EmbeddingCache(served(server), tmp_path, said.append).embed(["a"])
+        EmbeddingCache(served(server), tmp_path, messages.append).embed(["a"])
         before = len(server.asked)
-        EmbeddingCache(served(server), tmp_path, said.append).embed(["a"])
+        EmbeddingCache(served(server), tmp_path, messages.append).embed(["a"])
         assert ["a"] not in [body["input"] for body in server.asked[before:]]
         server.vectors = lambda texts: {  # type: ignore[method-assign]
             "data": [{"index": i, "embedding": [0, 0, 1, len(text)]} for i, text in enumerate(texts)]
         }
-        assert EmbeddingCache(served(server), tmp_path, said.append).embed(["a"])[0, 0] == 0
-        assert len(said) == 1
+        assert EmbeddingCache(served(server), tmp_path, messages.append).embed(["a"])[0, 0] == 0
+        assert len(messages) == 1
         server.vectors = lambda texts: {"data": [{"index": i, "embedding": [3, 4]} for i, _ in enumerate(texts)]}  # type: ignore[method-assign]
-        assert EmbeddingCache(served(server), tmp_path, said.append).embed(["a"]).tolist() == [
+        assert EmbeddingCache(served(server), tmp_path, messages.append).embed(["a"]).tolist() == [
             pytest.approx([0.6, 0.8], abs=1e-3)
         ]

@@ -1,4 +1,4 @@
-"""fastembed is an extra: these tests put a stand-in where it would be, since its models come from a hub."""
+"""fastembed is optional and its models come from a hub, so these tests put a stand-in in its place."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -37,14 +37,14 @@ def _installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(TextEmbedding, "made", [])
 
 
-def test_without_the_extra_it_says_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_package_says_how_to_install_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "fastembed", None)
     with pytest.raises(InputError, match=r"pip install 'suffice\[fastembed\]'"):
         FastEmbedEmbedder("BAAI/bge-small-en-v1.5", tmp_path)
 
 
 @pytest.mark.usefixtures("_installed")
-def test_it_loads_at_first_use_and_once(tmp_path: Path) -> None:
+def test_the_model_is_loaded_once_at_first_use(tmp_path: Path) -> None:
     model = FastEmbedEmbedder("baai/bge-small-en-v1.5", tmp_path)
     assert (model.dimension, TextEmbedding.made) == (3, [])
     assert model.embed([]).shape == (0, 3)
@@ -54,10 +54,10 @@ def test_it_loads_at_first_use_and_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("_installed")
-def test_what_it_cannot_do_is_said(tmp_path: Path) -> None:
+def test_unknown_models_and_failures_are_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no model 'nope'"):
         FastEmbedEmbedder("nope", tmp_path)
-    with pytest.raises(ModelError, match="could not be fetched"):
+    with pytest.raises(ModelError, match="could not be downloaded"):
         FastEmbedEmbedder("other/large", tmp_path, offline=True).embed(["a"])
     with pytest.raises(ModelError, match="cannot embed"):
         FastEmbedEmbedder("BAAI/bge-small-en-v1.5", tmp_path).embed([""])

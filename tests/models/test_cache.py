@@ -1,4 +1,4 @@
-"""Answers kept on disk: paid for once, never mixed up, never in the way."""
+"""Responses stored on disk: paid for once, never confused, and no obstacle when the cache is unusable."""
 
 import asyncio
 import dataclasses
@@ -27,7 +27,7 @@ def ask(model: CachedModel | UsageTrackingModel, task: str = "How do bees talk?"
     return asyncio.run(model(Plan(task, most)))
 
 
-def test_the_same_ask_is_paid_for_once(tmp_path: Path) -> None:
+def test_the_same_prompt_is_paid_for_once(tmp_path: Path) -> None:
     model = scripted()
     assert ask(CachedModel(model, tmp_path)) == Reply(ANSWER, BILL)
     again = UsageTrackingModel(CachedModel(model, tmp_path))
@@ -37,7 +37,7 @@ def test_the_same_ask_is_paid_for_once(tmp_path: Path) -> None:
     assert again.by_role == {"plan": Usage(stored=1)}
 
 
-def test_whoever_measures_gets_the_bill_it_had(tmp_path: Path) -> None:
+def test_usage_can_be_replayed(tmp_path: Path) -> None:
     model = scripted()
     assert (
         ask(CachedModel(model, tmp_path)) == ask(CachedModel(model, tmp_path, replay_usage=True)) == Reply(ANSWER, BILL)
@@ -45,7 +45,7 @@ def test_whoever_measures_gets_the_bill_it_had(tmp_path: Path) -> None:
     assert len(model.prompts) == 1
 
 
-def test_another_input_limit_or_model_is_another_ask(tmp_path: Path) -> None:
+def test_another_input_limit_or_model_is_another_entry(tmp_path: Path) -> None:
     model = scripted()
     ask(CachedModel(model, tmp_path))
     ask(CachedModel(model, tmp_path), most=3)
@@ -55,7 +55,7 @@ def test_another_input_limit_or_model_is_another_ask(tmp_path: Path) -> None:
     assert len(model.prompts) == 4
 
 
-def test_a_new_prompt_version_is_asked_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_new_version_of_the_wording_is_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = scripted()
     ask(CachedModel(model, tmp_path))
     newer = base.PromptTemplate("version: 999\n---\n$task $most")
@@ -65,7 +65,7 @@ def test_a_new_prompt_version_is_asked_anew(tmp_path: Path, monkeypatch: pytest.
 
 
 @pytest.mark.parametrize(("sampled", "calls"), [(False, 2), (True, 1)])
-def test_what_is_sampled_is_asked_anew_unless_a_run_is_repeated(tmp_path: Path, sampled: bool, calls: int) -> None:
+def test_sampled_responses_are_requested_again_unless_cached_too(tmp_path: Path, sampled: bool, calls: int) -> None:
     model = scripted(Compression((ExtractedFact("bees dance", ("[1]",)),)))
     for _ in range(2):
         asyncio.run(CachedModel(model, tmp_path, cache_sampled=sampled)(Compress("task", (Note("x", ("[1]",)),), ())))
@@ -73,24 +73,24 @@ def test_what_is_sampled_is_asked_anew_unless_a_run_is_repeated(tmp_path: Path, 
     assert len(model.prompts) == calls
 
 
-def test_a_failure_is_not_kept(tmp_path: Path) -> None:
+def test_a_failure_is_not_stored(tmp_path: Path) -> None:
     model = CachedModel(scripted(ModelError("down"), ANSWER), tmp_path)
     with pytest.raises(ModelError):
         ask(model)
     assert ask(model).answer == ANSWER
 
 
-def test_a_damaged_cache_is_a_miss_said_once(tmp_path: Path) -> None:
+def test_a_damaged_cache_is_replaced_with_one_message(tmp_path: Path) -> None:
     (tmp_path / "answers.sqlite").write_bytes(b"nothing that SQLite ever wrote" * 300)
-    said: list[str] = []
-    model = CachedModel(scripted(), tmp_path, notify=said.append)
+    messages: list[str] = []
+    model = CachedModel(scripted(), tmp_path, notify=messages.append)
     assert ask(model).usage.calls == 1
     assert ask(model).usage == Usage(stored=1)
-    assert len(said) == 1
-    assert "answer cache" in said[0]
+    assert len(messages) == 1
+    assert "answer cache" in messages[0]
 
 
-def test_an_answer_of_another_shape_is_a_miss(tmp_path: Path) -> None:
+def test_a_stored_response_of_another_shape_is_replaced(tmp_path: Path) -> None:
     model = scripted()
     cached = CachedModel(model, tmp_path)
     ask(cached)
@@ -102,14 +102,14 @@ def test_an_answer_of_another_shape_is_a_miss(tmp_path: Path) -> None:
     assert ask(cached).usage == Usage(stored=1)
 
 
-def test_half_a_character_does_not_stop_an_answer(tmp_path: Path) -> None:
+def test_a_lone_surrogate_does_not_prevent_a_response(tmp_path: Path) -> None:
     odd = dataclasses.replace(ANSWER, notes="\ud800")
     model = CachedModel(scripted(odd), tmp_path)
     assert ask(model, task="\ud83d").answer == odd
     assert ask(model, task="\ud83d").answer == odd
 
 
-def test_it_passes_on_who_answers(tmp_path: Path) -> None:
+def test_it_has_the_name_of_the_wrapped_model(tmp_path: Path) -> None:
     model = scripted()
     cached = CachedModel(model, tmp_path)
     assert (cached.name, cached.local) == (model.name, model.local)

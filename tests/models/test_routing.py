@@ -1,4 +1,4 @@
-"""Models in a row and models by role: whoever answers, every call is in the bill, and the roles add up to the total."""
+"""Fallback and routing by role: whichever model answers, every call is counted and the roles add up to the total."""
 
 import asyncio
 from contextlib import suppress
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from suffice.errors import ModelError, ModelOutputError
 from suffice.models.base import Reply, UsageTrackingModel
-from suffice.models.fallback import FallbackModel, RoleRouter
+from suffice.models.routing import FallbackModel, RoleRouter
 from suffice.prompts import (
     HypotheticalDocument,
     HypotheticalDocumentResponse,
@@ -25,7 +25,7 @@ ANSWERS = {"gap": ProposeQueryResponse("query"), "hypothetical": HypotheticalDoc
 
 
 class Billed:
-    """Answers or fails as it is told, and costs what it is told."""
+    """Answers or fails, and costs, as its script says."""
 
     def __init__(self, outcomes: list[tuple[bool, Usage]], name: str = "billed", context: int | None = None) -> None:
         self._outcomes = list(outcomes)
@@ -33,7 +33,7 @@ class Billed:
 
     async def __call__(self, prompt: Prompt) -> Reply:
         answers, usage = self._outcomes.pop(0) if self._outcomes else (True, Usage(1, 1, 1, 0.0))
-        failures = (Failure(prompt.role, "Retried", f"{self.name} stumbled"),)
+        failures = (Failure(prompt.role, "Retried", f"{self.name} retried"),)
         if not answers:
             raise ModelOutputError(f"{self.name} failed", usage=usage, failures=failures)
         return Reply(ANSWERS[prompt.role], usage, failures)
@@ -78,7 +78,7 @@ def test_the_roles_add_up_to_the_total(first: list, second: list, asks: list[Pro
     assert model.total.calls == sum(usage.calls for usage in spent)
 
 
-def test_the_next_model_is_asked_and_the_failure_told() -> None:
+def test_the_next_model_is_asked_and_the_failure_reported() -> None:
     model = FallbackModel(
         [Billed([(False, Usage(2, 20, 0, 0.5))], "first"), Billed([(True, Usage(1, 5, 5, 0.25))], "second")]
     )
@@ -86,13 +86,13 @@ def test_the_next_model_is_asked_and_the_failure_told() -> None:
     assert reply.answer == ProposeQueryResponse("query")
     assert reply.usage == Usage(3, 25, 5, 0.75)
     assert [failure.message for failure in reply.failures] == [
-        "first stumbled",
+        "first retried",
         "first failed; asking the next model",
-        "second stumbled",
+        "second retried",
     ]
 
 
-def test_when_all_fail_the_last_error_carries_the_whole_bill() -> None:
+def test_when_all_fail_the_last_error_carries_the_whole_usage() -> None:
     usage = Usage(1, 10, 0, 0.5)
     model = FallbackModel([Billed([(False, usage)], "first"), Billed([(False, usage)], "second")])
     with pytest.raises(ModelOutputError, match="second failed") as failed:
@@ -106,6 +106,6 @@ def test_one_unknown_cost_makes_the_sum_unknown() -> None:
     assert (Usage(1, 1, 1, 0.5) + Usage()).usd == 0.5
 
 
-def test_what_fits_the_narrowest_fits_all() -> None:
+def test_the_smallest_context_counts() -> None:
     assert FallbackModel([Billed([], context=8000), Billed([], context=4000), Billed([])]).context == 4000
     assert RoleRouter(Billed([]), {}).context is None

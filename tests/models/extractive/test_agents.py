@@ -1,4 +1,4 @@
-"""The harnesses' asks without a language model: they follow the words from sentence to sentence."""
+"""Agent steps without a language model: a chain of sentences from the question to an answer."""
 
 import pytest
 
@@ -35,18 +35,18 @@ def test_thoughts_are_sentences_of_the_evidence_until_the_question_is_covered():
 
 
 @pytest.mark.parametrize("notes", [(), (Note("", ()),), (Note("it rained and it was cold", ("[1]",), "weather"),)])
-def test_nothing_leads_on(notes):
+def test_without_a_continuing_sentence_there_is_no_thought(notes):
     assert next_thought(IRCoTStep(TASK, notes, ())).sentence == ""
     assert find_next_link(TASK, notes, ()) is None
     assert answer_briefly(ShortAnswer(TASK, notes)).text == ""
 
 
-def test_a_sentence_is_said_once():
+def test_a_sentence_is_used_once():
     said = "The Meridian bridge was built by Halloran Works."
     assert find_next_link(TASK, (BRIDGE,), (said,)) is None
 
 
-def test_act_asks_the_question_then_what_a_sentence_names_then_finishes():
+def test_react_searches_the_question_then_new_names_then_finishes():
     assert choose_action(ReActStep(TASK, (), (), ())).argument == TASK
     first = choose_action(ReActStep(TASK, (BRIDGE,), (f"Search[{TASK}]",), ()))
     assert first.action == "Search"
@@ -56,11 +56,11 @@ def test_act_asks_the_question_then_what_a_sentence_names_then_finishes():
     assert (done.action, done.argument) == ("Finish", "Halloran Works")
 
 
-def test_act_finishes_when_nothing_was_found():
+def test_react_finishes_when_nothing_was_found():
     assert choose_action(ReActStep(TASK, (), ("Search[x]",), ())).action == "Finish"
 
 
-def test_step_keeps_a_sentence_then_searches_then_sends():
+def test_memgpt_stores_a_sentence_then_searches_then_answers():
     assert choose_tool_call(MemGPTStep(TASK, (), (), (), (), ())).tool == "archival_search"
     kept = choose_tool_call(MemGPTStep(TASK, (), (BRIDGE,), (), ("archival_search: x",), ()))
     line = "The Meridian bridge was built by Halloran Works. [1]"

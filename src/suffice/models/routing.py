@@ -1,11 +1,11 @@
-"""Several models as one: a list to fall back through, and models that differ by role."""
+"""Several models behind one: a list to fall back through, and models chosen by role."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
 from suffice.errors import ModelError
-from suffice.models.base import Model, Reply, get_context, supports_vision
+from suffice.models.base import Model, Reply, get_context, has_price, is_language_model, supports_vision
 from suffice.prompts.base import Prompt
 from suffice.types import Failure, Usage
 
@@ -13,15 +13,16 @@ A = TypeVar("A")
 
 
 class FallbackModel:
-    """Asks the first model, and the next one when it fails. What the failed ones cost is in the bill."""
+    """Asks the first model, and the next one when it fails. The usage includes what the failed models cost."""
 
     def __init__(self, models: Sequence[Model]) -> None:
         self.models = tuple(models)
         self.name = self.models[0].name
         self.local = all(model.local for model in models)
+        self.is_language_model = is_language_model(self.models[0])
         self.context = _smallest_context(models)
-        self.has_price = all(getattr(model, "has_price", True) for model in models)
-        self.supports_vision = next((seen for model in models if (seen := supports_vision(model)) is not False), False)
+        self.has_price = all(map(has_price, models))
+        self.supports_vision = next((known for known in map(supports_vision, models) if known is not False), False)
 
     async def __call__(self, prompt: Prompt[A]) -> Reply[A]:
         usage = Usage()
@@ -39,11 +40,11 @@ class FallbackModel:
                 )
             else:
                 return replace(reply, usage=usage + reply.usage, failures=(*failures, *reply.failures))
-        raise AssertionError("the last model answers or raises")
+        raise AssertionError("the last model returns or raises")
 
 
 class RoleRouter:
-    """Some roles have a model of their own; all others share one."""
+    """Sends the prompts of some roles to models of their own, and all others to the default model."""
 
     def __init__(self, default: Model, by_role: Mapping[str, Model]) -> None:
         self._default = default
@@ -51,8 +52,9 @@ class RoleRouter:
         self.models = models = tuple({id(model): model for model in (default, *by_role.values())}.values())
         self.name = " + ".join(dict.fromkeys(model.name for model in models))
         self.local = all(model.local for model in models)
+        self.is_language_model = any(map(is_language_model, models))
         self.context = _smallest_context(models)
-        self.has_price = all(getattr(model, "has_price", True) for model in models)
+        self.has_price = all(map(has_price, models))
         self.supports_vision = supports_vision(self._by_role.get("look", default))
 
     async def __call__(self, prompt: Prompt[A]) -> Reply[A]:
@@ -60,5 +62,5 @@ class RoleRouter:
 
 
 def _smallest_context(models: Sequence[Model]) -> int | None:
-    """What fits the model that reads least fits all of them."""
-    return min((tokens for model in models if (tokens := get_context(model)) is not None), default=None)
+    """Return the context that every model has; ``None`` when all are unknown."""
+    return min((tokens for tokens in map(get_context, models) if tokens is not None), default=None)

@@ -1,4 +1,4 @@
-"""The extractive model: it chooses and orders what sources say, and writes nothing of its own."""
+"""The extractive draft: it quotes sentences of the sources and writes none of its own."""
 
 import asyncio
 from typing import Any
@@ -8,16 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from suffice.api import research
-from suffice.errors import ModelError
 from suffice.models.extractive import ExtractiveModel
-from suffice.prompts import Draft, Plan, PlanResponse, Reflect, ReflectionResponse, SynthesisResponse
-from suffice.prompts.base import Prompt
+from suffice.prompts import Draft, SynthesisResponse
 from suffice.testing import WordSearch, make_passage
 from suffice.types import Note, Passage, Place, Report
 
 
-def ask(question: Any) -> Any:
-    return asyncio.run(ExtractiveModel()(question)).answer
+def ask(prompt: Any) -> Any:
+    return asyncio.run(ExtractiveModel()(prompt)).answer
 
 
 def note(text: str, handle: int = 1, title: str = "", kind: str = "text") -> Note:
@@ -27,16 +25,6 @@ def note(text: str, handle: int = 1, title: str = "", kind: str = "text") -> Not
 def drafted(task: str, *notes: Note, gaps: tuple[str, ...] = ()) -> SynthesisResponse:
     answer: SynthesisResponse = ask(Draft(task, notes, gaps, ()))
     return answer
-
-
-def reflected(task: str, *notes: Note, thin: tuple[str, ...] = (), leads: tuple[str, ...] = ()) -> ReflectionResponse:
-    answer: ReflectionResponse = ask(Reflect(task, notes, thin, thin, leads, 3))
-    return answer
-
-
-def planned(task: str, most: int = 6) -> list[str]:
-    plan: PlanResponse = ask(Plan(task, most))
-    return [query.query for query in plan.queries]
 
 
 DANCE = note("Karl von Frisch decoded the waggle dance in 1927. Bees are insects.", 1, "Bees")
@@ -79,7 +67,7 @@ def researched(question: str, texts: list[str]) -> Report:
 
 @settings(max_examples=60, deadline=None)
 @given(QUESTIONS, st.lists(TEXTS, min_size=1, max_size=4, unique=True))
-def test_it_never_writes_what_no_source_contains(question: str, texts: list[str]) -> None:
+def test_every_sentence_is_in_a_source(question: str, texts: list[str]) -> None:
     report = researched(question, texts)
     sources = {source.id: source for source in report.sources}
     for claim in report.claims:
@@ -98,14 +86,14 @@ def test_the_same_input_gives_the_same_answer(question: str, texts: list[str]) -
     assert (first.final_answer, first.claims, first.gaps) == (second.final_answer, second.claims, second.gaps)
 
 
-def test_no_evidence_no_answer() -> None:
+def test_without_evidence_the_answer_is_empty() -> None:
     for question in ("Who painted Guernica?", "What is the melting point of tungsten?", "How do whales sleep?"):
         assert drafted(question, DANCE, BRIDGE) == SynthesisResponse("")
     assert drafted("Who decoded the waggle dance?") == SynthesisResponse("")
 
 
-def test_a_name_that_nobody_mentions_is_no_evidence() -> None:
-    """Everything fits but the one who is asked about."""
+def test_a_name_that_no_source_mentions_means_no_evidence() -> None:
+    """Everything matches except the person that the question is about."""
     assert drafted("When did Erika Mustermann decode the waggle dance?", DANCE).answer == ""
 
 
@@ -121,13 +109,13 @@ def test_a_question_in_another_language_is_answered() -> None:
     assert "300 mètres" in drafted("Quelle est la hauteur de la tour ?", french).answer
 
 
-def test_what_was_said_is_not_said_again() -> None:
+def test_a_repeated_sentence_is_quoted_once() -> None:
     again = note("Karl von Frisch decoded the waggle dance in 1927. He was Austrian.", 2, "Copy")
     answer = drafted("Who decoded the waggle dance?", DANCE, again)
     assert answer.answer.count("decoded the waggle dance in 1927") == 1
 
 
-def test_gaps_are_left_open() -> None:
+def test_gaps_become_open_questions() -> None:
     assert drafted("Who decoded the waggle dance?", DANCE, gaps=("the date",)).open_questions == ("the date",)
 
 
@@ -169,70 +157,6 @@ def test_an_example_in_a_manual_comes_after_the_sentence_about_it() -> None:
     answer = drafted("How does the parser read a file of rules?", manual)
     assert answer.summary == "The parser reads a file of rules. [1]"
     assert "`rules = parser.read('rules.txt')`" in answer.answer or "rules = parser" not in answer.answer
-
-
-def test_sufficient_when_every_part_is_covered() -> None:
-    reflection = reflected("Who decoded the waggle dance?", DANCE)
-    assert reflection.sufficient
-    assert reflection.confidence is None  # Counting words makes nobody sure.
-    assert reflection.gaps == ()
-
-
-def test_a_part_without_evidence_is_a_gap() -> None:
-    reflection = reflected("Who decoded the waggle dance, and who designed the Eiffel Tower?", DANCE)
-    assert not reflection.sufficient
-    assert any("Eiffel Tower" in gap for gap in reflection.gaps)
-
-
-def test_nothing_found_is_never_sufficient() -> None:
-    for question in ("Who decoded the waggle dance?", "why?"):
-        reflection = reflected(question)
-        assert not reflection.sufficient
-
-
-def test_a_thin_query_is_put_differently() -> None:
-    query = "waggle dance decoder honeybee"
-    reflection = reflected("Who decoded the waggle dance of the honeybee?", thin=(query,))
-    assert reflection.new_queries
-    assert query not in reflection.new_queries
-
-
-def test_the_best_lead_is_followed_alone() -> None:
-    reflection = reflected("Who designed the Eiffel Tower?", DANCE, leads=("a", "b", "c"))
-    assert reflection.new_queries == ("a",)
-
-
-def test_a_plan_begins_with_the_question() -> None:
-    assert planned("Who decoded the waggle dance?") == ["Who decoded the waggle dance?"]
-    survey = planned("How do Kestrel, Falcon or Osprey differ in storing logs?")
-    assert survey[0] == "How do Kestrel, Falcon or Osprey differ in storing logs?"
-    assert len(survey) > 1
-    assert len(planned("How do Kestrel, Falcon or Osprey differ in storing logs?", 2)) == 2
-
-
-def test_a_demanding_question_is_planned_as_one() -> None:
-    simple, deep = (
-        ask(Plan(task, 6)).complexity
-        for task in (
-            "What is a hive?",
-            "Compare risks, costs, dates, owners and limits; who decided, and when, and why it failed?",
-        )
-    )
-    assert (simple, deep) == ("simple", "deep")
-
-
-def test_an_ask_it_cannot_answer() -> None:
-    class Paint(Prompt[str]):
-        role = "paint"
-        answer = str
-
-    with pytest.raises(ModelError, match="paint"):
-        ask(Paint())
-
-
-def test_it_costs_no_tokens() -> None:
-    usage = asyncio.run(ExtractiveModel()(Plan("x", 3))).usage
-    assert (usage.calls, usage.input_tokens, usage.output_tokens, usage.usd) == (1, 0, 0, 0.0)
 
 
 def test_a_passage_with_one_endless_sentence_does_not_break_it() -> None:

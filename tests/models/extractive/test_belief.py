@@ -12,8 +12,8 @@ ADA = Note("The director Ada Lind was born in Graz. She sang.", ("[2]",), "Ada L
 RAIN = Note("It rained for forty days.", ("[3]",), "Weather")
 
 
-def ask(question):
-    return asyncio.run(ExtractiveModel()(question)).answer
+def ask(prompt):
+    return asyncio.run(ExtractiveModel()(prompt)).answer
 
 
 def fact(text, number):
@@ -35,28 +35,28 @@ def test_a_bridge_opens_a_question():
     assert answer.questions == ("Ada Lind director born",)
 
 
-def test_what_is_known_is_not_found_again():
+def test_a_known_fact_is_not_extracted_again():
     known = (Note("The director Ada Lind was born in Graz.", ("[2]",), kind=BELIEF_KIND),)
     assert ask(Extract(TASK, known, (), (ADA,))).facts == ()
 
 
-def test_nothing_to_read_is_nothing_found():
+def test_no_observation_gives_no_facts():
     answer = ask(Extract(TASK, (), ("director born",), ()))
     assert (answer.facts, answer.resolved, answer.questions) == ((), (), ())
 
 
-def test_curation_joins_what_says_the_same_and_keeps_the_chain():
+def test_curation_merges_duplicates_and_prefers_linked_facts():
     chain = ["The Silver Lamp was directed by Ada Lind.", "Ada Lind came from Graz."]
     same = ["The old barn was painted red.", "The barn was painted red."]
     texts = [*same, *chain, *(f"Number {n} is even." for n in "two four six eight".split())]
     answer = ask(Curate(TASK, (), tuple(fact(text, n) for n, text in enumerate(texts, 1)), 6))
-    kept = [kept.of for kept in answer.kept]
-    assert kept[:2] == [(3,), (4,)]
-    assert len(kept) == 6
-    assert len({number for group in kept for number in group}) == sum(len(group) for group in kept)
+    groups = [fact.of for fact in answer.kept]
+    assert groups[:2] == [(3,), (4,)]
+    assert len(groups) == 6
+    assert len({number for group in groups for number in group}) == sum(len(group) for group in groups)
 
 
-def test_compression_chooses_and_never_writes():
+def test_compression_only_quotes():
     answer = ask(Compress(TASK, (Note("Ada Lind sang.", ("[2]",), kind=BELIEF_KIND),), (FILM, ADA, RAIN)))
     sources = " ".join(note.text for note in (FILM, ADA, RAIN)) + " Ada Lind sang."
     assert all(bullet.text in sources and bullet.handles for bullet in answer.bullets)

@@ -1,0 +1,142 @@
+"""Find JSON in the text that a language model wrote.
+
+``find_json`` scans a text for objects and lists and says of each whether it is complete. ``JsonText.load`` reads a complete
+one: by ``json``, else by ``json-repair``, which knows what models get wrong (single quotes, trailing commas, comments,
+Python's words, missing commas). ``load_complete_part`` reads a truncated one. ``json-repair`` alone cannot do that: it
+completes whatever is missing, so half a sentence or half a citation would pass for a whole one.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+_TOKEN = re.compile(
+    r"""(?P<comment>//[^\n]*|/\*.*?(?:\*/|\Z)|\#[^\n]*)
+      | (?P<string>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')
+      | (?P<open_string>["'].*)
+      | (?P<mark>[{}\[\],:])
+      | (?P<word>[^\s{}\[\],:"'\#/]+|[/\\])""",
+    re.VERBOSE | re.DOTALL,
+)
+_WORDS = ("true", "false", "null", "none")
+_LITERAL = re.compile(rf"{'|'.join(_WORDS)}|[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?", re.IGNORECASE)
+_NAME = re.compile(r"[a-z_]\w*", re.IGNORECASE)
+_COLON = re.compile(r"\s*:")
+_FENCE = re.compile(r"```[\w-]*[ \t]*\n?(.*?)(?:```|\Z)", re.DOTALL)
+_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_CLOSING = {"{": "}", "[": "]"}
+_MAX_DEPTH = 50  # A response has three or four levels; a text of a thousand brackets is not one.
+_MAX_STARTS = 20  # How many brackets of a text are tried as the start of a value.
+
+
+@dataclass(frozen=True, slots=True)
+class JsonText:
+    """An object or a list in a text."""
+
+    text: str
+    is_truncated: bool
+    """The text ends before the value does."""
+    is_ambiguous: bool
+    """It holds words outside quotes, such as after an unescaped quotation mark: reading it takes guesses."""
+    complete_part: str | None
+    """Of a truncated value, what is complete, with its brackets closed: whole items of lists, whole members of the outermost
+    object. An object inside it is either complete or left out, because a fact without its source is worthless."""
+
+    def load(self) -> Any:
+        """Return the value; raise ``ValueError`` when it cannot be read."""
+        return _load(self.text)
+
+    def load_complete_part(self) -> Any:
+        """Return what is complete of a truncated value; raise ``ValueError`` when nothing is."""
+        if self.complete_part is None:
+            raise ValueError("nothing of it is complete")
+        return _load(self.complete_part)
+
+
+def find_json(text: str) -> list[JsonText]:
+    """Return every object and list in the text, and in each of its code fences, the longest first."""
+    found = [value for source in (text, *split_fences(text)) for value in _scan_all(source)]
+    return sorted(found, key=lambda value: -len(value.text))
+
+
+def split_fences(text: str) -> Iterator[str]:
+    """Yield what stands in the code fences of a text."""
+    return (fence.group(1).strip() for fence in _FENCE.finditer(text))
+
+
+def strip_fence(text: str) -> str:
+    """Return the content of a text that is one code fence, and any other text unchanged."""
+    fence = _FENCE.fullmatch(text)
+    return text if fence is None else fence.group(1).strip() or text
+
+
+def _scan_all(text: str) -> Iterator[JsonText]:
+    end = tries = 0
+    for start in (match.start() for match in re.finditer(r"[{\[]", text)):
+        if start < end or tries == _MAX_STARTS:
+            continue
+        tries += 1
+        value = _scan(text, start)
+        if value is not None:
+            yield value
+            if not value.is_ambiguous:  # Prose in brackets may have a value inside it.
+                end = start + len(value.text)
+
+
+def _scan(text: str, start: int) -> JsonText | None:
+    """Return the value that begins at ``start``; ``None`` when its brackets do not match."""
+    closers: list[str] = []
+    complete_part: str | None = None
+    is_ambiguous = False
+    before = ""  # The last token: "string", "word" or the mark itself.
+
+    def keep(end: int) -> str | None:
+        """The text so far, unless it ends inside an object below the outermost one."""
+        if "}" in closers[1:]:
+            return complete_part
+        return text[start:end] + "".join(reversed(closers))
+
+    for token in _TOKEN.finditer(text, start):
+        kind, mark = str(token.lastgroup), token.group()
+        if kind == "comment":
+            continue
+        if kind == "word":
+            is_name = _NAME.fullmatch(mark) and _COLON.match(text, token.end())
+            is_last = token.end() == len(text)  # Half a word.
+            is_ambiguous |= before in ("string", "word") or not (is_name or is_last or _LITERAL.fullmatch(mark))
+        elif mark in _CLOSING:
+            if len(closers) == _MAX_DEPTH:
+                return None
+            closers.append(_CLOSING[mark])
+            if mark == "[":
+                complete_part = keep(token.end())
+        elif mark in ("}", "]"):
+            if mark not in closers:
+                return None
+            while closers.pop() != mark:  # An inner bracket was not closed: the outer one closes both.
+                pass
+            if not closers:
+                return JsonText(text[start : token.end()], False, is_ambiguous, None)
+            complete_part = keep(token.end())
+        elif mark == ",":
+            complete_part = keep(token.start())
+        if (before == ":" or closers[-1] == "]") and (kind == "string" or mark.lower() in _WORDS):
+            complete_part = keep(token.end())
+        before = mark if kind == "mark" else kind
+    return JsonText(text[start:], True, is_ambiguous, complete_part)
+
+
+def _load(text: str) -> Any:
+    try:
+        return json.loads(text, strict=False)  # Line breaks inside a string are taken as meant.
+    except ValueError:
+        import json_repair  # 60 ms, and rarely needed.
+
+        return json_repair.loads(_ESCAPE.sub(_drop_unknown_escape, text))
+
+
+def _drop_unknown_escape(escape: re.Match[str]) -> str:
+    """Markdown's ``\\_`` means an underscore."""
+    return escape.group() if escape.group(1) in "\"'\\/bfnrtu" else escape.group(1)

@@ -1,0 +1,68 @@
+"""The retry policy of all calls to model servers, for language models and for embeddings.
+
+A transient fault is tried again, up to three attempts in all. The wait is what the server asked for (``Retry-After``), else
+min(2ⁿ + U(0, 1), 10) seconds after attempt n (source value, docs/sources.md). A server that asks for more than a minute has
+failed for now.
+"""
+
+from collections.abc import AsyncIterator, Callable, Iterator
+from itertools import count
+from random import random
+from typing import TYPE_CHECKING, Protocol
+
+from suffice.errors import ModelError
+
+if TYPE_CHECKING:
+    from stamina import Attempt
+
+MAX_ATTEMPTS = 3
+MAX_BACKOFF = 10.0  # Seconds.
+MAX_RETRY_AFTER = 60.0  # Seconds.
+RETRYABLE_STATUSES = (408, 409, 425, 429, 500, 502, 503, 504)
+
+
+class CallError(ModelError):
+    """One call to a model server failed. ``retry_after`` is how many seconds the server asked to wait, if it did."""
+
+    def __init__(self, message: str, *, retryable: bool = False, retry_after: float | None = None) -> None:
+        super().__init__(message, retryable=retryable)
+        self.retry_after = retry_after
+
+
+def get_retry_delay(error: CallError) -> float | None:
+    """Return how many seconds to wait after the attempt ``error.attempt``; ``None`` when not to try again."""
+    if not error.retryable or error.attempt >= MAX_ATTEMPTS:
+        return None
+    if error.retry_after is None:
+        return min(2.0**error.attempt + random(), MAX_BACKOFF)
+    return error.retry_after if error.retry_after <= MAX_RETRY_AFTER else None
+
+
+def retry_attempts(on_failure: Callable[[CallError, float | None], None]) -> "Attempts":
+    """Return attempts to loop over, with ``for`` or ``async for``; each is a context manager around one call.
+
+    ``on_failure`` receives every failed attempt and the seconds until the next one, ``None`` when there is none. The error of
+    the last attempt is raised.
+    """
+    import stamina
+    import stamina.instrumentation
+
+    stamina.instrumentation.set_on_retry_hooks([])  # The default hook writes to the terminal.
+    numbers = count(1)
+
+    def decide(error: Exception) -> float | bool:
+        if not isinstance(error, CallError):
+            return False
+        error.attempt = next(numbers)
+        delay = get_retry_delay(error)
+        on_failure(error, delay)
+        return False if delay is None else delay
+
+    return stamina.retry_context(on=decide, attempts=MAX_ATTEMPTS, timeout=None)
+
+
+class Attempts(Protocol):
+    """What ``stamina.retry_context`` returns."""
+
+    def __iter__(self) -> "Iterator[Attempt]": ...
+    def __aiter__(self) -> "AsyncIterator[Attempt]": ...
