@@ -76,4 +76,4 @@ def kinds(events, kind):
 
 
 def roles(the_model):
-    return [ask.role for ask in the_model.asked]
+    return [ask.role for ask in the_model.prompts]

@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from suffice.claims.checkers import LexicalChecker, default_checker
+from suffice.claims.notices import QUOTED_NOTICE
 from suffice.claims.split import CONTRADICTED_MARK, UNSUPPORTED_MARK
 from suffice.claims.verify import ClaimVerifier, make_ask_support
 from suffice.events import CheckingClaim
 from suffice.memory.trajectory import TrajectoryMemory
 from suffice.prompts import SupportResponse, SynthesisResponse
-from suffice.report.build import QUOTED_NOTICE
 from suffice.state.run import RunState
 from suffice.testing import FixtureSearch, ScriptedModel, make_passage, make_search_error
 from suffice.types import Bounds, Usage

@@ -7,8 +7,8 @@ import pytest
 from suffice.errors import ModelError
 from suffice.memory.trajectory import TrajectoryMemory
 from suffice.prompts import ComputeResponse
-from suffice.report.build import select_writer_notes
 from suffice.report.compute import find_unsourced_value, needs_computation, run_computation
+from suffice.report.draft import select_writer_notes
 from suffice.state.run import RunState
 from suffice.testing import ScriptedModel, make_passage
 from suffice.types import Bounds, Note
@@ -31,7 +31,7 @@ def after(*answers, rounds=3, task=TASK, bounds=Bounds(), text=TEXT):
 
 def test_a_result_is_a_source_with_its_code():
     run, _ = after(GOOD)
-    made = run.evidence.find("[2]")
+    made = run.evidence.find_passage("[2]")
     assert (made.kind, made.location) == ("computed", "computed:1")
     assert made.text.startswith("Years between the bridges: 16.\n\n")
     assert "1903 - 1887" in made.text
@@ -46,8 +46,8 @@ def test_it_goes_before_the_writer_however_few_sources_are_allowed():
 def test_a_program_that_fails_is_put_right_with_what_was_wrong():
     run, model = after(ComputeResponse("print(1903 - 1887"), ComputeResponse("import os"), GOOD)
     assert len(run.evidence) == 2
-    assert "no Python" in model.asked[1].trouble
-    assert "imports os" in model.asked[2].trouble
+    assert "no Python" in model.prompts[1].trouble
+    assert "imports os" in model.prompts[2].trouble
     assert len(run.error_log) == 2
 
 
@@ -56,13 +56,13 @@ def test_a_program_that_fails_is_put_right_with_what_was_wrong():
 )
 def test_after_three_tries_it_goes_on_without(answer):
     run, model = after(answer)
-    assert (len(run.evidence), len(model.asked)) == (1, 3)
+    assert (len(run.evidence), len(model.prompts)) == (1, 3)
 
 
 @pytest.mark.parametrize("answer", [ComputeResponse(""), ComputeResponse("  "), ModelError("dizzy")])
 def test_nothing_to_compute(answer):
     run, model = after(answer)
-    assert (len(run.evidence), len(model.asked)) == (1, 1)
+    assert (len(run.evidence), len(model.prompts)) == (1, 1)
 
 
 def test_a_fence_around_the_program_is_taken_off():
@@ -73,7 +73,7 @@ def test_a_fence_around_the_program_is_taken_off():
     "options", [{"rounds": 0}, {"task": "Who built it?"}, {"text": "No figure."}, {"bounds": Bounds(tokens=0)}]
 )
 def test_no_model_is_asked_without_need(options):
-    assert after(GOOD, **options)[1].asked == []
+    assert after(GOOD, **options)[1].prompts == []
 
 
 def test_sounding_like_arithmetic():

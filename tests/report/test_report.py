@@ -127,7 +127,7 @@ def test_a_writer_that_fails_is_logged():
 def test_max_sources_bounds_what_the_writer_sees_and_not_the_search():
     the_model = model(reflects=[ENOUGH])
     events = play(setup(the_model, FixtureSearch(default=PASSAGES), bounds=Bounds(sources=2)))
-    prompt = the_model.asked[-1].render()
+    prompt = the_model.prompts[-1].render()
     assert sum(found.text in prompt for found in PASSAGES) == 2
     assert PASSAGES[0].text in prompt, "the passage most like the question is among them"
     assert len(kinds(events, SearchStopped)[0].state["search_results"]) == 4
@@ -140,5 +140,5 @@ def test_the_writer_never_gets_more_than_the_longest_prompt():
     the_model = model(reflects=[ENOUGH])
     events = play(setup(the_model, FixtureSearch(default=long), k=15, bounds=Bounds(tokens=10**9)))
     assert kinds(events, PromptCompacted)
-    for prompt in the_model.asked:
+    for prompt in the_model.prompts:
         assert len(prompt.render()) / 4 < 52_000, prompt.role

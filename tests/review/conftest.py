@@ -52,7 +52,7 @@ class Case:
 
     @property
     def roles(self):
-        return [ask.role for ask in self.model.asked]
+        return [ask.role for ask in self.model.prompts]
 
 
 async def as_it_is(text):

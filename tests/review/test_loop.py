@@ -35,7 +35,7 @@ def test_a_weak_answer_is_revised_until_it_passes():
         "a revision that gives no findings keeps those there are"
     )
     assert (case.told.ending, case.told.kept, case.told.composite) == ("passed", 2, 8.5)
-    assert case.model.asked[1].issues[0] == "depth, “Builders”: say when"
+    assert case.model.prompts[1].issues[0] == "depth, “Builders”: say when"
 
 
 def test_a_long_text_is_condensed_to_what_the_judge_can_read():
@@ -46,7 +46,7 @@ def test_a_long_text_is_condensed_to_what_the_judge_can_read():
     case = Case([scored(9)], kind=Small)
     [judged] = case.play(SynthesisResponse(long))
     assert judged.passed
-    [prompt] = case.model.asked
+    [prompt] = case.model.prompts
     assert estimate_tokens(prompt.render()) + prompt.max_tokens <= Small.context
     assert all(f"## Part {number}\n" in prompt.render() for number in range(20))
 
@@ -89,8 +89,8 @@ def test_an_unreadable_evaluation_is_asked_for_once_more():
     case = Case([UNREADABLE, scored(9)])
     case.play()
     assert case.told.ending == "passed"
-    assert not case.model.asked[0].reminder
-    assert case.model.asked[1].reminder
+    assert not case.model.prompts[0].reminder
+    assert case.model.prompts[1].reminder
 
 
 @pytest.mark.parametrize("bad", [UNREADABLE, ModelError("no JSON"), scored(85), scored(7, depth=float("nan"))])
@@ -116,7 +116,7 @@ def test_a_claim_that_the_evidence_does_not_hold_never_gets_in():
     case = Case([scored(6), scored(9)], [invented], settle=settle)
     case.play()
     assert case.review.best.answer == "## Builders\n\nHalloran Works built it in 1887 [1]."
-    assert "king" not in case.model.asked[2].text.text, "the judge reads what would go out"
+    assert "king" not in case.model.prompts[2].text.text, "the judge reads what would go out"
 
 
 def test_a_revision_of_which_nothing_can_be_supported_is_empty():

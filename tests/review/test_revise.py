@@ -27,9 +27,9 @@ def test_only_the_sections_that_are_named_are_written_again():
     assert (
         answer.answer == f"# Title\n\n## One\n\n{FILL}\n\n## Two\n\nbetter Two [1]\n\n## Three\n\nbetter Three [1]\n\n"
     )
-    assert [ask.section for ask in model.asked] == ["Two", "Three"]
-    assert model.asked[0].issues == ("depth, “Two”: shallow", "structure, the whole text: loose")
-    assert "### Detail" in model.asked[0].text.text
+    assert [ask.section for ask in model.prompts] == ["Two", "Three"]
+    assert model.prompts[0].issues == ("depth, “Two”: shallow", "structure, the whole text: loose")
+    assert "### Detail" in model.prompts[0].text.text
 
 
 def test_a_section_that_could_not_be_written_stays():
@@ -41,7 +41,7 @@ def test_a_section_that_could_not_be_written_stays():
 def test_a_long_text_without_a_named_section_is_written_whole():
     answer, model = again([SynthesisResponse("whole [1]")], ("structure, the whole text: loose",))
     assert answer.answer == "whole [1]"
-    assert [ask.section for ask in model.asked] == [""]
+    assert [ask.section for ask in model.prompts] == [""]
 
 
 def test_nothing_from_the_model_is_nothing():

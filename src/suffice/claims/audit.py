@@ -9,9 +9,9 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 
 from suffice.claims.checkers import Checker
+from suffice.claims.notices import NOTICES
 from suffice.claims.split import ClaimText, extract_claims
 from suffice.claims.verdict import ClaimVerdict, judge_claim, list_quotes
-from suffice.report.build import NOTICES
 from suffice.search.base import Search
 from suffice.text.markdown import iter_source_lines
 from suffice.types import Claim, Passage, Query, Source, Span

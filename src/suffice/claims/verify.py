@@ -19,13 +19,13 @@ from itertools import groupby
 
 from suffice.claims.checkers import AskSupport, Checker, LexicalChecker
 from suffice.claims.checkers.lexical import lacks_a_name, lacks_a_number
+from suffice.claims.citations import check_citations as checked_citations
 from suffice.claims.split import CONTRADICTED_MARK, UNSUPPORTED_MARK, ClaimText, extract_claims
 from suffice.claims.verdict import ClaimVerdict, Quote, judge_claim
 from suffice.errors import SearchError
 from suffice.events import CheckingClaim
 from suffice.models.base import is_language_model
 from suffice.prompts import CheckSupport, SupportResponse, SynthesisResponse
-from suffice.report.build import check_citations as checked_citations
 from suffice.search.base import Search
 from suffice.state.budget import is_budget_spent
 from suffice.state.run import SEARCH_TIMED_OUT, RunState

@@ -23,8 +23,9 @@ from suffice.gates.basic import budget
 from suffice.meters import build_meters
 from suffice.models.base import Model, is_language_model
 from suffice.prompts import SynthesisResponse
-from suffice.report.build import build_report, quote_sources, write_draft
+from suffice.report.build import build_report
 from suffice.report.compute import run_computation
+from suffice.report.draft import quote_sources, write_draft
 from suffice.review.loop import ReviewLoop
 from suffice.search.base import Reader, Search
 from suffice.search.resilience import make_resilient
