@@ -1,4 +1,4 @@
-"""Citations of typed sources: an anchor that a source carries becomes its number, one that none carries is dropped."""
+"""Citations must name evidence of the run, by handle or by the anchor of a typed source; others are dropped and recorded."""
 
 import pytest
 from bridge_story import PASSAGES, model, outcome, setup
@@ -14,13 +14,13 @@ FRED = Passage(
 )
 
 
-def written(draft: str) -> Report:
-    answers = model(drafts=[SynthesisResponse(draft)])
-    return outcome(setup(answers, FixtureSearch(default=[PASSAGES[0], FRED]), "fixed(1)"))
+def report_on(draft: str) -> Report:
+    scripted = model(drafts=[SynthesisResponse(draft)])
+    return outcome(setup(scripted, FixtureSearch(default=[PASSAGES[0], FRED]), "fixed(1)"))
 
 
 def test_an_anchor_becomes_the_number_of_its_source() -> None:
-    report = written("Unemployment Rate (UNRATE), 2024-05: 4.0 Percent [FRED:UNRATE:2024-05].")
+    report = report_on("Unemployment Rate (UNRATE), 2024-05: 4.0 Percent [FRED:UNRATE:2024-05].")
     assert "4.0 Percent [1]." in report.final_answer
     [source] = report.sources
     assert (source.type, source.url) == ("data", "https://fred.stlouisfed.org/series/UNRATE")
@@ -29,16 +29,16 @@ def test_an_anchor_becomes_the_number_of_its_source() -> None:
 
 
 @pytest.mark.parametrize("anchor", ["[FRED:UNRATE:2024-06]", "[YF:MSFT:snapshot]", "[BLS:CES:2024-05]"])
-def test_an_anchor_nobody_carries_is_dropped_and_reported(anchor: str) -> None:
-    report = written(f"Halloran Works built the Meridian bridge in 1887 [1]. The rate was 4.0 percent {anchor}.")
+def test_an_unknown_anchor_is_dropped_and_recorded(anchor: str) -> None:
+    report = report_on(f"Halloran Works built the Meridian bridge in 1887 [1]. The rate was 4.0 percent {anchor}.")
     assert anchor not in report.final_answer
     [failure] = [failure for failure in report.error_log if failure.kind == "InventedCitation"]
     assert anchor in failure.message
 
 
-def test_several_in_one_bracket() -> None:
+def test_several_citations_in_one_bracket_are_checked_one_by_one() -> None:
     text = "Halloran Works built the Meridian bridge in 1887 [FRED:UNRATE:2024-05; 1, FRED:UNRATE:1900-01]."
-    report = written(text)
+    report = report_on(text)
     assert "[1] [2]" in report.final_answer
     assert len([failure for failure in report.error_log if failure.kind == "InventedCitation"]) == 1
 
@@ -46,5 +46,5 @@ def test_several_in_one_bracket() -> None:
 @pytest.mark.parametrize(
     "text", ["[THESIS:MSFT:long]", "[a:b:c]", "[10:30:00]", r"\[FRED:UNRATE:2024-06\]", "[NOTE: see]"]
 )
-def test_what_is_no_anchor_stays(text: str) -> None:
+def test_text_in_brackets_that_is_not_an_anchor_stays(text: str) -> None:
     assert drop_unknown_citations(text, lambda citation: None) == (text, [])
