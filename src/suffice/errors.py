@@ -11,7 +11,7 @@
     │       └── ModelError          a model failed to answer
     │           └── ModelOutputError    a model answered in a form that cannot be parsed
     └── TimeoutError
-        └── CutOff                  nobody must act: a resumed run repeats a timeout of its own time limit
+        └── CutOff                  no action needed: a resumed run repeats a timeout of its own time limit
 
 Subclasses for one part live beside it, such as ``search.web.provider.ProviderNotConfigured``. The command line catches
 ``SufficeError`` and exits with its ``exit_code``. An error message is one sentence that says what is wrong and, if
