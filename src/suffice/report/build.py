@@ -4,7 +4,6 @@ Choose what the writer sees, ask for a draft, check every citation, number the s
 report.
 """
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -23,7 +22,8 @@ from suffice.report.draft import (
     unwrap_markdown,
 )
 from suffice.state.run import MAX_EVIDENCE_TOKENS, RunState
-from suffice.text.markdown import CITATION, MULTI_CITATION, escape_markdown, neutralize_links
+from suffice.text.citations import has_citation, list_handles, replace_citations, split_citation_groups
+from suffice.text.markdown import escape_markdown, neutralize_links
 from suffice.text.tokens import estimate_tokens
 from suffice.types import (
     BELIEF_KIND,
@@ -125,7 +125,7 @@ def check_citations(run: RunState, written: SynthesisResponse) -> SynthesisRespo
     count = choose_instruction(run).count
     answer = _check_text(run, unwrap_markdown(written.answer))
     findings, recommendations, risks = (
-        tuple(line for line in (_check_text(run, line) for line in lines) if CITATION.search(line))
+        tuple(line for line in (_check_text(run, line) for line in lines) if has_citation(line))
         for lines in (written.key_findings, written.recommendations, written.risks)
     )
     return SynthesisResponse(
@@ -192,7 +192,7 @@ def build_report(
 def _check_text(run: RunState, text: str) -> str:
     """The existence check: a handle nobody gave out is dropped and recorded; so is a link to anything but a source."""
     text = neutralize_links(text, {passage.url for passage in run.evidence if passage.url})
-    checked, invented = drop_unknown_citations(_split_citation_groups(text), run.evidence.resolve_citation)
+    checked, invented = drop_unknown_citations(split_citation_groups(text), run.evidence.resolve_citation)
     for handle in invented:
         run.record_failure(
             Failure("citations", "InventedCitation", f"{handle} is no source of this run; it was dropped")
@@ -200,21 +200,13 @@ def _check_text(run: RunState, text: str) -> str:
     return checked
 
 
-def _split_citation_groups(text: str) -> str:
-    """``[1, 2]`` as ``[1] [2]``: each handle is checked and numbered on its own."""
-    return MULTI_CITATION.sub(
-        lambda match: " ".join(f"[{one.strip()}]" for one in re.split("[,;]", match.group()[1:-1])), text
-    )
-
-
 def _assign_numbers(texts: Iterable[str]) -> dict[str, str]:
     """Handles in order of first citation → gapless numbers."""
-    cited = dict.fromkeys(match.group() for text in texts for match in CITATION.finditer(text))
-    return {handle: f"[{number}]" for number, handle in enumerate(cited, 1)}
+    return {handle: f"[{number}]" for number, handle in enumerate(list_handles(*texts), 1)}
 
 
 def _renumber_citations(text: str, number: Mapping[str, str]) -> str:
-    return CITATION.sub(lambda match: number[match.group()], text)
+    return replace_citations(text, number.__getitem__)
 
 
 def _build_writing_metadata(run: RunState, how: WritingInstruction, number: Mapping[str, str]) -> dict[str, Any]:

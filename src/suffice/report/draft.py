@@ -15,7 +15,16 @@ from suffice.prompts import Draft, SynthesisResponse
 from suffice.prompts.base import load_template
 from suffice.state.outline import TopicOutline, normalize_topics
 from suffice.state.run import RunState
-from suffice.text.markdown import CITATION, Section, escape_markdown, find_headings, find_open_fence, find_sections
+from suffice.text.citations import has_citation
+from suffice.text.markdown import (
+    Section,
+    drop_empty_headings,
+    escape_markdown,
+    find_headings,
+    find_open_fence,
+    find_sections,
+    unwrap_fence,
+)
 from suffice.text.task_type import TaskType, classify_task, mentions_number, parse_item_count
 from suffice.types import Note
 
@@ -94,9 +103,6 @@ def trim_list_sections(markdown: str, limit: int) -> str:
     return text.rstrip() if text != markdown else markdown
 
 
-_FENCED_WHOLE = re.compile(r"\A(`{3,}|~{3,})(?:markdown|md)?[ \t]*\n(.*?)\n?\1[ \t]*\Z", re.DOTALL | re.IGNORECASE)
-
-
 def unwrap_response(written: SynthesisResponse) -> SynthesisResponse:
     return replace(written, answer=unwrap_markdown(written.answer))
 
@@ -104,11 +110,11 @@ def unwrap_response(written: SynthesisResponse) -> SynthesisResponse:
 def unwrap_markdown(markdown: str) -> str:
     """The text without its wrapping. What stands before a title is kept when it cites something: then it is no greeting."""
     text = markdown.strip()
-    wrapped = _FENCED_WHOLE.match(text)
-    if wrapped is not None and find_headings(wrapped[2]) and not find_open_fence(wrapped[2]):
-        text = wrapped[2].strip()
+    inside = unwrap_fence(text, ("", "markdown", "md"))
+    if inside is not None and find_headings(inside):
+        text = inside.strip()
     titles = [heading.start for heading in find_headings(text) if heading.level == 1]
-    if titles and not CITATION.search(text[: titles[0]]):
+    if titles and not has_citation(text[: titles[0]]):
         text = text[titles[0] :].strip()
     fence = find_open_fence(text)
     return f"{text}\n{fence}" if fence else text
@@ -203,17 +209,11 @@ def _drop_repeated_lines(text: str, said: set[str]) -> str:
     """The text without cited lines that an earlier section has, nor headings that then stand over nothing."""
     kept: list[str] = []
     for block in text.strip().split("\n\n"):
-        lines = [line for line in block.splitlines() if line not in said or not CITATION.search(line)]
+        lines = [line for line in block.splitlines() if line not in said or not has_citation(line)]
         if lines:
             kept.append("\n".join(lines))
         said.update(lines)
-    following = [*kept[1:], "#"]
-    filled = [
-        block
-        for number, block in enumerate(kept)
-        if not (block.startswith("#") and "\n" not in block and following[number].startswith("#"))
-    ]
-    return "\n\n".join(filled)
+    return drop_empty_headings("\n\n".join(kept)).strip()
 
 
 def _deduplicate(lines: Iterable[str]) -> tuple[str, ...]:

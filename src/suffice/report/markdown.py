@@ -16,14 +16,14 @@ from suffice.report.provenance import (
     summarize_review,
 )
 from suffice.report.timeline import describe_outcome, get_reading_series, select_readings
-from suffice.text.markdown import neutralize_links
+from suffice.text.citations import is_handle
+from suffice.text.markdown import neutralize_links, to_inline_code
 from suffice.text.plain import format_number, strip_control_chars, to_one_line
 from suffice.types import Report, UsageSummary
 
 # An underscore inside a word (base_events.py) is no emphasis and stays readable.
 _SPECIAL_CHARS = re.compile(r"([\\`*\[\]|~]|<(?=[A-Za-z/!?])|(?<![^\W_])_|_(?![^\W_]))")
 _LEADING_MARKER = re.compile(r"^(\d{1,9})([.)])|^([#+=>-])")
-_HANDLE = re.compile(r"\[\d{1,4}\]")
 _ENTITY = re.compile(r"&(?=#?\w+;)")
 _HTTP_URL = re.compile(r"https?://[!-;=?-~]+", re.IGNORECASE)
 _MAX_TITLE_CHARS = 300
@@ -105,7 +105,7 @@ def _render_sources(report: Report) -> Iterable[str]:
         # Each source is a paragraph of its own: a list would number them once more beside their handles.
         for source in report.sources:
             place = f"<{source.url}>" if _HTTP_URL.fullmatch(source.url or "") else escape_line(source.location)
-            handle = source.id if _HANDLE.fullmatch(source.id) else escape_line(source.id)
+            handle = source.id if is_handle(source.id) else escape_line(source.id)
             yield f"{handle} {escape_line(to_one_line(source.title, _MAX_TITLE_CHARS)) or place} — {place}"
 
 
@@ -114,7 +114,7 @@ def _render_computations(report: Report) -> Iterable[str]:
     if found:
         yield "## Computed"
     for handle, text in found:
-        yield handle if _HANDLE.fullmatch(handle) else escape_line(handle)
+        yield handle if is_handle(handle) else escape_line(handle)
         # Indented, so that nothing in a program can end the block.
         yield "\n".join(f"    {line}" for line in strip_control_chars(text).splitlines())
 
@@ -140,7 +140,7 @@ def _render_stop(report: Report) -> Iterable[str]:
     yield "## Why it stopped"
     yield f"**{escape_line(stop.reason)}.** {escape_line(stop.explanation)}"
     judged = describe_sufficiency(report.sufficient, report.confidence)
-    yield f"Evidence judged sufficient: {judged}. Gate: {_format_code(stop.expression or stop.gate)}"
+    yield f"Evidence judged sufficient: {judged}. Gate: {to_inline_code(to_one_line(stop.expression or stop.gate))}"
     if stop.rounds:
         names = select_readings(stop)
         columns = [get_reading_series(stop, name) for name in names]
@@ -159,12 +159,6 @@ def _render_stop(report: Report) -> Iterable[str]:
                 ]
             )
         yield "\n".join("| " + " | ".join(row) + " |" for row in rows)
-
-
-def _format_code(text: str) -> str:
-    line = to_one_line(text)
-    fence = "`" * (max((len(run) for run in re.findall("`+", line)), default=0) + 1)
-    return f"{fence} {line} {fence}" if "`" in line else f"`{line}`"
 
 
 def _format_count(amount: int, noun: str, plural: str = "") -> str:
