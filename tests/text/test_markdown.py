@@ -174,20 +174,31 @@ def test_prose_blocks(text, blocks):
         "| Pigs fly over Vienna [1] |\n|---|\n| x |",
         "```\nPigs fly over Vienna [1].\n```",
         "    Pigs fly over Vienna [1].",
+        "```\n- ## Pigs fly over Vienna [1]\n```",
         "- item\n\n  ```\n  Pigs fly over Vienna today.\n  ```",
         "> ## Pigs fly over Vienna",
         "**Pigs fly over Vienna [1]**",
     ],
-    ids=["heading", "underlined", "table head", "fence", "indented", "fence in a list", "quoted heading", "bold"],
+    ids=[
+        "heading",
+        "underlined",
+        "table head",
+        "fence",
+        "indented",
+        "heading in a fence",
+        "fence in a list",
+        "quoted heading",
+        "bold",
+    ],
 )
 def test_a_statement_is_prose_wherever_it_stands(text):
     assert any("Pigs fly over Vienna" in block for block in prose(text, skip_asides=False))
 
 
 def test_code_and_comments_are_no_prose():
-    assert prose("```python\n# Comment\nx = a[1]\n\nprint(x)\n```\n\n    y = 2\n\n- item\n  ```\n  z()\n  ```") == [
-        "item"
-    ]
+    assert prose(
+        "```python\n# Comment in five plain words.\nx = a[1]\n\nprint(x)\n```\n\n    y = 2\n\n- item\n  ```\n  z()\n  ```"
+    ) == ["item"]
 
 
 def test_sections_that_list_sources_are_left_out_on_request():

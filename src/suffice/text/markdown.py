@@ -135,10 +135,9 @@ _SOURCE_HEADINGS = frozenset(
     "sources|source list|references|bibliography|works cited|citations|footnotes|notes".split("|")
 )
 _SOURCE_LINE = re.compile(r"\s*(?:[-*+]\s+)?(?:\[\^?[\w-]+\]:?\s|\d{1,4}[.)]\s)|.*\w://")
-# Words and commas up to a full stop: prose, although it stands in a code block.
-_PLAIN_SENTENCE = re.compile(
-    r"\s*(?:[-*+•]\s+|\d{1,9}[.)]\s+)?[A-Z][\w'’,%-]*(?:\s+[\w'’,%-]+){3,}(?P<stop>[.!?]*)\s*$"
-)
+# Four words or more up to a full stop, without other signs: prose, although it stands in a code block.
+_CODE_PREFIX = re.compile(r"[\s>|]*(?:(?:[-*+•#>|]+|\d{1,9}[.)])\s+)*")
+_PLAIN_SENTENCE = re.compile(r"[A-Z][\w'’,%-]*(?:\s+[\w'’,%-]+){3,}(?P<stop>[.!?]*)")
 
 
 def find_prose_blocks(markdown: str, skip_asides: bool = True) -> list[Offsets]:
@@ -217,9 +216,10 @@ def _is_prose(block: "_Block", line: str) -> bool:
 
 
 def _is_plain_sentence(line: str) -> bool:
-    words = strip_citations(line)
-    match = _PLAIN_SENTENCE.match(words)
-    return match is not None and (bool(match["stop"]) or words != line)
+    """Whether a line of a code block is a sentence. Behind ``#`` it may be a comment, unless it cites a source."""
+    prefix = _CODE_PREFIX.match(line)[0]  # type: ignore[index]
+    match = _PLAIN_SENTENCE.fullmatch(strip_markdown(line[len(prefix) :].rstrip(" \t\r\n|")))
+    return match is not None and (has_citation(line) or bool(match["stop"] and "#" not in prefix))
 
 
 def _begins_item(block: "_Block", line: str) -> bool:
