@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from suffice import plugins, settings
@@ -25,7 +26,7 @@ from suffice.models.base import Model, is_language_model
 from suffice.prompts import SynthesisResponse
 from suffice.report.build import build_report
 from suffice.report.compute import run_computation
-from suffice.report.draft import quote_sources, write_draft
+from suffice.report.draft import clean_draft, quote_sources, write_draft
 from suffice.review.loop import ReviewLoop
 from suffice.search.base import Reader, Search
 from suffice.search.resilience import make_resilient
@@ -97,7 +98,8 @@ async def run_pipeline(config: RunConfig) -> AsyncGenerator[Event, None]:
     stopped: SearchStopped | None = None
     written: SynthesisResponse | None = None
     search = InjectionFilter(make_resilient(config.search, run.record_failure), run.event_queue.add)
-    settle = ClaimVerifier(run, search, standard_checker(config.embed, make_ask_support(run)), strict=config.strict)
+    checker = standard_checker(config.embed, make_ask_support(run))
+    settle = ClaimVerifier(run, search, checker, partial(clean_draft, run), strict=config.strict)
     review = ReviewLoop(run, settle, config.review)
     try:
         await describe_images(run, config.images)

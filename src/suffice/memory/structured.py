@@ -1,6 +1,5 @@
 """Bring a belief down to its target size without losing a source or a link of a chain (S3)."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,6 +9,7 @@ from suffice.memory.evidence import Evidence
 from suffice.memory.extraction import MAX_FACT_CHARS, extract_facts, find_unsupported_term
 from suffice.models.extractive.belief import are_linked, curate_facts
 from suffice.prompts import Curate, Curation
+from suffice.text.citations import is_handle
 from suffice.text.entities import content_stems
 from suffice.types import BELIEF_KIND, Note, Round
 
@@ -77,9 +77,6 @@ def _is_supported_by_parts(text: str, parts: Sequence[str]) -> bool:
     )
 
 
-_FACT_LINE = re.compile(r"- (?P<text>.*) ← (?P<handles>\[\d+\](?: \[\d+\])*)")
-
-
 @dataclass(frozen=True, slots=True)
 class Belief:
     """What is believed, most important first, and what is still asked."""
@@ -98,13 +95,13 @@ class Belief:
         questions: list[str] = []
         part = ""
         for number, line in enumerate(text.split("\n"), 1):
-            fact = _FACT_LINE.fullmatch(line)
+            fact, _, handles = line.removeprefix("- ").rpartition(" ← ")
             if line in ("FACTS", "OPEN"):
                 part = line
             elif part == "OPEN" and line.startswith("- "):
                 questions.append(line[2:])
-            elif part == "FACTS" and fact is not None:
-                facts.append(Note(fact["text"], tuple(fact["handles"].split()), kind=BELIEF_KIND, whole=False))
+            elif part == "FACTS" and line.startswith("- ") and all(map(is_handle, handles.split(" "))):
+                facts.append(Note(fact, tuple(handles.split(" ")), kind=BELIEF_KIND, whole=False))
             else:
                 raise InputError(
                     f"Line {number} of this belief is neither a fact with its sources nor an open question"

@@ -9,21 +9,20 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from html import escape, unescape
 from typing import TYPE_CHECKING, TypeGuard
 
+from suffice.text.citations import find_citation_groups, parse_handle
+from suffice.text.markdown import get_parser
 from suffice.text.plain import strip_control_chars
 from suffice.types import Source, SupportLabel
 
 if TYPE_CHECKING:
-    from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
 SUPPORT_SYMBOLS: dict[SupportLabel, str] = {"supported": "✓", "contradicted": "✗", "unsupported": "○", "unknown": "?"}
 
 _TAG = re.compile(r"(<[^>]*>)")
-_CITATION = re.compile(r"(\s?)\[(\d{1,4}(?:\s*[,;]\s*\d{1,4})*)\]")
 # Marks a bracket that the Markdown escaped: it belongs to quoted text (``argv\\[1\\]``) and is not a citation. The code point
 # is a Unicode noncharacter, so no text contains it.
 _ESCAPED_BRACKET = "\ufdd0"
@@ -42,15 +41,15 @@ class MarkdownRenderer:
 
     def __init__(self, sources: Sequence[Source]) -> None:
         self._anchors = {source.id: f"source-{position}" for position, source in enumerate(sources, start=1)}
-        self._allowed_urls = {_get_parser().normalizeLink(source.url) for source in sources if is_http_url(source.url)}
+        self._allowed_urls = {get_parser().normalizeLink(source.url) for source in sources if is_http_url(source.url)}
 
     def render_block(self, markdown: str) -> str:
         """Render paragraphs, lists and tables; headings start at ``h3``."""
-        return self._render_tokens(_get_parser().parse(strip_control_chars(markdown)))
+        return self._render_tokens(get_parser().parse(strip_control_chars(markdown)))
 
     def render_inline(self, markdown: str) -> str:
         """Render one line of text."""
-        return self._render_tokens(_get_parser().parseInline(" ".join(strip_control_chars(markdown).split())))
+        return self._render_tokens(get_parser().parseInline(" ".join(strip_control_chars(markdown).split())))
 
     def render_citation(self, handle: str) -> str:
         """Return a link to a source, or the bare handle if the report has no such source."""
@@ -64,7 +63,7 @@ class MarkdownRenderer:
         for token in tokens:
             if token.type == "inline":
                 token.children = list(self._filter_links(token.children or []))
-        html = _get_parser().renderer.render(tokens, _get_parser().options, {})
+        html = get_parser().renderer.render(tokens, get_parser().options, {})
         safe = nh3.clean(
             html,
             tags=_ALLOWED_TAGS,
@@ -90,8 +89,8 @@ class MarkdownRenderer:
                 end = next(i for i in range(position, len(children)) if children[i].type == "link_close")
                 inner = list(self._filter_links(children[position + 1 : end]))
                 shown = "".join(part.content for part in inner).strip()
-                if re.fullmatch(r"\[?\d{1,4}\]?", shown):
-                    yield Token("text", "", 0, content=f"[{shown.strip('[]')}]")
+                if handle := parse_handle(shown):
+                    yield Token("text", "", 0, content=handle)
                 elif str(token.attrGet("href")) in self._allowed_urls:
                     yield from (token, *inner, children[end])
                 else:
@@ -109,15 +108,21 @@ class MarkdownRenderer:
             if part.startswith("<"):
                 depth += bool(re.match(r"<(a|code|pre)\b", part)) - bool(re.match(r"</(a|code|pre)\b", part))
             elif depth == 0:
-                part = _CITATION.sub(self._replace_citation, part)
+                part = self._link_text_citations(part)
             parts.append(part)
         return "".join(parts)
 
-    def _replace_citation(self, match: re.Match[str]) -> str:
-        handles = [f"[{digits}]" for digits in re.findall(r"\d+", match[2])]
-        # A narrow no-break space keeps the citation on the line of the statement.
-        space = "\u202f" if match[1] and handles[0] in self._anchors else match[1]
-        return space + "".join(map(self.render_citation, handles))
+    def _link_text_citations(self, text: str) -> str:
+        pieces, position = [], 0
+        for start, end, handles in find_citation_groups(text):
+            # A narrow no-break space keeps the citation on the line of the statement.
+            if text[start - 1 : start].isspace() and handles[0] in self._anchors:
+                pieces += [text[position : start - 1], "\u202f"]
+            else:
+                pieces.append(text[position:start])
+            pieces += map(self.render_citation, handles)
+            position = end
+        return "".join([*pieces, text[position:]])
 
 
 def is_http_url(url: str | None) -> TypeGuard[str]:
@@ -134,16 +139,6 @@ def _shift_headings(tokens: "Sequence[Token]") -> None:
             open_levels = [*(above for above in open_levels if above < level), level]
         if token.type in ("heading_open", "heading_close"):
             token.tag = f"h{min(6, len(open_levels) + 2)}"
-
-
-@cache
-def _get_parser() -> "MarkdownIt":
-    from markdown_it import MarkdownIt
-
-    # Reference definitions are off: "[1]: https://…" in an answer would turn the citation [1] into a link.
-    # Text joining is off: it would lose which brackets were escaped.
-    parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
-    return parser.disable(["reference", "text_join"])
 
 
 # -- Highlighting claims -----------------------------------------------------------------------------------------------

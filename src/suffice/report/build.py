@@ -7,11 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from suffice.claims.notices import NO_MODEL_NOTICE, QUOTED_NOTICE, SHORT_LIST_NOTICE
 from suffice.claims.verdict import ClaimVerdict, Quote, list_quotes
 from suffice.models.base import is_language_model
 from suffice.prompts import SynthesisResponse
 from suffice.report.draft import (
+    DEGRADED_NOTICE,
+    INSUFFICIENT_NOTICE,
     WritingInstruction,
     choose_instruction,
     find_list_sections,
@@ -19,8 +20,15 @@ from suffice.report.draft import (
     list_caveats,
 )
 from suffice.state.run import RunState
-from suffice.text.markdown import CITATION, escape_markdown
+from suffice.text.citations import list_handles, replace_citations
+from suffice.text.markdown import escape_markdown
 from suffice.types import COMPUTED_KIND, Claim, Passage, Report, RoleUsage, Source, Span, Status, Stop, UsageSummary
+
+NO_MODEL_NOTICE = "No language model was used: every sentence below is quoted verbatim from the source behind it."
+SHORT_LIST_NOTICE = "The list is shorter than the task asks for because the sources name no further items."
+QUOTED_NOTICE = "No statement of the model's draft was supported by the sources, so the sources are quoted instead."
+NOTICES = (NO_MODEL_NOTICE, QUOTED_NOTICE, DEGRADED_NOTICE, INSUFFICIENT_NOTICE, SHORT_LIST_NOTICE)
+"""The notices above an answer. They say how it was made, so a claim check of a finished report ignores them."""
 
 DISAGREEMENT_HEADING = "Where the sources disagree"
 
@@ -87,12 +95,11 @@ def _list_notices(run: RunState, stop: Stop, *, is_short_list: bool) -> list[str
 
 def _number_citations(texts: Iterable[str]) -> dict[str, str]:
     """Map each cited handle to its number in the report, in the order of first citation and without gaps."""
-    handles = dict.fromkeys(match.group() for text in texts for match in CITATION.finditer(text))
-    return {handle: f"[{number}]" for number, handle in enumerate(handles, 1)}
+    return {handle: f"[{number}]" for number, handle in enumerate(list_handles(*texts), 1)}
 
 
 def _renumber(text: str, numbers: Mapping[str, str]) -> str:
-    return CITATION.sub(lambda match: numbers[match.group()], text)
+    return replace_citations(text, numbers.__getitem__)
 
 
 def _build_source(run: RunState, handle: str, number: str) -> Source:

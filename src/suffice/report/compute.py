@@ -13,6 +13,7 @@ from suffice.report.draft import select_writer_notes
 from suffice.state.budget import is_budget_spent
 from suffice.state.run import RunState
 from suffice.text.entities import extract_names
+from suffice.text.markdown import unwrap_fence
 from suffice.tools import sandbox
 from suffice.types import COMPUTED_KIND, Failure, Note, Passage, Place
 
@@ -103,8 +104,8 @@ def _parse_number(text: str) -> float:
 
 def _strip_fence(code: str) -> str:
     """Remove the code fence that a model may put around its program."""
-    fenced = re.fullmatch(r"\s*```\w*\n(.*?)\n?```\s*", code, re.DOTALL)
-    return (fenced[1] if fenced else code).strip()
+    inside = unwrap_fence(code)
+    return (code if inside is None else inside).strip()
 
 
 def _time_limit(run: RunState) -> float:

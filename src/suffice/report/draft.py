@@ -1,8 +1,8 @@
 """Write the draft of an answer from the evidence of a run that has stopped.
 
-    select_writer_notes → choose_instruction → draft_answer (whole, or section by section) → tidy_draft
+    select_writer_notes → choose_instruction → draft_answer (whole, or section by section) → clean_draft
 
-The draft still holds unchecked claims and the run's own handles: ``claims`` verifies them, ``build`` numbers the sources.
+``claims`` cleans each draft with ``clean_draft`` and verifies its claims; ``build`` then numbers the sources.
 """
 
 import asyncio
@@ -10,18 +10,32 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from suffice.claims.notices import DEGRADED_NOTICE, INSUFFICIENT_NOTICE
+from suffice.claims.split import drop_unknown_citations
 from suffice.errors import ModelError
 from suffice.models.base import is_language_model
 from suffice.prompts import Draft, SynthesisResponse
 from suffice.prompts.base import load_template
 from suffice.state.outline import TopicOutline, normalize_topics
 from suffice.state.run import MAX_EVIDENCE_TOKENS, RunState
-from suffice.text.markdown import CITATION, Section, escape_markdown, find_headings, find_open_fence, find_sections
+from suffice.text.citations import has_citation, split_citation_groups
+from suffice.text.markdown import (
+    Section,
+    drop_empty_headings,
+    escape_markdown,
+    find_headings,
+    find_open_fence,
+    find_sections,
+    neutralize_links,
+    unwrap_fence,
+)
 from suffice.text.task_type import TaskType, classify_task, mentions_number, parse_item_count
 from suffice.text.tokens import estimate_tokens
 from suffice.types import BELIEF_KIND, Failure, Note, Passage, Stop
 
+DEGRADED_NOTICE = "Search was limited because searches kept failing; this answer is partial."
+INSUFFICIENT_NOTICE = (
+    "The search ended on a limit before the evidence was judged sufficient; this answer may be incomplete."
+)
 NOTES_PER_SECTION = 12  # Notes that one section is written from (source value, docs/sources.md).
 # Writing instructions in the order in which they are tried: each is a versioned file under ``prompts/writing`` that lists
 # its keywords. ``prose`` has none and suits every task.
@@ -41,7 +55,6 @@ _STRUCTURAL_HEADINGS = frozenset(
     )
 )
 _LEADING_NUMBER = re.compile(r"^\W*\d+[.):]?\s*")
-_FENCED_WHOLE = re.compile(r"\A(`{3,}|~{3,})(?:markdown|md)?[ \t]*\n(.*?)\n?\1[ \t]*\Z", re.DOTALL | re.IGNORECASE)
 
 
 async def write_draft(run: RunState, stop: Stop) -> SynthesisResponse | None:
@@ -51,7 +64,7 @@ async def write_draft(run: RunState, stop: Stop) -> SynthesisResponse | None:
         return SynthesisResponse("")
     run.record_compaction("before writing", sum(note.whole for note in notes))
     try:
-        return tidy_draft(run, await draft_answer(run, notes, list_caveats(run, stop)))
+        return await draft_answer(run, notes, list_caveats(run, stop))
     except ModelError as error:
         run.record_failure(Failure("draft", type(error).__name__, str(error), error.retryable))
         return None
@@ -66,7 +79,7 @@ async def quote_sources(run: RunState, stop: Stop) -> SynthesisResponse:
         Failure("draft", "Unsupported", "no source supports a claim of the draft; the sources are quoted instead")
     )
     prompt = Draft(run.task, select_writer_notes(run), run.gaps, list_caveats(run, stop))
-    return tidy_draft(run, (await ExtractiveModel(run.embed)(prompt)).answer)
+    return (await ExtractiveModel(run.embed)(prompt)).answer
 
 
 def is_insufficient(run: RunState, stop: Stop) -> bool:
@@ -249,29 +262,50 @@ def _drop_repeated_lines(text: str, seen_lines: set[str]) -> str:
     """Remove cited lines that an earlier section has, and headings that are left without text."""
     blocks: list[str] = []
     for block in text.strip().split("\n\n"):
-        lines = [line for line in block.splitlines() if line not in seen_lines or not CITATION.search(line)]
+        lines = [line for line in block.splitlines() if line not in seen_lines or not has_citation(line)]
         if lines:
             blocks.append("\n".join(lines))
         seen_lines.update(lines)
-    return "\n\n".join(
-        block
-        for block, next_block in zip(blocks, [*blocks[1:], "#"], strict=False)
-        if not (block.startswith("#") and "\n" not in block and next_block.startswith("#"))
-    )
+    return drop_empty_headings("\n\n".join(blocks)).strip()
 
 
 def _deduplicate(lines: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(lines))
 
 
-# -- Tidying what the model wrote --------------------------------------------------------------------------------------
+# -- Cleaning what the model wrote -------------------------------------------------------------------------------------
 
 
-def tidy_draft(run: RunState, written: SynthesisResponse) -> SynthesisResponse:
-    """Unwrap the answer and cut a list to the number of items that the task asks for."""
-    written = _unwrap(written)
+def clean_draft(run: RunState, draft: SynthesisResponse) -> SynthesisResponse:
+    """Return the draft without wrapping, unknown citations, links to other places than sources, and excess list items.
+
+    Findings, recommendations and risks that cite nothing are removed, because they can only come from the evidence.
+    """
     count = choose_instruction(run).count
-    return replace(written, answer=trim_list_sections(written.answer, count)) if count else written
+    answer = _check_citations(run, unwrap_markdown(draft.answer))
+    findings, recommendations, risks = (
+        tuple(line for line in (_check_citations(run, line) for line in lines) if has_citation(line))
+        for lines in (draft.key_findings, draft.recommendations, draft.risks)
+    )
+    return SynthesisResponse(
+        answer=trim_list_sections(answer, count) if count else answer,
+        summary=_check_citations(run, draft.summary),
+        key_findings=findings,
+        recommendations=recommendations,
+        risks=risks,
+        open_questions=tuple(_check_citations(run, line) for line in draft.open_questions),
+    )
+
+
+def _check_citations(run: RunState, text: str) -> str:
+    """Drop citations that name no passage of the run and record each as a failure; turn foreign links into text."""
+    text = neutralize_links(text, {passage.url for passage in run.evidence if passage.url})
+    checked, unknown = drop_unknown_citations(split_citation_groups(text), run.evidence.resolve_citation)
+    for handle in unknown:
+        run.record_failure(
+            Failure("citations", "InventedCitation", f"the draft cited {handle}, which is not a source of this run")
+        )
+    return checked
 
 
 def _unwrap(written: SynthesisResponse) -> SynthesisResponse:
@@ -284,11 +318,11 @@ def unwrap_markdown(markdown: str) -> str:
     Text before the title stays if it cites a source, because then it is not a greeting.
     """
     text = markdown.strip()
-    fenced = _FENCED_WHOLE.match(text)
-    if fenced is not None and find_headings(fenced[2]) and not find_open_fence(fenced[2]):
-        text = fenced[2].strip()
+    inside = unwrap_fence(text, ("", "markdown", "md"))
+    if inside is not None and find_headings(inside):
+        text = inside.strip()
     titles = [heading.start for heading in find_headings(text) if heading.level == 1]
-    if titles and not CITATION.search(text[: titles[0]]):
+    if titles and not has_citation(text[: titles[0]]):
         text = text[titles[0] :].strip()
     fence = find_open_fence(text)
     return f"{text}\n{fence}" if fence else text

@@ -16,6 +16,7 @@ from suffice.report.provenance import (
     summarize_review,
 )
 from suffice.report.timeline import describe_outcome, get_reading_series, select_readings
+from suffice.text.citations import is_handle
 from suffice.text.markdown import escape_markdown, neutralize_links, to_inline_code
 from suffice.text.plain import format_number, strip_control_chars, to_one_line
 from suffice.types import Report, Stop, UsageSummary
@@ -26,7 +27,6 @@ NO_ANSWER_TEXT = {
     "failed": "The run failed before it could answer.",
 }
 
-_HANDLE = re.compile(r"\[\d{1,4}\]")
 _HTTP_URL = re.compile(r"https?://[!-;=?-~]+", re.IGNORECASE)
 _MAX_TITLE_CHARS = 300
 
@@ -166,7 +166,7 @@ def _format_table(head: Sequence[str], alignment: Sequence[str], rows: Iterable[
 
 
 def _format_handle(handle: str) -> str:
-    return handle if _HANDLE.fullmatch(handle) else escape_line(handle)
+    return handle if is_handle(handle) else escape_line(handle)
 
 
 def _format_count(amount: int, noun: str, plural: str = "") -> str:

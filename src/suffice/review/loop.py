@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 
 from suffice.prompts import Evaluate, Evaluation, SynthesisResponse
 from suffice.prompts.base import load_snippet
-from suffice.report.draft import choose_instruction, get_task_type, select_writer_notes, tidy_draft
+from suffice.report.draft import choose_instruction, get_task_type, select_writer_notes
 from suffice.review.revise import find_top_sections, revise_text
 from suffice.review.rubric import composite_score, list_issues, median_scores, parse_scores
 from suffice.settings import ReviewRules
@@ -157,9 +157,7 @@ class ReviewLoop:
         """Return the next version with its claims verified; empty if there is none."""
         instruction = choose_instruction(self._run).text
         revision = await revise_text(self._run, text, issues, select_writer_notes(self._run), instruction)
-        if revision is None:
-            return SynthesisResponse("")
-        return await self._verify_claims(tidy_draft(self._run, revision))
+        return SynthesisResponse("") if revision is None else await self._verify_claims(revision)
 
     async def _run_within_budget(self, work: Coroutine[Any, Any, T]) -> T | None:
         """Return the result of the work, or ``None`` if the budget is spent before it starts or the time before it ends."""

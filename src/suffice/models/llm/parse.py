@@ -16,6 +16,8 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_
 import msgspec
 
 from suffice.prompts.base import Prompt
+from suffice.text.citations import skip_citations
+from suffice.text.markdown import find_fenced_texts, strip_list_marker, unwrap_fence
 
 _WHITESPACE = re.compile(r"(?:\s|//[^\n]*|/\*.*?\*/|#[^\n]*)*", re.DOTALL)
 _NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
@@ -253,8 +255,6 @@ A = TypeVar("A")
 
 _THINK_BLOCK = re.compile(r"<(think|thinking)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 _UNOPENED_THINK_BLOCK = re.compile(r"\A.*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
-_FENCE = re.compile(r"```[\w-]*[ \t]*\n?(.*?)(?:```|\Z)", re.DOTALL)
-_LIST_MARKER = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+")
 _QUOTES = ('"', "'", "`", "“”", "«»")
 _EMPTY_ANSWER = re.compile(r"\(?(?:none|nothing|n/a|null|empty(?: line)?)\)?\.?", re.IGNORECASE)
 _MAX_STARTS = 20  # Places in a text where an answer may begin; more are not tried.
@@ -286,7 +286,7 @@ def describe_untidiness(prompt: Prompt[Any], text: str) -> str:
     if clean != text.replace("\ufeff", "").strip():
         return "it came with thoughts"
     if prompt.output_format != "json":
-        return "it stood in a code fence" if _FENCE.fullmatch(clean) else ""
+        return "it stood in a code fence" if unwrap_fence(clean) is not None else ""
     try:
         msgspec.json.decode(clean)
     except msgspec.DecodeError:
@@ -315,8 +315,11 @@ def truncate_items(prompt: Prompt[Any], answer: A) -> tuple[A, int]:
 
 def trim_to_sentence(text: str) -> str:
     """A text that was cut off, back to the end of its last sentence or line."""
-    ends = [match.end() for match in re.finditer(r"[.!?](?:\s*\[\d+\])*(?=\s|\Z)|\n", text)]
-    return text[: ends[-1]].rstrip() if ends else text
+    ends = list(re.finditer(r"[.!?](?=[\s\[]|\Z)|\n", text))
+    if not ends:
+        return text
+    end = ends[-1].end()
+    return text[: end if text[end - 1] == "\n" else skip_citations(text, end)].rstrip()
 
 
 def _parse_json_answer(prompt: Prompt[A], text: str, *, allow_truncated: bool) -> A:
@@ -352,8 +355,7 @@ def _find_json_values(text: str) -> list[ParsedJson]:
 
 def _candidate_texts(text: str) -> Iterator[str]:
     yield text
-    for fence in _FENCE.finditer(text):
-        yield fence.group(1).strip()
+    yield from find_fenced_texts(text)
 
 
 def _convert_value(prompt: Prompt[A], value: Any) -> A:
@@ -378,9 +380,7 @@ def _parse_text_answer(prompt: Prompt[A], text: str) -> A:
             return _parse_json_answer(prompt, text, allow_truncated=False)
         except UnreadableAnswer:
             pass
-    fence = _FENCE.fullmatch(text)
-    if fence is not None and fence.group(1).strip():
-        text = fence.group(1).strip()
+    text = (unwrap_fence(text) or "").strip() or text
     if prompt.output_format == "line":
         text = _first_line(text)
     try:
@@ -391,7 +391,7 @@ def _parse_text_answer(prompt: Prompt[A], text: str) -> A:
 
 def _first_line(text: str) -> str:
     """The first line that says something, without list marks and quotation marks around it."""
-    line = _LIST_MARKER.sub("", next(line for line in text.splitlines() if line.strip())).strip()
+    line = strip_list_marker(next(line for line in text.splitlines() if line.strip())).strip()
     for marks in _QUOTES:
         if len(line) > 1 and line[0] == marks[0] and line[-1] == marks[-1]:
             line = line[1:-1].strip()
