@@ -25,8 +25,8 @@ from suffice import research, settings
 from suffice.claims import checkers
 from suffice.claims.checkers import CascadeChecker, Checker, EmbeddingChecker, LexicalChecker, default_checker
 from suffice.claims.checkers.base import CheckerThresholds, load_thresholds
-from suffice.claims.checkers.features import extract_features
 from suffice.claims.checkers.lexical import Comparison, compare_sentences, find_verbatim
+from suffice.claims.checkers.features import extract_features
 from suffice.claims.split import ClaimText, extract_claims
 from suffice.claims.verdict import judge_claim
 from suffice.models.embeddings import MiniLM
