@@ -87,7 +87,7 @@ async def one(question: Mapping[str, Any], memory: str, model: Model, corpus: Co
         if isinstance(event, RoundDone):
             curve.append(round(len(gold & {passage.id for passage in run.evidence}) / len(gold), 4))
         reason = getattr(getattr(event, "stop", None), "reason", reason)
-    searching = run.tokens_used
+    searching = run.budget.tokens_used
     answer = await run.try_ask(BriefAnswer(run.task, run.render_notes()))
     failures = Counter(failure.kind for failure in run.error_log)
     total: Usage = run.model.total

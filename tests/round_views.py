@@ -1,4 +1,4 @@
-"""Rounds as somebody else's loop would show them to a meter."""
+"""Rounds as a meter sees them, for tests of meters and gates."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ class Hit:
 
 
 @dataclass(frozen=True)
-class Sight:
+class RoundView:
     raw: tuple[Hit, ...] = ()
     new: tuple[Hit, ...] = ()
     queries: tuple[str, ...] = ("q",)
@@ -22,7 +22,7 @@ class Sight:
 
 @dataclass(frozen=True)
 class AllNew:
-    """A round in which nothing had been seen before."""
+    """A round whose hits are all new."""
 
     raw: tuple[Hit, ...] = ()
     failed: bool = False

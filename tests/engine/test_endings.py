@@ -50,8 +50,8 @@ def test_saturated_rejects_the_round_and_leaves_no_trace():
     assert [rec.accepted for rec in report.stop.rounds] == [True, False]
     assert roles(the_model) == ["plan", "reflect", "draft"]
     assert kinds(events, SearchStopped)[0].state["search_results"] == ["p1"]
-    assert "p9" not in the_model.asked[-1].render()
-    assert repeat.text not in the_model.asked[-1].render()
+    assert "p9" not in the_model.prompts[-1].render()
+    assert repeat.text not in the_model.prompts[-1].render()
     assert not report.insufficient_termination
 
 
@@ -176,8 +176,8 @@ def test_search_unavailable_after_three_failures_in_a_row():
     assert len(search.queries) == 4
     assert report.degraded_mode
     assert report.status == "partial"
-    assert "Search was limited" in the_model.asked[-1].render()
-    assert "partial" in the_model.asked[-1].render()
+    assert "Search was limited" in the_model.prompts[-1].render()
+    assert "partial" in the_model.prompts[-1].render()
     assert "Search was limited" in report.final_answer
     assert [failure.where for failure in report.error_log] == ["search"] * 3
     assert not report.insufficient_termination
@@ -338,7 +338,7 @@ def test_a_limit_reached_with_sufficient_evidence_is_not_insufficient():
 def test_the_writer_is_told_that_the_run_ended_on_a_limit():
     the_model = model(reflects=[asking()])
     report = outcome(setup(the_model, bounds=Bounds(rounds=1)))
-    assert "ended on a limit" in the_model.asked[-1].render()
+    assert "ended on a limit" in the_model.prompts[-1].render()
     assert "ended on a limit" in report.final_answer
 
 

@@ -142,7 +142,7 @@ def test_a_rejected_round_reaches_nothing(strategy, memory, model):
     assert [event.accepted for event in rounds] in ([True, False], [True])
     refused = {p.text for event in rounds if not event.accepted for p in event.round.new}
     refused -= {p.text for event in rounds if event.accepted for p in event.round.new}
-    prompts = "\n".join(ask.render() for ask in chosen.model.asked)
+    prompts = "\n".join(ask.render() for ask in chosen.model.prompts)
     assert not [text for text in refused if text in prompts]
 
 
@@ -161,7 +161,7 @@ def test_a_model_that_fails_after_the_first_round_does_not_stop_the_search(strat
     report = play(chosen)[-1].report
     assert report.sources
     assert report.stop.reason in ("budget_rounds", "planner_done")
-    assert len(chosen.model.asked) < 60
+    assert len(chosen.model.prompts) < 60
 
 
 @pytest.mark.parametrize("strategy", plugins.list_plugins("strategies"))

@@ -28,6 +28,7 @@ from suffice.strategies.base import PassageSelector
 from suffice.strategies.outline import OutlineStrategy
 from suffice.strategies.reflect import ReflectStrategy
 from suffice.testing import FixtureSearch, ScriptedModel, WordSearch, make_passage
+from suffice.types import RoundRecord
 
 TASK = "Where was the director of The Silver Lamp born?"
 WHO, WHERE = "Who directed The Silver Lamp?", "Where was the director born?"
@@ -86,6 +87,10 @@ def test_observation_filter_keeps_from_the_memory_what_has_nothing_to_do_with_it
     assert report.metadata["interventions"] == ["observation_filter"]
 
 
+def make_record(readings):
+    return RoundRecord(1, True, ("q",), 1, readings, ())
+
+
 def test_resample_tries_a_lead_before_a_stagnation_counts():
     parts = apply_interventions(["resample"], RunParts(ReflectStrategy(), TrajectoryMemory, exhaustion(p=1)))
     model = ScriptedModel({"reflect": [ReflectionResponse(False, 0.1, (), ("the same again",))]})
@@ -93,10 +98,9 @@ def test_resample_tries_a_lead_before_a_stagnation_counts():
 
     async def main():
         run.follow_ups.add([FILM])
-        run.records.append(None)
-        run.readings.append({"overlap.jaccard": 0.9, "overlap.upr": 0.0})
+        run.records.append(make_record({"overlap.jaccard": 0.9, "overlap.upr": 0.0}))
         stale = await parts.strategy.propose(run)
-        run.readings[-1] = {"overlap.jaccard": 0.1, "overlap.upr": 1.0}
+        run.records[-1] = make_record({"overlap.jaccard": 0.1, "overlap.upr": 1.0})
         return stale, await parts.strategy.propose(run)
 
     stale, usual = asyncio.run(main())
@@ -115,8 +119,7 @@ def test_resample_gives_a_strategy_without_a_gate_another_lead_once_a_stagnation
         run.follow_ups.add([FILM])
         proposed = []
         for _ in range(3):
-            run.records.append(None)
-            run.readings.append(stale)
+            run.records.append(make_record(stale))
             proposed += await parts.strategy.propose(run)
         return proposed
 

@@ -149,7 +149,7 @@ def test_whatever_comes_back_evidence_only_grows_without_repeats(found, k, per_r
 def test_thin_queries_are_recorded_and_failed_ones_are_not_thin():
     search = FixtureSearch({"thin": TEN[:2], "empty": [], "fails": make_search_error(), "rich": TEN[:3]})
     events, run = loop(search, Asks(["thin", "empty", "fails", "rich"]), budget(rounds=1))
-    assert run.thin == ["thin", "empty"]
+    assert run.searches.thin_queries == ["thin", "empty"]
     assert [failure.where for failure in run.error_log] == ["search"]
     assert [event.failure.message for event in events if isinstance(event, Failed)] == ["the search is down"]
 
@@ -181,7 +181,7 @@ def test_a_rejected_round_is_recorded_but_not_believed():
     assert [event.accepted for event in rounds(events)] == [True, False]
     assert "copy" not in run.evidence
     assert [note.title for note in run.memory.render(10_000)] == ["Page 0", "Page 1", "Page 2"]
-    assert all("Copy" not in lead.text for lead in run.leads.propose(9))
+    assert all("Copy" not in lead.text for lead in run.follow_ups.propose(9))
     assert search.queries == ["one", "two"]
     assert events[-1].stop.round == 2
 
@@ -304,7 +304,7 @@ def test_one_reflection_a_round_serves_gate_and_strategy():
     assert [event.readings["sufficiency.model"] for event in rounds(events)] == [0.0, 1.0]
     assert [event.readings["confidence.answer"] for event in rounds(events)] == [0.3, 0.8]
     assert events[-1].stop.reason == "sufficient"
-    assert run.asked == ["one", "two"]
+    assert run.asked_queries == ["one", "two"]
 
 
 def test_no_model_is_asked_when_no_gate_needs_it():
@@ -315,7 +315,7 @@ def test_no_model_is_asked_when_no_gate_needs_it():
         exhaustion() | saturation() | budget(rounds=2),
         the_model=model,
     )
-    assert model.asked == []
+    assert model.prompts == []
 
 
 @pytest.mark.parametrize("bound", [1, 2, 3])

@@ -72,7 +72,6 @@ def test_a_bug_in_a_search_is_recorded_as_one_and_the_run_goes_on():
     assert report.status == "answered"
     [failure] = [event.failure for event in kinds(events, Failed)]
     assert (failure.kind, failure.retryable) == ("ZeroDivisionError", False)
-    assert "broke" in failure.message
     assert "division by zero" in failure.message
 
 

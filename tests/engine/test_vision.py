@@ -85,11 +85,11 @@ def test_a_picture_has_its_bytes_and_kind(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("task", "wrong"),
     [
-        ("What is in shots/none.png?", "shots/none.png is not there"),
-        ("What is in /no/such/folder/x.jpeg?", "is not there"),
-        ("What is in words.png?", "words.png is no picture"),
-        ("What is in empty.png?", "empty.png is no picture"),
-        ("What is in huge.png?", "at most 5,000,000 are read"),
+        ("What is in shots/none.png?", "shots/none.png"),
+        ("What is in /no/such/folder/x.jpeg?", "/no/such/folder/x.jpeg"),
+        ("What is in words.png?", "words.png"),
+        ("What is in empty.png?", "empty.png"),
+        ("What is in huge.png?", "huge.png.*5,000,000"),
     ],
 )
 def test_what_is_meant_and_cannot_be_read(task: str, wrong: str, folder: Path) -> None:

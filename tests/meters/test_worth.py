@@ -6,7 +6,7 @@ from itertools import combinations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from round_views import Hit, Sight
+from round_views import Hit, RoundView
 
 from suffice.meters import build_meters
 from suffice.meters.worth import _WORD, _fold_accents, _tokenize_hit
@@ -17,7 +17,7 @@ def read(question, *rounds):
     meters = build_meters(question=question)
     found = []
     for hits in rounds:
-        readings = meters.read("after", Sight(tuple(hits), tuple(hits)))
+        readings = meters.read("after", RoundView(tuple(hits), tuple(hits)))
         found.append({name[6:]: value for name, value in readings.items() if name.startswith("worth.")})
     return found
 

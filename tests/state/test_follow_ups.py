@@ -49,15 +49,15 @@ def test_a_lead_stays_open_until_it_is_asked():
     leads = opened(NEAR, FAR)
     offered = leads.propose(1)
     assert leads.propose(1) == offered
-    leads.asked(["something else altogether"])
+    leads.mark_asked(["something else altogether"])
     assert "Halloran" in leads.propose(1)[0].text
-    leads.asked([offered[0].text])
+    leads.mark_asked([offered[0].text])
     assert ["Bananas" in lead.text for lead in leads.propose(5)] == [True]
 
 
 def test_a_name_that_a_query_has_used_is_not_new_any_more():
     leads = opened(NEAR)
-    leads.asked(["Who owns Halloran Works"])
+    leads.mark_asked(["Who owns Halloran Works"])
     assert "Halloran" not in leads.propose(1)[0].text
 
 

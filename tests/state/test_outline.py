@@ -28,7 +28,7 @@ def found(*texts):
 def test_the_least_covered_topic_comes_first():
     made = outline("copper", "silver", "tin", gathered=found("tin").passages)
     assert made.rank_open_topics()[-1] == 2
-    made.take(found("copper").passages)
+    made.add_passages(found("copper").passages)
     assert made.rank_open_topics()[0] == 1
     assert made.passage_count == 2
 
@@ -46,36 +46,39 @@ def test_a_topic_is_known_by_its_words_or_its_meaning():
 def test_chunks_near_the_topic_and_far_from_what_is_known_are_chosen():
     made = outline("copper", "silver", gathered=found("copper old").passages)
     # Near to the topic but known; near and half new; off the topic.
-    chosen = made.choose([(0, found("copper again", "copper and tin", "silver"))])
+    chosen = made.select_passages([(0, found("copper again", "copper and tin", "silver"))])
     assert [passage.id for passage in chosen] == ["copper again", "copper and tin", "silver"]
-    again = made.choose([(1, found("copper again", "silver"))])
+    again = made.select_passages([(1, found("copper again", "silver"))])
     assert again[0].id == "silver"
 
 
 def test_a_passage_found_twice_counts_for_the_topic_it_suits_best_and_no_round_keeps_too_many():
     made = outline("copper", "silver")
-    assert [p.id for p in made.choose([(0, found("silver")), (1, found("silver", "tin"))])] == ["silver", "tin"]
+    assert [p.id for p in made.select_passages([(0, found("silver")), (1, found("silver", "tin"))])] == [
+        "silver",
+        "tin",
+    ]
     many = found(*(f"copper {n}" for n in range(40)))
-    assert len(made.choose([(0, many)])) == MAX_CHUNKS
-    assert made.choose([(0, found())]) == []
+    assert len(made.select_passages([(0, many)])) == MAX_CHUNKS
+    assert made.select_passages([(0, found())]) == []
 
 
 def test_the_notes_of_a_section_keep_their_order():
     notes = [Note(text, (f"[{n}]",)) for n, text in enumerate(("tin", "copper a", "silver", "copper b"), 1)]
     made = outline("copper", "silver")
-    assert made.best(0, notes, 2) == [1, 3]
-    assert made.best(1, notes, 9) == [0, 1, 2, 3]
-    assert made.best(0, [], 3) == []
+    assert made.select_notes(0, notes, 2) == [1, 3]
+    assert made.select_notes(1, notes, 9) == [0, 1, 2, 3]
+    assert made.select_notes(0, [], 3) == []
 
 
 def test_groups_have_at_least_two_passages_and_need_meaning():
     gathered = found(*(f"{metal} {n}" for metal in METALS for n in range(3)), "nothing").passages
-    groups = outline("gold", gathered=gathered).groups(seed=1)
+    groups = outline("gold", gathered=gathered).find_latent_groups(seed=1)
     assert groups
     assert all(len(group) > 1 for group in groups)
     assert all(len({passage.id.split()[0] for passage in group}) == 1 for group in groups)
-    assert outline("gold", gathered=gathered, model=None).groups(seed=1) == []
-    assert outline("gold").groups(seed=1) == []
+    assert outline("gold", gathered=gathered, model=None).find_latent_groups(seed=1) == []
+    assert outline("gold").find_latent_groups(seed=1) == []
 
 
 def test_usable_topics():

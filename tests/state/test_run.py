@@ -7,8 +7,10 @@ import pytest
 from suffice.errors import ModelError, ModelOutputError
 from suffice.events import PromptCompacted
 from suffice.memory.trajectory import TrajectoryMemory
+from suffice.meters import build_meters
 from suffice.prompts import PlannedQuery, PlanResponse, ReflectionResponse
 from suffice.state.run import RunState
+from suffice.state.snapshot import snapshot_state
 from suffice.testing import ScriptedModel, make_passage, make_search_error
 from suffice.text.tokens import estimate_tokens
 from suffice.types import Bounds, Failure, Hits, Query, Round, Usage
@@ -44,7 +46,7 @@ def some(count, text="Ada built the bridge.", first=0):
 
 
 def compactions(run):
-    return [event for event in run.events() if isinstance(event, PromptCompacted)]
+    return [event for event in run.take_events() if isinstance(event, PromptCompacted)]
 
 
 # -- plan and reflection -------------------------------------------------------------------------------------------------
@@ -53,7 +55,7 @@ def compactions(run):
 def test_the_plan_is_asked_once():
     run, model = begun({"plan": [PlanResponse((PlannedQuery("a", "why"),)), PlanResponse((PlannedQuery("b"),))]})
     assert asyncio.run(run.plan()) is asyncio.run(run.plan())
-    assert len(model.asked) == 1
+    assert len(model.prompts) == 1
 
 
 @pytest.mark.parametrize("error", [ModelError("no plan"), ModelOutputError("not JSON")])
@@ -74,7 +76,7 @@ def test_an_empty_plan_is_the_task_and_no_error():
 def test_a_plan_is_not_asked_for_more_queries_than_may_be_asked():
     run, model = begun({"plan": [PlanResponse(())]}, bounds=Bounds(queries=4))
     asyncio.run(run.plan())
-    assert model.asked[0].most == 4
+    assert model.prompts[0].most == 4
 
 
 def test_a_reflection_that_fails_is_logged_and_unknown():
@@ -82,8 +84,9 @@ def test_a_reflection_that_fails_is_logged_and_unknown():
     searched(run, ("one", some(3)))
     assert asyncio.run(run.reflect()).sufficient
     second = searched(run, ("two", some(3, first=3)))
-    readings = asyncio.run(run.take_readings_after(second, frozenset({"sufficiency.model"})))
-    assert readings == {"sufficiency.model": None, "confidence.answer": None}
+    meters = build_meters(frozenset({"sufficiency.model"}))
+    readings = asyncio.run(meters.read_live("after", second, run))
+    assert (readings["sufficiency.model"], readings["confidence.answer"]) == (None, None)
     assert run.sufficient is None
     assert [(failure.where, failure.retryable) for failure in run.error_log] == [("reflect", True)]
 
@@ -92,12 +95,12 @@ def test_thin_queries_go_to_the_next_reflection_as_thin_and_only_once():
     run, model = begun()
     searched(run, ("thin one", some(2)), ("rich one", some(3, first=2)), ("dead one", make_search_error()))
     asyncio.run(run.reflect())
-    assert model.asked[0].thin == ("thin one",)
-    assert "thin one" in model.asked[0].render()
+    assert model.prompts[0].thin == ("thin one",)
+    assert "thin one" in model.prompts[0].render()
     searched(run, ("rich two", some(3, first=9)))
     asyncio.run(run.reflect())
-    assert model.asked[1].thin == ()
-    assert run.state()["failed_queries"] == ["thin one"]
+    assert model.prompts[1].thin == ()
+    assert snapshot_state(run)["failed_queries"] == ["thin one"]
 
 
 def test_thin_queries_are_not_lost_with_a_reflection_that_failed():
@@ -106,23 +109,23 @@ def test_thin_queries_are_not_lost_with_a_reflection_that_failed():
     asyncio.run(run.reflect())
     searched(run, ("rich", some(3, first=5)))
     asyncio.run(run.reflect())
-    assert model.asked[1].thin == ("thin one",)
+    assert model.prompts[1].thin == ("thin one",)
 
 
 def test_a_reflection_sees_the_queries_and_the_open_leads():
     run, model = begun()
     searched(run, ("who built it", [make_passage("x", "Ada Stone built the bridge in Graz.", "The bridge")]))
     asyncio.run(run.reflect())
-    assert model.asked[0].asked == ("who built it",)
-    assert any("Ada Stone" in lead for lead in model.asked[0].leads)
-    assert 1 <= len(model.asked[0].leads) <= model.asked[0].most <= 3
+    assert model.prompts[0].asked == ("who built it",)
+    assert any("Ada Stone" in lead for lead in model.prompts[0].leads)
+    assert 1 <= len(model.prompts[0].leads) <= model.prompts[0].most <= 3
 
 
 def test_a_reflection_is_asked_for_no_more_queries_than_are_left():
     run, model = begun(bounds=Bounds(queries=3))
     searched(run, ("one", some(3)), ("two", some(3)))
     asyncio.run(run.reflect())
-    assert model.asked[0].most == 1
+    assert model.prompts[0].most == 1
 
 
 # -- compaction ----------------------------------------------------------------------------------------------------------
@@ -133,7 +136,7 @@ LONG = "Ada built the bridge of stone. " + "Much more could be said about the we
 def test_nothing_is_compacted_while_there_is_room():
     run, _ = begun(bounds=Bounds(tokens=100_000))
     searched(run, ("one", some(5, LONG)))
-    assert all(note.whole for note in run.notes())
+    assert all(note.whole for note in run.render_notes())
     assert compactions(run) == []
 
 
@@ -142,7 +145,7 @@ def test_a_token_budget_under_a_quarter_compacts():
     searched(run, ("one", some(10, LONG)))
     asyncio.run(run.reflect())
     assert compactions(run) == []
-    notes = run.notes()
+    notes = run.render_notes()
     (event,) = compactions(run)
     assert "2000 of 10000" in event.why
     assert event.whole == sum(note.whole for note in notes) < 10
@@ -160,7 +163,7 @@ def test_a_quarter_exactly_is_not_under_a_quarter():
     run, _ = begun({"reflect": [NOTHING]}, bounds=Bounds(tokens=10_000), usage=Usage(1, 7_500, 0))
     searched(run, ("one", some(10, LONG)))
     asyncio.run(run.reflect())
-    run.notes()
+    run.render_notes()
     assert compactions(run) == []
 
 
@@ -168,7 +171,7 @@ def test_evidence_over_fifty_thousand_tokens_compacts():
     huge = "Ada built the bridge of stone. " + "The weather of that day was fair. " * 600
     run, _ = begun()
     searched(run, ("one", some(12, huge)))
-    notes = run.notes()
+    notes = run.render_notes()
     (event,) = compactions(run)
     assert "50000 tokens" in event.why
     assert sum(estimate_tokens(note.text) for note in notes) <= 50_000
@@ -181,7 +184,7 @@ def test_a_spent_budget_still_shows_something():
     run, _ = begun({"reflect": [NOTHING]}, bounds=Bounds(tokens=1_000), usage=Usage(1, 5_000, 0))
     searched(run, ("one", some(3, LONG)))
     asyncio.run(run.reflect())
-    assert run.notes()
+    assert run.render_notes()
 
 
 def test_the_prompt_of_round_300_is_no_longer_than_its_budget():
@@ -192,11 +195,11 @@ def test_the_prompt_of_round_300_is_no_longer_than_its_budget():
         searched(run, (f"query number {n:04d}", [make_passage(f"p{n:04d}", LONG, f"Page {n:04d}")]))
         if n + 1 in (300, 400):
             asyncio.run(run.reflect())
-            lengths[n + 1] = estimate_tokens(model.asked[-1].render())
+            lengths[n + 1] = estimate_tokens(model.prompts[-1].render())
     assert len(run.evidence) == 400
     assert lengths[300] <= 52_000
     assert lengths[400] <= 52_000
-    assert len(model.asked[-1].asked) <= 30, "not every query ever asked is repeated in the prompt"
+    assert len(model.prompts[-1].asked) <= 30, "not every query ever asked is repeated in the prompt"
 
 
 def test_a_low_budget_keeps_the_prompt_of_round_300_short():
@@ -205,7 +208,7 @@ def test_a_low_budget_keeps_the_prompt_of_round_300_short():
     for n in range(300):
         searched(run, (f"query number {n:04d}", [make_passage(f"p{n:04d}", LONG, f"Page {n:04d}")]))
     asyncio.run(run.reflect())
-    assert sum(estimate_tokens(note.text) for note in model.asked[-1].notes) <= 750
+    assert sum(estimate_tokens(note.text) for note in model.prompts[-1].notes) <= 750
 
 
 # -- the breaker, the state, the spend ---------------------------------------------------------------------------------
@@ -242,25 +245,25 @@ def test_nothing_found_is_not_a_failure():
     searched(run, *((f"q{n}", []) for n in range(6)))
     assert not run.is_degraded
     assert run.error_log == []
-    assert len(run.thin) == 6
+    assert len(run.searches.thin_queries) == 6
 
 
 def test_time_is_measured_from_the_start():
     now = [100.0]
     run, _ = begun(bounds=Bounds(seconds=10), clock=lambda: now[0])
-    assert (run.seconds, run.seconds_left) == (0.0, 10.0)
+    assert (run.budget.seconds_used, run.budget.seconds_left) == (0.0, 10.0)
     now[0] = 104.0
-    assert (run.seconds, run.seconds_left) == (4.0, 6.0)
+    assert (run.budget.seconds_used, run.budget.seconds_left) == (4.0, 6.0)
     now[0] = 999.0
-    assert run.seconds_left == 0.0
-    assert begun()[0].seconds_left is None
+    assert run.budget.seconds_left == 0.0
+    assert begun()[0].budget.seconds_left is None
 
 
 def test_what_was_spent():
     run, _ = begun({"reflect": [NOTHING]}, usage=Usage(1, 10, 5, 0.25))
     searched(run, ("one", some(3)), ("two", make_search_error()))
     asyncio.run(run.reflect())
-    spend = run.read_spending()
+    spend = run.measure()
     assert spend["spend.rounds"] == 1
     assert spend["spend.queries"] == 2
     assert spend["spend.sources"] == 3
@@ -270,7 +273,7 @@ def test_what_was_spent():
 
 def test_the_token_budget_in_the_state_is_what_is_left():
     run, _ = begun({"reflect": [NOTHING]}, bounds=Bounds(tokens=100), usage=Usage(1, 50, 20))
-    assert run.state()["token_budget"] == 100
+    assert snapshot_state(run)["token_budget"] == 100
     asyncio.run(run.reflect())
-    assert run.state()["token_budget"] == 30
-    assert begun()[0].state()["token_budget"] is None
+    assert snapshot_state(run)["token_budget"] == 30
+    assert snapshot_state(begun()[0])["token_budget"] is None

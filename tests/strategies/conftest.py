@@ -37,7 +37,7 @@ class Played:
 
     @property
     def asks(self) -> list[Any]:
-        return self.model.asked
+        return self.model.prompts
 
     @property
     def failures(self) -> list[tuple[str, str]]:

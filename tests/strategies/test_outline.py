@@ -66,7 +66,7 @@ def ran(model, search, gate="budget(rounds=4)", *, task=TASK, embed=embed, **opt
 
 
 def roles(model, role):
-    return [ask for ask in model.asked if ask.role == role]
+    return [ask for ask in model.prompts if ask.role == role]
 
 
 def test_the_least_covered_topic_is_asked_for():

@@ -53,12 +53,12 @@ def test_questions_are_answered_under_a_memory_that_keeps_no_facts_too():
         found=FixtureSearch({TASK: [FILM], WHO: [FILM]}, default=[ADA]),
     )
     assert stop.reason == "sufficient"
-    assert run.predicates.open == ()
+    assert run.open_questions.open == ()
 
 
 def test_a_plan_that_failed_leaves_the_parts_of_the_task():
     run, _ = searched({"plan": [ModelError("no")], "extract": [Extraction()]}, rounds=1)
-    assert run.predicates.open == ("The Silver Lamp", "director born")
+    assert run.open_questions.open == ("The Silver Lamp", "director born")
 
 
 def test_a_question_that_finds_nothing_makes_room_for_the_others_and_then_for_leads():

@@ -41,7 +41,7 @@ def test_the_plan_makes_the_first_round_and_reflection_every_later_one():
     ]
     rounds, _, model, stop = asked(reflections, rounds=9)
     assert rounds == [("bridge builder", "bridge date"), ("Halloran Works founder",), ("Ida Halloran", "Graz stone")]
-    assert [ask.role for ask in model.asked].count("plan") == 1, "its queries are never replaced by a new plan"
+    assert [ask.role for ask in model.prompts].count("plan") == 1, "its queries are never replaced by a new plan"
     assert stop.reason == "sufficient"
 
 
@@ -81,9 +81,9 @@ def test_leads_of_one_document_do_not_end_the_run_early():
 def test_thin_queries_are_put_before_the_model_to_be_worded_differently():
     found = FixtureSearch({"bridge builder": FOUND[:1], "bridge date": make_search_error()}, default=FOUND)
     _, run, model, _ = asked([ReflectionResponse(False, 0.2, (), ("who made the bridge",))], found=found, rounds=2)
-    reflections = [ask for ask in model.asked if ask.role == "reflect"]
+    reflections = [ask for ask in model.prompts if ask.role == "reflect"]
     assert reflections[0].thin == ("bridge builder",)
-    assert run.thin == ["bridge builder"]
+    assert run.searches.thin_queries == ["bridge builder"]
 
 
 def test_three_empty_results_in_a_row_are_reformulated_and_found():
@@ -96,6 +96,6 @@ def test_three_empty_results_in_a_row_are_reformulated_and_found():
 
     rounds, run, _, stop = asked([reword], found=found, plans=[plan])
     assert rounds[1] == ("plain wording",)
-    assert run.thin == [f"odd wording {n}" for n in range(3)]
+    assert run.searches.thin_queries == [f"odd wording {n}" for n in range(3)]
     assert not run.is_degraded
     assert stop.reason == "sufficient"

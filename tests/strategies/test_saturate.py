@@ -55,7 +55,7 @@ def test_two_rounds_ask_what_was_planned_and_later_ones_close_gaps():
     assert rounds == [(text,) for text in [*texts, "gap three"]], "one query a round"
     assert ended.reason == "saturated"
     assert not run.records[-1].accepted, "a stale round is refused"
-    asks = [ask for ask in model.asked if ask.role == "gap"]
+    asks = [ask for ask in model.prompts if ask.role == "gap"]
     assert asks[0].asked == ("bridge builder", "bridge date")
     assert asks[0].temperature == 0.3
     assert asks[0].max_tokens == 60
@@ -131,7 +131,7 @@ def test_subtasks_fill_a_short_plan_except_those_that_only_put_together():
 def test_the_plans_advice_reaches_the_gap_query():
     model = scripted(ProposeQueryResponse("gap"), plan=PlanResponse(PLAN.queries, notes="Prefer the archive."))
     ran(model, FixtureSearch(default=fresh(0)))
-    assert next(ask for ask in model.asked if ask.role == "gap").part == "Prefer the archive."
+    assert next(ask for ask in model.prompts if ask.role == "gap").part == "Prefer the archive."
 
 
 def test_without_a_language_model_it_hops_over_the_bridge():

@@ -25,7 +25,7 @@ def test_a_lead_stands_beside_the_strategys_own_query(play):
 def test_the_strategys_finish_stays_its_own(play):
     played = play(both(), SCRIPT)
     assert (played.stop.reason, len(played.queries)) == ("planner_done", 2)
-    assert played.run.leads.propose(1), "a lead was still open"
+    assert played.run.follow_ups.propose(1), "a lead was still open"
 
 
 def test_a_lead_that_is_the_strategys_query_is_asked_once(play):

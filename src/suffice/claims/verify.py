@@ -26,8 +26,8 @@ from suffice.events import CheckingClaim
 from suffice.models.base import is_language_model
 from suffice.prompts import CheckSupport, SupportResponse, SynthesisResponse
 from suffice.search.base import Search
-from suffice.state.budget import is_budget_spent
-from suffice.state.run import SEARCH_TIMED_OUT, RunState
+from suffice.state.run import RunState
+from suffice.state.search_log import SEARCH_TIMED_OUT
 from suffice.text.citations import has_citation, trailing_citations_start
 from suffice.text.entities import content_stems
 from suffice.text.markdown import drop_empty_headings, escape_markdown
@@ -54,7 +54,7 @@ def make_ask_support(run: RunState) -> AskSupport | None:
         return None
 
     async def ask(prompt: CheckSupport) -> SupportResponse | None:
-        if is_budget_spent(run):
+        if run.budget.is_spent():
             return None
         run.event_queue.add(CheckingClaim(prompt.claim))
         return await run.try_ask(prompt)
@@ -81,7 +81,7 @@ class ClaimVerifier:
     async def __call__(self, draft: SynthesisResponse) -> SynthesisResponse:
         """Return the draft with every unsupported claim fixed or removed; a lenient run marks such claims instead."""
         try:
-            async with asyncio.timeout(self._run.seconds_left):
+            async with self._run.budget.time_limit():
                 return await self._verify(draft)
         except TimeoutError:
             return await self.verify_lexically(draft)
@@ -154,7 +154,7 @@ class ClaimVerifier:
         ]
         new = [claim for claim in dict.fromkeys(unsupported) if claim not in self._searched_claims][:MAX_CLAIM_QUERIES]
         queries = self._run.filter_new_queries([Query(claim, "support for a claim") for claim in new])
-        if not queries or self._is_lexical_only or self._run.is_degraded or self._run.seconds_left == 0:
+        if not queries or self._is_lexical_only or self._run.is_degraded or self._run.budget.seconds_left == 0:
             return False
         self._searched_claims.update(new)
         size = len(self._run.evidence)
@@ -167,7 +167,7 @@ class ClaimVerifier:
 
     async def _search_query(self, query: Query) -> Hits:
         try:
-            async with asyncio.timeout(self._run.seconds_left):
+            async with self._run.budget.time_limit():
                 return Hits(query, tuple(await self._search(query, PASSAGES_PER_CLAIM)))
         except TimeoutError:
             return Hits(query, failure=SEARCH_TIMED_OUT)

@@ -1,35 +1,31 @@
-"""Interventions (S3): remedies for known failures of a search, each an option of any strategy, memory and gate.
+"""Interventions: remedies for known failures of a search. Each works with any strategy, memory and gate (docs/sources.md).
 
-    gap_aware           no stop while a needed question is open, unless search is exhausted or the budget spent
-    entity_grounded     a finding about another entity is no finding
-    resample            on exhaustion one round to a lead not yet tried, once a stagnation, before the stop counts
-    observation_filter  passages that share nothing with the open questions are not given to the memory
-    hypotheses          each round also asks what would tell rival hypotheses apart; what speaks for each is weighed and shown
-    leads               each round also asks the best open lead: a model's own queries miss bridges that the leads see
+    gap_aware           do not stop while a needed question is open, unless search is exhausted or the budget spent
+    entity_grounded     do not believe a finding about another entity
+    resample            on exhaustion, search once for a follow-up not yet tried before the stop counts
+    observation_filter  give the memory only passages that share words with an open question
+    hypotheses          each round, also ask what would decide between rival hypotheses; weigh and show them
+    leads               each round, also ask the best follow-up: a model's own queries miss bridges that follow-ups see
 
-Each wraps the parts of a run and knows them by their one method.
+An intervention wraps the parts of a run: the strategy, the memory or the gate.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 
+from suffice.engine.hypotheses import HypothesisTester
 from suffice.errors import InputError
 from suffice.gates import exhaustion
 from suffice.gates.base import GapAwareGate, Gate, ResampleGate
 from suffice.memory.base import Memory, MemoryContext, MemoryFactory
 from suffice.memory.evidence import Evidence
 from suffice.memory.predicates import OpenQuestions
-from suffice.prompts import Hypothesize
-from suffice.state.hypotheses import HypothesisTracker
-from suffice.state.run import RunState
 from suffice.storage.findings import StoredFinding
-from suffice.strategies.base import PassageSelector, Strategy
+from suffice.strategies.base import PassageSelector, RunView, Strategy
 from suffice.strategies.harness import MAX_QUERY_CHARS
-from suffice.strategies.predicates import PredicatesStrategy, set_predicates
+from suffice.strategies.predicates import PredicatesStrategy, set_open_questions
 from suffice.text.entities import content_stems
 from suffice.types import Hits, Note, Passage, Query, Round
-
-_MAX_HYPOTHESES = 3  # Hypotheses weighed at a time.
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +39,14 @@ class RunParts:
 
 
 def apply_interventions(names: Sequence[str], parts: RunParts) -> RunParts:
-    """The parts with these interventions, each once."""
+    """Return the parts with these interventions applied, each once."""
     for name in dict.fromkeys(validate_interventions(names)):
         parts = _INTERVENTIONS[name](parts)
     return parts
 
 
 def validate_interventions(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the names as a tuple; raise ``InputError`` for an unknown one."""
     given = (names,) if isinstance(names, str) else tuple(names)
     for name in given:
         if name not in _INTERVENTIONS:
@@ -58,12 +55,12 @@ def validate_interventions(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def make_gap_aware(parts: RunParts) -> RunParts:
-    asks = PredicatesStrategy()
+    fallback = PredicatesStrategy()
 
-    async def propose(run: RunState) -> list[Query]:
+    async def propose(run: RunView) -> list[Query]:
         queries = run.filter_new_queries(await parts.strategy.propose(run))
-        # A strategy that is done is not done while a question is open and can still be put in new words.
-        return queries or (await asks.propose(run) if run.records and run.predicates.open else [])
+        # If the strategy is done but a question is open, ask for that question.
+        return queries or (await fallback.propose(run) if run.records and run.open_questions.open else [])
 
     gate = None if parts.gate is None else GapAwareGate(parts.gate)
     return replace(_set_open_questions_first(parts, propose), gate=gate)
@@ -74,160 +71,65 @@ def ground_entities(parts: RunParts) -> RunParts:
 
 
 def resample(parts: RunParts) -> RunParts:
-    # A strategy that ends by itself has no gate that calls the search exhausted; it is given another lead all the same.
+    # A strategy that ends by itself has no gate; the standard exhaustion gate then decides when to resample.
     trigger = exhaustion() if parts.gate is None else parts.gate
 
-    def exhausted(run: RunState, back: int) -> bool:
-        past = run.readings[: len(run.readings) - back]
-        return bool(past) and trigger.judge(past, run.seed).reason == "exhausted"
+    def is_exhausted(run: RunView, rounds_back: int) -> bool:
+        readings = [record.readings for record in run.records[: len(run.records) - rounds_back]]
+        return bool(readings) and trigger.judge(readings, run.seed).reason == "exhausted"
 
-    async def propose(run: RunState) -> list[Query]:
-        begins = exhausted(run, 0) and not exhausted(run, 1)
-        leads = run.filter_new_queries(run.follow_ups.propose(1)) if begins else []
-        return leads or await parts.strategy.propose(run)
+    async def propose(run: RunView) -> list[Query]:
+        is_first = is_exhausted(run, 0) and not is_exhausted(run, 1)
+        follow_ups = run.filter_new_queries(run.propose_follow_ups(1)) if is_first else []
+        return follow_ups or await parts.strategy.propose(run)
 
     gate = None if parts.gate is None else ResampleGate(parts.gate)
     return replace(parts, strategy=_wrap_strategy(parts.strategy, propose), gate=gate)
 
 
 def filter_observations(parts: RunParts) -> RunParts:
-    def make(task: str, evidence: Evidence, mind: MemoryContext) -> Memory:
-        return FilteredMemory(parts.memory(task, evidence, mind), mind.open_questions)
+    def make_memory(task: str, evidence: Evidence, context: MemoryContext) -> Memory:
+        return FilteredMemory(parts.memory(task, evidence, context), context.open_questions)
 
-    return replace(_set_open_questions_first(parts, parts.strategy.propose), memory=make)
+    return replace(_set_open_questions_first(parts, parts.strategy.propose), memory=make_memory)
 
 
 def add_hypothesis_tests(parts: RunParts) -> RunParts:
-    async def propose(run: RunState) -> list[Query]:
-        own = run.filter_new_queries(await parts.strategy.propose(run))
-        if (
-            not run.records or not own
-        ):  # Before the first round nothing is possible yet; the finish stays the strategy's own.
-            return own
-        return run.filter_new_queries([*own[:1], *await _propose_tests(run), *own[1:]])
+    tester = HypothesisTester()
+
+    async def propose(run: RunView) -> list[Query]:
+        queries = run.filter_new_queries(await parts.strategy.propose(run))
+        if not run.records or not queries:  # Hypotheses need evidence, and the strategy decides when it is done.
+            return queries
+        return run.filter_new_queries([*queries[:1], *await tester.propose(run), *queries[1:]])
 
     return replace(parts, strategy=_wrap_strategy(parts.strategy, propose))
-
-
-async def _propose_tests(run: RunState) -> list[Query]:
-    """The queries that would tell the rivals apart: all at once where the budget allows it, else in turn."""
-    rivals = run.hypotheses = run.hypotheses or HypothesisTracker(run.task)
-    rivals.add_passages(run.evidence.get_passages_after(rivals.passage_count))
-    leads = tuple(lead.text for lead in run.follow_ups.propose(_MAX_HYPOTHESES))
-    answer = await run.try_ask(
-        Hypothesize(
-            run.task,
-            run.render_notes(),
-            rivals.render_standings(),
-            tuple(run.asked_queries[-30:]),
-            leads,
-            _MAX_HYPOTHESES,
-        )
-    )
-    if answer is None:
-        return []
-    query = {
-        rival.text: Query(rival.query, f"would tell whether: {rival.text}") for rival in answer.rivals[:_MAX_HYPOTHESES]
-    }
-    rivals.set_hypotheses(list(query))
-    able = [text for text in rivals.rank_for_testing() if run.filter_new_queries([query[text]])]
-    chosen = able[: _count_affordable_tests(run)]
-    for text in chosen:
-        rivals.mark_asked(text)
-    return [query[text] for text in chosen]
-
-
-def _count_affordable_tests(run: RunState) -> int:
-    """Rivals that a round may ask about, so that the rounds still to come have queries too; at least one."""
-    if run.queries_left is None or run.bounds.rounds is None:
-        return _MAX_HYPOTHESES
-    return max(1, run.queries_left // max(1, run.bounds.rounds - len(run.records)) - 1)
 
 
 def add_follow_up(parts: RunParts) -> RunParts:
-    async def propose(run: RunState) -> list[Query]:
-        own = await parts.strategy.propose(run)
-        # The strategy's finish stays its own: when it asks nothing, nothing is asked.
-        return run.filter_new_queries([*own, *run.follow_ups.propose(1)]) if own else []
+    async def propose(run: RunView) -> list[Query]:
+        queries = await parts.strategy.propose(run)
+        # When the strategy is done, the search is done.
+        return run.filter_new_queries([*queries, *run.propose_follow_ups(1)]) if queries else []
 
     return replace(parts, strategy=_wrap_strategy(parts.strategy, propose))
 
 
-class FilteredMemory:
-    """A memory that is given only passages with a word of an open question in them; the record keeps them all."""
-
-    def __init__(self, inner: Memory, predicates: OpenQuestions) -> None:
-        self._inner = inner
-        self._predicates = predicates
-
-    async def update(self, round: Round) -> None:
-        wanted = frozenset[str]().union(*(content_stems(question) for question in self._predicates.open))
-        if wanted:
-            raw, new = (tuple(p for p in some if _shares_stems(p, wanted)) for some in (round.raw, round.new))
-            round = replace(round, raw=raw, new=new)
-        await self._inner.update(round)
-
-    def render(self, budget: int) -> tuple[Note, ...]:
-        return self._inner.render(budget)
-
-
-def _shares_stems(passage: Passage, wanted: frozenset[str]) -> bool:
-    return not wanted.isdisjoint(content_stems(f"{passage.title} {passage.text}"))
-
-
 def add_recalled_queries(parts: RunParts, findings: Sequence[StoredFinding]) -> RunParts:
-    """The first round also asks for what the best earlier findings rest on: only what is found again can be cited."""
+    """Also search in the first round for the facts of earlier findings: only what is found again can be cited."""
+    if not findings:
+        return parts
 
-    async def propose(run: RunState) -> list[Query]:
-        own = await parts.strategy.propose(run)
-        if run.records or not own:
-            return own
-        aim = content_stems(run.task)
-        facts = [max(known.facts, key=lambda fact: len(aim & content_stems(fact.text))) for known in findings]
-        return run.filter_new_queries(
-            [*own, *(Query(fact.text[:MAX_QUERY_CHARS], "found earlier, looked up again") for fact in facts)]
-        )
+    async def propose(run: RunView) -> list[Query]:
+        queries = await parts.strategy.propose(run)
+        if run.records or not queries:
+            return queries
+        task_stems = content_stems(run.task)
+        facts = [max(one.facts, key=lambda fact: len(task_stems & content_stems(fact.text))) for one in findings]
+        recalled = [Query(fact.text[:MAX_QUERY_CHARS], "found earlier, looked up again") for fact in facts]
+        return run.filter_new_queries([*queries, *recalled])
 
-    return replace(parts, strategy=_wrap_strategy(parts.strategy, propose)) if findings else parts
-
-
-Propose = Callable[[RunState], Awaitable[list[Query]]]
-
-
-class WrappedStrategy:
-    """A strategy whose proposals are made by a function around it."""
-
-    def __init__(self, propose: Propose) -> None:
-        self._propose = propose
-
-    async def propose(self, run: RunState) -> list[Query]:
-        return await self._propose(run)
-
-
-class WrappedSelectingStrategy(WrappedStrategy):
-    """The same around a strategy that also chooses passages."""
-
-    def __init__(self, propose: Propose, chooser: PassageSelector) -> None:
-        super().__init__(propose)
-        self._selector = chooser
-
-    async def choose(self, run: RunState, unseen: Sequence[Hits]) -> list[Passage]:
-        return await self._selector.choose(run, unseen)
-
-
-def _wrap_strategy(inner: Strategy, propose: Propose) -> Strategy:
-    return WrappedSelectingStrategy(propose, inner) if isinstance(inner, PassageSelector) else WrappedStrategy(propose)
-
-
-def _set_open_questions_first(parts: RunParts, propose: Propose) -> RunParts:
-    """A run whose open questions are set from the plan, whatever its strategy."""
-
-    async def first(run: RunState) -> list[Query]:
-        if not run.records:
-            await set_predicates(run)
-        return await propose(run)
-
-    return replace(parts, strategy=_wrap_strategy(parts.strategy, first))
+    return replace(parts, strategy=_wrap_strategy(parts.strategy, propose))
 
 
 _INTERVENTIONS: dict[str, Callable[[RunParts], RunParts]] = {
@@ -239,3 +141,67 @@ _INTERVENTIONS: dict[str, Callable[[RunParts], RunParts]] = {
     "leads": add_follow_up,
 }
 INTERVENTIONS = tuple(_INTERVENTIONS)
+
+
+class FilteredMemory:
+    """A memory that gets only passages with a word of an open question. The evidence keeps all passages."""
+
+    def __init__(self, memory: Memory, open_questions: OpenQuestions) -> None:
+        self._memory = memory
+        self._open_questions = open_questions
+
+    async def update(self, round: Round) -> None:
+        stems = frozenset[str]().union(*(content_stems(question) for question in self._open_questions.open))
+        if stems:
+            raw = tuple(passage for passage in round.raw if _has_any_stem(passage, stems))
+            new = tuple(passage for passage in round.new if _has_any_stem(passage, stems))
+            round = replace(round, raw=raw, new=new)
+        await self._memory.update(round)
+
+    def render(self, budget: int) -> tuple[Note, ...]:
+        return self._memory.render(budget)
+
+
+def _has_any_stem(passage: Passage, stems: frozenset[str]) -> bool:
+    return not stems.isdisjoint(content_stems(f"{passage.title} {passage.text}"))
+
+
+Propose = Callable[[RunView], Awaitable[list[Query]]]
+
+
+class WrappedStrategy:
+    """A strategy whose ``propose`` is replaced by a function around it."""
+
+    def __init__(self, propose: Propose) -> None:
+        self._propose = propose
+
+    async def propose(self, run: RunView) -> list[Query]:
+        return await self._propose(run)
+
+
+class WrappedSelectingStrategy(WrappedStrategy):
+    """The same for a strategy that also selects passages."""
+
+    def __init__(self, propose: Propose, selector: PassageSelector) -> None:
+        super().__init__(propose)
+        self._selector = selector
+
+    async def choose(self, run: RunView, unseen: Sequence[Hits]) -> list[Passage]:
+        return await self._selector.choose(run, unseen)
+
+
+def _wrap_strategy(strategy: Strategy, propose: Propose) -> Strategy:
+    if isinstance(strategy, PassageSelector):
+        return WrappedSelectingStrategy(propose, strategy)
+    return WrappedStrategy(propose)
+
+
+def _set_open_questions_first(parts: RunParts, propose: Propose) -> RunParts:
+    """Return the parts with a strategy that sets the open questions from the plan before the first round."""
+
+    async def propose_with_questions(run: RunView) -> list[Query]:
+        if not run.records:
+            await set_open_questions(run)
+        return await propose(run)
+
+    return replace(parts, strategy=_wrap_strategy(parts.strategy, propose_with_questions))

@@ -1,30 +1,31 @@
-"""THE LOOP: propose, search, judge, believe, judge again, until a gate says stop. It yields what happens.
+"""The research loop: propose queries, search, judge, update the belief, judge again, until a gate says stop.
 
-It knows the seams by their one method and nothing of what is behind them.
+It knows search, strategy, gate and meters by their one method each, and yields events.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
-from typing import TypeVar
 
-from suffice.engine.round_summary import summarize_round
 from suffice.errors import CutOff, InputError, SearchError
-from suffice.events import BeliefSnapshot, Event, RoundDone, Searching, SearchStopped
+from suffice.events import Event, RoundDone, Searching, SearchStopped
 from suffice.gates.base import Gate
 from suffice.gates.explanation import explain_stop
 from suffice.meters import MeterSet
 from suffice.search.base import Search
 from suffice.search.resilience import to_failure
-from suffice.state.run import SEARCH_TIMED_OUT, RunState
+from suffice.state.run import RunState
+from suffice.state.search_log import SEARCH_TIMED_OUT
+from suffice.state.snapshot import complete_record, snapshot_belief, snapshot_state
 from suffice.strategies.base import PassageSelector, Strategy
 from suffice.types import Failure, Hits, Passage, Query, Round, RoundRecord, Stop, Verdict
 
-T = TypeVar("T")
-
-# Endings for want of anything new; they say nothing where search did not answer.
-_FUTILE_REASONS = ("saturated", "exhausted", "diminished")
-MAX_EXTRA_DEPTH = 45  # How much further down a ranking to look for passages that replace those seen before.
+MAX_EXTRA_DEPTH = 45  # How much further down the ranking to look for passages that replace those seen before.
+_FUTILE_REASONS = (
+    "saturated",
+    "exhausted",
+    "diminished",
+)  # Stops because nothing new came; meaningless if search failed.
 
 
 async def run_loop(
@@ -37,74 +38,69 @@ async def run_loop(
     k: int = 5,
     per_round: int | None = None,
 ) -> AsyncGenerator[Event, None]:
-    """Search in rounds; the last event is ``Stopped``."""
+    """Search in rounds of at most ``per_round`` new passages, ``k`` per query. The last event is ``SearchStopped``."""
     verdict = Verdict(str(gate), None)
     while not verdict.stop:
         queries, verdict = await _propose_queries(run, strategy)
         if queries:
             yield Searching(len(run.records) + 1, tuple(queries))
-            if run.outline is not None:
-                meters.set_topics(run.outline.hypothetical_answers)
             round = await _search_all(run, search, strategy, queries, k, per_round)
-            readings = meters.read("before", round) | await _take_readings(
-                run, run.take_readings_before(round, gate.needs)
-            )
-            run.readings.append(readings)
-            verdict = gate.judge(run.readings, run.seed)
-            accepted = not verdict.stop
-            # Recorded before anything is awaited: an interrupted run keeps the round it had admitted.
-            recorded = RoundRecord(round.index, accepted, round.queries, len(round.new), readings, verdict.leaves)
-            run.records.append(recorded)
-            if accepted:
-                round = await run.admit(round)
-                readings |= meters.read("after", round) | await _take_readings(
-                    run, run.take_readings_after(round, gate.needs)
-                )
-                readings["belief.open"] = run.predicates.open_count
-                readings |= run.read_spending()  # After the asking: what a round's judgement cost belongs to the round.
-                verdict = gate.judge(run.readings, run.seed)
-                readings |= {**verdict.values, **readings}
-                run.records[-1] = replace(recorded, new_passages=len(round.new), verdicts=verdict.leaves)
-            tokens, belief = run.take_round_tokens(), BeliefSnapshot(run.render_belief(), run.predicates.open)
-            run.records[-1] = summarize_round(run.records, round, belief.notes, belief.open, run.evidence)
-            yield RoundDone(round, accepted, readings, verdict, tokens, belief)
+            done = await _judge_round(run, gate, meters, round)
+            yield done
+            verdict = done.verdict
             if run.is_degraded and (not verdict.stop or verdict.reason in _FUTILE_REASONS):
                 verdict = _build_unavailable_verdict(run)
         for event in run.take_events():
             yield event
-    yield SearchStopped(_build_stop(run, gate, verdict), run.snapshot())
+    yield build_stopped(run, gate, verdict)
 
 
 async def _propose_queries(run: RunState, strategy: Strategy) -> tuple[list[Query], Verdict]:
-    """The next queries, or the verdict that there are none."""
-    if run.queries_left == 0:
-        return [], Verdict("budget", True, "budget_queries", f"all {run.bounds.queries} queries are spent")
-    if run.seconds_left == 0:
-        return [], Verdict("budget", True, "budget_time", "the time was up before the next round")
+    """Return the next queries, or none and the verdict why."""
+    if run.budget.queries_left == 0:
+        return [], Verdict("budget", True, "budget_queries", f"all {run.budget.bounds.queries} queries are spent")
+    time_is_up = Verdict("budget", True, "budget_time", "the time was up before the next round")
+    if run.budget.seconds_left == 0:
+        return [], time_is_up
     try:
-        queries = run.filter_new_queries(await _await_in_time(run, strategy.propose(run)))
+        async with run.budget.time_limit():
+            queries = run.filter_new_queries(await strategy.propose(run))
     except TimeoutError:
-        return [], Verdict("budget", True, "budget_time", "the time was up before the next round")
-    done = not queries
-    if done and run.has_no_answered_search:
+        return [], time_is_up
+    if queries:
+        return queries, Verdict("planner", False)
+    if run.searches.has_no_answer:
         return [], _build_unavailable_verdict(run)
-    return queries, Verdict("planner", done, "planner_done" if done else "", "the strategy has nothing new to ask")
+    return [], Verdict("planner", True, "planner_done", "the strategy has nothing new to ask")
 
 
-def _build_unavailable_verdict(run: RunState) -> Verdict:
-    """Search did not answer, and that is why nothing was found."""
-    last = next(failure for failure in reversed(run.error_log) if failure.where == "search")
-    return Verdict("breaker", True, "search_unavailable", f"the last search said: {last.message.rstrip('.')}")
+async def _judge_round(run: RunState, gate: Gate, meters: MeterSet, round: Round) -> RoundDone:
+    """Judge a round before it changes the belief; if it is accepted, admit it and judge again on all readings."""
+    readings = await meters.read_live("before", round, run)
+    run.readings.append(readings)
+    verdict = gate.judge(run.readings, run.seed)
+    accepted = not verdict.stop
+    # Recorded before the next await, so that an interrupted run keeps the round.
+    run.records.append(RoundRecord(round.index, accepted, round.queries, len(round.new), readings, verdict.leaves))
+    if accepted:
+        round = await run.admit(round)
+        readings |= await meters.read_live("after", round, run)
+        readings |= run.measure()  # After the model meters, so that the round includes their cost.
+        verdict = gate.judge(run.readings, run.seed)
+        readings |= {**verdict.values, **readings}
+    belief = snapshot_belief(run)
+    run.records[-1] = complete_record(run, round, verdict, belief)
+    return RoundDone(round, accepted, readings, verdict, run.budget.take_round_tokens(), belief)
 
 
 async def _search_all(
     run: RunState, search: Search, strategy: Strategy, queries: Sequence[Query], k: int, per_round: int | None
 ) -> Round:
-    """All queries at once. A failure is recorded with its query; what was found in time is kept."""
+    """Search for all queries at once and record the outcome. Searches that the time limit cuts off count as failed."""
     depth = k + min(len(run.evidence), MAX_EXTRA_DEPTH)
     tasks = [asyncio.ensure_future(_search_one(search, query, depth)) for query in queries]
     try:
-        await asyncio.wait(tasks, timeout=run.seconds_left)
+        await asyncio.wait(tasks, timeout=run.budget.seconds_left)
     finally:
         for task in tasks:
             task.cancel()
@@ -125,14 +121,6 @@ async def _search_all(
     return round
 
 
-async def _rank_passages(run: RunState, strategy: Strategy, unseen: Sequence[Hits]) -> Sequence[Passage]:
-    """Best first: as the strategy chooses, if it does, else by score; where there is none, first every query's first."""
-    if isinstance(strategy, PassageSelector):
-        return await strategy.choose(run, unseen)
-    placed = [(place, passage) for hits in unseen for place, passage in enumerate(hits.passages)]
-    return [passage for _, passage in sorted(placed, key=lambda item: (-(item[1].score or 0.0), item[0]))]
-
-
 async def _search_one(search: Search, query: Query, depth: int) -> Hits:
     try:
         return Hits(query, tuple(await search(query, depth)))
@@ -141,37 +129,28 @@ async def _search_one(search: Search, query: Query, depth: int) -> Hits:
     except CutOff:
         return Hits(query, failure=SEARCH_TIMED_OUT)
     except InputError:
-        raise  # Only the user can mend it.
-    except Exception as error:  # A bug in somebody's search is named as one, and does not take the run with it.
-        return Hits(
-            query, failure=Failure("search", type(error).__name__, f"The search broke: {error or 'no reason given'}")
-        )
+        raise  # Only the user can fix it.
+    except Exception as error:  # A bug in a search plug-in is recorded and does not end the run.
+        message = f"The search raised an unexpected error: {error or 'no message'}"
+        return Hits(query, failure=Failure("search", type(error).__name__, message))
 
 
-async def _take_readings(run: RunState, readings: Awaitable[dict[str, float | None]]) -> dict[str, float | None]:
-    """Readings that cost a model call; unknown when the time is up."""
-    try:
-        return await _await_in_time(run, readings)
-    except TimeoutError:
-        return {}
+async def _rank_passages(run: RunState, strategy: Strategy, unseen: Sequence[Hits]) -> Sequence[Passage]:
+    """Return the passages best first: as the strategy chooses, else by score, else by rank within their query."""
+    if isinstance(strategy, PassageSelector):
+        return await strategy.choose(run, unseen)
+    ranked = [(rank, passage) for hits in unseen for rank, passage in enumerate(hits.passages)]
+    return [passage for _, passage in sorted(ranked, key=lambda item: (-(item[1].score or 0.0), item[0]))]
 
 
-async def _await_in_time(run: RunState, step: Awaitable[T]) -> T:
-    async with asyncio.timeout(run.seconds_left):
-        return await step
+def _build_unavailable_verdict(run: RunState) -> Verdict:
+    last = next(failure for failure in reversed(run.error_log) if failure.where == "search")
+    return Verdict("breaker", True, "search_unavailable", f"the last search said: {last.message.rstrip('.')}")
 
 
-def _build_stop(run: RunState, gate: Gate, verdict: Verdict) -> Stop:
-    text = explain_stop(verdict.reason, verdict.because, verdict.promise, run.records)
+def build_stopped(run: RunState, gate: Gate, verdict: Verdict) -> SearchStopped:
+    """Return the last event of the search, with the reason in words."""
     rounds = tuple(run.records)
-    return Stop(verdict.reason, verdict.gate, len(rounds), verdict.promise, text, rounds, str(gate))
-
-
-def stop_cancelled(run: RunState, gate: Gate) -> SearchStopped:
-    """How the loop ends when somebody interrupts it: with what was gathered."""
-    return SearchStopped(_build_stop(run, gate, Verdict("user", True, "cancelled", "")), run.snapshot())
-
-
-def stop_unavailable(run: RunState, gate: Gate, because: str) -> SearchStopped:
-    """How it ends when what the search rests on is gone: with what was gathered."""
-    return SearchStopped(_build_stop(run, gate, Verdict("search", True, "search_unavailable", because)), run.snapshot())
+    text = explain_stop(verdict.reason, verdict.because, verdict.promise, run.records)
+    stop = Stop(verdict.reason, verdict.gate, len(rounds), verdict.promise, text, rounds, str(gate))
+    return SearchStopped(stop, snapshot_state(run))

@@ -1,20 +1,20 @@
-"""``research``: gather → write → review → report, as a stream of events. Command line, service and page only consume it."""
+"""A whole run as a stream of events: search → write → verify → review → report. Every interface consumes this stream."""
 
 import asyncio
 import secrets
 import time
 from collections.abc import AsyncGenerator, Callable
-from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from contextlib import aclosing, suppress
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
 from suffice import plugins, settings
-from suffice.claims.checkers import default_checker as standard_checker
+from suffice.claims.checkers import default_checker
 from suffice.claims.verify import ClaimVerifier, has_lost_all_claims, make_ask_support
 from suffice.engine.interventions import RunParts, add_recalled_queries, apply_interventions
-from suffice.engine.loop import run_loop, stop_cancelled, stop_unavailable
+from suffice.engine.loop import build_stopped, run_loop
 from suffice.engine.presets import Preset
 from suffice.engine.vision import describe_images
 from suffice.errors import ModelError
@@ -33,167 +33,222 @@ from suffice.search.resilience import make_resilient
 from suffice.search.screened import InjectionFilter
 from suffice.state.run import RunState
 from suffice.storage.findings import StoredFinding
-from suffice.types import Bounds, Embed, Failure, Image, PriorRun, Stop
+from suffice.types import Bounds, Embed, Failure, Image, PriorRun, Report, Verdict
 
-# A stop for futility says nothing about sufficiency, so the model is asked once more what is missing: both are shown. A stop
-# on a spent budget is not followed by more spending.
+# After these stops the model is asked once more what is missing: that nothing new came does not say that it is enough. When
+# tokens, money or time are spent, it is not asked.
 _REFLECT_AFTER = ("diminished", "saturated", "exhausted", "planner_done", "budget_rounds", "budget_queries")
 
 
 @dataclass(frozen=True)
 class RunConfig:
-    """All parts of a run, chosen. ``bounds`` are those somebody set; the preset's cap and the tier stand below them."""
+    """All parts of a run. ``bounds`` are those that the user set; they override the preset's cap, which overrides the tier."""
 
     task: str
     search: Search
     model: Model
     preset: Preset
     stop: Gate | None
-    """``None``: the strategy's own finish; only bounds end it otherwise."""
+    """The stop gate. ``None``: the strategy ends by itself, or a bound ends it."""
     tier: str = "standard"
     bounds: Bounds = Bounds()
     embed: Embed | None = None
     reader: Reader | None = None
-    """Reads whole pages behind web results; the stream closes it."""
+    """Reads the whole pages behind web results. The pipeline closes it."""
     k: int = 5
+    """Passages per query."""
     per_round: int | None = None
+    """New passages that a round keeps; ``None``: all."""
     images: tuple[Image, ...] = ()
     interventions: tuple[str, ...] = ()
     review: settings.ReviewRules | None = None
-    """``None``: what is written goes out without a review."""
+    """``None``: the answer is not reviewed."""
     strict: bool = True
-    """Whether a claim that no source supports goes; else it stays and is marked."""
+    """Whether an unsupported claim is removed; otherwise it is marked."""
     python_rounds: int = 0
-    """Tries that the model has for a computation; 0: it computes nothing."""
+    """Attempts that the model has to write a computation; 0: none."""
     prior_run: PriorRun | None = None
-    """The run that this one goes on from."""
+    """The run that this one continues."""
     recalled_findings: tuple[StoredFinding, ...] = ()
-    """Earlier findings to look up again."""
+    """Findings of earlier runs to look up again."""
     seed: int = 0
     metadata: dict[str, Any] = field(default_factory=dict)
     run_id: str | None = None
-    """A run that is taken up again keeps its name; ``None``: a new one."""
+    """The id of a run that is resumed; ``None``: a new one."""
     clock: Callable[[], float] = time.monotonic
 
 
 async def run_pipeline(config: RunConfig) -> AsyncGenerator[Event, None]:
-    """Run it. The last event is ``Finished`` with the report, also when somebody interrupts."""
-    strategy = plugins.load_plugin("strategies", config.preset.strategy)()
-    parts = apply_interventions(
-        config.interventions, RunParts(strategy, plugins.load_plugin("memories", config.preset.memory), config.stop)
-    )
-    parts = add_recalled_queries(parts, config.recalled_findings)
-    run = RunState(
-        config.task,
-        config.model,
-        parts.memory,
-        run_id=config.run_id or new_run_id(),
-        seed=config.seed,
-        grounded=parts.grounded,
-        embed=config.embed,
-        clock=config.clock,
-        reader=config.reader,
-    )
-    gate = add_budget(parts.gate, Bounds())
-    stopped: SearchStopped | None = None
-    written: SynthesisResponse | None = None
-    search = InjectionFilter(make_resilient(config.search, run.record_failure), run.event_queue.add)
-    checker = standard_checker(config.embed, make_ask_support(run))
-    settle = ClaimVerifier(run, search, checker, partial(clean_draft, run), strict=config.strict)
-    review = ReviewLoop(run, settle, config.review)
+    """Run a question. The last event is ``Finished`` with the report, also after an interruption."""
+    pipeline = _Pipeline(config)
     try:
+        for step in (pipeline.search, pipeline.write):
+            async with aclosing(step()) as events:
+                async for event in events:
+                    yield event
+    except asyncio.CancelledError:
+        task = asyncio.current_task()
+        if task is not None:
+            task.uncancel()  # After the first interruption, what was found is still reported.
+        yield pipeline.stop_cancelled()
+        await pipeline.verify_unchecked_draft()
+    except ModelError as error:
+        yield pipeline.stop_without_embeddings(error)
+    finally:
+        if config.reader is not None:
+            await config.reader.aclose()
+    yield Finished(pipeline.build_report())
+
+
+class _Pipeline:
+    """The state of one run between its steps. ``run_pipeline`` calls ``search`` and ``write``, then ``build_report``."""
+
+    def __init__(self, config: RunConfig) -> None:
+        self._config = config
+        self._parts = _assemble_parts(config)
+        self._run = run = RunState(
+            config.task,
+            config.model,
+            self._parts.memory,
+            run_id=config.run_id or new_run_id(),
+            seed=config.seed,
+            grounded=self._parts.grounded,
+            embed=config.embed,
+            clock=config.clock,
+            reader=config.reader,
+        )
+        self._search = InjectionFilter(make_resilient(config.search, run.record_failure), run.event_queue.add)
+        checker = default_checker(config.embed, make_ask_support(run))
+        self._verifier = ClaimVerifier(run, self._search, checker, partial(clean_draft, run), strict=config.strict)
+        self._review = ReviewLoop(run, self._verifier, config.review)
+        self._gate = add_budget(self._parts.gate, Bounds())  # The bounds are added when they are known.
+        self._stopped: SearchStopped | None = None
+        self._draft: SynthesisResponse | None = None
+
+    async def search(self) -> AsyncGenerator[Event, None]:
+        """Resolve the bounds, take over earlier work and search until the gate stops."""
+        config, run = self._config, self._run
         await describe_images(run, config.images)
-        run.bounds = await _resolve_bounds(config, run)
-        gate = add_budget(parts.gate, run.bounds)
-        yield _build_started_event(config, run, gate)
+        run.budget.bounds = await _resolve_bounds(config, run)
+        self._gate = add_budget(self._parts.gate, run.budget.bounds)
+        yield self._build_started_event()
         if config.prior_run is not None:
             yield Continued(config.prior_run)
             await run.resume(config.prior_run)
         if config.recalled_findings:
             yield Recalled(tuple(finding.title for finding in config.recalled_findings))
-        meters = build_meters(gate.needs, run.task, config.embed)
-        async for event in run_loop(run, search, parts.strategy, gate, meters, k=config.k, per_round=config.per_round):
-            yield event
-            if isinstance(event, SearchStopped):
-                stopped = event
-        assert stopped is not None, "the loop ends with Stopped"
-        if stopped.stop.reason in _REFLECT_AFTER:
+        meters = build_meters(self._gate.needs, run.task, config.embed)
+        loop = run_loop(
+            run, self._search, self._parts.strategy, self._gate, meters, k=config.k, per_round=config.per_round
+        )
+        async with aclosing(loop):
+            async for event in loop:
+                yield event
+                if isinstance(event, SearchStopped):
+                    self._stopped = event
+
+    async def write(self) -> AsyncGenerator[Event, None]:
+        """Write the answer, verify its claims and review it."""
+        run = self._run
+        if self._get_stopped().stop.reason in _REFLECT_AFTER:
             await run.reflect()
         yield Writing(len(run.evidence))
-        await run_computation(run, config.python_rounds)
-        writing = asyncio.ensure_future(write_draft(run, stopped.stop))
-        async for event in run.event_queue.drain_while(writing):
-            yield event
-        written = writing.result()
-        checking = asyncio.ensure_future(_verify_draft(run, stopped.stop, written, settle))
-        async for event in run.event_queue.drain_while(checking):
-            yield event
-        settled = checking.result()
-        async for judged in review.run(settled):
-            yield judged
+        await run_computation(run, self._config.python_rounds)
+        writing = asyncio.ensure_future(write_draft(run, self._get_stopped().stop))
+        async with aclosing(run.event_queue.drain_while(writing)) as events:
+            async for event in events:
+                yield event
+        self._draft = writing.result()
+        verifying = asyncio.ensure_future(self._verify_draft(self._draft))
+        async with aclosing(run.event_queue.drain_while(verifying)) as events:
+            async for event in events:
+                yield event
+        async for review_round in self._review.run(verifying.result()):
+            yield review_round
         for event in run.take_events():
             yield event
-    except asyncio.CancelledError:
-        task = asyncio.current_task()
-        if task is not None:
-            task.uncancel()  # Interrupted once: the report of what was gathered still goes out.
-        stopped = stop_cancelled(run, gate)
-        yield stopped
-        if written is not None and review.best is None:  # It was being checked; what is certain at a glance goes out.
-            review.best = await settle.verify_lexically(written)
-    except ModelError as error:  # Asks fail inside the run; this is an embeddings server that went away.
-        if not run.records:
-            raise
-        run.record_failure(Failure("embeddings", type(error).__name__, str(error), error.retryable))
-        stopped = stop_unavailable(run, gate, str(error))
-        yield stopped
-    finally:
-        if config.reader is not None:
-            await config.reader.aclose()
-    metadata = {**config.metadata, "preset": asdict(config.preset), "task_type": run.task_type, **review.to_metadata()}
-    yield Finished(build_report(run, stopped.stop, review.best, metadata, settle.get_verdicts(review.best)))
+
+    def stop_cancelled(self) -> SearchStopped:
+        """End the search because the user interrupted it."""
+        self._stopped = build_stopped(self._run, self._gate, Verdict("user", True, "cancelled", ""))
+        return self._stopped
+
+    def stop_without_embeddings(self, error: ModelError) -> SearchStopped:
+        """End the search because the embedding server failed. Before the first round, raise the error.
+
+        Failures of the language model are handled inside the run and do not get here.
+        """
+        if not self._run.records:
+            raise error
+        self._run.record_failure(Failure("embeddings", type(error).__name__, str(error), error.retryable))
+        self._stopped = build_stopped(self._run, self._gate, Verdict("search", True, "search_unavailable", str(error)))
+        return self._stopped
+
+    async def verify_unchecked_draft(self) -> None:
+        """After an interruption, check a draft by its words and numbers if its claims were not verified yet."""
+        if self._draft is not None and self._review.best is None:
+            self._review.best = await self._verifier.verify_lexically(self._draft)
+
+    def build_report(self) -> Report:
+        best = self._review.best
+        metadata = {
+            **self._config.metadata,
+            "preset": asdict(self._config.preset),
+            "task_type": self._run.task_type,
+            **self._review.to_metadata(),
+        }
+        return build_report(self._run, self._get_stopped().stop, best, metadata, self._verifier.get_verdicts(best))
+
+    async def _verify_draft(self, draft: SynthesisResponse | None) -> SynthesisResponse | None:
+        """Return the draft with its claims verified; if none of a model's claims holds, quote the sources instead."""
+        verified = None if draft is None else await self._verifier(draft)
+        if verified is not None and has_lost_all_claims(verified) and is_language_model(self._run.model):
+            verified = await self._verifier(await quote_sources(self._run, self._get_stopped().stop))
+        return verified
+
+    def _get_stopped(self) -> SearchStopped:
+        assert self._stopped is not None, "the search has ended"
+        return self._stopped
+
+    def _build_started_event(self) -> Started:
+        run, preset = self._run, self._config.preset
+        limits = {name: value for name, value in asdict(run.budget.bounds).items() if value is not None}
+        gate = str(self._gate)
+        return Started(run.id, run.task, run.model.name, preset.strategy, preset.memory, gate, run.seed, limits)
 
 
-async def _verify_draft(
-    run: RunState, stop: Stop, written: SynthesisResponse | None, settle: ClaimVerifier
-) -> SynthesisResponse | None:
-    """The draft with its claims checked; where a model's words come to nothing, the sources in their own."""
-    settled = None if written is None else await settle(written)
-    if settled is not None and has_lost_all_claims(settled) and is_language_model(run.model):
-        settled = await settle(await quote_sources(run, stop))
-    return settled
+def _assemble_parts(config: RunConfig) -> RunParts:
+    strategy = plugins.load_plugin("strategies", config.preset.strategy)()
+    memory = plugins.load_plugin("memories", config.preset.memory)
+    parts = apply_interventions(config.interventions, RunParts(strategy, memory, config.stop))
+    return add_recalled_queries(parts, config.recalled_findings)
 
 
 def add_budget(stop: Gate | None, bounds: Bounds) -> Gate:
-    """The stop gate, or a bound: whichever comes first; without a gate only the bounds. ``sources`` bounds the writer, not the
-    search."""
+    """Return a gate that stops at the first bound or when ``stop`` does. ``bounds.sources`` does not bound the search."""
     limits = {name: value for name, value in asdict(bounds).items() if value is not None and name != "sources"}
     if stop is None:
         return budget(**limits)
     return stop | budget(**limits) if limits else stop
 
 
-async def _resolve_bounds(setup: RunConfig, run: RunState) -> Bounds:
-    """An explicit bound beats the preset's cap, which beats the tier. A model on this machine has no time limit unless set:
-    it is slow, not stuck (S1)."""
-    tier = setup.tier
+async def _resolve_bounds(config: RunConfig, run: RunState) -> Bounds:
+    """Return the user's bounds, completed by the preset's cap and the tier. With the tier ``auto`` the plan chooses it.
+
+    A model on this machine gets no time limit unless the user sets one: it may just be slow.
+    """
+    tier = config.tier
     if tier == "auto":
         tier = "standard"
-        with suppress(TimeoutError):  # The loop then ends on its time limit.
-            async with asyncio.timeout(setup.bounds.seconds):
+        with suppress(TimeoutError):  # The loop then ends because the time is up.
+            async with asyncio.timeout(config.bounds.seconds):
                 tier = (await run.plan()).complexity
-    chosen = settings.resolve_bounds(tier, setup.preset.cap, setup.bounds)
-    if setup.model.local and setup.bounds.seconds is None:
-        chosen = Bounds(**{**asdict(chosen), "seconds": None})
-    return chosen
-
-
-def _build_started_event(setup: RunConfig, run: RunState, gate: Gate) -> Started:
-    limits = {name: value for name, value in asdict(run.bounds).items() if value is not None}
-    preset = setup.preset
-    return Started(run.id, run.task, run.model.name, preset.strategy, preset.memory, str(gate), run.seed, limits)
+    bounds = settings.resolve_bounds(tier, config.preset.cap, config.bounds)
+    if config.model.local and config.bounds.seconds is None:
+        bounds = replace(bounds, seconds=None)
+    return bounds
 
 
 def new_run_id() -> str:
-    """When it began and a random part: sorts by time, never meets another."""
+    """Return an id that sorts by start time and has a random part."""
     return f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(4)}"

@@ -1,4 +1,4 @@
-"""A preset is a strategy with the memory, the gate and the cap it was made for. Everything in it can be overridden."""
+"""Presets: each strategy with the memory, gate and bounds it was designed for. Every part can be overridden."""
 
 from dataclasses import dataclass
 
@@ -12,21 +12,21 @@ class Preset:
     strategy: str
     memory: str
     gate: str | None
-    """``None``: the strategy ends by itself, or on its bounds."""
+    """A gate expression; ``None``: the strategy ends by itself, or a bound ends it."""
     cap: Bounds = Bounds()
     alpha: float | None = None
-    """The mix of words (1) and meaning (0) it was made for; ``None``: the usual one."""
+    """The weight of words (1) against meaning (0) in search; ``None``: the default."""
 
 
 def _limit_rounds(rounds: int) -> Bounds:
-    """A harness's own cap (S3): one query a round, and room for a lead beside it."""
+    """Return the cap of an agent: one query a round, with room for a follow-up beside it. See docs/sources.md."""
     return Bounds(rounds=rounds, queries=2 * rounds)
 
 
 PRESETS = {
     "auto": Preset("reflect", "trajectory", "worth | exhaustion"),
     "reflect": Preset("reflect", "trajectory", "sufficiency"),
-    # S2's quality floor is part of the gate: the loop, a replay and `explain` then tell the same story.
+    # The quality floor is part of the gate, so that the loop, a replay and `explain` agree.
     "saturate": Preset("saturate", "rolling", "saturation.after(2).epsilon(0.15).floor(1800)", Bounds(rounds=5)),
     "predicates": Preset("predicates", "freeform", "predicates | exhaustion"),
     "outline": Preset("outline", "trajectory", "gain"),
@@ -38,13 +38,14 @@ PRESETS = {
 
 
 def list_strategies() -> list[str]:
-    """Every strategy that can be named: the presets, then a stranger's."""
+    """Return the names of all strategies: the presets, then those of plug-ins."""
     return [*PRESETS, *(name for name in plugins.list_plugins("strategies") if name not in PRESETS)]
 
 
 def get_preset(name: str) -> Preset:
+    """Return a preset by name; a plug-in's strategy gets the parts that suit most strategies."""
     if name in PRESETS:
         return PRESETS[name]
-    if name in list_strategies():  # A stranger's strategy, with the parts that suit most.
+    if name in list_strategies():
         return Preset(name, "trajectory", "sufficiency")
     raise InputError(f"There is no strategy {name!r}; choose one of: {', '.join(list_strategies())}")

@@ -1,54 +1,81 @@
-"""Readings per round. Cheap meters are always on, so that a trace can be judged by a gate nobody had thought of."""
+"""Meters: readings of each round, which gates judge.
 
-from collections.abc import Iterable, Sequence
+Meters that need no model are always read, so that a recorded run can later be judged by any gate.
+"""
+
+from collections.abc import Iterable
 
 from suffice import plugins
-from suffice.meters.base import Hit, Meter, MeterContext, Moment, RoundView
-from suffice.meters.semantic import CoverageMeter
-from suffice.types import Embed
+from suffice.meters.base import Hit, LiveRun, Meter, MeterContext, ModelMeter, Moment, RoundView, TopicMeter
+from suffice.types import Embed, Readings, Round
 
 __all__ = [
     "BEFORE_READINGS",
     "EMBEDDING_READINGS",
     "Hit",
+    "LiveRun",
     "Meter",
     "MeterContext",
     "MeterSet",
+    "ModelMeter",
     "Moment",
     "RoundView",
+    "TopicMeter",
     "build_meters",
 ]
 
-# Readings taken before a round may change the belief; every other one is taken after.
+# Readings taken before a round is accepted; all others are taken after.
 BEFORE_READINGS = frozenset({"novelty.words", "novelty.embedding", "novelty.model", "evidence.chars"})
 
-# Readings that compare meanings: they need an embedding model and texts.
+# Readings that need an embedding model and texts.
 EMBEDDING_READINGS = frozenset({"novelty.embedding", "coverage.mean", "coverage.min", "coverage.gain"})
 
 
 class MeterSet:
-    """A run's meters, read in the two moments of a round."""
+    """The meters of one run. Model meters whose readings are not in ``needs`` are left out."""
 
-    def __init__(self, meters: Iterable[Meter]) -> None:
-        self._meters = tuple(meters)
+    def __init__(self, meters: Iterable[Meter | ModelMeter], needs: frozenset[str] = frozenset()) -> None:
+        self._meters: list[Meter] = []
+        self._model_meters: list[ModelMeter] = []
+        for meter in meters:
+            if not isinstance(meter, ModelMeter):
+                self._meters.append(meter)
+            elif not needs.isdisjoint(meter.names):
+                self._model_meters.append(meter)
+        self._topic_meters = [meter for meter in self._meters if isinstance(meter, TopicMeter)]
 
     def read(self, moment: Moment, view: RoundView) -> dict[str, float | None]:
+        """Return the readings that need no model: those of a recorded round, or of a round in someone's own loop."""
         readings: dict[str, float | None] = {}
         for meter in self._meters:
             if meter.moment == moment:
                 readings.update(meter.read(view))
         return readings
 
-    def set_topics(self, topics: Sequence[str]) -> None:
-        """Tell the meters that measure coverage what is to be covered now."""
-        for meter in self._meters:
-            if isinstance(meter, CoverageMeter):
-                meter.set_topics(topics)
+    async def read_live(self, moment: Moment, round: Round, run: LiveRun) -> dict[str, float | None]:
+        """Return all readings of a round of a running search; those of the model are unknown when the time is up."""
+        if run.outline.topics:
+            for topic_meter in self._topic_meters:
+                topic_meter.set_topics(run.outline.hypothetical_answers)
+        readings = self.read(moment, round)
+        for meter in self._model_meters:
+            if meter.moment == moment:
+                readings.update(await _read_in_time(meter, round, run))
+        return readings
+
+
+async def _read_in_time(meter: ModelMeter, round: Round, run: LiveRun) -> Readings:
+    try:
+        async with run.budget.time_limit():
+            return await meter.read_with_model(round, run)
+    except TimeoutError:
+        return dict.fromkeys(meter.names)
 
 
 def build_meters(
     needs: frozenset[str] = frozenset(), question: str | None = None, embed: Embed | None = None
 ) -> MeterSet:
-    """Every meter that is installed, built in or not."""
+    """Return all installed meters. ``needs`` are the readings that the gate needs."""
     context = MeterContext(question, needs, embed)
-    return MeterSet(plugins.load_plugin("meters", name)(context) for name in plugins.list_plugins("meters"))
+    meters = (plugins.load_plugin("meters", name)(context) for name in plugins.list_plugins("meters"))
+    return MeterSet(meters, needs)

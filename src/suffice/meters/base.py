@@ -1,17 +1,24 @@
-"""A meter reads a round once and adds named readings to it. It measures; it never judges.
+"""The Meter seam: a meter reads each round once and returns named readings. It measures; gates judge.
 
-Meters are incremental: they keep what they need of the rounds before, so a reading costs O(what is new). They see only
-what a recorded run also holds (queries and hits), so the same meter works live, in a replay and in somebody else's loop.
-What cannot be measured is ``None``.
+Meters are incremental: they keep what they need of earlier rounds, so a reading costs O(what is new). A plain meter sees only
+what a recorded run also holds (queries and hits), so it works in a run, in a replay and in ``StopMonitor``. A model meter
+asks the model of a running search; elsewhere its readings are absent. What cannot be measured is ``None``.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol, TypeVar, runtime_checkable
 
-from suffice.types import Embed, Readings
+from suffice.types import Embed, Note, Readings, Round
 
+if TYPE_CHECKING:
+    from suffice.prompts import Prompt, ReflectionResponse
+    from suffice.state.budget import Budget
+    from suffice.state.outline import TopicOutline
+
+A = TypeVar("A")
 Moment = Literal["before", "after"]
+"""When a meter reads. Readings taken before the round is accepted may reject it."""
 
 
 class Hit(Protocol):
@@ -28,7 +35,7 @@ class Hit(Protocol):
 
 
 class RoundView(Protocol):
-    """What a meter sees of a round. ``raw`` are all hits, also those seen before; ``new`` are the admitted ones."""
+    """What a meter sees of a round. ``raw`` are all hits, ``new`` those not seen in earlier rounds."""
 
     @property
     def index(self) -> int: ...
@@ -42,9 +49,34 @@ class RoundView(Protocol):
     def failed(self) -> bool: ...
 
 
+class LiveRun(Protocol):
+    """What a model meter may use of a running search."""
+
+    @property
+    def task(self) -> str: ...
+    @property
+    def asked_queries(self) -> Sequence[str]: ...
+    @property
+    def outline(self) -> "TopicOutline": ...
+    @property
+    def budget(self) -> "Budget": ...
+
+    def render_memory(self, max_tokens: int) -> tuple[Note, ...]:
+        """Return what the memory holds in about ``max_tokens``."""
+        ...
+
+    async def try_ask(self, prompt: "Prompt[A]") -> A | None:
+        """Return the model's answer; ``None`` when it failed, which is recorded already."""
+        ...
+
+    async def reflect(self) -> "ReflectionResponse | None":
+        """Return the reflection on the rounds so far, asked for once a round; ``None`` when it failed."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class MeterContext:
-    """What a meter is made from: the question, the readings that gates ask for by name, and an embedding model if any."""
+    """What a meter is made from: the question, the readings that the gate needs, and an embedding model if there is one."""
 
     question: str | None = None
     needs: frozenset[str] = frozenset()
@@ -52,11 +84,32 @@ class MeterContext:
 
 
 class Meter(Protocol):
-    """Made from a ``Context``. ``moment``: before readings may reject a round, so they are taken before the belief changes."""
+    """Made from a ``MeterContext``. ``names`` are the readings it returns."""
 
     moment: Moment
     names: tuple[str, ...]
 
     def read(self, view: RoundView) -> Readings:
-        """The readings of this round. Called once a round, in order; a rejected round is always the last."""
+        """Return the readings of this round. Called once a round, in order; a rejected round is always the last."""
+        ...
+
+
+@runtime_checkable
+class ModelMeter(Protocol):
+    """A meter that asks the model, so it is read only if the gate needs one of its readings."""
+
+    moment: Moment
+    names: tuple[str, ...]
+
+    async def read_with_model(self, round: Round, run: LiveRun) -> Readings:
+        """Return the readings of this round. It is cancelled when the run's time is up; its readings are then unknown."""
+        ...
+
+
+@runtime_checkable
+class TopicMeter(Protocol):
+    """A meter that measures how well the topics of the answer are covered."""
+
+    def set_topics(self, topics: Sequence[str]) -> None:
+        """Measure these topics from now on."""
         ...

@@ -1,10 +1,11 @@
-"""Readings of discovery: how much seems to be left to find.
+"""How much seems to be left to find.
 
-unseen.mass, unseen.richness                     Good–Turing and Chao1 over the passages that came back
-unseen.mass.entities, unseen.richness.entities   the same over the names they hold
-question.residual                                share of the question's words that no passage has matched
+unseen.mass, unseen.richness                     Good–Turing and Chao1 estimates over the passages found
+unseen.mass.entities, unseen.richness.entities   the same over the names in them
+question.residual                                share of the question's words that no passage has
 bridges.open                                     names that passages introduced and no query has used
-score.drop                                       how far this round's best score lies below the first round's, as a share
+score.drop                                       how far this round's best score is below the first round's, as a share
+evidence.chars                                   characters of evidence before this round
 """
 
 import re
@@ -16,7 +17,9 @@ from suffice.text.entities import extract_facets, extract_names, stem_words
 from suffice.text.tokens import tokenize, word_set
 from suffice.types import Readings
 
-_LATIN = re.compile(r"[\x00-\u024f\u2010-\u2044]*")  # In other scripts an index may cut words elsewhere than we do.
+_LATIN = re.compile(
+    r"[\x00-\u024f\u2010-\u2044]*"
+)  # In other scripts an index may split words differently than `tokenize`.
 
 
 class UnseenMeter:
@@ -37,7 +40,7 @@ class UnseenMeter:
         self._passages.add(hit.id for hit in view.raw)
         for hit in view.raw:
             if hit.text is None:
-                self._is_text_missing = True  # Entities of a passage without text cannot be counted, then or later.
+                self._is_text_missing = True  # From now on the entities cannot be counted.
             elif hit.id not in self._names_by_hit:
                 self._names_by_hit[hit.id] = [name.lower() for name in extract_names(hit.text)]
             self._entities.add(self._names_by_hit.get(hit.id, ()))
@@ -52,7 +55,7 @@ class UnseenMeter:
 
 
 class BridgesMeter:
-    """An entity is open until queries have named all of its words."""
+    """A name is open until queries have used all of its words."""
 
     moment: Moment = "after"
     names: tuple[str, ...] = ("bridges.open",)
@@ -90,7 +93,7 @@ class BridgesMeter:
 
 
 class ResidualMeter:
-    """Which part of the question nobody has matched yet; unknown without a question or without texts."""
+    """Unknown without a question or without texts."""
 
     moment: Moment = "after"
     names: tuple[str, ...] = ("question.residual",)
@@ -101,26 +104,25 @@ class ResidualMeter:
         self._unmatched = set[str]().union(*(part.stems for part in parts))
         self._is_unmeasurable = not self._total
         self._seen_words: set[str] = set()
-        # A word and its stem begin with the same two letters, but for ``dying``, whose stem is ``die``.
+        # A word and its stem begin with the same two letters, except ``dying``, whose stem is ``die``.
         self._prefixes = {stem[:2].replace("y", "i") for stem in self._unmatched}
 
     def read(self, view: RoundView) -> Readings:
         for hit in view.new:
             if hit.text is None:
                 self._is_unmeasurable = True
-            elif self._unmatched and (unmet := self._select_candidate_words(f"{hit.title or ''} ", hit.text)):
-                self._unmatched.difference_update(stem_words(unmet))
+            elif self._unmatched and (words := self._select_candidate_words(f"{hit.title or ''} ", hit.text)):
+                self._unmatched.difference_update(stem_words(words))
         return {"question.residual": None if self._is_unmeasurable else len(self._unmatched) / self._total}
 
     def _select_candidate_words(self, title: str, text: str) -> str:
-        """What has to be looked at: of a Latin text only words that no passage had before and that may be one wanted."""
+        """Return the words to stem: in Latin script only those that are new and may match a word of the question."""
         if not all(part.isascii() or _LATIN.fullmatch(part) for part in (title, text)):
             return title + text
         new = (word_set(text) - self._seen_words) | (word_set(title) - self._seen_words)
         self._seen_words |= new
-        starts = self._prefixes
         return " ".join(
-            word for word in new if word[:2].replace("y", "i") in starts or "_" in word or not word.isascii()
+            word for word in new if word[:2].replace("y", "i") in self._prefixes or "_" in word or not word.isascii()
         )
 
 

@@ -1,9 +1,9 @@
-"""Readings of repetition: is the same asked again, and does the same come back?
+"""Whether queries and results repeat.
 
-overlap.jaccard[@W]   highest Jaccard similarity of this round's query words with one of the last W rounds (W = 5)
-overlap.consecutive   the same with the round before only
-overlap.upr           unique-passage rate: share of the raw hits never seen before
-novelty.words         0–10: share of the round's words that no accepted round had, times ten, rounded
+overlap.jaccard[@W]   highest Jaccard similarity of this round's query words to one of the last W rounds (default 5)
+overlap.consecutive   the same to the round before only
+overlap.upr           unique-passage rate: share of the hits not seen before
+novelty.words         0–10: share of the round's words that no earlier round had, times ten, rounded
 """
 
 from collections import deque
@@ -16,26 +16,26 @@ DEFAULT_WINDOW = 5
 
 
 class QueryOverlapMeter:
-    """Tokens are the set of lower-cased words of a round's queries joined; no stop words removed; first round 0."""
+    """Compares the sets of lower-cased words of all queries of a round, stop words included; 0 in the first round."""
 
     moment: Moment = "after"
 
     def __init__(self, context: MeterContext = MeterContext()) -> None:
-        wanted = sorted(name for name in context.needs if name.startswith("overlap.jaccard@"))
+        needed = sorted(name for name in context.needs if name.startswith("overlap.jaccard@"))
         self._windows = {"overlap.jaccard": DEFAULT_WINDOW, "overlap.consecutive": 1}
-        self._windows |= {name: int(name.partition("@")[2]) for name in wanted}
+        self._windows |= {name: int(name.partition("@")[2]) for name in needed}
         self.names: tuple[str, ...] = tuple(self._windows)
         self._earlier_queries: deque[frozenset[str]] = deque(maxlen=max(self._windows.values()))
 
     def read(self, view: RoundView) -> Readings:
         tokens = frozenset(tokenize(" ".join(view.queries)))
-        alike = [jaccard(tokens, earlier) for earlier in self._earlier_queries]
+        similarities = [jaccard(tokens, earlier) for earlier in self._earlier_queries]
         self._earlier_queries.append(tokens)
-        return {name: max(alike[-window:], default=0.0) for name, window in self._windows.items()}
+        return {name: max(similarities[-window:], default=0.0) for name, window in self._windows.items()}
 
 
 class UniqueRateMeter:
-    """A search that succeeded without hits brought nothing new (0); a failed one says nothing (unknown)."""
+    """A search without hits found nothing new (0); after a failed search the rate is unknown."""
 
     moment: Moment = "after"
     names: tuple[str, ...] = ("overlap.upr",)
@@ -53,7 +53,7 @@ class UniqueRateMeter:
 
 
 class WordNoveltyMeter:
-    """S2's word assessor: empty results 0, empty knowledge 10, missing text unknown."""
+    """0 without results, 10 in the first round, unknown without texts. Scale from the source, docs/sources.md."""
 
     moment: Moment = "before"
     names: tuple[str, ...] = ("novelty.words",)

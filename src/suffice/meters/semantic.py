@@ -1,10 +1,10 @@
-"""Readings that compare meanings; unknown where there is no embedding model or no text.
+"""Readings that compare meanings. Unknown without an embedding model or without texts.
 
-    novelty.embedding                          0–10: mean distance of the round's passages to the nearest known one, times ten
-    coverage.mean, coverage.min, coverage.gain S5: c_j = highest cosine of topic j to any passage; I_k = ‖c(k) − c(k−1)‖₂
+    novelty.embedding                          0–10: ten times the mean distance of the round's passages to the nearest known one
+    coverage.mean, coverage.min, coverage.gain c_j = highest cosine of topic j to any passage; gain I_k = ‖c(k) − c(k−1)‖₂
 
-The facets of the question stand in for an outline where there is none. Topic vectors are made once: made again each round,
-their noise would drown the gain.
+The topics are those of the run's outline, or the facets of the question while it is empty. Topic vectors are computed only
+when the topics change: computed again each round, their noise would hide the gain.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from suffice.types import Readings
 if TYPE_CHECKING:
     import numpy
 
-_MAX_KNOWN = 512  # Passages that a new one is compared with: the latest ones, so that a round's cost does not grow.
+_MAX_KNOWN = 512  # New passages are compared with the latest ones only, so that a round's cost does not grow.
 
 
 class EmbeddingNoveltyMeter:
@@ -59,7 +59,7 @@ class CoverageMeter:
         self._topics_changed = True
 
     def set_topics(self, topics: Sequence[str]) -> None:
-        """A changed outline: what was gathered is held against the new topics, and the next gain counts as a full one (S5)."""
+        """Measure these topics over all passages so far. The first gain after a change is 1: it must not end the search."""
         if list(topics) != self._topics:
             self._topics, self._topics_changed = list(topics), True
 
@@ -73,8 +73,8 @@ class CoverageMeter:
         gain = self._tracker.add_chunks(self._embed(_format_hits(view.new))) if view.new else 0.0
         if self._topics_changed:
             gain, self._topics_changed = 1.0, False
-        now = self._tracker.values
-        return {"coverage.mean": float(now.mean()), "coverage.min": float(now.min()), "coverage.gain": gain}
+        coverage = self._tracker.values
+        return {"coverage.mean": float(coverage.mean()), "coverage.min": float(coverage.min()), "coverage.gain": gain}
 
 
 def _format_hits(hits: Sequence[Hit]) -> list[str]:

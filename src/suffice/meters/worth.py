@@ -1,14 +1,14 @@
-"""The few signals that say whether another round is likely to bring new evidence; the ``worth`` gate weighs them.
+"""Signals of whether another round is likely to bring new evidence. The ``worth`` gate weighs them.
 
-    worth.missing_names   names of the question (words with a capital or a digit) that no passage holds
-    worth.missing_words   words of the question that no passage holds
-    worth.pair_cover      best share of the question's words that two *linked* passages cover together: the title of one
-                          stands in the text of the other; 0 without a link
-    worth.second_adds     share of the question's words that the best two passages cover beyond the best one
-    worth.standout        after round 1: how far the best score leads the second, as a share; 0 later
+    worth.missing_names   names in the question (words with a capital letter or a digit) that no passage has
+    worth.missing_words   words of the question that no passage has
+    worth.pair_cover      best share of the question's words that two *linked* passages have together: the title of one
+                          is in the text of the other; 0 without a link
+    worth.second_adds     share of the question's words that the best two passages have beyond the best one
+    worth.standout        in round 1: how far the best score is above the second, as a share; 0 later
 
-Words are compared by accent-folded, plural-free stems of six letters. Unknown when most passages came without text. No
-embeddings: they were tried and added nothing (bench/stopping.md).
+Words are compared without accents and plural endings, by their first six letters. Unknown if most passages have no text.
+Embeddings were tried and added nothing (bench/stopping.md).
 """
 
 import re
@@ -24,18 +24,18 @@ _WORD = re.compile(r"[^\W_]+")
 _PARENTHETICAL = re.compile(r"\s*\([^)]*\)")
 _NON_ASCII = re.compile(r"[^\x00-\x7f]")
 _POSSESSIVE = re.compile(r"['’]s\b")
-# Beyond stop words: words that ask or count and that evidence need not repeat.
+# Stop words, and words that ask or count: evidence need not repeat them.
 _IGNORED_WORDS = STOP_WORDS | frozenset(
     """according against along besides call called find first give known later list many name named neither shall tell two via
     year""".split()
 )
 _STEM_LENGTH = 6
-_MAX_LINK_CANDIDATES = (
-    50  # Seen texts of equal cover that a new title is looked for in: the latest, so that a round's cost does not grow.
-)
+_MAX_LINK_CANDIDATES = 50  # A new title is looked for in the latest texts only, so that a round's cost does not grow.
 
 
 class WorthMeter:
+    """A *cover* is the set of the question's words in a passage, as bits of an integer."""
+
     moment: Moment = "after"
     names: tuple[str, ...] = (
         "worth.missing_names",
@@ -53,12 +53,12 @@ class WorthMeter:
         self._round = 0
         self._covered_mask = 0
         self._best_one = self._best_two = self._best_linked = 0
-        self._prefixes = {key[:3] for key in keys}  # Few words begin like a key: the others need no stem.
-        # Words met so far, and those among them that are a word of the question.
+        self._prefixes = {key[:3] for key in keys}  # Only words that begin like a key need a stem.
+        # Words seen so far, and the bit of each that is a word of the question.
         self._seen_words: set[str] = set()
         self._bit_by_word: dict[str, int] = {}
         self._covers: set[int] = set()
-        # For links: seen passages, by each of their words; covers by title; lengths of titles by their first two words.
+        # For links: passages by word, covers by title, and lengths of titles by their first two words.
         self._seen: list[tuple[int, frozenset[str], str, tuple[str, ...]]] = []
         self._indexed_count = 0
         self._passages_by_word: dict[str, list[int]] = defaultdict(list)
@@ -75,12 +75,12 @@ class WorthMeter:
                 self._add_hit(hit)
         total = len(self._bit_by_key)
         known = total > 0 and self._with_text > self._without_text
-        everything = (1 << total) - 1
+        all_bits = (1 << total) - 1
         return {
             "worth.missing_names": _count_bits(self._names_mask & ~self._covered_mask)
             if known and self._names_mask
             else None,
-            "worth.missing_words": _count_bits(everything & ~self._covered_mask) if known else None,
+            "worth.missing_words": _count_bits(all_bits & ~self._covered_mask) if known else None,
             "worth.pair_cover": self._best_linked / total if known else None,
             "worth.second_adds": max(0, self._best_two - self._best_one) / total if known else None,
             "worth.standout": self._measure_standout(view),
@@ -91,57 +91,52 @@ class WorthMeter:
             self._without_text += 1
             return
         self._with_text += 1
-        found = _tokenize_hit(f"{hit.title or ''} ", hit.text)
-        different = frozenset(found)
-        new = different - self._seen_words
+        tokens = _tokenize_hit(f"{hit.title or ''} ", hit.text)
+        words = frozenset(tokens)
+        new = words - self._seen_words
         for word in new:
             if word[:3] in self._prefixes and (bit := self._bit_by_key.get(_stem_word(word))):
                 self._bit_by_word[word] = bit
         self._seen_words |= new
         cover = 0
-        for word in different & self._bit_by_word.keys():
+        for word in words & self._bit_by_word.keys():
             cover |= self._bit_by_word[word]
         self._covered_mask |= cover
         self._best_one = max(self._best_one, cover.bit_count())
-        if cover not in self._covers:  # Equal covers add nothing to one another, nor to others a second time.
+        if cover not in self._covers:  # A cover seen before cannot improve a pair.
             for other in self._covers:
                 self._best_two = max(self._best_two, (cover | other).bit_count())
             self._covers.add(cover)
         self._best_two = max(self._best_two, cover.bit_count() if self._with_text > 1 else 0)
-        self._update_links(
-            cover,
-            found,
-            different,
-            new,
-            tuple(_WORD.findall(_fold_accents(_PARENTHETICAL.sub("", hit.title or "")).lower())),
-        )
+        title = tuple(_WORD.findall(_fold_accents(_PARENTHETICAL.sub("", hit.title or "")).lower()))
+        self._update_links(cover, tokens, words, new, title)
 
     def _update_links(
-        self, cover: int, found: list[str], different: frozenset[str], new: frozenset[str], title: tuple[str, ...]
+        self, cover: int, tokens: list[str], words: frozenset[str], new: frozenset[str], title: tuple[str, ...]
     ) -> None:
-        """Earlier titles within this text, then earlier texts with this title, which its rarest word finds."""
-        openings = different & self._title_lengths.keys()
-        for start in [place for place, word in enumerate(found) if word in openings] if openings else ():
-            seconds = self._title_lengths[found[start]]
-            following = found[start + 1] if start + 1 < len(found) else ""
+        """Look for earlier titles in this text, then for this title in earlier texts, found by its rarest word."""
+        title_starts = words & self._title_lengths.keys()
+        for start in [place for place, word in enumerate(tokens) if word in title_starts] if title_starts else ():
+            seconds = self._title_lengths[tokens[start]]
+            following = tokens[start + 1] if start + 1 < len(tokens) else ""
             for length in (*seconds.get("", ()), *seconds.get(following, ())):
-                phrase = tuple(found[start : start + length])
+                phrase = tuple(tokens[start : start + length])
                 for other in self._covers_by_title.get(phrase, ()) if phrase != title else ():
                     self._best_linked = max(self._best_linked, (cover | other).bit_count())
         name = " ".join(title)
         if len(name) > 2:
-            # A word that nobody has had before stands in no earlier text, so most new titles need no looking up.
-            for number in () if new.intersection(title) else self._find_holders(title)[-_MAX_LINK_CANDIDATES:]:
+            # A title with a word that no earlier text has is in none of them; most new titles have one.
+            for number in () if new.intersection(title) else self._find_passages_with(title)[-_MAX_LINK_CANDIDATES:]:
                 other, _, text, other_title = self._seen[number]
                 together = (cover | other).bit_count()
                 if together > self._best_linked and other_title != title and f" {name} " in text:
                     self._best_linked = together
             self._covers_by_title[title].add(cover)
             self._title_lengths[title[0]][title[1] if len(title) > 1 else ""].add(len(title))
-        self._seen.append((cover, different, f" {' '.join(found)} ", title))
+        self._seen.append((cover, words, f" {' '.join(tokens)} ", title))
 
-    def _find_holders(self, title: tuple[str, ...]) -> Sequence[int]:
-        """The passages that hold the rarest word of a title. The index is brought up to date when it is needed."""
+    def _find_passages_with(self, title: tuple[str, ...]) -> Sequence[int]:
+        """Return the passages with the rarest word of a title. The index is updated only when it is needed."""
         for number in range(self._indexed_count, len(self._seen)):
             for word in self._seen[number][1] - STOP_WORDS:
                 self._passages_by_word[word].append(number)
@@ -167,7 +162,7 @@ def _extract_keys(question: str) -> tuple[set[str], set[str]]:
 
 
 def _fold_accents(text: str) -> str:
-    """Without accents and possessive endings."""
+    """Return the text without accents and possessive endings."""
     if not text.isascii():
         text = _NON_ASCII.sub(_drop_accent, unicodedata.normalize("NFKD", text))
     return _POSSESSIVE.sub(" ", text)
@@ -178,7 +173,7 @@ def _drop_accent(match: re.Match[str]) -> str:
 
 
 def _tokenize_hit(title: str, text: str) -> list[str]:
-    """The words of both. Where nothing is to be folded they are the usual ones, which others have asked for already."""
+    """Return the words of both. Plain ASCII needs no folding and uses the tokens that are cached already."""
     if title.isascii() and text.isascii() and not any(mark in both for both in (title, text) for mark in ("_", "'s")):
         return [*tokenize_cached(title), *tokenize_cached(text)]
     folded = _fold_accents(title + text)

@@ -73,7 +73,7 @@ def build_report(
         sufficient=run.sufficient,
         confidence=None if run.reflection is None else run.reflection.confidence,
         gaps=run.gaps,
-        failed_queries=tuple(run.thin_queries),
+        failed_queries=tuple(run.searches.thin_queries),
         insufficient_termination=is_insufficient(run, stop),
         degraded_mode=run.is_degraded,
         error_log=tuple(run.error_log),
@@ -140,7 +140,7 @@ def _render_disagreements(run: RunState, claims: Sequence[ClaimVerdict]) -> str:
 def _determine_status(run: RunState, stop: Stop, *, has_answer: bool, has_failed: bool) -> Status:
     if has_answer:
         return "partial" if list_caveats(run, stop) or stop.reason == "cancelled" else "answered"
-    if has_failed or run.has_no_answered_search or stop.reason in ("search_unavailable", "cancelled"):
+    if has_failed or run.searches.has_no_answer or stop.reason in ("search_unavailable", "cancelled"):
         return "failed"
     return "no_evidence"
 
@@ -166,9 +166,9 @@ def _summarize_usage(run: RunState) -> UsageSummary:
         calls=total.calls,
         input_tokens=total.input_tokens,
         output_tokens=total.output_tokens,
-        searches=run.search_count,
+        searches=run.budget.queries_used,
         pages_read=run.pages_read,
-        seconds=round(run.elapsed_seconds, 3),
+        seconds=round(run.budget.seconds_used, 3),
         cost_usd=total.usd,
         by_role=roles,
         stored=total.stored,

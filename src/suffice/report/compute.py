@@ -10,7 +10,6 @@ import re
 
 from suffice.prompts import Compute
 from suffice.report.draft import select_writer_notes
-from suffice.state.budget import is_budget_spent
 from suffice.state.run import RunState
 from suffice.text.entities import extract_names
 from suffice.text.markdown import unwrap_fence
@@ -39,7 +38,7 @@ async def run_computation(run: RunState, max_attempts: int) -> None:
     source_text = "\n".join((run.task, *(f"{note.title}\n{note.text}" for note in notes)))
     correction = ""
     for _ in range(max_attempts):
-        if is_budget_spent(run):
+        if run.budget.is_spent():
             return
         answer = await run.try_ask(Compute(run.task, ", ".join(sorted(sandbox.ALLOWED_MODULES)), correction, notes))
         code = "" if answer is None else _strip_fence(answer.code)
@@ -110,5 +109,5 @@ def _strip_fence(code: str) -> str:
 
 def _time_limit(run: RunState) -> float:
     """Return the seconds that a program may run: the sandbox's limit or what is left of the run's time."""
-    left = run.seconds_left
+    left = run.budget.seconds_left
     return sandbox.TIMEOUT_SECONDS if left is None else max(0.1, min(sandbox.TIMEOUT_SECONDS, left))

@@ -16,7 +16,8 @@ from suffice.models.base import is_language_model
 from suffice.prompts import Draft, SynthesisResponse
 from suffice.prompts.base import load_template
 from suffice.state.outline import TopicOutline, normalize_topics
-from suffice.state.run import MAX_EVIDENCE_TOKENS, RunState
+from suffice.state.prompting import MAX_EVIDENCE_TOKENS
+from suffice.state.run import RunState
 from suffice.text.citations import has_citation, split_citation_groups
 from suffice.text.markdown import (
     Section,
@@ -118,7 +119,7 @@ def select_writer_notes(run: RunState) -> tuple[Note, ...]:
         )
 
     chosen: set[str] = set()
-    for passage in sorted(run.evidence, key=rank)[: run.bounds.sources]:
+    for passage in sorted(run.evidence, key=rank)[: run.budget.bounds.sources]:
         tokens_left -= estimate_tokens(passage.text) + estimate_tokens(passage.title) + _NOTE_MARKUP_TOKENS
         if tokens_left < 0 and chosen:
             break
@@ -220,9 +221,9 @@ def _planner_notes(run: RunState) -> tuple[str, ...]:
     return tuple(line for line in (run.current_plan.notes, *run.current_plan.known_facts) if line.strip())
 
 
-def _choose_outline(run: RunState) -> TopicOutline | None:
+def _choose_outline(run: RunState) -> TopicOutline:
     """Return the run's outline, or one made from the subtasks of a deep task, whose answer would not fit into one reply."""
-    if run.outline is not None or run.current_plan is None or run.current_plan.complexity != "deep":
+    if run.outline.topics or run.current_plan is None or run.current_plan.complexity != "deep":
         return run.outline
     outline = TopicOutline(run.embed)
     topics = normalize_topics(run.current_plan.subtasks, _MAX_SECTIONS)

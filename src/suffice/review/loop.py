@@ -24,7 +24,6 @@ from suffice.report.draft import choose_instruction, get_task_type, select_write
 from suffice.review.revise import find_top_sections, revise_text
 from suffice.review.rubric import composite_score, list_issues, median_scores, parse_scores
 from suffice.settings import ReviewRules
-from suffice.state.budget import is_budget_spent
 from suffice.state.run import RunState
 from suffice.text.markdown import find_headings
 from suffice.text.sentences import split_sentences
@@ -161,11 +160,11 @@ class ReviewLoop:
 
     async def _run_within_budget(self, work: Coroutine[Any, Any, T]) -> T | None:
         """Return the result of the work, or ``None`` if the budget is spent before it starts or the time before it ends."""
-        if is_budget_spent(self._run):
+        if self._run.budget.is_spent():
             work.close()
             return None
         try:
-            async with asyncio.timeout(self._run.seconds_left):
+            async with self._run.budget.time_limit():
                 return await work
         except TimeoutError:
             return None

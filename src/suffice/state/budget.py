@@ -1,13 +1,85 @@
-"""Whether a run may begin anything further once its search is over."""
+"""What a run may spend and what it has spent: one rule for the loop, the strategies, the claim check and the review."""
 
-from suffice.state.run import RunState
+import asyncio
+import time
+from collections.abc import Callable, Sized
+from typing import Protocol
+
+from suffice.types import Bounds, Usage
 
 
-def is_budget_spent(run: RunState) -> bool:
-    """Time, tokens or money are used up."""
-    bounds = run.bounds
-    return (
-        run.seconds_left == 0
-        or (bounds.tokens is not None and run.tokens_used >= bounds.tokens)
-        or (bounds.usd is not None and (run.model.total.usd or 0.0) >= bounds.usd)
-    )
+class UsageSource(Protocol):
+    """Anything that adds up what model calls cost, such as ``UsageTrackingModel``."""
+
+    @property
+    def total(self) -> Usage: ...
+
+
+class Budget:
+    """Bounds, a clock, the model's usage and the queries asked.
+
+    ``bounds`` may be replaced while the run starts: they are known only after the plan says how demanding the task is.
+    The clock starts when the budget is made.
+    """
+
+    def __init__(
+        self, bounds: Bounds, usage: UsageSource, queries: Sized, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.bounds = bounds
+        self._usage = usage
+        self._queries = queries
+        self._clock = clock
+        self._started_at = clock()
+        self._tokens_taken = 0
+
+    @property
+    def seconds_used(self) -> float:
+        return self._clock() - self._started_at
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Seconds until the time limit; ``None`` without one."""
+        return None if self.bounds.seconds is None else max(0.0, self.bounds.seconds - self.seconds_used)
+
+    @property
+    def tokens_used(self) -> int:
+        return self._usage.total.input_tokens + self._usage.total.output_tokens
+
+    @property
+    def tokens_left(self) -> int | None:
+        return None if self.bounds.tokens is None else max(0, self.bounds.tokens - self.tokens_used)
+
+    @property
+    def queries_used(self) -> int:
+        return len(self._queries)
+
+    @property
+    def queries_left(self) -> int | None:
+        return None if self.bounds.queries is None else max(0, self.bounds.queries - self.queries_used)
+
+    @property
+    def usd_used(self) -> float | None:
+        """What the model calls cost so far; ``None`` when a price is unknown."""
+        return self._usage.total.usd
+
+    def is_spent(self, *, include_time: bool = True) -> bool:
+        """Return whether the tokens, the money or the time are used up. An unknown cost cannot trigger the budget.
+
+        A strategy asks without the time: it may call the model several times before a round, and the loop enforces the
+        time limit around it.
+        """
+        bounds = self.bounds
+        return (
+            (include_time and self.seconds_left == 0)
+            or (bounds.tokens is not None and self.tokens_used >= bounds.tokens)
+            or (bounds.usd is not None and self.usd_used is not None and self.usd_used >= bounds.usd)
+        )
+
+    def time_limit(self) -> asyncio.Timeout:
+        """Return a context manager that raises ``TimeoutError`` when the run's time is up."""
+        return asyncio.timeout(self.seconds_left)
+
+    def take_round_tokens(self) -> int:
+        """Return the tokens used since the last call: those of one round."""
+        used, self._tokens_taken = self.tokens_used - self._tokens_taken, self.tokens_used
+        return used

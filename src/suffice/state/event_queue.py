@@ -1,20 +1,13 @@
-"""What happens inside a run between two of its steps: failures, cut prompts, and a draft while it is being written."""
+"""Events that occur inside a step of a run and wait to be yielded: failures, shortened prompts, parts of a draft."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator
 from typing import Any
 
-from suffice.events import Drafting, Event
-from suffice.models.base import text_listener
-from suffice.prompts import Draft, Prompt
-
-MIN_CHUNK_CHARS = 80  # Characters. A provider sends a few letters at a time; an event for each would only be noise.
+from suffice.events import Event
 
 
 class EventQueue:
-    """Events that wait to be passed on."""
-
     def __init__(self) -> None:
         self._events: list[Event] = []
         self._event_added = asyncio.Event()
@@ -24,12 +17,12 @@ class EventQueue:
         self._event_added.set()
 
     def drain(self) -> list[Event]:
-        """What has happened since the last call."""
+        """Return the events added since the last call."""
         events, self._events = self._events, []
         return events
 
     async def drain_while(self, work: "asyncio.Future[Any]") -> AsyncGenerator[Event, None]:
-        """What happens while something is being worked on, as it happens. Who stops listening stops the work."""
+        """Yield events as they occur until ``work`` is done. Closing the generator cancels the work."""
         try:
             while not work.done():
                 self._event_added.clear()
@@ -43,33 +36,3 @@ class EventQueue:
         finally:
             work.cancel()
             await asyncio.wait((work,))
-
-
-@contextmanager
-def stream_draft(prompt: Prompt[Any], emit: Callable[[Event], None]) -> Iterator[None]:
-    """While a draft is asked for, what is written of it is told. Other asks are nobody's business."""
-    if not isinstance(prompt, Draft):
-        yield
-        return
-    held: list[str] = []
-
-    def flush() -> None:
-        if held:
-            emit(Drafting("".join(held), prompt.section))
-            held.clear()
-
-    def hear(piece: str) -> None:
-        if not piece:  # It begins again.
-            held.clear()
-            emit(Drafting("", prompt.section))
-            return
-        held.append(piece)
-        if "\n" in piece or sum(map(len, held)) >= MIN_CHUNK_CHARS:
-            flush()
-
-    before = text_listener.set(hear)
-    try:
-        yield
-    finally:
-        text_listener.reset(before)
-        flush()

@@ -1,12 +1,12 @@
-"""Where to look next without asking a model: the open ends of what was found.
+"""Follow-up queries from what was found, without asking a model.
 
-A multi-hop question is answered over a *bridge*: a passage that is like the question and introduces something the question
-does not name. Seen passages wait in a queue, most question-like first. A lead asks the question, less the words of the
-bridge's title, plus that title and a few entities of the passage that no query has used.
+A multi-hop question is answered over a *bridge*: a passage that is similar to the question and introduces something the
+question does not name. Passages wait in a queue, the most similar to the question first. A follow-up query consists of the
+question without the words of the bridge's title, that title, and a few entities of the passage that no query has used.
 
-    likeness = cosine(question, passage) + ½ · share of the question's stems in it + 0.3 if the question names its title
+    similarity = cosine(question, passage) + ½ · share of the question's stems in it + 0.3 if the question names its title
 
-Adding a passage costs O(log n); nothing seen is ever looked at again until it is its turn.
+Adding a passage costs O(log n), and a passage is examined only when its turn comes.
 """
 
 import heapq
@@ -20,84 +20,80 @@ from suffice.types import Embed, Passage, Query
 if TYPE_CHECKING:
     import numpy
 
-_MAX_ENTITIES = 5
-_MAX_CANDIDATES = (
-    20  # Waiting passages looked at for one proposal: many pieces of one document may lead to the same query.
-)
+_MAX_ENTITIES = 5  # Entities of the passage in one query.
+_MAX_CANDIDATES = 20  # Passages examined for one proposal: chunks of one document often lead to the same query.
 
 
 class FollowUpQueue:
     def __init__(self, question: str, embed: Embed | None = None) -> None:
         self._question = question
         self._question_stems = content_stems(question)
-        self._embed = embed
-        self._question_vector: numpy.ndarray | None = None
-        self._queue: list[tuple[float, int, Passage]] = []
         self._question_phrase = _normalize_phrase(question)
-        self._used_names: set[str] = {name.lower() for name in extract_names(question)}
-        self._proposed_ids: dict[str, str] = {}
-        self._closed_ids: set[str] = set()
-        self._asked_keys: set[tuple[str, ...]] = set()
+        self._question_vector: numpy.ndarray | None = None
+        self._embed = embed
+        self._queue: list[tuple[float, int, Passage]] = []
+        self._added_count = 0  # Earlier passages come before equally similar later ones.
         self._similarities: dict[str, float] = {}
-        self._count = 0
+        self._used_names: set[str] = {name.lower() for name in extract_names(question)}
+        self._asked_keys: set[tuple[str, ...]] = set()
+        self._passage_by_query: dict[str, str] = {}
+        self._followed_ids: set[str] = set()
 
     @property
     def uses_embeddings(self) -> bool:
         return self._embed is not None
 
     def add(self, passages: Sequence[Passage]) -> None:
-        """Put a round's new passages into the queue."""
+        """Add new passages to the queue."""
         for passage, cosine in zip(passages, self._compute_cosines(passages), strict=True):
-            own = content_stems(f"{passage.title} {passage.text}")
-            share = len(self._question_stems & own) / len(self._question_stems) if self._question_stems else 0.0
-            named = 0.3 if _normalize_phrase(strip_parenthetical(passage.title)) in self._question_phrase else 0.0
-            likeness = cosine + 0.5 * share + named
-            self._similarities[passage.id] = likeness
-            self._count += 1
-            heapq.heappush(self._queue, (-likeness, self._count, passage))
+            stems = content_stems(f"{passage.title} {passage.text}")
+            share = len(self._question_stems & stems) / len(self._question_stems) if self._question_stems else 0.0
+            is_named = _normalize_phrase(strip_parenthetical(passage.title)) in self._question_phrase
+            similarity = cosine + 0.5 * share + (0.3 if is_named else 0.0)
+            self._similarities[passage.id] = similarity
+            self._added_count += 1
+            heapq.heappush(self._queue, (-similarity, self._added_count, passage))
 
     def get_similarity(self, passage: Passage) -> float:
-        """How much an added passage is like the question."""
+        """Return how similar an added passage is to the question."""
         return self._similarities.get(passage.id, 0.0)
 
-    def propose(self, most: int) -> list[Query]:
-        """The best open leads. They stay open until ``asked`` is told that they were followed."""
+    def propose(self, limit: int) -> list[Query]:
+        """Return the best follow-up queries. They are proposed again until ``mark_asked`` is called with them."""
         proposals: dict[tuple[str, ...], Query] = {}
-        looked_at: list[tuple[float, int, Passage]] = []
-        while self._queue and len(proposals) < most and len(looked_at) < _MAX_CANDIDATES:
+        examined: list[tuple[float, int, Passage]] = []
+        while self._queue and len(proposals) < limit and len(examined) < _MAX_CANDIDATES:
             item = heapq.heappop(self._queue)
-            if item[2].id in self._closed_ids:
+            if item[2].id in self._followed_ids:
                 continue
             query = self._build_query(item[2])
             key = tuple(tokenize(query.text))
-            if key in self._asked_keys:  # Pieces of one document may lead to the same query: it is followed once.
+            if key in self._asked_keys:  # Another chunk of the same document led to this query before.
                 continue
-            looked_at.append(item)
+            examined.append(item)
             if key not in proposals:
                 proposals[key] = query
-                self._proposed_ids[query.text] = item[2].id
-        for item in looked_at:
+                self._passage_by_query[query.text] = item[2].id
+        for item in examined:
             heapq.heappush(self._queue, item)
         return list(proposals.values())
 
     def mark_asked(self, queries: Sequence[str]) -> None:
-        """Close the leads that were followed and remember what was named in queries."""
+        """Remove the passages that these queries follow, and remember the names that the queries use."""
         for query in queries:
             self._asked_keys.add(tuple(tokenize(query)))
-            if query in self._proposed_ids:
-                self._closed_ids.add(self._proposed_ids.pop(query))
+            if query in self._passage_by_query:
+                self._followed_ids.add(self._passage_by_query.pop(query))
             self._used_names.update(name.lower() for name in extract_names(query))
 
     def _build_query(self, passage: Passage) -> Query:
-        name = strip_parenthetical(passage.title)
-        own = set(tokenize(name))
-        rest = [word for word in self._question.split() if not set(tokenize(word.removesuffix("'s"))) <= own]
-        fresh = [
-            found
-            for found in extract_names(passage.text)
-            if found.lower() not in self._used_names and found not in name
+        title = strip_parenthetical(passage.title)
+        title_words = set(tokenize(title))
+        rest = [word for word in self._question.split() if not set(tokenize(word.removesuffix("'s"))) <= title_words]
+        unused = [
+            name for name in extract_names(passage.text) if name.lower() not in self._used_names and name not in title
         ]
-        return Query(" ".join([*rest, name, *fresh[:_MAX_ENTITIES]]), f"follow {passage.title!r}")
+        return Query(" ".join([*rest, title, *unused[:_MAX_ENTITIES]]), f"follow {passage.title!r}")
 
     def _compute_cosines(self, passages: Sequence[Passage]) -> Sequence[float]:
         if self._embed is None or not passages:
@@ -109,4 +105,5 @@ class FollowUpQueue:
 
 
 def _normalize_phrase(text: str) -> str:
+    """Return the words in lower case between spaces, so that a phrase is found only as whole words."""
     return f" {' '.join(tokenize(text))} "

@@ -1,39 +1,36 @@
-"""Iter-RetGen: the last answer is part of the next query (S3).
+"""Iter-RetGen: the last answer is part of the next query (Shao et al. 2023, see docs/sources.md).
 
     query_1 = question        query_t = question + " " + short answer from the passages of round t-1
 
-The answer is generated from the current passages only, never from the memory. So no memory changes what this strategy asks, and
-the condition ``lobotomized`` (only the current observation) is what it always does: running it with that memory is harmless and
-measures nothing new. It has no finish of its own; its preset runs four rounds.
+The answer is generated from the passages of the latest round only. So the memory does not change what this strategy asks, and
+the memory ``lobotomized`` (only the latest round) changes nothing. The strategy does not end by itself; its preset runs four
+rounds.
 """
 
 from suffice.prompts import ShortAnswer
-from suffice.state.run import RunState
-from suffice.strategies.harness import is_model_budget_spent, propose_fallback, propose_query
+from suffice.strategies.base import RunView
+from suffice.strategies.harness import can_ask, propose_fallback, propose_query
 from suffice.types import Note, Query
 
 
 class IterRetGenStrategy:
-    async def propose(self, run: RunState) -> list[Query]:
-        if run.latest_round is None or is_model_budget_spent(run):
+    async def propose(self, run: RunView) -> list[Query]:
+        if run.latest_round is None or not can_ask(run):
             return propose_fallback(run)
         answer = await run.try_ask(ShortAnswer(run.task, render_latest_round(run)))
         text = "" if answer is None else answer.text.strip()
-        return (
-            propose_query(run, f"{run.task} {text}", "the question with its last answer")
-            if text
-            else propose_fallback(run)
-        )
+        if not text:
+            return propose_fallback(run)
+        return propose_query(run, f"{run.task} {text}", "the question with its last answer")
 
 
-def render_latest_round(run: RunState) -> tuple[Note, ...]:
-    """What the latest round showed, also what had been seen before."""
+def render_latest_round(run: RunView) -> tuple[Note, ...]:
+    """Return the passages of the latest round as notes, including those seen before."""
     if run.latest_round is None:
         return ()
-    shown = {
-        passage.id: passage for passage in (*run.latest_round.raw, *run.latest_round.new) if passage.id in run.evidence
-    }
+    passages = {passage.id: passage for passage in (*run.latest_round.raw, *run.latest_round.new)}
     return tuple(
         Note(passage.text, (run.evidence.get_handle(passage),), passage.title, passage.kind)
-        for passage in shown.values()
+        for passage in passages.values()
+        if passage.id in run.evidence
     )

@@ -1,22 +1,92 @@
-"""The memory of a MemGPT-style agent: one block it writes itself, and pages of what was admitted."""
+"""MemGPT: an agent that manages its own memory with tool calls (Packer et al. 2023, see docs/sources.md).
+
+The agent edits a core memory of 2,000 characters and pages through the evidence (``recall``) without a round.
+``archival_search`` makes a round, ``send_message`` ends the search. Between two searches it may make five calls. If a call is
+malformed, the model is asked again once with the reason; if it is malformed again, its monologue is searched for.
+"""
 
 import re
 from collections import deque
 
 from suffice.memory.evidence import Evidence
 from suffice.prompts import MemGPTStep, MemGPTStepResponse
-from suffice.state.run import MAX_EVIDENCE_TOKENS, RunState
+from suffice.state.prompting import MAX_EVIDENCE_TOKENS
+from suffice.strategies.base import RunView
 from suffice.strategies.harness import ask_with_retry, finish_with_answer, propose_fallback, propose_query
 from suffice.text.tokens import content_words, estimate_tokens
 from suffice.types import Note, Query
 
-MAX_CORE_CHARS = 2_000  # Characters of the block (S3).
-PAGE_SIZE = 5  # Passages a page (S3) …
-_MAX_PAGE_CHARS = 3_000  # … and characters.
+MAX_CORE_CHARS = 2_000  # Size of the core memory. Source value, docs/sources.md.
+PAGE_SIZE = 5  # Passages on a page of results. Source value, docs/sources.md.
+MAX_CALLS = 5  # Tool calls between two searches.
+PRESSURE_THRESHOLD = 0.75  # Share of a limit from which the agent is warned.
+_MAX_PAGE_CHARS = 3_000
+_MAX_STEPS = 10  # Earlier steps that the prompt shows.
+_MAX_MONOLOGUE_CHARS = 400  # The prompt asks for fewer than 50 words.
+_PAGE_NUMBER = re.compile(r"[1-9][0-9]{0,3}")
+_REQUIRED_ARGUMENTS = {
+    "core_memory_append": ("content",),
+    "core_memory_replace": ("old",),
+    "archival_search": ("query",),
+    "recall": ("query",),
+    "send_message": (),
+}
+
+
+class MemGPTStrategy:
+    def __init__(self) -> None:
+        self._core = CoreMemory()
+        self._steps: deque[str] = deque(maxlen=_MAX_STEPS)
+        self._page: tuple[Note, ...] = ()
+        self._is_done = False
+
+    async def propose(self, run: RunView) -> list[Query]:
+        for _ in range(MAX_CALLS):
+            if self._is_done:
+                return []
+            answer = await ask_with_retry(
+                run, lambda complaint: self._build_prompt(run, complaint), lambda answer: find_fault(answer, run)
+            )
+            if answer is None:
+                break
+            monologue = " ".join(answer.inner_monologue.split())[:_MAX_MONOLOGUE_CHARS]
+            if find_fault(answer, run):
+                return self._propose_search(run, monologue, monologue)
+            if answer.tool == "archival_search":
+                return self._propose_search(run, monologue, get_argument(answer, "query"))
+            if answer.tool == "send_message":
+                self._is_done = True
+                return finish_with_answer(run, get_argument(answer, "message"))
+            self._steps.append(f"{monologue} {answer.tool}: {self._call_tool(run, answer)}")
+        return propose_fallback(run)
+
+    def _build_prompt(self, run: RunView, complaint: str) -> MemGPTStep:
+        notes = run.render_notes()
+        warnings = build_pressure_warnings(run, notes, self._core)
+        return MemGPTStep(
+            run.task, self._core.render_notes(), notes, self._page, tuple(self._steps), warnings, complaint
+        )
+
+    def _propose_search(self, run: RunView, monologue: str, text: str) -> list[Query]:
+        queries = propose_query(run, text, monologue)
+        self._steps.extend(f"{monologue} archival_search: {query.text}" for query in queries)
+        self._page = ()
+        return queries
+
+    def _call_tool(self, run: RunView, answer: MemGPTStepResponse) -> str:
+        """Call a tool that needs no search, and return its outcome for the list of steps."""
+        if answer.tool == "core_memory_append":
+            return self._core.append(get_argument(answer, "content"))
+        if answer.tool == "core_memory_replace":
+            return self._core.replace(get_argument(answer, "old"), get_argument(answer, "new"))
+        number = int(get_argument(answer, "page") or 1)
+        found = search_evidence(run.evidence, get_argument(answer, "query"))
+        self._page = found[(number - 1) * PAGE_SIZE : number * PAGE_SIZE]
+        return f"page {number} of {-(-len(found) // PAGE_SIZE)} for {get_argument(answer, 'query')!r}"
 
 
 class CoreMemory:
-    """It never holds more than ``ROOM`` characters: what does not fit is refused, and the agent is told."""
+    """A text that the agent edits. It holds at most ``MAX_CORE_CHARS`` characters; a longer edit is refused."""
 
     def __init__(self) -> None:
         self._text = ""
@@ -34,99 +104,39 @@ class CoreMemory:
         return self._write(self._text.replace(old, new, 1).strip(), "replaced")
 
     def render_notes(self) -> tuple[Note, ...]:
-        """As a note: what was copied from a source stays fenced as data."""
+        """Return the text as a note, so that a prompt fences it as data: parts may be copied from a source."""
         return (Note(self._text, ()),) if self._text else ()
 
-    def _write(self, text: str, done: str) -> str:
+    def _write(self, text: str, outcome: str) -> str:
         if len(text) > MAX_CORE_CHARS:
             return f"refused: it would hold {len(text)} of {MAX_CORE_CHARS} characters; replace something first"
         self._text = text
-        return done
+        return outcome
 
 
 def search_evidence(evidence: Evidence, query: str) -> tuple[Note, ...]:
-    """The admitted passages that share words with the query, most of them first."""
-    wanted = set(content_words(query))
-    shared = [(len(wanted & set(content_words(f"{item.title} {item.text}"))), item) for item in evidence]
+    """Return the accepted passages that share words with the query, those that share most first."""
+    words = set(content_words(query))
+    shared = [(len(words & set(content_words(f"{passage.title} {passage.text}"))), passage) for passage in evidence]
     ranked = sorted((pair for pair in shared if pair[0]), key=lambda pair: -pair[0])
     return tuple(
-        Note(item.text[: _MAX_PAGE_CHARS // PAGE_SIZE], (evidence.get_handle(item),), item.title, item.kind, False)
-        for _, item in ranked
-    )
-
-
-MAX_CALLS = 5  # Tool calls between two searches.
-PRESSURE_THRESHOLD = 0.75  # Where the warnings begin.
-_MAX_STEPS = 10  # What the prompt shows of the steps before.
-_MAX_MONOLOGUE_CHARS = 400  # Characters that are kept: fewer than 50 words were asked for.
-_PAGE_NUMBER = re.compile(r"[1-9][0-9]{0,3}")
-_REQUIRED_ARGUMENTS = {
-    "core_memory_append": ("content",),
-    "core_memory_replace": ("old",),
-    "archival_search": ("query",),
-    "recall": ("query",),
-    "send_message": (),
-}
-
-
-class MemGPTStrategy:
-    def __init__(self) -> None:
-        self._core = CoreMemory()
-        self._steps: deque[str] = deque(maxlen=_MAX_STEPS)
-        self._page: tuple[Note, ...] = ()
-        self._done = False
-
-    async def propose(self, run: RunState) -> list[Query]:
-        for _ in range(MAX_CALLS):
-            if self._done:
-                return []
-            answer = await ask_with_retry(
-                run, lambda complaint: self._build_prompt(run, complaint), lambda given: find_fault(given, run)
-            )
-            if answer is None:
-                break
-            monologue = " ".join(answer.inner_monologue.split())[:_MAX_MONOLOGUE_CHARS]
-            if find_fault(answer, run):
-                return self._propose_search(run, monologue, monologue)
-            if answer.tool == "archival_search":
-                return self._propose_search(run, monologue, get_argument(answer, "query"))
-            if answer.tool == "send_message":
-                self._done = True
-                return finish_with_answer(run, get_argument(answer, "message"))
-            self._steps.append(f"{monologue} {answer.tool}: {self._call_tool(run, answer)}")
-        return propose_fallback(run)
-
-    def _build_prompt(self, run: RunState, complaint: str) -> MemGPTStep:
-        notes = run.render_notes()
-        warnings = build_pressure_warnings(run, notes, self._core)
-        return MemGPTStep(
-            run.task, self._core.render_notes(), notes, self._page, tuple(self._steps), warnings, complaint
+        Note(
+            passage.text[: _MAX_PAGE_CHARS // PAGE_SIZE],
+            (evidence.get_handle(passage),),
+            passage.title,
+            passage.kind,
+            False,
         )
-
-    def _propose_search(self, run: RunState, monologue: str, wanted: str) -> list[Query]:
-        queries = propose_query(run, wanted, monologue)
-        self._steps.extend(f"{monologue} archival_search: {query.text}" for query in queries)
-        self._page = ()
-        return queries
-
-    def _call_tool(self, run: RunState, answer: MemGPTStepResponse) -> str:
-        """Call a tool that needs no search; what came of it, in words."""
-        if answer.tool == "core_memory_append":
-            return self._core.append(get_argument(answer, "content"))
-        if answer.tool == "core_memory_replace":
-            return self._core.replace(get_argument(answer, "old"), get_argument(answer, "new"))
-        number = int(get_argument(answer, "page") or 1)
-        found = search_evidence(run.evidence, get_argument(answer, "query"))
-        self._page = found[(number - 1) * PAGE_SIZE : number * PAGE_SIZE]
-        return f"page {number} of {-(-len(found) // PAGE_SIZE)} for {get_argument(answer, 'query')!r}"
+        for _, passage in ranked
+    )
 
 
 def get_argument(answer: MemGPTStepResponse, name: str) -> str:
     return str(answer.arguments.get(name, "")).strip()
 
 
-def find_fault(answer: MemGPTStepResponse, run: RunState) -> str:
-    """Why a call cannot be carried out; empty when it can."""
+def find_fault(answer: MemGPTStepResponse, run: RunView) -> str:
+    """Return why a call cannot be carried out; empty if it can."""
     if answer.tool not in _REQUIRED_ARGUMENTS:
         return f"there is no tool {answer.tool[:40]!r}; use one of {', '.join(_REQUIRED_ARGUMENTS)}"
     for name in _REQUIRED_ARGUMENTS[answer.tool]:
@@ -140,13 +150,15 @@ def find_fault(answer: MemGPTStepResponse, run: RunState) -> str:
     return ""
 
 
-def build_pressure_warnings(run: RunState, notes: tuple[Note, ...], core: CoreMemory) -> tuple[str, ...]:
-    """The warnings: what is three quarters full."""
+def build_pressure_warnings(run: RunView, notes: tuple[Note, ...], core: CoreMemory) -> tuple[str, ...]:
+    """Return a warning for each limit that is at least three quarters used."""
     shown = sum(estimate_tokens(note.text) + estimate_tokens(note.title) for note in notes) / MAX_EVIDENCE_TOKENS
-    tokens = run.tokens_used / run.bounds.tokens if run.bounds.tokens else 0.0
+    max_tokens = run.budget.bounds.tokens
     shares = {
         "core memory is {:.0%} full: replace what is no longer needed": core.fullness,
         "the evidence in view fills {:.0%} of its room: keep what matters in core memory": shown,
-        "{:.0%} of the tokens of this run are spent: finish soon": tokens,
+        "{:.0%} of the tokens of this run are spent: finish soon": (
+            run.budget.tokens_used / max_tokens if max_tokens else 0.0
+        ),
     }
-    return tuple(words.format(share) for words, share in shares.items() if share >= PRESSURE_THRESHOLD)
+    return tuple(warning.format(share) for warning, share in shares.items() if share >= PRESSURE_THRESHOLD)

@@ -1,27 +1,26 @@
-"""Cover the topics of an outline, the least covered first (S5).
+"""Cover the topics of an outline, the least covered first.
 
-The plan's queries boot the search; what they bring becomes an outline. Every later round asks for the topic that the
-evidence covers least and keeps the chunks that are near to it and say something new. Passages that belong together but to
-no topic may become one; a changed outline begins the gain history anew.
+The queries of the plan make the first round; its results become an outline. Every later round asks for the topic that the
+evidence covers least, and keeps passages that are near to it and new. Passages that are similar to each other but to no topic
+may become a topic; after that the history of gains starts again. Source: docs/sources.md.
 """
 
 import asyncio
 from collections.abc import Sequence
 
 from suffice.prompts import DraftOutline, HypotheticalDocument, LabelCluster, ProposeQuery
-from suffice.state.outline import TopicOutline, normalize_topics
-from suffice.state.run import RunState
+from suffice.state.outline import normalize_topics
+from suffice.strategies.base import RunView
 from suffice.types import Hits, Note, Passage, Query
 
-INITIAL_TOPICS = 5  # An outline begins with four or five topics …
-MAX_TOPICS = 8  # … and never grows beyond this.
-_OUTLINE_TOKENS = 2500  # What the outline is drawn from: about 10,000 characters (S5).
-_KNOWN_TOKENS = 1000
-_MIN_CHUNKS = 8  # With fewer chunks than groups there is nothing latent in them (S5).
-_LABEL_PASSAGES, _LABEL_PASSAGE_CHARS = (
-    5,
-    600,
-)  # Passages of a group that its label is made from: about 3,000 characters (S5).
+INITIAL_TOPICS = 5  # Topics of the first outline.
+MAX_TOPICS = 8
+_OUTLINE_TOKENS = (
+    2500  # Tokens that the outline is drafted from, about 10,000 characters. Source value, docs/sources.md.
+)
+_KNOWN_TOKENS = 1000  # Tokens of memory that a query is derived from.
+_MIN_PASSAGES = 8  # With fewer passages, no latent topics are looked for. Source value, docs/sources.md.
+_LABEL_PASSAGES, _LABEL_PASSAGE_CHARS = 5, 600  # What a label is derived from, about 3,000 characters. Source value.
 
 
 class OutlineStrategy:
@@ -29,46 +28,36 @@ class OutlineStrategy:
         self._topic_by_query: dict[str, int] = {}
         self._labelled_groups: set[frozenset[str]] = set()
 
-    async def propose(self, run: RunState) -> list[Query]:
+    async def propose(self, run: RunView) -> list[Query]:
         if not run.records:
             return [Query(planned.query, planned.intent) for planned in (await run.plan()).queries]
-        outline = run.outline = run.outline or await _draft_outline(run)
+        outline = run.outline
+        if not outline.topics:
+            await _draft_outline(run)
         await asyncio.to_thread(outline.add_passages, run.evidence.get_passages_after(outline.passage_count))
-        await self._add_latent_topic(run, outline)
-        topics = outline.rank_open_topics()
-        queries = await self._propose_for_topic(run, outline, topics[0])
-        # A topic that was asked for in every way makes room for the next.
-        queries = (
-            queries or run.filter_new_queries([Query(outline.topics[number], "an open topic") for number in topics])[:1]
-        )
-        number = {outline.topics[number]: number for number in topics}
-        self._topic_by_query = {query.text: number.get(query.text, topics[0]) for query in queries}
+        await self._add_latent_topic(run)
+        ranked = outline.rank_open_topics()
+        queries = await _propose_for_topic(run, ranked[0])
+        if not queries:  # Nothing new can be asked about the first topic: take the next.
+            queries = run.filter_new_queries([Query(outline.topics[topic], "an open topic") for topic in ranked])[:1]
+        topic_by_title = {outline.topics[topic]: topic for topic in ranked}
+        self._topic_by_query = {query.text: topic_by_title.get(query.text, ranked[0]) for query in queries}
         return queries
 
-    async def choose(self, run: RunState, unseen: Sequence[Hits]) -> list[Passage]:
-        """Before there is an outline the search's own scores decide."""
-        if run.outline is None:
+    async def choose(self, run: RunView, unseen: Sequence[Hits]) -> list[Passage]:
+        """Return the passages that suit their topic; before there is an outline, those with the best scores."""
+        if not run.outline.topics:
             passages = [passage for hits in unseen for passage in hits.passages]
             return sorted(passages, key=lambda passage: -(passage.score or 0.0))
-        aimed = [(self._topic_by_query.get(hits.query.text, 0), hits) for hits in unseen]
-        return await asyncio.to_thread(run.outline.select_passages, aimed)
+        found = [(self._topic_by_query.get(hits.query.text, 0), hits) for hits in unseen]
+        return await asyncio.to_thread(run.outline.select_passages, found)
 
-    async def _propose_for_topic(self, run: RunState, outline: TopicOutline, number: int) -> list[Query]:
-        """What the model asks about the topic; without that, the topic itself or an open lead."""
-        leads = run.follow_ups.propose(3)
-        known = run.memory.render(_KNOWN_TOKENS)
-        topic = outline.topics[number]
-        gap = await run.try_ask(
-            ProposeQuery(run.task, topic, known, tuple(run.asked_queries[-30:]), tuple(lead.text for lead in leads))
-        )
-        wanted = [Query(gap.query, f"about {topic!r}")] if gap is not None else []
-        return run.filter_new_queries([*wanted, Query(topic, f"about {topic!r}"), *leads])[:1]
-
-    async def _add_latent_topic(self, run: RunState, outline: TopicOutline) -> None:
-        """One group a round is labelled: the largest that was not labelled before."""
+    async def _add_latent_topic(self, run: RunView) -> None:
+        """Label the largest group of passages without a label; add it as a topic if it is new. One group a round."""
+        outline = run.outline
         if (
             not outline.supports_latent_topics
-            or outline.passage_count < _MIN_CHUNKS
+            or outline.passage_count < _MIN_PASSAGES
             or len(outline.topics) >= MAX_TOPICS
         ):
             return
@@ -77,33 +66,41 @@ class OutlineStrategy:
             if key in self._labelled_groups:
                 continue
             self._labelled_groups.add(key)
-            shown = tuple(
+            notes = tuple(
                 Note(passage.text[:_LABEL_PASSAGE_CHARS], (), passage.title) for passage in group[:_LABEL_PASSAGES]
             )
-            answer = await run.try_ask(LabelCluster(run.task, tuple(outline.topics), shown))
+            answer = await run.try_ask(LabelCluster(run.task, tuple(outline.topics), notes))
             label = normalize_topics([answer.label], 1) if answer is not None else []
             if label and not await asyncio.to_thread(outline.has_topic, label[0]):
-                await _add_topics(run, outline, label)
+                await _add_topics(run, label)
             return
 
 
-async def _draft_outline(run: RunState) -> TopicOutline:
-    """The outline after the first round; the question is its only topic when the model finds none."""
-    outline = TopicOutline(run.embed)
-    answer = await run.try_ask(DraftOutline(run.task, run.memory.render(_OUTLINE_TOKENS), INITIAL_TOPICS))
-    await _add_topics(
-        run, outline, normalize_topics(answer.topics if answer is not None else (), INITIAL_TOPICS) or [run.task]
-    )
-    return outline
+async def _propose_for_topic(run: RunView, topic: int) -> list[Query]:
+    """Return the model's query about a topic; if it is not new, the topic itself or a follow-up."""
+    title = run.outline.topics[topic]
+    follow_ups = run.propose_follow_ups(3)
+    known = run.render_memory(_KNOWN_TOKENS)
+    leads = tuple(query.text for query in follow_ups)
+    gap = await run.try_ask(ProposeQuery(run.task, title, known, run.recent_queries, leads))
+    gap_query = [Query(gap.query, f"about {title!r}")] if gap is not None else []
+    return run.filter_new_queries([*gap_query, Query(title, f"about {title!r}"), *follow_ups])[:1]
 
 
-async def _add_topics(run: RunState, outline: TopicOutline, topics: list[str]) -> None:
-    """Each topic's hypothetical answer is asked for here and nowhere else: once a topic."""
-    texts = await asyncio.gather(*(_write_hypothetical_answer(run, topic) for topic in topics))
-    await asyncio.to_thread(outline.add_topics, topics, texts)
+async def _draft_outline(run: RunView) -> None:
+    """Draft the outline from the first round; the task is its only topic if the model proposes none."""
+    answer = await run.try_ask(DraftOutline(run.task, run.render_memory(_OUTLINE_TOKENS), INITIAL_TOPICS))
+    topics = normalize_topics(answer.topics if answer is not None else (), INITIAL_TOPICS)
+    await _add_topics(run, topics or [run.task])
 
 
-async def _write_hypothetical_answer(run: RunState, topic: str) -> str:
-    """What an answer to the topic might read like; the topic itself where there is none."""
+async def _add_topics(run: RunView, topics: list[str]) -> None:
+    """Add topics with their hypothetical answers, each of which is asked for once."""
+    answers = await asyncio.gather(*(_write_hypothetical_answer(run, topic) for topic in topics))
+    await asyncio.to_thread(run.outline.add_topics, topics, answers)
+
+
+async def _write_hypothetical_answer(run: RunView, topic: str) -> str:
+    """Return what an answer about the topic might read like; the topic itself if the model has none."""
     answer = await run.try_ask(HypotheticalDocument(run.task, topic))
     return (answer.text.strip() if answer is not None else "") or topic

@@ -1,18 +1,18 @@
-"""Plan, search, reflect, again (S1).
+"""Plan, search, reflect, repeat.
 
-The plan's queries make the first round; every later round asks what the reflection on the round before wants to know. That
-reflection has seen the thin queries and words them differently. Its queries are never replaced by a new plan.
+The queries of the plan make the first round. Every later round asks the queries that the reflection on the round before
+proposes; the reflection also rewords thin queries. The plan is never made again.
 """
 
-from suffice.state.run import RunState
+from suffice.strategies.base import RunView
 from suffice.types import Query
 
 
 class ReflectStrategy:
-    async def propose(self, run: RunState) -> list[Query]:
+    async def propose(self, run: RunView) -> list[Query]:
         if not run.records:
             return [Query(planned.query, planned.intent) for planned in (await run.plan()).queries]
         reflection = await run.reflect()
-        wanted = reflection.new_queries if reflection is not None else ()
-        # Without a reflection, or with one that asks nothing new, the run is not lost: it follows its own leads.
-        return run.filter_new_queries([Query(text, "close a gap") for text in wanted]) or run.follow_ups.propose(1)
+        proposed = reflection.new_queries if reflection is not None else ()
+        # If the reflection failed or has nothing new, follow what was found.
+        return run.filter_new_queries([Query(text, "close a gap") for text in proposed]) or run.propose_follow_ups(1)

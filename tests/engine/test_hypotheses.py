@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from suffice.state.hypotheses import HYPOTHESIS_KIND, HypothesisTracker
+from suffice.engine.hypotheses import HYPOTHESIS_KIND, HypothesisTracker
 from suffice.testing import make_passage
 
 QUESTION = "Where was the director of The Silver Lamp born?"

@@ -11,7 +11,8 @@ from suffice.memory.trajectory import TrajectoryMemory
 from suffice.meters import build_meters
 from suffice.prompts import ExtractedFact, Extraction, PlannedQuery, PlanResponse, ReflectionResponse
 from suffice.report.draft import select_writer_notes
-from suffice.state.run import TRACE_BELIEF_TOKENS, TRACE_NOTE_CHARS, RunState
+from suffice.state.run import RunState
+from suffice.state.snapshot import TRACE_BELIEF_TOKENS, TRACE_NOTE_CHARS
 from suffice.testing import FixtureSearch, ScriptedModel, make_passage
 from suffice.text.tokens import estimate_tokens
 from suffice.types import BELIEF_KIND, Bounds, Hits, Query, Round
@@ -107,13 +108,13 @@ def test_a_memory_that_keeps_little_is_not_called_a_full_prompt():
     run = begun({"extract": [FOUND], "reflect": [ReflectionResponse(True, 0.9)]})
     admitted(run, *ASKED, FILM)
     asyncio.run(run.reflect())
-    (event,) = [event for event in run.events() if isinstance(event, PromptCompacted)]
+    (event,) = [event for event in run.take_events() if isinstance(event, PromptCompacted)]
     assert event.why == "the memory keeps less than it has seen"
 
 
 def test_what_is_open_is_a_gap():
     run = begun({"plan": [PlanResponse((PlannedQuery("a"),))], "reflect": [ReflectionResponse(False, 0.1, ("this",))]})
-    run.predicates.add("that")
+    run.open_questions.add("that")
     assert run.gaps == ("that",)
     asyncio.run(run.reflect())
     assert run.gaps == ("this", "that")

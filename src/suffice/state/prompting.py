@@ -1,0 +1,134 @@
+"""How a run asks its model: prompts are cut to what the model reads and the budget allows, and every cut is reported.
+
+A draft is streamed while the model writes it.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from suffice.errors import ModelError
+from suffice.events import Drafting, Event, PromptCompacted
+from suffice.models.base import UsageTrackingModel, text_listener
+from suffice.prompts import Draft, Prompt
+from suffice.prompts.truncate import fit_to_budget
+from suffice.state.budget import Budget
+from suffice.types import Failure
+
+A = TypeVar("A")
+
+MAX_EVIDENCE_TOKENS = 50_000  # Evidence in one prompt; older evidence is shortened. Source value, docs/sources.md.
+MIN_PROMPT_TOKENS = (
+    4_000  # A prompt may hold this much even when the token budget is spent, so that an answer is written.
+)
+LOW_BUDGET_SHARE = (
+    0.25  # Below this share of the token budget, evidence is shortened further. Source value, docs/sources.md.
+)
+MIN_NOTES_TOKENS = 200  # Evidence that a prompt may always hold.
+MIN_CHUNK_CHARS = 80  # A provider streams a few letters at a time; a Drafting event waits for this many characters.
+
+
+class Prompter:
+    """Asks the model within the budget. ``emit`` receives events, ``record_failure`` what went wrong."""
+
+    def __init__(
+        self,
+        model: UsageTrackingModel,
+        budget: Budget,
+        emit: Callable[[Event], None],
+        record_failure: Callable[[Failure], None],
+    ) -> None:
+        self._model = model
+        self._budget = budget
+        self._emit = emit
+        self._record_failure = record_failure
+
+    async def ask(self, prompt: Prompt[A]) -> A:
+        """Return the model's answer; raise ``ModelError`` when it fails or cannot read even the shortened prompt."""
+        limit, why = self.compute_prompt_budget(prompt.max_tokens)
+        fitted = fit_to_budget(prompt, limit)
+        context = self._model.context
+        if context is not None and fitted.tokens > context - prompt.max_tokens:
+            raise ModelError(
+                f"The shortest prompt for {prompt.role!r} has about {fitted.tokens:,} tokens, but {self._model.name} reads "
+                f"{context:,}; choose a model with a longer context or shorten the question"
+            )
+        if fitted.shortened_count:
+            reason = f"the prompt for {prompt.role!r} was too long: {why}"
+            self._emit(PromptCompacted(reason, fitted.whole_count, fitted.shortened_count))
+        try:
+            with stream_draft(fitted.prompt, self._emit):
+                reply = await self._model(fitted.prompt)
+        except ModelError as error:
+            for failure in error.failures:
+                self._record_failure(failure)
+            raise
+        for failure in reply.failures:
+            self._record_failure(failure)
+        return reply.answer
+
+    async def try_ask(self, prompt: Prompt[A]) -> A | None:
+        """Return the model's answer, or ``None`` after recording why there is none."""
+        try:
+            return await self.ask(prompt)
+        except ModelError as error:
+            self._record_failure(Failure(prompt.role, type(error).__name__, str(error), error.retryable))
+            return None
+
+    def compute_prompt_budget(self, answer_tokens: int) -> tuple[int, str]:
+        """Return how many tokens a prompt may hold beside its answer, and what sets that limit."""
+        limit, why = self._compute_context_limit(answer_tokens)
+        left = self._budget.tokens_left
+        if left is not None and max(left - answer_tokens, MIN_PROMPT_TOKENS) < limit:
+            return max(left - answer_tokens, MIN_PROMPT_TOKENS), self._describe_tokens_left(left)
+        return limit, why
+
+    def compute_notes_budget(self) -> tuple[int, str]:
+        """Return how many tokens of evidence a prompt may show, and what sets that limit."""
+        limit, why = min((MAX_EVIDENCE_TOKENS, _EVIDENCE_LIMIT), self._compute_context_limit(0))
+        left, total = self._budget.tokens_left, self._budget.bounds.tokens
+        if left is not None and total is not None and left < LOW_BUDGET_SHARE * total:
+            return min(limit, max(left // 2, MIN_NOTES_TOKENS)), self._describe_tokens_left(left)
+        return limit, why
+
+    def _compute_context_limit(self, answer_tokens: int) -> tuple[int, str]:
+        """A model that does not state its context gets prompts of a usual size."""
+        if self._model.context is None:
+            return MAX_EVIDENCE_TOKENS, _EVIDENCE_LIMIT
+        return self._model.context - answer_tokens, f"the model reads {self._model.context} tokens"
+
+    def _describe_tokens_left(self, left: int) -> str:
+        return f"{left} of {self._budget.bounds.tokens} tokens are left"
+
+
+_EVIDENCE_LIMIT = f"the evidence is over {MAX_EVIDENCE_TOKENS} tokens"
+
+
+@contextmanager
+def stream_draft(prompt: Prompt[Any], emit: Callable[[Event], None]) -> Iterator[None]:
+    """Emit ``Drafting`` events while a draft streams; other prompts are not streamed."""
+    if not isinstance(prompt, Draft):
+        yield
+        return
+    pending: list[str] = []
+
+    def flush() -> None:
+        if pending:
+            emit(Drafting("".join(pending), prompt.section))
+            pending.clear()
+
+    def receive(text: str) -> None:
+        if not text:  # The model starts again.
+            pending.clear()
+            emit(Drafting("", prompt.section))
+            return
+        pending.append(text)
+        if "\n" in text or sum(map(len, pending)) >= MIN_CHUNK_CHARS:
+            flush()
+
+    token = text_listener.set(receive)
+    try:
+        yield
+    finally:
+        text_listener.reset(token)
+        flush()

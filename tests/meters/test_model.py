@@ -1,0 +1,163 @@
+"""Readings that cost a model call: taken only if the gate needs them, unknown if the model fails or the time is up."""
+
+import asyncio
+
+import pytest
+
+from suffice.engine.pipeline import RunConfig, run_pipeline
+from suffice.engine.presets import get_preset
+from suffice.errors import ModelError
+from suffice.gates.parse import parse_gate
+from suffice.memory.trajectory import TrajectoryMemory
+from suffice.meters import MeterSet, build_meters
+from suffice.models.extractive import ExtractiveModel
+from suffice.monitor import StopMonitor
+from suffice.prompts import (
+    JudgeProgress,
+    JudgeProgressResponse,
+    NoveltyResponse,
+    PlannedQuery,
+    PlanResponse,
+    RateNovelty,
+    ReflectionResponse,
+)
+from suffice.state.run import RunState
+from suffice.testing import ScriptedModel, WordSearch, make_passage
+from suffice.types import Bounds, Hits, Note, Query, Round
+
+TASK = "Who keeps the lighthouse?"
+PAGES = [make_passage(f"p{i}", f"The lighthouse page {i} speaks of keeper number {i}.", f"Page {i}") for i in range(40)]
+
+
+def research(stop, **script):
+    queries = iter(range(1000))
+    more = [lambda prompt: ReflectionResponse(False, 0.5, (), (f"lighthouse keeper number {next(queries)}",))]
+    model = ScriptedModel({"plan": [PlanResponse((PlannedQuery("lighthouse"),))], "reflect": more, **script})
+    config = RunConfig(
+        TASK, WordSearch(PAGES), model, get_preset("reflect"), parse_gate(stop), bounds=Bounds(rounds=6, queries=50)
+    )
+
+    async def run():
+        return [event async for event in run_pipeline(config)][-1].report
+
+    return asyncio.run(run()), model
+
+
+def test_a_low_novelty_rating_rejects_the_round_and_ends_the_run():
+    scores = [NoveltyResponse(9), NoveltyResponse(8), NoveltyResponse(1)]
+    report, model = research("saturation(by=model).after(2)", novelty=scores)
+    assert report.stop.reason == "saturated"
+    assert [record.accepted for record in report.stop.rounds] == [True, True, False]
+    assert [record.readings["novelty.model"] for record in report.stop.rounds] == [9, 8, 1]
+    assert sum(isinstance(prompt, RateNovelty) for prompt in model.prompts) == 3
+
+
+@pytest.mark.parametrize("answer", [NoveltyResponse(None), NoveltyResponse(11), ModelError("dizzy")])
+def test_an_unreadable_score_is_unknown_and_never_stops(answer):
+    report, _ = research("saturation(by=model)", novelty=[answer])
+    assert report.stop.reason == "budget_rounds"
+    assert all(record.readings["novelty.model"] is None for record in report.stop.rounds)
+
+
+def test_the_search_ends_when_the_model_judges_it_exhausted():
+    verdicts = [
+        JudgeProgressResponse("PRODUCTIVE"),
+        JudgeProgressResponse("QUERY_STALE"),
+        JudgeProgressResponse("EXHAUSTED"),
+    ]
+    report, model = research("judged", judge=verdicts)
+    assert (report.stop.reason, report.stop.round) == ("exhausted", 3)
+    assert [record.readings["judged.conservative"] for record in report.stop.rounds] == [0, 0.5, 1]
+    assert all("In doubt" in prompt.render() for prompt in model.prompts if isinstance(prompt, JudgeProgress))
+
+
+def test_the_neutral_verdict_has_no_tie_break():
+    _, model = research("judged(style=neutral)", judge=[JudgeProgressResponse("EXHAUSTED")])
+    assert ["In doubt" in prompt.render() for prompt in model.prompts if isinstance(prompt, JudgeProgress)] == [False]
+
+
+def test_the_model_is_not_asked_for_a_reading_that_the_gate_does_not_need():
+    _, model = research("fixed(3)")
+    assert not any(isinstance(prompt, JudgeProgress | RateNovelty) for prompt in model.prompts)
+
+
+NEEDS = {
+    "novelty.model": "before",
+    "sufficiency.model": "after",
+    "judged.conservative": "after",
+    "judged.neutral": "after",
+}
+ROUND = Round(1, (Hits(Query("lighthouse"), tuple(PAGES[:2])),), tuple(PAGES[:2]), tuple(PAGES[:2]))
+
+
+@pytest.mark.parametrize(("name", "moment"), NEEDS.items())
+def test_a_reading_is_unknown_when_the_time_is_up(name, moment):
+    class SlowModel(ScriptedModel):
+        async def __call__(self, prompt):
+            await asyncio.sleep(30)
+
+    run = RunState(TASK, SlowModel({}), TrajectoryMemory, run_id="r", bounds=Bounds(seconds=0.02))
+    readings = asyncio.run(build_meters(frozenset({name})).read_live(moment, ROUND, run))
+    assert readings[name] is None
+    assert readings.keys() - {name, "confidence.answer"} == build_meters().read(moment, ROUND).keys()
+
+
+def test_readings_of_the_model_are_absent_in_a_replay_and_in_a_monitor():
+    meters = build_meters(frozenset(NEEDS))
+    for moment in ("before", "after"):
+        assert NEEDS.keys().isdisjoint(meters.read(moment, ROUND))
+    monitor = StopMonitor("judged | sufficiency | saturation(by=model) | budget(rounds=2)")
+    assert not monitor.observe(["lighthouse"], [{"id": "p", "text": "A keeper."}]).stop
+    assert NEEDS.keys().isdisjoint(monitor.rounds[0].readings.keys() - monitor.verdict.values.keys())
+    assert monitor.observe(["keeper"], [{"id": "q", "text": "A lamp."}]).reason == "budget_rounds"
+
+
+def test_a_meter_of_a_plug_in_may_ask_the_model():
+    class TitleMeter:
+        moment = "after"
+        names = ("titles.model",)
+
+        async def read_with_model(self, round, run):
+            answer = await run.try_ask(RateNovelty(run.task, (), ()))
+            return {"titles.model": answer.score + len(round.new) + len(run.asked_queries)}
+
+    run = RunState(TASK, ScriptedModel({"novelty": [NoveltyResponse(4)]}), TrajectoryMemory, run_id="r")
+    read = MeterSet([TitleMeter()], frozenset({"titles.model"})).read_live("after", ROUND, run)
+    assert asyncio.run(read) == {"titles.model": 6}
+    assert asyncio.run(MeterSet([TitleMeter()]).read_live("after", ROUND, run)) == {}
+
+
+def test_topics_of_the_outline_reach_the_meters_that_measure_them():
+    class TopicCounter:
+        moment = "after"
+        names = ("topics.count",)
+        topics = ()
+
+        def set_topics(self, topics):
+            self.topics = topics
+
+        def read(self, view):
+            return {"topics.count": float(len(self.topics))}
+
+    run = RunState(TASK, ScriptedModel({}), TrajectoryMemory, run_id="r")
+    meters = MeterSet([TopicCounter()])
+    assert asyncio.run(meters.read_live("after", ROUND, run)) == {"topics.count": 0.0}
+    run.outline.add_topics(["lamps", "keepers"], ["Lamps burn oil.", "Keepers watch."])
+    assert asyncio.run(meters.read_live("after", ROUND, run)) == {"topics.count": 2.0}
+
+
+def test_without_a_language_model_novelty_is_counted_in_words():
+    known, new = (Note("the keeper sleeps", ("[1]",)),), (Note("the keeper sails", ()),)
+    answer = asyncio.run(ExtractiveModel()(RateNovelty(TASK, known, new))).answer
+    assert answer == NoveltyResponse(3)
+    assert asyncio.run(ExtractiveModel()(RateNovelty(TASK, (), new))).answer == NoveltyResponse(10)
+    assert asyncio.run(ExtractiveModel()(RateNovelty(TASK, known, ()))).answer == NoveltyResponse(0)
+
+
+def test_without_a_language_model_a_round_without_anything_new_is_exhausted():
+    def judged(queries, results):
+        return asyncio.run(ExtractiveModel()(JudgeProgress(TASK, "", queries, results))).answer.verdict
+
+    assert judged(("a b", "a b"), ()) == "EXHAUSTED"
+    assert judged(("the keeper", "the keeper"), (Note("x", ()),)) == "QUERY_STALE"
+    assert judged(("the keeper", "other words"), (Note("x", ()),)) == "PRODUCTIVE"
