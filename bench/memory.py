@@ -1,7 +1,7 @@
-"""Prompt tokens a round over 30 rounds, for each memory: ``python -m bench.memory``.
+"""Measure the prompt tokens per round over 30 rounds, for each memory: ``python -m bench.memory``.
 
-The reflection's prompt is measured, with the extractive model and five new passages a round from the Python documentation
-strings that every installation has: ``trajectory`` grows, a belief stays flat.
+The prompt of the reflection is measured, with the extractive model and five new passages a round. The passages are docstrings
+of the standard library. With ``trajectory`` the prompt grows; with a belief it stays flat.
 """
 
 import asyncio
@@ -28,8 +28,8 @@ ROUNDS = 30
 _SHOWN = (2, 5, 10, 20, 30)
 
 
-class Measured(ExtractiveModel):
-    """The extractive model, noting how long the reflection's prompt would be."""
+class MeasuringModel(ExtractiveModel):
+    """The extractive model; it records the length of each reflection prompt."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -41,32 +41,33 @@ class Measured(ExtractiveModel):
         return await super().__call__(prompt)
 
 
-class Manual:
-    """Five unread pages of documentation for every query."""
+class DocstringSearch:
+    """Returns the next five docstrings for every query."""
 
     def __init__(self) -> None:
         modules = (asyncio, inspect, json, logging, string, textwrap)
-        found = [
+        docs = [
             (f"{module.__name__}.{name}", inspect.getdoc(part))
             for module in modules
             for name, part in vars(module).items()
         ]
-        self._read_pages = [make_passage(name, text, name) for name, text in found if text and len(text) > 80]
-        self._read = 0
+        self._passages = [make_passage(name, text, name) for name, text in docs if text and len(text) > 80]
+        self._returned = 0
 
     async def __call__(self, query: Query, k: int) -> list[Passage]:
-        first = self._read % len(self._read_pages)
-        self._read += 5
-        return self._read_pages[first : first + 5]
+        first = self._returned % len(self._passages)
+        self._returned += 5
+        return self._passages[first : first + 5]
 
 
 async def measure(memory: str) -> list[int]:
-    model = Measured()
+    """Return the tokens of each reflection prompt."""
+    model = MeasuringModel()
     bounds = Bounds(ROUNDS, 10 * ROUNDS, 15, None, 10**9)
     preset = Preset("reflect", memory, None)
     task = "How are log records handled when a formatter fails?"
     async for _ in run_pipeline(
-        RunConfig(task, Manual(), model, preset, parse_gate(f"fixed({ROUNDS})"), bounds=bounds)
+        RunConfig(task, DocstringSearch(), model, preset, parse_gate(f"fixed({ROUNDS})"), bounds=bounds)
     ):
         pass
     return model.tokens

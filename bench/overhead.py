@@ -1,6 +1,6 @@
-"""What the engine itself costs a round, with a scripted model and a fixture search: ``python -m bench.overhead``.
+"""Measure what the engine itself costs per round, with a scripted model and search: ``python -m bench.overhead``.
 
-Flat from round 2 to round 1,000: cost grows with what is new, not with what is known.
+The cost must be flat from round 2 to round 1,000: it may grow with what is new, not with what is known.
 """
 
 import asyncio
@@ -19,35 +19,37 @@ ROUNDS = 1000
 _WINDOWS = ((2, 20), (90, 110), (480, 520), (900, 1000))
 
 
-class Endless:
-    """Five new passages for every query, in no time."""
+class EndlessSearch:
+    """Returns five new passages for every query at once."""
 
     def __init__(self) -> None:
-        self.asked = 0
+        self.query_count = 0
 
     async def __call__(self, query: Query, k: int) -> list[Passage]:
-        self.asked += 1
+        self.query_count += 1
         text = "A short passage about nothing in particular, of the length that a search engine returns. " * 3
-        return [make_passage(f"{self.asked}-{i}", f"{text} Item {self.asked} {i}.", f"Title {i}") for i in range(5)]
+        return [
+            make_passage(f"{self.query_count}-{i}", f"{text} Item {self.query_count} {i}.", f"Title {i}")
+            for i in range(5)
+        ]
 
 
 async def measure() -> list[float]:
-    """Microseconds of each round."""
+    """Return the microseconds of each round."""
     number = iter(range(10**9))
     reflections = [lambda prompt: ReflectionResponse(False, 0.5, (), (f"query number {next(number)}",))]
     script = {"plan": [PlanResponse((PlannedQuery("the first query"),))], "reflect": reflections}
     model = ScriptedModel(script, usage=Usage(1, 100, 10))
     bounds = Bounds(ROUNDS, 10 * ROUNDS, 15, None, 10**9)
-    setup = RunConfig(
-        "What is it?", Endless(), model, get_preset("auto"), parse_gate(f"fixed({ROUNDS}) | exhaustion"), bounds=bounds
-    )
+    gate = parse_gate(f"fixed({ROUNDS}) | exhaustion")
+    config = RunConfig("What is it?", EndlessSearch(), model, get_preset("auto"), gate, bounds=bounds)
     times: list[float] = []
-    began = time.perf_counter()
-    async for event in run_pipeline(setup):
+    started = time.perf_counter()
+    async for event in run_pipeline(config):
         if isinstance(event, RoundDone):
             now = time.perf_counter()
-            times.append(1e6 * (now - began))
-            began = now
+            times.append(1e6 * (now - started))
+            started = now
     return times
 
 

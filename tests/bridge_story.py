@@ -1,4 +1,4 @@
-"""The story the run tests are told with: four pages about a bridge, and a model that has read them."""
+"""A small scenario for tests of whole runs: four passages about a bridge and a scripted model."""
 
 import asyncio
 from contextlib import aclosing
@@ -29,7 +29,7 @@ def plan(*queries, complexity="standard"):
 
 
 def asking(*, sufficient=False):
-    """A reflection that always has something new to ask."""
+    """Return a reflection that always proposes a new query."""
     count = iter(range(10_000))
     return lambda prompt: ReflectionResponse(sufficient, 0.5, ("a gap",), (f"another question number {next(count)}",))
 
@@ -39,7 +39,7 @@ def model(*, plans=None, reflects=(MORE,), drafts=(ANSWER,), usage=None, kind=Sc
 
 
 class Slow(ScriptedModel):
-    """Takes its time over one role, from its nth answer on."""
+    """A scripted model that is slow for one role, from its nth answer on."""
 
     def __init__(self, script, *, usage=None, role="reflect", first=1, delay=5.0):
         super().__init__(script, usage=usage)
@@ -53,27 +53,33 @@ class Slow(ScriptedModel):
 
 
 def setup(the_model, search=None, stop="sufficiency", *, bounds=Bounds(), cap=Bounds(), **options):
+    """Return the configuration of a run with the strategy ``reflect``."""
     preset = Preset("reflect", "trajectory", stop, cap)
     return RunConfig(
         TASK, search or WordSearch(PASSAGES), the_model, preset, parse_gate(stop), bounds=bounds, **options
     )
 
 
-def play(chosen):
-    async def all_of_them():
-        async with aclosing(run_pipeline(chosen)) as events:
+def play(config):
+    """Return all events of a run."""
+
+    async def collect():
+        async with aclosing(run_pipeline(config)) as events:
             return [event async for event in events]
 
-    return asyncio.run(all_of_them())
+    return asyncio.run(collect())
 
 
-def outcome(chosen):
-    return play(chosen)[-1].report
+def outcome(config):
+    """Return the report of a run."""
+    return play(config)[-1].report
 
 
 def kinds(events, kind):
+    """Return the events of a type."""
     return [event for event in events if isinstance(event, kind)]
 
 
 def roles(the_model):
-    return [ask.role for ask in the_model.prompts]
+    """Return the roles of the prompts that the model got."""
+    return [prompt.role for prompt in the_model.prompts]

@@ -16,8 +16,8 @@ def test_stop_replaces_the_presets_gate_entirely():
     assert "sufficiency" not in report.stop.expression
 
 
-def test_stop_without_sufficiency_goes_on_while_anything_is_left_to_ask():
-    """A model that is content and asks nothing must not end a run whose gate does not ask the model."""
+def test_without_sufficiency_the_search_continues_while_queries_are_left():
+    """A reflection without queries must not end a run whose gate does not need the model."""
     report = outcome(setup(model(reflects=[ENOUGH]), stop="fixed(3)", k=1))
     assert (report.stop.reason, report.stop.round) == ("budget_rounds", 3)
 
@@ -40,7 +40,7 @@ def test_tiers(tier, limits):
 
 
 @pytest.mark.parametrize("complexity", ["simple", "standard", "deep"])
-def test_tier_auto_takes_the_plans_word(complexity):
+def test_tier_auto_is_chosen_by_the_plan(complexity):
     planned = plan("one thing", "two thing", "three thing", "four thing", complexity=complexity)
     the_model = model(plans=[planned], reflects=[asking()], kind=Remote)
     search = FixtureSearch(default=PASSAGES)
@@ -56,7 +56,7 @@ def test_tier_auto_without_a_plan_is_standard():
     assert bounds_of(setup(model(plans=[ModelError("no plan")], reflects=[ENOUGH]), tier="auto"))["rounds"] == 5
 
 
-def test_an_explicit_bound_beats_the_cap_which_beats_the_tier():
+def test_a_bound_overrides_the_cap_which_overrides_the_tier():
     the_model = model(reflects=[ENOUGH], kind=Remote)
     chosen = setup(the_model, bounds=Bounds(rounds=7), cap=Bounds(rounds=4, queries=6), tier="simple")
     assert bounds_of(chosen) == {"rounds": 7, "queries": 6, "sources": 5, "seconds": 60, "tokens": 20_000}

@@ -1,4 +1,4 @@
-"""Every ending of a run by its name."""
+"""Every reason for which a run stops."""
 
 import asyncio
 from contextlib import aclosing
@@ -40,7 +40,7 @@ def test_sufficient():
     assert not report.insufficient_termination
 
 
-def test_saturated_rejects_the_round_and_leaves_no_trace():
+def test_saturated_rejects_the_round_completely():
     repeat = make_passage("p9", "Built by Halloran Works: the Meridian bridge.", "again")
     search = FixtureSearch({TASK: PASSAGES[:1], "who founded Halloran Works": [repeat]})
     the_model = model()
@@ -55,7 +55,7 @@ def test_saturated_rejects_the_round_and_leaves_no_trace():
     assert not report.insufficient_termination
 
 
-def test_an_accident_of_chance_accepts_a_saturated_round():
+def test_epsilon_accepts_a_saturated_round_at_random():
     search = FixtureSearch(default=PASSAGES[:3])
     report = outcome(setup(model(reflects=[asking()]), search, "saturation.epsilon(1)", bounds=Bounds(rounds=3)))
     assert report.stop.reason == "budget_rounds"
@@ -95,12 +95,12 @@ def test_budget_time_with_a_slow_search(queries):
     assert report.stop.reason == "budget_time"
     assert report.usage.seconds < 2
     assert report.insufficient_termination
-    assert report.status == "failed", "a search that never answered says nothing about the evidence"
-    assert not report.degraded_mode, "the run's own limit is no fault of the search"
+    assert report.status == "failed", "without any answer from search, nothing is known about the evidence"
+    assert not report.degraded_mode, "the run's time limit does not count against the search"
     assert any("time" in failure.message for failure in report.error_log)
 
 
-def test_budget_time_keeps_what_came_in_time():
+def test_budget_time_keeps_results_that_came_in_time():
     class Uneven(FixtureSearch):
         async def __call__(self, query, k):
             if query.text != TASK:
@@ -158,10 +158,10 @@ def test_budget_cost():
     report = outcome(setup(the_model, bounds=Bounds(usd=1.0, rounds=20)))
     assert report.stop.reason == "budget_cost"
     assert report.stop.round == 2
-    assert report.usage.cost_usd == pytest.approx(1.6)  # The draft is paid on top.
+    assert report.usage.cost_usd == pytest.approx(1.6)  # Including the draft.
 
 
-def test_without_a_price_a_cost_bound_ends_nothing():
+def test_an_unknown_cost_cannot_trigger_the_budget():
     report = outcome(setup(model(reflects=[asking()]), bounds=Bounds(usd=0.01, rounds=3)))
     assert report.stop.reason == "budget_rounds"
     assert report.usage.cost_usd is None
@@ -190,10 +190,10 @@ def test_search_unavailable_from_the_start_is_a_failure_not_an_empty_answer():
     assert report.status == "failed"
     assert report.final_answer == ""
     assert "draft" not in roles(the_model)
-    assert report.failed_queries == (), "a failed search is not a thin one"
+    assert report.failed_queries == (), "a failed query is not thin"
 
 
-def test_two_failures_in_a_row_do_not_open_the_breaker():
+def test_two_failures_in_a_row_do_not_degrade_the_search():
     search = FixtureSearch(
         {"one": make_search_error(), "two": make_search_error(), "three": PASSAGES[:3]}, default=PASSAGES
     )
@@ -202,7 +202,7 @@ def test_two_failures_in_a_row_do_not_open_the_breaker():
     assert not report.degraded_mode
 
 
-def test_half_of_four_failed_searches_open_the_breaker():
+def test_half_of_four_failed_searches_degrade_the_search():
     found = {"one": make_search_error(), "two": PASSAGES[:3], "three": make_search_error(), "four": PASSAGES[:3]}
     planned = plan("one", "two", "three", "four")
     report = outcome(setup(model(plans=[planned], reflects=[asking()]), FixtureSearch(found, PASSAGES)))
@@ -211,8 +211,8 @@ def test_half_of_four_failed_searches_open_the_breaker():
     assert report.status == "partial"
 
 
-def test_enough_evidence_is_sufficient_also_when_search_limps():
-    """Endings are never confused: what was judged sufficient did not end because of the search."""
+def test_sufficient_evidence_is_sufficient_even_with_a_degraded_search():
+    """A run that was judged sufficient did not end because of the search."""
     found = {"one": make_search_error(), "two": PASSAGES[:3], "three": make_search_error(), "four": PASSAGES[:3]}
     planned = plan("one", "two", "three", "four")
     report = outcome(setup(model(plans=[planned], reflects=[ENOUGH]), FixtureSearch(found)))
@@ -236,15 +236,15 @@ def test_a_reflection_that_only_repeats_itself_ends_the_run():
 
 
 def cancelled_during(the_model, search, moment):
-    """The events of a run that is cancelled 50 ms after the first event of a kind."""
+    """Return the events of a run that is cancelled 50 ms after the first event of a type."""
 
     async def main():
         events = []
         seen = asyncio.Event()
 
         async def consume():
-            async with aclosing(run_pipeline(setup(the_model, search, bounds=Bounds(rounds=50)))) as happening:
-                async for event in happening:
+            async with aclosing(run_pipeline(setup(the_model, search, bounds=Bounds(rounds=50)))) as stream:
+                async for event in stream:
                     events.append(event)
                     if isinstance(event, moment):
                         seen.set()
@@ -269,7 +269,7 @@ def test_cancelled_in_the_middle_of_a_search():
     assert not report.insufficient_termination
 
 
-def test_cancelled_later_keeps_what_was_gathered():
+def test_cancelled_later_keeps_the_evidence():
     script = {"plan": [plan()], "reflect": [MORE], "draft": [ANSWER]}
     events = cancelled_during(Slow(script, first=2), FixtureSearch(default=PASSAGES), RoundDone)
     report = events[-1].report
@@ -294,7 +294,7 @@ def test_cancelled_while_writing():
     assert len(events[-1].report.stop.rounds) == 1
 
 
-def test_cancelled_while_claims_are_checked_keeps_those_that_are_certain():
+def test_cancelled_while_claims_are_verified_keeps_the_certain_ones():
     draft = SynthesisResponse(
         "Alpha was founded in 1900 [1]. Those who know it hold that it is a place of great renown [1]."
     )
@@ -342,8 +342,8 @@ def test_the_writer_is_told_that_the_run_ended_on_a_limit():
     assert "ended on a limit" in report.final_answer
 
 
-def test_embeddings_that_go_away_leave_what_was_gathered():
-    """An outage in the middle ends the search under its name; before anything was found it is simply an error."""
+def test_an_embedding_outage_keeps_the_evidence():
+    """An outage after the first round stops the search; before it, the error is raised."""
     calls = []
 
     def embed(texts):

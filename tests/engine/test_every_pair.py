@@ -1,5 +1,7 @@
-"""Every strategy with every memory, built in or not, through the pipeline: it ends by itself, cites what it was given, keeps a
-rejected round out of everything, and does the same again for the same seed."""
+"""Every strategy with every memory, plug-ins included, through the pipeline.
+
+It ends by itself, cites only its evidence, keeps a rejected round out of every prompt, and repeats itself for the same seed.
+"""
 
 import asyncio
 import re
@@ -74,7 +76,7 @@ class Model(ScriptedModel):
 
 
 class Refusing(Gate):
-    """Accepts one round and rejects the second before it may change anything."""
+    """Accepts one round and rejects the second."""
 
     needs = frozenset()
 
@@ -99,8 +101,8 @@ def play(chosen):
     return asyncio.run(all_of_them())
 
 
-def told(events):
-    """What a reader could tell two runs apart by."""
+def summarize(events):
+    """Return what distinguishes two runs."""
     rounds = [(event.round.queries, event.accepted, [p.id for p in event.round.new]) for event in _rounds(events)]
     return rounds, events[-1].report.final_answer, events[-1].report.stop.reason
 
@@ -131,24 +133,24 @@ def test_it_ends_by_itself_and_cites_what_it_was_given(strategy, memory, model):
 
 @pytest.mark.parametrize(("strategy", "memory"), PAIRS)
 def test_the_same_seed_gives_the_same_run(strategy, memory):
-    assert told(play(setup(strategy, memory, {}, seed=3))) == told(play(setup(strategy, memory, {}, seed=3)))
+    assert summarize(play(setup(strategy, memory, {}, seed=3))) == summarize(play(setup(strategy, memory, {}, seed=3)))
 
 
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize(("strategy", "memory"), PAIRS)
-def test_a_rejected_round_reaches_nothing(strategy, memory, model):
+def test_a_rejected_round_reaches_no_prompt(strategy, memory, model):
     chosen = setup(strategy, memory, MODELS[model], stop=Refusing())
     rounds = _rounds(play(chosen))
     assert [event.accepted for event in rounds] in ([True, False], [True])
     refused = {p.text for event in rounds if not event.accepted for p in event.round.new}
     refused -= {p.text for event in rounds if event.accepted for p in event.round.new}
-    prompts = "\n".join(ask.render() for ask in chosen.model.prompts)
+    prompts = "\n".join(prompt.render() for prompt in chosen.model.prompts)
     assert not [text for text in refused if text in prompts]
 
 
 @pytest.mark.parametrize(("strategy", "memory"), PAIRS)
 def test_a_model_that_fails_after_the_first_round_does_not_stop_the_search(strategy, memory):
-    """It is logged, and the run follows its leads; what was found is kept."""
+    """The failure is logged, follow-ups are asked, and the evidence is kept."""
 
     class Failing(Model):
         async def __call__(self, prompt):
@@ -165,7 +167,7 @@ def test_a_model_that_fails_after_the_first_round_does_not_stop_the_search(strat
 
 
 @pytest.mark.parametrize("strategy", plugins.list_plugins("strategies"))
-def test_every_strategy_may_ask_its_leads_too(strategy):
+def test_every_strategy_works_with_follow_ups(strategy):
     chosen = setup(
         strategy, "trajectory", {}, interventions=("leads",), stop=parse_gate("fixed(3)"), bounds=Bounds(queries=20)
     )

@@ -1,4 +1,4 @@
-"""Rival hypotheses: weighed by what speaks for them, incrementally, and never mistaken for facts."""
+"""Rival hypotheses are tracker by the evidence, incrementally, and are not treated as facts."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,52 +16,52 @@ PASSAGES = st.lists(WORDS.map(" ".join), max_size=12).map(
 )
 
 
-def standing(passages, rivals=("She was born in Graz", "She was born in Malmo")):
-    weighed = HypothesisTracker(QUESTION)
-    weighed.set_hypotheses(rivals)
-    weighed.add_passages(passages)
-    return weighed.render_standings()
+def weigh(passages, hypotheses=("She was born in Graz", "She was born in Malmo")):
+    tracker = HypothesisTracker(QUESTION)
+    tracker.set_hypotheses(hypotheses)
+    tracker.add_passages(passages)
+    return tracker.render_standings()
 
 
-def test_what_speaks_about_the_question_and_the_hypothesis_counts():
-    first, second = standing([MALMO, GRAZ, AGAIN])
+def test_support_needs_words_of_the_question_and_of_the_hypothesis():
+    first, second = weigh([MALMO, GRAZ, AGAIN])
     assert first.text.endswith("of the support: She was born in Graz")
     assert first.handles == ("[2]", "[3]")
-    assert second.text.startswith("0%"), "a passage that has nothing of the question speaks for nothing"
+    assert second.text.startswith("0%"), "a passage without words of the question supports nothing"
     assert {note.kind for note in (first, second)} == {HYPOTHESIS_KIND}
 
 
-def test_a_hypothesis_that_repeats_the_question_or_another_is_none():
-    assert len(standing([GRAZ], [QUESTION, "Graz", "In Graz"])) == 1
+def test_a_hypothesis_that_repeats_the_question_or_another_is_dropped():
+    assert len(weigh([GRAZ], [QUESTION, "Graz", "In Graz"])) == 1
 
 
-def test_no_support_at_all_is_no_weight():
-    assert [note.text.split("%")[0] for note in standing([])] == ["0", "0"]
+def test_without_support_the_weights_are_zero():
+    assert [note.text.split("%")[0] for note in weigh([])] == ["0", "0"]
 
 
 @given(PASSAGES, st.integers(0, 12))
-def test_in_parts_or_at_once_the_weights_are_the_same(passages, cut):
+def test_weights_do_not_depend_on_the_order_of_updates(passages, cut):
     parts = HypothesisTracker(QUESTION)
     parts.add_passages(passages[:cut])
     parts.set_hypotheses(["She was born in Graz", "She was born in Malmo"])
     parts.add_passages(passages[cut:])
-    assert parts.render_standings() == standing(passages)
+    assert parts.render_standings() == weigh(passages)
 
 
 @given(PASSAGES)
-def test_a_rival_that_stays_keeps_its_weight(passages):
-    weighed = HypothesisTracker(QUESTION)
-    weighed.set_hypotheses(["Graz", "Malmo"])
-    weighed.add_passages(passages)
-    before = weighed.render_standings()
-    weighed.set_hypotheses(["Malmo", "Graz"])
-    assert sorted(weighed.render_standings(), key=str) == sorted(before, key=str)
+def test_a_hypothesis_that_stays_keeps_its_weight(passages):
+    tracker = HypothesisTracker(QUESTION)
+    tracker.set_hypotheses(["Graz", "Malmo"])
+    tracker.add_passages(passages)
+    before = tracker.render_standings()
+    tracker.set_hypotheses(["Malmo", "Graz"])
+    assert sorted(tracker.render_standings(), key=str) == sorted(before, key=str)
 
 
-def test_the_least_asked_come_first():
-    weighed = HypothesisTracker(QUESTION)
-    weighed.set_hypotheses(["Graz", "Malmo"])
-    weighed.add_passages([GRAZ])
-    assert weighed.rank_for_testing() == ["Graz", "Malmo"]
-    weighed.mark_asked("Graz")
-    assert weighed.rank_for_testing() == ["Malmo", "Graz"]
+def test_the_least_tested_hypothesis_comes_first():
+    tracker = HypothesisTracker(QUESTION)
+    tracker.set_hypotheses(["Graz", "Malmo"])
+    tracker.add_passages([GRAZ])
+    assert tracker.rank_for_testing() == ["Graz", "Malmo"]
+    tracker.mark_asked("Graz")
+    assert tracker.rank_for_testing() == ["Malmo", "Graz"]

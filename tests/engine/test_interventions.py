@@ -1,4 +1,4 @@
-"""Interventions: each an option of any strategy, memory and gate, from Python and from the command line."""
+"""Interventions: each works with any strategy, memory and gate."""
 
 import asyncio
 from dataclasses import replace
@@ -7,17 +7,20 @@ import pytest
 
 from suffice.api import research
 from suffice.engine.interventions import INTERVENTIONS, RunParts, apply_interventions
-from suffice.errors import InputError
+from suffice.engine.loop import run_loop
+from suffice.errors import InputError, ModelError
 from suffice.events import RoundDone
 from suffice.gates import budget, exhaustion
 from suffice.memory.structured import StructuredMemory
 from suffice.memory.trajectory import TrajectoryMemory
+from suffice.meters import build_meters
 from suffice.models.extractive import ExtractiveModel
 from suffice.prompts import (
     ExtractedFact,
     Extraction,
     HypothesesResponse,
     Hypothesis,
+    IRCoTStepResponse,
     PlannedQuery,
     PlanResponse,
     ReflectionResponse,
@@ -25,6 +28,7 @@ from suffice.prompts import (
 )
 from suffice.state.run import RunState
 from suffice.strategies.base import PassageSelector
+from suffice.strategies.ircot import IRCoTStrategy
 from suffice.strategies.outline import OutlineStrategy
 from suffice.strategies.reflect import ReflectStrategy
 from suffice.testing import FixtureSearch, ScriptedModel, WordSearch, make_passage
@@ -47,7 +51,7 @@ def ran(script, search, **options):
     return report, [event for event in events if isinstance(event, RoundDone)], model
 
 
-def test_gap_aware_goes_on_where_a_reflection_would_have_stopped():
+def test_gap_aware_continues_where_the_reflection_would_stop():
     script = {
         "extract": [
             Extraction((ExtractedFact(FILM.text, ("[1]",), WHO),), (WHO,)),
@@ -63,7 +67,7 @@ def test_gap_aware_goes_on_where_a_reflection_would_have_stopped():
     assert any("held back" in leaf.because for leaf in rounds[0].verdict.leaves)
 
 
-def test_entity_grounded_refuses_a_finding_about_somebody_else():
+def test_entity_grounded_refuses_a_finding_about_another_person():
     wrong = make_passage("bo", "Bo Holm was born in Malmo.", "Bo Holm")
     script = {"extract": [Extraction((ExtractedFact(wrong.text, ("[1]",), WHERE),), (WHERE,))]}
     search = FixtureSearch(default=[wrong])
@@ -76,14 +80,14 @@ def test_entity_grounded_refuses_a_finding_about_somebody_else():
     assert WHERE not in loose.belief.open
 
 
-def test_observation_filter_keeps_from_the_memory_what_has_nothing_to_do_with_it():
+def test_observation_filter_hides_unrelated_passages_from_the_memory():
     search = FixtureSearch(default=[FILM, RAIN])
     script = {"extract": [Extraction()]}
     report, (round,), _ = ran(
         script, search, strategy="reflect", memory="trajectory", max_iters=1, interventions=("observation_filter",)
     )
     assert [note.text for note in round.belief.notes] == [FILM.text]
-    assert {passage.id for passage in round.round.new} == {"film", "rain"}, "the record keeps both"
+    assert {passage.id for passage in round.round.new} == {"film", "rain"}, "the evidence keeps both"
     assert report.metadata["interventions"] == ["observation_filter"]
 
 
@@ -91,7 +95,7 @@ def make_record(readings):
     return RoundRecord(1, True, ("q",), 1, readings, ())
 
 
-def test_resample_tries_a_lead_before_a_stagnation_counts():
+def test_resample_asks_a_follow_up_before_the_stop_counts():
     parts = apply_interventions(["resample"], RunParts(ReflectStrategy(), TrajectoryMemory, exhaustion(p=1)))
     model = ScriptedModel({"reflect": [ReflectionResponse(False, 0.1, (), ("the same again",))]})
     run = RunState(TASK, model, parts.memory, run_id="r")
@@ -108,9 +112,9 @@ def test_resample_tries_a_lead_before_a_stagnation_counts():
     assert [query.text for query in usual] == ["the same again"]
 
 
-def test_resample_gives_a_strategy_without_a_gate_another_lead_once_a_stagnation():
+def test_resample_without_a_gate_asks_one_follow_up_per_stagnation():
     parts = apply_interventions(["resample"], RunParts(ReflectStrategy(), TrajectoryMemory, None))
-    assert parts.gate is None, "its own finish stays"
+    assert parts.gate is None, "the strategy still ends by itself"
     model = ScriptedModel({"reflect": [ReflectionResponse(False, 0.1, (), ("the same again",))]})
     run = RunState(TASK, model, parts.memory, run_id="r")
     stale = {"overlap.jaccard": 0.9, "overlap.upr": 0.0}
@@ -128,13 +132,48 @@ def test_resample_gives_a_strategy_without_a_gate_another_lead_once_a_stagnation
     assert first.text == third.text == "the same again"
 
 
+CHAIN = [IRCoTStepResponse("Ada Lind directed it."), IRCoTStepResponse("The answer is: Graz")]
+
+
+def run_with_follow_up(thoughts, rounds=5):
+    """Run IRCoT with the intervention ``leads``; return the queries of each round, the stop and the run."""
+    parts = apply_interventions(["leads"], RunParts(IRCoTStrategy(), TrajectoryMemory, budget(rounds=rounds)))
+    run = RunState(TASK, ScriptedModel({"thought": thoughts}), parts.memory, run_id="r")
+
+    async def main():
+        loop = run_loop(run, WordSearch([FILM, ADA, RAIN]), parts.strategy, parts.gate, build_meters(), k=1)
+        return [event async for event in loop]
+
+    stop = asyncio.run(main())[-1].stop
+    return [record.queries for record in run.records], stop, run
+
+
+def test_a_follow_up_is_asked_beside_the_strategys_query():
+    queries, _, _ = run_with_follow_up(CHAIN)
+    assert queries[0] == (TASK,), "there is nothing to follow yet"
+    assert queries[1][0] == "Ada Lind directed it."
+    assert len(queries[1]) == 2
+
+
+def test_the_search_ends_with_the_strategy_although_a_follow_up_is_left():
+    queries, stop, run = run_with_follow_up(CHAIN)
+    assert (stop.reason, len(queries)) == ("planner_done", 2)
+    assert run.propose_follow_ups(1)
+
+
+def test_a_follow_up_that_is_the_strategys_query_is_asked_once():
+    queries, _, _ = run_with_follow_up([ModelError("dizzy")], rounds=3)
+    assert queries
+    assert {len(asked) for asked in queries} == {1}
+
+
 RIVALS = HypothesesResponse(
     (Hypothesis("Born in Graz", "Ada Lind Graz"), Hypothesis("Born in Malmo", "Ada Lind Malmo"))
 )
 GO_ON = ReflectionResponse(False, 0.2, (), ("Ada Lind",))
 
 
-def test_hypotheses_are_searched_beside_the_strategys_own_query_and_weighed():
+def test_hypotheses_are_tested_beside_the_strategys_query_and_weighed():
     search = FixtureSearch({WHO: [FILM], WHERE: [FILM]}, default=[ADA])
     script = {"hypotheses": [RIVALS], "reflect": [GO_ON]}
     options = {"strategy": "reflect", "max_iters": 2, "max_queries": 9, "interventions": ("hypotheses",)}
@@ -147,12 +186,12 @@ def test_hypotheses_are_searched_beside_the_strategys_own_query_and_weighed():
     ]
     assert second.belief.notes[0].handles == ("[2]",)
     assert "of the support" not in report.final_answer
-    told = report.stop.rounds[1]
-    assert told.belief[0] == "100% of the support: Born in Graz (Ada Lind)"
-    assert told.found == ("Ada Lind (notes.txt:1-1)",)
+    record = report.stop.rounds[1]
+    assert record.belief[0] == "100% of the support: Born in Graz (Ada Lind)"
+    assert record.found == ("Ada Lind (notes.txt:1-1)",)
 
 
-def test_hypotheses_take_turns_when_queries_are_few():
+def test_hypotheses_take_turns_with_few_queries():
     search = FixtureSearch({WHO: [FILM], WHERE: [FILM]}, default=[ADA])
     again = [replace(GO_ON, new_queries=(f"Ada Lind {n}",)) for n in range(9)]
     rivals = [
@@ -165,7 +204,7 @@ def test_hypotheses_take_turns_when_queries_are_few():
     assert [query.rsplit(" ", 1)[0] for query in third.round.queries] == ["Ada Lind", "Ada Lind Malmo"]
 
 
-def test_a_model_without_hypotheses_costs_nothing_but_the_attempt():
+def test_without_hypotheses_the_search_continues():
     search = FixtureSearch({WHO: [FILM], WHERE: [FILM]}, default=[ADA])
     options = {"strategy": "reflect", "max_iters": 2, "interventions": ("hypotheses",)}
     report, (_, second), _ = ran({"reflect": [GO_ON]}, search, **options)
@@ -173,7 +212,7 @@ def test_a_model_without_hypotheses_costs_nothing_but_the_attempt():
     assert [failure.where for failure in report.error_log].count("hypotheses") == 1
 
 
-def test_a_strategy_that_chooses_passages_still_does():
+def test_a_wrapped_strategy_still_selects_passages():
     for name in INTERVENTIONS:
         parts = apply_interventions([name], RunParts(OutlineStrategy(), StructuredMemory, budget(rounds=1)))
         assert isinstance(parts.strategy, PassageSelector), name
@@ -185,7 +224,7 @@ def test_a_strategy_that_chooses_passages_still_does():
 @pytest.mark.parametrize(
     "strategy", ["reflect", "saturate", "predicates", "outline", "ircot", "react", "memgpt", "iterretgen"]
 )
-def test_all_of_them_together_run_with_every_strategy(strategy):
+def test_all_interventions_together_work_with_every_strategy(strategy):
     search = WordSearch([FILM, ADA, RAIN])
     report = asyncio.run(
         research(
@@ -196,6 +235,6 @@ def test_all_of_them_together_run_with_every_strategy(strategy):
     assert report.metadata["interventions"] == list(INTERVENTIONS)
 
 
-def test_an_unknown_one_is_named_with_those_there_are():
+def test_an_unknown_intervention_is_an_error():
     with pytest.raises(InputError, match=r"'gap'.*gap_aware, entity_grounded, resample, observation_filter"):
         asyncio.run(research(TASK, search=WordSearch([]), interventions=("gap",)))

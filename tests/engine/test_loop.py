@@ -1,4 +1,4 @@
-"""The loop: what is asked, what is admitted, what is read off a round, and how searches may fail."""
+"""The loop: which queries are asked, which passages are admitted, what is measured, and how searches fail."""
 
 import asyncio
 from random import Random
@@ -23,7 +23,7 @@ TEN = [make_passage(f"p{n}", f"Sentence number {n} about tin.", f"Page {n}", sco
 
 
 class Asks:
-    """A strategy that asks what it is told, round by round, and then has nothing left."""
+    """A strategy that asks the given queries, one list a round, and then ends."""
 
     def __init__(self, *rounds):
         self.rounds = list(rounds)
@@ -33,12 +33,12 @@ class Asks:
 
 
 def silent():
-    """A model nobody should have to ask."""
+    """Return a model without answers."""
     return ScriptedModel({})
 
 
 def loop(search, strategy, gate, *, the_model=None, bounds=Bounds(), wrap=None, **options):
-    """The events of a loop and the run behind it."""
+    """Return the events of a loop and its run."""
     run = RunState(TASK, the_model or silent(), TrajectoryMemory, run_id="r", bounds=bounds)
 
     async def main():
@@ -92,7 +92,7 @@ def test_passages_are_admitted_once_and_raw_hits_still_show_repeats():
     assert [found.id for found in run.evidence] == ["p0", "p1", "p2"]
 
 
-def test_a_seen_passage_makes_room_for_the_next_one_down_the_ranking():
+def test_a_seen_passage_is_replaced_by_the_next_in_the_ranking():
     events, run = loop(FixtureSearch(default=TEN), Asks(["one"], ["two"]), budget(rounds=2), k=3)
     assert [found.id for found in run.evidence] == [f"p{n}" for n in range(6)]
     assert [event.readings["overlap.upr"] for event in rounds(events)] == [1.0, 0.0]
@@ -116,7 +116,7 @@ def test_per_round_keeps_the_best_over_all_queries():
     assert len(run.evidence) == 3
 
 
-def test_what_a_bounded_round_left_out_may_come_later():
+def test_passages_left_out_of_a_bounded_round_may_come_later():
     _, run = loop(FixtureSearch(default=TEN[:4]), Asks(["one"], ["two"]), budget(rounds=2), per_round=2)
     assert [found.id for found in run.evidence] == ["p0", "p1", "p2", "p3"]
 
@@ -127,7 +127,7 @@ def test_what_a_bounded_round_left_out_may_come_later():
     st.integers(1, 4),
     st.none() | st.integers(1, 3),
 )
-def test_whatever_comes_back_evidence_only_grows_without_repeats(found, k, per_round):
+def test_evidence_grows_without_repeats_for_any_results(found, k, per_round):
     names = [[f"query {r} {q}" for q in range(len(queries))] for r, queries in enumerate(found)]
     answers = {
         name: [TEN[n] for n in dict.fromkeys(ids)]
@@ -154,7 +154,7 @@ def test_thin_queries_are_recorded_and_failed_ones_are_not_thin():
     assert [event.failure.message for event in events if isinstance(event, Failed)] == ["the search is down"]
 
 
-def test_a_round_whose_searches_all_failed_says_nothing_about_novelty():
+def test_novelty_is_unknown_if_all_searches_failed():
     events, _ = loop(
         FixtureSearch({"bad": make_search_error()}, default=TEN[:3]), Asks(["good"], ["bad"]), budget(rounds=2)
     )
@@ -192,7 +192,7 @@ def test_the_novelty_gate_stays_silent_for_its_minimum():
     assert [event.accepted for event in rounds(events)] == [True, True, False]
 
 
-def test_a_strangers_gate_may_end_a_run_in_its_own_words():
+def test_a_plug_in_gate_may_use_its_own_reason():
     class bored(Gate):
         needs = frozenset()
 
@@ -223,11 +223,11 @@ def test_searches_of_a_round_run_at_the_same_time():
     assert most == 3
 
 
-# -- passing faults ------------------------------------------------------------------------------------------------------
+# -- transient errors ----------------------------------------------------------------------------------------------------
 
 
 class Flaky:
-    """Fails so many times, then answers."""
+    """Fails ``times`` times, then answers."""
 
     def __init__(self, times, *, retryable=True):
         self.times, self.retryable, self.calls = times, retryable, 0
@@ -246,7 +246,7 @@ def retrying(waits, seed=1):
     return lambda search, run: RetryingSearch(search, run.record_failure, sleep=sleep, random=Random(seed))
 
 
-def test_a_transient_error_is_tried_again_with_growing_waits():
+def test_a_transient_error_is_retried_with_growing_waits():
     waits, search = [], Flaky(2)
     _, run = loop(search, Asks(["one"]), budget(rounds=1), wrap=retrying(waits, 1))
     random = Random(1)
@@ -273,7 +273,7 @@ def test_after_three_attempts_the_search_has_failed_once():
     assert not run.is_degraded, "three attempts at one query are one failed search"
 
 
-def test_an_error_that_will_not_pass_is_not_tried_again():
+def test_a_permanent_error_is_not_retried():
     waits, search = [], Flaky(9, retryable=False)
     _, run = loop(search, Asks(["one"]), budget(rounds=1), wrap=retrying(waits))
     assert (search.calls, waits, len(run.error_log)) == (1, [], 1)
@@ -283,7 +283,7 @@ def test_an_error_that_will_not_pass_is_not_tried_again():
 
 
 class Reflecting:
-    """Asks for the reflection each round, as any model-driven strategy does."""
+    """A strategy that asks for the reflection each round."""
 
     async def propose(self, run):
         if not run.records:
@@ -292,7 +292,7 @@ class Reflecting:
         return [Query(text) for text in reflection.new_queries] if reflection else []
 
 
-def test_one_reflection_a_round_serves_gate_and_strategy():
+def test_gate_and_strategy_share_one_reflection_a_round():
     model = ScriptedModel(
         {
             "plan": [PlanResponse((PlannedQuery("one"),))],
@@ -300,7 +300,7 @@ def test_one_reflection_a_round_serves_gate_and_strategy():
         }
     )
     events, run = loop(FixtureSearch(default=TEN[:3]), Reflecting(), sufficiency(), the_model=model)
-    assert [ask.role for ask in model.prompts] == ["plan", "reflect", "reflect"]
+    assert [prompt.role for prompt in model.prompts] == ["plan", "reflect", "reflect"]
     assert [event.readings["sufficiency.model"] for event in rounds(events)] == [0.0, 1.0]
     assert [event.readings["confidence.answer"] for event in rounds(events)] == [0.3, 0.8]
     assert events[-1].stop.reason == "sufficient"
@@ -319,7 +319,7 @@ def test_no_model_is_asked_when_no_gate_needs_it():
 
 
 @pytest.mark.parametrize("bound", [1, 2, 3])
-def test_no_more_queries_than_may_be_asked(bound):
+def test_the_bound_on_queries_holds_within_a_round(bound):
     search = FixtureSearch(default=TEN)
     events, _ = loop(search, Asks(["a b", "c d"], ["e f", "g h"]), budget(rounds=9), bounds=Bounds(queries=bound))
     assert len(search.queries) == bound

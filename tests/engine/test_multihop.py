@@ -27,7 +27,7 @@ ADA = make_passage("ada", "Ada Lind was born in Graz.", "Ada Lind")
 BO = make_passage("bo", "Bo Holm, a director, was born in Malmo.", "Bo Holm")
 KARL = make_passage("karl", "Karl Lind sang in the opera of Oslo.", "Karl Lind")
 OPERA = make_passage("opera", "The opera of Oslo opened in 1899.", "Opera of Oslo")
-# Pages that are more like the question than those that answer it.
+# Pages that are more similar to the question than those that answer it.
 ASKED = [
     make_passage(
         f"asked{n}", f"Where the director of The Silver Lamp was born is asked in letter {n}.", f"The Silver Lamp {n}"
@@ -37,7 +37,7 @@ ASKED = [
 
 
 def sees(notes, *passages):
-    """Whether all of these are before the model."""
+    """Return whether the notes have all these passages."""
     shown = " ".join(note.text for note in notes)
     return all(found.text in shown for found in passages)
 
@@ -50,7 +50,7 @@ ENOUGH = ReflectionResponse(True, 0.9)
 
 
 def extract(prompt):
-    """What each page says, as it says it; a page about somebody else is taken for an answer too."""
+    """Return what each page says; a page about another person is taken for an answer too."""
     about = {FILM.text: WHO, ADA.text: WHERE, BO.text: WHERE}
     found = [note for note in prompt.observation if note.text in about]
     return Extraction(
@@ -60,7 +60,7 @@ def extract(prompt):
 
 
 def write(prompt):
-    """The writer draws the conclusion that its sources allow."""
+    """Return the conclusion that the notes allow."""
     handle = {note.text: note.handles[0] for note in prompt.notes}
     if sees(prompt.notes, FILM, ADA):
         return SynthesisResponse(
@@ -76,7 +76,7 @@ class Case:
     default: list = field(default_factory=lambda: ASKED)
     options: dict = field(default_factory=dict)
     ends: str = ""
-    """How it ends without memory."""
+    """The stop reason without memory."""
 
 
 def not_persisted(prompt):
@@ -167,7 +167,7 @@ def ran(case, memory):
 
 
 def shown(event):
-    """The event as the trace holds it, without clocks, spending and readings that other parts may add."""
+    """Return the event as in the trace, without times, spending and readings that other parts may add."""
     line = serialize_event(event, "run", datetime(2025, 1, 1, tzinfo=UTC))
     if line["type"] == "round":
         line["readings"] = {"belief.open": line["readings"].get("belief.open")}
@@ -196,18 +196,18 @@ def test_a_case(name, memory):
     if not golden.exists():
         golden.parent.mkdir(parents=True, exist_ok=True)
         golden.write_text(text, encoding="utf-8")
-        pytest.fail(f"{golden.name} was not there; it is now: read it, then run again")
+        pytest.fail(f"{golden.name} did not exist and was written: read it, then run again")
     assert text == golden.read_text(encoding="utf-8")
 
 
-def test_a_trace_shows_the_belief_grow_round_by_round():
+def test_a_trace_shows_the_belief_after_each_round():
     _, trace = ran(CASES["evidence_not_persisted"], "structured")
     beliefs = [line["belief"] for line in trace if line["type"] == "round"]
     assert [[note["text"] for note in belief["notes"]] for belief in beliefs] == [[FILM.text], [FILM.text, ADA.text]]
     assert all(note["handles"] for belief in beliefs for note in belief["notes"])
 
 
-def test_the_wrong_entity_is_on_record_as_refused():
+def test_the_wrong_entity_is_recorded_as_refused():
     _, trace = ran(CASES["wrong_entity"], "structured")
     refused = [line["failure"]["message"] for line in trace if line["type"] == "failed"]
     assert any("another entity" in message and "Malmo" in message for message in refused)

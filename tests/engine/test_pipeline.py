@@ -1,4 +1,4 @@
-"""What a run leaves behind: its trace, its state and its bill."""
+"""The trace, the final state, the usage and the report of a run."""
 
 import json
 from datetime import UTC, datetime
@@ -31,7 +31,7 @@ def test_every_event_is_a_line_of_json():
         assert datetime.fromisoformat(line["at"]).tzinfo == UTC
 
 
-def test_a_round_in_the_trace_has_the_contracts_keys():
+def test_a_round_in_the_trace_has_the_published_keys():
     events = play(setup(model(reflects=[MORE, ENOUGH]), stop="sufficiency | exhaustion"))
     rounds = [json.loads(json.dumps(serialize_event(event, "r"))) for event in kinds(events, RoundDone)]
     assert [line["index"] for line in rounds] == [1, 2]
@@ -52,7 +52,7 @@ def test_a_round_in_the_trace_has_the_contracts_keys():
     assert {"index", "accepted", "queries", "new_passages", "readings", "verdicts"} <= set(stopped["rounds"][0])
 
 
-def test_the_state_at_the_end_has_s1s_names():
+def test_the_final_state_has_the_published_keys():
     state = kinds(play(setup(model(reflects=[MORE, ENOUGH]))), SearchStopped)[0].state
     names = """task plan_queries search_results citations iteration max_iters max_execution_time_s sufficient confidence gaps
         failed_queries error_log token_budget degraded_mode""".split()
@@ -62,7 +62,7 @@ def test_the_state_at_the_end_has_s1s_names():
     assert state["citations"] == [f"[{n}]" for n in range(1, len(state["search_results"]) + 1)]
 
 
-def test_the_bill_adds_up():
+def test_usage_by_role_adds_up_to_the_total():
     report = outcome(setup(model(reflects=[MORE, ENOUGH], usage=Usage(1, 7, 3, 0.01))))
     assert report.usage.calls == sum(role.calls for role in report.usage.by_role.values()) == 4
     assert report.usage.input_tokens == sum(role.input_tokens for role in report.usage.by_role.values()) == 28
@@ -100,7 +100,7 @@ def reviewed(*evaluations):
     return play(setup(the_model, review=ReviewRules()))
 
 
-def test_the_review_is_in_the_trace_the_bill_and_the_report():
+def test_the_review_is_in_the_trace_the_usage_and_the_report():
     events = reviewed(Evaluation(5, 5, 5, 5, 5, 5), Evaluation(9, 9, 9, 9, 9, 9))
     lines = [json.loads(json.dumps(serialize_event(event, "r"))) for event in kinds(events, ReviewRound)]
     assert [(line["type"], line["round"], line["composite"], line["passed"]) for line in lines] == [
@@ -112,14 +112,14 @@ def test_the_review_is_in_the_trace_the_bill_and_the_report():
     assert report.metadata["review"]["rounds"][0]["scores"]["depth"] == 5
     assert report.usage.by_role["evaluate"].calls == 2
     assert report.usage.by_role["revise"].calls == 1
-    assert report.final_answer == "Halloran Works built it in 1887 [1].", "an invented source and its claim stay out"
+    assert report.final_answer == "Halloran Works built it in 1887 [1].", "a claim with an invented source is removed"
 
 
-def test_what_cites_nothing_is_no_risk():
+def test_a_risk_without_a_citation_is_dropped():
     assert reviewed(Evaluation(9, 9, 9, 9, 9, 9))[-1].report.risks == ()
 
 
-def test_how_it_was_written_is_in_the_report():
+def test_the_report_names_its_writing_instruction():
     report = outcome(setup(model(reflects=[ENOUGH])))
     assert report.metadata["writing"] == {"variant": "prose", "version": "1"}
     assert "review" not in report.metadata

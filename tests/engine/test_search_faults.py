@@ -1,4 +1,4 @@
-"""An empty answer, a refusal, a failure and a bug are four different things, in types, in events and in how a run ends."""
+"""An empty answer, a refusal, a failure and a bug are different in types, in events and in how a run stops."""
 
 import pytest
 from bridge_story import PASSAGES, TASK, asking, kinds, model, outcome, plan, play, setup
@@ -23,7 +23,7 @@ def more(*queries):
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: type(fault).__name__)
 @pytest.mark.parametrize("gate", GATES)
-def test_a_search_that_never_answers_ends_soon_and_by_its_name(gate, fault):
+def test_a_search_that_never_answers_is_unavailable_after_three_failures(gate, fault):
     search = FixtureSearch(default=fault)
     report = outcome(setup(model(reflects=[asking()]), search, gate, bounds=Bounds(rounds=20)))
     assert report.stop.reason == "search_unavailable"
@@ -40,7 +40,7 @@ def test_the_only_search_failed_and_there_is_nothing_else_to_ask():
 
 
 @pytest.mark.parametrize("gate", GATES)
-def test_empty_answers_are_never_called_a_failure(gate):
+def test_empty_answers_are_not_failures(gate):
     report = outcome(setup(model(reflects=[asking()]), FixtureSearch(), gate, bounds=Bounds(rounds=6)))
     assert report.stop.reason != "search_unavailable"
     assert report.status == "no_evidence"
@@ -49,7 +49,7 @@ def test_empty_answers_are_never_called_a_failure(gate):
     assert len(report.failed_queries) == len(report.stop.rounds)
 
 
-def test_what_was_found_before_the_search_failed_is_answered_from():
+def test_evidence_from_before_the_failure_is_used_for_the_answer():
     search = FixtureSearch({TASK: PASSAGES[:2]}, default=SearchRefused("the plan is used up"))
     report = outcome(setup(model(reflects=[asking()]), search, bounds=Bounds(rounds=20)))
     assert (report.stop.reason, report.status, report.degraded_mode) == ("search_unavailable", "partial", True)
@@ -58,14 +58,16 @@ def test_what_was_found_before_the_search_failed_is_answered_from():
 
 
 def test_nothing_new_from_the_one_search_that_answered_is_not_saturation():
-    """Three of four failed: what the fourth did not find says nothing about what there is to find."""
+    """Three of four searches failed, so that nothing new came is no sign of saturation."""
     found = {"one": PASSAGES[:1], "two": make_search_error(), "three": make_search_error(), "four": make_search_error()}
-    told = model(plans=[plan("start")], reflects=[more("one", "two", "three", "four")])
-    events = play(setup(told, FixtureSearch({"start": PASSAGES[:1], **found}), "saturation", bounds=Bounds(rounds=9)))
+    scripted = model(plans=[plan("start")], reflects=[more("one", "two", "three", "four")])
+    events = play(
+        setup(scripted, FixtureSearch({"start": PASSAGES[:1], **found}), "saturation", bounds=Bounds(rounds=9))
+    )
     assert events[-1].report.stop.reason == "search_unavailable"
 
 
-def test_a_bug_in_a_search_is_recorded_as_one_and_the_run_goes_on():
+def test_a_bug_in_a_search_is_recorded_and_the_run_continues():
     search = FixtureSearch({"one": ZeroDivisionError("division by zero")}, default=PASSAGES[:3])
     events = play(setup(model(plans=[plan("one", "two")], reflects=[NOTHING]), search))
     report = events[-1].report
@@ -75,15 +77,15 @@ def test_a_bug_in_a_search_is_recorded_as_one_and_the_run_goes_on():
     assert "division by zero" in failure.message
 
 
-def test_what_only_the_user_can_mend_is_not_swallowed():
+def test_an_input_error_of_a_search_is_raised():
     with pytest.raises(InputError, match="no such place"):
         play(setup(model(), FixtureSearch(default=InputError("no such place"))))
 
 
-def test_without_scores_every_querys_first_comes_first():
+def test_without_scores_the_first_results_of_all_queries_come_first():
     found = {name: [make_passage(f"{name}{n}", f"{name} text number {n}") for n in range(3)] for name in ("one", "two")}
-    told = model(plans=[plan("one", "two")], reflects=[NOTHING])
-    events = play(setup(told, FixtureSearch(found), per_round=4))
+    scripted = model(plans=[plan("one", "two")], reflects=[NOTHING])
+    events = play(setup(scripted, FixtureSearch(found), per_round=4))
     done = kinds(events, RoundDone)[0]
     assert [new.id for new in done.round.new] == ["one0", "two0", "one1", "two1"]
 
@@ -93,13 +95,13 @@ def test_without_scores_every_querys_first_comes_first():
     st.lists(st.sampled_from(["found", "empty", "refused", "failed", "bug"]), min_size=1, max_size=14),
     st.sampled_from(GATES),
 )
-def test_whatever_searches_do_a_run_ends_and_says_how(outcomes, gate):
+def test_any_mix_of_search_outcomes_ends_with_the_right_reason(outcomes, gate):
     happens = {"found": PASSAGES[:2], "empty": [], "refused": FAULTS[1], "failed": FAULTS[0], "bug": FAULTS[2]}
     found = {f"query {n}": happens[name] for n, name in enumerate(outcomes)}
     asks = [more(f"query {n}") for n in range(1, len(outcomes))]
-    told: ScriptedModel = model(plans=[plan("query 0")], reflects=[*asks, NOTHING])
+    scripted: ScriptedModel = model(plans=[plan("query 0")], reflects=[*asks, NOTHING])
     search = FixtureSearch(found)
-    report = outcome(setup(told, search, gate, bounds=Bounds(rounds=20)))
+    report = outcome(setup(scripted, search, gate, bounds=Bounds(rounds=20)))
     seen = [dict(zip(found, outcomes, strict=True)).get(query, "empty") for query in search.queries]
     wrong = [name in ("refused", "failed", "bug") for name in seen]
     assert len(report.error_log) == sum(wrong)

@@ -1,4 +1,4 @@
-"""Which pictures a task means, and which it only speaks of."""
+"""Which images a task refers to, and which names are only names."""
 
 import struct
 import zlib
@@ -60,11 +60,11 @@ def names(task: str, folder: Path, *, offline: bool = False) -> list[str]:
         ("~nobody.png " + "x" * 5000 + ".png \0.png", []),
     ],
 )
-def test_what_a_task_means(task: str, found: list[str], folder: Path) -> None:
+def test_images_that_a_task_refers_to(task: str, found: list[str], folder: Path) -> None:
     assert names(task, folder) == found
 
 
-def test_a_picture_has_its_bytes_and_kind(folder: Path) -> None:
+def test_an_image_has_its_bytes_and_media_type(folder: Path) -> None:
     kinds = {
         image.name: image
         for image in find_images("chart.png photo.jpg old.bmp new.webp anim.gif", folder, offline=True)
@@ -92,16 +92,16 @@ def test_a_picture_has_its_bytes_and_kind(folder: Path) -> None:
         ("What is in huge.png?", "huge.png.*5,000,000"),
     ],
 )
-def test_what_is_meant_and_cannot_be_read(task: str, wrong: str, folder: Path) -> None:
+def test_an_image_that_cannot_be_read_is_an_error(task: str, wrong: str, folder: Path) -> None:
     with pytest.raises(InputError, match=wrong):
         names(task, folder)
 
 
-def test_nothing_is_fetched_offline(folder: Path) -> None:
+def test_a_web_address_is_an_error_offline(folder: Path) -> None:
     with pytest.raises(InputError, match="SUFFICE_OFFLINE"):
         names("See https://example.org/a.png", folder, offline=True)
 
 
-def test_too_many(folder: Path) -> None:
+def test_too_many_images_are_an_error(folder: Path) -> None:
     with pytest.raises(InputError, match="at most 8"):
         names(" ".join(f"http://x.test/{i}.png" for i in range(9)), folder)

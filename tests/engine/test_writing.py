@@ -1,4 +1,4 @@
-"""From evidence to text as a whole: what a language model writes is computed, settled and reviewed on its way out."""
+"""From evidence to the answer: what a model writes is computed, verified and reviewed."""
 
 import asyncio
 
@@ -45,10 +45,10 @@ def asked(task=TASK, *, drafts, evaluations=(GOOD,), revisions=(), programs=(PRO
     )
     search = FixtureSearch(default=FOUND)
     report = asyncio.run(research(task, search=search, model=model, strategy="reflect", **options))
-    return report, [ask.role for ask in model.prompts]
+    return report, [prompt.role for prompt in model.prompts]
 
 
-def test_a_computed_figure_is_cited_checked_and_shown():
+def test_a_computed_number_is_cited_verified_and_shown():
     draft = SynthesisResponse("There are 16 years between the Meridian bridge and the Graz bridge [3].")
     report, roles = asked(drafts=[draft])
     assert "16 years between" in report.final_answer
@@ -59,7 +59,7 @@ def test_a_computed_figure_is_cited_checked_and_shown():
     assert roles.index("compute") < roles.index("draft")
 
 
-def test_a_figure_that_nothing_computed_gives_way_to_the_one_that_was():
+def test_a_wrong_number_is_replaced_by_the_computed_one():
     wrong = "There are 17 years between the Meridian bridge and the Graz bridge [3]."
     report, _ = asked(drafts=[SynthesisResponse(f"The Graz bridge was built in 1903 [2]. {wrong}")])
     assert "1903" in report.final_answer
@@ -67,7 +67,7 @@ def test_a_figure_that_nothing_computed_gives_way_to_the_one_that_was():
     assert "Years between the Meridian bridge and the Graz bridge: 16" in report.final_answer
 
 
-def test_a_revision_brings_in_nothing_that_no_source_says():
+def test_a_revision_adds_no_unsupported_claim():
     first = SynthesisResponse("The Graz bridge was built in 1903 [2].")
     second = SynthesisResponse(
         "The Graz bridge was built by Halloran Works in 1903 [2]. The emperor Franz opened it [2]."
@@ -79,7 +79,7 @@ def test_a_revision_brings_in_nothing_that_no_source_says():
     assert "Franz" not in report.final_answer
 
 
-def test_no_review_where_nobody_wants_one():
+def test_without_review_nothing_is_evaluated():
     report, roles = asked(drafts=[SynthesisResponse("The Graz bridge was built in 1903 [2].")], review=False)
     assert "evaluate" not in roles
     assert "review" not in report.metadata

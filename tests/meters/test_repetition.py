@@ -1,11 +1,11 @@
-"""Readings of repetition against values worked out by hand, and against a recomputation from scratch."""
+"""Readings of repetition against values computed by hand and against a recomputation from scratch."""
 
 import re
-from dataclasses import dataclass
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from round_views import Hit, RoundView
 
 from suffice.meters import BEFORE_READINGS, build_meters
 from suffice.meters.repetition import QueryOverlapMeter, UniqueRateMeter, WordNoveltyMeter
@@ -13,45 +13,26 @@ from suffice.meters.repetition import QueryOverlapMeter, UniqueRateMeter, WordNo
 quick = settings(deadline=None, max_examples=100)
 
 
-@dataclass(frozen=True)
-class Hit:
-    id: str
-    text: str | None = ""
-    title: str | None = None
-    score: float | None = None
+def found(*hits: Hit) -> RoundView:
+    return RoundView(raw=hits, new=hits)
 
 
-@dataclass(frozen=True)
-class Sight:
-    """A round as somebody else's loop would show it."""
-
-    queries: tuple[str, ...] = ("q",)
-    raw: tuple[Hit, ...] = ()
-    new: tuple[Hit, ...] = ()
-    failed: bool = False
-    index: int = 1
+def readings(meter, views, name):
+    return [meter.read(view)[name] for view in views]
 
 
-def found(*hits: Hit) -> Sight:
-    return Sight(raw=hits, new=hits)
-
-
-def readings(meter, sights, name):
-    return [meter.read(sight)[name] for sight in sights]
-
-
-def asked(*rounds: tuple[str, ...]) -> list[Sight]:
-    return [Sight(queries) for queries in rounds]
+def asked(*rounds: tuple[str, ...]) -> list[RoundView]:
+    return [RoundView(queries=queries) for queries in rounds]
 
 
 def test_overlap_is_the_jaccard_similarity_of_words():
-    sights = asked(("the lru cache",), ("The LRU cache?",), ("cache size of the disk",), ("unrelated",))
-    assert readings(QueryOverlapMeter(), sights, "overlap.jaccard") == [0.0, 1.0, pytest.approx(2 / 6), 0.0]
+    views = asked(("the lru cache",), ("The LRU cache?",), ("cache size of the disk",), ("unrelated",))
+    assert readings(QueryOverlapMeter(), views, "overlap.jaccard") == [0.0, 1.0, pytest.approx(2 / 6), 0.0]
 
 
 def test_the_queries_of_a_round_are_joined():
-    sights = asked(("red fox", "brown dog"), ("red dog",))
-    assert readings(QueryOverlapMeter(), sights, "overlap.jaccard") == [0.0, pytest.approx(2 / 4)]
+    views = asked(("red fox", "brown dog"), ("red dog",))
+    assert readings(QueryOverlapMeter(), views, "overlap.jaccard") == [0.0, pytest.approx(2 / 4)]
 
 
 def test_overlap_looks_back_five_rounds_and_consecutive_one():
@@ -67,14 +48,14 @@ def test_overlap_looks_back_five_rounds_and_consecutive_one():
     ]
 
 
-def test_overlap_takes_the_most_alike_round_not_the_mean():
-    sights = asked(("alpha beta",), ("gamma",), ("alpha beta delta",))
-    assert readings(QueryOverlapMeter(), sights, "overlap.jaccard")[-1] == pytest.approx(2 / 3)
+def test_overlap_is_that_of_the_most_similar_round():
+    views = asked(("alpha beta",), ("gamma",), ("alpha beta delta",))
+    assert readings(QueryOverlapMeter(), views, "overlap.jaccard")[-1] == pytest.approx(2 / 3)
 
 
 def test_a_gate_may_ask_for_another_window():
     meters = build_meters(frozenset({"overlap.jaccard@2", "overlap.jaccard@8", "overlap.upr"}))
-    seen = [meters.read("after", sight) for sight in asked(("same",), *[(f"x{n}",) for n in range(6)], ("same",))]
+    seen = [meters.read("after", view) for view in asked(("same",), *[(f"x{n}",) for n in range(6)], ("same",))]
     assert seen[-1]["overlap.jaccard@2"] == 0.0
     assert seen[-1]["overlap.jaccard"] == 0.0
     assert seen[-1]["overlap.jaccard@8"] == 1.0
@@ -94,25 +75,25 @@ def test_overlap_equals_a_recomputation_from_scratch(rounds, window):
             for n, now in enumerate(tokens)
         ]
     meters = build_meters(frozenset({f"overlap.jaccard@{window}"}))
-    one_by_one = [meters.read("after", sight) for sight in asked(*rounds)]
+    one_by_one = [meters.read("after", view) for view in asked(*rounds)]
     for name, values in batch.items():
         assert [reading[name] for reading in one_by_one] == pytest.approx(values)
 
 
-def test_the_unique_rate_counts_hits_never_seen_before():
+def test_the_unique_rate_counts_hits_not_seen_before():
     a, b, c = (Hit(name) for name in "abc")
-    sights = [found(a, b), Sight(raw=(a, c), new=(c,)), Sight(raw=(a, b, c))]
-    assert readings(UniqueRateMeter(), sights, "overlap.upr") == [1.0, 0.5, 0.0]
+    views = [found(a, b), RoundView(raw=(a, c), new=(c,)), RoundView(raw=(a, b, c))]
+    assert readings(UniqueRateMeter(), views, "overlap.upr") == [1.0, 0.5, 0.0]
 
 
-def test_nothing_found_is_zero_but_a_failed_search_says_nothing():
-    sights = [found(Hit("a")), Sight(), Sight(failed=True), found(Hit("a")), found(Hit("b"))]
-    assert readings(UniqueRateMeter(), sights, "overlap.upr") == [1.0, 0.0, None, 0.0, 1.0]
+def test_the_unique_rate_is_zero_without_hits_and_unknown_after_a_failure():
+    views = [found(Hit("a")), RoundView(), RoundView(failed=True), found(Hit("a")), found(Hit("b"))]
+    assert readings(UniqueRateMeter(), views, "overlap.upr") == [1.0, 0.0, None, 0.0, 1.0]
 
 
 hits = st.lists(st.sampled_from("abcdefgh"), max_size=5).map(lambda ids: tuple(Hit(id, f"{id} text") for id in ids))
-sights = st.builds(
-    lambda raw, deeper, failed: Sight(raw=() if failed else raw, new=() if failed else deeper, failed=failed),
+views = st.builds(
+    lambda raw, deeper, failed: RoundView(raw=() if failed else raw, new=() if failed else deeper, failed=failed),
     hits,
     hits,
     st.sampled_from([False, False, False, True]),
@@ -120,41 +101,41 @@ sights = st.builds(
 
 
 @quick
-@given(st.lists(sights, min_size=1, max_size=10))
+@given(st.lists(views, min_size=1, max_size=10))
 def test_the_unique_rate_equals_a_recomputation_from_scratch(rounds):
     batch = []
-    for n, sight in enumerate(rounds):
+    for n, view in enumerate(rounds):
         seen = {hit.id for earlier in rounds[:n] for hit in (*earlier.raw, *earlier.new)}
-        ids = {hit.id for hit in sight.raw}
-        batch.append(None if sight.failed else len(ids - seen) / len(ids) if ids else 0.0)
+        ids = {hit.id for hit in view.raw}
+        batch.append(None if view.failed else len(ids - seen) / len(ids) if ids else 0.0)
     assert readings(UniqueRateMeter(), rounds, "overlap.upr") == batch
 
 
 def test_word_novelty_by_hand():
-    sights = [
+    views = [
         found(Hit("1", "alpha beta gamma delta")),
         found(Hit("2", "Alpha, beta; epsilon zeta!")),
         found(Hit("3", "alpha beta gamma")),
         found(Hit("4", "one two three")),
     ]
-    assert readings(WordNoveltyMeter(), sights, "novelty.words") == [10.0, 5.0, 0.0, 10.0]
+    assert readings(WordNoveltyMeter(), views, "novelty.words") == [10.0, 5.0, 0.0, 10.0]
 
 
 def test_word_novelty_rounds_to_whole_points():
-    sights = [found(Hit("1", "a b c d e f")), found(Hit("2", "a b new"))]
-    assert readings(WordNoveltyMeter(), sights, "novelty.words")[1] == 3.0
+    views = [found(Hit("1", "a b c d e f")), found(Hit("2", "a b new"))]
+    assert readings(WordNoveltyMeter(), views, "novelty.words")[1] == 3.0
 
 
-def test_word_novelty_of_empty_knowledge_empty_results_and_failures():
+def test_word_novelty_without_earlier_rounds_results_or_texts():
     assert WordNoveltyMeter().read(found(Hit("1", "word")))["novelty.words"] == 10.0
-    assert WordNoveltyMeter().read(Sight())["novelty.words"] == 0.0
+    assert WordNoveltyMeter().read(RoundView())["novelty.words"] == 0.0
     assert WordNoveltyMeter().read(found(Hit("1", " … ")))["novelty.words"] == 0.0
-    assert WordNoveltyMeter().read(Sight(failed=True))["novelty.words"] is None
+    assert WordNoveltyMeter().read(RoundView(failed=True))["novelty.words"] is None
     assert WordNoveltyMeter().read(found(Hit("1", "word"), Hit("2", None)))["novelty.words"] is None
 
 
-def test_nothing_found_first_leaves_the_knowledge_empty():
-    assert readings(WordNoveltyMeter(), [Sight(), found(Hit("1", "word"))], "novelty.words") == [0.0, 10.0]
+def test_word_novelty_is_full_after_an_empty_first_round():
+    assert readings(WordNoveltyMeter(), [RoundView(), found(Hit("1", "word"))], "novelty.words") == [0.0, 10.0]
 
 
 texts = st.lists(st.sampled_from("ant bee cat dog elk fox gnu hen".split()), max_size=6).map(" ".join)
@@ -167,9 +148,9 @@ worded = st.lists(st.tuples(st.sampled_from("abcdef"), texts), max_size=4).map(
 @given(st.lists(worded, min_size=1, max_size=8))
 def test_word_novelty_equals_a_recomputation_from_scratch(rounds):
     batch = []
-    for n, sight in enumerate(rounds):
+    for n, view in enumerate(rounds):
         known = {word for earlier in rounds[:n] for hit in earlier.raw for word in hit.text.split()}
-        now = {word for hit in sight.raw for word in hit.text.split()}
+        now = {word for hit in view.raw for word in hit.text.split()}
         batch.append(0.0 if not now else 10.0 if not known else float(round(10 * len(now - known) / len(now))))
     assert readings(WordNoveltyMeter(), rounds, "novelty.words") == batch
 
@@ -177,20 +158,20 @@ def test_word_novelty_equals_a_recomputation_from_scratch(rounds):
 @quick
 @given(st.lists(worded, min_size=1, max_size=5), st.randoms(use_true_random=False))
 def test_no_reading_depends_on_the_order_of_passages(rounds, random):
-    def shuffled(sight):
-        order = random.sample(sight.raw, len(sight.raw))
+    def shuffled(view):
+        order = random.sample(view.raw, len(view.raw))
         return found(*order)
 
     straight, mixed = build_meters(), build_meters()
-    for sight in rounds:
-        other = shuffled(sight)
+    for view in rounds:
+        other = shuffled(view)
         for moment in ("before", "after"):
-            assert straight.read(moment, sight) == mixed.read(moment, other)
+            assert straight.read(moment, view) == mixed.read(moment, other)
 
 
-def test_readings_that_may_reject_a_round_are_taken_before_it_changes_anything():
-    sight = found(Hit("1", "word"))
-    before, after = build_meters().read("before", sight), build_meters().read("after", sight)
+def test_readings_that_may_reject_a_round_are_taken_before_it_is_accepted():
+    view = found(Hit("1", "word"))
+    before, after = build_meters().read("before", view), build_meters().read("after", view)
     assert "novelty.words" in before
     assert set(before) <= BEFORE_READINGS
     assert {"overlap.jaccard", "overlap.consecutive", "overlap.upr"} <= set(after)

@@ -1,4 +1,4 @@
-"""The signals of the default gate, each worked out by hand and all against a brute-force recomputation."""
+"""The signals of the default gate, computed by hand and by brute force."""
 
 import re
 from itertools import combinations
@@ -13,7 +13,7 @@ from suffice.meters.worth import _WORD, _fold_accents, _tokenize_hit
 
 
 def read(question, *rounds):
-    """The readings after each round; names without their prefix."""
+    """Return the readings after each round, by name without prefix."""
     meters = build_meters(question=question)
     found = []
     for hits in rounds:
@@ -64,12 +64,12 @@ def test_only_linked_passages_cover_together():
     assert read(QUESTION, [bridge, works])[0]["pair_cover"] == 1.0
     # The link holds in either order and over rounds.
     assert read(QUESTION, [works], [bridge])[1]["pair_cover"] == 1.0
-    # Two pieces of one document, or a title of two letters, are no link.
+    # Two chunks of one document, or a title of two letters, are not linked.
     assert read(QUESTION, [bridge, Hit("4", "founded Meridian bridge", "Meridian bridge")])[0]["pair_cover"] == 0.0
     assert read(QUESTION, [bridge, Hit("5", "founded", "in")])[0]["pair_cover"] == 0.0
 
 
-def test_the_lead_of_the_best_score_counts_after_round_1_only():
+def test_standout_is_measured_in_round_1_only():
     hits = [Hit("1", "a", score=0.5), Hit("2", "b", score=0.8), Hit("3", "c", score=0.2)]
     assert [now["standout"] for now in read(QUESTION, hits, hits)] == [pytest.approx(3 / 8), 0.0]
 
@@ -83,7 +83,7 @@ def test_the_lead_of_the_best_score_counts_after_round_1_only():
         [Hit("1", "a", score=0.0), Hit("2", "b", score=0.0)],
     ],
 )
-def test_a_lead_that_cannot_be_read_is_unknown(hits):
+def test_standout_is_unknown_without_two_scores(hits):
     assert read(QUESTION, hits)[0]["standout"] is None
 
 
@@ -115,7 +115,7 @@ hit_parts = st.tuples(
 
 @settings(deadline=None, max_examples=150)
 @given(st.lists(st.lists(hit_parts, max_size=4), min_size=1, max_size=4))
-def test_reading_by_rounds_equals_looking_at_everything_at_once(rounds):
+def test_incremental_readings_equal_a_recomputation_from_scratch(rounds):
     wanted = {"founded", "works", "built", "meridian", "bridge", "trieste"}
     made, seen = [], []
     for number, parts in enumerate(rounds):
@@ -139,5 +139,5 @@ def test_reading_by_rounds_equals_looking_at_everything_at_once(rounds):
 
 
 @given(st.text(st.characters(max_codepoint=0x17F), max_size=60), st.text("ab's’_é 1-", max_size=60))
-def test_shared_words_are_the_words_it_would_find_itself(title, text):
+def test_cached_tokens_equal_folded_words(title, text):
     assert _tokenize_hit(f"{title} ", text) == _WORD.findall(_fold_accents(f"{title} {text}").lower())

@@ -1,4 +1,4 @@
-"""Leads: open until followed, most question-like first, never the same twice."""
+"""Follow-up queries: proposed until asked, the most similar to the question first, each once."""
 
 import numpy
 from hypothesis import given, settings
@@ -13,40 +13,40 @@ NEAR = make_passage("near", "The Meridian bridge was built by Halloran Works.", 
 FAR = make_passage("far", "Bananas ripen faster in paper bags.", "Bananas")
 
 
-def opened(*passages, question=QUESTION):
+def make_queue(*passages, question=QUESTION):
     leads = FollowUpQueue(question)
     leads.add(passages)
     return leads
 
 
-def test_nothing_found_opens_nothing():
-    assert opened().propose(3) == []
+def test_without_passages_there_are_no_follow_ups():
+    assert make_queue().propose(3) == []
 
 
-def test_a_lead_names_the_passage_and_what_it_newly_mentions():
-    (lead,) = opened(NEAR).propose(1)
+def test_a_follow_up_has_the_title_and_the_new_names_of_its_passage():
+    (lead,) = make_queue(NEAR).propose(1)
     assert "Halloran Works" in lead.text
     assert "Meridian bridge" in lead.text
     assert "founded" in lead.text
     assert "Meridian bridge" in lead.intent
 
 
-def test_the_most_question_like_passage_comes_first():
+def test_the_passage_most_similar_to_the_question_comes_first():
     for order in ((NEAR, FAR), (FAR, NEAR)):
-        first, second = opened(*order).propose(2)
+        first, second = make_queue(*order).propose(2)
         assert "Halloran" in first.text
         assert "Bananas" in second.text
 
 
-def test_earlier_rounds_come_before_equal_later_ones():
+def test_earlier_passages_come_before_equally_similar_later_ones():
     leads = FollowUpQueue("What is tin?")
     leads.add([make_passage("first", "tin is a metal", "Alpha")])
     leads.add([make_passage("second", "tin is a metal", "Beta")])
     assert ["Alpha" in lead.text for lead in leads.propose(2)] == [True, False]
 
 
-def test_a_lead_stays_open_until_it_is_asked():
-    leads = opened(NEAR, FAR)
+def test_a_follow_up_is_proposed_until_it_is_asked():
+    leads = make_queue(NEAR, FAR)
     offered = leads.propose(1)
     assert leads.propose(1) == offered
     leads.mark_asked(["something else altogether"])
@@ -55,25 +55,25 @@ def test_a_lead_stays_open_until_it_is_asked():
     assert ["Bananas" in lead.text for lead in leads.propose(5)] == [True]
 
 
-def test_a_name_that_a_query_has_used_is_not_new_any_more():
-    leads = opened(NEAR)
+def test_a_name_that_a_query_has_used_is_not_proposed_again():
+    leads = make_queue(NEAR)
     leads.mark_asked(["Who owns Halloran Works"])
     assert "Halloran" not in leads.propose(1)[0].text
 
 
-def test_no_more_leads_than_wanted():
-    leads = opened(*(make_passage(f"p{n}", f"Text number {n} about Topic{n}.") for n in range(9)))
+def test_at_most_the_requested_number_is_proposed():
+    leads = make_queue(*(make_passage(f"p{n}", f"Text number {n} about Topic{n}.") for n in range(9)))
     assert [len(leads.propose(most)) for most in (0, 1, 4, 20)] == [0, 1, 4, 9]
 
 
-def test_pieces_of_one_document_are_not_the_same_lead_twice():
-    """Chunks of a file share its title; without names of their own they would all ask the same."""
-    leads = opened(*(make_passage(f"doc#{n}", f"the text of part {n}", "handbook") for n in "abc"), NEAR)
+def test_chunks_of_one_document_give_different_follow_ups():
+    """Chunks of a file share its title; without names of their own they would lead to the same query."""
+    leads = make_queue(*(make_passage(f"doc#{n}", f"the text of part {n}", "handbook") for n in "abc"), NEAR)
     texts = [lead.text for lead in leads.propose(4)]
     assert len(texts) == len(set(texts))
 
 
-def test_a_question_that_was_asked_is_no_lead():
+def test_a_query_that_was_asked_is_not_proposed():
     leads = FollowUpQueue("meridian bridge")
     leads.mark_asked(["meridian bridge"])
     leads.add([make_passage("p", "the meridian bridge is old", "meridian bridge"), FAR])
@@ -85,7 +85,7 @@ titles = st.lists(st.sampled_from(["Ada", "Bob", "the notes", "log", "Ada and Bo
 
 @settings(deadline=None, max_examples=80)
 @given(titles, st.lists(st.sampled_from(["", " met Cyd.", " saw Dee and Eve.", " in 1815."]), min_size=8, max_size=8))
-def test_following_every_lead_asks_nothing_twice_and_comes_to_an_end(titles, mentions):
+def test_following_every_proposal_ends_and_repeats_nothing(titles, mentions):
     leads = FollowUpQueue("Who taught Ada mathematics?")
     leads.mark_asked(["Who taught Ada mathematics?"])
     leads.add([make_passage(f"p{n}", f"it says so{mentions[n]}", title) for n, title in enumerate(titles)])
@@ -93,11 +93,11 @@ def test_following_every_lead_asks_nothing_twice_and_comes_to_an_end(titles, men
     while proposed := leads.propose(1):
         followed.append(tuple(tokenize(proposed[0].text)))
         leads.mark_asked([proposed[0].text])
-        assert len(followed) <= len(titles), "a lead was offered again after it had been followed"
+        assert len(followed) <= len(titles), "a follow-up was proposed again after it was asked"
     assert len(set(followed)) == len(followed)
 
 
-def test_with_embeddings_meaning_decides():
+def test_with_embeddings_similarity_is_by_meaning():
     def embed(texts):
         return numpy.array([[1.0, 0.0] if "river" in text or "stream" in text else [0.0, 1.0] for text in texts])
 
@@ -107,7 +107,7 @@ def test_with_embeddings_meaning_decides():
     assert "Ob" in leads.propose(1)[0].text
 
 
-def test_likeness_ranks_what_was_added():
-    leads = opened(NEAR, FAR)
+def test_similarity_of_added_passages():
+    leads = make_queue(NEAR, FAR)
     assert leads.get_similarity(NEAR) > leads.get_similarity(FAR)
     assert leads.get_similarity(make_passage("never", "added")) == 0.0

@@ -1,4 +1,4 @@
-"""What a run puts before a model: cut to what the model reads and to what may still be spent, never silently."""
+"""Prompts are cut to the context of the model and to the tokens left, and every cut is reported."""
 
 import asyncio
 
@@ -23,7 +23,7 @@ SCRIPT = {
 }
 
 
-def begun(context=None, bounds=Bounds(), usage=None, found=60):
+def make_run(context=None, bounds=Bounds(), usage=None, found=60):
     model = ScriptedModel(SCRIPT, usage=usage)
     model.context = context
     run = RunState(TASK, model, TrajectoryMemory, run_id="r", bounds=bounds)
@@ -39,8 +39,8 @@ def notes(run):
 
 
 @pytest.mark.parametrize("context", [4_000, 8_192, 32_768])
-def test_a_prompt_and_its_answer_fit_what_the_model_reads(context):
-    run, model = begun(context)
+def test_a_prompt_and_its_answer_fit_the_context(context):
+    run, model = make_run(context)
     asyncio.run(run.reflect())
     asyncio.run(run.ask(Draft(TASK, notes(run), (), ())))
     for prompt in model.prompts:
@@ -49,8 +49,8 @@ def test_a_prompt_and_its_answer_fit_what_the_model_reads(context):
         assert "[60]" in prompt.render()
 
 
-def test_a_cut_is_recorded_and_the_record_keeps_everything():
-    run, _ = begun(4_000)
+def test_shortening_is_reported_and_the_evidence_stays_whole():
+    run, _ = make_run(4_000)
     asyncio.run(run.ask(Draft(TASK, notes(run), (), ())))
     (event,) = [event for event in run.take_events() if isinstance(event, PromptCompacted)]
     assert "'draft'" in event.why
@@ -59,30 +59,30 @@ def test_a_cut_is_recorded_and_the_record_keeps_everything():
     assert [found.text for found in run.evidence] == [LONG] * 60
 
 
-def test_a_model_that_does_not_say_what_it_reads_gets_a_bounded_prompt():
-    run, model = begun(found=600)
+def test_a_model_without_a_stated_context_gets_a_bounded_prompt():
+    run, model = make_run(found=600)
     asyncio.run(run.ask(Draft(TASK, notes(run), (), ())))
     assert estimate_tokens(model.prompts[-1].render()) <= MAX_EVIDENCE_TOKENS
 
 
-def test_a_prompt_does_not_take_more_than_is_left_to_spend():
-    run, model = begun(bounds=Bounds(tokens=30_000), usage=Usage(1, 20_000, 0))
+def test_a_prompt_fits_the_tokens_left():
+    run, model = make_run(bounds=Bounds(tokens=30_000), usage=Usage(1, 20_000, 0))
     asyncio.run(run.plan())
     asyncio.run(run.ask(Draft(TASK, notes(run), (), ())))
     assert estimate_tokens(model.prompts[-1].render()) <= 10_000 - Draft.max_tokens
     assert any("10000 of 30000" in event.why for event in run.take_events() if isinstance(event, PromptCompacted))
 
 
-def test_an_answer_is_still_written_when_all_is_spent():
-    run, model = begun(bounds=Bounds(tokens=1_000), usage=Usage(1, 5_000, 0))
+def test_a_minimal_prompt_is_sent_when_the_tokens_are_spent():
+    run, model = make_run(bounds=Bounds(tokens=1_000), usage=Usage(1, 5_000, 0))
     asyncio.run(run.plan())
     asyncio.run(run.ask(Draft(TASK, notes(run), (), ())))
     assert LONG in model.prompts[-1].render()
     assert estimate_tokens(model.prompts[-1].render()) <= MIN_PROMPT_TOKENS
 
 
-def test_a_model_that_cannot_read_the_question_says_so_before_it_is_asked():
-    run, model = begun(900)
+def test_a_context_too_short_for_the_question_is_an_error_before_the_call():
+    run, model = make_run(900)
     with pytest.raises(ModelError, match="reads 900"):
         asyncio.run(run.ask(Draft(TASK, notes(run), (), ())))
     assert model.prompts == []

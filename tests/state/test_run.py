@@ -1,4 +1,4 @@
-"""The state of a run: plan and reflection, thin queries, compaction, the breaker, and prompts that stay short."""
+"""The state of a run: plan and reflection, thin queries, compaction, failing searches, and short prompts."""
 
 import asyncio
 
@@ -19,14 +19,14 @@ TASK = "Who built the bridge?"
 NOTHING = ReflectionResponse(False, 0.1)
 
 
-def begun(script=None, *, bounds=Bounds(), usage=None, clock=None):
+def make_run(script=None, *, bounds=Bounds(), usage=None, clock=None):
     model = ScriptedModel(script or {"reflect": [NOTHING]}, usage=usage)
     options = {"clock": clock} if clock else {}
     return RunState(TASK, model, TrajectoryMemory, run_id="r", bounds=bounds, **options), model
 
 
-def searched(run, *outcomes):
-    """One accepted round: each outcome is a query with its passages or with the error it met."""
+def admit_round(run, *outcomes):
+    """Admit one round; each outcome is a query with its passages or with its error."""
     hits = []
     for text, found in outcomes:
         if isinstance(found, Exception):
@@ -41,7 +41,7 @@ def searched(run, *outcomes):
     return round
 
 
-def some(count, text="Ada built the bridge.", first=0):
+def make_passages(count, text="Ada built the bridge.", first=0):
     return [make_passage(f"p{n}", text, f"Page {n}") for n in range(first, first + count)]
 
 
@@ -53,37 +53,37 @@ def compactions(run):
 
 
 def test_the_plan_is_asked_once():
-    run, model = begun({"plan": [PlanResponse((PlannedQuery("a", "why"),)), PlanResponse((PlannedQuery("b"),))]})
+    run, model = make_run({"plan": [PlanResponse((PlannedQuery("a", "why"),)), PlanResponse((PlannedQuery("b"),))]})
     assert asyncio.run(run.plan()) is asyncio.run(run.plan())
     assert len(model.prompts) == 1
 
 
 @pytest.mark.parametrize("error", [ModelError("no plan"), ModelOutputError("not JSON")])
 def test_without_a_plan_the_task_is_the_query(error):
-    run, _ = begun({"plan": [error]})
+    run, _ = make_run({"plan": [error]})
     assert [planned.query for planned in asyncio.run(run.plan()).queries] == [TASK]
     assert [(failure.where, failure.kind) for failure in run.error_log] == [("plan", type(error).__name__)]
 
 
-def test_an_empty_plan_is_the_task_and_no_error():
-    run, _ = begun({"plan": [PlanResponse((), "deep")]})
+def test_an_empty_plan_is_not_an_error():
+    run, _ = make_run({"plan": [PlanResponse((), "deep")]})
     plan = asyncio.run(run.plan())
     assert [planned.query for planned in plan.queries] == [TASK]
     assert plan.complexity == "deep"
     assert run.error_log == []
 
 
-def test_a_plan_is_not_asked_for_more_queries_than_may_be_asked():
-    run, model = begun({"plan": [PlanResponse(())]}, bounds=Bounds(queries=4))
+def test_a_plan_is_asked_for_no_more_queries_than_are_left():
+    run, model = make_run({"plan": [PlanResponse(())]}, bounds=Bounds(queries=4))
     asyncio.run(run.plan())
     assert model.prompts[0].most == 4
 
 
 def test_a_reflection_that_fails_is_logged_and_unknown():
-    run, _ = begun({"reflect": [ReflectionResponse(True, 0.9), ModelError("dizzy", retryable=True)]})
-    searched(run, ("one", some(3)))
+    run, _ = make_run({"reflect": [ReflectionResponse(True, 0.9), ModelError("dizzy", retryable=True)]})
+    admit_round(run, ("one", make_passages(3)))
     assert asyncio.run(run.reflect()).sufficient
-    second = searched(run, ("two", some(3, first=3)))
+    second = admit_round(run, ("two", make_passages(3, first=3)))
     meters = build_meters(frozenset({"sufficiency.model"}))
     readings = asyncio.run(meters.read_live("after", second, run))
     assert (readings["sufficiency.model"], readings["confidence.answer"]) == (None, None)
@@ -91,30 +91,32 @@ def test_a_reflection_that_fails_is_logged_and_unknown():
     assert [(failure.where, failure.retryable) for failure in run.error_log] == [("reflect", True)]
 
 
-def test_thin_queries_go_to_the_next_reflection_as_thin_and_only_once():
-    run, model = begun()
-    searched(run, ("thin one", some(2)), ("rich one", some(3, first=2)), ("dead one", make_search_error()))
+def test_the_next_reflection_gets_the_thin_queries_once():
+    run, model = make_run()
+    admit_round(
+        run, ("thin one", make_passages(2)), ("rich one", make_passages(3, first=2)), ("dead one", make_search_error())
+    )
     asyncio.run(run.reflect())
     assert model.prompts[0].thin == ("thin one",)
     assert "thin one" in model.prompts[0].render()
-    searched(run, ("rich two", some(3, first=9)))
+    admit_round(run, ("rich two", make_passages(3, first=9)))
     asyncio.run(run.reflect())
     assert model.prompts[1].thin == ()
     assert snapshot_state(run)["failed_queries"] == ["thin one"]
 
 
-def test_thin_queries_are_not_lost_with_a_reflection_that_failed():
-    run, model = begun({"reflect": [ModelError("dizzy"), NOTHING]})
-    searched(run, ("thin one", some(1)))
+def test_thin_queries_survive_a_failed_reflection():
+    run, model = make_run({"reflect": [ModelError("dizzy"), NOTHING]})
+    admit_round(run, ("thin one", make_passages(1)))
     asyncio.run(run.reflect())
-    searched(run, ("rich", some(3, first=5)))
+    admit_round(run, ("rich", make_passages(3, first=5)))
     asyncio.run(run.reflect())
     assert model.prompts[1].thin == ("thin one",)
 
 
-def test_a_reflection_sees_the_queries_and_the_open_leads():
-    run, model = begun()
-    searched(run, ("who built it", [make_passage("x", "Ada Stone built the bridge in Graz.", "The bridge")]))
+def test_a_reflection_sees_the_queries_and_the_follow_ups():
+    run, model = make_run()
+    admit_round(run, ("who built it", [make_passage("x", "Ada Stone built the bridge in Graz.", "The bridge")]))
     asyncio.run(run.reflect())
     assert model.prompts[0].asked == ("who built it",)
     assert any("Ada Stone" in lead for lead in model.prompts[0].leads)
@@ -122,8 +124,8 @@ def test_a_reflection_sees_the_queries_and_the_open_leads():
 
 
 def test_a_reflection_is_asked_for_no_more_queries_than_are_left():
-    run, model = begun(bounds=Bounds(queries=3))
-    searched(run, ("one", some(3)), ("two", some(3)))
+    run, model = make_run(bounds=Bounds(queries=3))
+    admit_round(run, ("one", make_passages(3)), ("two", make_passages(3)))
     asyncio.run(run.reflect())
     assert model.prompts[0].most == 1
 
@@ -134,15 +136,15 @@ LONG = "Ada built the bridge of stone. " + "Much more could be said about the we
 
 
 def test_nothing_is_compacted_while_there_is_room():
-    run, _ = begun(bounds=Bounds(tokens=100_000))
-    searched(run, ("one", some(5, LONG)))
+    run, _ = make_run(bounds=Bounds(tokens=100_000))
+    admit_round(run, ("one", make_passages(5, LONG)))
     assert all(note.whole for note in run.render_notes())
     assert compactions(run) == []
 
 
 def test_a_token_budget_under_a_quarter_compacts():
-    run, _ = begun({"reflect": [NOTHING]}, bounds=Bounds(tokens=10_000), usage=Usage(1, 8_000, 0))
-    searched(run, ("one", some(10, LONG)))
+    run, _ = make_run({"reflect": [NOTHING]}, bounds=Bounds(tokens=10_000), usage=Usage(1, 8_000, 0))
+    admit_round(run, ("one", make_passages(10, LONG)))
     asyncio.run(run.reflect())
     assert compactions(run) == []
     notes = run.render_notes()
@@ -159,9 +161,9 @@ def test_a_token_budget_under_a_quarter_compacts():
     assert sum(estimate_tokens(note.text) for note in notes) <= 1000
 
 
-def test_a_quarter_exactly_is_not_under_a_quarter():
-    run, _ = begun({"reflect": [NOTHING]}, bounds=Bounds(tokens=10_000), usage=Usage(1, 7_500, 0))
-    searched(run, ("one", some(10, LONG)))
+def test_exactly_a_quarter_of_the_budget_does_not_compact():
+    run, _ = make_run({"reflect": [NOTHING]}, bounds=Bounds(tokens=10_000), usage=Usage(1, 7_500, 0))
+    admit_round(run, ("one", make_passages(10, LONG)))
     asyncio.run(run.reflect())
     run.render_notes()
     assert compactions(run) == []
@@ -169,8 +171,8 @@ def test_a_quarter_exactly_is_not_under_a_quarter():
 
 def test_evidence_over_fifty_thousand_tokens_compacts():
     huge = "Ada built the bridge of stone. " + "The weather of that day was fair. " * 600
-    run, _ = begun()
-    searched(run, ("one", some(12, huge)))
+    run, _ = make_run()
+    admit_round(run, ("one", make_passages(12, huge)))
     notes = run.render_notes()
     (event,) = compactions(run)
     assert "50000 tokens" in event.why
@@ -181,18 +183,18 @@ def test_evidence_over_fifty_thousand_tokens_compacts():
 
 
 def test_a_spent_budget_still_shows_something():
-    run, _ = begun({"reflect": [NOTHING]}, bounds=Bounds(tokens=1_000), usage=Usage(1, 5_000, 0))
-    searched(run, ("one", some(3, LONG)))
+    run, _ = make_run({"reflect": [NOTHING]}, bounds=Bounds(tokens=1_000), usage=Usage(1, 5_000, 0))
+    admit_round(run, ("one", make_passages(3, LONG)))
     asyncio.run(run.reflect())
     assert run.render_notes()
 
 
-def test_the_prompt_of_round_300_is_no_longer_than_its_budget():
-    """Overhead stays flat: what a step shows the model does not grow with the rounds behind it."""
-    run, model = begun()
+def test_the_prompt_does_not_grow_with_the_rounds():
+    """What a step shows the model does not grow with the number of rounds."""
+    run, model = make_run()
     lengths = {}
     for n in range(400):
-        searched(run, (f"query number {n:04d}", [make_passage(f"p{n:04d}", LONG, f"Page {n:04d}")]))
+        admit_round(run, (f"query number {n:04d}", [make_passage(f"p{n:04d}", LONG, f"Page {n:04d}")]))
         if n + 1 in (300, 400):
             asyncio.run(run.reflect())
             lengths[n + 1] = estimate_tokens(model.prompts[-1].render())
@@ -202,47 +204,47 @@ def test_the_prompt_of_round_300_is_no_longer_than_its_budget():
     assert len(model.prompts[-1].asked) <= 30, "not every query ever asked is repeated in the prompt"
 
 
-def test_a_low_budget_keeps_the_prompt_of_round_300_short():
-    run, model = begun(bounds=Bounds(tokens=8_000), usage=Usage(1, 6_500, 0))
+def test_a_low_budget_keeps_the_prompt_of_a_late_round_short():
+    run, model = make_run(bounds=Bounds(tokens=8_000), usage=Usage(1, 6_500, 0))
     asyncio.run(run.reflect())
     for n in range(300):
-        searched(run, (f"query number {n:04d}", [make_passage(f"p{n:04d}", LONG, f"Page {n:04d}")]))
+        admit_round(run, (f"query number {n:04d}", [make_passage(f"p{n:04d}", LONG, f"Page {n:04d}")]))
     asyncio.run(run.reflect())
     assert sum(estimate_tokens(note.text) for note in model.prompts[-1].notes) <= 750
 
 
-# -- the breaker, the state, the spend ---------------------------------------------------------------------------------
+# -- failing searches, the state, what was spent ----------------------------------------------------------------------
 
 
-def test_three_failures_in_a_row_open_the_breaker_over_rounds_too():
-    run, _ = begun()
-    searched(run, ("a", make_search_error()))
-    searched(run, ("b", make_search_error()))
+def test_three_failures_in_a_row_over_rounds_degrade_the_search():
+    run, _ = make_run()
+    admit_round(run, ("a", make_search_error()))
+    admit_round(run, ("b", make_search_error()))
     assert not run.is_degraded
-    searched(run, ("c", make_search_error()))
+    admit_round(run, ("c", make_search_error()))
     assert run.is_degraded
 
 
-def test_a_success_between_failures_keeps_the_breaker_closed():
-    run, _ = begun()
-    for n, found in enumerate([make_search_error(), make_search_error(), some(3), make_search_error()]):
-        searched(run, (f"q{n}", found))
+def test_a_success_resets_the_failures_in_a_row():
+    run, _ = make_run()
+    for n, found in enumerate([make_search_error(), make_search_error(), make_passages(3), make_search_error()]):
+        admit_round(run, (f"q{n}", found))
         if n == 2:
             assert not run.is_degraded
     assert run.is_degraded, "three of four failed"
 
 
-def test_half_of_all_searches_open_the_breaker_only_from_four_on():
-    run, _ = begun()
-    searched(run, ("a", make_search_error()), ("b", some(3)))
+def test_half_of_at_least_four_searches_degrade_the_search():
+    run, _ = make_run()
+    admit_round(run, ("a", make_search_error()), ("b", make_passages(3)))
     assert not run.is_degraded
-    searched(run, ("c", some(3)), ("d", make_search_error()))
+    admit_round(run, ("c", make_passages(3)), ("d", make_search_error()))
     assert run.is_degraded
 
 
 def test_nothing_found_is_not_a_failure():
-    run, _ = begun()
-    searched(run, *((f"q{n}", []) for n in range(6)))
+    run, _ = make_run()
+    admit_round(run, *((f"q{n}", []) for n in range(6)))
     assert not run.is_degraded
     assert run.error_log == []
     assert len(run.searches.thin_queries) == 6
@@ -250,18 +252,18 @@ def test_nothing_found_is_not_a_failure():
 
 def test_time_is_measured_from_the_start():
     now = [100.0]
-    run, _ = begun(bounds=Bounds(seconds=10), clock=lambda: now[0])
+    run, _ = make_run(bounds=Bounds(seconds=10), clock=lambda: now[0])
     assert (run.budget.seconds_used, run.budget.seconds_left) == (0.0, 10.0)
     now[0] = 104.0
     assert (run.budget.seconds_used, run.budget.seconds_left) == (4.0, 6.0)
     now[0] = 999.0
     assert run.budget.seconds_left == 0.0
-    assert begun()[0].budget.seconds_left is None
+    assert make_run()[0].budget.seconds_left is None
 
 
-def test_what_was_spent():
-    run, _ = begun({"reflect": [NOTHING]}, usage=Usage(1, 10, 5, 0.25))
-    searched(run, ("one", some(3)), ("two", make_search_error()))
+def test_readings_of_what_was_spent():
+    run, _ = make_run({"reflect": [NOTHING]}, usage=Usage(1, 10, 5, 0.25))
+    admit_round(run, ("one", make_passages(3)), ("two", make_search_error()))
     asyncio.run(run.reflect())
     spend = run.measure()
     assert spend["spend.rounds"] == 1
@@ -272,8 +274,8 @@ def test_what_was_spent():
 
 
 def test_the_token_budget_in_the_state_is_what_is_left():
-    run, _ = begun({"reflect": [NOTHING]}, bounds=Bounds(tokens=100), usage=Usage(1, 50, 20))
+    run, _ = make_run({"reflect": [NOTHING]}, bounds=Bounds(tokens=100), usage=Usage(1, 50, 20))
     assert snapshot_state(run)["token_budget"] == 100
     asyncio.run(run.reflect())
     assert snapshot_state(run)["token_budget"] == 30
-    assert snapshot_state(begun()[0])["token_budget"] is None
+    assert snapshot_state(make_run()[0])["token_budget"] is None

@@ -1,4 +1,4 @@
-"""A strategy over a small library, through the real loop."""
+"""The fixture ``play`` runs a strategy through the real loop over four passages."""
 
 import asyncio
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ class Played:
         return [record.queries for record in self.run.records]
 
     @property
-    def asks(self) -> list[Any]:
+    def prompts(self) -> list[Any]:
         return self.model.prompts
 
     @property

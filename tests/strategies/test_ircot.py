@@ -1,4 +1,4 @@
-"""IRCoT: one sentence a round, the last that states something is the next query."""
+"""IRCoT: one sentence a round; the last one that states something is the next query."""
 
 import pytest
 
@@ -14,12 +14,12 @@ def thoughts(*sentences):
     return {"thought": [IRCoTStepResponse(sentence) for sentence in sentences]}
 
 
-def test_the_question_comes_first_and_each_sentence_is_the_next_query(play):
+def test_the_question_is_searched_first_then_each_sentence(play):
     script = thoughts("Halloran Works built it.", "Ida Halloran founded Halloran Works.", "So the answer is: Trieste.")
     played = play(IRCoTStrategy(), script)
     assert played.queries == [(TASK,), ("Halloran Works built it.",), ("Ida Halloran founded Halloran Works.",)]
     assert played.stop.reason == "planner_done"
-    assert [ask.thoughts for ask in played.asks][-1] == (
+    assert [prompt.thoughts for prompt in played.prompts][-1] == (
         "Halloran Works built it.",
         "Ida Halloran founded Halloran Works.",
     )
@@ -31,37 +31,37 @@ def test_it_ends_with_an_answer_or_an_empty_sentence(play, last):
     assert (played.stop.reason, len(played.queries)) == ("planner_done", 1)
 
 
-def test_a_finished_chain_asks_the_model_nothing_more(play):
+def test_a_finished_chain_does_not_ask_the_model_again(play):
     strategy = IRCoTStrategy()
     played = play(strategy, thoughts("The answer is: Graz."))
     again = play(strategy, thoughts("Halloran Works built it."))
-    assert len(played.asks) == 1
-    assert (again.queries, again.asks) == ([], [])
+    assert len(played.prompts) == 1
+    assert (again.queries, again.prompts) == ([], [])
 
 
-def test_the_passages_that_hold_the_answer_go_before_the_writer_first(play):
+def test_the_passages_with_the_answer_are_pinned(play):
     played = play(IRCoTStrategy(), thoughts("Ida Halloran was born.", "So the answer is: Trieste."))
     assert played.run.pinned_ids == {"ida"}
 
 
-def test_pure_reasoning_is_no_query(play):
+def test_a_sentence_that_only_reasons_is_not_searched(play):
     played = play(IRCoTStrategy(), thoughts("Halloran Works built it.", "Thus 1850 - 1820 = 30.", "The answer is x"))
     assert played.queries[1] == ("Halloran Works built it.",)
-    assert len(played.queries) == 3, "the sentence before it was asked already, so a lead is followed"
+    assert len(played.queries) == 3, "the sentence before it was asked already, so a follow-up is asked"
     assert "1820" not in str(played.queries)
 
 
 @pytest.mark.parametrize(
     "sentence", ["Thus, he was.", "so it is", "Therefore Graz", "Hence it", "It is 1,850 + 20 = 1,870 now"]
 )
-def test_reasoning(sentence):
+def test_sentences_that_only_reason(sentence):
     assert is_reasoning(sentence)
 
 
 @pytest.mark.parametrize(
     "sentence", ["Sofia is a city.", "Thusnelda was a princess.", "He won 3 - 2 in 1850.", "So-called"]
 )
-def test_no_reasoning(sentence):
+def test_sentences_that_state_something(sentence):
     assert not is_reasoning(sentence)
 
 
@@ -69,7 +69,7 @@ def test_only_the_first_sentence_counts():
     assert extract_first_sentence(" Dr. Ida founded it. The answer is: Graz.") == "Dr. Ida founded it."
 
 
-def test_it_ends_on_its_cap(play):
+def test_it_ends_at_its_bound(play):
     count = iter(range(100))
     played = play(
         IRCoTStrategy(), {"thought": [lambda prompt: IRCoTStepResponse(f"Fact number {next(count)} of Graz.")]}
@@ -77,12 +77,12 @@ def test_it_ends_on_its_cap(play):
     assert (played.stop.reason, len(played.queries)) == ("budget_rounds", 5)
 
 
-def test_a_model_that_fails_is_logged_and_leads_are_followed(play):
+def test_a_failed_call_is_logged_and_follow_ups_are_asked(play):
     script = {"thought": [IRCoTStepResponse("Halloran Works built it."), ModelError("dizzy")]}
     played = play(IRCoTStrategy(), script, rounds=3)
     assert len(played.queries) == 3
     assert ("thought", "dizzy") in played.failures
-    assert len(played.queries[2][0].split()) > 5, "a lead holds the question"
+    assert len(played.queries[2][0].split()) > 5, "a follow-up has the words of the question"
 
 
 def test_a_model_that_repeats_itself_does_not_stop_the_run(play):
@@ -91,6 +91,6 @@ def test_a_model_that_repeats_itself_does_not_stop_the_run(play):
     assert len(set(played.queries)) == len(played.queries) >= 3
 
 
-def test_nothing_is_asked_when_the_tokens_are_spent(play):
+def test_the_model_is_not_asked_when_the_tokens_are_spent(play):
     played = play(IRCoTStrategy(), thoughts("Halloran Works built it."), rounds=3, bounds=Bounds(tokens=1))
-    assert len(played.asks) <= 1
+    assert len(played.prompts) <= 1

@@ -1,4 +1,4 @@
-"""Iter-RetGen: the question with the last answer, from the current passages only."""
+"""Iter-RetGen: each query is the question with the last answer, which comes from the latest passages only."""
 
 from suffice.errors import ModelError
 from suffice.gates import fixed
@@ -20,19 +20,19 @@ def test_an_answer_comes_from_the_current_passages_only(play):
     script = {"short_answer": [lambda prompt: ShortAnswerResponse(f"Graz {next(count)}")]}
     played = play(IterRetGenStrategy(), script, rounds=4)
     texts = {passage.text for passage in LIBRARY}
-    for prompt in played.asks:
+    for prompt in played.prompts:
         assert 0 < len(prompt.notes) <= 2 < len(played.run.evidence), "what was shown and what was new, one each"
         assert {note.text for note in prompt.notes} <= texts
         assert all(note.handles for note in prompt.notes)
 
 
-def test_no_answer_and_a_repeated_answer_follow_leads(play):
+def test_without_a_new_answer_follow_ups_are_asked(play):
     for script in ([ShortAnswerResponse("")], [ShortAnswerResponse("Graz")]):
         played = play(IterRetGenStrategy(), {"short_answer": script}, gate=fixed(4))
         assert len(played.queries) == len(set(played.queries)) == 4
 
 
-def test_a_model_that_fails_is_logged_and_the_rounds_go_on(play):
+def test_a_failed_call_is_logged_and_the_search_continues(play):
     played = play(IterRetGenStrategy(), {"short_answer": [ModelError("dizzy")]}, gate=fixed(4))
     assert len(played.queries) == 4
     assert played.failures == [("short_answer", "dizzy")] * 3

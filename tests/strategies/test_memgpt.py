@@ -1,4 +1,4 @@
-"""A MemGPT-style agent: its core memory, its pages, its warnings, and every ending."""
+"""MemGPT: core memory, pages of evidence, warnings, and all endings."""
 
 import pytest
 from hypothesis import given
@@ -33,14 +33,14 @@ def test_search_and_send_message(play):
     assert played.run.pinned_ids == {"ida"}
 
 
-def test_sent_is_sent(play):
+def test_a_sent_message_ends_the_search_for_good(play):
     strategy = MemGPTStrategy()
     play(strategy, steps(SEARCH, SEND))
     again = play(strategy, steps(SEARCH))
-    assert (again.queries, again.asks) == ([], [])
+    assert (again.queries, again.prompts) == ([], [])
 
 
-def test_core_memory_is_always_in_the_prompt_fenced(play):
+def test_core_memory_is_fenced_in_every_prompt(play):
     script = steps(
         SEARCH,
         step("core_memory_append", content="Halloran Works built it [1]"),
@@ -49,19 +49,19 @@ def test_core_memory_is_always_in_the_prompt_fenced(play):
         SEND,
     )
     played = play(MemGPTStrategy(), script)
-    assert [[note.text for note in ask.core] for ask in played.asks] == [
+    assert [[note.text for note in prompt.core] for prompt in played.prompts] == [
         [],
         [],
         ["Halloran Works built it [1]"],
         ["Halloran Works made >>> it [1]"],
         ["Halloran Works made >>> it [1]"],
     ]
-    assert "Halloran Works made > > > it [1]\n>>>" in played.asks[3].render()
-    assert "refused" in played.asks[4].steps[-1]
+    assert "Halloran Works made > > > it [1]\n>>>" in played.prompts[3].render()
+    assert "refused" in played.prompts[4].steps[-1]
     assert len(played.queries) == 1, "memory work costs no round"
 
 
-def test_recall_pages_through_what_was_admitted(play):
+def test_recall_pages_through_the_evidence(play):
     script = steps(
         step("archival_search", query="Halloran Graz Mur Meridian"),
         step("recall", query="Halloran"),
@@ -70,13 +70,13 @@ def test_recall_pages_through_what_was_admitted(play):
         SEND,
     )
     played = play(MemGPTStrategy(), script, k=4)
-    assert {note.title for note in played.asks[2].page} == {"Meridian bridge", "Halloran Works", "Ida Halloran"}
-    assert "page 1 of 1" in played.asks[2].steps[-1]
-    assert played.asks[3].page == ()
-    assert played.asks[4].page == (), "a page is put away when a search begins"
+    assert {note.title for note in played.prompts[2].page} == {"Meridian bridge", "Halloran Works", "Ida Halloran"}
+    assert "page 1 of 1" in played.prompts[2].steps[-1]
+    assert played.prompts[3].page == ()
+    assert played.prompts[4].page == (), "a page is put away when a search begins"
 
 
-def test_pages_hold_five():
+def test_a_page_has_five_passages():
     evidence = Evidence()
     for number in range(12):
         evidence.add(make_passage(f"p{number}", f"Halloran fact {number}. " + "long " * 500))
@@ -86,7 +86,7 @@ def test_pages_hold_five():
 
 
 @given(st.lists(st.tuples(st.booleans(), st.text(max_size=900), st.text(max_size=900)), max_size=12))
-def test_core_memory_never_exceeds_its_room(edits):
+def test_core_memory_never_exceeds_its_limit(edits):
     core = CoreMemory()
     for append, one, other in edits:
         core.append(one) if append else core.replace(one, other)
@@ -107,49 +107,49 @@ def test_core_memory_never_exceeds_its_room(edits):
         (SEND, "nothing was searched"),
     ],
 )
-def test_a_malformed_call_is_asked_for_again_with_the_reason(play, bad, why):
+def test_a_malformed_call_is_retried_with_the_reason(play, bad, why):
     played = play(MemGPTStrategy(), steps(bad, SEARCH, SEND))
     assert played.queries == [("Meridian bridge",)]
-    assert why in played.asks[1].render()
+    assert why in played.prompts[1].render()
     assert [where for where, _ in played.failures] == ["step"]
 
 
-def test_malformed_twice_searches_for_the_monologue(play):
+def test_after_two_malformed_calls_the_monologue_is_searched(play):
     played = play(MemGPTStrategy(), steps(step("dance", "Halloran Works made it")), rounds=1)
     assert played.queries == [("Halloran Works made it",)]
-    assert len(played.asks) == 2
+    assert len(played.prompts) == 2
 
 
-def test_memory_work_without_end_is_bounded(play):
+def test_calls_between_searches_are_bounded(play):
     played = play(MemGPTStrategy(), steps(SEARCH, step("core_memory_append", content="x" * 150)), rounds=3)
     assert len(played.queries) == 3
     assert played.queries[1] == (TASK,)
-    assert len(played.asks) == 1 + 2 * MAX_CALLS
+    assert len(played.prompts) == 1 + 2 * MAX_CALLS
 
 
-def test_the_warnings_begin_at_three_quarters(play):
+def test_warnings_start_at_three_quarters(play):
     fill = [step("core_memory_append", content="x" * length) for length in (1_400, 120)]
     played = play(MemGPTStrategy(), steps(SEARCH, *fill, SEND))
-    assert [bool(ask.pressure) for ask in played.asks] == [False, False, False, True]
-    assert "core memory is 76% full" in played.asks[-1].render()
+    assert [bool(prompt.pressure) for prompt in played.prompts] == [False, False, False, True]
+    assert "core memory is 76% full" in played.prompts[-1].render()
 
 
-def test_a_full_core_memory_refuses_and_keeps_what_it_had(play):
+def test_a_full_core_memory_refuses_an_append(play):
     fill = step("core_memory_append", content="y" * 1_200)
     played = play(MemGPTStrategy(), steps(SEARCH, fill, fill, SEND))
-    assert "refused" in played.asks[-1].steps[-1]
-    assert played.asks[-1].core[0].text == "y" * 1_200
+    assert "refused" in played.prompts[-1].steps[-1]
+    assert played.prompts[-1].core[0].text == "y" * 1_200
 
 
-def test_spent_tokens_are_warned_of_and_end_the_asking(play):
+def test_the_agent_is_warned_of_spent_tokens_and_then_not_asked(play):
     model = ScriptedModel(steps(SEARCH, step("recall", query="bridge")), usage=Usage(1, 30, 0))
     played = play(MemGPTStrategy(), model, bounds=Bounds(tokens=100), rounds=3)
-    assert len(played.asks) == 4, "30, 60, 90, 120"
-    assert "90% of the tokens" in played.asks[3].pressure[0]
+    assert len(played.prompts) == 4, "30, 60, 90, 120"
+    assert "90% of the tokens" in played.prompts[3].pressure[0]
     assert len(played.queries) == 3
 
 
-def test_a_model_that_fails_is_logged_and_the_run_goes_on(play):
+def test_a_failed_call_is_logged_and_the_search_continues(play):
     played = play(MemGPTStrategy(), steps(SEARCH, ModelError("dizzy")), rounds=3)
     assert len(played.queries) == 3
     assert played.failures == [("step", "dizzy")] * 2

@@ -1,4 +1,4 @@
-"""Boot, outline, the least covered topic each round, chunk choice, latent topics."""
+"""The first round, the outline, the least covered topic each round, selection of passages, latent topics."""
 
 import asyncio
 
@@ -29,7 +29,7 @@ PLAN = PlanResponse((PlannedQuery("metals"),))
 
 
 def embed(texts):
-    """One direction a metal, one for everything else."""
+    """Embed in one direction for each metal and one for everything else."""
     rows = numpy.array([[float(metal in text.lower()) for metal in METALS] + [0.1] for text in texts])
     return rows / numpy.linalg.norm(rows, axis=1, keepdims=True)
 
@@ -65,11 +65,11 @@ def ran(model, search, gate="budget(rounds=4)", *, task=TASK, embed=embed, **opt
     return [record.queries for record in run.records], run, ended
 
 
-def roles(model, role):
-    return [ask for ask in model.prompts if ask.role == role]
+def prompts_of(model, role):
+    return [prompt for prompt in model.prompts if prompt.role == role]
 
 
-def test_the_least_covered_topic_is_asked_for():
+def test_the_least_covered_topic_is_searched():
     scripted = model(("copper", "silver", "tin"))
     search = FixtureSearch(
         {"metals": found("copper"), "more about silver": found("silver"), "more about tin": found("tin")}
@@ -78,15 +78,15 @@ def test_the_least_covered_topic_is_asked_for():
     assert rounds[0] == ("metals",)
     assert {query for queries in rounds[1:] for query in queries} == {"more about silver", "more about tin"}
     assert run.outline.topics == ["copper", "silver", "tin"]
-    assert roles(scripted, "outline")[0].notes[0].title == "Copper", "the outline is drawn from the first round"
+    assert prompts_of(scripted, "outline")[0].notes[0].title == "Copper", "the outline is drafted from the first round"
 
 
 def test_a_hypothetical_answer_is_asked_for_once_a_topic():
     scripted = model(("copper", "silver", "tin"))
     _, run, _ = ran(scripted, FixtureSearch(default=found(*METALS)), "budget(rounds=6)")
     assert len(run.records) == 6
-    assert sorted(ask.topic for ask in roles(scripted, "hypothetical")) == ["copper", "silver", "tin"]
-    assert len(roles(scripted, "outline")) == 1
+    assert sorted(prompt.topic for prompt in prompts_of(scripted, "hypothetical")) == ["copper", "silver", "tin"]
+    assert len(prompts_of(scripted, "outline")) == 1
 
 
 @pytest.mark.parametrize(
@@ -101,35 +101,37 @@ def test_a_hypothetical_answer_is_asked_for_once_a_topic():
     ],
     ids=["none", "empty", "failed", "duplicates", "hundred", "long"],
 )
-def test_odd_outlines(topics, expected):
+def test_unusual_outlines_are_normalized(topics, expected):
     _, run, _ = ran(model(topics), FixtureSearch(default=found("copper")))
     assert run.outline.topics == expected
 
 
 @pytest.mark.parametrize("answer", [ModelError("dizzy"), HypotheticalDocumentResponse("  ")])
-def test_without_a_hypothetical_answer_a_topic_stands_for_itself(answer):
+def test_without_a_hypothetical_answer_the_topic_is_used(answer):
     _, run, _ = ran(model(hypothetical=[answer]), FixtureSearch(default=found("copper")))
     assert run.outline.hypothetical_answers == ["copper", "silver"]
 
 
-def test_without_a_gap_query_topics_then_leads_are_asked():
+def test_without_a_gap_query_topics_then_follow_ups_are_asked():
     scripted = model(gap=ModelError("dizzy"))
     rounds, _, _ = ran(scripted, FixtureSearch(default=found("copper")), "budget(rounds=3)")
     assert rounds[1] == ("silver",), "the least covered topic itself"
-    assert rounds[2][0] not in ("metals", "silver"), "then whatever is still open"
+    assert rounds[2][0] not in ("metals", "silver"), "then a follow-up"
 
 
-def test_a_round_keeps_what_is_near_to_its_topic_and_new():
+def test_a_round_keeps_passages_that_are_near_to_its_topic_and_new():
     other = [make_passage(f"s{n}", "silver again", "Silver", score=0.1) for n in range(2)]
     scripted = model(("copper", "silver"))
     search = FixtureSearch(
         {"metals": found("copper"), "more about silver": [*found("iron", "copper", "gold")[1:], *other]}
     )
     _, run, _ = ran(scripted, search, "budget(rounds=2)", per_round=2)
-    assert [passage.id for passage in run.evidence][1:] == ["s0", "s1"], "utility beats the search's own score"
+    assert [passage.id for passage in run.evidence][1:] == ["s0", "s1"], (
+        "nearness to the topic outweighs the search's score"
+    )
 
 
-def test_a_latent_topic_joins_the_outline_and_begins_the_gains_anew():
+def test_a_latent_topic_joins_the_outline_and_resets_the_gains():
     many = [make_passage(f"{metal}{n}", f"{metal} {n}", metal.title()) for n in range(3) for metal in METALS[:4]]
     scripted = model(("copper", "silver"), label=[LabelClusterResponse("tin ware"), LabelClusterResponse("")])
     search = FixtureSearch({"metals": many}, default=many)
@@ -138,10 +140,10 @@ def test_a_latent_topic_joins_the_outline_and_begins_the_gains_anew():
     gains = [reading["coverage.gain"] for reading in run.readings]
     assert gains[:2] == [1.0, 1.0], "the outline, and the topic added to it, reset the history"
     assert set(gains[2:]) == {0.0}
-    assert roles(scripted, "label")[0].topics == ("copper", "silver")
+    assert prompts_of(scripted, "label")[0].topics == ("copper", "silver")
 
 
-def test_a_latent_topic_later_on_puts_the_stop_off():
+def test_a_later_latent_topic_defers_the_stop():
     many = [make_passage(f"{metal}{n}", f"{metal} {n}", metal.title()) for n in range(3) for metal in METALS[:4]]
     search = FixtureSearch({"metals": many}, default=many)
     _, calm, ended = ran(model(), search, "gain | budget(rounds=9)", k=12)
@@ -159,13 +161,13 @@ def test_a_latent_topic_later_on_puts_the_stop_off():
 
 
 @pytest.mark.parametrize("label", ["copper", "Silver", "all about copper"])
-def test_a_label_near_to_a_topic_is_nothing_new(label):
+def test_a_label_near_to_a_topic_is_not_added(label):
     many = [make_passage(f"{metal}{n}", f"{metal} {n}", metal.title()) for n in range(3) for metal in METALS[:4]]
     _, run, _ = ran(model(label=[LabelClusterResponse(label)]), FixtureSearch(default=many), k=12)
     assert run.outline.topics == ["copper", "silver"]
 
 
-def test_an_outline_never_grows_without_end():
+def test_an_outline_is_bounded():
     many = [make_passage(f"{n}", f"{METALS[n % 6]} {n}", "page") for n in range(200)]
     labels = [lambda prompt: LabelClusterResponse(f"label {len(prompt.topics)}")]
 
@@ -184,22 +186,22 @@ def test_an_outline_never_grows_without_end():
     assert len(run.outline.topics) == MAX_TOPICS
 
 
-def test_fewer_chunks_than_groups_are_not_grouped():
+def test_few_passages_are_not_grouped():
     scripted = model()
     ran(scripted, FixtureSearch(default=found("copper", "silver", "tin")))
-    assert not roles(scripted, "label")
+    assert not prompts_of(scripted, "label")
 
 
-def test_without_embeddings_words_decide_and_no_latent_topics_are_looked_for():
+def test_without_embeddings_words_are_compared_and_nothing_is_grouped():
     scripted = model(("copper", "silver"))
     many = [make_passage(f"{metal}{n}", f"{metal} {n}", metal.title()) for n in range(3) for metal in METALS[:4]]
     rounds, run, _ = ran(scripted, FixtureSearch({"metals": found("copper")}, default=many), embed=None, k=12)
     assert rounds[1] == ("more about silver",)
-    assert not roles(scripted, "label")
-    assert run.readings[-1]["coverage.gain"] is None, "coverage by meaning stays unknown"
+    assert not prompts_of(scripted, "label")
+    assert run.readings[-1]["coverage.gain"] is None, "coverage needs embeddings"
 
 
-def test_a_first_round_that_found_nothing_still_has_an_outline():
+def test_an_empty_first_round_still_gives_an_outline():
     rounds, run, ended = ran(model(), FixtureSearch(), "budget(rounds=9)")
     assert run.outline.topics == ["copper", "silver"]
     assert ended.reason == "planner_done"

@@ -1,4 +1,4 @@
-"""Open questions drive the search: the top one is asked, with what was found on the way to it."""
+"""The first open question is asked, together with names that were found on the way to it."""
 
 import asyncio
 
@@ -38,7 +38,7 @@ def searched(script, memory=FreeformMemory, *, rounds=6, found=None):
     return run, asyncio.run(main())[-1].stop
 
 
-def test_the_top_question_is_asked_with_the_bridge_and_the_run_ends_when_none_is_open():
+def test_the_first_question_is_asked_with_the_bridge_until_none_is_open():
     run, stop = searched({"plan": [PLAN], "extract": [FOUND_WHO, FOUND_WHERE]})
     assert [record.queries for record in run.records] == [(TASK, WHO), (f"{WHERE} Ada Lind",)]
     assert [readings["belief.open"] for readings in run.readings] == [1.0, 0.0]
@@ -46,7 +46,7 @@ def test_the_top_question_is_asked_with_the_bridge_and_the_run_ends_when_none_is
     assert run.sufficient
 
 
-def test_questions_are_answered_under_a_memory_that_keeps_no_facts_too():
+def test_questions_are_closed_with_a_memory_without_facts():
     run, stop = searched(
         {"plan": [PLAN], "extract": [FOUND_WHO, FOUND_WHERE]},
         TrajectoryMemory,
@@ -56,12 +56,12 @@ def test_questions_are_answered_under_a_memory_that_keeps_no_facts_too():
     assert run.open_questions.open == ()
 
 
-def test_a_plan_that_failed_leaves_the_parts_of_the_task():
+def test_without_a_plan_the_parts_of_the_task_are_open():
     run, _ = searched({"plan": [ModelError("no")], "extract": [Extraction()]}, rounds=1)
     assert run.open_questions.open == ("The Silver Lamp", "director born")
 
 
-def test_a_question_that_finds_nothing_makes_room_for_the_others_and_then_for_leads():
+def test_after_fruitless_questions_come_the_others_and_then_follow_ups():
     run, stop = searched({"plan": [PLAN], "extract": [Extraction()]}, rounds=5)
     asked = [record.queries for record in run.records]
     assert asked[0] == (TASK, WHO)
@@ -82,7 +82,7 @@ def test_the_preset():
 
 
 @pytest.mark.parametrize("memory", ["freeform", "structured", "rolling", "lobotomized", "trajectory"])
-def test_it_answers_without_a_language_model_under_every_memory(memory):
+def test_it_answers_without_a_language_model_with_every_memory(memory):
     noise = [make_passage(f"n{n}", f"It rained in town {n}.", f"Town {n}") for n in range(5)]
     search = WordSearch([FILM, ADA, *noise])
     report = asyncio.run(

@@ -1,4 +1,4 @@
-"""Plan, search, reflect: what each round asks."""
+"""Plan, search, reflect: which queries each round asks."""
 
 import asyncio
 
@@ -41,17 +41,17 @@ def test_the_plan_makes_the_first_round_and_reflection_every_later_one():
     ]
     rounds, _, model, stop = asked(reflections, rounds=9)
     assert rounds == [("bridge builder", "bridge date"), ("Halloran Works founder",), ("Ida Halloran", "Graz stone")]
-    assert [ask.role for ask in model.prompts].count("plan") == 1, "its queries are never replaced by a new plan"
+    assert [prompt.role for prompt in model.prompts].count("plan") == 1, "the plan is made once"
     assert stop.reason == "sufficient"
 
 
-def test_a_plan_that_failed_asks_the_task_itself():
+def test_without_a_plan_the_task_is_asked():
     rounds, run, _, _ = asked([ReflectionResponse(True, 0.9)], plans=[ModelError("no plan")])
     assert rounds == [("Who built the bridge?",)]
     assert run.error_log[0].where == "plan"
 
 
-def test_a_reflection_that_failed_follows_the_runs_own_leads():
+def test_without_a_reflection_follow_ups_are_asked():
     rounds, run, _, stop = asked([ModelError("dizzy")], rounds=3)
     assert len(rounds) == 3
     assert "Halloran Works" in " ".join(rounds[1])
@@ -66,8 +66,8 @@ def test_a_run_recovers_from_one_bad_reflection():
     assert stop.reason == "sufficient"
 
 
-def test_leads_of_one_document_do_not_end_the_run_early():
-    """Chunks of one file share a title; following the first must not close the way to the others."""
+def test_chunks_of_one_document_do_not_end_the_run_early():
+    """Chunks of one file share a title; a follow-up of the first must not exclude the others."""
     chunks = [
         make_passage(f"doc#{n}", f"it is said that the bridge was built {n}", "handbook") for n in ("first", "last")
     ]
@@ -78,16 +78,15 @@ def test_leads_of_one_document_do_not_end_the_run_early():
     assert len({query for queries in rounds for query in queries}) == 3
 
 
-def test_thin_queries_are_put_before_the_model_to_be_worded_differently():
+def test_the_reflection_gets_the_thin_queries():
     found = FixtureSearch({"bridge builder": FOUND[:1], "bridge date": make_search_error()}, default=FOUND)
     _, run, model, _ = asked([ReflectionResponse(False, 0.2, (), ("who made the bridge",))], found=found, rounds=2)
-    reflections = [ask for ask in model.prompts if ask.role == "reflect"]
+    reflections = [prompt for prompt in model.prompts if prompt.role == "reflect"]
     assert reflections[0].thin == ("bridge builder",)
     assert run.searches.thin_queries == ["bridge builder"]
 
 
-def test_three_empty_results_in_a_row_are_reformulated_and_found():
-    """S1: nothing found is put differently, not given up."""
+def test_three_empty_results_in_a_row_are_reworded():
     plan = PlanResponse(tuple(PlannedQuery(f"odd wording {n}") for n in range(3)))
     found = FixtureSearch({"plain wording": FOUND})
 

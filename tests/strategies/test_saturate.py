@@ -1,4 +1,4 @@
-"""Planned queries, then gap queries, and the quality floor."""
+"""Planned queries, then gap queries, and the quality floor of the gate."""
 
 import asyncio
 
@@ -21,7 +21,7 @@ PLAN = PlanResponse((PlannedQuery("bridge builder", "who"), PlannedQuery("bridge
 
 
 def words(start, count=60):
-    """A text none of whose words any other start has."""
+    """Return a text that shares no word with that of another start."""
     return " ".join(f"w{start}x{n}" for n in range(count))
 
 
@@ -45,7 +45,7 @@ def scripted(*gaps, plan=PLAN):
     return ScriptedModel({"plan": [plan], "gap": list(gaps)})
 
 
-def test_two_rounds_ask_what_was_planned_and_later_ones_close_gaps():
+def test_two_rounds_ask_planned_queries_and_later_ones_close_gaps():
     model = scripted(
         ProposeQueryResponse("gap one"), ProposeQueryResponse("gap two"), ProposeQueryResponse("gap three")
     )
@@ -54,12 +54,12 @@ def test_two_rounds_ask_what_was_planned_and_later_ones_close_gaps():
     rounds, run, ended = ran(model, search)
     assert rounds == [(text,) for text in [*texts, "gap three"]], "one query a round"
     assert ended.reason == "saturated"
-    assert not run.records[-1].accepted, "a stale round is refused"
-    asks = [ask for ask in model.prompts if ask.role == "gap"]
-    assert asks[0].asked == ("bridge builder", "bridge date")
-    assert asks[0].temperature == 0.3
-    assert asks[0].max_tokens == 60
-    assert any("w0x0" in note.text for note in asks[0].known)
+    assert not run.records[-1].accepted, "a stale round is rejected"
+    prompts = [prompt for prompt in model.prompts if prompt.role == "gap"]
+    assert prompts[0].asked == ("bridge builder", "bridge date")
+    assert prompts[0].temperature == 0.3
+    assert prompts[0].max_tokens == 60
+    assert any("w0x0" in note.text for note in prompts[0].known)
 
 
 def test_the_gate_is_silent_for_two_rounds():
@@ -69,16 +69,16 @@ def test_the_gate_is_silent_for_two_rounds():
     assert ended.round == 3
 
 
-def test_too_little_text_is_searched_for_once_more_and_only_once():
+def test_with_too_little_text_one_broader_query_is_asked():
     same = fresh(0, long=False)
     gaps = [ProposeQueryResponse(f"gap {n}") for n in range(9)]
     rounds, run, ended = ran(scripted(*gaps), FixtureSearch(default=same))
     assert rounds[2:] == [("gap 0",), ("bridge builder overview background examples",)]
     assert ended.reason == "saturated"
-    assert [record.accepted for record in run.records] == [True] * 4, "the further search is not judged"
+    assert [record.accepted for record in run.records] == [True] * 4, "the round after a deferred stop is not judged"
 
 
-def test_the_further_search_is_kept_whatever_it_brings():
+def test_the_results_of_the_broader_query_are_kept():
     same = fresh(0, long=False)
     broader = "bridge builder overview background examples"
     _, run, ended = ran(scripted(ProposeQueryResponse("gap")), FixtureSearch({broader: fresh(7)}, default=same))
@@ -86,19 +86,19 @@ def test_the_further_search_is_kept_whatever_it_brings():
     assert ended.round == 4
 
 
-def test_enough_text_needs_no_further_search():
+def test_with_enough_text_no_broader_query_is_asked():
     rounds, _, _ = ran(scripted(ProposeQueryResponse("gap")), FixtureSearch(default=fresh(0)))
     assert not any("overview" in query for queries in rounds for query in queries)
 
 
-def test_a_bound_beats_the_floor():
+def test_a_bound_overrides_the_floor():
     gaps = [ProposeQueryResponse("gap 0")]
     rounds, _, ended = ran(scripted(*gaps), FixtureSearch(default=fresh(0, long=False)), GATE + " | budget(rounds=3)")
     assert len(rounds) == 3
     assert ended.reason == "budget_rounds"
 
 
-def test_nothing_left_to_ask_with_too_little_text_asks_broader_once():
+def test_without_queries_and_with_too_little_text_one_broader_query_is_asked():
     rounds, _, ended = ran(scripted(ProposeQueryResponse("")), FixtureSearch())
     assert [query for queries in rounds for query in queries] == [
         "bridge builder",
@@ -109,32 +109,32 @@ def test_nothing_left_to_ask_with_too_little_text_asks_broader_once():
 
 
 @pytest.mark.parametrize("gap", [ModelError("dizzy"), ProposeQueryResponse(""), ProposeQueryResponse("bridge date")])
-def test_without_a_new_gap_query_the_run_follows_its_leads(gap):
+def test_without_a_new_gap_query_follow_ups_are_asked(gap):
     found = [make_passage("a", "The bridge was built by Halloran Works. " + words(1, 300), "The bridge")]
     rounds, run, _ = ran(scripted(gap), FixtureSearch({"bridge builder": found}, default=fresh(5)))
     assert "Halloran Works" in rounds[2][0]
     assert bool(run.error_log) == isinstance(gap, Exception)
 
 
-def test_a_failed_plan_asks_the_task_itself():
+def test_without_a_plan_the_task_is_asked():
     model = ScriptedModel({"plan": [ModelError("no plan")], "gap": [ProposeQueryResponse("more")]})
     rounds, _, _ = ran(model, FixtureSearch(default=fresh(0)))
     assert rounds[:2] == [(TASK,), ("more",)]
 
 
-def test_subtasks_fill_a_short_plan_except_those_that_only_put_together():
+def test_subtasks_complete_a_short_plan_except_assembly():
     plan = PlanResponse((PlannedQuery("one"),), subtasks=("Combine the findings", "history of the bridge"))
     rounds, _, _ = ran(scripted(ProposeQueryResponse("gap"), plan=plan), FixtureSearch(default=fresh(0)))
     assert rounds[:2] == [("one",), ("history of the bridge",)]
 
 
-def test_the_plans_advice_reaches_the_gap_query():
+def test_the_gap_prompt_has_the_notes_of_the_plan():
     model = scripted(ProposeQueryResponse("gap"), plan=PlanResponse(PLAN.queries, notes="Prefer the archive."))
     ran(model, FixtureSearch(default=fresh(0)))
-    assert next(ask for ask in model.prompts if ask.role == "gap").part == "Prefer the archive."
+    assert next(prompt for prompt in model.prompts if prompt.role == "gap").part == "Prefer the archive."
 
 
-def test_without_a_language_model_it_hops_over_the_bridge():
+def test_without_a_language_model_it_finds_the_second_hop():
     corpus = [
         make_passage("a", "The Halm Bridge was designed by Ida Voss.", "Halm Bridge"),
         make_passage("b", "Ida Voss was born in Graz in 1871.", "Ida Voss"),

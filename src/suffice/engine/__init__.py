@@ -1,0 +1,1 @@
+"""The engine: the research loop, the pipeline around it, presets and interventions."""

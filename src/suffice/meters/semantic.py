@@ -1,6 +1,6 @@
 """Readings that compare meanings. Unknown without an embedding model or without texts.
 
-    novelty.embedding                          0–10: ten times the mean distance of the round's passages to the nearest known one
+    novelty.embedding                          0–10: ten times the mean distance of the round's passages to the nearest known
     coverage.mean, coverage.min, coverage.gain c_j = highest cosine of topic j to any passage; gain I_k = ‖c(k) − c(k−1)‖₂
 
 The topics are those of the run's outline, or the facets of the question while it is empty. Topic vectors are computed only

@@ -1,0 +1,1 @@
+"""The state of one run: question, evidence, memory, searches and budget, and what traces show of it."""

@@ -139,7 +139,7 @@ class Strategy(Protocol):
 
 @runtime_checkable
 class PassageSelector(Protocol):
-    """A strategy that also selects which of the passages found are kept."""
+    """A strategy that also selects which of the new passages enter the evidence."""
 
     async def choose(self, run: RunView, unseen: Sequence[Hits]) -> list[Passage]:
         """Return the passages worth keeping, best first, out of those not seen before."""
