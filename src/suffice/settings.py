@@ -23,6 +23,14 @@ TIERS = {
     "deep": Bounds(10, 15, 20, 120, 150_000),
 }
 DEFAULT_KEEP_RUNS = 200  # Runs; about 100 kB each.
+# The variables of each provider's API key; the first one that is set counts.
+KEY_VARIABLES = {
+    "openai": ("OPENAI_API_KEY",),
+    "anthropic": ("ANTHROPIC_API_KEY",),
+    "google": ("GOOGLE_API_KEY", "GEMINI_API_KEY"),
+    "openrouter": ("OPENROUTER_API_KEY",),
+    "ollama": ("OLLAMA_API_KEY",),
+}
 
 _BOUND_VARIABLES: dict[str, tuple[str, type[int] | type[float]]] = {
     "rounds": ("RESEARCH_MAX_ITERS", int),
@@ -31,13 +39,6 @@ _BOUND_VARIABLES: dict[str, tuple[str, type[int] | type[float]]] = {
     "seconds": ("RESEARCH_MAX_EXECUTION_TIME_S", float),
     "tokens": ("RESEARCH_TOKEN_BUDGET", int),
     "usd": ("RESEARCH_MAX_COST_USD", float),
-}
-_KEY_VARIABLES = {
-    "openai": ("OPENAI_API_KEY",),
-    "anthropic": ("ANTHROPIC_API_KEY",),
-    "google": ("GOOGLE_API_KEY", "GEMINI_API_KEY"),
-    "openrouter": ("OPENROUTER_API_KEY",),
-    "ollama": ("OLLAMA_API_KEY",),
 }
 _BASE_URL_VARIABLES = {
     "openai": "OPENAI_BASE_URL",
@@ -235,7 +236,7 @@ def _parse_model_settings(values: Mapping[str, str]) -> ModelSettings:
         roles=_parse_roles(values),
         keys={
             provider: next(values[name] for name in names if values.get(name))
-            for provider, names in _KEY_VARIABLES.items()
+            for provider, names in KEY_VARIABLES.items()
             if any(values.get(name) for name in names)
         },
         base_urls={
@@ -264,7 +265,7 @@ def _parse_roles(values: Mapping[str, str]) -> dict[str, str]:
     producer = values.get("HARNESS_PRODUCER_MODEL", "").strip()
     if producer:
         # Names such as ``qwen3:8b`` contain a colon, too, but no provider in front of it.
-        has_provider = producer.partition(":")[0] in (*_KEY_VARIABLES, "extractive")
+        has_provider = producer.partition(":")[0] in (*KEY_VARIABLES, "extractive")
         roles.setdefault("writer", producer if has_provider else f"ollama:{producer}")
     return roles
 
@@ -283,9 +284,9 @@ def _parse_provider_limits(values: Mapping[str, str], name: str) -> dict[str, fl
     limits: dict[str, float] = {}
     for part in filter(None, (part.strip() for part in values.get(name, "").split(","))):
         provider, separator, number = part.rpartition(":")
-        if separator and provider not in _KEY_VARIABLES:
+        if separator and provider not in KEY_VARIABLES:
             raise InputError(
-                f"{name}={part!r}: there is no provider {provider!r}; choose one of: {', '.join(_KEY_VARIABLES)}"
+                f"{name}={part!r}: there is no provider {provider!r}; choose one of: {', '.join(KEY_VARIABLES)}"
             )
         limits[provider] = _to_number(number, name, float, minimum=1)
     return limits
