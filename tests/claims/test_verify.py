@@ -43,7 +43,7 @@ def test_supported_text_is_not_changed():
     text, claims, run = verify(answer)
     assert text.answer == answer
     assert [claim.support for claim in claims] == ["supported", "supported", "unknown"]
-    assert run.search_count == 0
+    assert run.budget.queries_used == 0
 
 
 def test_a_wrong_citation_is_replaced_by_the_right_one():
@@ -63,8 +63,8 @@ def test_an_unsupported_claim_is_searched_for_once():
     text, _, run = verify(f"{BUILT} {claim} [4].", search)
     assert search.queries == [claim]
     assert text.answer == f"{BUILT} {claim}. [5]"
-    assert run.search_count == 1
-    assert run.asked_queries == [claim]
+    assert run.budget.queries_used == 1
+    assert run.searches.queries == [claim]
 
 
 @pytest.mark.parametrize("bounds", [Bounds(queries=0), Bounds(seconds=0.0)])
