@@ -1,9 +1,9 @@
-"""A language model as checker of claims: ``python -m bench.claims_model [--pairs 60] [--store]``.
+"""Measure a language model as claim checker: ``python -m bench.claims_model [--pairs 60] [--store]``.
 
-Opt-in, because it wants a model (``OPENAI_BASE_URL`` or ``SUFFICE_MODEL``) and time: two questions a pair, ``--pairs`` pairs of
-each half of SciFact (``bench/claims.py``), chosen by hash. The marks from which on the model's word counts are fitted on the
-one half; the table is about the other. ``--store`` writes the marks to ``thresholds.json`` and the table to
-``claims_model.md``. Answers are kept in the cache folder, so an interrupted run goes on where it was.
+Opt-in, because it needs a model (``OPENAI_BASE_URL`` or ``SUFFICE_MODEL``) and time: two questions for each of ``--pairs``
+pairs of each half of SciFact (``bench/claims.py``), chosen by hash. The thresholds from which the model's answer counts are
+fitted on one half; the table is about the other. ``--store`` writes the thresholds to ``thresholds.json`` and the table to
+``claims_model.md``. Answers are cached, so an interrupted run continues where it stopped.
 """
 
 import argparse
@@ -16,7 +16,16 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bench.claims import LABELS, PRECISION, STORED, Pair, embedder, pairs, scores, verdict
+from bench.claims import (
+    LABELS,
+    PRECISION,
+    THRESHOLDS_FILE,
+    Pair,
+    check_pair,
+    load_embedder,
+    load_pairs,
+    precision_recall,
+)
 from suffice import settings
 from suffice.claims.checkers import (
     AskSupport,
@@ -35,26 +44,28 @@ from suffice.models.cache import CachedModel
 from suffice.models.choose import choose_model
 from suffice.prompts import CheckSupport, GradeSupport, SupportResponse
 
-# A yes that is less likely than a no is no yes, however well a lower mark would do with one model.
+# A yes that is less likely than a no does not count, even if a lower threshold were better for one model.
 GRID = [value / 100 for value in range(50, 100, 5)] + [0.97, 0.99]
-MARKS = [value / 10 for value in range(5, 11)]
+GRADES = [value / 10 for value in range(5, 11)]
 PAGE = Path(__file__).with_suffix(".md")
 Answers = Sequence[SupportResponse | None]
 
 
-def chosen(held_out: bool, count: int) -> list[Pair]:
+def choose_pairs(held_out: bool, count: int) -> list[Pair]:
+    """Return the first pairs of one half in the order of their hash."""
+
     def order(pair: Pair) -> bytes:
         return hashlib.sha256(f"{pair.claim} {pair.passage.id}".encode()).digest()
 
-    return sorted(pairs(held_out), key=order)[:count]
+    return sorted(load_pairs(held_out), key=order)[:count]
 
 
-def asking(model: Model) -> AskSupport:
-    """As a run asks: an answer that failed is no answer."""
+def make_ask(model: Model) -> AskSupport:
+    """Return how to ask the model as a run does: a failure counts as no answer."""
 
-    async def ask(question: CheckSupport) -> SupportResponse | None:
+    async def ask(prompt: CheckSupport) -> SupportResponse | None:
         try:
-            reply = await model(question)
+            reply = await model(prompt)
         except SufficeError as error:
             print(f"no answer: {error}", flush=True)
             return None
@@ -63,24 +74,32 @@ def asking(model: Model) -> AskSupport:
     return ask
 
 
-def fit(rows: Sequence[Pair], answers: Answers, marks: Sequence[float]) -> float | None:
-    """Recall as high as it goes at the wanted precision; ``None`` where no height reaches it: such an answer tells nothing."""
+def fit(rows: Sequence[Pair], answers: Answers, grid: Sequence[float]) -> float | None:
+    """Return the threshold with the highest recall at the wanted precision; ``None`` where none reaches it."""
     labels = [row.label for row in rows]
-    found = [(mark, scores(labels, said(rows, answers, mark), "supported")) for mark in marks]
-    good = [(recall, mark) for mark, (precision, recall) in found if precision >= PRECISION["supported"] and recall > 0]
+    found = [
+        (threshold, precision_recall(labels, classify_all(rows, answers, threshold), "supported")) for threshold in grid
+    ]
+    good = [
+        (recall, threshold)
+        for threshold, (precision, recall) in found
+        if precision >= PRECISION["supported"] and recall > 0
+    ]
     return max(good)[1] if good else None
 
 
-def said(rows: Sequence[Pair], answers: Answers, mark: float) -> list[str]:
-    """The verdict of the model alone."""
-    nothing = EvidenceSpan(0, 0, None, 0.0, 0.0)
+def classify_all(rows: Sequence[Pair], answers: Answers, threshold: float) -> list[str]:
+    """Return the verdicts of the model alone."""
+    empty = EvidenceSpan(0, 0, None, 0.0, 0.0)
     return [
-        "supported" if answer and apply_answer(answer, nothing, row.claim, row.passage, mark).stance else "unsupported"
+        "supported"
+        if answer and apply_answer(answer, empty, row.claim, row.passage, threshold).stance
+        else "unsupported"
         for row, answer in zip(rows, answers, strict=True)
     ]
 
 
-async def asked(rows: Sequence[Pair], ask: AskSupport, kind: type[CheckSupport]) -> list[SupportResponse | None]:
+async def ask_all(rows: Sequence[Pair], ask: AskSupport, kind: type[CheckSupport]) -> list[SupportResponse | None]:
     answers = []
     for number, row in enumerate(rows, 1):
         answers.append(await ask(kind(row.claim, (to_note(row.passage),))))
@@ -93,59 +112,66 @@ async def measure(count: int, store: bool) -> None:
     model = choose_model(None, config, print)(None)
     if model.name == "extractive":
         raise SystemExit("no language model is configured: set OPENAI_BASE_URL or SUFFICE_MODEL")
-    prompt = asking(CachedModel(model, config.cache_dir / "bench", notify=print))
-    fitting, held_out = chosen(False, count), chosen(True, count)
-    ways = {"model_yes": (CheckSupport, GRID), "model_mark": (GradeSupport, MARKS)}
-    fitted = {name: fit(fitting, await asked(fitting, prompt, kind), grid) for name, (kind, grid) in ways.items()}
-    marks = {name: getattr(load_thresholds(), name) if mark is None else mark for name, mark in fitted.items()}
-    answers = {name: await asked(held_out, prompt, kind) for name, (kind, _) in ways.items()}
+    ask = make_ask(CachedModel(model, config.cache_dir / "bench", notify=print))
+    fitting, held_out = choose_pairs(False, count), choose_pairs(True, count)
+    prompts = {"model_yes": (CheckSupport, GRID), "model_mark": (GradeSupport, GRADES)}
+    fitted = {name: fit(fitting, await ask_all(fitting, ask, kind), grid) for name, (kind, grid) in prompts.items()}
+    thresholds = {
+        name: getattr(load_thresholds(), name) if threshold is None else threshold for name, threshold in fitted.items()
+    }
+    answers = {name: await ask_all(held_out, ask, kind) for name, (kind, _) in prompts.items()}
     if store:
         stored = {
-            **json.loads(STORED.read_text(encoding="utf-8")),
+            **json.loads(THRESHOLDS_FILE.read_text(encoding="utf-8")),
             "model": Path(model.name).name,
             "model_fitted_on": f"{len(fitting)} pairs of the same half",
             "model_fitted_by": "python -m bench.claims_model --store",
             "model_fitted_at": f"{datetime.now(UTC):%Y-%m-%d}",
-            "model_not_fitted": [name for name, mark in fitted.items() if mark is None],
-            **marks,
+            "model_not_fitted": [name for name, threshold in fitted.items() if threshold is None],
+            **thresholds,
         }
-        STORED.write_text(json.dumps(stored, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    page = [*_head(Path(model.name).name, held_out, len(fitting), marks, fitted)]
-    embed = embedder()
+        THRESHOLDS_FILE.write_text(json.dumps(stored, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    page = [*_render_head(Path(model.name).name, held_out, len(fitting), thresholds, fitted)]
+    embed = load_embedder()
     plain: list[Checker] = [
         LexicalChecker(),
         EmbeddingChecker(embed),
         CascadeChecker(LexicalChecker(), EmbeddingChecker(embed)),
     ]
     labels = [row.label for row in held_out]
-    rows = {checker.name: [await verdict(row, checker) for row in held_out] for checker in plain}
+    rows = {checker.name: [await check_pair(row, checker) for row in held_out] for checker in plain}
     weighed = sum(answer is not None and answer.sure is not None for answer in answers["model_yes"])
-    rows[f"model alone, likelihood of yes (given for {weighed})"] = said(
-        held_out, answers["model_yes"], marks["model_yes"]
+    rows[f"model alone, likelihood of yes (given for {weighed})"] = classify_all(
+        held_out, answers["model_yes"], thresholds["model_yes"]
     )
-    rows["model alone, its own mark"] = said(held_out, answers["model_mark"], marks["model_mark"])
+    rows["model alone, its own grade"] = classify_all(held_out, answers["model_mark"], thresholds["model_mark"])
     rows["model alone, its bare word"] = [
         "supported" if answer is not None and answer.yes else "unsupported" for answer in answers["model_yes"]
     ]
     everything = CascadeChecker(
-        LexicalChecker(), EmbeddingChecker(embed), ModelChecker(prompt, replace(load_thresholds(), **marks))
+        LexicalChecker(), EmbeddingChecker(embed), ModelChecker(ask, replace(load_thresholds(), **thresholds))
     )
-    rows[everything.name] = [await verdict(row, everything) for row in held_out]
+    rows[everything.name] = [await check_pair(row, everything) for row in held_out]
     for name, verdicts in rows.items():
-        figures = [value for wanted in ("supported", "contradicted") for value in scores(labels, verdicts, wanted)]
+        figures = [
+            value for wanted in ("supported", "contradicted") for value in precision_recall(labels, verdicts, wanted)
+        ]
         page.append(f"| {name} | {' | '.join(f'{value:.2f}' for value in figures)} |")
     print("\n".join(page))
     if store:
         PAGE.write_text("\n".join(page) + "\n", encoding="utf-8")
 
 
-def _head(
-    model: str, rows: Sequence[Pair], others: int, marks: Mapping[str, float], fitted: Mapping[str, float | None]
+def _render_head(
+    model: str, rows: Sequence[Pair], others: int, thresholds: Mapping[str, float], fitted: Mapping[str, float | None]
 ) -> Iterator[str]:
     counts = Counter(row.label for row in rows)
     labels = ", ".join(f"{counts[name]} {name}" for name in LABELS.values())
-    told = ((name, mark, "" if fitted[name] else ", which nothing could be fitted to") for name, mark in marks.items())
-    limits = "; ".join(f"{name.removeprefix('model_')} from {mark:g} on{note}" for name, mark, note in told)
+    notes = (
+        (name, threshold, "" if fitted[name] else ", which nothing could be fitted to")
+        for name, threshold in thresholds.items()
+    )
+    limits = "; ".join(f"{name.removeprefix('model_')} from {threshold:g} on{note}" for name, threshold, note in notes)
     yield "# A language model as checker of claims"
     yield ""
     yield f"Made by `python -m bench.claims_model --store` on {datetime.now(UTC):%Y-%m-%d} with {model}."

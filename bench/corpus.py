@@ -85,7 +85,9 @@ def index_with_tantivy(folder: Path, texts: Sequence[str], analyzer: tantivy.Tex
 def open_corpus(folder: Path, cache: Path, alpha: float) -> tuple[CorpusSearch, float]:
     """Open the corpus; returns it with the seconds it took."""
     start = time.perf_counter()
-    corpus = asyncio.run(CorpusSearch.open([folder], cache_dir=cache, alpha=alpha, embedder=RandomEmbedder(), notify=print))
+    corpus = asyncio.run(
+        CorpusSearch.open([folder], cache_dir=cache, alpha=alpha, embedder=RandomEmbedder(), notify=print)
+    )
     return corpus, time.perf_counter() - start
 
 

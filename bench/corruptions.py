@@ -1,7 +1,7 @@
-"""Sentences that a source says, and the same sentences made false: by rule, from the text alone, seeded.
+"""Generate sentences that a source says, and the same sentences made false: by rules, from the text alone, with a seed.
 
-Untouched: word for word, and lightly reworded. Corrupted: a number changed, a name swapped for another one, a negation put in
-or taken out, the citation moved to another source, a claim invented about the source's subject.
+Untouched: word for word, and lightly reworded. Corrupted: a number changed, a name swapped for another one, a negation added or
+removed, the citation moved to another source, a claim invented about the source's subject.
 """
 
 import json
@@ -53,57 +53,59 @@ _REWORDED = (
 _DIGITS = dict(zip("two three four five six seven eight nine ten".split(), map(str, range(2, 11)), strict=True))
 
 
-def material(data: Path, most: int) -> list[Passage]:
-    """Passages of three corpora, mixed."""
+def load_passages(data: Path, limit: int) -> list[Passage]:
+    """Return shuffled passages of three corpora."""
     found = []
     for corpus in ("musique", "hotpotqa"):
-        for line in (data / corpus / "corpus.jsonl").read_text().splitlines()[:most]:
+        for line in (data / corpus / "corpus.jsonl").read_text().splitlines()[:limit]:
             row = json.loads(line)
             found.append(Passage(f"{corpus}:{row['id']}", row["text"], row["title"], Place(corpus, record=row["id"])))
-    for line in (data / "scifact" / "documents.jsonl").read_text().splitlines()[: most // 2]:
+    for line in (data / "scifact" / "documents.jsonl").read_text().splitlines()[: limit // 2]:
         row = json.loads(line)
         found.append(Passage(row["id"], " ".join(row["sentences"]), row["title"], Place("scifact", record=row["id"])))
-    Random(71).shuffle(found)  # A draw that nobody looked at while the rules were written, as is the one below.
-    return found[:most]
+    Random(71).shuffle(found)  # This seed and the one below were not used while the rules were written.
+    return found[:limit]
 
 
-def corrupted(passages: Sequence[Passage], most: int) -> Iterator[tuple[str, str, Passage]]:
-    """(what was done, the sentence, the passage it is held against)."""
+def generate_corruptions(passages: Sequence[Passage], limit: int) -> Iterator[tuple[str, str, Passage]]:
+    """Yield what was done, the sentence, and the passage that it is checked against."""
     random = Random(5)
-    taken = 0
+    count = 0
     for number, passage in enumerate(passages):
         whole = [passage.text[start:end] for start, end in split_sentences(passage.text)]
-        fit = [
+        usable = [
             one
             for one in whole
             if 8 <= len(one.split()) <= 35 and one.endswith(".") and "\n" not in one and one[0].isupper()
         ]
-        if not fit:
+        if not usable:
             continue
-        sentence = random.choice(fit)
-        taken += 1
-        if taken > most:
+        sentence = random.choice(usable)
+        count += 1
+        if count > limit:
             return
         yield KINDS[0], sentence, passage
-        yield KINDS[1], _reworded(sentence), passage
-        for kind, changed in zip(
-            KINDS[2:5], (_renumbered(sentence, random), _renamed(sentence, passages, number, random), _flipped(sentence)),
-            strict=True,
-        ):  # fmt: skip
+        yield KINDS[1], _reword(sentence), passage
+        corrupted = (
+            _change_number(sentence, random),
+            _swap_name(sentence, passages, number, random),
+            _flip_negation(sentence),
+        )
+        for kind, changed in zip(KINDS[2:5], corrupted, strict=True):
             if changed and changed != sentence:
                 yield kind, changed, passage
-        yield KINDS[5], sentence, _other(sentence, passages, number)
+        yield KINDS[5], sentence, _find_similar_source(sentence, passages, number)
         yield KINDS[6], random.choice(_INVENTED).format(passage.title.rstrip(".")), passage
 
 
-def _reworded(sentence: str) -> str:
+def _reword(sentence: str) -> str:
     changed = sentence
     for pattern, instead in _REWORDED:
         changed = pattern.sub(instead, changed)
     return changed if changed != sentence else f"According to the source, {sentence}"
 
 
-def _renumbered(sentence: str, random: Random) -> str:
+def _change_number(sentence: str, random: Random) -> str:
     found = list(_NUMBER.finditer(sentence))
     if not found:
         return ""
@@ -115,8 +117,8 @@ def _renumbered(sentence: str, random: Random) -> str:
     return sentence[: match.start()] + shown + sentence[match.end() :]
 
 
-def _renamed(sentence: str, passages: Sequence[Passage], number: int, random: Random) -> str:
-    """A name of the sentence becomes a name of the same passage (one time in two) or of another one."""
+def _swap_name(sentence: str, passages: Sequence[Passage], number: int, random: Random) -> str:
+    """Replace a name by another one of the same passage (one time in two) or of another passage."""
     own = [name for name in extract_names(sentence) if len(name) > 3]
     same = [name for name in extract_names(passages[number].text) if not set(name.split()) & set(sentence.split())]
     others = extract_names(passages[(number + 17) % len(passages)].text)
@@ -127,14 +129,14 @@ def _renamed(sentence: str, passages: Sequence[Passage], number: int, random: Ra
     return sentence.replace(random.choice(own), random.choice(choices), 1)
 
 
-def _flipped(sentence: str) -> str:
+def _flip_negation(sentence: str) -> str:
     if match := _NEGATION.search(sentence):
         return sentence[: match.start()] + (match[1] or "always") + sentence[match.end() :]
     return _AUXILIARY.sub(lambda match: f"{match[1]} not", sentence, count=1)
 
 
-def _other(sentence: str, passages: Sequence[Passage], number: int) -> Passage:
-    """Another source, and not any: of two hundred the one that shares most words with the sentence."""
+def _find_similar_source(sentence: str, passages: Sequence[Passage], number: int) -> Passage:
+    """Return, of two hundred other passages, the one that shares most words with the sentence."""
     wanted = content_stems(sentence)
     near = [passages[(number + i) % len(passages)] for i in range(1, 201)]
     near = [passage for passage in near if sentence not in passage.text and passage.title != passages[number].title]

@@ -1,4 +1,4 @@
-"""What an accessibility check of a page in a real browser finds wrong with it."""
+"""Check the accessibility of a page in a real browser with axe."""
 
 from typing import Any
 
@@ -7,6 +7,6 @@ from playwright.sync_api import Page
 
 
 def violations(page: Page) -> list[str]:
-    """Each rule that the page breaks, with the first element that breaks it."""
+    """Return each rule that the page violates, with the first element that violates it."""
     found: list[dict[str, Any]] = Axe().run(page).response["violations"]
     return [f"{rule['id']}: {rule['help']} ({rule['nodes'][0]['html'][:200]})" for rule in found]

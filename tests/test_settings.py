@@ -1,28 +1,37 @@
-"""The environment, ``.env`` below it, tiers, and bounds on top of each other."""
+"""Settings from the environment and ``.env``, tiers, and layers of bounds."""
 
 from pathlib import Path
 
 import pytest
 
 from suffice.errors import InputError
-from suffice.settings import TIERS, ReviewRules, Settings, load, merge_bounds, resolve_bounds, validate_bounds
+from suffice.settings import (
+    TIERS,
+    ReviewRules,
+    Settings,
+    load,
+    merge_bounds,
+    read_dotenv,
+    resolve_bounds,
+    validate_bounds,
+)
 from suffice.types import Bounds
 
 
-def loaded(folder: Path, **environment: str) -> Settings:
+def load_from(folder: Path, **environment: str) -> Settings:
     return load({"HOME": str(folder), **environment}, folder)
 
 
-def test_nothing_set(tmp_path: Path) -> None:
-    settings = loaded(tmp_path)
+def test_the_defaults(tmp_path: Path) -> None:
+    settings = load_from(tmp_path)
     assert settings.model is None
     assert settings.offline is False
     assert settings.bounds == Bounds()
     assert settings.cache_dir.name == settings.data_dir.name == "suffice"
 
 
-def test_every_bound_has_its_variable(tmp_path: Path) -> None:
-    settings = loaded(
+def test_every_bound_has_a_variable(tmp_path: Path) -> None:
+    settings = load_from(
         tmp_path,
         RESEARCH_MAX_ITERS="3",
         RESEARCH_MAX_QUERIES="4",
@@ -35,60 +44,58 @@ def test_every_bound_has_its_variable(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("value", ["", "  "])
-def test_an_empty_variable_is_not_set(tmp_path: Path, value: str) -> None:
-    assert loaded(tmp_path, RESEARCH_MAX_ITERS=value).bounds.rounds is None
-    assert loaded(tmp_path, SUFFICE_MODEL=value.strip()).model is None
+def test_an_empty_variable_counts_as_unset(tmp_path: Path, value: str) -> None:
+    assert load_from(tmp_path, RESEARCH_MAX_ITERS=value).bounds.rounds is None
+    assert load_from(tmp_path, SUFFICE_MODEL=value.strip()).model is None
 
 
 @pytest.mark.parametrize("value", ["0", "-1", "1.5", "ten", "nan"])
 def test_a_bound_must_be_a_number_above_zero(tmp_path: Path, value: str) -> None:
     with pytest.raises(InputError, match="RESEARCH_MAX_ITERS"):
-        loaded(tmp_path, RESEARCH_MAX_ITERS=value)
+        load_from(tmp_path, RESEARCH_MAX_ITERS=value)
 
 
 @pytest.mark.parametrize(("value", "offline"), [("1", True), ("true", True), ("0", False), ("", False)])
-def test_offline(tmp_path: Path, value: str, offline: bool) -> None:
-    assert loaded(tmp_path, SUFFICE_OFFLINE=value).offline is offline
+def test_offline_is_any_value_but_zero(tmp_path: Path, value: str, offline: bool) -> None:
+    assert load_from(tmp_path, SUFFICE_OFFLINE=value).offline is offline
 
 
-def test_folders(tmp_path: Path) -> None:
-    assert loaded(tmp_path, SUFFICE_CACHE_DIR="/tmp/x").cache_dir == Path("/tmp/x")
-    assert loaded(tmp_path, XDG_CACHE_HOME="/tmp/y").cache_dir == Path("/tmp/y/suffice")
-    assert loaded(tmp_path, SUFFICE_DATA_DIR="/tmp/d").data_dir == Path("/tmp/d")
-    assert "~" not in str(loaded(tmp_path, SUFFICE_CACHE_DIR="~/x").cache_dir)
+def test_folders_come_from_our_variables_or_xdg(tmp_path: Path) -> None:
+    assert load_from(tmp_path, SUFFICE_CACHE_DIR="/tmp/x").cache_dir == Path("/tmp/x")
+    assert load_from(tmp_path, XDG_CACHE_HOME="/tmp/y").cache_dir == Path("/tmp/y/suffice")
+    assert load_from(tmp_path, SUFFICE_DATA_DIR="/tmp/d").data_dir == Path("/tmp/d")
+    assert "~" not in str(load_from(tmp_path, SUFFICE_CACHE_DIR="~/x").cache_dir)
 
 
-def test_dotenv_stands_below_the_environment(tmp_path: Path) -> None:
+def test_the_environment_overrides_dotenv(tmp_path: Path) -> None:
     (tmp_path / ".env").write_text(
         "# a comment\n\nexport SUFFICE_MODEL='extractive'\nRESEARCH_MAX_ITERS = 2\nRESEARCH_MAX_QUERIES=\"9\"\nbroken line\n"
     )
-    settings = loaded(tmp_path, RESEARCH_MAX_QUERIES="8")
+    settings = load_from(tmp_path, RESEARCH_MAX_QUERIES="8")
     assert settings.model == "extractive"
     assert (settings.bounds.rounds, settings.bounds.queries) == (2, 8)
 
 
-def test_a_folder_cannot_redirect_anything(tmp_path: Path) -> None:
-    from suffice.settings import read_dotenv
-
+def test_dotenv_may_not_set_addresses(tmp_path: Path) -> None:
     refused = "OPENAI_BASE_URL ANTHROPIC_BASE_URL SUFFICE_ALLOW_HOSTS SUFFICE_DATABASE_URL OLLAMA_HOST".split()
     (tmp_path / ".env").write_text("".join(f"{name}=evil\nexport {name}=evil\n" for name in refused) + "KEPT=1\n")
     assert read_dotenv(tmp_path) == {"KEPT": "1"}
 
 
 @pytest.mark.parametrize("content", [b"\xff\xfe\x00", b""])
-def test_a_dotenv_that_cannot_be_read_is_none(tmp_path: Path, content: bytes) -> None:
+def test_an_unreadable_dotenv_is_ignored(tmp_path: Path, content: bytes) -> None:
     (tmp_path / ".env").write_bytes(content)
-    assert loaded(tmp_path).bounds == Bounds()
+    assert load_from(tmp_path).bounds == Bounds()
 
 
-def test_tiers_are_those_of_the_specification() -> None:
+def test_tiers_are_the_source_values() -> None:
     assert list(TIERS) == ["simple", "standard", "deep"]
     assert resolve_bounds("simple") == Bounds(2, 3, 5, 60, 20_000)
     assert resolve_bounds("standard") == Bounds(5, 10, 15, 90, 60_000)
     assert resolve_bounds("deep") == Bounds(10, 15, 20, 120, 150_000)
 
 
-def test_a_later_layer_wins_where_it_says_something() -> None:
+def test_a_later_layer_overrides_the_bounds_that_it_sets() -> None:
     assert resolve_bounds("simple", Bounds(rounds=4), Bounds(rounds=7, usd=1.0)) == Bounds(7, 3, 5, 60, 20_000, 1.0)
     assert merge_bounds(Bounds(rounds=1), Bounds()) == Bounds(rounds=1)
 
@@ -100,19 +107,19 @@ def test_an_unknown_tier() -> None:
 
 @pytest.mark.parametrize("name", ["rounds", "queries", "sources", "seconds", "tokens", "usd"])
 @pytest.mark.parametrize("value", [0, -1, float("nan")])
-def test_given_bounds_are_checked(name: str, value: float) -> None:
+def test_a_bound_that_is_not_above_zero_is_refused(name: str, value: float) -> None:
     with pytest.raises(InputError, match=name):
         validate_bounds(Bounds(**{name: value}))
 
 
-def test_how_an_answer_is_reviewed(tmp_path: Path) -> None:
+def test_review_rules(tmp_path: Path) -> None:
     assert load({}, tmp_path).review == ReviewRules(8.0, 3, False)
     values = {"SUFFICE_REVIEW_PASS": "7.5", "MAX_WIGGUM_ROUNDS": "2", "SUFFICE_REVIEW_PANEL": "1"}
     assert load(values, tmp_path).review == ReviewRules(7.5, 2, True)
-    with pytest.raises(InputError, match="from 0 to 10"):
+    with pytest.raises(InputError, match="SUFFICE_REVIEW_PASS"):
         load({"SUFFICE_REVIEW_PASS": "11"}, tmp_path)
 
 
 @pytest.mark.parametrize(("text", "rounds"), [("", 3), ("0", 0), ("2", 2)])
-def test_tries_for_a_computation(tmp_path: Path, text: str, rounds: int) -> None:
+def test_attempts_for_a_computation(tmp_path: Path, text: str, rounds: int) -> None:
     assert load({"PYTHON_TOOL_ROUNDS": text}, tmp_path).python_rounds == rounds

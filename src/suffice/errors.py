@@ -1,23 +1,30 @@
-"""The error tree, split by who must act.
+"""The errors that suffice raises, split by who must act.
 
-    SufficeError
-    ├── InputError            the user: wrong usage or unusable input (exit 2)
-    └── Unavailable           the operator: something outside does not answer (exit 4)
-        ├── SearchError       a search failed
-        │   └── SearchRefused      it answered, but said no: a wrong key, a used-up plan, too many questions
-        ├── PageError         a page could not be read
-        │   └── PageRefused   a page may not be read: the guard or the site's own rules say so
-        └── ModelError        a model failed
-            └── ModelOutputError   a model answered, but not in the shape that was asked for
+    Exception
+    ├── SufficeError                base of all errors below                                        exit code 1
+    │   ├── InputError              the user must act: wrong usage or unusable input                exit code 2
+    │   └── Unavailable             the operator must act: an outside service does not work         exit code 4
+    │       ├── SearchError         a search failed
+    │       │   └── SearchRefused   the search service refused: wrong key, used-up plan, too many requests
+    │       ├── PageError           a web page could not be read
+    │       │   └── PageRefused     a web page may not be read: private address or the site's robots.txt
+    │       └── ModelError          a model failed to answer
+    │           └── ModelOutputError    a model answered in a form that cannot be parsed
+    └── TimeoutError
+        └── CutOff                  no action needed: a resumed run repeats a timeout of its own time limit
 
-Every error is one sentence that says what is wrong and, where somebody can mend it, how.
+Subclasses for one part live beside it, such as ``search.web.provider.ProviderNotConfigured``. The command line catches
+``SufficeError`` and exits with its ``exit_code``. An error message is one sentence that says what is wrong and, if
+possible, how to fix it. The class names are stored in traces and in the database, so they stay.
 """
 
 from suffice.types import Failure, Usage
 
+EXIT_INTERRUPTED = 130  # The exit code after Ctrl-C, which is not an error.
+
 
 class SufficeError(Exception):
-    """Base of all errors that suffice raises on purpose."""
+    """Base class of all errors that suffice raises on purpose."""
 
     exit_code = 1
 
@@ -29,7 +36,7 @@ class InputError(SufficeError):
 
 
 class Unavailable(SufficeError):
-    """Something outside this program does not answer."""
+    """An outside service does not work. ``attempt`` is the number of the attempt that failed."""
 
     exit_code = 4
 
@@ -40,11 +47,11 @@ class Unavailable(SufficeError):
 
 
 class SearchError(Unavailable):
-    """A search failed; that is not the same as finding nothing."""
+    """A search failed, which is different from finding nothing."""
 
 
 class SearchRefused(SearchError):
-    """A search service said no. ``retry_after`` is how many seconds it asked to be left alone, if it did."""
+    """A search service refused the request. ``retry_after`` is the number of seconds to wait, if the service names one."""
 
     def __init__(self, message: str, *, retryable: bool = False, retry_after: float | None = None) -> None:
         super().__init__(message, retryable=retryable)
@@ -60,7 +67,7 @@ class PageRefused(PageError):
 
 
 class ModelError(Unavailable):
-    """A model failed to answer. What was tried on the way is in ``failures``, and what it cost all the same in ``usage``."""
+    """A model failed to answer. ``failures`` are the failed attempts, ``usage`` is what they cost."""
 
     def __init__(
         self, message: str, *, retryable: bool = False, usage: Usage = Usage(), failures: tuple[Failure, ...] = ()
@@ -71,11 +78,8 @@ class ModelError(Unavailable):
 
 
 class ModelOutputError(ModelError):
-    """A model answered in a shape that cannot be read."""
+    """A model answered in a form that cannot be parsed."""
 
 
 class CutOff(TimeoutError):
-    """A call that the run's own time limit ended when the run was first gone through, before a crash; no failure of anybody."""
-
-
-EXIT_INTERRUPTED = 130  # The exit status after Ctrl-C; an interruption is no error.
+    """The run's own time limit ended this call before a crash; the resumed run treats it as a timeout again."""

@@ -1,6 +1,6 @@
-"""The stream of a run: what the progress bar, the trace, the page and the metrics all read.
+"""The events of a run, which the progress display, the trace, the web page and the metrics read.
 
-An event is a small frozen value. ``record`` turns it into the line a trace file holds.
+Events are small frozen values. ``serialize_event`` turns one into the JSON object that a trace file holds on one line.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from suffice.types import Failure, Note, Passage, PriorRun, Query, Readings, Rep
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """The run begins: what was asked, and with which parts."""
+    """The run starts with this question and these parts."""
 
     run: str
     task: str
@@ -27,21 +27,21 @@ class Started:
 
 @dataclass(frozen=True, slots=True)
 class Continued:
-    """The run goes on from an earlier one: what was found and believed there is here from the beginning."""
+    """The run continues an earlier one and starts with its evidence and belief."""
 
     earlier: PriorRun
 
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """Earlier findings that are like the question. None is evidence: what they rest on is searched for again."""
+    """Earlier findings that are similar to the question. They are not evidence: their sources are searched again."""
 
     findings: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Searching:
-    """A round's queries are on their way."""
+    """The queries of a round are sent to the search."""
 
     index: int
     queries: tuple[Query, ...]
@@ -49,7 +49,7 @@ class Searching:
 
 @dataclass(frozen=True, slots=True)
 class BeliefSnapshot:
-    """What is believed after a round: the memory's notes, shortened, and the questions still open."""
+    """The belief after a round: the memory's notes, shortened, and the questions that are still open."""
 
     notes: tuple[Note, ...] = ()
     open: tuple[str, ...] = ()
@@ -57,7 +57,7 @@ class BeliefSnapshot:
 
 @dataclass(frozen=True, slots=True)
 class RoundDone:
-    """A round is over: what came back, what was read off it, and how it was judged."""
+    """A round is complete: its passages, its readings and the verdict of the gate."""
 
     round: Round
     accepted: bool
@@ -69,14 +69,14 @@ class RoundDone:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """Something went wrong and the run goes on."""
+    """Something failed and the run continues."""
 
     failure: Failure
 
 
 @dataclass(frozen=True, slots=True)
 class PromptCompacted:
-    """A prompt held only some pieces whole, the rest as summaries, handles or not at all; the record keeps everything."""
+    """A prompt contained only some passages whole; the others were shortened or left out. The evidence still has them all."""
 
     why: str
     whole: int
@@ -85,7 +85,7 @@ class PromptCompacted:
 
 @dataclass(frozen=True, slots=True)
 class PageRead:
-    """A web page behind a result was read whole; this many passages of it are evidence now."""
+    """The web page behind a search result was read; ``passages`` of its passages became evidence."""
 
     url: str
     title: str
@@ -94,7 +94,7 @@ class PageRead:
 
 @dataclass(frozen=True, slots=True)
 class InjectionsStripped:
-    """Lines of a retrieved passage addressed the model; they were cut out before anybody read them."""
+    """Lines of a retrieved passage looked like prompt injections and were removed before use."""
 
     passage: str
     location: str
@@ -103,7 +103,7 @@ class InjectionsStripped:
 
 @dataclass(frozen=True, slots=True)
 class SearchStopped:
-    """The search is over; ``state`` is the run's state under S1's names."""
+    """The search has stopped. ``state`` is the state of the run under published names (docs/sources.md)."""
 
     stop: Stop
     state: Mapping[str, Any]
@@ -111,15 +111,17 @@ class SearchStopped:
 
 @dataclass(frozen=True, slots=True)
 class Writing:
-    """The answer is being written from this many passages."""
+    """The writer starts; the evidence has this many passages."""
 
     passages: int
 
 
 @dataclass(frozen=True, slots=True)
 class Drafting:
-    """The next piece of the draft, as the model writes it; empty: it begins anew. ``section`` names the part, if there are
-    several. What the report holds in the end has been checked and may differ."""
+    """The next piece of the draft while the model writes it; an empty text means that the draft starts over.
+
+    ``section`` names the section if there are several. The report contains the verified text, which may differ.
+    """
 
     text: str
     section: str = ""
@@ -127,14 +129,14 @@ class Drafting:
 
 @dataclass(frozen=True, slots=True)
 class CheckingClaim:
-    """The model is asked whether a source bears out a claim that words and vectors leave open."""
+    """The model is asked whether a source supports a claim that word and vector comparison could not decide."""
 
     claim: str
 
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """The report is there."""
+    """The run is complete and this is its report."""
 
     report: Report
 
@@ -177,9 +179,9 @@ _TYPE_NAMES = {
 
 
 def serialize_event(event: Event, run: str, at: datetime | None = None) -> dict[str, Any]:
-    """The event as one JSON object: ``type``, ``run``, ``at`` and its own fields."""
-    moment = (at or datetime.now(UTC)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    return {"type": _TYPE_NAMES[type(event)], "run": run, "at": moment, **_serialize_fields(event)}
+    """Return the event as a JSON object with ``type``, ``run``, ``at`` and its own fields."""
+    timestamp = (at or datetime.now(UTC)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return {"type": _TYPE_NAMES[type(event)], "run": run, "at": timestamp, **_serialize_fields(event)}
 
 
 def _serialize_fields(event: Event) -> dict[str, Any]:
@@ -193,21 +195,21 @@ def _serialize_fields(event: Event) -> dict[str, Any]:
         return {"index": event.index, "queries": [query.text for query in event.queries]}
     fields: dict[str, Any] = msgspec.to_builtins(event)
     stop = fields.get("stop") or fields.get("report", {}).get("stop", {})
-    for recorded in stop.get("rounds", ()):
-        recorded["verdicts"] = [serialize_verdict(verdict) for verdict in recorded["verdicts"]]
+    for record in stop.get("rounds", ()):
+        record["verdicts"] = [serialize_verdict(verdict) for verdict in record["verdicts"]]
     return fields
 
 
 def _serialize_round(event: RoundDone) -> dict[str, Any]:
     import msgspec
 
-    new = {passage.id for passage in event.round.new}
-    shown = {passage.id: passage for passage in (*event.round.raw, *event.round.new)}
+    new_ids = {passage.id for passage in event.round.new}
+    passages = {passage.id: passage for passage in (*event.round.raw, *event.round.new)}
     return {
         "index": event.round.index,
         "accepted": event.accepted,
         "queries": list(event.round.queries),
-        "passages": [_serialize_passage(passage, passage.id in new) for passage in shown.values()],
+        "passages": [_serialize_passage(passage, passage.id in new_ids) for passage in passages.values()],
         "readings": dict(event.readings),
         "verdicts": [serialize_verdict(msgspec.to_builtins(leaf)) for leaf in event.verdict.leaves],
         "tokens": event.tokens,
@@ -220,7 +222,7 @@ def _serialize_round(event: RoundDone) -> dict[str, Any]:
     }
 
 
-def _serialize_passage(passage: Passage, new: bool) -> dict[str, Any]:
+def _serialize_passage(passage: Passage, is_new: bool) -> dict[str, Any]:
     return {
         "id": passage.id,
         "title": passage.title,
@@ -229,10 +231,10 @@ def _serialize_passage(passage: Passage, new: bool) -> dict[str, Any]:
         "kind": passage.kind,
         "score": passage.score,
         "text": passage.text,
-        "new": new,
+        "new": is_new,
     }
 
 
 def serialize_verdict(verdict: dict[str, Any]) -> dict[str, Any]:
-    """A leaf's verdict as the report and the trace show it."""
+    """Return the fields of a leaf verdict that the report and the trace show."""
     return {name: verdict[name] for name in ("gate", "stop", "reason", "because", "signals")}

@@ -1,29 +1,38 @@
-"""Every setting, and the only reader of the environment.
+"""All settings of suffice. Only this module reads the environment.
 
-A ``.env`` file in the working directory is read too, below the real environment. It may not set base URLs, allow-lists or
-database addresses: a folder somebody else wrote must not be able to redirect documents or keys.
+Each setting is documented at its field: the variable, the unit, and why the default is what it is. ``load`` reads the real
+environment first, then a ``.env`` file in the working directory, then the defaults. The ``.env`` file may not set addresses
+of services, allow-lists or databases: a folder of documents from an untrusted author must not redirect texts or keys.
+Options of the command line and arguments of ``research`` override the settings.
 """
 
 import math
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
 from suffice.errors import InputError
 from suffice.types import Bounds
 
-# What a run of each size may spend (S1): rounds, queries, sources, seconds, tokens.
+# Bounds by the size of a task: rounds, queries, sources, seconds, tokens (source values, docs/sources.md).
 TIERS = {
     "simple": Bounds(2, 3, 5, 60, 20_000),
     "standard": Bounds(5, 10, 15, 90, 60_000),
     "deep": Bounds(10, 15, 20, 120, 150_000),
 }
+DEFAULT_KEEP_RUNS = 200  # Runs; about 100 kB each.
+# The variables of each provider's API key; the first one that is set counts.
+KEY_VARIABLES = {
+    "openai": ("OPENAI_API_KEY",),
+    "anthropic": ("ANTHROPIC_API_KEY",),
+    "google": ("GOOGLE_API_KEY", "GEMINI_API_KEY"),
+    "openrouter": ("OPENROUTER_API_KEY",),
+    "ollama": ("OLLAMA_API_KEY",),
+}
 
-DEFAULT_KEEP_RUNS = 200  # About 100 kB each.
-
-_BOUND_VARIABLES = {
+_BOUND_VARIABLES: dict[str, tuple[str, type[int] | type[float]]] = {
     "rounds": ("RESEARCH_MAX_ITERS", int),
     "queries": ("RESEARCH_MAX_QUERIES", int),
     "sources": ("RESEARCH_MAX_SOURCES", int),
@@ -31,89 +40,109 @@ _BOUND_VARIABLES = {
     "tokens": ("RESEARCH_TOKEN_BUDGET", int),
     "usd": ("RESEARCH_MAX_COST_USD", float),
 }
-_DOTENV_FORBIDDEN = ("_BASE_URL", "_URL", "_HOST", "SUFFICE_ALLOW_HOSTS", "SUFFICE_DATABASE_URL")
+_BASE_URL_VARIABLES = {
+    "openai": "OPENAI_BASE_URL",
+    "anthropic": "ANTHROPIC_BASE_URL",
+    "google": "GOOGLE_GEMINI_BASE_URL",
+    "ollama": "OLLAMA_HOST",
+}
 _ROLE_PREFIX = "SUFFICE_MODEL_"
 _CACHE_VARIABLE = "SUFFICE_MODEL_CACHE"
+_DOTENV_FORBIDDEN_SUFFIXES = ("_URL", "_HOST", "SUFFICE_ALLOW_HOSTS")
 
 
 @dataclass(frozen=True, slots=True)
 class ModelSettings:
-    """Unset means the default of whoever uses it."""
+    """Settings for language models and embeddings. ``None`` means the default of the code that uses the setting."""
 
     roles: Mapping[str, str] = field(default_factory=dict)
-    """Models for single roles or groups of roles, by the name in ``SUFFICE_MODEL_<ROLE>``, in small letters."""
+    """``SUFFICE_MODEL_<ROLE>``: models for single roles or groups of roles, by the role's name in lower case.
+
+    A cheap model can plan while a better one writes. ``HARNESS_PRODUCER_MODEL`` is an alias for the writer's model; a name
+    without a provider is an Ollama model.
+    """
     keys: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """API keys by provider."""
+    """API keys by provider, from the variables that the providers document. Not shown in ``repr``, because they are secret."""
     base_urls: Mapping[str, str] = field(default_factory=dict)
-    """Where a provider is reached, if not at its usual address."""
+    """Addresses by provider, for servers other than the provider's own, such as a local one."""
     context: int | None = None
-    """Tokens that the model can read, if it is not to be asked."""
+    """``SUFFICE_CONTEXT``: tokens of the model's context window. Unset: the server is asked, because most servers report it."""
     timeout: float | None = None
-    """Seconds that one attempt at a call may take."""
+    """``SUFFICE_TIMEOUT``: seconds for one attempt at a call. Unset: 180 for cloud models, 1800 for local ones, which need
+    minutes for a long prompt."""
     concurrency: Mapping[str, float] = field(default_factory=dict)
-    """Calls at a time, by provider; the empty name is for all others."""
+    """``SUFFICE_CONCURRENCY``: simultaneous calls, as ``8`` or by provider as ``openai:8,ollama:1``; the empty name is for all
+    other providers. Unset: 8 for cloud models, 2 for local ones, which share the cores of one machine."""
     per_minute: Mapping[str, float] = field(default_factory=dict)
-    """Calls a minute, in the same way."""
+    """``SUFFICE_REQUESTS_PER_MINUTE``: calls per minute, in the same format. Unset: no limit, because plans differ."""
     prices: Path | None = None
-    """A file of prices that beat the table's."""
+    """``SUFFICE_PRICES``: a TOML file of prices in USD per million tokens that override the built-in table, for models that
+    the table does not know or for negotiated prices."""
     think: bool = False
-    """A thinking model may think (S4)."""
+    """``HARNESS_PRODUCER_THINK``: let a reasoning model think before it answers. Off, because it multiplies the tokens."""
     keep_alive: str | None = None
-    """How long Ollama keeps a model in memory; unset, earlier runs tell (S4)."""
+    """``OLLAMA_KEEP_ALIVE``: how long Ollama keeps a model in memory. Unset: estimated from the duration of earlier runs."""
     cache: str | None = None
-    """``1``: answers are kept and not asked for again, ``all``: sampled ones too."""
+    """``SUFFICE_MODEL_CACHE``: ``1`` stores the model's answers and reuses them, ``all`` also those with a temperature above 0.
+    Unset: nothing is stored, so that a repeated question is researched again."""
     embeddings: str | None = None
-    """Which embedding model, as ``PROVIDER:NAME``."""
+    """``SUFFICE_EMBEDDINGS``: the embedding model as ``PROVIDER:NAME``. Unset: the small model that comes with the package."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReviewRules:
-    """How a written answer is reviewed (S4)."""
+    """How a written answer is reviewed."""
 
     pass_mark: float = 8.0
-    """The composite, of 10, that an answer needs. 9 is nearly out of reach: depth alone seldom gets more than 7."""
+    """``SUFFICE_REVIEW_PASS``: the composite score, of 10, that an answer needs. A mark of 9 is nearly unreachable, because the
+    dimension depth alone seldom scores above 7."""
     rounds: int = 3
-    """Evaluations at most; between two of them the answer is revised."""
+    """``MAX_WIGGUM_ROUNDS``: the highest number of evaluations (source value, docs/sources.md). The answer is revised between
+    two of them."""
     panel: bool = False
-    """Three readers instead of one judge."""
+    """``SUFFICE_REVIEW_PANEL``: three readers instead of one judge. Off, because it costs three times as many calls."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the environment says. Command-line options and arguments of ``research`` come on top."""
+    """The settings of this process."""
 
     model: str | None = None
-    """Which model to use, as ``PROVIDER:NAME`` or ``extractive``; several, separated by commas, to fall back through."""
+    """``SUFFICE_MODEL``: the model as ``PROVIDER:NAME`` or ``extractive``; several, separated by commas, are tried in order.
+    Unset: the first one for which there is a key or a local server, else no language model (``extractive``)."""
     offline: bool = False
-    """No document may leave this machine."""
+    """``SUFFICE_OFFLINE``: no document may leave this machine, so cloud models and web search are refused."""
     data_dir: Path = Path(".")
-    """Where runs are kept."""
+    """``SUFFICE_DATA_DIR``: the folder for runs. Unset: ``suffice`` in the user's data folder (XDG)."""
     cache_dir: Path = Path(".")
-    """Where indexes and vectors are kept; safe to delete."""
+    """``SUFFICE_CACHE_DIR``: the folder for indexes and vectors, safe to delete. Unset: ``suffice`` in the user's cache
+    folder (XDG)."""
     database_url: str | None = None
-    """A Postgres that several workers share; without one, an SQLite file in the data directory."""
+    """``SUFFICE_DATABASE_URL``: a Postgres database that several workers share. Unset: an SQLite file in ``data_dir``."""
     keep_runs: int = DEFAULT_KEEP_RUNS
-    """How many runs are kept with their evidence and report; 0 keeps nothing of any run."""
+    """``SUFFICE_KEEP_RUNS``: how many runs are stored with their evidence and report; 0 stores none."""
     recall: bool = True
-    """Whether what runs found out is remembered and looked up again by later ones."""
+    """``SUFFICE_MEMORY``: whether findings of runs are stored and looked up by later runs; ``0`` turns it off."""
     bounds: Bounds = field(default_factory=Bounds)
-    """Bounds set for every run; they beat the tier's."""
+    """``RESEARCH_MAX_…``, ``RESEARCH_TOKEN_BUDGET``: bounds for every run, which override those of the tier."""
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """Everything else, for services that are known by their own names: keys, base URLs. Never shown, it holds secrets."""
+    """All variables, for search services that have their own names for keys and addresses. Not shown in ``repr``, because it
+    contains secrets."""
     models: ModelSettings = ModelSettings()
-    """Everything else about language models."""
+    """Further settings for language models."""
     review: ReviewRules = ReviewRules()
-    """How answers are reviewed, unless a run says that they are not."""
+    """How answers are reviewed, unless a run turns the review off."""
     python_rounds: int = 3
-    """Tries that a model has for a computation before it writes; 0: it computes nothing."""
+    """``PYTHON_TOOL_ROUNDS``: attempts of the model to write a program that computes a figure before it writes the answer; 0
+    turns computation off. Three attempts are enough to correct an error message."""
 
 
 def load(environment: Mapping[str, str] | None = None, folder: Path | None = None) -> Settings:
-    """The settings of this process: the real environment over ``.env`` over the defaults."""
+    """Load the settings from the environment and from ``.env`` in the folder, by default the working directory."""
     values = {**read_dotenv(folder or Path.cwd()), **(os.environ if environment is None else environment)}
     return Settings(
         model=values.get("SUFFICE_MODEL") or None,
-        offline=values.get("SUFFICE_OFFLINE", "") not in ("", "0"),
+        offline=_is_enabled(values, "SUFFICE_OFFLINE"),
         data_dir=_resolve_folder(values, "SUFFICE_DATA_DIR", "XDG_DATA_HOME", ".local/share"),
         cache_dir=_resolve_folder(values, "SUFFICE_CACHE_DIR", "XDG_CACHE_HOME", ".cache"),
         database_url=values.get("SUFFICE_DATABASE_URL") or None,
@@ -121,21 +150,14 @@ def load(environment: Mapping[str, str] | None = None, folder: Path | None = Non
         recall=values.get("SUFFICE_MEMORY", "") != "0",
         bounds=_parse_bounds(values),
         environment=values,
-        models=parse_model_settings(values),
+        models=_parse_model_settings(values),
         review=_parse_review_rules(values),
         python_rounds=_parse_python_rounds(values),
     )
 
 
-def _parse_keep_runs(values: Mapping[str, str]) -> int:
-    text = values.get("SUFFICE_KEEP_RUNS", "").strip() or str(DEFAULT_KEEP_RUNS)
-    if not text.isdecimal():
-        raise InputError(f"SUFFICE_KEEP_RUNS={text!r} is not a number; set it to how many runs to keep, 0 for none")
-    return int(text)
-
-
 def read_dotenv(folder: Path) -> dict[str, str]:
-    """The ``NAME=value`` lines of ``.env``, without the names it may not set."""
+    """Return the ``NAME=value`` lines of the folder's ``.env`` file, without the names that it may not set."""
     try:
         lines = (folder / ".env").read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):
@@ -143,13 +165,16 @@ def read_dotenv(folder: Path) -> dict[str, str]:
     values = {}
     for line in lines:
         name, separator, value = line.strip().removeprefix("export ").partition("=")
-        if separator and name.strip().isidentifier() and not name.strip().endswith(_DOTENV_FORBIDDEN):
+        if separator and name.strip().isidentifier() and not name.strip().endswith(_DOTENV_FORBIDDEN_SUFFIXES):
             values[name.strip()] = value.strip().strip("\"'")
     return values
 
 
+# -- Bounds ------------------------------------------------------------------------------------------------------------
+
+
 def resolve_bounds(tier: str, *layers: Bounds) -> Bounds:
-    """A tier's bounds with each later layer's set values on top."""
+    """Return a tier's bounds, overridden by the bounds that each later layer sets."""
     if tier not in TIERS:
         raise InputError(f"There is no tier {tier!r}; choose one of: auto, {', '.join(TIERS)}")
     result = TIERS[tier]
@@ -158,113 +183,95 @@ def resolve_bounds(tier: str, *layers: Bounds) -> Bounds:
     return result
 
 
-def merge_bounds(under: Bounds, over: Bounds) -> Bounds:
-    chosen = {name: getattr(over, name) for name in _BOUND_VARIABLES if getattr(over, name) is not None}
-    return replace(under, **chosen)
+def merge_bounds(base: Bounds, override: Bounds) -> Bounds:
+    """Return the base bounds with every bound replaced that the override sets."""
+    values = {bound.name: getattr(override, bound.name) for bound in fields(Bounds)}
+    return replace(base, **{name: value for name, value in values.items() if value is not None})
 
 
-def validate_bounds(given: Bounds) -> Bounds:
-    """The bounds, if every one of them is above zero."""
-    for name in _BOUND_VARIABLES:
-        value = getattr(given, name)
+def validate_bounds(bounds: Bounds) -> Bounds:
+    """Return the bounds; raise ``InputError`` if one is not a finite number above zero."""
+    for bound in fields(Bounds):
+        value = getattr(bounds, bound.name)
         if value is not None and not 0 < value < math.inf:
-            raise InputError(f"The bound on {name} must be a number greater than 0, not {value:g}")
-    return given
+            raise InputError(f"The bound on {bound.name} must be a number greater than 0, not {value:g}")
+    return bounds
 
 
 def _parse_bounds(values: Mapping[str, str]) -> Bounds:
-    found: dict[str, Any] = {name: _parse_positive_number(values, *how) for name, how in _BOUND_VARIABLES.items()}
-    return Bounds(**found)
+    bounds: dict[str, Any] = {name: _parse_number(values, *how) for name, how in _BOUND_VARIABLES.items()}
+    return Bounds(**bounds)
+
+
+# -- Groups of settings ------------------------------------------------------------------------------------------------
 
 
 def _parse_review_rules(values: Mapping[str, str]) -> ReviewRules:
-    usual = ReviewRules()
-    mark = _parse_positive_number(values, "SUFFICE_REVIEW_PASS", float) or usual.pass_mark
-    if mark > 10:
-        raise InputError(f"SUFFICE_REVIEW_PASS={mark:g} cannot be reached: scores go from 0 to 10")
-    rounds = _parse_positive_number(values, "MAX_WIGGUM_ROUNDS", int) or usual.rounds
-    return ReviewRules(mark, int(rounds), values.get("SUFFICE_REVIEW_PANEL", "") not in ("", "0"))
+    default = ReviewRules()
+    pass_mark = _parse_number(values, "SUFFICE_REVIEW_PASS", float) or default.pass_mark
+    if pass_mark > 10:
+        raise InputError(f"SUFFICE_REVIEW_PASS={pass_mark:g} cannot be reached: scores go from 0 to 10")
+    rounds = _parse_number(values, "MAX_WIGGUM_ROUNDS", int) or default.rounds
+    return ReviewRules(pass_mark, int(rounds), _is_enabled(values, "SUFFICE_REVIEW_PANEL"))
 
 
 def _parse_python_rounds(values: Mapping[str, str]) -> int:
     if values.get("PYTHON_TOOL_ROUNDS", "").strip() == "0":
         return 0
-    return int(_parse_positive_number(values, "PYTHON_TOOL_ROUNDS", int) or Settings().python_rounds)
+    return int(_parse_number(values, "PYTHON_TOOL_ROUNDS", int) or Settings().python_rounds)
 
 
-def _parse_positive_number(values: Mapping[str, str], name: str, kind: type[int] | type[float]) -> int | float | None:
-    text = values.get(name, "").strip()
-    if not text:
-        return None
-    try:
-        number = kind(text)
-    except ValueError:
-        raise InputError(f"{name}={text!r} is not a number; set it to one greater than 0 or unset it") from None
-    if not 0 < number < math.inf:
-        raise InputError(f"{name}={text} must be greater than 0; unset it for the usual value")
-    return number
+def _parse_keep_runs(values: Mapping[str, str]) -> int:
+    text = values.get("SUFFICE_KEEP_RUNS", "").strip() or str(DEFAULT_KEEP_RUNS)
+    if not text.isdecimal():
+        raise InputError(
+            f"SUFFICE_KEEP_RUNS={text!r} is not a number; set it to the number of runs to store, 0 for none"
+        )
+    return int(text)
 
 
-def _resolve_folder(values: Mapping[str, str], own: str, shared: str, usual: str) -> Path:
-    if values.get(own):
-        return Path(values[own]).expanduser()
-    base = Path(values[shared]) if values.get(shared) else Path.home() / usual
-    return base / "suffice"
-
-
-KEY_VARIABLES = {
-    "openai": ("OPENAI_API_KEY",),
-    "anthropic": ("ANTHROPIC_API_KEY",),
-    "google": ("GOOGLE_API_KEY", "GEMINI_API_KEY"),
-    "openrouter": ("OPENROUTER_API_KEY",),
-    "ollama": ("OLLAMA_API_KEY",),
-}
-_BASE_URL_VARIABLES = {
-    "openai": "OPENAI_BASE_URL",
-    "anthropic": "ANTHROPIC_BASE_URL",
-    "google": "GOOGLE_GEMINI_BASE_URL",
-    "ollama": "OLLAMA_HOST",
-}
-
-
-def parse_model_settings(values: Mapping[str, str]) -> ModelSettings:
-    """The settings that these variables stand for."""
-    roles = {
-        name.removeprefix(_ROLE_PREFIX).lower(): text
-        for name, text in values.items()
-        if name.startswith(_ROLE_PREFIX) and text and name != _CACHE_VARIABLE
-    }
-    producer = values.get("HARNESS_PRODUCER_MODEL", "").strip()
-    if producer:  # S4's name for the writer's model; it names an Ollama model, as `qwen3:8b` does.
-        known = producer.partition(":")[0] in (*KEY_VARIABLES, "extractive")
-        roles.setdefault("writer", producer if known else f"ollama:{producer}")
-    keys = {
-        provider: next(values[name] for name in names if values.get(name))
-        for provider, names in KEY_VARIABLES.items()
-        if any(values.get(name) for name in names)
-    }
-    context = _parse_optional_number(values, "SUFFICE_CONTEXT")
+def _parse_model_settings(values: Mapping[str, str]) -> ModelSettings:
+    context = _parse_number(values, "SUFFICE_CONTEXT", float, minimum=1)
     return ModelSettings(
-        roles=roles,
-        keys=keys,
+        roles=_parse_roles(values),
+        keys={
+            provider: next(values[name] for name in names if values.get(name))
+            for provider, names in KEY_VARIABLES.items()
+            if any(values.get(name) for name in names)
+        },
         base_urls={
             provider: values[name].strip()
             for provider, name in _BASE_URL_VARIABLES.items()
             if values.get(name, "").strip()
         },
         context=None if context is None else int(context),
-        timeout=_parse_optional_number(values, "SUFFICE_TIMEOUT"),
+        timeout=_parse_number(values, "SUFFICE_TIMEOUT", float, minimum=1),
         concurrency=_parse_provider_limits(values, "SUFFICE_CONCURRENCY"),
         per_minute=_parse_provider_limits(values, "SUFFICE_REQUESTS_PER_MINUTE"),
         prices=Path(values["SUFFICE_PRICES"]).expanduser() if values.get("SUFFICE_PRICES") else None,
-        think=values.get("HARNESS_PRODUCER_THINK", "") not in ("", "0"),
+        think=_is_enabled(values, "HARNESS_PRODUCER_THINK"),
         keep_alive=values.get("OLLAMA_KEEP_ALIVE", "").strip() or None,
-        cache=_parse_cache_mode(values.get(_CACHE_VARIABLE, "").strip()),
+        cache=_parse_cache_mode(values),
         embeddings=values.get("SUFFICE_EMBEDDINGS", "").strip() or None,
     )
 
 
-def _parse_cache_mode(text: str) -> str | None:
+def _parse_roles(values: Mapping[str, str]) -> dict[str, str]:
+    roles = {
+        name.removeprefix(_ROLE_PREFIX).lower(): text
+        for name, text in values.items()
+        if name.startswith(_ROLE_PREFIX) and text and name != _CACHE_VARIABLE
+    }
+    producer = values.get("HARNESS_PRODUCER_MODEL", "").strip()
+    if producer:
+        # Names such as ``qwen3:8b`` contain a colon, too, but no provider in front of it.
+        has_provider = producer.partition(":")[0] in (*KEY_VARIABLES, "extractive")
+        roles.setdefault("writer", producer if has_provider else f"ollama:{producer}")
+    return roles
+
+
+def _parse_cache_mode(values: Mapping[str, str]) -> str | None:
+    text = values.get(_CACHE_VARIABLE, "").strip()
     if text not in ("", "0", "1", "all"):
         raise InputError(
             f"{_CACHE_VARIABLE}={text!r} is not known; set it to 1, to all (sampled answers too) or unset it"
@@ -272,13 +279,8 @@ def _parse_cache_mode(text: str) -> str | None:
     return text if text in ("1", "all") else None
 
 
-def _parse_optional_number(values: Mapping[str, str], name: str) -> float | None:
-    text = values.get(name, "").strip()
-    return _parse_number(text, name) if text else None
-
-
 def _parse_provider_limits(values: Mapping[str, str], name: str) -> dict[str, float]:
-    """``8``, or ``openai:8,ollama:1``: a number for all, or one by provider."""
+    """Parse ``8`` for all providers, or ``openai:8,ollama:1``."""
     limits: dict[str, float] = {}
     for part in filter(None, (part.strip() for part in values.get(name, "").split(","))):
         provider, separator, number = part.rpartition(":")
@@ -286,15 +288,39 @@ def _parse_provider_limits(values: Mapping[str, str], name: str) -> dict[str, fl
             raise InputError(
                 f"{name}={part!r}: there is no provider {provider!r}; choose one of: {', '.join(KEY_VARIABLES)}"
             )
-        limits[provider] = _parse_number(number, name)
+        limits[provider] = _to_number(number, name, float, minimum=1)
     return limits
 
 
-def _parse_number(text: str, name: str) -> float:
+# -- Single values -----------------------------------------------------------------------------------------------------
+
+
+def _is_enabled(values: Mapping[str, str], name: str) -> bool:
+    return values.get(name, "") not in ("", "0")
+
+
+def _resolve_folder(values: Mapping[str, str], name: str, xdg_name: str, default: str) -> Path:
+    if values.get(name):
+        return Path(values[name]).expanduser()
+    base = Path(values[xdg_name]) if values.get(xdg_name) else Path.home() / default
+    return base / "suffice"
+
+
+def _parse_number(
+    values: Mapping[str, str], name: str, number_type: type[int] | type[float], *, minimum: int = 0
+) -> float | None:
+    text = values.get(name, "").strip()
+    return _to_number(text, name, number_type, minimum=minimum) if text else None
+
+
+def _to_number(text: str, name: str, number_type: type[int] | type[float], *, minimum: int = 0) -> float:
+    """Convert the text to a number of at least ``minimum``, or above zero if ``minimum`` is 0."""
+    required = f"at least {minimum}" if minimum else "greater than 0"
     try:
-        number: Any = float(text)
+        number = number_type(text)
     except ValueError:
-        raise InputError(f"{name}={text!r} is not a number; set it to one of at least 1 or unset it") from None
-    if not 1 <= number < math.inf:
-        raise InputError(f"{name}={text} must be at least 1; unset it for the default")
-    return float(number)
+        kind = "a whole number" if number_type is int else "a number"
+        raise InputError(f"{name}={text!r} is not {kind}; set it to one {required} or unset it") from None
+    if not minimum <= number < math.inf or number == 0:
+        raise InputError(f"{name}={text} must be {required}; unset it for the default")
+    return number

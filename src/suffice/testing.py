@@ -1,4 +1,4 @@
-"""Test doubles for people who build on suffice: a model that answers from a script, a search over given passages.
+"""Test doubles for code that uses suffice: a model that answers from a script, and searches over given passages.
 
 model = ScriptedModel({"plan": [PlanResponse(…)], "reflect": [ReflectionResponse(…)], "draft": [SynthesisResponse(…)]})
 search = FixtureSearch({"query": [passage, …]})
@@ -21,8 +21,10 @@ ScriptedAnswer = object | Exception | Callable[[Prompt[object]], object]
 
 
 class ScriptedModel:
-    """Answers each role from its list, in order; the last answer repeats. An exception in the list is raised; a function is
-    called with the ask. ``asked`` keeps every ask, so that a test can look at the prompts."""
+    """A model that answers each role from a list, in order; the last answer repeats.
+
+    An exception in the list is raised; a function is called with the prompt. ``prompts`` records every prompt.
+    """
 
     name = "scripted"
     local = True
@@ -47,9 +49,9 @@ class ScriptedModel:
 
 
 class FixtureSearch:
-    """Returns what a mapping says for a query; other queries go to ``default``. A value may be an exception to raise.
+    """A search that returns given passages per query, and ``default`` for all other queries.
 
-    ``delay`` makes it slow, ``asked`` keeps the queries.
+    An exception in place of passages is raised. ``delay`` is in seconds. ``queries`` records every query.
     """
 
     def __init__(
@@ -75,34 +77,37 @@ class FixtureSearch:
 
 
 class WordSearch:
-    """A tiny real search: ranks given passages by how many words they share with the query."""
+    """A small search that ranks given passages by the number of words that they share with the query."""
 
     def __init__(self, passages: Iterable[Passage]) -> None:
         self._passages = [(set(tokenize(f"{passage.title} {passage.text}")), passage) for passage in passages]
 
     async def __call__(self, query: Query, k: int) -> list[Passage]:
-        wanted = set(tokenize(query.text))
-        ranked = sorted(self._passages, key=lambda item: -len(wanted & item[0]))
-        return [passage for own, passage in ranked[:k] if wanted & own]
+        words = set(tokenize(query.text))
+        ranked = sorted(self._passages, key=lambda item: -len(words & item[0]))
+        return [passage for own_words, passage in ranked[:k] if words & own_words]
 
 
 def make_passage(
     id: str, text: str, title: str = "", *, path: str = "notes.txt", score: float | None = None
 ) -> Passage:
-    """A passage whose lines are counted from its text."""
+    """Return a passage whose line range is derived from its text."""
     lines = (1, 1 + text.count("\n"))
-    return Passage(id, text, title or id, Place(f"{path}", lines), "text", score)
+    return Passage(id, text, title or id, Place(path, lines), "text", score)
 
 
 def make_memory_context(
     model: Model | None = None, *, refused: list[str] | None = None, grounded: bool = False
 ) -> MemoryContext:
-    """What a memory is made with, outside a run: ``refused`` collects what it did not believe. Without a model none answers."""
-    answers = model or ScriptedModel({})
+    """Return what a memory needs outside of a run. ``refused`` collects the notes that it rejects.
+
+    Without a model every prompt is answered with ``None``.
+    """
+    answering_model = model or ScriptedModel({})
 
     async def ask(prompt: Prompt[A]) -> A | None:
         try:
-            return (await answers(prompt)).answer
+            return (await answering_model(prompt)).answer
         except ModelError:
             return None
 
@@ -110,5 +115,5 @@ def make_memory_context(
 
 
 def make_search_error(message: str = "the search is down", *, retryable: bool = False) -> SearchError:
-    """The error of a search that does not answer."""
+    """Return the error of a failed search."""
     return SearchError(message, retryable=retryable)

@@ -1,9 +1,9 @@
-"""The nouns of a research run: frozen, typed, serialisable.
+"""The data types of a research run: frozen, typed and serializable.
 
     Query → Hits → Passage (at a Place) → Round → Verdict → Stop → Claim (with Spans) → Report
 
-Unknown is a value: a reading that could not be taken is ``None``, a search that failed carries a ``Failure``
-and is never an empty answer. This module knows nothing of models, searches, files or the environment.
+Unknown is a value: a reading that could not be taken is ``None``, and a failed search carries a ``Failure`` instead of an
+empty result. This module does not know about models, searches, files or the environment.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -14,12 +14,17 @@ if TYPE_CHECKING:
     import numpy
 
 Readings = Mapping[str, float | None]
-Embed = Callable[[Sequence[str]], "numpy.ndarray"]  # Texts to unit vectors, one row each.
-BELIEF_KIND = "belief"  # The kind of a note that says what is believed about passages and is none itself.
-COMPUTED_KIND = "computed"  # The kind of a passage that no search found: the output of a program and the program.
+"""Measured values of a round by name, such as ``overlap.jaccard``; ``None`` is unknown."""
+Embed = Callable[[Sequence[str]], "numpy.ndarray"]
+"""Turns texts into unit vectors, one row per text."""
+BELIEF_KIND = "belief"  # The kind of a note that states a belief and is not a passage itself.
+COMPUTED_KIND = "computed"  # The kind of a passage that holds a program and its output instead of a search result.
 Promise = Literal["heuristic", "estimate", "guarantee"]
+"""How strong the statement of a stop rule is: a rule of thumb, a statistical estimate, or a guarantee at a confidence."""
 SupportLabel = Literal["supported", "contradicted", "unsupported", "unknown"]
+"""What the sources say about a claim."""
 Status = Literal["answered", "partial", "no_evidence", "failed"]
+"""How a run ended for the reader."""
 
 STOP_REASONS = (
     "sufficient",
@@ -39,7 +44,7 @@ STOP_REASONS = (
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What is searched for, and why."""
+    """A search query and the reason for it."""
 
     text: str
     intent: str = ""
@@ -47,10 +52,10 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a text stands: lines of a file, a page of a PDF, a record of a collection, or a URL.
+    """The location of a text: lines of a file, a page of a PDF, a record of a collection, or a URL.
 
     ``str(place)`` is what a citation shows: ``path:3-9``, ``path:p4``, ``path#id`` or the URL itself. ``exact`` means that
-    the text stands there line for line; text taken out of HTML does not.
+    the file contains the text line for line, which is not so for text extracted from HTML.
     """
 
     path: str
@@ -69,7 +74,7 @@ class Place:
         return self.path
 
     def narrowed(self, text: str, start: int, end: int) -> "Place":
-        """The place of ``text[start:end]`` where the whole ``text`` stands here."""
+        """Return the place of ``text[start:end]``, given that this is the place of ``text``."""
         if self.lines is None or not self.exact:
             return self
         first = self.lines[0] + text.count("\n", 0, start)
@@ -79,7 +84,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A stretch of a source, verbatim, as a search returned it."""
+    """A verbatim part of a source, as a search returned it."""
 
     id: str
     text: str
@@ -90,16 +95,18 @@ class Passage:
 
     @property
     def location(self) -> str:
+        """The place as a citation shows it."""
         return str(self.place)
 
     @property
     def url(self) -> str | None:
+        """The web address; ``None`` for a file."""
         return self.place.path if self.place.path.startswith(("http://", "https://")) else None
 
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """A picture that a task names: a file with its bytes and their SHA-256, or an address on the web without."""
+    """An image that a task refers to: a file with its bytes and their SHA-256, or a web address without them."""
 
     name: str
     media_type: str
@@ -112,7 +119,7 @@ class Image:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Something that was tried and did not work; it is recorded, never hidden."""
+    """A recorded failure: where it happened, its error class, and whether a retry may help."""
 
     where: str
     kind: str
@@ -123,7 +130,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Hits:
-    """One query's outcome: what came back, or why nothing could."""
+    """The result of one query: its passages, or the failure."""
 
     query: Query
     passages: tuple[Passage, ...] = ()
@@ -132,7 +139,7 @@ class Hits:
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """One turn of the loop: what was asked, what came back raw, and what of it was new."""
+    """One round of the loop: the results per query, all their passages, and the new ones among them."""
 
     index: int
     hits: tuple[Hits, ...]
@@ -141,17 +148,21 @@ class Round:
 
     @property
     def queries(self) -> tuple[str, ...]:
+        """The texts of the round's queries."""
         return tuple(hits.query.text for hits in self.hits)
 
     @property
     def failed(self) -> bool:
-        """Every search of the round failed: nothing can be read from its emptiness."""
+        """Whether every search of the round failed, so that its emptiness says nothing about the sources."""
         return all(hits.failure is not None for hits in self.hits)
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A piece of belief: a text and the handles (``[3]``) of the passages it rests on."""
+    """A note for a prompt: a text and the handles (``[3]``) of the passages behind it.
+
+    ``whole`` is false if the text was shortened to fit.
+    """
 
     text: str
     handles: tuple[str, ...]
@@ -162,7 +173,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class PriorRun:
-    """What a follow-up builds on: an earlier run's evidence in order, its facts under the same handles, its queries."""
+    """The part of an earlier run that a follow-up builds on: evidence in order, facts with the same handles, and queries."""
 
     run: str
     task: str
@@ -173,9 +184,9 @@ class PriorRun:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A gate's decision: stop, go on, or unknown; with its reason and the numbers behind it.
+    """A gate's decision to stop, to continue, or unknown (``None``), with the numbers behind it.
 
-    ``reason`` names the ending when ``stop`` is true and is empty otherwise; ``because`` is the sentence.
+    ``reason`` is one of ``STOP_REASONS`` if ``stop`` is true and empty otherwise; ``because`` is a sentence.
     ``signals`` maps a reading to (value, threshold). ``parts`` are the verdicts of a composed gate's leaves.
     """
 
@@ -189,18 +200,22 @@ class Verdict:
 
     @property
     def leaves(self) -> tuple["Verdict", ...]:
+        """The verdicts of the simple gates that this verdict consists of."""
         return self.parts or (self,)
 
     @property
     def values(self) -> Readings:
-        """What the leaves looked at or worked out, such as ``worth.p``: readings in their own right."""
+        """The readings that the leaves used or computed, such as ``worth.p``."""
         return {name: signal[0] for leaf in self.leaves for name, signal in leaf.signals.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class RoundRecord:
-    """What the report and the trace keep of a round. ``found`` names its new passages; ``belief`` is what was believed after
-    it, in short, each note with the titles of its sources; ``open`` are the questions then still open."""
+    """The record of a round in the report and the trace.
+
+    ``found`` lists its new passages; ``belief`` holds the notes after it, shortened and with the titles of their sources;
+    ``open`` lists the questions that were still open.
+    """
 
     index: int
     accepted: bool
@@ -215,7 +230,10 @@ class RoundRecord:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """Why the search ended."""
+    """Why the search ended: one of ``STOP_REASONS``, the gate that stopped it, and the records of all rounds.
+
+    ``gate`` is the simple gate that decided, ``expression`` the whole gate as text.
+    """
 
     reason: str
     gate: str
@@ -228,7 +246,7 @@ class Stop:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What a run may spend; ``None`` means unbounded. ``sources`` bounds what the writer sees, not the search."""
+    """Limits of a run; ``None`` means unlimited. ``sources`` limits the passages for the writer, not the search."""
 
     rounds: int | None = None
     queries: int | None = None
@@ -240,7 +258,7 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """An exact stretch of a source that speaks for or against a claim."""
+    """A verbatim quote of a source that supports or contradicts a claim."""
 
     source: str
     quote: str
@@ -250,7 +268,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A sentence or clause of the answer, its citations, and what the sources say to it; ``note`` says why in a few words."""
+    """A sentence or clause of the answer, its citations, and what the sources say about it; ``note`` gives the reason."""
 
     text: str
     citations: tuple[str, ...]
@@ -261,7 +279,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class ReviewRound:
-    """One evaluation of the written answer: S4's six scores, or unknown when it could not be read."""
+    """One evaluation of the written answer. The values are ``None`` if the evaluation could not be read."""
 
     round: int
     scores: Mapping[str, float] | None
@@ -272,8 +290,10 @@ class ReviewRound:
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """How the review of an answer went. ``kept`` is the round whose text is the report's; 0 when no evaluation could be read.
-    ``passed`` and ``composite`` are those of that text."""
+    """The review of an answer. ``kept`` is the round whose text is reported, 0 if no evaluation could be read.
+
+    ``passed`` and ``composite`` belong to that text.
+    """
 
     ending: str
     passed: bool | None
@@ -285,7 +305,7 @@ class Review:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A cited source, as the reader sees it."""
+    """A cited source as the report lists it; ``id`` is its number, such as ``[1]``."""
 
     id: str
     title: str
@@ -296,8 +316,10 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What one or more model calls cost; one call of unknown cost makes the sum unknown. ``stored`` answers came out of the
-    cache: they cost nothing and are no calls."""
+    """The usage of one or more model calls. If the cost of one call is unknown, so is the sum.
+
+    ``stored`` counts answers from the cache, which cost nothing and are not calls.
+    """
 
     calls: int = 0
     input_tokens: int = 0
@@ -305,7 +327,7 @@ class Usage:
     usd: float | None = None
     stored: int = 0
     estimated: int = 0
-    """Calls whose tokens the provider did not report, so that they are our estimate."""
+    """Calls whose tokens are estimated, because the provider did not report them."""
 
     def __add__(self, other: "Usage") -> "Usage":
         unknown = any(part.usd is None and part.calls for part in (self, other))
@@ -322,6 +344,8 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class RoleUsage:
+    """The usage of one role, such as ``plan`` or ``draft``."""
+
     calls: int
     input_tokens: int
     output_tokens: int
@@ -330,7 +354,7 @@ class RoleUsage:
 
 @dataclass(frozen=True, slots=True)
 class UsageSummary:
-    """The report's ``usage``: the whole run, and by role."""
+    """The usage of a whole run, in total and by role."""
 
     model: str
     calls: int
@@ -342,14 +366,19 @@ class UsageSummary:
     cost_usd: float | None
     by_role: Mapping[str, RoleUsage]
     stored: int = 0
-    """Answers that came out of the cache."""
+    """Answers from the cache."""
     estimated_calls: int = 0
-    """Calls whose tokens are our estimate because the provider reported none."""
+    """Calls whose tokens are estimated, because the provider did not report them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The answer with everything that backs it: what a run is for."""
+    """The result of a run: the answer, its sources and claims, why the search stopped, and what the run used.
+
+    ``final_answer`` is Markdown with citations such as ``[1]``, which refer to ``sources``. ``sufficient`` and
+    ``confidence`` are the last judgement of the evidence, ``None`` if there was none. ``insufficient_termination`` means
+    that a limit ended the search before the evidence was judged sufficient; ``degraded_mode`` that searches kept failing.
+    """
 
     run: str
     task: str

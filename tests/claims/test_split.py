@@ -1,4 +1,4 @@
-"""From a text to its claims."""
+"""Splitting a text into its claims."""
 
 import pytest
 from hypothesis import given
@@ -36,7 +36,7 @@ Code. Not prose.
 
 
 def texts(markdown):
-    return [statement.text for statement in extract_claims(markdown)]
+    return [claim.text for claim in extract_claims(markdown)]
 
 
 def test_the_claims_of_a_report():
@@ -54,7 +54,7 @@ def test_the_claims_of_a_report():
 
 
 def test_each_clause_has_its_own_citations():
-    assert [statement.handles for statement in extract_claims(MARKDOWN)][:4] == [("[1]",), ("[2]",), (), ("[3]", "[4]")]
+    assert [claim.handles for claim in extract_claims(MARKDOWN)][:4] == [("[1]",), ("[2]",), (), ("[3]", "[4]")]
 
 
 @pytest.mark.parametrize(
@@ -67,11 +67,11 @@ def test_each_clause_has_its_own_citations():
         "The bridge, and the road was closed.",
     ],
 )
-def test_what_does_not_stand_alone_is_not_split(sentence):
+def test_dependent_clauses_are_not_split(sentence):
     assert texts(sentence) == [sentence]
 
 
-def test_two_clauses_with_subject_and_verb_are_two_claims():
+def test_independent_clauses_are_claims_of_their_own():
     sentence = "The bridge was built in 1887; the road was closed in 1990, but Ida Halloran has kept the works."
     assert len(texts(sentence)) == 3
 
@@ -88,25 +88,25 @@ def test_two_clauses_with_subject_and_verb_are_two_claims():
         ("So they say.", "too little"),
     ],
 )
-def test_what_cannot_be_checked_says_why(sentence, why):
-    [statement] = extract_claims(sentence)
-    assert why in statement.skip_reason
+def test_a_claim_that_cannot_be_checked_has_a_reason(sentence, why):
+    [claim] = extract_claims(sentence)
+    assert why in claim.skip_reason
 
 
 @pytest.mark.parametrize(
     "sentence",
     ["The bridge is 420 m long.", "The sources do not contain copper [1].", "There are 17 years between them [3]."],
 )
-def test_what_can_be_checked(sentence):
-    [statement] = extract_claims(sentence)
-    assert statement.skip_reason == ""
+def test_a_claim_that_can_be_checked_has_none(sentence):
+    [claim] = extract_claims(sentence)
+    assert claim.skip_reason == ""
 
 
 @given(st.text(alphabet="aB1 .,;[]|>#-*`\n\\é東", max_size=120))
-def test_a_claim_is_an_exact_stretch_and_claims_never_overlap(markdown):
+def test_claims_are_exact_and_do_not_overlap(markdown):
     reached = 0
-    for statement in extract_claims(markdown):
-        assert markdown[statement.start : statement.start + len(statement.text)] == statement.text
-        assert statement.full_span[0] >= reached
-        assert statement.full_span[0] <= statement.start <= statement.full_span[1]
-        reached = statement.full_span[1]
+    for claim in extract_claims(markdown):
+        start, end = claim.full_span
+        assert markdown[start:end].startswith(claim.text)
+        assert reached <= start < end
+        reached = end

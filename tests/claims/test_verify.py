@@ -1,6 +1,7 @@
-"""Fail closed: what is written is settled before anybody reads it."""
+"""Verifying a draft: what the sources do not support is fixed, marked or removed."""
 
 import asyncio
+from functools import partial
 
 import pytest
 from bridge_story import ENOUGH, PASSAGES, model, outcome, setup
@@ -14,6 +15,7 @@ from suffice.events import CheckingClaim
 from suffice.memory.trajectory import TrajectoryMemory
 from suffice.prompts import SupportResponse, SynthesisResponse
 from suffice.report.build import QUOTED_NOTICE
+from suffice.report.draft import clean_draft
 from suffice.state.run import RunState
 from suffice.testing import FixtureSearch, ScriptedModel, make_passage, make_search_error
 from suffice.types import Bounds, Usage
@@ -22,117 +24,142 @@ BUILT = "The Meridian bridge was built by Halloran Works in 1887 [1]."
 AWAY = make_passage("p9", "The river Mur floods the old town of Graz each spring.", "Floods", path="floods.txt")
 
 
-def settling(search=None, *, strict=True, passages=PASSAGES, bounds=Bounds()):
+def make_verifier(search=None, *, checker=None, strict=True, passages=PASSAGES, bounds=Bounds()):
     run = RunState("Who built it?", ScriptedModel({}), TrajectoryMemory, run_id="r", bounds=bounds)
     for found in passages:
         run.evidence.add(found)
-    return run, ClaimVerifier(run, search or FixtureSearch(), LexicalChecker(), strict=strict)
+    clean = partial(clean_draft, run)
+    return run, ClaimVerifier(run, search or FixtureSearch(), checker or LexicalChecker(), clean, strict=strict)
 
 
-def settled(answer, search=None, **options):
-    run, settle = settling(search, **options)
-    text = asyncio.run(settle(SynthesisResponse(answer)))
-    return text, settle.claims(text), run
+def verify(answer, search=None, **options):
+    run, verifier = make_verifier(search, **options)
+    text = asyncio.run(verifier(SynthesisResponse(answer)))
+    return text, verifier.get_verdicts(text), run
 
 
-def test_what_the_sources_hold_is_not_touched():
+def test_supported_text_is_not_changed():
     answer = f"## Who\n\n{BUILT}\n\n- Halloran Works was founded by Ida Halloran [2].\n- Why so late?"
-    text, claims, run = settled(answer)
+    text, claims, run = verify(answer)
     assert text.answer == answer
     assert [claim.support for claim in claims] == ["supported", "supported", "unknown"]
-    assert run.searches == 0
+    assert run.budget.queries_used == 0
 
 
-def test_a_citation_that_stands_behind_the_wrong_source_is_moved():
-    text, [claim], _ = settled("Graz lies on the river Mur [1].")
+def test_a_wrong_citation_is_replaced_by_the_right_one():
+    text, [claim], _ = verify("Graz lies on the river Mur [1].")
     assert text.answer == "Graz lies on the river Mur. [4]"
     assert claim.support == "supported"
 
 
-def test_a_claim_without_a_citation_is_given_one():
-    text, _, _ = settled(f"{BUILT} Graz lies on the river Mur.")
+def test_a_claim_without_a_citation_gets_one():
+    text, _, _ = verify(f"{BUILT} Graz lies on the river Mur.")
     assert text.answer == f"{BUILT} Graz lies on the river Mur. [4]"
 
 
 def test_an_unsupported_claim_is_searched_for_once():
     claim = "The river Mur floods Graz each spring"
     search = FixtureSearch(default=[AWAY])
-    text, _, run = settled(f"{BUILT} {claim} [4].", search)
+    text, _, run = verify(f"{BUILT} {claim} [4].", search)
     assert search.queries == [claim]
     assert text.answer == f"{BUILT} {claim}. [5]"
-    assert run.searches == 1
-    assert run.asked == [claim]
+    assert run.budget.queries_used == 1
+    assert run.searches.queries == [claim]
 
 
 @pytest.mark.parametrize("bounds", [Bounds(queries=0), Bounds(seconds=0.0)])
-def test_nothing_is_searched_for_without_budget(bounds):
+def test_no_search_without_budget(bounds):
     search = FixtureSearch(default=[AWAY])
-    text, _, _ = settled(f"{BUILT} The river Mur floods Graz each spring [4].", search, bounds=bounds)
+    text, _, _ = verify(f"{BUILT} The river Mur floods Graz each spring [4].", search, bounds=bounds)
     assert search.queries == []
     assert text.answer == BUILT
 
 
-def test_a_search_that_fails_is_recorded_and_the_claim_goes():
-    text, _, run = settled(f"{BUILT} Pigs fly over Vienna [4].", FixtureSearch(default=make_search_error()))
+def test_a_failed_search_is_recorded_and_the_claim_removed():
+    text, _, run = verify(f"{BUILT} Pigs fly over Vienna [4].", FixtureSearch(default=make_search_error()))
     assert text.answer == BUILT
     assert text.open_questions == ("Left out, because no source supports it: Pigs fly over Vienna",)
     assert [failure.where for failure in run.error_log] == ["search"]
 
 
-def test_what_the_source_contradicts_is_replaced_by_what_it_says():
-    text, [claim], _ = settled("The Meridian bridge was built by Halloran Works in 1890 [1].")
+def test_a_contradicted_claim_is_replaced_by_the_source():
+    text, [claim], _ = verify("The Meridian bridge was built by Halloran Works in 1890 [1].")
     assert text.answer == "The Meridian bridge was built by Halloran Works in 1887. [1]"
     assert claim.support == "supported"
 
 
-def test_a_replacement_is_not_said_twice():
+def test_a_replacement_is_not_repeated():
     wrong = "The Meridian bridge was built by Halloran Works in 1890 [1]."
-    text, _, _ = settled(f"The Meridian bridge was built by Halloran Works in 1887. [1]\n\n{wrong}")
+    text, _, _ = verify(f"The Meridian bridge was built by Halloran Works in 1887. [1]\n\n{wrong}")
     assert text.answer == "The Meridian bridge was built by Halloran Works in 1887. [1]"
     assert len(text.open_questions) == 1
 
 
-def test_one_clause_goes_and_the_other_stays():
-    text, _, _ = settled("Graz lies on the river Mur [4], and the Pope was crowned in Avignon [4].")
+def test_one_clause_is_removed_and_the_other_stays():
+    text, _, _ = verify("Graz lies on the river Mur [4], and the Pope was crowned in Avignon [4].")
     assert text.answer == "Graz lies on the river Mur. [4]"
 
 
-def test_list_items_and_headings_that_are_left_empty_go():
+def test_empty_list_items_and_headings_are_removed():
     answer = f"## One\n\n- Pigs fly over Vienna [1].\n\n## Two\n\n- {BUILT}\n- Cows sing in Bern [2]."
     answer += "\n\n## Three\n\nElks ski in Oslo [3]."
-    text, _, _ = settled(answer)
+    text, _, _ = verify(answer)
     assert text.answer == f"## Two\n\n- {BUILT}"
 
 
-def test_lenient_keeps_and_marks():
+CODE = """```python
+# Comment, followed by two blank lines.
+
+
+x = 1
+
+# Another comment.
+y = x + 1
+```"""
+
+
+def test_code_is_not_changed_when_a_line_is_removed():
+    text, _, _ = verify(
+        f"## One\n\n{BUILT}\n\n{CODE}\n\n- Pigs fly over Vienna [1].\n\n## Two\n\nCows sing in Bern [2]."
+    )
+    assert text.answer == f"## One\n\n{BUILT}\n\n{CODE}"
+
+
+def test_removing_several_lines_keeps_the_others_in_place():
+    answer = f"## Empty\n\n## One\n\n- Pigs fly over Vienna [1].\n- {BUILT}\n\n## Two\n\nCows sing in Bern [2]."
+    text, _, _ = verify(answer)
+    assert text.answer == f"## One\n\n- {BUILT}"
+
+
+def test_a_lenient_run_keeps_and_marks_unsupported_claims():
     answer = f"{BUILT} Pigs fly over Vienna [4]. The Meridian bridge was built by Halloran Works in 1890 [1]."
-    text, claims, _ = settled(answer, strict=False)
+    text, claims, _ = verify(answer, strict=False)
     assert [claim.support for claim in claims] == ["supported", "unsupported", "contradicted"]
     assert f"Pigs fly over Vienna [4]. {UNSUPPORTED_MARK}" in text.answer
     assert text.answer.endswith(CONTRADICTED_MARK)
     assert text.open_questions == ()
 
 
-def test_settling_twice_changes_nothing_and_searches_no_more():
+def test_verifying_twice_changes_nothing_and_searches_no_more():
     for strict in (True, False):
         search = FixtureSearch()
-        _, settle = settling(search, strict=strict)
-        once = asyncio.run(settle(SynthesisResponse(f"{BUILT} Pigs fly over Vienna [4]. So they say.")))
+        _, verifier = make_verifier(search, strict=strict)
+        once = asyncio.run(verifier(SynthesisResponse(f"{BUILT} Pigs fly over Vienna [4]. So they say.")))
         asked = len(search.queries)
-        assert asyncio.run(settle(once)) == once
+        assert asyncio.run(verifier(once)) == once
         assert len(search.queries) == asked
 
 
-def test_findings_and_summary_are_held_to_the_same_measure():
-    _, settle = settling()
+def test_findings_and_summary_are_verified_too():
+    _, verifier = make_verifier()
     draft = SynthesisResponse(BUILT, "Pigs fly over Vienna [1].", (BUILT, "Cows sing in Bern [2]."), ("Go there [1].",))
-    text = asyncio.run(settle(draft))
+    text = asyncio.run(verifier(draft))
     assert text.summary == ""
     assert text.key_findings == (BUILT,)
     assert text.recommendations == ("Go there [1].",)
 
 
-def test_sources_that_disagree_are_both_cited():
+def test_disagreeing_sources_are_both_cited():
     other = make_passage(
         "q", "The Meridian bridge was built by Halloran Works in 1891.", "Another book", path="other.txt"
     )
@@ -148,7 +175,7 @@ def test_sources_that_disagree_are_both_cited():
     assert [source.location for source in report.sources] == ["bridge.txt:1-1", "other.txt:1-1"]
 
 
-def test_where_nothing_of_a_draft_holds_the_sources_are_quoted():
+def test_sources_are_quoted_when_no_claim_is_supported():
     report = outcome(setup(model(reflects=[ENOUGH], drafts=[SynthesisResponse("Pigs fly over Vienna [1].")])))
     assert "Pigs" not in report.final_answer
     assert QUOTED_NOTICE in report.final_answer
@@ -157,31 +184,31 @@ def test_where_nothing_of_a_draft_holds_the_sources_are_quoted():
     assert any(failure.kind == "Unsupported" for failure in report.error_log)
 
 
-def test_a_model_that_says_there_is_no_answer_is_not_overruled():
+def test_a_draft_without_an_answer_stays_without_one():
     report = outcome(setup(model(reflects=[ENOUGH], drafts=[SynthesisResponse("The sources do not say.")])))
     assert report.status == "no_evidence"
     assert report.final_answer == ""
 
 
-def test_without_evidence_nothing_is_quoted_either():
+def test_without_evidence_nothing_is_quoted():
     pigs = SynthesisResponse("Pigs fly over Vienna [1].")
     stranger = FixtureSearch(default=[make_passage("x", "Tulips need little water in winter.")])
     report = outcome(setup(model(reflects=[ENOUGH], drafts=[pigs]), stranger))
     assert report.status == "no_evidence"
 
 
-def test_advice_names_and_counts_only_what_its_source_does():
-    _, settle = settling()
+def test_advice_with_unsourced_names_or_numbers_is_removed():
+    _, verifier = make_verifier()
     advice = ("Visit the Meridian bridge [1].", "Buy shares of Halloran Works, whose profit rose 900 % in 2024 [1].")
-    text = asyncio.run(settle(SynthesisResponse(BUILT, recommendations=advice)))
+    text = asyncio.run(verifier(SynthesisResponse(BUILT, recommendations=advice)))
     assert text.recommendations == advice[:1]
 
 
-def test_an_open_question_asks_and_states_nothing():
-    _, settle = settling()
+def test_open_questions_that_state_something_are_removed():
+    _, verifier = make_verifier()
     asked = ("Who paid for it?", "the cost of the bridge", "It is not known when the works closed [2].")
     stated = ("Pigs flew over Vienna in 1999 and killed 40 people.", "Pigs fly over Vienna [1].")
-    text = asyncio.run(settle(SynthesisResponse(BUILT, open_questions=(*asked, *stated))))
+    text = asyncio.run(verifier(SynthesisResponse(BUILT, open_questions=(*asked, *stated))))
     assert text.open_questions == asked
 
 
@@ -192,23 +219,23 @@ def test_the_model_is_asked_about_claims_while_the_budget_lasts(tokens, asked):
     for found in PASSAGES:
         run.evidence.add(found)
     run.model.total = Usage(1, 5, 5)
-    settle = ClaimVerifier(run, FixtureSearch(), default_checker(None, make_ask_support(run)))
-    asyncio.run(settle(SynthesisResponse(f"{BUILT} Halloran Works put up a bridge called Meridian for the town [1].")))
+    checker = default_checker(None, make_ask_support(run))
+    verifier = ClaimVerifier(run, FixtureSearch(), checker, partial(clean_draft, run))
+    asyncio.run(
+        verifier(SynthesisResponse(f"{BUILT} Halloran Works put up a bridge called Meridian for the town [1]."))
+    )
     assert bool(scripted.prompts) == asked
     assert any(isinstance(event, CheckingClaim) for event in run.take_events()) == asked
 
 
-def test_what_cannot_be_checked_in_time_is_checked_by_words_alone():
+def test_after_a_timeout_claims_are_checked_lexically():
     class Slow:
         name = "slow"
 
         async def __call__(self, claim, passages):
             await asyncio.sleep(30)
 
-    run, _ = settling(bounds=Bounds(seconds=0.05))
-    text = asyncio.run(
-        ClaimVerifier(run, FixtureSearch(), Slow())(SynthesisResponse(f"{BUILT} Pigs fly over Vienna [1]."))
-    )
+    text, _, _ = verify(f"{BUILT} Pigs fly over Vienna [1].", checker=Slow(), bounds=Bounds(seconds=0.05))
     assert text.answer == BUILT
 
 
@@ -234,7 +261,7 @@ SENTENCES = [
 
 @settings(max_examples=150, deadline=None)
 @given(st.lists(st.sampled_from(SENTENCES), min_size=1, max_size=6), st.sampled_from(["\n\n", "\n- "]))
-def test_nothing_unsupported_is_left_in_a_strict_text(chosen, between):
-    text, claims, _ = settled(between.join(chosen))
+def test_a_strict_text_has_no_unsupported_claim(chosen, between):
+    text, claims, _ = verify(between.join(chosen))
     assert all(claim.support in ("supported", "unknown") for claim in claims)
     assert "igs" not in text.answer

@@ -1,4 +1,4 @@
-"""A report as a run would leave it: five rounds over the standard library's source, one of them rejected."""
+"""A realistic report: five rounds over the source of the standard library, one of them rejected."""
 
 from dataclasses import replace
 
@@ -11,13 +11,13 @@ EVENTS = "lib/python3.11/asyncio/base_events.py"
 
 def _verdicts(jaccard: float | None, upr: float | None, rounds: int, stop: bool) -> tuple[Verdict, ...]:
     unknown = jaccard is None or upr is None
-    said = "Fewer than two rounds to compare." if unknown else f"Overlap {jaccard}, new share {upr}."
+    because = "Fewer than two rounds to compare." if unknown else f"Overlap {jaccard}, new share {upr}."
     return (
         Verdict(
             "exhaustion",
             None if unknown else stop,
             "exhausted" if stop else "",
-            said,
+            because,
             {"overlap.jaccard": (jaccard, 0.6), "overlap.upr": (upr, 0.3)},
         ),
         Verdict("budget", False, "", f"{rounds} of 8 rounds.", {"spend.rounds": (float(rounds), 8.0)}),
@@ -186,7 +186,7 @@ each callback is called exactly once ([asyncio docs](https://docs.python.org/3/l
 
 @pytest.fixture
 def hostile(report: Report) -> Report:
-    """What a malicious document or a confused model could put into every field that is shown."""
+    """A report with malicious text in every field that is shown."""
     bad = (
         "<script>alert(1)</script></script><img src=x onerror=alert(1)> \u202eevil\u2066 [x](javascript:alert(1)) "
         "![p](https://tracker.example/p.png) <https://evil.example/> [out](https://evil.example/) \ud800 | "

@@ -1,3 +1,5 @@
+"""The chart of the readings, and the sparkline for the terminal."""
+
 import math
 from dataclasses import replace
 from xml.etree import ElementTree
@@ -28,7 +30,7 @@ def test_the_stop_and_the_thresholds_are_labelled(stop: Stop) -> None:
     assert {"0.60", "0.30"} <= set(words)
 
 
-def test_it_can_be_read_aloud(stop: Stop) -> None:
+def test_it_has_a_description_for_screen_readers(stop: Stop) -> None:
     root = ElementTree.fromstring(chart.render_chart(stop))
     assert root.get("role") == "img"
     described = root.findtext(f"{SVG}desc") or ""
@@ -46,7 +48,7 @@ def test_a_rejected_round_is_hatched(stop: Stop) -> None:
     assert chart.render_chart(stop).count("url(#chart-hatch)") == 1
 
 
-def test_two_drawings_share_no_id(stop: Stop) -> None:
+def test_two_charts_share_no_id(stop: Stop) -> None:
     ids = [
         e.get("id")
         for p in ("a", "b")
@@ -56,11 +58,11 @@ def test_two_drawings_share_no_id(stop: Stop) -> None:
     assert len(ids) == len(set(ids)) == 6
 
 
-def test_without_readings_there_is_no_picture(stop: Stop) -> None:
+def test_without_readings_there_is_no_chart(stop: Stop) -> None:
     assert chart.render_chart(replace(stop, rounds=())) == ""
 
 
-def test_a_reading_that_only_a_verdict_saw_is_drawn(stop: Stop) -> None:
+def test_a_reading_that_only_a_verdict_recorded_is_drawn(stop: Stop) -> None:
     verdict = Verdict(
         "any", True, "saturated", parts=(Verdict("own", True, "saturated", signals={"own.value": (4.0, 5.0)}),)
     )
@@ -75,7 +77,7 @@ def test_a_reading_that_only_a_verdict_saw_is_drawn(stop: Stop) -> None:
     st.integers(-1, 41),
     st.floats(width=32),
 )
-def test_it_is_well_formed_whatever_was_read(readings: list[dict[str, float | None]], last: int, limit: float) -> None:
+def test_it_is_well_formed_for_any_readings(readings: list[dict[str, float | None]], last: int, limit: float) -> None:
     verdict = Verdict("g<>", True, "exhausted", signals={"overlap.upr": (None, limit)})
     records = tuple(RoundRecord(i, i % 3 != 0, (), 0, read, (verdict,)) for i, read in enumerate(readings, start=1))
     svg = chart.render_chart(Stop("exhausted", "g<>", last, "heuristic", "", records), width=350)

@@ -1,4 +1,4 @@
-"""A computation becomes a source with its code; nothing comes in through it that no source has."""
+"""A computation becomes a source that shows its code, and may use only values of the task and the sources."""
 
 import asyncio
 
@@ -7,8 +7,8 @@ import pytest
 from suffice.errors import ModelError
 from suffice.memory.trajectory import TrajectoryMemory
 from suffice.prompts import ComputeResponse
-from suffice.report.build import select_writer_notes
 from suffice.report.compute import find_unsourced_value, needs_computation, run_computation
+from suffice.report.draft import select_writer_notes
 from suffice.state.run import RunState
 from suffice.testing import ScriptedModel, make_passage
 from suffice.types import Bounds, Note
@@ -21,62 +21,62 @@ TEXT = (
 GOOD = ComputeResponse("years = 1903 - 1887\nprint(f'years between the bridges: {years:.0f}')")
 
 
-def after(*answers, rounds=3, task=TASK, bounds=Bounds(), text=TEXT):
+def compute(*answers, attempts=3, task=TASK, bounds=Bounds(), text=TEXT):
     model = ScriptedModel({"compute": list(answers)})
     run = RunState(task, model, TrajectoryMemory, run_id="r", bounds=bounds)
     run.evidence.add(make_passage("p1", text, "Bridges"))
-    asyncio.run(run_computation(run, rounds))
+    asyncio.run(run_computation(run, attempts))
     return run, model
 
 
-def test_a_result_is_a_source_with_its_code():
-    run, _ = after(GOOD)
-    made = run.evidence.find("[2]")
-    assert (made.kind, made.location) == ("computed", "computed:1")
-    assert made.text.startswith("Years between the bridges: 16.\n\n")
-    assert "1903 - 1887" in made.text
-    assert select_writer_notes(run)[-1].handles == ("[2]",), "the writer sees it"
+def test_a_result_becomes_a_source_with_its_code():
+    run, _ = compute(GOOD)
+    computed = run.evidence.find_passage("[2]")
+    assert (computed.kind, computed.location) == ("computed", "computed:1")
+    assert computed.text.startswith("Years between the bridges: 16.\n\n")
+    assert "1903 - 1887" in computed.text
+    assert select_writer_notes(run)[-1].handles == ("[2]",), "the writer sees the result"
 
 
-def test_it_goes_before_the_writer_however_few_sources_are_allowed():
-    run, _ = after(GOOD, bounds=Bounds(sources=1))
+def test_the_writer_sees_the_result_even_if_few_sources_are_allowed():
+    run, _ = compute(GOOD, bounds=Bounds(sources=1))
     assert [note.handles for note in select_writer_notes(run)] == [("[2]",)]
 
 
-def test_a_program_that_fails_is_put_right_with_what_was_wrong():
-    run, model = after(ComputeResponse("print(1903 - 1887"), ComputeResponse("import os"), GOOD)
+def test_the_model_gets_the_error_and_may_correct_its_program():
+    run, model = compute(ComputeResponse("print(1903 - 1887"), ComputeResponse("import os"), GOOD)
     assert len(run.evidence) == 2
-    assert "no Python" in model.asked[1].trouble
-    assert "imports os" in model.asked[2].trouble
+    assert "not valid Python" in model.prompts[1].trouble
+    assert "imports os" in model.prompts[2].trouble
     assert len(run.error_log) == 2
 
 
 @pytest.mark.parametrize(
     "answer", [ComputeResponse("1/0"), ComputeResponse("print(1903 - 1850)"), ComputeResponse("import os")]
 )
-def test_after_three_tries_it_goes_on_without(answer):
-    run, model = after(answer)
-    assert (len(run.evidence), len(model.asked)) == (1, 3)
+def test_after_three_attempts_there_is_no_computation(answer):
+    run, model = compute(answer)
+    assert (len(run.evidence), len(model.prompts)) == (1, 3)
 
 
 @pytest.mark.parametrize("answer", [ComputeResponse(""), ComputeResponse("  "), ModelError("dizzy")])
-def test_nothing_to_compute(answer):
-    run, model = after(answer)
-    assert (len(run.evidence), len(model.asked)) == (1, 1)
+def test_an_empty_program_or_an_error_ends_the_computation(answer):
+    run, model = compute(answer)
+    assert (len(run.evidence), len(model.prompts)) == (1, 1)
 
 
-def test_a_fence_around_the_program_is_taken_off():
-    assert len(after(ComputeResponse(f"```python\n{GOOD.code}\n```"))[0].evidence) == 2
+def test_a_code_fence_around_the_program_is_removed():
+    assert len(compute(ComputeResponse(f"```python\n{GOOD.code}\n```"))[0].evidence) == 2
 
 
 @pytest.mark.parametrize(
-    "options", [{"rounds": 0}, {"task": "Who built it?"}, {"text": "No figure."}, {"bounds": Bounds(tokens=0)}]
+    "options", [{"attempts": 0}, {"task": "Who built it?"}, {"text": "No figure."}, {"bounds": Bounds(tokens=0)}]
 )
-def test_no_model_is_asked_without_need(options):
-    assert after(GOOD, **options)[1].asked == []
+def test_the_model_is_not_asked_without_need(options):
+    assert compute(GOOD, **options)[1].prompts == []
 
 
-def test_sounding_like_arithmetic():
+def test_which_tasks_sound_like_arithmetic():
     notes = (Note("1 and 2", ()),)
     assert needs_computation("What is the average rainfall?", notes)
     assert needs_computation("By what % did it grow?", notes)
@@ -95,12 +95,12 @@ def test_sounding_like_arithmetic():
         "round(1 / 2, 1)",
     ],
 )
-def test_figures_of_the_sources_may_be_used(code):
+def test_figures_from_the_sources_may_be_used(code):
     assert find_unsourced_value(code, TEXT) == ""
 
 
 @pytest.mark.parametrize(
     "code", ["1903 - 1850", "print('cost: 99 million')", "x = '1850'", "print('Emperor Franz paid')", "f'{1850:.0f}'"]
 )
-def test_nothing_comes_in_through_a_program(code):
-    assert "stands in no source" in find_unsourced_value(code, TEXT)
+def test_a_value_that_no_source_has_is_refused(code):
+    assert "in no source" in find_unsourced_value(code, TEXT)

@@ -1,6 +1,8 @@
-"""The golden file shows a whole report; after a wanted change, write ``render(report)`` over it and read the diff."""
+"""The report as Markdown. After an intended change, write ``render_markdown(report)`` to the golden file and read the diff."""
 
+import re
 from dataclasses import replace
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -15,12 +17,12 @@ from suffice.types import Report
 GOLDEN = Path(__file__).parent / "golden" / "report.md"
 
 
-def _kinds(text: str) -> set[str]:
+def token_types(text: str) -> set[str]:
     tokens = MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(text)
     return {token.type for token in tokens} | {child.type for token in tokens for child in token.children or ()}
 
 
-def test_the_golden_report(report: Report) -> None:
+def test_the_report_equals_the_golden_file(report: Report) -> None:
     assert markdown.render_markdown(report) == GOLDEN.read_text(encoding="utf-8")
 
 
@@ -33,19 +35,19 @@ def test_the_rounds_are_a_table_with_one_row_each(report: Report) -> None:
 def test_hostile_text_loads_nothing_and_runs_nothing(hostile: Report) -> None:
     text = markdown.render_markdown(hostile)
     text.encode("utf-8")
-    # The only HTML is our own line break between queries.
-    assert "image" not in _kinds(text)
-    assert "html_block" not in _kinds(text)
-    assert "html_inline" not in _kinds(text.replace("<br>", ""))
+    # The only HTML is the line break between queries.
+    assert "image" not in token_types(text)
+    assert "html_block" not in token_types(text)
+    assert "html_inline" not in token_types(text.replace("<br>", ""))
     assert "\u202e" not in text
     assert max(len(line) for line in text.splitlines() if line.startswith("# ")) < 400
 
 
-def test_html_shown_as_code_in_the_answer_stays_as_it_is(report: Report) -> None:
+def test_html_in_inline_code_stays_as_it_is(report: Report) -> None:
     assert "`<b>`" in markdown.render_markdown(replace(report, final_answer="Use `<b>` [1]."))
 
 
-def test_no_evidence_is_said(report: Report) -> None:
+def test_a_report_without_evidence_says_so(report: Report) -> None:
     empty = replace(report, status="no_evidence", final_answer="", summary="", sources=(), claims=(), key_findings=())
     text = markdown.render_markdown(empty)
     assert "No answer" in text
@@ -53,14 +55,11 @@ def test_no_evidence_is_said(report: Report) -> None:
 
 
 @given(st.text(max_size=60))
-def test_escaped_text_shows_as_it_was(text: str) -> None:
-    from html import unescape
-    from re import sub
-
+def test_escaped_text_is_shown_unchanged(text: str) -> None:
     shown = (
         MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"]).render(markdown.escape_line(text))
     )
-    assert unescape(sub(r"</?p>\n?", "", shown)).strip() == to_one_line(text).strip()
+    assert unescape(re.sub(r"</?p>\n?", "", shown)).strip() == to_one_line(text).strip()
 
 
 @pytest.mark.parametrize(
@@ -78,9 +77,9 @@ def test_escaped_text_shows_as_it_was(text: str) -> None:
         "\\*",
     ],
 )
-def test_specials_are_escaped(text: str) -> None:
-    assert _kinds(markdown.escape_line(text)) == {"paragraph_open", "inline", "paragraph_close", "text"} | (
-        _kinds(markdown.escape_line(text)) & {"text_special"}
+def test_markup_characters_are_escaped(text: str) -> None:
+    assert token_types(markdown.escape_line(text)) == {"paragraph_open", "inline", "paragraph_close", "text"} | (
+        token_types(markdown.escape_line(text)) & {"text_special"}
     )
 
 

@@ -1,4 +1,4 @@
-"""Review and computations in the report, as people see them."""
+"""Review and computations, read from the metadata and shown in the report."""
 
 from dataclasses import asdict, replace
 
@@ -22,12 +22,12 @@ PROGRAM = "years: 16\n\nProgram:\nprint(1903 - 1887)\n```\n</pre><script>alert(1
 
 
 @pytest.fixture
-def made(report: Report) -> Report:
+def provenance_report(report: Report) -> Report:
     return replace(report, metadata={"review": asdict(REVIEW), "computed": {"[1]": PROGRAM}})
 
 
-def test_markdown_shows_both(made: Report) -> None:
-    text = markdown.render_markdown(made)
+def test_markdown_shows_both(provenance_report: Report) -> None:
+    text = markdown.render_markdown(provenance_report)
     assert "Not passed: 6.8 of 10 after 2 rounds" in text
     assert "| 1 | 7 | 6.5 | 6.8 |" in text
     assert "| 2 | – | – | – |" in text
@@ -35,31 +35,31 @@ def test_markdown_shows_both(made: Report) -> None:
     assert "    print(1903 - 1887)\n    ```\n" in text
 
 
-def test_the_page_shows_both_and_runs_nothing(made: Report) -> None:
-    page = html.render_html(made)
+def test_html_shows_both_escaped(provenance_report: Report) -> None:
+    page = html.render_html(provenance_report)
     assert '<h2 id="review">Review</h2>' in page
     assert "print(1903 - 1887)" in page
     assert "say &lt;b&gt;when&lt;/b&gt;" in page
     assert "<script>alert" not in page
 
 
-def test_they_survive_json(made: Report) -> None:
-    assert parse_review(loads(dumps(made))) == REVIEW
-    assert markdown.render_markdown(loads(dumps(made))) == markdown.render_markdown(made)
+def test_both_survive_json(provenance_report: Report) -> None:
+    assert parse_review(loads(dumps(provenance_report))) == REVIEW
+    assert markdown.render_markdown(loads(dumps(provenance_report))) == markdown.render_markdown(provenance_report)
 
 
 @pytest.mark.parametrize(
-    "strange", [{"review": 3, "computed": 3}, {"review": {"ending": []}, "computed": {"[1]": 4}}, {}]
+    "metadata", [{"review": 3, "computed": 3}, {"review": {"ending": []}, "computed": {"[1]": 4}}, {}]
 )
-def test_metadata_of_another_hand_is_passed_over(report: Report, strange: dict) -> None:
-    odd = replace(report, metadata=strange)
-    assert "## Review" not in markdown.render_markdown(odd)
-    assert "Computed" not in html.render_html(odd)
+def test_metadata_of_another_shape_is_ignored(report: Report, metadata: dict) -> None:
+    changed = replace(report, metadata=metadata)
+    assert "## Review" not in markdown.render_markdown(changed)
+    assert "Computed" not in html.render_html(changed)
 
 
 @pytest.mark.parametrize("ending", REVIEW_ENDING_TEXT)
-def test_every_ending_has_its_words(report: Report, ending: str) -> None:
-    told = replace(REVIEW, ending=ending)
-    assert REVIEW_ENDING_TEXT[ending] in markdown.render_markdown(replace(report, metadata={"review": asdict(told)}))
+def test_every_ending_is_described(report: Report, ending: str) -> None:
+    review = replace(REVIEW, ending=ending)
+    assert REVIEW_ENDING_TEXT[ending] in markdown.render_markdown(replace(report, metadata={"review": asdict(review)}))
     unknown = replace(REVIEW, ending=ending, composite=None, passed=None, kept=0, rounds=())
     assert "Not reviewed" in markdown.render_markdown(replace(report, metadata={"review": asdict(unknown)}))

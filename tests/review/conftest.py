@@ -1,8 +1,6 @@
-"""A judge who answers from a script, and a run whose answer is under review."""
+"""A review whose evaluations and revisions come from a script."""
 
 import asyncio
-
-import pytest
 
 from suffice.memory.trajectory import TrajectoryMemory
 from suffice.prompts import Evaluation, EvaluationIssue, SynthesisResponse
@@ -24,41 +22,44 @@ def version(number):
     return SynthesisResponse(f"## Builders\n\nHalloran Works built it, version {number} [1].")
 
 
-def missing(section="Builders", problem="say when"):
+def issue(section="Builders", problem="say when"):
     return EvaluationIssue("depth", section, problem)
 
 
 class Case:
-    """``judgements`` and ``revisions`` are what the model answers, in order."""
+    """One review. The model answers with ``evaluations`` and ``revisions``, each in order."""
 
     def __init__(
-        self, judgements, revisions=(), *, rules=None, bounds=Bounds(), settle=None, clock=None, kind=ScriptedModel
+        self,
+        evaluations,
+        revisions=(),
+        *,
+        rules=None,
+        bounds=Bounds(),
+        verify_claims=None,
+        clock=None,
+        model_class=ScriptedModel,
     ):
-        self.model = kind({"evaluate": list(judgements), "revise": list(revisions)})
+        self.model = model_class({"evaluate": list(evaluations), "revise": list(revisions)})
         options = {} if clock is None else {"clock": clock}
         self.run = RunState("Who built the bridge?", self.model, TrajectoryMemory, run_id="r", bounds=bounds, **options)
         self.run.evidence.add(make_passage("p1", "The bridge was built by Halloran Works in 1887.", "Bridge"))
-        self.review = ReviewLoop(self.run, settle or as_it_is, rules or ReviewRules())
+        self.review = ReviewLoop(self.run, verify_claims or accept, rules or ReviewRules())
 
     def play(self, written=FIRST):
-        async def all_of_them():
+        async def collect():
             return [judged async for judged in self.review.run(written)]
 
-        return asyncio.run(all_of_them())
+        return asyncio.run(collect())
 
     @property
-    def told(self):
+    def result(self):
         return self.review.summarize()
 
     @property
     def roles(self):
-        return [ask.role for ask in self.model.asked]
+        return [prompt.role for prompt in self.model.prompts]
 
 
-async def as_it_is(text):
+async def accept(text):
     return text
-
-
-@pytest.fixture
-def case():
-    return Case

@@ -1,198 +1,243 @@
-"""Every way in which a review ends, and that the best version is the one that goes out."""
+"""Every ending of a review, the version that it reports, and condensing a long text for the judge."""
 
 import asyncio
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from review.conftest import FIRST, Case, missing, scored, version
+from review.conftest import FIRST, Case, issue, scored, version
 
 from suffice.errors import ModelError
 from suffice.prompts import SynthesisResponse
+from suffice.review.loop import condense
 from suffice.settings import ReviewRules
 from suffice.testing import ScriptedModel
+from suffice.text.markdown import find_headings
 from suffice.text.tokens import estimate_tokens
 from suffice.types import Bounds
 
 UNREADABLE = scored(7, depth=None)
 
 
-def test_a_good_answer_passes_at_once():
+def test_a_good_answer_passes_in_the_first_round():
     case = Case([scored(9)])
     [judged] = case.play()
     assert (judged.composite, judged.passed) == (9.0, True)
-    assert (case.told.ending, case.told.passed, case.told.kept) == ("passed", True, 1)
+    assert (case.result.ending, case.result.passed, case.result.kept) == ("passed", True, 1)
     assert case.review.best == FIRST
     assert case.roles == ["evaluate"]
 
 
 def test_a_weak_answer_is_revised_until_it_passes():
-    case = Case([scored(6, missing()), scored(8.5)], [version(2)])
+    case = Case([scored(6, issue()), scored(8.5)], [version(2)])
     case.play()
     assert case.roles == ["evaluate", "revise", "evaluate"]
     assert case.review.best.answer == version(2).answer
-    assert case.review.best.key_findings == FIRST.key_findings, (
-        "a revision that gives no findings keeps those there are"
-    )
-    assert (case.told.ending, case.told.kept, case.told.composite) == ("passed", 2, 8.5)
-    assert case.model.asked[1].issues[0] == "depth, “Builders”: say when"
+    assert case.review.best.key_findings == FIRST.key_findings, "a revision without findings keeps the earlier ones"
+    assert (case.result.ending, case.result.kept, case.result.composite) == ("passed", 2, 8.5)
+    assert case.model.prompts[1].issues[0] == "depth, “Builders”: say when"
 
 
-def test_a_long_text_is_condensed_to_what_the_judge_can_read():
+def test_a_long_text_is_condensed_to_fit_the_judges_context():
     class Small(ScriptedModel):
         context = 4_096
 
     long = "\n\n".join(f"## Part {number}\n\n" + "Halloran Works built it [1]. " * 40 for number in range(20))
-    case = Case([scored(9)], kind=Small)
+    case = Case([scored(9)], model_class=Small)
     [judged] = case.play(SynthesisResponse(long))
     assert judged.passed
-    [prompt] = case.model.asked
+    [prompt] = case.model.prompts
     assert estimate_tokens(prompt.render()) + prompt.max_tokens <= Small.context
     assert all(f"## Part {number}\n" in prompt.render() for number in range(20))
 
 
-def test_three_rounds_without_passing():
+def test_a_review_that_never_passes_fails_after_three_rounds():
     case = Case([scored(5), scored(6), scored(7)], [version(2), version(3)])
     case.play()
-    assert (case.told.ending, case.told.passed, case.told.kept, case.told.composite) == ("failed", False, 3, 7.0)
-    assert case.roles == ["evaluate", "revise"] * 2 + ["evaluate"], "nothing is revised that nobody would read"
+    assert (case.result.ending, case.result.passed, case.result.kept, case.result.composite) == (
+        "failed",
+        False,
+        3,
+        7.0,
+    )
+    assert case.roles == ["evaluate", "revise"] * 2 + ["evaluate"], "the last version is not revised"
 
 
-def test_the_same_score_twice_ends_it():
+def test_the_same_score_twice_ends_the_review():
     case = Case([scored(6), scored(6)], [version(2)])
     case.play()
-    assert case.told.ending == "no_progress"
-    assert case.review.best == FIRST, "no better, so the first stays"
+    assert case.result.ending == "no_progress"
+    assert case.review.best == FIRST, "an equal version does not replace the first"
 
 
-def test_a_revision_that_changes_nothing_is_not_read_again():
+def test_an_unchanged_revision_is_not_evaluated():
     case = Case([scored(6)], [FIRST])
     case.play()
-    assert (case.told.ending, case.roles) == ("no_progress", ["evaluate", "revise"])
+    assert (case.result.ending, case.roles) == ("no_progress", ["evaluate", "revise"])
 
 
-def test_a_worse_revision_is_taken_back():
+def test_a_worse_revision_is_not_reported():
     case = Case([scored(7), scored(5), scored(6)], [version(2), version(3)])
     case.play()
     assert case.review.best == FIRST
-    assert (case.told.ending, case.told.kept, case.told.composite) == ("failed", 1, 7.0)
+    assert (case.result.ending, case.result.kept, case.result.composite) == ("failed", 1, 7.0)
 
 
-@pytest.mark.parametrize("nothing", [SynthesisResponse("  "), ModelError("dizzy")])
-def test_an_empty_revision_ends_it(nothing):
-    case = Case([scored(6)], [nothing])
+@pytest.mark.parametrize("empty", [SynthesisResponse("  "), ModelError("dizzy")])
+def test_an_empty_revision_ends_the_review(empty):
+    case = Case([scored(6)], [empty])
     case.play()
-    assert (case.told.ending, case.review.best) == ("empty_revision", FIRST)
+    assert (case.result.ending, case.review.best) == ("empty_revision", FIRST)
 
 
-def test_an_unreadable_evaluation_is_asked_for_once_more():
+def test_an_unreadable_evaluation_is_requested_once_more():
     case = Case([UNREADABLE, scored(9)])
     case.play()
-    assert case.told.ending == "passed"
-    assert not case.model.asked[0].reminder
-    assert case.model.asked[1].reminder
+    assert case.result.ending == "passed"
+    assert not case.model.prompts[0].reminder
+    assert case.model.prompts[1].reminder
 
 
 @pytest.mark.parametrize("bad", [UNREADABLE, ModelError("no JSON"), scored(85), scored(7, depth=float("nan"))])
-def test_an_evaluation_that_stays_unreadable_is_unknown_and_no_zero(bad):
+def test_an_evaluation_that_stays_unreadable_is_unknown_and_not_zero(bad):
     case = Case([bad])
     [judged] = case.play()
     assert (judged.scores, judged.composite, judged.passed) == (None, None, None)
-    assert (case.told.ending, case.told.passed, case.told.composite, case.told.kept) == ("unreadable", None, None, 0)
+    assert (case.result.ending, case.result.passed, case.result.composite, case.result.kept) == (
+        "unreadable",
+        None,
+        None,
+        0,
+    )
     assert case.review.best == FIRST
 
 
-def test_a_revision_that_nobody_could_read_is_not_kept():
+def test_a_revision_without_a_readable_evaluation_is_not_reported():
     case = Case([scored(6), UNREADABLE], [version(2)])
     case.play()
-    assert (case.told.ending, case.told.composite, case.review.best) == ("unreadable", 6.0, FIRST)
+    assert (case.result.ending, case.result.composite, case.review.best) == ("unreadable", 6.0, FIRST)
 
 
-def test_a_claim_that_the_evidence_does_not_hold_never_gets_in():
-    async def settle(text):
+def test_unsupported_claims_of_a_revision_are_removed_before_it_is_evaluated():
+    async def verify(text):
         return SynthesisResponse(text.answer.replace(" The king paid for it [1].", ""))
 
     invented = SynthesisResponse("## Builders\n\nHalloran Works built it in 1887 [1]. The king paid for it [1].")
-    case = Case([scored(6), scored(9)], [invented], settle=settle)
+    case = Case([scored(6), scored(9)], [invented], verify_claims=verify)
     case.play()
     assert case.review.best.answer == "## Builders\n\nHalloran Works built it in 1887 [1]."
-    assert "king" not in case.model.asked[2].text.text, "the judge reads what would go out"
+    assert "king" not in case.model.prompts[2].text.text, "the judge reads the verified text"
 
 
-def test_a_revision_of_which_nothing_can_be_supported_is_empty():
-    async def settle(text):
+def test_a_revision_without_supported_claims_counts_as_empty():
+    async def verify(text):
         return SynthesisResponse("")
 
-    case = Case([scored(6)], [version(2)], settle=settle)
+    case = Case([scored(6)], [version(2)], verify_claims=verify)
     case.play()
-    assert (case.told.ending, case.review.best) == ("empty_revision", FIRST)
+    assert (case.result.ending, case.review.best) == ("empty_revision", FIRST)
 
 
-def test_no_round_begins_when_the_tokens_are_spent():
+def test_no_round_starts_when_the_tokens_are_spent():
     case = Case([scored(6)], [version(2)], bounds=Bounds(tokens=1))
     case.play()
-    assert (case.told.ending, case.roles) == ("budget", ["evaluate"])
+    assert (case.result.ending, case.roles) == ("budget", ["evaluate"])
     again = Case([scored(6)], bounds=Bounds(tokens=0))
     assert again.play() == []
-    assert (again.told.ending, again.roles, again.review.best) == ("budget", [], FIRST)
+    assert (again.result.ending, again.roles, again.review.best) == ("budget", [], FIRST)
 
 
-def test_no_round_begins_when_the_time_is_up():
+def test_no_round_starts_when_the_time_is_up():
     times = iter([0.0, *[100.0] * 50])
     case = Case([scored(6)], bounds=Bounds(seconds=60), clock=lambda: next(times))
     case.play()
-    assert (case.told.ending, case.roles) == ("budget", [])
+    assert (case.result.ending, case.roles) == ("budget", [])
 
 
-def test_a_judge_who_takes_too_long_is_not_waited_for():
+def test_a_slow_judge_is_cut_off_at_the_time_limit():
     class Slow(ScriptedModel):
         async def __call__(self, prompt):
             await asyncio.sleep(30)
             raise AssertionError
 
-    case = Case([scored(6)], bounds=Bounds(seconds=0.05), kind=Slow)
+    case = Case([scored(6)], bounds=Bounds(seconds=0.05), model_class=Slow)
     case.play()
-    assert (case.told.ending, case.review.best) == ("budget", FIRST)
+    assert (case.result.ending, case.review.best) == ("budget", FIRST)
 
 
-def test_a_panel_reads_in_parallel_and_the_middle_decides():
-    def reads(prompt):
-        who = next(word for word in ("practitioner", "doubt", "new to") if word in prompt.reader)
-        return scored({"practitioner": 9, "doubt": 2, "new to": 9}[who], missing(problem=f"says the {who}"))
+def test_the_median_of_a_panel_decides():
+    def evaluate(prompt):
+        reader = next(word for word in ("practitioner", "doubt", "new to") if word in prompt.reader)
+        return scored({"practitioner": 9, "doubt": 2, "new to": 9}[reader], issue(problem=f"says the {reader}"))
 
-    case = Case([reads], rules=ReviewRules(panel=True))
+    case = Case([evaluate], rules=ReviewRules(panel=True))
     [judged] = case.play()
     assert case.roles == ["evaluate"] * 3
-    assert (judged.composite, case.told.ending) == (9.0, "passed")
+    assert (judged.composite, case.result.ending) == (9.0, "passed")
     assert len(judged.issues) == 3
 
 
-def test_a_panel_goes_on_without_a_reader_who_cannot_be_read():
-    def reads(prompt):
+def test_a_panel_ignores_an_unreadable_reader():
+    def evaluate(prompt):
         return UNREADABLE if "doubt" in prompt.reader else scored(9)
 
-    case = Case([reads], rules=ReviewRules(panel=True))
+    case = Case([evaluate], rules=ReviewRules(panel=True))
     case.play()
-    assert (case.told.ending, case.told.composite) == ("passed", 9.0)
+    assert (case.result.ending, case.result.composite) == ("passed", 9.0)
 
 
 @pytest.mark.parametrize("written", [None, SynthesisResponse("")])
 def test_without_a_text_there_is_no_review(written):
     case = Case([scored(9)])
     assert case.play(written) == []
-    assert (case.told, case.review.best, case.roles) == (None, written, [])
+    assert (case.result, case.review.best, case.roles) == (None, written, [])
 
 
 @given(st.lists(st.integers(0, 10), min_size=1, max_size=5), st.integers(1, 5), st.floats(1, 10))
-def test_what_goes_out_is_always_the_best_that_was_read(marks, rounds, mark):
+def test_the_reported_version_is_the_best_evaluated_one(scores, rounds, pass_mark):
     numbers = iter(range(2, 99))
     case = Case(
-        [scored(score) for score in marks], [lambda prompt: version(next(numbers))], rules=ReviewRules(mark, rounds)
+        [scored(score) for score in scores],
+        [lambda prompt: version(next(numbers))],
+        rules=ReviewRules(pass_mark, rounds),
     )
     judged = case.play()
-    read = [round.composite for round in judged]
-    assert len(read) <= rounds
-    assert case.told.composite == max(read)
+    composites = [round.composite for round in judged]
+    assert len(composites) <= rounds
+    assert case.result.composite == max(composites)
     texts = [FIRST, *(version(number) for number in range(2, 99))]
-    assert case.review.best.answer == texts[case.told.kept - 1].answer
-    assert case.told.passed == (max(read) >= mark)
+    assert case.review.best.answer == texts[case.result.kept - 1].answer
+    assert case.result.passed == (max(composites) >= pass_mark)
+
+
+sections = st.lists(st.tuples(st.integers(1, 4), st.integers(0, 60)), min_size=1, max_size=12)
+
+
+def make_text(sections):
+    return "\n\n".join(
+        f"{'#' * level} Part {number}\n\n" + "It is so. " * length for number, (level, length) in enumerate(sections)
+    )
+
+
+@given(sections, st.integers(200, 2000))
+def test_condensing_keeps_every_heading_and_the_end(sections, max_chars):
+    text = make_text(sections)
+    short = condense(text, max_chars)
+    assert [heading.title for heading in find_headings(short)] == [heading.title for heading in find_headings(text)]
+    assert short.endswith(text[-20:])
+    limit = max_chars + sum(heading.body_start - heading.start + 10 for heading in find_headings(text)) + 20
+    assert len(short) <= max(len(text), limit)
+    if len(text) <= max_chars:
+        assert short == text
+
+
+def test_a_condensed_text_shows_where_it_was_cut():
+    text = make_text([(2, 300), (2, 300), (2, 300)])
+    short = condense(text, 2000)
+    assert len(short) < 2300
+    assert short.count("[…]") >= 2
+
+
+def test_a_long_text_without_headings_is_condensed():
+    short = condense("word " * 2000, 1000)
+    assert len(short) <= 1100

@@ -1,4 +1,4 @@
-"""The rubric's arithmetic, and issues that always name a place."""
+"""The composite score, and the issues with their sections."""
 
 import pytest
 from hypothesis import given
@@ -8,10 +8,10 @@ from review.conftest import scored
 from suffice.prompts import EvaluationIssue
 from suffice.review.rubric import WEIGHTS, composite_score, find_issue_section, list_issues, median_scores, parse_scores
 
-marks = st.fixed_dictionaries({name: st.integers(0, 10) for name in WEIGHTS})
+scores = st.fixed_dictionaries({name: st.integers(0, 10) for name in WEIGHTS})
 
 
-def test_the_weights_are_s4s():
+def test_the_weights_are_the_source_values():
     assert WEIGHTS == {
         "relevance": 20,
         "completeness": 20,
@@ -23,35 +23,35 @@ def test_the_weights_are_s4s():
     assert sum(WEIGHTS.values()) == 100
 
 
-@given(marks)
-def test_the_composite_is_a_rounded_mean(found):
+@given(scores)
+def test_the_composite_is_a_rounded_weighted_mean(found):
     value = composite_score(found)
     assert min(found.values()) <= value <= max(found.values())
     assert value == round(value, 1)
     assert abs(value - sum(WEIGHTS[name] * found[name] for name in WEIGHTS) / 100) <= 0.05 + 1e-9
 
 
-def test_half_a_tenth_goes_up():
+def test_half_a_tenth_is_rounded_up():
     assert composite_score(parse_scores(scored(8, depth=7, specificity=9))) == 7.9  # 7.85
     assert composite_score(parse_scores(scored(8, depth=7, relevance=9))) == 8.0  # 7.95
 
 
-@given(st.lists(marks, min_size=3, max_size=3))
-def test_one_reader_of_three_cannot_decide(readers):
-    together = median_scores(readers)
+@given(st.lists(scores, min_size=3, max_size=3))
+def test_one_reader_of_three_cannot_decide_alone(readers):
+    combined = median_scores(readers)
     for name in WEIGHTS:
-        assert together[name] == sorted(reader[name] for reader in readers)[1]
+        assert combined[name] == sorted(reader[name] for reader in readers)[1]
 
 
-def test_every_weak_dimension_yields_an_issue_that_names_a_place():
+def test_every_weak_dimension_gives_an_issue_with_its_section():
     found = parse_scores(scored(9, depth=5, structure=7))
     named = [
         EvaluationIssue("Depth", "## builders", "say when"),
         EvaluationIssue("looks", "", "nice"),
         EvaluationIssue("relevance", "gone", "drifts"),
     ]
-    told = list_issues(named, found, ("Builders",), 8.0)
-    assert told == (
+    lines = list_issues(named, found, ("Builders",), 8.0)
+    assert lines == (
         "depth, “Builders”: say when",
         "structure, the whole text: scored 7 of 10",
         "relevance, the whole text: drifts",

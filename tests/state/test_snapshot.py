@@ -10,7 +10,7 @@ from suffice.memory.structured import StructuredMemory
 from suffice.memory.trajectory import TrajectoryMemory
 from suffice.meters import build_meters
 from suffice.prompts import ExtractedFact, Extraction, PlannedQuery, PlanResponse, ReflectionResponse
-from suffice.report.build import select_writer_notes
+from suffice.report.draft import select_writer_notes
 from suffice.state.run import RunState
 from suffice.state.snapshot import TRACE_BELIEF_TOKENS, TRACE_NOTE_CHARS
 from suffice.testing import FixtureSearch, ScriptedModel, make_passage

@@ -7,7 +7,7 @@ import pytest
 
 from suffice.errors import ModelError
 from suffice.prompts import ReActStepResponse
-from suffice.report.build import select_writer_notes
+from suffice.report.draft import select_writer_notes
 from suffice.strategies.react import MAX_LOOKUPS, Action, ReActStrategy, parse_action
 from suffice.testing import ScriptedModel
 from suffice.types import Bounds

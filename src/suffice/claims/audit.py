@@ -1,7 +1,7 @@
-"""The claims of any text held against a search: what ``suffice check`` does.
+"""Check the claims of any text against a search: what ``suffice check`` does.
 
-Each claim is searched for by its own words. If the text lists its sources and the search knows them, a claim that cites one
-is held against that one.
+Each claim is searched for by its own words. If the text lists its sources and the search has them, a claim that cites one of
+them is judged by it.
 """
 
 import re
@@ -11,65 +11,67 @@ from dataclasses import dataclass, field
 from suffice.claims.checkers import Checker
 from suffice.claims.split import ClaimText, extract_claims
 from suffice.claims.verdict import ClaimVerdict, judge_claim, list_quotes
-from suffice.report.build import NOTICES
 from suffice.search.base import Search
+from suffice.text.citations import next_handle, parse_source_entry
 from suffice.text.markdown import iter_source_lines
 from suffice.types import Claim, Passage, Query, Source, Span
 
-PASSAGES_PER_CLAIM = 8  # Passages that a claim is held against.
+PASSAGES_PER_CLAIM = 8  # Passages that a claim is judged by.
 _CITED_SEARCH_DEPTH = 30  # How far down the ranking a cited source is looked for.
-_SOURCE_ENTRY = re.compile(r"^(?:[-*+]\s+)?(?:\[\^?(\d{1,4})\]:?|(\d{1,4})[.)])\s+(.*)")
 
 
 @dataclass
 class TextAudit:
-    """A text under examination. ``sources`` grows with each new source that is quoted, numbered as the text numbers it."""
+    """The claims of one text and the sources quoted for them."""
 
     text: str
     search: Search
     checker: Checker
+    ignored_texts: Sequence[str] = ()
+    """Texts whose sentences are no claims, such as the notices of a report."""
     sources: dict[str, Source] = field(default_factory=dict)
+    """The sources quoted so far, numbered as the text numbers them."""
 
     def __post_init__(self) -> None:
         self.claim_texts: Sequence[ClaimText] = [
-            statement
-            for statement in extract_claims(self.text)
-            if not any(statement.plain_text in notice for notice in NOTICES)
+            claim
+            for claim in extract_claims(self.text)
+            if not any(claim.plain_text in ignored for ignored in self.ignored_texts)
         ]
         self._source_list = parse_source_list(self.text)
         self._handles: dict[str, str] = {}
 
     async def check_claims(self) -> AsyncIterator[tuple[Claim, ClaimVerdict]]:
-        """Each claim with its verdict, in the order of the text."""
-        for statement in self.claim_texts:
-            checked = await self._check_claim(statement)
-            yield self._build_claim(checked), checked
+        """Yield each claim with its verdict, in the order of the text."""
+        for claim in self.claim_texts:
+            verdict = await self._check_claim(claim)
+            yield self._build_claim(verdict), verdict
 
-    async def _check_claim(self, statement: ClaimText) -> ClaimVerdict:
-        if statement.skip_reason:
-            return await judge_claim(statement, (), (), self.checker)
-        lines = [self._source_list[handle] for handle in statement.handles if handle in self._source_list]
-        hits = await self.search(Query(statement.plain_text), _CITED_SEARCH_DEPTH if lines else PASSAGES_PER_CLAIM)
-        cited = [hit for hit in hits if any(_is_listed_source(hit, line) for line in lines)]
-        for line in () if cited else lines:  # The claim's own words do not lead there; the source's do.
-            found = await self.search(Query(f"{line} {statement.plain_text}"), _CITED_SEARCH_DEPTH)
-            cited += [hit for hit in found if _is_listed_source(hit, line)]
-        return await judge_claim(statement, cited[:PASSAGES_PER_CLAIM], hits[:PASSAGES_PER_CLAIM], self.checker)
+    async def _check_claim(self, claim: ClaimText) -> ClaimVerdict:
+        if claim.skip_reason:
+            return await judge_claim(claim, (), (), self.checker)
+        entries = [self._source_list[handle] for handle in claim.handles if handle in self._source_list]
+        hits = await self.search(Query(claim.plain_text), _CITED_SEARCH_DEPTH if entries else PASSAGES_PER_CLAIM)
+        cited = [hit for hit in hits if any(_is_listed_source(hit, entry) for entry in entries)]
+        if not cited:  # The claim's own words do not find its source; the entry's words may.
+            for entry in entries:
+                found = await self.search(Query(f"{entry} {claim.plain_text}"), _CITED_SEARCH_DEPTH)
+                cited += [hit for hit in found if _is_listed_source(hit, entry)]
+        return await judge_claim(claim, cited[:PASSAGES_PER_CLAIM], hits[:PASSAGES_PER_CLAIM], self.checker)
 
-    def _build_claim(self, checked: ClaimVerdict) -> Claim:
+    def _build_claim(self, verdict: ClaimVerdict) -> Claim:
         spans = tuple(
-            Span(self._assign_handle(item.passage), item.text, item.location, stance)
-            for item, stance in list_quotes(checked)
+            Span(self._assign_handle(quote.passage), quote.text, quote.location, stance)
+            for quote, stance in list_quotes(verdict)
         )
-        statement = checked.claim
-        return Claim(statement.text, statement.handles, checked.support, spans, checked.note)
+        return Claim(verdict.claim.text, verdict.claim.handles, verdict.support, spans, verdict.note)
 
     def _assign_handle(self, passage: Passage) -> str:
-        """The number the text itself gave to the source, else the next free one."""
+        """Return the handle that the text itself gives to the source, else the next free one."""
         if passage.id not in self._handles:
-            own = next((handle for handle, line in self._source_list.items() if _is_listed_source(passage, line)), None)
-            taken = [int(handle.strip("[]")) for handle in (*self._source_list, *self.sources)]
-            handle = own or f"[{max(taken, default=0) + 1}]"
+            listed = (handle for handle, entry in self._source_list.items() if _is_listed_source(passage, entry))
+            own = next(listed, None)
+            handle = own or next_handle((*self._source_list, *self.sources))
             self._handles[passage.id] = handle
             location = passage.place.path if own else passage.location
             self.sources.setdefault(handle, Source(handle, passage.title, passage.kind, location, passage.url))
@@ -77,20 +79,18 @@ class TextAudit:
 
 
 def parse_source_list(text: str) -> dict[str, str]:
-    """The sources a text lists: handle → what it says of the source."""
-    found = (_SOURCE_ENTRY.match(line) for line in iter_source_lines(text))
-    return {f"[{match[1] or match[2]}]": match[3] for match in found if match}
+    """Return the sources that a text lists: handle → description."""
+    return dict(filter(None, map(parse_source_entry, iter_source_lines(text))))
 
 
-def _is_listed_source(passage: Passage, line: str) -> bool:
-    """The listed source is the one this passage comes from: its path, file, record or title is named."""
+def _is_listed_source(passage: Passage, entry: str) -> bool:
+    """Whether the entry names the path, file, record or title that the passage comes from."""
     place = passage.place
     if place.record is not None:
-        return _mentions(f"{place.path}#{place.record}", line) or _mentions(passage.title, line)
-    return (
-        _mentions(place.path, line) or _mentions(place.path.rsplit("/", 1)[-1], line) or _mentions(passage.title, line)
-    )
+        return _mentions(f"{place.path}#{place.record}", entry) or _mentions(passage.title, entry)
+    names = (place.path, place.path.rsplit("/", 1)[-1], passage.title)
+    return any(_mentions(name, entry) for name in names)
 
 
-def _mentions(name: str, line: str) -> bool:
-    return len(name) > 3 and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", line) is not None
+def _mentions(name: str, entry: str) -> bool:
+    return len(name) > 3 and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", entry) is not None

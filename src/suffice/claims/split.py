@@ -1,30 +1,33 @@
-"""From a text to its claims: each sentence or free-standing clause, where it stands, and the handles behind it.
+"""Split a text into its claims: each sentence or independent clause, with its offsets and the handles it cites.
 
-Headings, code, source lists and table heads state nothing. A claim's ``text`` is an exact stretch of the text; ``said`` is
-the same without markup, for comparing. The existence check lives here too: a handle that no source has is dropped and
-reported, never shown.
+Headings, code, source lists and table heads make no claims. The existence check is here too: a citation that no source of
+the run has is dropped and reported.
 """
 
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from suffice.claims.checkers.reading import extract_features
-from suffice.text.markdown import CITATION, CITATION_OR_ANCHOR, find_prose_blocks, mask_inline_code, strip_markdown
+from suffice.claims.checkers.features import extract_features
+from suffice.text.citations import (
+    REFERENCE_MARK,
+    list_handles,
+    replace_citations,
+    skip_citations,
+    strip_citations,
+    trailing_citations_start,
+)
+from suffice.text.markdown import find_prose_blocks, mask_inline_code, mask_quote_markers, strip_markdown
 from suffice.text.sentences import Offsets, split_sentences
 
-_LEADING_CITATIONS = re.compile(r"(?:\s*\[\d{1,4}\])+[.,;]?")
-_TRAILING_CITATIONS = re.compile(r"(?:\s*\[\d{1,4}\](?:\([^()\s]*\))?)+\s*[.,;:!?]*$")
-# What a lenient run writes behind a claim that it keeps; no part of what the claim says.
+# Written behind a claim that a lenient run keeps; not part of the claim.
 UNSUPPORTED_MARK = "*(not supported by the sources)*"
 CONTRADICTED_MARK = "*(the sources say otherwise)*"
 _NON_TEXT = re.compile(
-    rf"{re.escape(UNSUPPORTED_MARK)}|{re.escape(CONTRADICTED_MARK)}|"
-    r"(?<!\\)\[[^\[\]\n:]{1,40}:[^\[\]\n]{1,60}\](?!\()|"  # Anchors such as [THESIS:MSFT:long] mark a claim, as citations do.
-    r"(?<!\\)!?\[(?P<label>[^\[\]]*)\]\([^()\s]*\)|(?<!\\)\[\^[\w-]+\]|(?<!\\)</?[A-Za-z][^<>]*>|【[^】]*】"
+    rf"{re.escape(UNSUPPORTED_MARK)}|{re.escape(CONTRADICTED_MARK)}|{REFERENCE_MARK}"
+    r"|(?<!\\)!?\[(?P<label>[^\[\]]*)\]\([^()\s]*\)|(?<!\\)</?[A-Za-z][^<>]*>"
 )
-_QUOTE_MARK = re.compile(r"\n[ \t]*(?:>[ \t]*)+")
-# Two clauses stand alone when the second brings its own subject (a name, or a noun with an article) and verb.
+# Two clauses are independent when the second has its own subject (a name, or a noun with an article) and verb.
 _CLAUSE_JOINT = re.compile(r"(?P<semicolon>;\s+)|,\s+(?:and|but|while|whereas)\s+")
 _SUBJECT = re.compile(r"(?:[Tt]he|[Aa]n?|[Tt]hese|[Tt]hose|[Ee]ach|[Ee]very)\s+[\w-]+\s+\w|[A-Z][\w.'’-]*\s+\w")
 _VERB = re.compile(
@@ -32,7 +35,7 @@ _VERB = re.compile(
     r"|kept|knew|led|left|lost|made|met|rose|fell|ran|said|saw|sold|sent|spent|stood|took|went|won|wrote|built|bought"
     r"|lies|lives|uses|holds|takes|makes|gives|returns|contains|remains|\w{3,}ed)$"
 )
-# Said in front of a claim and no part of it.
+# Words that introduce a claim and are not part of it.
 _LEAD_IN = re.compile(
     r"^(?:please )?(?:(?:note|remember|keep in mind|bear in mind|recall)(?: also)?,? that"
     r"|it (?:should|must) (?:also )?be noted that"
@@ -63,60 +66,67 @@ _META_STATEMENT = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ClaimText:
-    """A claim of a text: its exact stretch, where that stands, and the handles behind it.
-
-    ``whole`` is its stretch with citations and full stop; ``sentence`` that of the sentence it is, or is a clause of.
-    """
+    """A claim as it stands in a text."""
 
     text: str
+    """The exact words, without trailing citations and punctuation."""
     plain_text: str
-    start: int
+    """The words without markup, for comparing."""
     full_span: Offsets
+    """Offsets of the claim with its citations and full stop."""
     handles: tuple[str, ...]
+    """The handles that the claim cites."""
     sentence_span: Offsets
+    """Offsets of the sentence that the claim is, or is a clause of."""
 
     @property
     def skip_reason(self) -> str:
-        """Why nothing can be held against the sources here; empty for a claim that can be checked."""
+        """Why the claim cannot be checked against sources; empty for a claim that can."""
         if _QUESTION_END.search(self.text):
             return "a question"
         if _COLON_END.search(self.text):
             return "it introduces what follows"
-        reading = extract_features(self.plain_text)
-        if not (self.handles or reading.numbers):  # Whoever cites a source or gives a figure states something.
+        features = extract_features(self.plain_text)
+        if not (self.handles or features.numbers):  # A citation or a number makes any sentence a statement.
             if _OPINION.search(self.plain_text) or _INSTRUCTION.search(self.plain_text):
                 return "advice or opinion"
             if _META_STATEMENT.search(self.plain_text):
-                return "it speaks of the search itself"
-        cited_figure = bool(self.handles and reading.numbers)
-        if len(reading.stems) + len(reading.numbers) < 2 and not cited_figure:
+                return "it is about the search itself"
+        has_cited_number = bool(self.handles and features.numbers)
+        if len(features.stems) + len(features.numbers) < 2 and not has_cited_number:
             return "it says too little to be checked"
         return ""
 
 
-def drop_unknown_citations(markdown: str, resolve: Callable[[str], str | None]) -> tuple[str, list[str]]:
-    """The text with each citation as its source's handle, without those that nobody gave out, and those."""
-    invented: list[str] = []
-
-    def keep(match: re.Match[str]) -> str:
-        if (handle := resolve(match.group())) is not None:
-            return handle
-        invented.append(match.group())
-        return ""
-
-    cleaned = CITATION_OR_ANCHOR.sub(keep, markdown)
-    return (re.sub(r"[ \t]+([.,;:!?])", r"\1", cleaned) if invented else cleaned), list(dict.fromkeys(invented))
-
-
 def extract_claims(markdown: str, skip_asides: bool = True) -> Iterator[ClaimText]:
-    """The claims of a text in reading order; ``asides``: it may have sections that state nothing, such as a list of sources."""
+    """Yield the claims of a text in reading order.
+
+    ``skip_asides`` leaves out sections that make no claims, such as a list of sources.
+    """
     for start, end in find_prose_blocks(markdown, skip_asides):
         yield from _extract_block_claims(markdown[start:end], start)
 
 
-def strip_claim_markup(stretch: str) -> str:
-    """The words of a stretch of Markdown: no citations, links or markup."""
-    text = _QUOTE_MARK.sub(_blank_quote_marker, stretch)
+def drop_unknown_citations(markdown: str, resolve: Callable[[str], str | None]) -> tuple[str, list[str]]:
+    """Return the text with each citation as ``resolve`` gives it, and the citations that it does not know.
+
+    Unknown citations are removed from the text.
+    """
+    unknown: list[str] = []
+
+    def replace(citation: str) -> str:
+        if (handle := resolve(citation)) is not None:
+            return handle
+        unknown.append(citation)
+        return ""
+
+    cleaned = replace_citations(markdown, replace, anchors=True)
+    return (re.sub(r"[ \t]+([.,;:!?])", r"\1", cleaned) if unknown else cleaned), list(dict.fromkeys(unknown))
+
+
+def strip_claim_markup(markdown: str) -> str:
+    """Return the words of a claim: no citations, links or markup."""
+    text = mask_quote_markers(markdown)
     pieces, position = [], 0
     for match in _NON_TEXT.finditer(mask_inline_code(text)):
         label = match["label"] or ""
@@ -126,46 +136,39 @@ def strip_claim_markup(stretch: str) -> str:
 
 
 def _extract_block_claims(block: str, offset: int) -> Iterator[ClaimText]:
-    """Claims of one block; citations that stand behind a full stop belong to the sentence before it."""
-    blotted = _QUOTE_MARK.sub(_blank_quote_marker, mask_inline_code(block))
-    wholes: list[Offsets] = []
-    for start, end in split_sentences(blotted):
-        leading = _LEADING_CITATIONS.match(block, start, end)
-        if wholes and leading:
-            wholes[-1] = wholes[-1][0], leading.end()
-            start = end - len(block[leading.end() : end].lstrip())
-        if any(character.isalnum() for character in block[start:end]):
-            wholes.append((start, end))
-    for start, end in wholes:
-        cited = _find_handles(block[start:end])
-        for clause in _split_clauses(blotted, start, end):
-            yield from _build_claim_text(block, clause, (start, end), offset, cited)
-
-
-def _blank_quote_marker(match: re.Match[str]) -> str:
-    return "\n" + " " * (len(match.group()) - 1)
+    """Yield the claims of one block. Citations behind a full stop belong to the sentence before it."""
+    masked = mask_quote_markers(mask_inline_code(block))
+    sentences: list[Offsets] = []
+    for start, end in split_sentences(masked):
+        after = skip_citations(block, start, end)
+        if sentences and after > start:
+            after += after < end and block[after] in ".,;"
+            sentences[-1] = sentences[-1][0], after
+            start = end - len(block[after:end].lstrip())
+        if any(map(str.isalnum, block[start:end])):
+            sentences.append((start, end))
+    for start, end in sentences:
+        handles = list_handles(block[start:end])
+        for clause in _split_clauses(masked, start, end):
+            yield from _build_claim_text(block, clause, (start, end), offset, handles)
 
 
 def _build_claim_text(
-    block: str, clause: Offsets, sentence: Offsets, offset: int, cited: tuple[str, ...]
+    block: str, clause: Offsets, sentence: Offsets, offset: int, sentence_handles: tuple[str, ...]
 ) -> Iterator[ClaimText]:
-    """``cited``: the handles of the whole sentence, for a clause that has none of its own."""
+    """Yield the claim of a clause, if it has words. Without handles of its own it has those of its sentence."""
     start, end = clause
-    handles = _find_handles(block[start:end]) or cited
-    while trailing := _TRAILING_CITATIONS.search(block, start, end):
-        end = trailing.start()
-    said = _LEAD_IN.sub("", strip_claim_markup(block[start:end]))
-    if any(character.isalnum() for character in said):
-        whole, around = ((offset + first, offset + last) for first, last in (clause, sentence))
-        yield ClaimText(block[start:end], said, offset + start, whole, handles, around)
-
-
-def _find_handles(text: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(match.group() for match in CITATION.finditer(text)))
+    handles = list_handles(block[start:end]) or sentence_handles
+    while (cut := trailing_citations_start(block, start, end, punctuation=".,;:!?")) < end:
+        end = cut
+    plain_text = _LEAD_IN.sub("", strip_claim_markup(block[start:end]))
+    if any(map(str.isalnum, plain_text)):
+        full_span, sentence_span = ((offset + first, offset + last) for first, last in (clause, sentence))
+        yield ClaimText(block[start:end], plain_text, full_span, handles, sentence_span)
 
 
 def _split_clauses(text: str, start: int, end: int) -> list[Offsets]:
-    """The sentence, or its coordinated clauses where each stands alone."""
+    """Return the sentence, or its coordinated clauses where each is independent."""
     found: list[Offsets] = []
     begin = start
     for joint in _CLAUSE_JOINT.finditer(text, start, end):
@@ -176,10 +179,9 @@ def _split_clauses(text: str, start: int, end: int) -> list[Offsets]:
 
 
 def _is_independent_clause(clause: str) -> bool:
-    clause = re.sub(r"\s*\[\d{1,4}\]", "", clause)
-    subject = _SUBJECT.match(clause)
+    clause = strip_citations(clause)
     return bool(
-        subject
+        _SUBJECT.match(clause)
         and len(clause.split()) >= 4
         and any(_VERB.match(word) for word in re.findall(r"[\w']+", clause)[1:6])
         and not re.search(

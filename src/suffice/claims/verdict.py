@@ -1,7 +1,7 @@
-"""One claim held against passages: supported, contradicted, unsupported or unknown, with the exact stretches.
+"""Judge one claim against passages: supported, contradicted, unsupported or unknown, with exact quotes.
 
-A claim that cites sources is held against those; that another source would support it is said, but makes the citation no
-better. A claim that cites nothing is held against whatever speaks to it most.
+A claim that cites sources is judged by those sources. Support from another source is reported, but does not make the citation
+right. A claim that cites nothing is judged by the passages that match it best.
 """
 
 from collections.abc import Iterator, Sequence
@@ -9,21 +9,21 @@ from dataclasses import dataclass, replace
 
 from suffice.claims.checkers import Checker, EvidenceSpan
 from suffice.claims.checkers.base import Stance
+from suffice.claims.checkers.features import extract_features
 from suffice.claims.checkers.lexical import find_verbatim
-from suffice.claims.checkers.reading import extract_features
 from suffice.claims.split import ClaimText
 from suffice.types import Passage, SupportLabel
 
-# Beside a supported claim another source disagrees only where it speaks of the very same matter: this many content words in
-# common, and this share of those of both.
+# Sources count as disagreeing about a supported claim only where claim and quote are about the same matter: this many
+# content words in common, and this share of the words of both.
 _MIN_COMMON_STEMS = 4
 _MIN_COMMON_SHARE = 0.75
-_MAX_QUOTES = 2  # Stretches shown for each side; more would bury the claim.
+_MAX_QUOTES = 2  # Quotes shown for each side; more would bury the claim.
 
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """What a passage says to a claim."""
+    """An exact quote from a passage and what it says about a claim."""
 
     passage: Passage
     span: EvidenceSpan
@@ -39,52 +39,60 @@ class Quote:
 
 @dataclass(frozen=True, slots=True)
 class ClaimVerdict:
-    """A claim and its verdict. ``against`` may be there beside a supported claim: then the sources disagree.
-
-    ``elsewhere``: a source that is not cited supports it. ``nearest``: the stretch most like it, where nothing speaks to it.
-    """
+    """A claim and what the passages say about it."""
 
     claim: ClaimText
     support: SupportLabel
     supporting: tuple[Quote, ...] = ()
     contradicting: tuple[Quote, ...] = ()
+    """Also beside a supported claim, where the sources disagree."""
     uncited_support: Quote | None = None
+    """Support from a source that the claim does not cite."""
     nearest: Quote | None = None
+    """The quote most like the claim, where none supports or contradicts it."""
     note: str = ""
+    """Why the claim is not supported, in a few words."""
 
 
 async def judge_claim(
-    statement: ClaimText, cited: Sequence[Passage], others: Sequence[Passage], checker: Checker
+    claim: ClaimText, cited: Sequence[Passage], others: Sequence[Passage], checker: Checker
 ) -> ClaimVerdict:
-    """The verdict on one claim from the passages behind its citations and others that may speak to it."""
-    if statement.skip_reason:  # Even a question is supported where a source asks it in the same words.
-        quoted = [Quote(passage, found) for passage in cited if (found := find_verbatim(statement.plain_text, passage))]
-        return ClaimVerdict(
-            statement, "supported" if quoted else "unknown", tuple(quoted), note="" if quoted else statement.skip_reason
-        )
-    own = {passage.id for passage in cited}
-    pool = [*cited, *(passage for passage in others if passage.id not in own)]
-    findings = await checker(statement.plain_text, pool)
-    spoken = [Quote(passage, finding) for passage, finding in zip(pool, findings, strict=True) if finding is not None]
-    spoken.sort(key=lambda item: -item.span.score)
-    supporting = [item for item in spoken if item.span.stance == "supports"]
-    against = [item for item in spoken if item.span.stance == "contradicts"]
-    behind = [item for item in supporting if not own or item.passage.id in own]
-    elsewhere = next((item for item in supporting if own and item.passage.id not in own), None)
-    if behind:
-        at_odds = [item for item in against if _is_same_topic(statement.plain_text, item.text)]
-        return ClaimVerdict(statement, "supported", tuple(behind[:_MAX_QUOTES]), tuple(at_odds[:_MAX_QUOTES]))
-    contradicting = [item for item in against if not own or item.passage.id in own]
+    """Return the verdict on a claim, given the passages it cites and others that may be about it."""
+    if claim.skip_reason:  # Even a question is supported where a source has the same words.
+        verbatim = [Quote(passage, span) for passage in cited if (span := find_verbatim(claim.plain_text, passage))]
+        if verbatim:
+            return ClaimVerdict(claim, "supported", tuple(verbatim))
+        return ClaimVerdict(claim, "unknown", note=claim.skip_reason)
+    cited_ids = {passage.id for passage in cited}
+    pool = [*cited, *(passage for passage in others if passage.id not in cited_ids)]
+    spans = await checker(claim.plain_text, pool)
+    quotes = [Quote(passage, span) for passage, span in zip(pool, spans, strict=True) if span is not None]
+    quotes.sort(key=lambda quote: -quote.span.score)
+    # Without citations every passage counts; with citations only the cited ones do.
+    counting = [quote for quote in quotes if not cited_ids or quote.passage.id in cited_ids]
+    supporting = [quote for quote in counting if quote.span.stance == "supports"]
+    if supporting:
+        against = (quote for quote in quotes if quote.span.stance == "contradicts")
+        disagreeing = [quote for quote in against if _is_same_topic(claim.plain_text, quote.text)]
+        return ClaimVerdict(claim, "supported", tuple(supporting[:_MAX_QUOTES]), tuple(disagreeing[:_MAX_QUOTES]))
+    uncited = next((quote for quote in quotes if quote.span.stance == "supports"), None)
+    contradicting = [quote for quote in counting if quote.span.stance == "contradicts"]
     if contradicting:
         note = contradicting[0].span.reason
-        return ClaimVerdict(statement, "contradicted", (), tuple(contradicting[:_MAX_QUOTES]), elsewhere, note=note)
-    parts = [item for item in spoken if item.passage.id in own][:_MAX_QUOTES]
-    if await _is_jointly_supported(statement, parts, checker):
-        return ClaimVerdict(statement, "supported", tuple(parts))
-    nearest = max(spoken, key=lambda item: item.span.overlap, default=None)
-    return ClaimVerdict(
-        statement, "unsupported", (), (), elsewhere, nearest, _explain_unsupported(bool(own), elsewhere, nearest)
-    )
+        return ClaimVerdict(claim, "contradicted", (), tuple(contradicting[:_MAX_QUOTES]), uncited, note=note)
+    parts = [quote for quote in quotes if quote.passage.id in cited_ids][:_MAX_QUOTES]
+    if await _is_jointly_supported(claim, parts, checker):
+        return ClaimVerdict(claim, "supported", tuple(parts))
+    nearest = max(quotes, key=lambda quote: quote.span.overlap, default=None)
+    note = _explain_unsupported(bool(cited_ids), uncited, nearest)
+    return ClaimVerdict(claim, "unsupported", (), (), uncited, nearest, note)
+
+
+def list_quotes(verdict: ClaimVerdict) -> Iterator[tuple[Quote, Stance]]:
+    """Yield the quotes to show, each with its stance. Support from an uncited source is shown where there is no other."""
+    supporting = verdict.supporting or ((verdict.uncited_support,) if verdict.uncited_support is not None else ())
+    yield from ((quote, "supports") for quote in supporting)
+    yield from ((quote, "contradicts") for quote in verdict.contradicting)
 
 
 def _is_same_topic(claim: str, quote: str) -> bool:
@@ -93,25 +101,18 @@ def _is_same_topic(claim: str, quote: str) -> bool:
     return len(ours & theirs) >= _MIN_COMMON_STEMS and len(ours & theirs) >= _MIN_COMMON_SHARE * len(ours | theirs)
 
 
-async def _is_jointly_supported(statement: ClaimText, parts: Sequence[Quote], checker: Checker) -> bool:
-    """A claim that cites several sources may rest on all of them together: what each says to it, read in a row."""
+async def _is_jointly_supported(claim: ClaimText, parts: Sequence[Quote], checker: Checker) -> bool:
+    """Whether the quotes of several cited sources support the claim together."""
     if len(parts) < 2:
         return False
-    row = replace(parts[0].passage, text="\n\n".join(item.text for item in parts), title="")
-    [found] = await checker(statement.plain_text, [row])
-    return found is not None and found.stance == "supports"
+    joined = replace(parts[0].passage, text="\n\n".join(quote.text for quote in parts), title="")
+    [span] = await checker(claim.plain_text, [joined])
+    return span is not None and span.stance == "supports"
 
 
-def _explain_unsupported(is_cited: bool, elsewhere: Quote | None, nearest: Quote | None) -> str:
-    if elsewhere is not None:
+def _explain_unsupported(is_cited: bool, uncited: Quote | None, nearest: Quote | None) -> str:
+    if uncited is not None:
         return "the cited source does not say it; another one does"
     if nearest is not None and nearest.span.reason:
         return nearest.span.reason
     return "the cited source does not say it" if is_cited else "no source says it"
-
-
-def list_quotes(checked: ClaimVerdict) -> Iterator[tuple[Quote, Stance]]:
-    """The stretches to show, with their stance; a supporting stretch of a source that is not cited is shown too."""
-    supporting = checked.supporting or ((checked.uncited_support,) if checked.uncited_support is not None else ())
-    yield from ((item, "supports") for item in supporting)
-    yield from ((item, "contradicts") for item in checked.contradicting)

@@ -20,6 +20,7 @@ from suffice.errors import EXIT_INTERRUPTED, InputError, ModelError
 from suffice.models.base import is_language_model
 from suffice.prompts import CheckSupport, SupportResponse
 from suffice.report.answer_html import SUPPORT_SYMBOLS
+from suffice.report.build import NOTICES
 from suffice.types import Claim
 
 _UNSUPPORTED_SUFFIXES = frozenset(".html .htm .xhtml .pdf .docx .doc .odt .rtf .json .jsonl .ipynb .csv".split())
@@ -37,7 +38,8 @@ def check(file: str, options: Options, *, model: str | None, as_json: bool) -> i
             config = settings.load()
             prompt = _make_verify_prompt(model, config, terminal.say)
             corpus = await open_corpus(options, config, terminal.say, terminal.progress)
-            audit = TextAudit(text, corpus, default_checker(corpus.embed if options.alpha != 1 else None, prompt))
+            checker = default_checker(corpus.embed if options.alpha != 1 else None, prompt)
+            audit = TextAudit(text, corpus, checker, NOTICES)
             found = []
             async for each in audit.check_claims():
                 found.append(each)

@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing, suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from suffice import plugins, settings
@@ -23,8 +24,9 @@ from suffice.gates.limits import budget
 from suffice.meters import build_meters
 from suffice.models.base import Model, is_language_model
 from suffice.prompts import SynthesisResponse
-from suffice.report.build import build_report, quote_sources, write_draft
+from suffice.report.build import build_report
 from suffice.report.compute import run_computation
+from suffice.report.draft import clean_draft, quote_sources, write_draft
 from suffice.review.loop import ReviewLoop
 from suffice.search.base import Reader, Search
 from suffice.search.resilience import make_resilient
@@ -117,7 +119,7 @@ class _Pipeline:
         )
         self._search = InjectionFilter(make_resilient(config.search, run.record_failure), run.event_queue.add)
         checker = default_checker(config.embed, make_ask_support(run))
-        self._verifier = ClaimVerifier(run, self._search, checker, strict=config.strict)
+        self._verifier = ClaimVerifier(run, self._search, checker, partial(clean_draft, run), strict=config.strict)
         self._review = ReviewLoop(run, self._verifier, config.review)
         self._gate = add_budget(self._parts.gate, Bounds())  # The bounds are added when they are known.
         self._stopped: SearchStopped | None = None

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from suffice.memory.base import MemoryContext
 from suffice.memory.evidence import Evidence
 from suffice.prompts import Extract, ExtractedFact, Extraction
+from suffice.text.citations import parse_handle, strip_citations
 from suffice.text.entities import content_stems, extract_names, strip_parenthetical
 from suffice.text.tokens import jaccard, tokenize
 from suffice.types import BELIEF_KIND, Note, Round
@@ -31,8 +32,6 @@ _NO_EVIDENCE_PHRASE = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _NEGATION = re.compile(r"\b(?:not?|never|neither|nor|without|none|cannot)\b|n['’]t\b", re.IGNORECASE)
-_CITATION = re.compile(r"\s*\[\d{1,6}\]")
-_HANDLE = re.compile(r"\[?\s*(\d{1,6})\s*\]?")
 
 
 async def extract_facts(
@@ -103,7 +102,7 @@ def admit_fact(
     finding: ExtractedFact, known: Sequence[Note], task: str, evidence: Evidence, context: MemoryContext
 ) -> Note | None:
     """Return the finding as a fact of the belief; ``None`` when it was refused."""
-    text = " ".join(_CITATION.sub("", finding.text).split())  # The handles carry the citations.
+    text = " ".join(strip_citations(finding.text).split())  # The handles carry the citations.
     handles = _resolve_handles(finding, evidence, context)
     reason = _find_refusal_reason(text, handles, known, task, evidence)
     if reason is None and context.grounded:
@@ -119,9 +118,8 @@ def admit_fact(
 def _resolve_handles(finding: ExtractedFact, evidence: Evidence, context: MemoryContext) -> tuple[str, ...]:
     found: dict[str, None] = {}
     for given in finding.handles:
-        match = _HANDLE.fullmatch(given.strip())
-        handle = f"[{int(match[1])}]" if match else given
-        if match and evidence.find_passage(handle) is not None:
+        handle = parse_handle(given)
+        if handle is not None and evidence.find_passage(handle) is not None:
             found[handle] = None
         else:
             context.record_refusal(

@@ -14,15 +14,14 @@ import re
 from dataclasses import dataclass
 
 from suffice.prompts.base import Prompt
+from suffice.text.citations import skip_citations
+from suffice.text.markdown import Section, find_headings, has_list_marker, split_list_items
 from suffice.text.sentences import split_sentences
 from suffice.types import Note
 
 _LIST_FIELDS = ("key_findings", "recommendations", "risks", "open_questions")
-_HEADING = re.compile(r"^(?:#{1,6}[ \t]+(?P<hash>[^\n]+?)|\*\*(?P<bold>[^*\n]+)\*\*)[ \t:#]*$", re.MULTILINE)
-_LIST_MARKER = re.compile(r"^[ \t]*(?:[-*+•]|\d{1,2}[.)])[ \t]+", re.MULTILINE)
 _OPENING_HEADINGS = ("answer", "final answer", "report", "summary")
 _EMPTY_ITEM = re.compile(r"\W*(?:none|nothing|n/a|not applicable)\b.{0,40}", re.IGNORECASE)
-_LEADING_HANDLES = re.compile(r"\A(?:\s*\[\d{1,4}\])+[.]?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,36 +111,27 @@ def parse_markdown_answer(text: str) -> SynthesisResponse:
     """Return the parts of a written answer. Only known headings at its end are taken out; other headings belong to it."""
     text = text.strip()
     lists: dict[str, tuple[str, ...]] = {}
-    while (last := _find_last_heading(text)) is not None:
-        name = _heading_field_name(last)
+    while headings := find_headings(text, bold_lines=True):
+        last = headings[-1]
+        name = _heading_title(last).replace(" ", "_")
         if name not in _LIST_FIELDS or name in lists:
             break
-        lists[name] = _parse_list_items(text[last.end() :])
-        text = text[: last.start()].rstrip()
-    first = _HEADING.match(text)
-    if first is not None and _heading_title(first).lower() in _OPENING_HEADINGS:
-        text = text[first.end() :].lstrip()
+        lists[name] = _parse_list_items(text[last.body_start :])
+        text = text[: last.start].rstrip()
+    if headings and headings[0].start == 0 and _heading_title(headings[0]) in _OPENING_HEADINGS:
+        text = text[headings[0].body_start :].lstrip()
     if not text:  # Small models sometimes write only the lists: the findings are then the answer.
         text = "\n\n".join(lists.pop("key_findings", ()))
     return SynthesisResponse(text, _extract_first_sentence(text), *(lists.get(name, ()) for name in _LIST_FIELDS))
 
 
-def _find_last_heading(text: str) -> re.Match[str] | None:
-    return max(_HEADING.finditer(text), key=lambda match: match.start(), default=None)
-
-
-def _heading_title(heading: re.Match[str]) -> str:
-    return (heading.group("hash") or heading.group("bold")).strip(" *:")
-
-
-def _heading_field_name(heading: re.Match[str]) -> str:
-    return _heading_title(heading).lower().replace(" ", "_")
+def _heading_title(heading: Section) -> str:
+    return heading.title.strip(" :").lower()
 
 
 def _parse_list_items(text: str) -> tuple[str, ...]:
     """Return the items of a list, each in one line; without list markers, each paragraph is an item."""
-    pieces = _LIST_MARKER.split(text)[1:] if _LIST_MARKER.search(text) else text.split("\n\n")
-    lines = (" ".join(piece.split()) for piece in pieces)
+    lines = (" ".join(piece.split()) for piece in split_list_items(text))
     return tuple(line for line in lines if line and not _EMPTY_ITEM.fullmatch(line))
 
 
@@ -149,8 +139,8 @@ def _extract_first_sentence(text: str) -> str:
     """Return the first sentence outside headings, quotations and lists, with the handles that follow it."""
     for paragraph in text.split("\n\n"):
         prose = paragraph.strip()
-        if prose and not prose.startswith(("#", ">", "|", "```")) and not _LIST_MARKER.match(prose):
+        if prose and not prose.startswith(("#", ">", "|", "```")) and not has_list_marker(prose):
             start, end = split_sentences(prose)[0]
-            handles = _LEADING_HANDLES.match(prose[end:])
-            return prose[start : end + (handles.end() if handles else 0)]
+            after = skip_citations(prose, end)
+            return prose[start : after + (after > end and prose.startswith(".", after))]
     return ""

@@ -1,7 +1,7 @@
-"""Markdown of a model as safe HTML whose citations lead to their sources.
+"""Render Markdown that a model wrote as safe HTML, link its citations to the sources, and highlight its claims.
 
-Three fences, each enough on its own for a script: the parser has HTML off, links survive only to a cited source, and
-the outcome is sanitised. It knows nothing of claims, pages or styles.
+Three protections, each sufficient against a script: the parser has HTML turned off, links remain only if they lead to a
+cited source, and the result is sanitised. This module does not know about pages or styles.
 """
 
 import re
@@ -9,45 +9,51 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from html import escape, unescape
 from typing import TYPE_CHECKING, TypeGuard
 
+from suffice.text.citations import find_citation_groups, parse_handle
+from suffice.text.markdown import get_parser
 from suffice.text.plain import strip_control_chars
 from suffice.types import Source, SupportLabel
 
 if TYPE_CHECKING:
-    from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
+SUPPORT_SYMBOLS: dict[SupportLabel, str] = {"supported": "✓", "contradicted": "✗", "unsupported": "○", "unknown": "?"}
+
 _TAG = re.compile(r"(<[^>]*>)")
-_CITATION = re.compile(r"(\s?)\[(\d{1,4}(?:\s*[,;]\s*\d{1,4})*)\]")
-# Stands behind a bracket that the text escaped, which is a bracket of a source (``argv\\[1\\]``) and no citation.
+# Marks a bracket that the Markdown escaped: it belongs to quoted text (``argv\\[1\\]``) and is not a citation. The code point
+# is a Unicode noncharacter, so no text contains it.
 _ESCAPED_BRACKET = "\ufdd0"
 _ALLOWED_TAGS = {
     *("p", "br", "hr", "em", "strong", "s", "code", "pre", "ul", "ol", "li", "blockquote", "h3", "h4", "h5", "h6"),
     *("table", "thead", "tbody", "tr", "th", "td", "a"),
 }
+_INLINE_TAG = re.compile(r"</?(em|strong|s|code|a|br)\b")
+_CLOSING_PUNCTUATION = re.compile(r"""[.!?…,;:"'”’»)\]。！？]*""")
+_BLOCK_BOUNDARY = "\n"
+_MIN_MATCH_CHARS = 6  # Letters and digits of a claim; shorter texts match by chance.
 
 
 class MarkdownRenderer:
-    """Renders the texts of one report, whose sources decide which citations and links exist."""
+    """Render the texts of one report; its sources decide which citations and links are valid."""
 
     def __init__(self, sources: Sequence[Source]) -> None:
-        self.anchors = {source.id: f"source-{position}" for position, source in enumerate(sources, start=1)}
-        self._allowed_urls = {_get_parser().normalizeLink(source.url) for source in sources if is_http_url(source.url)}
+        self._anchors = {source.id: f"source-{position}" for position, source in enumerate(sources, start=1)}
+        self._allowed_urls = {get_parser().normalizeLink(source.url) for source in sources if is_http_url(source.url)}
 
     def render_block(self, markdown: str) -> str:
-        """Paragraphs, lists, tables; headings begin at ``h3``."""
-        return self._render_tokens(_get_parser().parse(strip_control_chars(markdown)))
+        """Render paragraphs, lists and tables; headings start at ``h3``."""
+        return self._render_tokens(get_parser().parse(strip_control_chars(markdown)))
 
     def render_inline(self, markdown: str) -> str:
-        """One line of text."""
-        return self._render_tokens(_get_parser().parseInline(" ".join(strip_control_chars(markdown).split())))
+        """Render one line of text."""
+        return self._render_tokens(get_parser().parseInline(" ".join(strip_control_chars(markdown).split())))
 
     def render_citation(self, handle: str) -> str:
-        """A link to a source; the bare handle when the report has no such source."""
-        anchor = self.anchors.get(handle)
+        """Return a link to a source, or the bare handle if the report has no such source."""
+        anchor = self._anchors.get(handle)
         return f'<a class="cite" href="#{anchor}">{escape(handle)}</a>' if anchor else escape(handle)
 
     def _render_tokens(self, tokens: "list[Token]") -> str:
@@ -57,7 +63,7 @@ class MarkdownRenderer:
         for token in tokens:
             if token.type == "inline":
                 token.children = list(self._filter_links(token.children or []))
-        html = _get_parser().renderer.render(tokens, _get_parser().options, {})
+        html = get_parser().renderer.render(tokens, get_parser().options, {})
         safe = nh3.clean(
             html,
             tags=_ALLOWED_TAGS,
@@ -68,7 +74,7 @@ class MarkdownRenderer:
         return self._link_citations(safe).replace(_ESCAPED_BRACKET, "")
 
     def _filter_links(self, children: "list[Token]") -> "Iterable[Token]":
-        """The inline tokens without pictures, and without links that lead anywhere but to a source."""
+        """Yield the inline tokens without images and without links that do not lead to a source."""
         from markdown_it.token import Token
 
         position = 0
@@ -77,14 +83,14 @@ class MarkdownRenderer:
             if token.type == "image":
                 yield Token("text", "", 0, content=token.content)
             elif token.type == "text_special":
-                guard = _ESCAPED_BRACKET if token.markup == "\\[" else ""
-                yield Token("text", "", 0, content=token.content + guard)
+                marker = _ESCAPED_BRACKET if token.markup == "\\[" else ""
+                yield Token("text", "", 0, content=token.content + marker)
             elif token.type == "link_open":
                 end = next(i for i in range(position, len(children)) if children[i].type == "link_close")
                 inner = list(self._filter_links(children[position + 1 : end]))
                 shown = "".join(part.content for part in inner).strip()
-                if re.fullmatch(r"\[?\d{1,4}\]?", shown):
-                    yield Token("text", "", 0, content=f"[{shown.strip('[]')}]")
+                if handle := parse_handle(shown):
+                    yield Token("text", "", 0, content=handle)
                 elif str(token.attrGet("href")) in self._allowed_urls:
                     yield from (token, *inner, children[end])
                 else:
@@ -95,30 +101,37 @@ class MarkdownRenderer:
             position += 1
 
     def _link_citations(self, html: str) -> str:
-        closed = 0
+        """Turn the citations of the text into links, except inside links and code."""
+        depth = 0
         parts = []
         for part in _TAG.split(html):
             if part.startswith("<"):
-                closed += bool(re.match(r"<(a|code|pre)\b", part)) - bool(re.match(r"</(a|code|pre)\b", part))
-            elif not closed:
-                part = _CITATION.sub(self._replace_citation, part)
+                depth += bool(re.match(r"<(a|code|pre)\b", part)) - bool(re.match(r"</(a|code|pre)\b", part))
+            elif depth == 0:
+                part = self._link_text_citations(part)
             parts.append(part)
         return "".join(parts)
 
-    def _replace_citation(self, found: re.Match[str]) -> str:
-        handles = [f"[{digits}]" for digits in re.findall(r"\d+", found[2])]
-        # A narrow space that does not break keeps a citation on the line of what it backs.
-        space = "\u202f" if found[1] and handles[0] in self.anchors else found[1]
-        return space + "".join(map(self.render_citation, handles))
+    def _link_text_citations(self, text: str) -> str:
+        pieces, position = [], 0
+        for start, end, handles in find_citation_groups(text):
+            # A narrow no-break space keeps the citation on the line of the statement.
+            if text[start - 1 : start].isspace() and handles[0] in self._anchors:
+                pieces += [text[position : start - 1], "\u202f"]
+            else:
+                pieces.append(text[position:start])
+            pieces += map(self.render_citation, handles)
+            position = end
+        return "".join([*pieces, text[position:]])
 
 
 def is_http_url(url: str | None) -> TypeGuard[str]:
-    """Whether a link to it may stand on the page."""
+    """Return whether the page may link to the address."""
     return url is not None and re.match(r"https?://", url, re.IGNORECASE) is not None
 
 
 def _shift_headings(tokens: "Sequence[Token]") -> None:
-    """Headings as an outline below the page's own: the first level is ``h3``, and none is skipped on the way down."""
+    """Renumber the headings to an outline below the page's own headings that starts at ``h3`` and skips no level."""
     open_levels: list[int] = []
     for token in tokens:
         if token.type == "heading_open":
@@ -128,44 +141,27 @@ def _shift_headings(tokens: "Sequence[Token]") -> None:
             token.tag = f"h{min(6, len(open_levels) + 2)}"
 
 
-@cache
-def _get_parser() -> "MarkdownIt":
-    from markdown_it import MarkdownIt
-
-    # Reference definitions are off: "[1]: https://…" in an answer would take the citation [1] over.
-    # So is the joining of texts: it would forget which brackets were escaped.
-    parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
-    return parser.disable(["reference", "text_join"])
-
-
-SUPPORT_SYMBOLS: dict[SupportLabel, str] = {"supported": "✓", "contradicted": "✗", "unsupported": "○", "unknown": "?"}
-
-_HTML_TAG = re.compile(r"(<[^>]*>)")
-_INLINE_TAG = re.compile(r"</?(em|strong|s|code|a|br)\b")
-_CLOSING_PUNCTUATION = re.compile(r"""[.!?…,;:"'”’»)\]。！？]*""")
-_BLOCK_BOUNDARY = "\n"
-# Shorter texts occur by chance.
-_MIN_MATCH_CHARS = 6
+# -- Highlighting claims -----------------------------------------------------------------------------------------------
 
 
 def highlight_claims(html: str, claims: Sequence[tuple[Sequence[str], SupportLabel]]) -> tuple[str, frozenset[int]]:
-    """The HTML with each claim marked, and the numbers (from 1) of the claims that were found.
+    """Return the HTML with each claim marked, and the numbers (from 1) of the claims that were found.
 
-    A claim is the ways in which its text may have come out as HTML, likeliest first, and what the sources say to it.
+    Each claim is given as the HTML forms that its text may have, the most likely first, and its support label.
     """
-    page = _HtmlTextIndex(html)
+    index = _HtmlTextIndex(html)
     found = set()
     cursor = 0
-    for claim, (texts, support) in enumerate(claims, start=1):
-        needles = [_HtmlTextIndex(text).folded_text for text in texts]
-        # A claim taken from a numbered list may carry its number, which the page shows as a marker and not as text.
+    for number, (forms, support) in enumerate(claims, start=1):
+        needles = [_HtmlTextIndex(form).folded_text for form in forms]
+        # A claim from a numbered list may start with its number, which HTML shows as a marker and not as text.
         needles += [needle.lstrip("0123456789") for needle in needles]
-        stretch = next(filter(None, (page.find(needle, cursor) for needle in needles)), None)
-        if stretch:
-            page.highlight(stretch, claim, support)
-            cursor = stretch[1]
-            found.add(claim)
-    return page.to_html(), frozenset(found)
+        span = next(filter(None, (index.find(needle, cursor) for needle in needles)), None)
+        if span:
+            index.highlight(span, number, support)
+            cursor = span[1]
+            found.add(number)
+    return index.to_html(), frozenset(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,54 +172,57 @@ class _CharPosition:
 
 
 class _HtmlTextIndex:
-    """HTML as a list of parts (texts at even positions, tags at odd ones) and the letters that the texts consist of."""
+    """HTML split into texts (even positions) and tags (odd positions), with a searchable string of its letters and digits.
+
+    ``positions`` maps each character of ``folded_text`` to its place in ``parts``. Citations are not part of the text.
+    """
 
     def __init__(self, html: str) -> None:
-        self.parts = [part if i % 2 else unescape(part) for i, part in enumerate(_HTML_TAG.split(html))]
+        self.parts = [part if i % 2 else unescape(part) for i, part in enumerate(_TAG.split(html))]
         self.positions: list[_CharPosition] = []
-        self.folded_text = ""
         self._taken: set[int] = set()
-        # What to insert into a part: where, its rank among insertions at one place (close, verdict, open), and the tag.
+        # Insertions by part: offset, order among insertions at the same offset (0 close, 1 verdict, 2 open), HTML.
         self._edits: dict[int, list[tuple[int, int, str]]] = defaultdict(list)
-        key: list[str] = []
-        begins = True
+        chars: list[str] = []
+        begins_word = True
         for i, part in enumerate(self.parts):
             if i % 2:
                 if part and not _INLINE_TAG.match(part):
-                    key.append(_BLOCK_BOUNDARY)
+                    chars.append(_BLOCK_BOUNDARY)
                     self.positions.append(_CharPosition(i, 0, True))
-                    begins = True
+                    begins_word = True
                 continue
             if self._is_citation(i):
                 continue
             for offset, char in enumerate(part):
                 folded = [c for c in unicodedata.normalize("NFKD", char).casefold() if c.isalnum()]
                 for c in folded:
-                    key.append(c)
-                    self.positions.append(_CharPosition(i, offset, begins))
-                    begins = False
-                begins = begins or not folded
-        self.folded_text = "".join(key)
+                    chars.append(c)
+                    self.positions.append(_CharPosition(i, offset, begins_word))
+                    begins_word = False
+                begins_word = begins_word or not folded
+        self.folded_text = "".join(chars)
 
     def find(self, needle: str, cursor: int) -> tuple[int, int] | None:
-        """The first free stretch of whole words that reads like the needle, from the cursor on, then before it."""
+        """Return the span of the first unmarked occurrence as whole words, searching from the cursor, then from the start."""
         if len(needle) < _MIN_MATCH_CHARS:
             return None
         for begin in (cursor, 0):
             start = self.folded_text.find(needle, begin)
             while start >= 0:
                 end = start + len(needle)
-                whole = self.positions[start].begins_word and (
+                is_whole = self.positions[start].begins_word and (
                     end == len(self.folded_text) or self.positions[end].begins_word
                 )
-                if whole and self._taken.isdisjoint(range(start, end)):
+                if is_whole and self._taken.isdisjoint(range(start, end)):
                     return start, end
                 start = self.folded_text.find(needle, start + 1)
         return None
 
-    def highlight(self, stretch: tuple[int, int], claim: int, support: SupportLabel) -> None:
-        self._taken.update(range(*stretch))
-        first, last = self.positions[stretch[0]], self.positions[stretch[1] - 1]
+    def highlight(self, span: tuple[int, int], claim: int, support: SupportLabel) -> None:
+        """Mark a span of the text and put the claim's verdict behind it."""
+        self._taken.update(range(*span))
+        first, last = self.positions[span[0]], self.positions[span[1] - 1]
         for i in range(first.part, last.part + 1, 2):
             begin = first.offset if i == first.part else 0
             end = last.offset + 1 if i == last.part else len(self.parts[i])
@@ -244,7 +243,7 @@ class _HtmlTextIndex:
         return part > 0 and self.parts[part - 1].startswith('<a class="cite"')
 
     def _find_verdict_position(self, last: _CharPosition) -> tuple[int, int]:
-        """Where the verdict goes: behind the sentence's closing marks and citations, and never inside a link."""
+        """Return where to insert the verdict: after the sentence's punctuation and citations, and outside of links."""
         part, offset = last.part, last.offset + 1
         depth = sum(tag.startswith("<a ") - tag.startswith("</a") for tag in self.parts[1:part:2])
         while depth > 0:

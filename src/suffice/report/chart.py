@@ -1,8 +1,8 @@
-"""The picture of a stop: one small panel per reading over the rounds, its thresholds, and the round that ended the run.
+"""Draw the readings of a run over its rounds: one small panel per reading, its thresholds, and the round that stopped.
 
-Pure functions from a ``Stop`` to an SVG string, and from values to a line of block characters for the terminal. Colours
-are CSS variables with a fallback, set as attributes (a strict content policy forbids style attributes). It knows
-nothing of pages or files.
+The functions are pure: from a ``Stop`` to an SVG string, and from values to a line of block characters for the terminal.
+Colours are CSS variables with a fallback and are set as attributes, because a strict content security policy forbids
+style attributes. This module does not know about pages or files.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,25 +17,28 @@ from suffice.types import Stop
 _TEXT_COLOR = "var(--chart-ink, currentColor)"
 _MUTED_COLOR = "var(--chart-muted, #767676)"
 _BACKGROUND_COLOR = "var(--chart-paper, transparent)"
-# Blue and vermilion of Okabe and Ito's palette: told apart with every common colour blindness.
+# Blue and vermilion of the Okabe-Ito palette, which people with any common colour blindness can distinguish.
 _ACCENT_COLOR = "var(--chart-accent, #0072b2)"
 _THRESHOLD_COLOR = "var(--chart-limit, #d55e00)"
 
-# About how wide a letter of the chart's text is.
-_CHAR_WIDTH = 7.6
+_CHAR_WIDTH = 7.6  # Approximate width of a character of the chart's text.
+_WIDE = 560  # From this width on, names stand beside their panel instead of above it.
 _BLOCK_CHARS = "▁▂▃▄▅▆▇█"
+_LABEL_STYLE = (
+    f' stroke="{_BACKGROUND_COLOR}" stroke-width="3" paint-order="stroke" font-size="12" text-anchor="middle"'
+)
 _TOP_MARGIN, _BOTTOM_MARGIN, _PANEL_HEIGHT, _PANEL_GAP, _RIGHT_MARGIN = 30, 30, 48, 24, 48
 
 
 def render_sparkline(values: Sequence[float | None]) -> str:
-    """The course of a reading in one line of text; an unknown value is ``·``.
+    """Draw values as one line of block characters; an unknown value is ``·``.
 
-    >>> sparkline([1.0, 0.5, None, 0.0])
+    >>> render_sparkline([1.0, 0.5, None, 0.0])
     '█▅·▁'
     """
     numbers = [finite_or_none(value) for value in values]
-    seen = [value for value in numbers if value is not None]
-    low, high = min(seen, default=0.0), max(seen, default=0.0)
+    known = [value for value in numbers if value is not None]
+    low, high = min(known, default=0.0), max(known, default=0.0)
     step = (high - low) / (len(_BLOCK_CHARS) - 1)
     middle = _BLOCK_CHARS[len(_BLOCK_CHARS) // 2 - 1]
     blocks = ("·" if v is None else _BLOCK_CHARS[int((v - low) / step + 0.5)] if step else middle for v in numbers)
@@ -43,21 +46,21 @@ def render_sparkline(values: Sequence[float | None]) -> str:
 
 
 def render_chart(stop: Stop, *, width: int = 760, prefix: str = "chart") -> str:
-    """The chart as an inline ``<svg>``, empty when no round has a reading.
+    """Return the chart as an inline ``<svg>``, empty if no round has a reading.
 
-    ``width`` is that of the view box in the units of its text, so a narrow screen wants its own, narrower drawing.
-    ``prefix`` keeps the ids of several drawings on a page apart.
+    ``width`` is the width of the view box in units of its text, so a narrow screen needs its own, narrower chart.
+    ``prefix`` makes the element ids unique if a page contains several charts.
     """
     names = select_readings(stop)
     if not names:
         return ""
-    frame = _ChartLayout(width, len(stop.rounds), len(names))
-    ended_by = {name for leaf in list_stopping_verdicts(stop) for name in leaf.signals}
-    body = [*_draw_rejected_rounds(stop, frame, prefix), *_draw_axis(stop, frame), *_draw_stop_line(stop, frame)]
+    layout = _ChartLayout(width, len(stop.rounds), len(names))
+    stopping = {name for leaf in list_stopping_verdicts(stop) for name in leaf.signals}
+    body = [*_draw_rejected_rounds(stop, layout, prefix), *_draw_axis(stop, layout), *_draw_stop_line(stop, layout)]
     for row, name in enumerate(names):
-        body += _draw_panel(stop, frame, row, name, name in ended_by)
+        body += _draw_panel(stop, layout, row, name, name in stopping)
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {frame.height}" role="img" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {layout.height}" role="img" '
         f'aria-labelledby="{prefix}-title {prefix}-desc" font-family="system-ui, sans-serif" font-size="13">'
         f'<title id="{prefix}-title">Readings per round, and where the search stopped</title>'
         f'<desc id="{prefix}-desc">{escape(_describe_chart(stop, names))}</desc>'
@@ -69,20 +72,23 @@ def render_chart(stop: Stop, *, width: int = 760, prefix: str = "chart") -> str:
 
 @dataclass(frozen=True, slots=True)
 class _ChartLayout:
-    """Where things stand: one column a round, one row a reading."""
+    """Positions of the chart's elements: one column per round, one row per reading."""
 
     width: int
     rounds: int
     rows: int
 
     @property
+    def is_wide(self) -> bool:
+        return self.width >= _WIDE
+
+    @property
     def label_width(self) -> int:
-        """Names stand beside their panel when there is room, above it otherwise."""
-        return 150 if self.width >= 560 else 8
+        return 150 if self.is_wide else 8
 
     @property
     def row_height(self) -> int:
-        return _PANEL_HEIGHT + _PANEL_GAP + (0 if self.width >= 560 else 18)
+        return _PANEL_HEIGHT + _PANEL_GAP + (0 if self.is_wide else 18)
 
     @property
     def height(self) -> int:
@@ -99,76 +105,74 @@ class _ChartLayout:
         return _TOP_MARGIN + (row + 1) * self.row_height - 4
 
 
-def _draw_panel(stop: Stop, frame: _ChartLayout, row: int, name: str, ended: bool) -> Iterable[str]:
-    values, limits = get_reading_series(stop, name), get_reading_thresholds(stop, name)
-    scaled = [value for value in (*values, *limits) if value is not None]
+def _draw_panel(stop: Stop, layout: _ChartLayout, row: int, name: str, is_stopping: bool) -> Iterable[str]:
+    values, thresholds = get_reading_series(stop, name), get_reading_thresholds(stop, name)
+    scaled = [value for value in (*values, *thresholds) if value is not None]
     low, top = min(0.0, *scaled), max(0.0, *scaled)
     extent = (1.0 if 0.5 < top <= 1 else top) - low or 1.0
-    floor, colour = frame.row_baseline(row), _ACCENT_COLOR if ended else _TEXT_COLOR
+    floor, color = layout.row_baseline(row), _ACCENT_COLOR if is_stopping else _TEXT_COLOR
 
     def y(value: float) -> float:
         return floor - (value - low) / extent * _PANEL_HEIGHT
 
-    left, right = frame.label_width, frame.width - _RIGHT_MARGIN
-    beside = frame.width >= 560
-    weight = ' font-weight="600"' if ended else ""
-    at = (0, floor - _PANEL_HEIGHT / 2 + 4) if beside else (left, floor - _PANEL_HEIGHT - 22)
-    yield _draw_text(*at, to_one_line(name, 22), fill=colour, extra=weight)
+    left, right = layout.label_width, layout.width - _RIGHT_MARGIN
+    weight = ' font-weight="600"' if is_stopping else ""
+    label_at = (0, floor - _PANEL_HEIGHT / 2 + 4) if layout.is_wide else (left, floor - _PANEL_HEIGHT - 22)
+    yield _draw_text(*label_at, to_one_line(name, 22), fill=color, extra=weight)
     yield _draw_line(left, floor, right, floor, _MUTED_COLOR, 'stroke-opacity="0.5"')
-    for limit in limits:
-        yield _draw_line(left, y(limit), right, y(limit), _THRESHOLD_COLOR, 'stroke-width="1.5" stroke-dasharray="5 4"')
-        yield _draw_text(right + 6, y(limit) + 4, _format_short(limit), fill=_THRESHOLD_COLOR)
-    for stretch in _split_known_runs(values):
-        points = " ".join(f"{frame.column_x(i):.1f},{y(value):.1f}" for i, value in stretch)
-        yield f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2" stroke-linejoin="round"/>'
+    for threshold in thresholds:
+        height = y(threshold)
+        yield _draw_line(left, height, right, height, _THRESHOLD_COLOR, 'stroke-width="1.5" stroke-dasharray="5 4"')
+        yield _draw_text(right + 6, height + 4, _format_short(threshold), fill=_THRESHOLD_COLOR)
+    for segment in _split_known_segments(values):
+        points = " ".join(f"{layout.column_x(i):.1f},{y(value):.1f}" for i, value in segment)
+        yield f'<polyline points="{points}" fill="none" stroke="{color}" stroke-width="2" stroke-linejoin="round"/>'
     labels = {i: _format_short(value) for i, value in enumerate(values) if value is not None}
-    crowded = max(map(len, labels.values())) * _CHAR_WIDTH > frame.column_width
+    is_crowded = max(map(len, labels.values())) * _CHAR_WIDTH > layout.column_width
     for i, value in enumerate(values):
         if value is None:
             continue
-        final = ended and stop.rounds[i].index == stop.round
-        yield f'<circle cx="{frame.column_x(i):.1f}" cy="{y(value):.1f}" r="{5 if final else 3}" fill="{colour}"/>'
-        if not crowded or i in (min(labels), max(labels)):
+        is_final = is_stopping and stop.rounds[i].index == stop.round
+        yield f'<circle cx="{layout.column_x(i):.1f}" cy="{y(value):.1f}" r="{5 if is_final else 3}" fill="{color}"/>'
+        if not is_crowded or i in (min(labels), max(labels)):
             yield _draw_text(
-                frame.column_x(i), y(value) - 9, labels[i], fill=colour, extra=_LABEL_STYLE + weight * final
+                layout.column_x(i), y(value) - 9, labels[i], fill=color, extra=_LABEL_STYLE + weight * is_final
             )
 
 
-def _draw_rejected_rounds(stop: Stop, frame: _ChartLayout, prefix: str) -> Iterable[str]:
-    height = frame.height - _TOP_MARGIN - _BOTTOM_MARGIN + 4
+def _draw_rejected_rounds(stop: Stop, layout: _ChartLayout, prefix: str) -> Iterable[str]:
+    height = layout.height - _TOP_MARGIN - _BOTTOM_MARGIN + 4
     for i, record in enumerate(stop.rounds):
         if not record.accepted:
-            left, width = frame.column_x(i) - frame.column_width / 2, frame.column_width
+            left, width = layout.column_x(i) - layout.column_width / 2, layout.column_width
             yield (
                 f'<rect x="{left:.1f}" y="{_TOP_MARGIN}" width="{width:.1f}" height="{height}" fill="url(#{prefix}-hatch)"/>'
             )
 
 
-def _draw_axis(stop: Stop, frame: _ChartLayout) -> Iterable[str]:
-    every = ceil(26 / frame.column_width)
-    base = frame.height - 8
+def _draw_axis(stop: Stop, layout: _ChartLayout) -> Iterable[str]:
+    interval = ceil(26 / layout.column_width)
+    base = layout.height - 8
     last = _find_stop_index(stop)
     for i, record in enumerate(stop.rounds):
-        if i == last or (i % every == 0 and (last is None or abs(i - last) >= every)):
+        if i == last or (i % interval == 0 and (last is None or abs(i - last) >= interval)):
             yield _draw_text(
-                frame.column_x(i), base, str(record.index), fill=_TEXT_COLOR, extra=' text-anchor="middle"'
+                layout.column_x(i), base, str(record.index), fill=_TEXT_COLOR, extra=' text-anchor="middle"'
             )
-    if frame.label_width > 8:
+    if layout.label_width > 8:
         yield _draw_text(0, base, "round", fill=_MUTED_COLOR)
 
 
-def _draw_stop_line(stop: Stop, frame: _ChartLayout) -> Iterable[str]:
+def _draw_stop_line(stop: Stop, layout: _ChartLayout) -> Iterable[str]:
     position = _find_stop_index(stop)
     if position is None:
         return
-    x, label = (
-        frame.column_x(position),
-        f"stopped in round {stop.round}: {to_one_line(stop.reason.replace('_', ' '), 20)}",
-    )
-    yield _draw_line(x, 18, x, frame.height - _BOTTOM_MARGIN + 8, _ACCENT_COLOR, 'stroke-width="1.5"')
-    fits = x + (_CHAR_WIDTH + 1) * len(label) <= frame.width
-    at, anchor = (x - 2, "start") if fits else (frame.width, "end")
-    yield _draw_text(at, 12, label, fill=_ACCENT_COLOR, extra=f' font-weight="600" text-anchor="{anchor}"')
+    x = layout.column_x(position)
+    label = f"stopped in round {stop.round}: {to_one_line(stop.reason.replace('_', ' '), 20)}"
+    yield _draw_line(x, 18, x, layout.height - _BOTTOM_MARGIN + 8, _ACCENT_COLOR, 'stroke-width="1.5"')
+    fits = x + (_CHAR_WIDTH + 1) * len(label) <= layout.width
+    label_x, anchor = (x - 2, "start") if fits else (layout.width, "end")
+    yield _draw_text(label_x, 12, label, fill=_ACCENT_COLOR, extra=f' font-weight="600" text-anchor="{anchor}"')
 
 
 def _find_stop_index(stop: Stop) -> int | None:
@@ -179,38 +183,34 @@ def _format_short(value: float) -> str:
     return f"{value / 1000:,.0f}k" if abs(value) >= 10_000 else format_number(value)
 
 
-def _split_known_runs(values: Sequence[float | None]) -> Iterable[list[tuple[int, float]]]:
-    """Runs of known values: the line breaks where a reading is unknown."""
-    run: list[tuple[int, float]] = []
+def _split_known_segments(values: Sequence[float | None]) -> Iterable[list[tuple[int, float]]]:
+    """Split the values where one is unknown, so that the line has a gap there."""
+    segment: list[tuple[int, float]] = []
     for i, value in enumerate((*values, None)):
         if value is not None:
-            run.append((i, value))
-        elif run:
-            yield run
-            run = []
+            segment.append((i, value))
+        elif segment:
+            yield segment
+            segment = []
 
 
 def _describe_chart(stop: Stop, names: Iterable[str]) -> str:
+    """Describe the chart in words, for screen readers."""
     lines = []
     for name in names:
         values = ", ".join(
             "unknown" if value is None else format_number(value) for value in get_reading_series(stop, name)
         )
-        limits = " and ".join(format_number(limit) for limit in get_reading_thresholds(stop, name))
-        lines.append(f"{name}: {values}" + (f" (threshold {limits})" if limits else ""))
+        thresholds = " and ".join(format_number(value) for value in get_reading_thresholds(stop, name))
+        lines.append(f"{name}: {values}" + (f" (threshold {thresholds})" if thresholds else ""))
     rejected = ", ".join(str(record.index) for record in stop.rounds if not record.accepted)
     lines += [f"Rejected rounds: {rejected}"] if rejected else []
     return to_one_line(f"{'. '.join(lines)}. Stopped in round {stop.round}: {stop.reason}.")
-
-
-_LABEL_STYLE = (
-    f' stroke="{_BACKGROUND_COLOR}" stroke-width="3" paint-order="stroke" font-size="12" text-anchor="middle"'
-)
 
 
 def _draw_text(x: float, y: float, text: str, *, fill: str, extra: str = "") -> str:
     return f'<text x="{x:.1f}" y="{y:.1f}" fill="{fill}"{extra}>{escape(text)}</text>'
 
 
-def _draw_line(x1: float, y1: float, x2: float, y2: float, colour: str, extra: str) -> str:
-    return f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{colour}" {extra}/>'
+def _draw_line(x1: float, y1: float, x2: float, y2: float, color: str, extra: str) -> str:
+    return f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{color}" {extra}/>'

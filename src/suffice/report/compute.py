@@ -1,17 +1,18 @@
-"""Arithmetic over the evidence before the draft: the model writes a program, a sandbox runs it, its output becomes a source.
+"""Do arithmetic over the evidence before the draft is written.
 
-Only tasks that sound like arithmetic are asked about, and only when the sources hold figures. A program may use no figure
-and no name that the task and the sources do not have: what it prints is evidence, so nothing may come in through it. The
-source is of the kind ``computed``, shows its code, and is cited like any other.
+The model writes a program, a sandbox runs it, and the output becomes a passage of the kind ``computed`` that shows its code
+and is cited like any other. The model is asked only if the task sounds like arithmetic and the sources contain figures. A
+program may use only figures and names that occur in the task or the sources, because its output counts as evidence.
 """
 
 import ast
 import re
 
 from suffice.prompts import Compute
-from suffice.report.build import select_writer_notes
+from suffice.report.draft import select_writer_notes
 from suffice.state.run import RunState
 from suffice.text.entities import extract_names
+from suffice.text.markdown import unwrap_fence
 from suffice.tools import sandbox
 from suffice.types import COMPUTED_KIND, Failure, Note, Passage, Place
 
@@ -22,70 +23,73 @@ _ARITHMETIC_WORDS = re.compile(
     re.IGNORECASE,
 )
 _NUMBER = re.compile(r"\d+(?:[,\u202f\u00a0 ]\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?")
-# What arithmetic brings along by itself: identity, halves, percent, calendar and clock, and powers of ten.
+# Constants that arithmetic needs and no source has to mention: identity, halves, percent, calendar, clock, powers of ten.
 _FREE_CONSTANTS = frozenset(
     {0, 0.5, 1, 2, 7, 10, 12, 24, 30, 52, 60, 100, 365, 366, 1_000, 3_600, 1_000_000, 1_000_000_000}
 )
-_UNIT_SCALES = (1, 100, 1e-3, 1e-6, 1e-9)  # 12 % may be written 0.12, and 3 million 3_000_000.
+_UNIT_SCALES = (1, 100, 1e-3, 1e-6, 1e-9)  # 12 % may be written as 0.12, and 3 million as 3_000_000.
 
 
-def needs_computation(task: str, notes: tuple[Note, ...]) -> bool:
-    """Whether the task sounds like arithmetic and there are figures to do it with."""
-    return bool(_ARITHMETIC_WORDS.search(task)) and sum(len(_NUMBER.findall(note.text)) for note in notes) > 1
-
-
-async def run_computation(run: RunState, attempts: int) -> None:
-    """Let the model compute what the draft will need: one program, at most ``rounds`` tries."""
+async def run_computation(run: RunState, max_attempts: int) -> None:
+    """Add a computed passage to the evidence if the task needs one; a refused program may be corrected by the model."""
     notes = select_writer_notes(run)
-    if not attempts or not needs_computation(run.task, notes):
+    if not max_attempts or not needs_computation(run.task, notes):
         return
-    trouble = ""
-    for _ in range(attempts):
+    source_text = "\n".join((run.task, *(f"{note.title}\n{note.text}" for note in notes)))
+    correction = ""
+    for _ in range(max_attempts):
         if run.budget.is_spent():
             return
-        answer = await run.try_ask(Compute(run.task, ", ".join(sorted(sandbox.ALLOWED_MODULES)), trouble, notes))
+        answer = await run.try_ask(Compute(run.task, ", ".join(sorted(sandbox.ALLOWED_MODULES)), correction, notes))
         code = "" if answer is None else _strip_fence(answer.code)
         if not code:
             return
-        strange = find_unsourced_value(code, "\n".join((run.task, *(f"{note.title}\n{note.text}" for note in notes))))
-        outcome = sandbox.ProgramResult(error=strange) if strange else await sandbox.run_program(code, _time_limit(run))
-        if not outcome.error:
-            passage = build_computed_passage(code, outcome.output)
+        unsourced = find_unsourced_value(code, source_text)
+        result = (
+            sandbox.ProgramResult(error=unsourced) if unsourced else await sandbox.run_program(code, _time_limit(run))
+        )
+        if not result.error:
+            passage = build_computed_passage(code, result.output)
             run.evidence.add(passage)
             run.pinned_ids.add(passage.id)
             return
-        run.record_failure(Failure("compute", "Refused", f"a computation was left out: {outcome.error}"))
-        trouble = f"Your last program could not be used: {outcome.error}."
+        run.record_failure(Failure("compute", "Refused", f"a computation was left out: {result.error}"))
+        correction = f"Your last program could not be used: {result.error}."
+
+
+def needs_computation(task: str, notes: tuple[Note, ...]) -> bool:
+    """Return whether the task sounds like arithmetic and the notes contain at least two figures."""
+    return bool(_ARITHMETIC_WORDS.search(task)) and sum(len(_NUMBER.findall(note.text)) for note in notes) > 1
 
 
 def find_unsourced_value(code: str, source_text: str) -> str:
-    """What a program brings in that neither the task nor a source has; empty when there is nothing."""
+    """Name a figure or name of the program that does not occur in the sources; empty if there is none."""
     try:
         tree = ast.parse(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return ""  # The sandbox's own check says it better.
-    formats = {
+        return ""  # The sandbox's own check reports this with a better message.
+    format_specs = {
         id(part)
         for node in ast.walk(tree)
-        if isinstance(node, ast.FormattedValue)
-        for part in _walk_optional(node.format_spec)
+        if isinstance(node, ast.FormattedValue) and node.format_spec is not None
+        for part in ast.walk(node.format_spec)
     }
-    values = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in formats]
-    there = {_parse_number(text) for text in _NUMBER.findall(source_text)}
+    values = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in format_specs]
+    known_figures = {_parse_number(text) for text in _NUMBER.findall(source_text)}
     texts = [value for value in values if isinstance(value, str)]
     figures = [float(value) for value in values if isinstance(value, int | float) and not isinstance(value, bool)]
-    for figure in (*figures, *(_parse_number(text) for line in texts for text in _NUMBER.findall(line))):
-        if figure not in _FREE_CONSTANTS and not any(round(figure * scale, 9) in there for scale in _UNIT_SCALES):
-            return f"{figure:g} stands in no source"
-    named = next(
-        (name for line in texts for name in extract_names(line.lstrip()) if name.lower() not in source_text.lower()),
-        None,
-    )
-    return f"{named} stands in no source" if named else ""
+    for figure in (*figures, *(_parse_number(number) for text in texts for number in _NUMBER.findall(text))):
+        if figure not in _FREE_CONSTANTS and not any(
+            round(figure * scale, 9) in known_figures for scale in _UNIT_SCALES
+        ):
+            return f"{figure:g} occurs in no source"
+    names = (name for text in texts for name in extract_names(text.lstrip()))
+    unknown = next((name for name in names if name.lower() not in source_text.lower()), None)
+    return f"{unknown} occurs in no source" if unknown else ""
 
 
 def build_computed_passage(code: str, output: str) -> Passage:
-    """The computation as a passage: what came out, each line a sentence that can be quoted among others, and the program."""
+    """Return the computation as a passage: each output line as a sentence that can be quoted, then the program."""
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     results = "\n\n".join(f"{line[0].upper()}{line[1:]}{'' if line[-1] in '.!?' else '.'}" for line in lines)
     return Passage(
@@ -93,20 +97,17 @@ def build_computed_passage(code: str, output: str) -> Passage:
     )
 
 
-def _walk_optional(node: ast.expr | None) -> list[ast.AST]:
-    return [] if node is None else list(ast.walk(node))
-
-
 def _parse_number(text: str) -> float:
     return float(re.sub(r"[^\d.]", "", text))
 
 
 def _strip_fence(code: str) -> str:
-    """The program without the fence that a model likes to put around it."""
-    fenced = re.fullmatch(r"\s*```\w*\n(.*?)\n?```\s*", code, re.DOTALL)
-    return (fenced[1] if fenced else code).strip()
+    """Remove the code fence that a model may put around its program."""
+    inside = unwrap_fence(code)
+    return (code if inside is None else inside).strip()
 
 
 def _time_limit(run: RunState) -> float:
+    """Return the seconds that a program may run: the sandbox's limit or what is left of the run's time."""
     left = run.budget.seconds_left
     return sandbox.TIMEOUT_SECONDS if left is None else max(0.1, min(sandbox.TIMEOUT_SECONDS, left))

@@ -1,7 +1,8 @@
-"""Which writing instruction (S4) a task calls for. The texts are versioned files under ``prompts/writing``.
+"""Write the draft of an answer from the evidence of a run that has stopped.
 
-A list of things is written as a list: ``count``. Everything else is looked at in order, trading → technical → research → prose,
-by the words that stand at the head of each file; ``prose`` has none and takes the rest.
+    select_writer_notes → choose_instruction → draft_answer (whole, or section by section) → clean_draft
+
+``claims`` cleans each draft with ``clean_draft`` and verifies its claims; ``build`` then numbers the sources.
 """
 
 import asyncio
@@ -9,64 +10,44 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from suffice.claims.split import drop_unknown_citations
 from suffice.errors import ModelError
 from suffice.models.base import is_language_model
 from suffice.prompts import Draft, SynthesisResponse
 from suffice.prompts.base import load_template
 from suffice.state.outline import TopicOutline, normalize_topics
+from suffice.state.prompting import MAX_EVIDENCE_TOKENS
 from suffice.state.run import RunState
-from suffice.text.markdown import CITATION, Section, escape_markdown, find_headings, find_open_fence, find_sections
+from suffice.text.citations import has_citation, split_citation_groups
+from suffice.text.markdown import (
+    Section,
+    drop_empty_headings,
+    escape_markdown,
+    find_headings,
+    find_open_fence,
+    find_sections,
+    neutralize_links,
+    unwrap_fence,
+)
 from suffice.text.task_type import TaskType, classify_task, mentions_number, parse_item_count
-from suffice.types import Note
+from suffice.text.tokens import estimate_tokens
+from suffice.types import BELIEF_KIND, Failure, Note, Passage, Stop
 
+DEGRADED_NOTICE = "Search was limited because searches kept failing; this answer is partial."
+INSUFFICIENT_NOTICE = (
+    "The search ended on a limit before the evidence was judged sufficient; this answer may be incomplete."
+)
+NOTES_PER_SECTION = 12  # Notes that one section is written from (source value, docs/sources.md).
+# Writing instructions in the order in which they are tried: each is a versioned file under ``prompts/writing`` that lists
+# its keywords. ``prose`` has none and suits every task.
 VARIANT_ORDER = ("trading", "technical", "research", "prose")
 
-
-@dataclass(frozen=True, slots=True)
-class WritingInstruction:
-    """How to write. ``count`` is how many sections a list must have; 0 when nobody said."""
-
-    variant: str
-    version: str
-    text: str
-    count: int = 0
-
-
-def choose_instruction(run: RunState) -> WritingInstruction:
-    """The instruction for a run's task, by its wording and its plan."""
-    if get_task_type(run) == "enumerated":
-        count, file = _expected_count(run), load_template("writing/count")
-        return WritingInstruction("count", file.version, file.body.substitute(count=count or "separate"), count)
-    variant = next(name for name in VARIANT_ORDER if _matches_variant(name, run.task))
-    file = load_template(f"writing/{variant}")
-    return WritingInstruction(variant, file.version, file.body.template)
-
-
-def get_task_type(run: RunState) -> TaskType:
-    """What kind of task it is: a number of things in its wording decides, then the plan, then the rest of the wording."""
-    if run.current_plan is None or parse_item_count(run.task) is not None:
-        return classify_task(run.task)
-    return run.current_plan.task_type
-
-
-def _expected_count(run: RunState) -> int:
-    """How many things the task asks for. A plan's number counts only when the task says it too: a model likes to guess one."""
-    number = parse_item_count(run.task)
-    if number is None and run.current_plan is not None and run.current_plan.expected_sections is not None:
-        number = (
-            run.current_plan.expected_sections
-            if mentions_number(run.task, run.current_plan.expected_sections)
-            else None
-        )
-    return number or 0
-
-
-def _matches_variant(variant: str, task: str) -> bool:
-    """Whether the task holds one of the variant's words, whole; a variant without words suits every task."""
-    words = load_template(f"writing/{variant}").keywords
-    return not words or any(re.search(rf"\b{re.escape(word)}\b", task, re.IGNORECASE) for word in words)
-
-
+_MAX_SECTIONS = 5  # Sections made from the subtasks of a plan.
+_MAX_FINDINGS = 5  # Key findings of an answer that was written in sections.
+_NOTE_MARKUP_TOKENS = 4  # Tokens for the markup around a note in the prompt.
+_TOO_FEW_SECTIONS = (
+    "Your last draft had {there} of {wanted} sections. Write {wanted}, if the sources hold as many things."
+)
 _STRUCTURAL_HEADINGS = frozenset(
     (
         *("introduction", "conclusion", "conclusions", "summary", "overview", "background", "references", "sources"),
@@ -77,93 +58,171 @@ _STRUCTURAL_HEADINGS = frozenset(
 _LEADING_NUMBER = re.compile(r"^\W*\d+[.):]?\s*")
 
 
-def find_list_sections(markdown: str) -> list[Section]:
-    """The sections that are items of the list."""
-    return [
-        part
-        for part in find_sections(markdown, 2)
-        if _LEADING_NUMBER.sub("", part.title).lower().strip(" :.") not in _STRUCTURAL_HEADINGS
-    ]
+async def write_draft(run: RunState, stop: Stop) -> SynthesisResponse | None:
+    """Return the model's draft, empty without evidence, or ``None`` when the model failed."""
+    notes = select_writer_notes(run)
+    if not notes:
+        return SynthesisResponse("")
+    run.record_compaction("before writing", sum(note.whole for note in notes))
+    try:
+        return await draft_answer(run, notes, list_caveats(run, stop))
+    except ModelError as error:
+        run.record_failure(Failure("draft", type(error).__name__, str(error), error.retryable))
+        return None
 
 
-def trim_list_sections(markdown: str, limit: int) -> str:
-    """The text without the items after the first ``most``; structural sections stay."""
-    text = markdown
-    for part in reversed(find_list_sections(markdown)[limit:]):
-        text = text[: part.start] + text[part.end :]
-    return text.rstrip() if text != markdown else markdown
+async def quote_sources(run: RunState, stop: Stop) -> SynthesisResponse:
+    """Return a draft of verbatim quotes, for when no claim of the model's draft was supported."""
+    from suffice.models.extractive import ExtractiveModel
+
+    run.has_quote_fallback = True
+    run.record_failure(
+        Failure("draft", "Unsupported", "no source supports a claim of the draft; the sources are quoted instead")
+    )
+    prompt = Draft(run.task, select_writer_notes(run), run.gaps, list_caveats(run, stop))
+    return (await ExtractiveModel(run.embed)(prompt)).answer
 
 
-_FENCED_WHOLE = re.compile(r"\A(`{3,}|~{3,})(?:markdown|md)?[ \t]*\n(.*?)\n?\1[ \t]*\Z", re.DOTALL | re.IGNORECASE)
+def is_insufficient(run: RunState, stop: Stop) -> bool:
+    """Return whether the search ended on a limit before the evidence was judged sufficient."""
+    return stop.reason.startswith("budget_") and not run.sufficient
 
 
-def unwrap_response(written: SynthesisResponse) -> SynthesisResponse:
-    return replace(written, answer=unwrap_markdown(written.answer))
+def list_caveats(run: RunState, stop: Stop) -> tuple[str, ...]:
+    """Return the notices that the writer and the reader must know about."""
+    caveats = [DEGRADED_NOTICE] if run.is_degraded else []
+    if is_insufficient(run, stop):
+        caveats.append(INSUFFICIENT_NOTICE)
+    return tuple(caveats)
 
 
-def unwrap_markdown(markdown: str) -> str:
-    """The text without its wrapping. What stands before a title is kept when it cites something: then it is no greeting."""
-    text = markdown.strip()
-    wrapped = _FENCED_WHOLE.match(text)
-    if wrapped is not None and find_headings(wrapped[2]) and not find_open_fence(wrapped[2]):
-        text = wrapped[2].strip()
-    titles = [heading.start for heading in find_headings(text) if heading.level == 1]
-    if titles and not CITATION.search(text[: titles[0]]):
-        text = text[titles[0] :].strip()
-    fence = find_open_fence(text)
-    return f"{text}\n{fence}" if fence else text
+# -- What the writer sees ----------------------------------------------------------------------------------------------
 
 
-NOTES_PER_SECTION = 12  # Notes that a section is written from (S5).
-_MAX_SECTIONS = 5  # Sections that a plan can ask for.
-_MAX_FINDINGS = 5
-_TOO_FEW_SECTIONS = (
-    "Your last draft had {there} of {wanted} sections. Write {wanted}, if the sources hold as many things."
-)
+def select_writer_notes(run: RunState) -> tuple[Note, ...]:
+    """Return the facts of the belief and the passages that fit into the writer's prompt.
+
+    Passages are ranked: pinned ones, those behind the facts, those most similar to the question. At most
+    ``bounds.sources`` are taken, and they are listed in the order in which they were found. A fact is left out when one of
+    its passages is.
+    """
+    tokens_left, _ = run.compute_prompt_budget(Draft.max_tokens)
+    fact_tokens = min(MAX_EVIDENCE_TOKENS // 10, tokens_left // 2)
+    facts = [note for note in run.memory.render(fact_tokens) if note.kind == BELIEF_KIND]
+    fact_position = {handle: position for position, fact in reversed(list(enumerate(facts))) for handle in fact.handles}
+
+    def rank(passage: Passage) -> tuple[bool, int, float]:
+        return (
+            passage.id not in run.pinned_ids,
+            fact_position.get(run.evidence.get_handle(passage), len(facts)),
+            -(run.follow_ups.get_similarity(passage) + (passage.score or 0.0)),
+        )
+
+    chosen: set[str] = set()
+    for passage in sorted(run.evidence, key=rank)[: run.budget.bounds.sources]:
+        tokens_left -= estimate_tokens(passage.text) + estimate_tokens(passage.title) + _NOTE_MARKUP_TOKENS
+        if tokens_left < 0 and chosen:
+            break
+        chosen.add(passage.id)
+    sources = tuple(
+        Note(passage.text, (run.evidence.get_handle(passage),), passage.title, passage.kind)
+        for passage in run.evidence
+        if passage.id in chosen
+    )
+    shown = {handle for note in sources for handle in note.handles}
+    return (*(fact for fact in facts if shown.issuperset(fact.handles)), *sources)
+
+
+# -- How the answer is to be written -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class WritingInstruction:
+    """How to write the answer. ``count`` is the number of list sections that the task asks for, 0 if it names none."""
+
+    variant: str
+    version: str
+    text: str
+    count: int = 0
+
+
+def choose_instruction(run: RunState) -> WritingInstruction:
+    """Choose the writing instruction for a run's task: ``count`` for a list, else the first variant whose keywords match."""
+    if get_task_type(run) == "enumerated":
+        count, file = _expected_count(run), load_template("writing/count")
+        return WritingInstruction("count", file.version, file.body.substitute(count=count or "separate"), count)
+    variant = next(name for name in VARIANT_ORDER if _matches_variant(name, run.task))
+    file = load_template(f"writing/{variant}")
+    return WritingInstruction(variant, file.version, file.body.template)
+
+
+def get_task_type(run: RunState) -> TaskType:
+    """Return the task's type: from its wording if that names a number of items or there is no plan, else from the plan."""
+    if run.current_plan is None or parse_item_count(run.task) is not None:
+        return classify_task(run.task)
+    return run.current_plan.task_type
+
+
+def _expected_count(run: RunState) -> int:
+    """Return how many items the task asks for. The plan's number counts only if the task mentions it: models guess one."""
+    count = parse_item_count(run.task)
+    if count is None and run.current_plan is not None:
+        planned = run.current_plan.expected_sections
+        if planned is not None and mentions_number(run.task, planned):
+            count = planned
+    return count or 0
+
+
+def _matches_variant(variant: str, task: str) -> bool:
+    keywords = load_template(f"writing/{variant}").keywords
+    return not keywords or any(re.search(rf"\b{re.escape(word)}\b", task, re.IGNORECASE) for word in keywords)
+
+
+# -- Asking the model --------------------------------------------------------------------------------------------------
 
 
 async def draft_answer(run: RunState, notes: tuple[Note, ...], caveats: tuple[str, ...]) -> SynthesisResponse:
-    """The draft of the whole answer; raises ``ModelError`` when nothing could be had."""
-    how = choose_instruction(run)
-    prompt = Draft(run.task, notes, run.gaps, caveats, "", how.text, how.count, _planner_notes(run))
-    outline = None if how.count else await asyncio.to_thread(_choose_outline, run)
+    """Draft the whole answer, section by section if there is an outline; raise ``ModelError`` if nothing was written."""
+    instruction = choose_instruction(run)
+    prompt = Draft(run.task, notes, run.gaps, caveats, "", instruction.text, instruction.count, _planner_notes(run))
+    outline = None if instruction.count else await asyncio.to_thread(_choose_outline, run)
     if outline is None or len(outline.topics) < 2:
         return await _draft_whole(run, prompt)
-    chosen = await asyncio.to_thread(_assign_notes, outline, notes)
-    asks = [
-        # What the reader must be told is told once, at the beginning.
+    section_notes = await asyncio.to_thread(_assign_notes, outline, notes)
+    prompts = [
+        # Only the first section states the caveats.
         replace(prompt, notes=own, caveats=() if number else caveats, section=topic)
-        for number, (topic, own) in enumerate(zip(outline.topics, chosen, strict=True))
+        for number, (topic, own) in enumerate(zip(outline.topics, section_notes, strict=True))
     ]
-    answers = [answer and unwrap_response(answer) for answer in await asyncio.gather(*map(run.try_ask, asks))]
+    answers = [answer and _unwrap(answer) for answer in await asyncio.gather(*map(run.try_ask, prompts))]
     if not any(answers):
-        raise ModelError("No section of the answer could be written")
+        raise ModelError("The model wrote no section of the answer")
     joined = _join_sections(outline.topics, answers)
-    # Topics that nothing was found about may leave a question that the evidence as a whole still answers.
+    # If no topic has evidence, all the evidence together may still answer the question.
     return joined if joined.answer else await _draft_whole(run, prompt)
 
 
 async def _draft_whole(run: RunState, prompt: Draft) -> SynthesisResponse:
-    """The answer in one piece. A list that is too short is asked for once more; the fuller one is taken."""
-    first = unwrap_response(await run.ask(prompt))
-    there = len(find_list_sections(first.answer))
-    if there >= prompt.count or not first.answer or not is_language_model(run.model):
+    """Draft the answer in one call. If a list is too short, ask once more and take the longer list."""
+    first = _unwrap(await run.ask(prompt))
+    count = len(find_list_sections(first.answer))
+    if count >= prompt.count or not first.answer or not is_language_model(run.model):
         return first
-    again = await run.try_ask(replace(prompt, correction=_TOO_FEW_SECTIONS.format(there=there, wanted=prompt.count)))
-    second = first if again is None else unwrap_response(again)
-    return second if len(find_list_sections(second.answer)) > there else first
+    correction = _TOO_FEW_SECTIONS.format(there=count, wanted=prompt.count)
+    again = await run.try_ask(replace(prompt, correction=correction))
+    second = first if again is None else _unwrap(again)
+    return second if len(find_list_sections(second.answer)) > count else first
 
 
 def _planner_notes(run: RunState) -> tuple[str, ...]:
-    """The planner's note and what it believed before the search."""
+    """Return the planner's advice and the facts that it knew before the search."""
     if run.current_plan is None:
         return ()
     return tuple(line for line in (run.current_plan.notes, *run.current_plan.known_facts) if line.strip())
 
 
-def _choose_outline(run: RunState) -> TopicOutline | None:
-    """The topics to write about one by one: the outline's, else the parts of a demanding task, whose answer would not fit
-    into one reply."""
+def _choose_outline(run: RunState) -> TopicOutline:
+    """Return the run's outline, or one made from the subtasks of a deep task, whose answer would not fit into one reply."""
     if run.outline.topics or run.current_plan is None or run.current_plan.complexity != "deep":
         return run.outline
     outline = TopicOutline(run.embed)
@@ -173,6 +232,7 @@ def _choose_outline(run: RunState) -> TopicOutline | None:
 
 
 def _assign_notes(outline: TopicOutline, notes: tuple[Note, ...]) -> list[tuple[Note, ...]]:
+    """Return the notes for each topic of the outline."""
     return [
         tuple(notes[i] for i in outline.select_notes(number, notes, NOTES_PER_SECTION))
         for number in range(len(outline.topics))
@@ -180,11 +240,11 @@ def _assign_notes(outline: TopicOutline, notes: tuple[Note, ...]) -> list[tuple[
 
 
 def _join_sections(topics: Sequence[str], answers: Sequence[SynthesisResponse | None]) -> SynthesisResponse:
-    said: set[str] = set()
+    seen_lines: set[str] = set()
     blocks: list[str] = []
     written: list[SynthesisResponse] = []
     for topic, answer in zip(topics, answers, strict=True):
-        text = _drop_repeated_lines(answer.answer, said) if answer is not None else ""
+        text = _drop_repeated_lines(answer.answer, seen_lines) if answer is not None else ""
         if answer is not None and text:
             blocks.append(f"## {escape_markdown(topic)}\n\n{text}")
             written.append(answer)
@@ -199,22 +259,88 @@ def _join_sections(topics: Sequence[str], answers: Sequence[SynthesisResponse | 
     )
 
 
-def _drop_repeated_lines(text: str, said: set[str]) -> str:
-    """The text without cited lines that an earlier section has, nor headings that then stand over nothing."""
-    kept: list[str] = []
+def _drop_repeated_lines(text: str, seen_lines: set[str]) -> str:
+    """Remove cited lines that an earlier section has, and headings that are left without text."""
+    blocks: list[str] = []
     for block in text.strip().split("\n\n"):
-        lines = [line for line in block.splitlines() if line not in said or not CITATION.search(line)]
+        lines = [line for line in block.splitlines() if line not in seen_lines or not has_citation(line)]
         if lines:
-            kept.append("\n".join(lines))
-        said.update(lines)
-    following = [*kept[1:], "#"]
-    filled = [
-        block
-        for number, block in enumerate(kept)
-        if not (block.startswith("#") and "\n" not in block and following[number].startswith("#"))
-    ]
-    return "\n\n".join(filled)
+            blocks.append("\n".join(lines))
+        seen_lines.update(lines)
+    return drop_empty_headings("\n\n".join(blocks)).strip()
 
 
 def _deduplicate(lines: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(lines))
+
+
+# -- Cleaning what the model wrote -------------------------------------------------------------------------------------
+
+
+def clean_draft(run: RunState, draft: SynthesisResponse) -> SynthesisResponse:
+    """Return the draft without wrapping, unknown citations, links to other places than sources, and excess list items.
+
+    Findings, recommendations and risks that cite nothing are removed, because they can only come from the evidence.
+    """
+    count = choose_instruction(run).count
+    answer = _check_citations(run, unwrap_markdown(draft.answer))
+    findings, recommendations, risks = (
+        tuple(line for line in (_check_citations(run, line) for line in lines) if has_citation(line))
+        for lines in (draft.key_findings, draft.recommendations, draft.risks)
+    )
+    return SynthesisResponse(
+        answer=trim_list_sections(answer, count) if count else answer,
+        summary=_check_citations(run, draft.summary),
+        key_findings=findings,
+        recommendations=recommendations,
+        risks=risks,
+        open_questions=tuple(_check_citations(run, line) for line in draft.open_questions),
+    )
+
+
+def _check_citations(run: RunState, text: str) -> str:
+    """Drop citations that name no passage of the run and record each as a failure; turn foreign links into text."""
+    text = neutralize_links(text, {passage.url for passage in run.evidence if passage.url})
+    checked, unknown = drop_unknown_citations(split_citation_groups(text), run.evidence.resolve_citation)
+    for handle in unknown:
+        run.record_failure(
+            Failure("citations", "InventedCitation", f"the draft cited {handle}, which is not a source of this run")
+        )
+    return checked
+
+
+def _unwrap(written: SynthesisResponse) -> SynthesisResponse:
+    return replace(written, answer=unwrap_markdown(written.answer))
+
+
+def unwrap_markdown(markdown: str) -> str:
+    """Remove a code fence around the whole text and a greeting before its title; close a code block left open.
+
+    Text before the title stays if it cites a source, because then it is not a greeting.
+    """
+    text = markdown.strip()
+    inside = unwrap_fence(text, ("", "markdown", "md"))
+    if inside is not None and find_headings(inside):
+        text = inside.strip()
+    titles = [heading.start for heading in find_headings(text) if heading.level == 1]
+    if titles and not has_citation(text[: titles[0]]):
+        text = text[titles[0] :].strip()
+    fence = find_open_fence(text)
+    return f"{text}\n{fence}" if fence else text
+
+
+def find_list_sections(markdown: str) -> list[Section]:
+    """Return the level-2 sections that are items of a list, without introduction, conclusion and the like."""
+    return [
+        section
+        for section in find_sections(markdown, 2)
+        if _LEADING_NUMBER.sub("", section.title).lower().strip(" :.") not in _STRUCTURAL_HEADINGS
+    ]
+
+
+def trim_list_sections(markdown: str, limit: int) -> str:
+    """Remove the list items after the first ``limit``; structural sections stay."""
+    text = markdown
+    for section in reversed(find_list_sections(markdown)[limit:]):
+        text = text[: section.start] + text[section.end :]
+    return text.rstrip() if text != markdown else markdown

@@ -1,11 +1,11 @@
-"""A report as Markdown that can be pasted into a document.
+"""Render a report as Markdown.
 
-The answer and its findings are Markdown already and stay as they are, unless they would load or run something; every
-other text came from a document, a model or a user and is escaped. It knows nothing of files or of HTML.
+The answer and its findings are already Markdown and stay as they are, except for links that do not lead to a source. All
+other texts come from documents, models or users and are escaped. This module does not know about files or HTML.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from suffice.gates.explanation import describe_sufficiency
 from suffice.report.provenance import (
@@ -16,27 +16,23 @@ from suffice.report.provenance import (
     summarize_review,
 )
 from suffice.report.timeline import describe_outcome, get_reading_series, select_readings
-from suffice.text.markdown import neutralize_links
+from suffice.text.citations import is_handle
+from suffice.text.markdown import escape_markdown, neutralize_links, to_inline_code
 from suffice.text.plain import format_number, strip_control_chars, to_one_line
-from suffice.types import Report, UsageSummary
+from suffice.types import Report, Stop, UsageSummary
 
-# An underscore inside a word (base_events.py) is no emphasis and stays readable.
-_SPECIAL_CHARS = re.compile(r"([\\`*\[\]|~]|<(?=[A-Za-z/!?])|(?<![^\W_])_|_(?![^\W_]))")
-_LEADING_MARKER = re.compile(r"^(\d{1,9})([.)])|^([#+=>-])")
-_HANDLE = re.compile(r"\[\d{1,4}\]")
-_ENTITY = re.compile(r"&(?=#?\w+;)")
-_HTTP_URL = re.compile(r"https?://[!-;=?-~]+", re.IGNORECASE)
-_MAX_TITLE_CHARS = 300
-
-# A partial answer says itself what it lacks.
+# Shown in place of an answer. A partial answer carries its own notices.
 NO_ANSWER_TEXT = {
-    "no_evidence": "No answer: the sources hold no evidence for one.",
+    "no_evidence": "No answer: the sources contain no evidence for one.",
     "failed": "The run failed before it could answer.",
 }
 
+_HTTP_URL = re.compile(r"https?://[!-;=?-~]+", re.IGNORECASE)
+_MAX_TITLE_CHARS = 300
+
 
 def render_markdown(report: Report) -> str:
-    """The whole report; sections that have nothing to say are left out."""
+    """Return the whole report; empty sections are left out."""
     parts = [
         *_render_header(report),
         _render_answer(report),
@@ -55,13 +51,12 @@ def render_markdown(report: Report) -> str:
 
 
 def escape_line(text: str) -> str:
-    """One line of plain text, written so that Markdown shows it as it is."""
-    line = _SPECIAL_CHARS.sub(r"\\\1", _ENTITY.sub("&amp;", to_one_line(text)))
-    return _LEADING_MARKER.sub(lambda found: f"{found[1]}\\{found[2]}" if found[1] else f"\\{found[3]}", line)
+    """Return the text as one line that Markdown shows unchanged, also inside a table cell."""
+    return escape_markdown(to_one_line(text)).replace("|", r"\|")
 
 
 def format_usage(usage: UsageSummary) -> str:
-    """What the run used, in one line."""
+    """Summarize in one line what the run used."""
     stored = f" and {_format_count(usage.stored, 'stored answer')}" if usage.stored else ""
     estimated = f" (estimated for {_format_count(usage.estimated_calls, 'call')})" if usage.estimated_calls else ""
     cost = "cost unknown" if usage.cost_usd is None else f"${usage.cost_usd:.4f}"
@@ -80,20 +75,20 @@ def _render_header(report: Report) -> Iterable[str]:
 
 def _render_answer(report: Report) -> str:
     if text := strip_control_chars(report.final_answer).strip():
-        return neutralize_links(text, _source_urls(report))
+        return neutralize_links(text, _list_source_urls(report))
     return f"*{NO_ANSWER_TEXT.get(report.status, NO_ANSWER_TEXT['no_evidence'])}*"
 
 
 def _neutralize_lines(report: Report, lines: Iterable[str]) -> Iterable[str]:
-    return (neutralize_links(to_one_line(line), _source_urls(report)) for line in lines)
+    return (neutralize_links(to_one_line(line), _list_source_urls(report)) for line in lines)
 
 
-def _source_urls(report: Report) -> list[str]:
+def _list_source_urls(report: Report) -> list[str]:
     return [source.url for source in report.sources if source.url]
 
 
 def _render_list(title: str, lines: Iterable[str]) -> Iterable[str]:
-    items = "\n".join(f"- {line}" for line in lines)
+    items = _format_items(lines)
     if items:
         yield f"## {title}"
         yield items
@@ -102,21 +97,49 @@ def _render_list(title: str, lines: Iterable[str]) -> Iterable[str]:
 def _render_sources(report: Report) -> Iterable[str]:
     if report.sources:
         yield "## Sources"
-        # Each source is a paragraph of its own: a list would number them once more beside their handles.
+        # Each source is its own paragraph: an ordered list would add a second number beside the handle.
         for source in report.sources:
             place = f"<{source.url}>" if _HTTP_URL.fullmatch(source.url or "") else escape_line(source.location)
-            handle = source.id if _HANDLE.fullmatch(source.id) else escape_line(source.id)
-            yield f"{handle} {escape_line(to_one_line(source.title, _MAX_TITLE_CHARS)) or place} — {place}"
+            title = escape_line(to_one_line(source.title, _MAX_TITLE_CHARS)) or place
+            yield f"{_format_handle(source.id)} {title} — {place}"
 
 
 def _render_computations(report: Report) -> Iterable[str]:
-    found = parse_computations(report)
-    if found:
+    computations = parse_computations(report)
+    if computations:
         yield "## Computed"
-    for handle, text in found:
-        yield handle if _HANDLE.fullmatch(handle) else escape_line(handle)
-        # Indented, so that nothing in a program can end the block.
+    for handle, text in computations:
+        yield _format_handle(handle)
+        # Indented code: nothing in a program can end the block.
         yield "\n".join(f"    {line}" for line in strip_control_chars(text).splitlines())
+
+
+def _render_stop(report: Report) -> Iterable[str]:
+    stop = report.stop
+    yield "## Why it stopped"
+    yield f"**{escape_line(stop.reason)}.** {escape_line(stop.explanation)}"
+    sufficiency = describe_sufficiency(report.sufficient, report.confidence)
+    gate = to_inline_code(to_one_line(stop.expression or stop.gate))
+    yield f"Evidence judged sufficient: {sufficiency}. Gate: {gate}"
+    if stop.rounds:
+        yield _render_rounds_table(stop)
+
+
+def _render_rounds_table(stop: Stop) -> str:
+    names = select_readings(stop)
+    series = [get_reading_series(stop, name) for name in names]
+    rows = [
+        [
+            str(record.index),
+            "<br>".join(escape_line(query) for query in record.queries),
+            str(record.new_passages),
+            *(format_number(values[i]) for values in series),
+            escape_line(describe_outcome(stop, record)),
+        ]
+        for i, record in enumerate(stop.rounds)
+    ]
+    head = ["Round", "Queries", "New passages", *map(escape_line, names), "Verdict"]
+    return _format_table(head, ["--:", "---", "--:", *["--:"] * len(names), "---"], rows)
 
 
 def _render_review(report: Report) -> Iterable[str]:
@@ -127,44 +150,23 @@ def _render_review(report: Report) -> Iterable[str]:
     yield escape_line(summarize_review(review))
     head, *rows = build_review_table(review) or [[]]
     if rows:
-        lines = [map(escape_line, head), ["--:"] * len(head), *rows]
-        yield "\n".join("| " + " | ".join(line) + " |" for line in lines)
-    issues = "\n".join(f"- {escape_line(issue)}" for issue in get_open_issues(review))
+        yield _format_table([escape_line(name) for name in head], ["--:"] * len(head), rows)
+    issues = _format_items(map(escape_line, get_open_issues(review)))
     if issues and not review.passed:
-        yield "What the reviewer still misses:"
+        yield "Issues that remain:"
         yield issues
 
 
-def _render_stop(report: Report) -> Iterable[str]:
-    stop = report.stop
-    yield "## Why it stopped"
-    yield f"**{escape_line(stop.reason)}.** {escape_line(stop.explanation)}"
-    judged = describe_sufficiency(report.sufficient, report.confidence)
-    yield f"Evidence judged sufficient: {judged}. Gate: {_format_code(stop.expression or stop.gate)}"
-    if stop.rounds:
-        names = select_readings(stop)
-        columns = [get_reading_series(stop, name) for name in names]
-        rows = [["Round", "Queries", "New passages", *map(escape_line, names), "Verdict"], ["--:", "---", "--:"]]
-        rows[1] += ["--:"] * len(names) + ["---"]
-        for i, record in enumerate(stop.rounds):
-            queries = "<br>".join(escape_line(query) for query in record.queries)
-            readings = [format_number(column[i]) for column in columns]
-            rows.append(
-                [
-                    str(record.index),
-                    queries,
-                    str(record.new_passages),
-                    *readings,
-                    escape_line(describe_outcome(stop, record)),
-                ]
-            )
-        yield "\n".join("| " + " | ".join(row) + " |" for row in rows)
+def _format_items(lines: Iterable[str]) -> str:
+    return "\n".join(f"- {line}" for line in lines)
 
 
-def _format_code(text: str) -> str:
-    line = to_one_line(text)
-    fence = "`" * (max((len(run) for run in re.findall("`+", line)), default=0) + 1)
-    return f"{fence} {line} {fence}" if "`" in line else f"`{line}`"
+def _format_table(head: Sequence[str], alignment: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    return "\n".join("| " + " | ".join(row) + " |" for row in (head, alignment, *rows))
+
+
+def _format_handle(handle: str) -> str:
+    return handle if is_handle(handle) else escape_line(handle)
 
 
 def _format_count(amount: int, noun: str, plural: str = "") -> str:

@@ -1,6 +1,6 @@
-"""How a text came to be, as a report's metadata tells it: its review and its computations, read back for the renderers.
+"""Read from a report's metadata how its text was made: the review and the computations.
 
-Metadata may come from a file that somebody else wrote: what does not look like ours is passed over.
+The metadata may come from a file that another program wrote, so values of an unexpected shape are ignored.
 """
 
 from suffice.text.plain import UNKNOWN_TEXT, finite_or_none
@@ -8,16 +8,17 @@ from suffice.types import Report, Review
 
 REVIEW_ENDING_TEXT = {
     "passed": "it passed",
-    "failed": "it did not pass within the rounds there are",
+    "failed": "it did not pass within the allowed rounds",
     "no_progress": "two rounds scored the same",
-    "empty_revision": "a revision brought nothing that the sources support",
+    "empty_revision": "a revision contained nothing that the sources support",
     "unreadable": "an evaluation could not be read",
-    "budget": "time, tokens or money were used up",
+    "budget": "the limit on time, tokens or cost was reached",
     "cancelled": "it was interrupted",
 }
 
 
 def parse_review(report: Report) -> Review | None:
+    """Return the review of the answer; ``None`` if there was none."""
     import msgspec
 
     if "review" not in report.metadata:
@@ -29,19 +30,19 @@ def parse_review(report: Report) -> Review | None:
 
 
 def summarize_review(review: Review) -> str:
-    """The review in a sentence or two."""
-    ended = REVIEW_ENDING_TEXT.get(review.ending, "it ended")
+    """Summarize the review in one or two sentences."""
+    ending = REVIEW_ENDING_TEXT.get(review.ending, "it ended")
     if review.composite is None:
-        return f"Not reviewed: {ended}."
+        return f"Not reviewed: {ending}."
     rounds = f"{len(review.rounds)} {'round' if len(review.rounds) == 1 else 'rounds'}"
-    passed = "Passed" if review.passed else "Not passed"
-    kept = f" The text is that of round {review.kept}." if len(review.rounds) > 1 else ""
+    verdict = "Passed" if review.passed else "Not passed"
+    version = f" The text is that of round {review.kept}." if len(review.rounds) > 1 else ""
     score, mark = _format_score(review.composite), _format_score(review.pass_mark)
-    return f"{passed}: {score} of 10 after {rounds}, where {mark} is enough; the review ended because {ended}.{kept}"
+    return f"{verdict}: {score} of 10 after {rounds} (pass mark {mark}); the review ended because {ending}.{version}"
 
 
 def build_review_table(review: Review) -> list[list[str]]:
-    """A row a round: its number, each dimension, the composite. The first row is the head."""
+    """Return a table of the scores: a header row, then a row per round with its dimensions and composite."""
     names = list(next((judged.scores for judged in review.rounds if judged.scores), {}))
     rows = [
         [
@@ -55,17 +56,17 @@ def build_review_table(review: Review) -> list[list[str]]:
 
 
 def get_open_issues(review: Review) -> tuple[str, ...]:
-    """What the reviewer still found wrong with the text as it is."""
-    kept = next((judged for judged in review.rounds if judged.round == review.kept), None)
-    return () if kept is None else kept.issues
+    """Return the issues that the reviewer found in the version that is reported."""
+    reported = next((judged for judged in review.rounds if judged.round == review.kept), None)
+    return () if reported is None else reported.issues
 
 
 def parse_computations(report: Report) -> list[tuple[str, str]]:
-    """The handle of each computed source, and what it printed with its program."""
-    found = report.metadata.get("computed")
-    if not isinstance(found, dict):
+    """Return the handle of each computed source with its output and program."""
+    computed = report.metadata.get("computed")
+    if not isinstance(computed, dict):
         return []
-    return [(handle, text) for handle, text in found.items() if isinstance(handle, str) and isinstance(text, str)]
+    return [(handle, text) for handle, text in computed.items() if isinstance(handle, str) and isinstance(text, str)]
 
 
 def _format_score(value: float | None) -> str:

@@ -1,5 +1,5 @@
-// Shows a claim's evidence beside the claim: on hover, on keyboard focus and on tap. Without this script the same marks
-// are links to the claims table, where the evidence stands; it is copied from there, never built from text.
+// Shows a claim's evidence beside the claim on hover, keyboard focus and tap. Without this script the verdict is a link to
+// the claims table. The evidence is copied from the table's elements and not built from text, so nothing can be injected.
 (() => {
   const box = document.createElement("div");
   box.className = "popover";
@@ -60,7 +60,7 @@
   });
   document.addEventListener("click", (event) => {
     const claim = claimAt(event);
-    // A press of Enter has no pointer (detail is 0) and follows the link to the claims table.
+    // A click by the Enter key (detail is 0) follows the link to the claims table.
     if (claim && event.detail > 0 && !event.target.closest(".cite, a[rel]")) {
       event.preventDefault();
       show(claim);
@@ -72,7 +72,7 @@
   });
 })();
 
-// Steps through the rounds: buttons, and arrow keys while something in the section has the focus.
+// Steps through the rounds with buttons, and with arrow keys while the section has the focus.
 (() => {
   const section = document.getElementById("steps");
   if (!section) return;
@@ -82,10 +82,10 @@
   const buttons = [...bar.querySelectorAll("button")];
   const current = () => steps.findIndex((step) => step.open);
 
-  function tell() {
+  function updateStatus() {
     const at = current();
     status.textContent = at < 0 ? "" : `Round ${at + 1} of ${steps.length}`;
-    // Not ``disabled``: that would take the focus away, and the arrow keys with it.
+    // ``disabled`` would remove the focus, and the arrow keys would no longer work.
     buttons[0].setAttribute("aria-disabled", at <= 0);
     buttons[1].setAttribute("aria-disabled", at === steps.length - 1);
   }
@@ -93,16 +93,16 @@
   function go(by) {
     const to = Math.min(steps.length - 1, Math.max(0, current() + by));
     steps.forEach((step, i) => { step.open = i === to; });
-    tell();
+    updateStatus();
   }
 
   bar.hidden = false;
   buttons.forEach((button) => button.addEventListener("click", () => go(Number(button.dataset.step))));
-  steps.forEach((step) => step.addEventListener("toggle", tell));
+  steps.forEach((step) => step.addEventListener("toggle", updateStatus));
   section.addEventListener("keydown", (event) => {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
     if (event.key === "ArrowLeft") go(-1);
     else if (event.key === "ArrowRight") go(1);
   });
-  tell();
+  updateStatus();
 })();

@@ -1,7 +1,7 @@
-"""What the rounds of a run showed: which readings matter to its stop, their course, and each round's outcome in words.
+"""Read the course of a search from its stop: which readings to show, their values per round, and each round's outcome.
 
-It knows nothing of charts or formats; the chart, the tables and the terminal all read a stop through it, so that they
-agree on what is shown.
+The chart, the tables and the terminal all use this module, so that they show the same values. It does not know about
+formats.
 """
 
 from suffice.text.plain import finite_or_none
@@ -19,55 +19,55 @@ _DEFAULT_READINGS = (
 
 
 def list_leaf_verdicts(record: RoundRecord) -> tuple[Verdict, ...]:
-    """The verdicts of the round, composed ones taken apart."""
+    """Return the round's verdicts, with those of composed gates split into their parts."""
     return tuple(leaf for verdict in record.verdicts for leaf in verdict.leaves)
 
 
 def list_stopping_verdicts(stop: Stop) -> tuple[Verdict, ...]:
-    """The verdicts that said stop in the round that ended the run, the one that named the ending first."""
-    said = [
+    """Return the verdicts that stopped the run, the one that gave the reason first."""
+    stopping = [
         leaf for record in stop.rounds if record.index == stop.round for leaf in list_leaf_verdicts(record) if leaf.stop
     ]
-    return tuple(sorted(said, key=lambda leaf: (leaf.reason != stop.reason, leaf.gate != stop.gate)))
+    return tuple(sorted(stopping, key=lambda leaf: (leaf.reason != stop.reason, leaf.gate != stop.gate)))
 
 
 def select_readings(stop: Stop, limit: int = 6) -> tuple[str, ...]:
-    """The readings worth showing: those that ended the run, those other verdicts used, then the telling ones.
+    """Return the names of the readings to show: those that ended the run, those other gates used, then common ones.
 
-    A budget that did not end the run explains nothing, so what it counted is left out; so is a reading no round has.
+    Readings without a value in any round are left out. So is what a budget counted, unless the budget ended the run.
     """
-    ended = [name for leaf in list_stopping_verdicts(stop) for name in leaf.signals]
+    stopping = [name for leaf in list_stopping_verdicts(stop) for name in leaf.signals]
     used = [name for record in stop.rounds for leaf in list_leaf_verdicts(record) for name in leaf.signals]
-    names = dict.fromkeys([*ended, *(name for name in used if not name.startswith("spend.")), *_DEFAULT_READINGS])
+    names = dict.fromkeys([*stopping, *(name for name in used if not name.startswith("spend.")), *_DEFAULT_READINGS])
     return tuple(name for name in names if any(value is not None for value in get_reading_series(stop, name)))[:limit]
 
 
 def get_reading_series(stop: Stop, name: str) -> tuple[float | None, ...]:
-    """A reading's value in each round; where the round did not keep it, the value a verdict saw."""
+    """Return a reading's value in each round, taken from a verdict if the round itself did not record it."""
     return tuple(_get_value(record, name) for record in stop.rounds)
 
 
 def get_reading_thresholds(stop: Stop, name: str) -> tuple[float, ...]:
-    """The distinct limits that verdicts held the reading against."""
-    limits = [
+    """Return the distinct thresholds that gates compared the reading with."""
+    thresholds = [
         leaf.signals[name][1] for record in stop.rounds for leaf in list_leaf_verdicts(record) if name in leaf.signals
     ]
-    return tuple(sorted({limit for limit in limits if finite_or_none(limit) is not None}))
+    return tuple(sorted({threshold for threshold in thresholds if finite_or_none(threshold) is not None}))
 
 
 def describe_outcome(stop: Stop, record: RoundRecord) -> str:
-    """The round's verdict in a few words."""
-    said = list_leaf_verdicts(record)
-    names = ", ".join(dict.fromkeys(leaf.gate for leaf in said if leaf.stop))
-    unsure = ", ".join(dict.fromkeys(leaf.gate for leaf in said if leaf.stop is None))
+    """Describe the round's verdict in a few words."""
+    verdicts = list_leaf_verdicts(record)
+    stopping = ", ".join(dict.fromkeys(leaf.gate for leaf in verdicts if leaf.stop))
+    unknown = ", ".join(dict.fromkeys(leaf.gate for leaf in verdicts if leaf.stop is None))
     if record.index == stop.round and stop.rounds[-1] is record:
-        words = f"stop: {stop.reason}" + (f" ({stop.gate})" if stop.gate else "")
-    elif names:
-        words = f"go on, though {names} would stop"
+        outcome = f"stop: {stop.reason}" + (f" ({stop.gate})" if stop.gate else "")
+    elif stopping:
+        outcome = f"continue, although {stopping} would stop"
     else:
-        words = "go on"
-    words += "" if record.accepted else "; round rejected"
-    return words + (f"; unknown: {unsure}" if unsure else "")
+        outcome = "continue"
+    outcome += "" if record.accepted else "; round rejected"
+    return outcome + (f"; unknown: {unknown}" if unknown else "")
 
 
 def _get_value(record: RoundRecord, name: str) -> float | None:

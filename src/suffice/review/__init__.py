@@ -1,1 +1,1 @@
-"""Evaluate and revise: a written answer is read by a judge, mended where it is weak, and the best version is kept."""
+"""Evaluate a written answer, revise it where it is weak, and keep the best version."""

@@ -1,6 +1,7 @@
-"""From issues to a better text. A short one is written again whole; of a long one only the sections that the issues name.
+"""Revise a text so that the reviewer's issues are resolved.
 
-It knows nothing of scores. Whatever it returns still has to pass the claim check.
+A short text is rewritten whole; of a long text only the sections that the issues name. This module does not know about
+scores. Its result still has to pass the claim check.
 """
 
 import asyncio
@@ -13,11 +14,12 @@ from suffice.state.run import RunState
 from suffice.text.markdown import Section, find_headings, find_sections
 from suffice.types import Note
 
-MAX_WHOLE_CHARS = 6_000  # Characters. A longer text comes back from a model shortened or cut, so it is mended in parts.
+# Characters. Models return a longer text shortened or cut off, so it is revised in sections.
+MAX_WHOLE_CHARS = 6_000
 
 
 def find_top_sections(text: str) -> list[Section]:
-    """The sections that a reader would name: those of the highest level below a title."""
+    """Return the sections of the highest level below the title."""
     levels = sorted({heading.level for heading in find_headings(text)} - {1})
     return find_sections(text, levels[0]) if levels else []
 
@@ -25,10 +27,10 @@ def find_top_sections(text: str) -> list[Section]:
 async def revise_text(
     run: RunState, written: SynthesisResponse, issues: Sequence[str], notes: tuple[Note, ...], instruction: str
 ) -> SynthesisResponse | None:
-    """The text without the issues; ``None`` when the model had nothing to say."""
-    named = _group_issues(written.answer, issues) if len(written.answer) > MAX_WHOLE_CHARS else {}
-    if named:
-        return await _revise_sections(run, written, named, notes, instruction)
+    """Return the revised text; ``None`` if the model wrote nothing."""
+    by_section = _group_issues(written.answer, issues) if len(written.answer) > MAX_WHOLE_CHARS else {}
+    if by_section:
+        return await _revise_sections(run, written, by_section, notes, instruction)
     text = Note(written.answer, ())
     answer = await run.try_ask(Revise(run.task, instruction, "", tuple(issues), text, notes))
     if answer is None or not answer.answer.strip():
@@ -37,42 +39,39 @@ async def revise_text(
 
 
 def _group_issues(text: str, issues: Sequence[str]) -> dict[Section, tuple[str, ...]]:
-    """The issues by section. An issue about the whole goes to each section that is written again anyway."""
-    every = find_top_sections(text)
-    titles = [part.title for part in every]
-    places = [find_issue_section(issue, titles) for issue in issues]
+    """Return the issues of each section that an issue names; an issue about the whole text goes to all of them."""
+    sections = find_top_sections(text)
+    titles = [section.title for section in sections]
+    named = [find_issue_section(issue, titles) for issue in issues]
     return {
-        part: tuple(issue for issue, place in zip(issues, places, strict=True) if place in (part.title, None))
-        for part in every
-        if part.title in places
+        section: tuple(issue for issue, title in zip(issues, named, strict=True) if title in (section.title, None))
+        for section in sections
+        if section.title in named
     }
 
 
 async def _revise_sections(
     run: RunState,
     written: SynthesisResponse,
-    named: dict[Section, tuple[str, ...]],
+    by_section: dict[Section, tuple[str, ...]],
     notes: tuple[Note, ...],
     instruction: str,
 ) -> SynthesisResponse | None:
     text = written.answer
-    asks = [
-        Revise(run.task, instruction, part.title, own, Note(text[part.start : part.end], ()), notes)
-        for part, own in named.items()
+    prompts = [
+        Revise(run.task, instruction, section.title, issues, Note(text[section.start : section.end], ()), notes)
+        for section, issues in by_section.items()
     ]
-    answers = await asyncio.gather(*map(run.try_ask, asks))
-    for part, answer in reversed(list(zip(named, answers, strict=True))):
+    answers = await asyncio.gather(*map(run.try_ask, prompts))
+    for section, answer in reversed(list(zip(by_section, answers, strict=True))):
         if answer is not None and answer.answer.strip():
-            text = (
-                text[: part.start]
-                + _restore_heading(text[part.start : part.body_start], answer.answer)
-                + text[part.end :]
-            )
+            revised = _restore_heading(text[section.start : section.body_start], answer.answer)
+            text = text[: section.start] + revised + text[section.end :]
     return replace(written, answer=text) if any(answers) else None
 
 
 def _restore_heading(heading: str, text: str) -> str:
-    """The section under its own heading, whatever heading the model gave it."""
+    """Return the section under its original heading, whatever heading the model wrote."""
     body = text.strip()
     first = find_headings(body)[:1]
     if first and first[0].start == 0:
@@ -81,9 +80,9 @@ def _restore_heading(heading: str, text: str) -> str:
 
 
 def _fill_missing_fields(answer: SynthesisResponse, earlier: SynthesisResponse) -> SynthesisResponse:
-    """What the revision left empty stays as it was: it was asked for a better text, not for fewer findings."""
-    kept = {
+    """Fill fields that the revision left empty from the earlier text, because only the answer was to be improved."""
+    fields = {
         name: getattr(answer, name) or getattr(earlier, name)
         for name in ("summary", "key_findings", "recommendations", "risks", "open_questions")
     }
-    return replace(answer, **kept)
+    return replace(answer, **fields)

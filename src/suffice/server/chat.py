@@ -20,11 +20,11 @@ from pydantic import BaseModel, ConfigDict, Field
 from suffice.server import runs, schema
 from suffice.server.context import ClientDep, Service, ServiceDep
 from suffice.server.errors import ApiError, document_errors
+from suffice.text.citations import find_citations
 
 router = APIRouter(prefix="/v1")
 
 MODEL = "suffice"
-_CITATION = re.compile(r"\[\d{1,4}\]")
 _UNSUPPORTED_FIELDS = ("tools", "functions", "response_format", "audio", "modalities")
 
 
@@ -115,14 +115,14 @@ def build_annotations(text: str, sources: list[dict[str, Any]]) -> list[dict[str
         {
             "type": "url_citation",
             "url_citation": {
-                "start_index": match.start(),
-                "end_index": match.end(),
-                "url": known[match.group()]["url"] or known[match.group()]["location"],
-                "title": known[match.group()]["title"],
+                "start_index": citation.start,
+                "end_index": citation.end,
+                "url": known[citation.handle]["url"] or known[citation.handle]["location"],
+                "title": known[citation.handle]["title"],
             },
         }
-        for match in _CITATION.finditer(text)
-        if match.group() in known
+        for citation in find_citations(text)
+        if citation.handle in known
     ]
 
 

@@ -21,8 +21,8 @@ from pathlib import Path
 
 from suffice.errors import InputError
 from suffice.screening.filter import remove_injected_lines
+from suffice.text.citations import strip_citations
 from suffice.text.entities import content_stems
-from suffice.text.markdown import CITATION
 from suffice.types import Embed, Report
 
 DATABASE_NAME = "memory.sqlite"
@@ -175,7 +175,7 @@ def _decode_facts(encoded: str) -> tuple[StoredFact, ...]:
 
 
 def _strip_citations(text: str) -> str:
-    return " ".join(CITATION.sub("", text).split())
+    return " ".join(strip_citations(text).split())
 
 
 def _stem_similarity(left: str, right: str) -> float:

@@ -1,4 +1,4 @@
-"""Texts as vectors of their words, for when there is no embedding model: likeness then means shared words, nothing more."""
+"""Bag-of-words vectors, used where there is no embedding model: similarity then means shared words."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -9,12 +9,15 @@ from suffice.text.entities import content_stems
 if TYPE_CHECKING:
     import numpy
 
-_DIMENSION = 2048  # Few of a passage's words collide, and a thousand passages take no more than 16 MB.
+_DIMENSION = 2048  # Few words of a passage collide, and a thousand passages take 8 MB.
 
 
 def bow_vectors(texts: Sequence[str]) -> "numpy.ndarray":
-    """One row of length one a text (zero for a text without words): the cosine of two is the share of stems they have in
-    common. ``crc32`` and not ``hash``, which differs from process to process."""
+    """Return one row of length one for each text; zeros for a text without words.
+
+    The cosine of two rows is the share of stems that the texts have in common. ``crc32`` is the same in every process,
+    ``hash`` is not.
+    """
     import numpy
 
     rows = numpy.zeros((len(texts), _DIMENSION), numpy.float32)

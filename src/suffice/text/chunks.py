@@ -1,8 +1,8 @@
-"""Cuts a text into chunks of a readable size, each with its exact line range.
+"""Cut a text into chunks of a readable size, each with its exact line range.
 
-A chunk is whole lines, verbatim; only a giant line is cut inside. Borders are taken where a reader would: at a
-section's head, at a blank line, at the end of a sentence, at the least indented line. What makes a line a head is
-the caller's to say: this module knows nothing of Markdown, of source code or of files.
+A chunk has whole lines, verbatim; only a giant line is cut inside. A chunk ends where a reader would pause: before a section,
+at a blank line, at the end of a sentence, before the least indented line. The caller says which lines begin sections: this
+module knows nothing about Markdown, source code or files.
 """
 
 import re
@@ -24,7 +24,7 @@ _SENTENCE_END = re.compile(r"[.!?…。！？][\"'”’»)\]*_]*\s*$")
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Lines ``first`` to ``last`` (from 1, inclusive) joined by newlines, or a stretch of one giant line."""
+    """Lines ``first`` to ``last`` (from 1, inclusive) joined by newlines, or a part of one giant line."""
 
     text: str
     first: int
@@ -32,9 +32,9 @@ class Chunk:
 
 
 def split_lines(text: str) -> list[str]:
-    """The lines as an editor counts them: only LF, CRLF and CR end a line.
+    """Return the lines as an editor counts them: only LF, CRLF and CR end a line.
 
-    ``str.splitlines`` also breaks at form feeds and at U+2028, which would put every later citation on a wrong line.
+    ``str.splitlines`` also breaks at form feeds and at U+2028, which would give every later citation a wrong line number.
     """
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     if lines[-1] == "":
@@ -45,19 +45,19 @@ def split_lines(text: str) -> list[str]:
 def chunk_lines(
     lines: Sequence[str], *, first: int = 1, section_starts: Collection[int] = (), no_break_before: Collection[int] = ()
 ) -> list[Chunk]:
-    """Chunks in order, without overlap, that together hold every line that is not blank.
+    """Return chunks in order, without overlap, that together have every line that is not blank.
 
-    ``first`` is the number of ``lines[0]``. A line number in ``heads`` starts a section: a section within ``LIMIT``
-    stays whole, and a chunk of at least ``SMALL`` characters ends before it. A line number in ``glued`` starts no chunk
-    unless the limit demands it.
+    ``first`` is the number of ``lines[0]``. A line number in ``section_starts`` begins a section: a section of at most
+    ``MAX_CHARS`` stays whole, and a chunk of at least ``MIN_CHARS`` ends before it. A line number in ``no_break_before``
+    begins a chunk only if the limit demands it.
     """
     return _Chunker(lines, first, frozenset(section_starts), frozenset(no_break_before)).chunk()
 
 
 def split_text(text: str, target: int = TARGET_CHARS, limit: int = MAX_CHARS) -> list[str]:
-    """Running text in stretches of about ``target`` characters; a text within ``limit`` stays whole.
+    """Split running text into parts of about ``target`` characters; a text within ``limit`` stays whole.
 
-    >>> slices("One two. Three four. Five six.", target=22, limit=25)
+    >>> split_text("One two. Three four. Five six.", target=22, limit=25)
     ['One two. Three four.', 'Five six.']
     """
     found = []
@@ -71,7 +71,7 @@ def split_text(text: str, target: int = TARGET_CHARS, limit: int = MAX_CHARS) ->
 
 
 def _find_break(text: str, position: int, target: int) -> int:
-    """The best place to cut in the later half of the window: paragraph, sentence, line, word, else anywhere."""
+    """Return the best offset to cut at in the later half of the window: paragraph, sentence, line, word, else its end."""
     low, high = position + max(1, target // 2), position + target
     for pattern in (_PARAGRAPH, _SENTENCE, _LINE_BREAK, _SPACE):
         ends = [match.end() for match in pattern.finditer(text, low, high)]
@@ -82,7 +82,7 @@ def _find_break(text: str, position: int, target: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _LineSpan:
-    """Line indices ``start`` to ``end`` (exclusive), neither of them blank; ``head`` if a section starts here."""
+    """Line indices ``start`` to ``end`` (exclusive); the first and the last line are not blank."""
 
     start: int
     end: int
@@ -90,13 +90,15 @@ class _LineSpan:
 
 
 class _Chunker:
-    """One text being cut; lines are indices from 0 in here."""
+    """Cuts one text. Lines are indices from 0 here."""
 
-    def __init__(self, lines: Sequence[str], first: int, heads: frozenset[int], glued: frozenset[int]) -> None:
+    def __init__(
+        self, lines: Sequence[str], first: int, section_starts: frozenset[int], no_break_before: frozenset[int]
+    ) -> None:
         self.lines = lines
         self.first = first
-        self.section_starts = heads
-        self.no_break_before = glued
+        self.section_starts = section_starts
+        self.no_break_before = no_break_before
         self.line_offsets = [0, *accumulate(len(line) + 1 for line in lines)]
 
     def chunk(self) -> list[Chunk]:
@@ -125,12 +127,12 @@ class _Chunker:
     def _size(self, start: int, end: int) -> int:
         return self.line_offsets[end] - self.line_offsets[start] - 1
 
-    def _trim_blank_lines(self, start: int, end: int, head: bool) -> list[_LineSpan]:
+    def _trim_blank_lines(self, start: int, end: int, is_section_start: bool) -> list[_LineSpan]:
         while start < end and not self.lines[start].strip():
             start += 1
         while end > start and not self.lines[end - 1].strip():
             end -= 1
-        return [_LineSpan(start, end, head)] if start < end else []
+        return [_LineSpan(start, end, is_section_start)] if start < end else []
 
     def _split_sections(self, start: int, end: int) -> list[_LineSpan]:
         borders = [i for i in range(start + 1, end) if i + self.first in self.section_starts]
@@ -142,7 +144,7 @@ class _Chunker:
         ]
 
     def _pack_paragraphs(self, section: _LineSpan) -> list[_LineSpan]:
-        """A section too long for one chunk, as runs of its paragraphs."""
+        """Split a section that is too long for one chunk into runs of its paragraphs."""
         runs: list[_LineSpan] = []
         for part in self._split_paragraphs(section):
             last = runs[-1] if runs else None
@@ -184,26 +186,28 @@ class _Chunker:
         )
 
     def _score_break(self, index: int) -> tuple[bool, bool, bool, int, int]:
-        """How well a chunk may start at this line; the later of two equals wins."""
+        """Return how well a chunk may begin at this line; the later of two equals wins."""
         line, previous = self.lines[index], self.lines[index - 1]
         indent = len(line) - len(line.lstrip())
         ends = bool(_SENTENCE_END.search(previous[-8:]))
         return (index + self.first not in self.no_break_before, not previous.strip(), ends, -indent, index)
 
     def _merge_small(self, spans: list[_LineSpan]) -> list[_LineSpan]:
-        """Small spans joined to a neighbour as far as the limit allows: a section's tail to what it continues, then
-        whatever is small to what follows, then what is left to what went before."""
+        """Join small spans to a neighbour as far as the limit allows.
+
+        The end of a section joins what it continues, then any small span joins what follows, then what comes before.
+        """
         spans = self._merge_adjacent(spans, lambda last, span: not span.is_section_start and self._is_small(span))
         spans = self._merge_adjacent(spans, lambda last, span: self._is_small(last))
         return self._merge_adjacent(spans, lambda last, span: self._is_small(span))
 
     def _merge_adjacent(
-        self, spans: list[_LineSpan], wanted: Callable[[_LineSpan, _LineSpan], bool]
+        self, spans: list[_LineSpan], should_merge: Callable[[_LineSpan, _LineSpan], bool]
     ) -> list[_LineSpan]:
         joined: list[_LineSpan] = []
         for span in spans:
             last = joined[-1] if joined else None
-            if last is not None and self._size(last.start, span.end) <= MAX_CHARS and wanted(last, span):
+            if last is not None and self._size(last.start, span.end) <= MAX_CHARS and should_merge(last, span):
                 joined[-1] = _LineSpan(last.start, span.end, last.is_section_start)
             else:
                 joined.append(span)

@@ -1,7 +1,7 @@
-"""What a question is about: its entities, the facets it is made of, and the stems by which words are compared.
+"""Find what a question is about: its entities, its facets, and the stems by which words are compared.
 
-All of it is pattern work in the open, without a language model; names are found by their capital letters, so in scripts
-without capitals only quoted strings, identifiers and numbers count as entities.
+Everything is done by patterns, without a language model. Names are found by their capital letters; in scripts without capitals
+only quoted strings, identifiers and numbers count as entities.
 """
 
 import re
@@ -28,13 +28,13 @@ _POSSESSIVE_ENDINGS = ("'s", "’s")
 _NUMBER = re.compile(r"\b\d[\d.,/:-]*\d\b|\b\d\b")
 _ASCII_WORD = re.compile(r"[a-z0-9]+")
 _STEM_CACHE_SIZE = 100_000
-# Longer "words" are hashes and base64: nobody searches them, and they swell an index.
+# Longer "words" are hashes and base64, which would only make the index larger.
 _MAX_WORD_LENGTH = 64
 _SENTENCE_START = re.compile(r"(?:^|[.!?]\s+|[\"“(]\s*)$")
 _CLAUSE_BREAK = re.compile(
     r"[,;:()\n?!]|\s[-–—]\s|\b(?:who|whom|whose|which|that|where|when|while|because|and|or|but|if)\b", re.I
 )
-# Words that ask but name nothing: they begin a question and would otherwise pass for names or facets.
+# Words that begin a question and would otherwise count as names or facets.
 _QUESTION_WORDS = frozenset(
     """what who whom whose which when where why how is are was were do does did can could would should will name list
     describe explain compare tell give find show many much kind type behave behaves happen happens work works mean means
@@ -44,7 +44,7 @@ _LEADING_STOP_WORDS = STOP_WORDS | _QUESTION_WORDS
 
 
 class _StemCache(dict[str, str]):
-    """The stem of each ASCII word met so far; empty for one that is left out. It begins anew before it grows large."""
+    """The stem of each ASCII word so far; empty for a word that is left out. It is cleared before it grows large."""
 
     def __missing__(self, word: str) -> str:
         if len(self) >= _STEM_CACHE_SIZE:
@@ -59,7 +59,7 @@ _STEM_CACHE = _StemCache()
 
 @dataclass(frozen=True, slots=True)
 class Facet:
-    """A part of the question that evidence has to be about."""
+    """A part of the question that evidence must cover."""
 
     text: str
     stems: frozenset[str]
@@ -68,23 +68,23 @@ class Facet:
 
 @lru_cache(maxsize=8192)
 def stem_words(text: str) -> tuple[str, ...]:
-    """The words of a text as the index compares them: lower-cased, folded to ASCII, stemmed as English."""
-    if text.isascii():  # Word by word: few words are new, and the stems of the others are known.
+    """Return the words of a text as the index compares them: lower-cased, folded to ASCII, stemmed as English."""
+    if text.isascii():  # Word by word: most words are in the cache.
         return tuple(filter(None, map(_STEM_CACHE.__getitem__, _ASCII_WORD.findall(text.lower()))))
     return tuple(get_analyzer().analyze(segment_unspaced(text)))
 
 
 @lru_cache(maxsize=8192)
 def content_stems(text: str) -> frozenset[str]:
-    """The stems that carry meaning."""
+    """Return the stems of the words that carry meaning."""
     return frozenset(stem_words(" ".join(word for word in tokenize(text) if _is_content_word(word))))
 
 
 @lru_cache(maxsize=4096)
 def extract_entities(text: str) -> tuple[str, ...]:
-    """Names, quoted strings, identifiers and numbers in order of appearance, each once.
+    """Return names, quoted strings, identifiers and numbers in order of appearance, each once.
 
-    >>> entities('Who directed "The Kid" before Charles Chaplin of London met lru_cache in 1952?')
+    >>> extract_entities('Who directed "The Kid" before Charles Chaplin of London met lru_cache in 1952?')
     ('The Kid', 'Charles Chaplin of London', 'lru_cache', '1952')
     """
     found: list[tuple[int, int, str]] = []
@@ -104,7 +104,7 @@ def extract_entities(text: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=4096)
 def extract_names(text: str) -> tuple[str, ...]:
-    """Only the runs of capitalised words: what leads on from one page to another. Numbers and quotations lead astray."""
+    """Return the runs of capitalised words, which lead from one page to another; numbers and quotations do not."""
     found: dict[str, str] = {}
     for run in dict.fromkeys(_NAME_RUN.findall(text)):
         pieces = run.rstrip("'’-").split()
@@ -119,12 +119,12 @@ def extract_names(text: str) -> tuple[str, ...]:
 
 
 def strip_parenthetical(title: str) -> str:
-    """A title without the remark in brackets that tells it from others of the same name."""
+    """Return a title without the remark in brackets that distinguishes it from others of the same name."""
     return _PARENTHETICAL.sub("", title)
 
 
 def extract_facets(question: str, limit: int = 6) -> list[Facet]:
-    """The parts of a question: its entities, then the content-word runs of its clauses that no entity holds."""
+    """Return the parts of a question: its entities, then the content words of its clauses that are in no entity."""
     parts: list[Facet] = []
     taken: set[str] = set()
     for name in [side for entity in extract_entities(question) for side in _split_conjunction(entity, question)]:
@@ -144,7 +144,7 @@ def extract_facets(question: str, limit: int = 6) -> list[Facet]:
 
 
 def _split_conjunction(name: str, question: str) -> list[str]:
-    """Both sides of "A and B", unless it was quoted as one title."""
+    """Return both sides of "A and B", unless it is quoted as one title."""
     joined = re.search(rf"[\"“«`']{re.escape(name)}", question)
     return [name] if joined else re.split(r"\s+(?:and|&)\s+", name)
 
@@ -158,7 +158,7 @@ def _is_content_word(word: str) -> bool:
 
 
 def _strip_leading_stop_words(name: str, text: str, start: int) -> str:
-    """A name at the start of a sentence loses the asking and stop words that are capitalised only for standing there."""
+    """Remove question and stop words that have a capital letter only because they begin a sentence."""
     pieces = name.split()
     while (
         pieces
@@ -175,7 +175,7 @@ def _strip_leading_stop_words(name: str, text: str, start: int) -> str:
 
 @cache
 def get_analyzer() -> "TextAnalyzer":
-    """How a text becomes comparable words; the index spells its words the same way."""
+    """Return the analyzer that stems words; the index uses the same one."""
     from tantivy import Filter, TextAnalyzerBuilder, Tokenizer
 
     filters = (Filter.remove_long(_MAX_WORD_LENGTH), Filter.lowercase(), Filter.ascii_fold(), Filter.stemmer("english"))
@@ -185,10 +185,11 @@ def get_analyzer() -> "TextAnalyzer":
     return builder.build()
 
 
-SUMMARY_CHARS = 200  # Characters.
+SUMMARY_CHARS = 200  # Most characters of a one-line summary.
 
 
 def one_line_summary(text: str, kind: str, target_stems: frozenset[str]) -> str:
+    """Return the sentence of a passage that shares most stems with the target, in one line."""
     offsets = quotable_spans(text, kind) or [(0, len(text))]
     best = max(offsets, key=lambda span: len(target_stems & content_stems(text[span[0] : span[1]])))
     return " ".join(text[best[0] : best[1]].split())[:SUMMARY_CHARS]

@@ -1,15 +1,344 @@
-"""Verbatim text inside Markdown and back: what a source says must look the same after rendering."""
+"""The one place that knows Markdown: blocks, headings and sections as offsets, fences, links, escapes and plain text.
+
+Block structure is read by markdown-it-py, with the settings that ``report`` renders with. Offsets count characters of the
+text as given. Inline markup is handled by patterns that keep every offset.
+"""
 
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
-from functools import cache
-from typing import TYPE_CHECKING
+from functools import cache, lru_cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from suffice.text.citations import has_citation, parse_handle, strip_citations
 from suffice.text.sentences import Offsets
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
+
+
+# -- headings, sections, fences ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading and what stands under it: ``text[start:end]`` begins with the heading, its body at ``body_start``."""
+
+    title: str
+    level: int
+    start: int
+    body_start: int
+    end: int
+
+
+def find_headings(markdown: str, *, bold_lines: bool = False) -> list[Section]:
+    """Return every heading written with ``#``, each with the text up to the next one of any level.
+
+    Underlined headings are left out: a model that writes dashes under a paragraph means a rule. ``bold_lines``: a line that
+    is nothing but bold counts as a heading of level 6.
+    """
+    if "#" not in markdown and not (bold_lines and "**" in markdown):
+        return []
+    document = _parse_blocks(markdown)
+    found: list[tuple[str, int, int, int]] = []
+    for block in document.blocks:
+        if block.is_nested:
+            continue
+        if block.kind == "heading" and block.markup.startswith("#"):
+            title = strip_markdown(block.content)
+            found.append((title, block.level, document.starts[block.first], document.starts[block.last]))
+        elif block.kind == "paragraph" and bold_lines:
+            for number in range(block.first, block.last):
+                if title := _parse_bold_line(document.line(number)):
+                    found.append((title, _BOLD_LEVEL, document.starts[number], document.starts[number + 1]))
+    ends = [*(start for _, _, start, _ in found), len(markdown)][1:]
+    return [Section(*heading, end) for heading, end in zip(found, ends, strict=True)]
+
+
+def find_sections(markdown: str, level: int) -> list[Section]:
+    """Return the headings of one level, each with everything up to the next heading of that level or above."""
+    above = [heading for heading in find_headings(markdown) if heading.level <= level]
+    ends = [*(heading.start for heading in above), len(markdown)][1:]
+    return [replace(heading, end=end) for heading, end in zip(above, ends, strict=True) if heading.level == level]
+
+
+def drop_empty_headings(markdown: str) -> str:
+    """Return the text without headings that have nothing under them. A heading that cites a source is content itself."""
+    next_level = 0
+    for heading in reversed(find_headings(markdown)):
+        has_body = bool(markdown[heading.body_start : heading.end].strip())
+        if has_body or next_level > heading.level or has_citation(markdown[heading.start : heading.body_start]):
+            next_level = heading.level
+        else:
+            markdown = markdown[: heading.start] + markdown[heading.end :]
+    return markdown
+
+
+def find_open_fence(markdown: str) -> str:
+    """Return the marks of a code block that is never closed; empty when all are."""
+    if "```" not in markdown and "~~~" not in markdown:
+        return ""
+    document = _parse_blocks(markdown)
+    last = document.blocks[-1] if document.blocks else None
+    if last is None or last.kind != "code" or not last.markup or last.is_nested:
+        return ""
+    closing = rf" {{0,3}}{last.markup}{last.markup[0]}*[ \t]*"
+    is_closed = last.last - last.first > 1 and re.fullmatch(closing, document.line(last.last - 1).rstrip("\r\n"))
+    return "" if is_closed else last.markup
+
+
+# Models write fences on one line and leave them open, which CommonMark does not know.
+_WRAPPING_FENCE = re.compile(r"(`{3,}|~{3,})([\w-]*)[ \t]*\n?(.*?)\n?[ \t]*(?:\1)?", re.DOTALL)
+_LOOSE_FENCE = re.compile(r"```[\w-]*[ \t]*\n?(.*?)(?:```|\Z)", re.DOTALL)
+
+
+def unwrap_fence(text: str, languages: Collection[str] | None = None) -> str | None:
+    """Return what stands inside the code fence around a whole text; ``None`` when no fence wraps it.
+
+    The fence may be on one line or left open. ``languages`` limits which fences count; an empty name is a fence without one.
+
+    >>> unwrap_fence("```python\\nprint(1)\\n```"), unwrap_fence("```\\na\\n```\\n\\nMore text.")
+    ('print(1)', None)
+    """
+    wrapped = _WRAPPING_FENCE.fullmatch(text.strip())
+    if wrapped is None or (languages is not None and wrapped[2].lower() not in languages):
+        return None
+    return None if find_open_fence(wrapped[3]) else wrapped[3]
+
+
+def find_fenced_texts(text: str) -> Iterator[str]:
+    """Yield the text inside each code fence, however it is written."""
+    return (match[1].strip() for match in _LOOSE_FENCE.finditer(text))
+
+
+# -- prose -------------------------------------------------------------------------------------------------------------
+
+_ITEM_MARKER = re.compile(r"\s*(?:>\s*)*(?:[-*+•]|\d{1,9}[.)])\s")
+# Begins an item for readers where CommonMark continues the paragraph: another bullet, or a number that is not 1.
+_LOOSE_ITEM_MARKER = re.compile(r"\s*(?:>\s*)*(?:•|\d{1,2}[.)])\s")
+_LINE_PREFIX = re.compile(r"\s*(?:>\s*)*(?:#{1,6}\s+)?(?:[-*+•]\s+(?:\[[ xX]\]\s+)?|\d{1,9}[.)]\s+)?")
+_TABLE_ROW = re.compile(r"\s*\|.*\|\s*$")
+_LINK_DEFINITION = re.compile(r"\s{0,3}\[\^?[^\]]+\]:\s")
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_FRONT_MATTER = re.compile(r"\A---\n.*?\n(?:---|\.\.\.)\n", re.DOTALL)
+_BOLD_LINE = re.compile(r" {0,3}\*\*([^*\n]{1,80}?):?\*\*[\s:#]*")
+_BOLD_LEVEL = 6
+# Sections that state nothing about the world: lists of sources, and what our own report says of itself.
+_NON_CLAIM_HEADINGS = frozenset(
+    """sources|source list|references|bibliography|works cited|citations|further reading|open questions
+    |why it stopped|searches that led nowhere|where the sources disagree""".replace("\n    ", "").split("|")
+)
+# Sections that may list sources or state something: only the lines that look like a source are passed over.
+_MIXED_HEADINGS = frozenset({"footnotes", "notes", "see also"})
+_SOURCE_HEADINGS = frozenset(
+    "sources|source list|references|bibliography|works cited|citations|footnotes|notes".split("|")
+)
+_SOURCE_LINE = re.compile(r"\s*(?:[-*+]\s+)?(?:\[\^?[\w-]+\]:?\s|\d{1,4}[.)]\s)|.*\w://")
+# Four words or more up to a full stop, without other signs: prose, although it stands in a code block.
+_CODE_PREFIX = re.compile(r"[\s>|]*(?:(?:[-*+•#>|]+|\d{1,9}[.)])\s+)*")
+_PLAIN_SENTENCE = re.compile(r"[A-Z][\w'’,%-]*(?:\s+[\w'’,%-]+){3,}(?P<stop>[.!?]*)")
+
+
+def find_prose_blocks(markdown: str, skip_asides: bool = True) -> list[Offsets]:
+    """Return the offsets of the paragraphs, list items and table rows in reading order, without their markers.
+
+    Headings, code, comments and link definitions are no prose, unless they read like a statement: a heading that cites a
+    source, a plain sentence in a code block. ``skip_asides`` leaves out sections that state nothing, such as a list of
+    sources; a text that should have no such section is read as a whole.
+    """
+    text = _mask_comments(markdown)
+    document = _parse_blocks(text)
+    found: list[Offsets] = []
+    aside = mixed = 0  # The level of the heading above, where it opens such a section.
+    for block in document.blocks:
+        begin = -1
+        for number in range(block.first, block.last):
+            start, line = document.starts[number], document.line(number)
+            heading = _parse_heading(block, line)
+            if heading and skip_asides and (not (aside or mixed) or heading[0] <= (aside or mixed)):
+                aside = heading[0] if heading[1] in _NON_CLAIM_HEADINGS else 0
+                mixed = heading[0] if heading[1] in _MIXED_HEADINGS else 0
+            is_prose = not (heading or aside or (mixed and _SOURCE_LINE.match(line))) and _is_prose(block, line)
+            is_row = block.kind in ("table_head", "table_row") or _TABLE_ROW.match(line) is not None
+            if begin >= 0 and (not is_prose or is_row or _begins_item(block, line)):
+                _append_block(found, text, begin, start)
+                begin = -1
+            if is_prose and is_row:
+                bars = len(line) - len(line.lstrip(" \t|>"))
+                _append_block(found, text, start + bars, start + len(line.rstrip(" \t|\n\r")))
+            elif is_prose and begin < 0:
+                begin = start + len(_LINE_PREFIX.match(line)[0])  # type: ignore[index]
+        if begin >= 0:
+            _append_block(found, text, begin, document.starts[block.last])
+    return found
+
+
+def iter_source_lines(markdown: str) -> Iterator[str]:
+    """Yield the lines of sections that list sources, and link definitions anywhere."""
+    document = _parse_blocks(_mask_comments(markdown))
+    inside = 0
+    for block in document.blocks:
+        for number in range(block.first, block.last):
+            line = document.line(number)
+            heading = _parse_heading(block, line)
+            if heading:
+                if not inside or heading[0] <= inside:
+                    inside = heading[0] if heading[1] in _SOURCE_HEADINGS else 0
+            elif (inside and _has_words(line)) or _LINK_DEFINITION.match(line):
+                yield line.strip()
+
+
+def _parse_heading(block: "_Block", line: str) -> tuple[int, str] | None:
+    """Return level and words of a heading, which may be a bold line. One that cites a source is a statement instead."""
+    if block.kind == "heading":
+        is_title = not block.is_nested and "\n" not in block.content and not has_citation(block.content)
+        return (block.level, re.sub(r"[*_:`]", "", block.content).strip().lower()) if is_title else None
+    if block.kind == "paragraph" and (title := _parse_bold_line(line)):
+        return _BOLD_LEVEL, title.lower()
+    return None
+
+
+def _parse_bold_line(line: str) -> str:
+    """Return the words of a line that is nothing but bold and no sentence; empty for any other line."""
+    bold = _BOLD_LINE.fullmatch(line) if "**" in line else None
+    title = bold[1].strip() if bold else ""
+    return "" if title.endswith(".") or has_citation(title) else title
+
+
+def _is_prose(block: "_Block", line: str) -> bool:
+    if not _has_words(line) or _LINK_DEFINITION.match(line):
+        return False
+    if block.kind == "code":
+        is_item = not block.markup and _ITEM_MARKER.match(line) is not None
+        return is_item or _is_plain_sentence(line)
+    return block.kind != "table_head" or has_citation(line)
+
+
+def _is_plain_sentence(line: str) -> bool:
+    """Whether a line of a code block is a sentence. Behind ``#`` it may be a comment, unless it cites a source."""
+    prefix = _CODE_PREFIX.match(line)[0]  # type: ignore[index]
+    match = _PLAIN_SENTENCE.fullmatch(strip_markdown(line[len(prefix) :].rstrip(" \t\r\n|")))
+    return match is not None and (has_citation(line) or bool(match["stop"] and "#" not in prefix))
+
+
+def _begins_item(block: "_Block", line: str) -> bool:
+    return (_ITEM_MARKER if block.kind == "code" else _LOOSE_ITEM_MARKER).match(line) is not None
+
+
+def _has_words(text: str) -> bool:
+    return any(map(str.isalnum, text))
+
+
+def _mask_comments(text: str) -> str:
+    """Return the text with comments and front matter blanked at the same offsets."""
+    for pattern in (_FRONT_MATTER, _COMMENT):
+        text = pattern.sub(lambda match: re.sub(r"[^\n]", " ", match.group()), text)
+    return text
+
+
+def _append_block(found: list[Offsets], text: str, start: int, end: int) -> None:
+    if _has_words(text[start:end]):
+        found.append((start, start + len(text[start:end].rstrip())))
+
+
+# -- the parser --------------------------------------------------------------------------------------------------------
+
+_LINE_END = re.compile(r"\r\n?|\n")
+_MAX_NESTING = 100  # Levels of quotes and lists; deeper text is read as one paragraph.
+
+
+class _Block(NamedTuple):
+    """Lines ``first`` to ``last`` (exclusive) of a document."""
+
+    kind: Literal["heading", "paragraph", "code", "table_head", "table_row"]
+    first: int
+    last: int
+    is_nested: bool
+    """Inside a list or a quote."""
+    markup: str = ""
+    """The marks of a heading or fence; empty for indented code."""
+    content: str = ""
+    """The words of a heading."""
+
+    @property
+    def level(self) -> int:
+        """The level of a heading."""
+        return {"=": 1, "-": 2}.get(self.markup, len(self.markup))
+
+
+class _Document(NamedTuple):
+    text: str
+    starts: tuple[int, ...]
+    """Offsets at which the lines begin, and the text's end."""
+    blocks: tuple[_Block, ...]
+
+    def line(self, number: int) -> str:
+        """The line with its line end."""
+        return self.text[self.starts[number] : self.starts[number + 1]]
+
+
+@lru_cache(maxsize=16)
+def _parse_blocks(text: str) -> _Document:
+    """Parse a text into its blocks. The latest texts are cached: a draft is looked at several times."""
+    tokens = _get_block_parser().parse(text)
+    starts = (0, *(match.end() for match in _LINE_END.finditer(text)), len(text))
+    blocks: list[_Block] = []
+    in_head = False
+    for token, following in pairwise([*tokens, None]):
+        if token is None or token.map is None:
+            continue
+        first, last = token.map
+        is_nested = token.level > 0
+        if token.type == "heading_open":
+            content = following.content if following else ""
+            blocks.append(_Block("heading", first, last, is_nested, token.markup, content))
+        elif token.type == "paragraph_open":
+            blocks.append(_Block("paragraph", first, last, is_nested))
+        elif token.type in ("fence", "code_block"):
+            blocks.append(_Block("code", first, last, is_nested, token.markup))
+        elif token.type in ("thead_open", "tbody_open"):
+            in_head = token.type == "thead_open"
+        elif token.type == "tr_open":
+            blocks.append(_Block("table_head" if in_head else "table_row", first, last, is_nested))
+    return _Document(text, starts, tuple(_fill_gaps(text, starts, blocks)))
+
+
+def _fill_gaps(text: str, starts: tuple[int, ...], blocks: list[_Block]) -> Iterator[_Block]:
+    """Yield the blocks, and a paragraph for each gap with words in it: what the parser gave up on is read nevertheless."""
+    reached = 0
+    for block in [*blocks, None]:
+        first = block.first if block else len(starts) - 1
+        if _has_words(text[starts[reached] : starts[first]]):
+            yield _Block("paragraph", reached, first, True)
+        if block:
+            yield block
+            reached = block.last
+
+
+@cache
+def get_parser() -> "MarkdownIt":
+    """Return the parser for what we render.
+
+    Raw HTML is off. So are reference definitions: ``[1]: https://…`` in an answer would take the citation ``[1]`` over. So
+    is the joining of texts, which would forget which brackets were escaped.
+    """
+    from markdown_it import MarkdownIt
+
+    parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+    return parser.disable(["reference", "text_join"])
+
+
+@cache
+def _get_block_parser() -> "MarkdownIt":
+    from markdown_it import MarkdownIt
+
+    parser = MarkdownIt("commonmark", {"html": False, "maxNesting": _MAX_NESTING}).enable("table").disable("reference")
+    parser.core.ruler.enableOnly(["normalize", "block"])
+    return parser
+
+
+# -- inline markup -----------------------------------------------------------------------------------------------------
 
 # Only what CommonMark would take for markup: brackets would pass for citations or links, stars and back ticks for emphasis
 # and code, underscores only where they do not stand inside a word, angle brackets for tags.
@@ -21,33 +350,30 @@ _NUMBERED = re.compile(r"^(\d{1,9})([.)])(?=\s|$)")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 # An escaped character is passed over, so that an escaped tick opens no code.
 _CODE = re.compile(r"\\[!-/:-@\[-`{-~]|(?P<ticks>`+)(?P<code>.+?)(?<!`)(?P=ticks)(?!`)")
-
-CITATION = re.compile(r"(?<!\\)\[(\d{1,4})\]")
-# What a writer may cite: a handle, or the anchor of a typed source (FRED:UNRATE:2024-05). A thesis label names no source.
-_CITATION_KEY = r"(?:\d{1,4}|(?!THESIS:)[A-Z][A-Z0-9]{1,11}:[\w.^=-]{1,40}:[\w.-]{1,40})"
-CITATION_OR_ANCHOR = re.compile(rf"(?<!\\)\[{_CITATION_KEY}\]")
-MULTI_CITATION = re.compile(rf"(?<!\\)\[{_CITATION_KEY}(?:\s*[,;]\s*{_CITATION_KEY})+\]")
+_QUOTE_MARKER = re.compile(r"\n[ \t]*(?:>[ \t]*)+")
+_BLOCK_MARKER = re.compile(r"(?:[-*+•>]|#{1,6}|\d{1,9}[.)])\s+")
+_LIST_MARKER = re.compile(r"^[ \t]*(?:[-*+•]|\d{1,2}[.)])[ \t]+", re.MULTILINE)
 
 
 def escape_markdown(text: str) -> str:
-    r"""The text so that Markdown shows it as it is.
+    r"""Return the text escaped so that Markdown shows it as it is.
 
-    >>> escape("*maxsize* in lru_cache [1]")
+    >>> escape_markdown("*maxsize* in lru_cache [1]")
     '\\*maxsize\\* in lru_cache \\[1\\]'
     """
     return _NUMBERED.sub(r"\1\\\2", _SPECIAL.sub(lambda match: "\\" + match.group(), text))
 
 
 def to_inline_code(text: str) -> str:
-    """The text as inline code."""
+    """Return the text as inline code."""
     ticks = "`" * (1 + max((len(run) for run in re.findall(r"`+", text)), default=0))
     return f"{ticks} {text} {ticks}" if text.startswith("`") or text.endswith("`") else f"{ticks}{text}{ticks}"
 
 
 def strip_markdown(markdown: str) -> str:
-    """The words of a line of Markdown: no citations, code ticks, emphasis or escapes; white space collapsed.
+    r"""Return the words of a line: no citations, code ticks, emphasis or escapes, and single spaces.
 
-    >>> plain("The `x_y` is **not** \\\\*kept\\\\* [2].")
+    >>> strip_markdown(r"The `x_y` is **not** \*kept\* [2].")
     'The x_y is not *kept*.'
     """
     pieces: list[str] = []
@@ -61,176 +387,45 @@ def strip_markdown(markdown: str) -> str:
     return " ".join("".join(pieces).split())
 
 
-def mask_inline_code(line: str) -> str:
-    """The line with its inline code blotted out, at the same offsets: a full stop in code ends no sentence."""
-    return _CODE.sub(lambda match: match.group() if match["ticks"] is None else "x" * len(match.group()), line)
-
-
 def _strip_inline_markup(text: str) -> str:
-    text = re.sub(rf"\s*{CITATION.pattern}", "", text)
+    text = strip_citations(text)
     text = re.sub(r"(?<!\\)(\*\*|__)(?=\S)(.+?)(?<=\S)(?<!\\)\1", r"\2", text)
     text = re.sub(r"(?<![\\\w*])([*_])(?=\S)(.+?)(?<=\S)(?<!\\)\1(?!\w)", r"\2", text)
     return _ESCAPED.sub(r"\1", text)
 
 
-_ATX_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)$")
+def mask_inline_code(text: str) -> str:
+    """Return the text with its inline code replaced by ``x`` at the same offsets: a full stop in code ends no sentence."""
+    return _CODE.sub(lambda match: match.group() if match["ticks"] is None else "x" * len(match.group()), text)
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
-    """``text[start:end]`` begins with the heading's line; its words begin at ``body``."""
-
-    title: str
-    level: int
-    start: int
-    body_start: int
-    end: int
+def mask_quote_markers(text: str) -> str:
+    """Return the text with the ``>`` at the start of its later lines blanked at the same offsets."""
+    return _QUOTE_MARKER.sub(lambda match: "\n" + " " * (len(match.group()) - 1), text)
 
 
-def find_headings(markdown: str) -> list[Section]:
-    """Every heading, each with the text up to the next one of any level."""
-    found: list[tuple[str, int, int, int]] = []
-    fence, position = "", 0
-    for line in markdown.splitlines(keepends=True):
-        bare = line.rstrip("\r\n")
-        fence = _update_fence(bare, fence)
-        heading = None if fence else _ATX_HEADING.match(bare)
-        if heading is not None:
-            found.append((strip_markdown(heading[2] or ""), len(heading[1]), position, position + len(line)))
-        position += len(line)
-    starts = [start for _, _, start, _ in found]
-    return [Section(*heading, end) for heading, end in zip(found, [*starts, len(markdown)][1:], strict=True)]
+def skip_block_marker(text: str, start: int, end: int) -> int:
+    """Return the offset behind the list, heading or quote marker at ``start``; ``start`` itself when there is none."""
+    marker = _BLOCK_MARKER.match(text, start, end)
+    return marker.end() if marker else start
 
 
-def find_sections(markdown: str, level: int) -> list[Section]:
-    """The headings of one level, each with everything up to the next heading of that level or above."""
-    every = [heading for heading in find_headings(markdown) if heading.level <= level]
-    ends = [*(heading.start for heading in every), len(markdown)][1:]
-    return [replace(heading, end=end) for heading, end in zip(every, ends, strict=True) if heading.level == level]
+def has_list_marker(text: str) -> bool:
+    """Whether the text begins with a list item."""
+    return _LIST_MARKER.match(text) is not None
 
 
-def find_open_fence(markdown: str) -> str:
-    """The marks of a code block that is never closed; empty when all are."""
-    fence = ""
-    for line in markdown.splitlines():
-        fence = _update_fence(line, fence)
-    return fence
+def strip_list_marker(line: str) -> str:
+    """Return the line without the marker of a list item."""
+    return _LIST_MARKER.sub("", line, count=1)
 
 
-def _update_fence(line: str, fence: str) -> str:
-    """The open fence after a line, given the one before it."""
-    found = _FENCE.match(line)
-    if found is None:
-        return fence
-    marks, rest = found[1], found[2].strip()
-    if not fence:
-        return "" if marks[0] == "`" and "`" in rest else marks
-    return "" if marks[0] == fence[0] and len(marks) >= len(fence) and not rest else fence
+def split_list_items(text: str) -> list[str]:
+    """Return the items of a list; a text without list markers is split into its paragraphs."""
+    return _LIST_MARKER.split(text)[1:] if _LIST_MARKER.search(text) else text.split("\n\n")
 
 
-_FENCE_LINE = re.compile(r"\s*(?:>\s*|[-*+•]\s+|\d{1,9}[.)]\s+)*(```+|~~~+)")
-_HEADING = re.compile(r"\s{0,3}(#{1,6})\s+(.*?)\s*#*\s*$")
-_SETEXT_UNDERLINE = re.compile(r"\s{0,3}(?:=+|-{2,})\s*$")
-_LINE_PREFIX = re.compile(r"\s*(?:>\s*)*(?:#{1,6}\s+)?(?:[-*+•]\s+(?:\[[ xX]\]\s+)?|\d{1,9}[.)]\s+)?")
-_LIST_ITEM = re.compile(r"\s*(?:>\s*)*(?:[-*+•]|\d{1,9}[.)])\s")
-_TABLE_ROW = re.compile(r"\s*\|.*\|\s*$")
-_TABLE_DELIMITER = re.compile(r"\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$")
-_LINK_DEFINITION = re.compile(r"\s{0,3}\[\^?[^\]]+\]:\s")
-_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
-_FRONT_MATTER = re.compile(r"\A---\n.*?\n(?:---|\.\.\.)\n", re.DOTALL)
-# Sections that state nothing about the world: lists of sources, and what our own report says of itself.
-_NON_CLAIM_HEADINGS = frozenset(
-    """sources|source list|references|bibliography|works cited|citations|further reading|open questions
-    |why it stopped|searches that led nowhere|where the sources disagree""".replace("\n    ", "").split("|")
-)
-# Sections that may list sources or state something: only the lines that look like a source are passed over.
-_MIXED_HEADINGS = frozenset({"footnotes", "notes", "see also"})
-_SOURCE_ENTRY = re.compile(r"\s*(?:[-*+]\s+)?(?:\[\^?[\w-]+\]:?\s|\d{1,4}[.)]\s)|.*\w://")
-# Words and commas, a full stop, citations: nobody's program.
-_PLAIN_SENTENCE = re.compile(
-    r"\s*(?:[-*+•]\s+|\d{1,9}[.)]\s+)?[A-Z][\w'’,%-]*(?:\s+[\w'’,%-]+){3,}(?:[.!?]|\s*\[\d{1,4}\])+\s*$"
-)
-SOURCE_HEADINGS = frozenset(
-    "sources|source list|references|bibliography|works cited|citations|footnotes|notes".split("|")
-)
-
-
-def find_prose_blocks(text: str, skip_asides: bool = True) -> list[Offsets]:
-    """The blocks of prose in reading order, without their list markers. ``asides``: there may be sections that state nothing;
-    a text that is to have none is taken at its word everywhere."""
-    text = _blank_comments(text)
-    found: list[Offsets] = []
-    fence, aside, mixed, begin, position, in_quote = "", 0, 0, -1, 0, False
-    lines = text.splitlines(keepends=True)
-    for number, line in enumerate([*lines, "\n"]):
-        start, position = position, position + len(line)
-        following = lines[number + 1] if number + 1 < len(lines) else ""
-        mark = _FENCE_LINE.match(line)
-        heading = None if fence else _parse_heading(line)
-        plain = _PLAIN_SENTENCE.match(line) is not None
-        skipped = bool(
-            mark
-            or heading
-            or (fence and not plain)
-            or aside
-            or (mixed and _SOURCE_ENTRY.match(line))
-            or not any(map(str.isalnum, line))
-            or _LINK_DEFINITION.match(line)
-        )
-        if fence:
-            fence = "" if mark and mark[1].startswith(fence) else fence
-        elif mark:
-            fence = mark[1]
-        elif heading and skip_asides and (not (aside or mixed) or heading[0] <= (aside or mixed)):
-            aside = heading[0] if heading[1] in _NON_CLAIM_HEADINGS else 0
-            mixed = heading[0] if heading[1] in _MIXED_HEADINGS else 0
-        row, item, quoted = _TABLE_ROW.match(line), _LIST_ITEM.match(line), line.lstrip().startswith(">")
-        if begin >= 0 and (skipped or row or item or (quoted and not in_quote)):
-            # A single line that is underlined is a heading.
-            if not (_SETEXT_UNDERLINE.match(line) and "\n" not in text[begin:start].strip()):
-                _append_block(found, text, begin, start)
-            begin = -1
-        if row and not skipped and not _TABLE_DELIMITER.match(following):
-            bars = len(line) - len(line.lstrip(" \t|"))
-            _append_block(found, text, start + bars, start + len(line.rstrip(" \t|\n\r")))
-        elif begin < 0 and not skipped and not row and (item or plain or not line.startswith(("    ", "\t"))):
-            begin, in_quote = start + len(_LINE_PREFIX.match(line)[0]), quoted  # type: ignore[index]
-    return found
-
-
-def iter_source_lines(text: str) -> Iterator[str]:
-    """The lines of sections that list sources, and link definitions anywhere."""
-    inside = 0
-    for line in _blank_comments(text).splitlines():
-        heading = _parse_heading(line)
-        if heading and (not inside or heading[0] <= inside):
-            inside = heading[0] if heading[1] in SOURCE_HEADINGS else 0
-        elif (inside and any(map(str.isalnum, line))) or _LINK_DEFINITION.match(line):
-            yield line.strip()
-
-
-def _parse_heading(line: str) -> tuple[int, str] | None:
-    """Level and words of a heading; a line that is nothing but bold is one too. What cites a source is none."""
-    if CITATION.search(line):
-        return None
-    if match := _HEADING.match(line):
-        return len(match[1]), re.sub(r"[*_:`]", "", match[2]).strip().lower()
-    bold = re.fullmatch(r"\s*\*\*([^*\n]{1,80}?):?\*\*:?\s*", line)
-    return (6, bold[1].strip().lower()) if bold and not bold[1].rstrip().endswith(".") else None
-
-
-def _blank_comments(text: str) -> str:
-    """The text with comments and front matter blotted out at the same offsets."""
-    for pattern in (_FRONT_MATTER, _COMMENT):
-        text = pattern.sub(lambda match: re.sub(r"[^\n]", " ", match.group()), text)
-    return text
-
-
-def _append_block(found: list[Offsets], text: str, start: int, end: int) -> None:
-    if any(map(str.isalnum, text[start:end])):
-        found.append((start, start + len(text[start:end].rstrip())))
-
+# -- links -------------------------------------------------------------------------------------------------------------
 
 _MAY_CONTAIN_LINK = re.compile(r"\]\s*[(:\[]|://|www\.|<[A-Za-z/!?]|mailto:", re.IGNORECASE)
 _CODE_SPAN_OR_FENCE = re.compile(r"(```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|(?<!\\)(`+)(?!`).+?(?<!`)\2(?!`))", re.DOTALL)
@@ -240,20 +435,19 @@ _LINK = re.compile(rf"(?<!\\)\[{_LINK_TEXT}\]\(\s*<?([^)\s>]*)>?[^)]*\)")
 _DEFINITION_LINE = re.compile(r"^ {0,3}\[[^\]\n]+\]:[ \t]*\S.*(?:\n|\Z)", re.MULTILINE)
 _AUTOLINK = re.compile(r"<([A-Za-z][A-Za-z0-9+.-]{1,31}:[^<>\s]*|[^<>\s@]+@[^<>\s]+)>")
 _BARE_URL = re.compile(r"(?<![\w(<\[/.@:])(?:https?://|www\.)[^\s<>\[\]`]*[^\s<>\[\]`.,;:!?'\")*_]", re.IGNORECASE)
-_CITATION = re.compile(r"\[?(\d{1,4})\]?")
 
 
 def neutralize_links(markdown: str, allowed_urls: Collection[str]) -> str:
-    """The text in which only addresses among ``sources`` can be followed.
+    """Return the text with every link as plain text, unless it leads to one of the allowed addresses.
 
-    >>> tamed("See [here](https://evil.example/?q=1) and ![](https://evil.example/p.png) [1].", ())
+    >>> neutralize_links("See [here](https://evil.example/?q=1) and ![](https://evil.example/p.png) [1].", ())
     'See here and  [1].'
     """
     if not _MAY_CONTAIN_LINK.search(markdown):
         return markdown
     known = {_normalize_url(url) for url in allowed_urls}
     pieces = _CODE_SPAN_OR_FENCE.split(markdown)
-    # Three to a match: the text before it, the code, its ticks.
+    # Each match gives three pieces: the text before it, the code, the code's ticks.
     text = "".join(
         _neutralize_text(piece, known) if number % 3 == 0 else piece
         for number, piece in enumerate(pieces)
@@ -270,18 +464,18 @@ def _neutralize_text(text: str, known: Collection[str]) -> str:
 
 
 def _link_text(words: str) -> str:
-    citation = _CITATION.fullmatch(words.strip())
-    return f"[{citation[1]}]" if citation else words
+    """Return what stays of a link. A number is a citation that was written as a link."""
+    return parse_handle(words) or words
 
 
 def _is_known_url(address: str, known: Collection[str]) -> bool:
-    """Also when a full stop or bracket of the sentence clings to it."""
+    """Whether the address is allowed, also with the closing bracket of a sentence at its end."""
     return _normalize_url(address) in known or _normalize_url(address.rstrip(")")) in known
 
 
 def _has_active_content(markdown: str, known: Collection[str]) -> bool:
-    """Asked of a parser: whether anything is left that a viewer would follow, fetch or run."""
-    for token in _get_parser().parse(markdown):
+    """Whether a full CommonMark parser finds anything that a viewer would follow, fetch or run."""
+    for token in _get_strict_parser().parse(markdown):
         for part in (token, *(token.children or ())):
             if part.type in ("html_block", "html_inline", "image"):
                 return True
@@ -291,16 +485,17 @@ def _has_active_content(markdown: str, known: Collection[str]) -> bool:
 
 
 def _escape_active(markdown: str) -> str:
-    """Entities and not backslashes: a backslash already there would turn ours into a pair and free the character."""
+    """Replace what opens links and tags by entities. A backslash could be undone by another one in front of it."""
     return markdown.replace("<", "&lt;").replace("![", "!&#91;").replace("](", "]&#40;").replace("]:", "]&#58;")
 
 
 def _normalize_url(url: str) -> str:
-    return _get_parser().normalizeLink(url)
+    return _get_strict_parser().normalizeLink(url)
 
 
 @cache
-def _get_parser() -> "MarkdownIt":
+def _get_strict_parser() -> "MarkdownIt":
+    """Return a parser that sees everything another viewer may act on: raw HTML and reference definitions too."""
     from markdown_it import MarkdownIt
 
     return MarkdownIt("commonmark")

@@ -1,9 +1,9 @@
-"""Where the sentences of a text stand, as offsets, so that a quote is always an exact stretch of its source."""
+"""Find the sentences of a text as offsets, so that a quote is always exact."""
 
 import re
 
 # A sentence ends at a full stop, question or exclamation mark (with closing quotes and brackets) before white space, at an
-# ideographic full stop, at a blank line, at the end of a heading, or where a list item, heading or table row begins.
+# ideographic full stop, at a blank line, at the end of a heading, or before a list item, heading or table row.
 _SENTENCE_END = re.compile(
     r"""(?P<stop>(?<![.!?…])[.!?…]+["'”’)\]*_`]*)(?=\s)
       | [。！？]+[」』）]*
@@ -25,9 +25,9 @@ Offsets = tuple[int, int]
 
 
 def split_sentences(text: str, start: int = 0, end: int | None = None) -> list[Offsets]:
-    """Offsets of the sentences in ``text[start:end]``, trimmed of white space, in reading order.
+    """Return the offsets of the sentences in ``text[start:end]``, trimmed of white space, in reading order.
 
-    >>> [text[a:b] for text in ["Dr. Ada wrote it. It ran!"] for a, b in sentences(text)]
+    >>> [text[a:b] for text in ["Dr. Ada wrote it. It ran!"] for a, b in split_sentences(text)]
     ['Dr. Ada wrote it.', 'It ran!']
     """
     end = len(text) if end is None else end
@@ -43,13 +43,13 @@ def split_sentences(text: str, start: int = 0, end: int | None = None) -> list[O
 
 
 def docstring_sentences(text: str) -> list[Offsets]:
-    """Offsets of the sentences in the docstrings of source code; examples typed at a prompt are no sentences."""
+    """Return the offsets of the sentences in the docstrings of source code, without interactive examples."""
     found = [span for start, end in _docstring_spans(text) for span in split_sentences(text, start, end)]
     return [(start, end) for start, end in found if ">>>" not in text[start:end]]
 
 
 def code_lines(text: str) -> list[Offsets]:
-    """Offsets of the lines of source code outside docstrings."""
+    """Return the offsets of the lines of source code outside docstrings."""
     found: list[Offsets] = []
     position = 0
     for start, end in _docstring_spans(text):
@@ -60,13 +60,16 @@ def code_lines(text: str) -> list[Offsets]:
 
 
 def quotable_spans(text: str, kind: str) -> list[Offsets]:
-    """What can be quoted from a passage of this kind."""
+    """Return the offsets of what can be quoted from a passage of this kind: sentences, in code also lines."""
     return sorted(docstring_sentences(text) + code_lines(text)) if kind == "code" else split_sentences(text)
 
 
 def _docstring_spans(text: str) -> list[Offsets]:
-    """The insides of the docstrings. A passage may begin or end within one: a lone mark that nothing follows on its line
-    closes a docstring that began earlier, any other lone mark opens one that goes on."""
+    """Return the offsets of the text inside docstrings.
+
+    A passage may begin or end inside a docstring. A single mark with nothing behind it on its line closes one that began
+    earlier; any other single mark opens one that continues.
+    """
     marks = [mark.span() for mark in _TRIPLE_QUOTE.finditer(text)]
     found: list[Offsets] = []
     if len(marks) % 2 and _END_OF_LINE.match(text, marks[0][1]):
@@ -77,7 +80,7 @@ def _docstring_spans(text: str) -> list[Offsets]:
 
 
 def _continues_sentence(text: str, dot: int, after: int, end: int) -> bool:
-    """A full stop that ends no sentence: an abbreviation, an initial, or a small letter behind it."""
+    """Whether a full stop ends no sentence: after an abbreviation or initial, or before a small letter."""
     following = _NEXT_CHARACTER.match(text, after, end)
     if following is not None and following.group(1).islower() and text[dot] == ".":
         return True

@@ -1,6 +1,6 @@
-"""What kind of task a question is (S4), by its wording: a list of things, good practice, or anything else.
+"""Classify a task by its wording: a list of things, good practice, or research.
 
-Patterns, so only English wording is recognised; everything else is research.
+Only English wording is recognised; everything else is research. See docs/sources.md.
 """
 
 import re
@@ -20,15 +20,16 @@ _BEST_PRACTICE = re.compile(
 
 
 def classify_task(task: str) -> TaskType:
+    """Return the type of a task."""
     if parse_item_count(task) is not None or _LIST_REQUEST.search(task):
         return "enumerated"
     return "best_practices" if _BEST_PRACTICE.search(task) else "research"
 
 
 def parse_item_count(task: str) -> int | None:
-    """How many things were asked for: "top N", "N best …"; ``None`` when the task does not say.
+    """Return how many things a task asks for ("top N", "N best …"); ``None`` when it does not say.
 
-    >>> expected_sections("What are the five most common causes?"), expected_sections("Who was it in 1952?")
+    >>> parse_item_count("What are the five most common causes?"), parse_item_count("Who was it in 1952?")
     (5, None)
     """
     found = _COUNTED_REQUEST.search(task)
@@ -38,16 +39,16 @@ def parse_item_count(task: str) -> int | None:
 
 
 def strip_count(task: str) -> str:
-    """The task without the words that only say how many: no source holds them.
+    """Return the task without the words that only say how many; sources do not have them.
 
-    >>> uncounted("The top 3 copper mines")
+    >>> strip_count("The top 3 copper mines")
     'The copper mines'
     """
     return " ".join(_COUNTED_REQUEST.sub(" ", task).split())
 
 
 def mentions_number(task: str, number: int) -> bool:
-    """Whether a number stands in the task, as digits or as a word."""
+    """Whether the task has a number, as digits or as a word."""
     return any(_parse_number(found[0]) == number for found in _NUMBER.finditer(task))
 
 

@@ -1,7 +1,7 @@
-"""Words of a text in any script, and how many model tokens a text costs.
+"""Split text in any script into words, and estimate its model tokens.
 
-Scripts written without spaces (Chinese, Japanese, Thai …) have no word borders that a regular expression can see; their
-runs are cut into overlapping pairs of characters, the usual way to search them without a dictionary.
+Scripts without spaces (Chinese, Japanese, Thai …) have no word borders that a regular expression can find. They are cut into
+overlapping pairs of characters, the usual way to search them without a dictionary.
 """
 
 import re
@@ -25,12 +25,12 @@ STOP_WORDS = frozenset(
 
 
 def tokenize(text: str) -> list[str]:
-    """Lower-cased Unicode words in order; unspaced scripts as overlapping pairs of characters.
+    """Return the lower-cased words in order; unspaced scripts as overlapping pairs of characters.
 
-    >>> words("Naïve BM25, 東京都!")
+    >>> tokenize("Naïve BM25, 東京都!")
     ['naïve', 'bm25', '東京', '京都']
     """
-    if text.isascii():  # The same as the pattern finds, four times as fast.
+    if text.isascii():  # The same words as by the pattern, four times as fast.
         return text.lower().encode().translate(_ASCII_WORDS).decode().split()
     found = _WORD.findall(text.lower())
     if not _UNSPACED_SCRIPT.search(text):
@@ -40,38 +40,38 @@ def tokenize(text: str) -> list[str]:
 
 @lru_cache(maxsize=1024)
 def tokenize_cached(text: str) -> tuple[str, ...]:
-    """The same for a text that several look at: a round's passages, which every meter reads."""
+    """Return the words of a text and cache them; for a round's passages, which every meter reads."""
     return tuple(tokenize(text))
 
 
 @lru_cache(maxsize=1024)
 def word_set(text: str) -> frozenset[str]:
-    """The different words of such a text."""
+    """Return the distinct words of a text and cache them."""
     return frozenset(tokenize_cached(text))
 
 
 def segment_unspaced(text: str) -> str:
-    """The text with runs of unspaced scripts cut into pairs, for an index that splits at spaces."""
+    """Return the text with unspaced scripts cut into pairs, for an index that splits at spaces."""
     if text.isascii() or not _UNSPACED_SCRIPT.search(text):
         return text
     return _UNSPACED_SCRIPT.sub(lambda run: " " + " ".join(_character_bigrams(run.group())) + " ", text)
 
 
 def content_words(text: str) -> list[str]:
-    """The words that carry meaning: no stop words, no single letters (digits and ideographs stay)."""
+    """Return the words that carry meaning: no stop words, no single letters (digits and ideographs stay)."""
     return [word for word in tokenize(text) if word not in STOP_WORDS and not (len(word) == 1 and "a" <= word <= "z")]
 
 
 def jaccard(left: Iterable[str], right: Iterable[str]) -> float:
-    """|A ∩ B| / |A ∪ B|; two empty sets are equal, hence 1."""
+    """Return |A ∩ B| / |A ∪ B|; 1 for two empty sets, which are equal."""
     a, b = set(left), set(right)
     return len(a & b) / len(a | b) if a or b else 1.0
 
 
 def estimate_tokens(text: str) -> int:
-    """Model tokens of a text without a vocabulary: about four characters of Latin script each, one ideograph each.
+    """Estimate the model tokens of a text: four characters of Latin script each, one ideograph each.
 
-    An estimate for budgets only; a provider's own usage replaces it wherever there is one.
+    This is for budgets only. The usage that a provider reports replaces it.
     """
     if text.isascii():
         return (len(text) + 3) // 4

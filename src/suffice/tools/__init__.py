@@ -1,1 +1,1 @@
-"""What a run may use beside search and model."""
+"""Tools that a run may use in addition to search and model."""

@@ -1,4 +1,4 @@
-"""Words and figures: what supports a claim and what speaks against it."""
+"""The lexical checker: what supports a claim and what contradicts it."""
 
 import pytest
 
@@ -33,7 +33,7 @@ def stance(claim, source=BRIDGE):
         "Repairs weren't finished.",
     ],
 )
-def test_supported(claim):
+def test_supported_claims(claim):
     assert stance(claim) == "supports"
 
 
@@ -50,7 +50,7 @@ def test_supported(claim):
         "The tower leans to the west.",
     ],
 )
-def test_contradicted(claim):
+def test_contradicted_claims(claim):
     assert stance(claim) == "contradicts"
 
 
@@ -63,17 +63,17 @@ def test_contradicted(claim):
         "The Meridian bridge was built by Halloran Works for the world exhibition of the emperor.",
     ],
 )
-def test_neither(claim):
+def test_claims_that_are_neither(claim):
     assert stance(claim) is None
 
 
-def test_a_name_may_stand_in_the_title_where_the_sentence_points_back():
+def test_a_pronoun_may_mean_the_name_in_the_title():
     about = make_passage("x", "She studied in Graz. Otto Berg taught her.", "Ida Halloran")
     assert stance("Ida Halloran studied in Graz.", about) == "supports"
     assert stance("Maria Berg studied in Graz.", about) is None
 
 
-def test_the_stretch_is_exact():
+def test_the_span_is_exact():
     found = LexicalChecker().check("Ida Halloran founded Halloran Works.", BRIDGE)
     assert BRIDGE.text[found.start : found.end].startswith("Halloran Works was founded by Ida Halloran")
 
@@ -95,7 +95,7 @@ KEEPERS = make_passage(
     ],
     ids=["of the sentence before", "said twice", "of the same sentence"],
 )
-def test_a_name_that_the_source_has_in_another_place_supports_nothing(claim):
+def test_a_name_in_another_place_of_the_source_is_no_support(claim):
     assert stance(claim, KEEPERS) != "supports"
 
 
@@ -108,17 +108,17 @@ def test_a_name_that_the_source_has_in_another_place_supports_nothing(claim):
     ],
     ids=["order", "front", "shorter"],
 )
-def test_names_that_have_only_moved_still_support(claim):
+def test_names_in_another_order_still_support(claim):
     assert stance(claim, KEEPERS) == "supports"
 
 
-def test_a_name_that_is_said_twice_has_not_changed_places():
+def test_a_repeated_name_is_not_swapped():
     twice = make_passage(
         "t", "The Elia letter follows the life of Elia Kazan and how Kazan influenced Kent Jones.", "Elia"
     )
     assert stance(f"According to the source, {twice.text}", twice) == "supports"
 
 
-def test_a_figure_in_another_matter_contradicts_nothing():
+def test_a_number_about_something_else_is_no_contradiction():
     other = make_passage("o", "With 5 runs no answer of Python was a 500; one status was added since.", "Reliability")
     assert stance("asyncio was added in Python 1.5.", other) is None

@@ -1,4 +1,4 @@
-"""The model's reading, and checkers put together."""
+"""The model checker, as part of the default checker."""
 
 import asyncio
 
@@ -41,18 +41,18 @@ def checked(*answers, claim=CLAIM, passages=(SOURCE,)):
         (None, None),
     ],
 )
-def test_what_words_leave_open_the_model_decides(answer, stance):
+def test_the_model_decides_what_words_leave_open(answer, stance):
     assert checked(answer)[0] == [stance]
 
 
 @pytest.mark.parametrize(("mark", "stance"), [(1.0, "supports"), (0.0, None)])
-def test_without_likelihoods_a_mark_is_asked_for(mark, stance):
+def test_without_probabilities_the_model_is_asked_for_a_grade(mark, stance):
     stances, asked = checked(SupportResponse(True), SupportResponse(mark >= 0.5, mark))
     assert stances == [stance]
     assert [type(question) for question in asked] == [CheckSupport, GradeSupport]
 
 
-def test_a_provider_without_likelihoods_is_found_out_once():
+def test_a_provider_without_probabilities_is_noticed_once():
     asked = []
 
     async def several():
@@ -64,13 +64,13 @@ def test_a_provider_without_likelihoods_is_found_out_once():
     assert [type(question) for question in asked] == [CheckSupport, GradeSupport, GradeSupport, GradeSupport]
 
 
-def test_what_words_settle_costs_no_call():
+def test_what_words_decide_costs_no_call():
     stances, asked = checked(NO, claim="Halloran Works put up the Meridian bridge in 1887.")
     assert stances == ["supports"]
     assert asked == []
 
 
-def test_a_claim_that_is_checked_again_costs_nothing_again():
+def test_answers_are_cached():
     asked = []
 
     async def twice():
@@ -82,12 +82,12 @@ def test_a_claim_that_is_checked_again_costs_nothing_again():
     assert len(asked) == 2
 
 
-def test_a_yes_does_not_count_over_a_figure():
+def test_a_yes_does_not_count_when_a_number_is_missing():
     claim = "Nobody came to harm when the Meridian bridge was erected by Halloran Works for 12 million."
     assert checked(YES, claim=claim)[0] == [None]
 
 
-def test_a_model_that_does_not_answer_is_not_asked_again_and_again():
+def test_a_model_that_does_not_answer_is_not_asked_again():
     asked = []
 
     async def several():
@@ -99,7 +99,7 @@ def test_a_model_that_does_not_answer_is_not_asked_again_and_again():
     assert len(asked) == 2
 
 
-def test_one_answer_that_cannot_be_read_does_not_silence_it():
+def test_one_failed_answer_does_not_stop_the_questions():
     async def several():
         own = checker([None, YES, None, YES], [])
         return [(await own(f"{CLAIM[:-1]} as {who} saw.", [SOURCE]))[0].stance for who in ("she", "he", "you", "we")]
@@ -108,7 +108,7 @@ def test_one_answer_that_cannot_be_read_does_not_silence_it():
 
 
 @pytest.mark.parametrize(
-    ("ask", "text", "answer"),
+    ("prompt", "text", "answer"),
     [
         (CheckSupport, "YES", SupportResponse(True)),
         (CheckSupport, "no.", SupportResponse(False)),
@@ -117,12 +117,12 @@ def test_one_answer_that_cannot_be_read_does_not_silence_it():
         (GradeSupport, "The mark is 0", SupportResponse(False, 0.0)),
     ],
 )
-def test_reading_the_line(prompt, text, answer):
-    assert prompt.read(text) == answer
+def test_parsing_an_answer(prompt, text, answer):
+    assert prompt.parse(text) == answer
 
 
 @pytest.mark.parametrize(
-    ("ask", "text"),
+    ("prompt", "text"),
     [
         (CheckSupport, ""),
         (CheckSupport, "maybe"),
@@ -131,6 +131,6 @@ def test_reading_the_line(prompt, text, answer):
         (GradeSupport, "42"),
     ],
 )
-def test_a_line_that_is_none(prompt, text):
+def test_an_answer_that_cannot_be_parsed(prompt, text):
     with pytest.raises(ValueError, match="the answer must be"):
-        prompt.read(text)
+        prompt.parse(text)

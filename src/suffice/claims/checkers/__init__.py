@@ -1,4 +1,4 @@
-"""Checkers: does a passage say what a claim says? Words and figures always, meaning and a model where they are at hand."""
+"""Checkers decide whether a passage supports or contradicts a claim: by words and numbers, by meaning, by asking a model."""
 
 from suffice.claims.checkers.base import CascadeChecker, Checker, EvidenceSpan
 from suffice.claims.checkers.embedding import EmbeddingChecker
@@ -19,10 +19,10 @@ __all__ = [
 
 
 def default_checker(embed: Embed | None = None, ask: AskSupport | None = None) -> Checker:
-    """The default checker for what is at hand: vectors, and a language model to ask."""
-    chosen: list[Checker] = [LexicalChecker()]
+    """Return the lexical checker, followed by those that the given embeddings and model allow."""
+    checkers: list[Checker] = [LexicalChecker()]
     if embed is not None:
-        chosen.append(EmbeddingChecker(embed))
+        checkers.append(EmbeddingChecker(embed))
     if ask is not None:
-        chosen.append(ModelChecker(ask))
-    return CascadeChecker(*chosen)
+        checkers.append(ModelChecker(ask))
+    return CascadeChecker(*checkers)

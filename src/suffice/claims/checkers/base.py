@@ -1,7 +1,7 @@
-"""The Checker seam: what a passage says to a claim.
+"""The checker interface, the cascade of checkers, and the fitted thresholds.
 
-A checker never decides on a claim as a whole; it says, for one passage, which exact stretch speaks to the claim, which way
-and how strongly. ``write/verify.py`` puts the passages together.
+A checker does not judge a claim as a whole. For each passage it returns the exact span that is most about the claim, whether
+that span supports or contradicts it, and how surely. ``claims/verdict.py`` combines the passages.
 """
 
 import json
@@ -18,29 +18,33 @@ Stance = Literal["supports", "contradicts"]
 
 @dataclass(frozen=True, slots=True)
 class EvidenceSpan:
-    """An exact stretch of a passage and how it stands to a claim.
-
-    ``stance`` is ``None`` when the stretch is merely the nearest one. ``score`` (0 to 1) is how surely; ``near`` (0 to 1) how
-    much the stretch is about what the claim is about; ``why`` says in a few words what speaks against the claim.
-    """
+    """An exact span of a passage and its relation to a claim."""
 
     start: int
     end: int
     stance: Stance | None
+    """``None`` when the span is only the nearest one."""
     score: float
+    """How sure the stance is, from 0 to 1."""
     overlap: float
+    """How much of the claim's subject the span is about, from 0 to 1."""
     reason: str = ""
+    """What is against the claim, in a few words."""
 
 
 class Checker(Protocol):
+    """Finds evidence for or against a claim in passages."""
+
     name: str
 
     async def __call__(self, claim: str, passages: Sequence[Passage]) -> list[EvidenceSpan | None]:
-        """For each passage the stretch that speaks to the claim most; ``None`` where nothing does."""
+        """Return for each passage the span that is most about the claim; ``None`` where none is."""
         ...
 
 
 class CascadeChecker:
+    """Runs checkers one after the other until one finds support."""
+
     def __init__(self, *checkers: Checker) -> None:
         self._checkers = checkers
         self.name = "+".join(checker.name for checker in checkers)
@@ -48,7 +52,7 @@ class CascadeChecker:
     async def __call__(self, claim: str, passages: Sequence[Passage]) -> list[EvidenceSpan | None]:
         found: list[EvidenceSpan | None] = [None] * len(passages)
         for checker in self._checkers:
-            if any(finding is not None and finding.stance == "supports" for finding in found):
+            if any(span is not None and span.stance == "supports" for span in found):
                 break
             later = await checker(claim, passages)
             found = [_merge(before, after) for before, after in zip(found, later, strict=True)]
@@ -65,18 +69,26 @@ def _merge(before: EvidenceSpan | None, after: EvidenceSpan | None) -> EvidenceS
 
 @dataclass(frozen=True, slots=True)
 class CheckerThresholds:
+    """Smallest values at which a checker takes a stance, fitted by ``bench/claims.py`` and ``bench/claims_model.py``."""
+
     supports: float
+    """Overlap of a supporting span."""
     contradicts: float
+    """Overlap of a contradicting span."""
     cosine: float
+    """Cosine of a supporting span."""
     cosine_near: float
+    """Overlap that the cosine must come with."""
     cosine_contradicts: float
+    """Cosine of a contradicting span."""
     model_yes: float
-    """The likelihood from which on a language model's yes counts."""
+    """Probability of a language model's yes."""
     model_mark: float
-    """The mark, as a share of 10, where the provider tells no likelihoods."""
+    """A language model's grade as a share of 10, where the provider returns no probabilities."""
 
 
 @cache
 def load_thresholds() -> CheckerThresholds:
+    """Return the stored thresholds."""
     stored = json.loads((files("suffice.claims.checkers") / "thresholds.json").read_text(encoding="utf-8"))
     return CheckerThresholds(**{item.name: float(stored[item.name]) for item in fields(CheckerThresholds)})

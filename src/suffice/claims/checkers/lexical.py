@@ -1,7 +1,6 @@
-"""A sentence repeated with one name exchanged: every name of the claim may stand in the source, only not in this place.
+"""Check claims by words and numbers: share of content words, missing names and numbers, negations, opposites, swapped names.
 
-The two are laid side by side, content word by content word. Where everything around a place agrees and both have a name in
-it, and not the same, the claim says of one what the source says of another.
+A claim is compared with each sentence of a passage, and with two sentences in a row where the second adds something.
 """
 
 import re
@@ -11,50 +10,21 @@ from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from itertools import pairwise
 
-from suffice.claims.checkers.base import CheckerThresholds, EvidenceSpan, load_thresholds
-from suffice.claims.checkers.numbers import Quantity
-from suffice.claims.checkers.reading import ContentToken, SentenceFeatures, extract_features, is_prefix_antonym
+from suffice.claims.checkers.base import CheckerThresholds, EvidenceSpan, Stance, load_thresholds
+from suffice.claims.checkers.features import ContentToken, SentenceFeatures, extract_features, is_prefix_antonym
+from suffice.claims.checkers.quantities import Quantity
 from suffice.text.entities import strip_parenthetical
+from suffice.text.markdown import skip_block_marker
 from suffice.text.sentences import quotable_spans
 from suffice.types import Passage
 
-_MIN_ALIGNED_SHARE = 0.6  # The share of the claim's words that must stand in the sentence in the same order.
-
-
-def find_swapped_name(claim: SentenceFeatures, said: SentenceFeatures) -> str:
-    """What stands where in the source and what in the claim; empty when no name was exchanged."""
-    if "by" in claim.words ^ said.words:  # One is in the passive voice: the names change places by right.
-        return ""
-    ours, theirs = claim.tokens, said.tokens
-    keys, others = [mark.stem for mark in ours], [mark.stem for mark in theirs]
-    least = _MIN_ALIGNED_SHARE * len(keys)
-    if sum(map(set(others).__contains__, keys)) < least:  # Most sentences are sorted out by this.
-        return ""
-    steps = SequenceMatcher(None, keys, others, autojunk=False).get_opcodes()
-    if sum(j - i for step, i, j, _, _ in steps if step == "equal") < least:
-        return ""
-    loose = {key for step, i, j, _, _ in steps if step != "equal" for key in keys[i:j]}
-    their_loose = {key for step, _, _, k, end in steps if step != "equal" for key in others[k:end]}
-    for step, i, j, k, end in steps:
-        if step != "replace":
-            continue
-        here, there = _list_names(ours[i:j]), _list_names(theirs[k:end])
-        moved = set(here) <= their_loose and loose & set(there)  # Both stand somewhere else where the two differ.
-        if here and there and not set(here) & set(there) and not moved:
-            return f"{' '.join(there)} there, {' '.join(here)} here"
-    return ""
-
-
-def _list_names(marks: tuple[ContentToken, ...]) -> list[str]:
-    return [mark.stem for mark in marks if mark.is_name_or_number and not mark.stem.startswith("#")]
-
-
-_MIN_OVERLAP = 0.3  # A stretch that shares less than this with the claim is not about it.
-_MIN_COMMON_STEMS = (
-    3  # Content words that a source must share with a claim to speak against it, unless it holds them all.
-)
-_REPEAT_SHARE = 0.7  # A claim that holds this share of a sentence repeats it.
-_LIST_MARKER = re.compile(r"(?:[-*+•>]|#{1,6}|\d{1,9}[.)])\s+")
+_MIN_OVERLAP = 0.3  # A sentence that shares less than this with the claim is not about it.
+_MIN_PART_OVERLAP = 0.15  # Each of two sentences in a row must share this much.
+_MAX_PAIR_CHARS = 900  # Two sentences in a row that are longer are not joined.
+# Content words that a source must share with a claim to contradict it, unless it has all words of the claim.
+_MIN_COMMON_STEMS = 3
+_REPEAT_SHARE = 0.7  # A claim that has this share of a sentence's words repeats it.
+_MIN_ALIGNED_SHARE = 0.6  # The share of the claim's words that must be in the sentence in the same order.
 _DENIED_OR_SUPPOSED = re.compile(
     r"\b(?:not|never|no|n['’]t|den(?:y|ied|ies)|false|if|whether|unless|doubt\w*)\b[^.;:]{0,40}$", re.I
 )
@@ -62,48 +32,53 @@ _DENIED_OR_SUPPOSED = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A claim held against one stretch."""
+    """How a sentence of a source compares with a claim."""
 
     overlap: float
+    """Share of the claim's content words that the sentence has."""
     missing: str = ""
-    """What the claim has and the stretch lacks: a number or a name; empty when nothing."""
+    """What the claim has and the sentence lacks, such as a number or a name; empty when nothing."""
     conflict: str = ""
     """What the two say differently; empty when nothing."""
 
 
 class LexicalChecker:
+    """Compares words, names and numbers of a claim with those of each sentence."""
+
     name = "lexical"
 
-    def __init__(self, limits: CheckerThresholds | None = None) -> None:
-        self._limits = limits or load_thresholds()
+    def __init__(self, thresholds: CheckerThresholds | None = None) -> None:
+        self._thresholds = thresholds or load_thresholds()
 
     async def __call__(self, claim: str, passages: Sequence[Passage]) -> list[EvidenceSpan | None]:
         return [self.check(claim, passage) for passage in passages]
 
     def check(self, claim: str, passage: Passage) -> EvidenceSpan | None:
-        """The stretch of the passage that speaks to the claim most."""
-        if said := find_verbatim(claim, passage):
-            return said
-        return pick_strongest([classify_by_overlap(*row, self._limits) for row in compare_sentences(claim, passage)])
+        """Return the span of the passage that is most about the claim."""
+        if verbatim := find_verbatim(claim, passage):
+            return verbatim
+        rows = compare_sentences(claim, passage)
+        return pick_strongest([classify_by_overlap(*row, self._thresholds) for row in rows])
 
 
-def classify_by_overlap(start: int, end: int, comparison: Comparison, limits: CheckerThresholds) -> EvidenceSpan:
-    near = comparison.overlap
+def classify_by_overlap(start: int, end: int, comparison: Comparison, thresholds: CheckerThresholds) -> EvidenceSpan:
+    """Return what a span says about a claim, given their comparison."""
+    overlap = comparison.overlap
+    stance: Stance | None = None
     if comparison.conflict:
-        stance = "contradicts" if near >= limits.contradicts else None
-    else:
-        stance = "supports" if not comparison.missing and near >= limits.supports else None
-    why = comparison.conflict or comparison.missing
-    return EvidenceSpan(start, end, stance, near, near, why)  # type: ignore[arg-type]
+        stance = "contradicts" if overlap >= thresholds.contradicts else None
+    elif not comparison.missing and overlap >= thresholds.supports:
+        stance = "supports"
+    return EvidenceSpan(start, end, stance, overlap, overlap, comparison.conflict or comparison.missing)
 
 
-def pick_strongest(found: Sequence[EvidenceSpan]) -> EvidenceSpan | None:
-    """The nearest; of equals the one that supports."""
-    return max(found, key=lambda one: (one.overlap, one.stance == "supports"), default=None)
+def pick_strongest(spans: Sequence[EvidenceSpan]) -> EvidenceSpan | None:
+    """Return the span with the highest overlap; of equals, one that supports."""
+    return max(spans, key=lambda span: (span.overlap, span.stance == "supports"), default=None)
 
 
 def find_verbatim(claim: str, passage: Passage) -> EvidenceSpan | None:
-    """The claim word for word, unless it stands there only to be denied or supposed."""
+    """Return the span that has the claim word for word, unless the words before deny or suppose it."""
     match = re.search(r"\s+".join(re.escape(word) for word in claim.split()), passage.text)
     if match is None or not claim.strip():
         return None
@@ -115,119 +90,152 @@ def find_verbatim(claim: str, passage: Passage) -> EvidenceSpan | None:
 
 
 def compare_sentences(claim: str, passage: Passage) -> list[tuple[int, int, Comparison]]:
-    """The claim against each sentence, and against two in a row where the second adds something."""
+    """Compare the claim with each sentence of a passage, and with two in a row where the second adds something."""
     wanted = extract_features(claim)
     if not wanted.stems and not wanted.numbers:
         return []
-    around = extract_features(strip_parenthetical(passage.title)).stems
-    found: list[tuple[int, int, Comparison]] = []
-    spans = []
-    for start, end in quotable_spans(passage.text, passage.kind):
-        marker = _LIST_MARKER.match(passage.text, start, end)
-        spans.append((marker.end() if marker else start, end))
-    single = [
-        stem_overlap(wanted, extract_features(_to_one_line(passage.text[start:end])).stems, around)
-        for start, end in spans
+    title_stems = extract_features(strip_parenthetical(passage.title)).stems
+    spans = [
+        (skip_block_marker(passage.text, start, end), end) for start, end in quotable_spans(passage.text, passage.kind)
     ]
-    wrong: dict[int, str] = {}
-    for i, (start, end) in enumerate(spans):
-        if single[i] >= _MIN_OVERLAP:
-            said = extract_features(_to_one_line(passage.text[start:end]))
-            wrong[i] = find_swapped_name(wanted, said)
-            row = compare_features(wanted, said, around)
-            found.append((start, end, replace(row, missing=row.missing or wrong[i])))
-    for i, ((start, middle), (after, end)) in enumerate(pairwise(spans)):
-        if min(single[i], single[i + 1]) < 0.15 or max(single[i], single[i + 1]) < _MIN_OVERLAP or end - start > 900:
+
+    def read(start: int, end: int) -> SentenceFeatures:
+        return extract_features(" ".join(passage.text[start:end].split()))
+
+    overlaps = [stem_overlap(wanted, read(*span).stems, title_stems) for span in spans]
+    found: list[tuple[int, int, Comparison]] = []
+    swapped: dict[int, str] = {}
+    for i, span in enumerate(spans):
+        if overlaps[i] >= _MIN_OVERLAP:
+            sentence = read(*span)
+            swapped[i] = find_swapped_name(wanted, sentence)
+            row = compare_features(wanted, sentence, title_stems)
+            found.append((*span, replace(row, missing=row.missing or swapped[i])))
+    for i, ((start, first_end), (second_start, end)) in enumerate(pairwise(spans)):
+        weaker, stronger = sorted(overlaps[i : i + 2])
+        if weaker < _MIN_PART_OVERLAP or stronger < _MIN_OVERLAP or end - start > _MAX_PAIR_CHARS:
             continue
-        first, second = (
-            extract_features(_to_one_line(passage.text[start:middle])),
-            extract_features(_to_one_line(passage.text[after:end])),
-        )
-        if stem_overlap(wanted, first.stems | second.stems, around) > max(single[i], single[i + 1]) + 1e-9:
-            # A name of the first sentence may stand for "she" in the second; a name of the second is somebody else.
-            named = first.names if second.has_anaphora and single[i + 1] >= single[i] else frozenset[str]()
-            core = second if single[i + 1] >= single[i] else first
-            row = compare_features(wanted, extract_features(_to_one_line(passage.text[start:end])), around)
-            lacking = _find_missing(wanted, core, core.stems | named | (around if core.has_anaphora else frozenset()))
-            lacking = lacking if "name" in lacking else wrong.get(i) or wrong.get(i + 1, "")
-            found.append((start, end, replace(row, missing=row.missing or lacking)))
+        first, second = read(start, first_end), read(second_start, end)
+        if stem_overlap(wanted, first.stems | second.stems, title_stems) > stronger + 1e-9:
+            # "She" in the second sentence may mean a name of the first. A name of the second is another person.
+            is_second_core = overlaps[i + 1] >= overlaps[i]
+            core = second if is_second_core else first
+            known = core.stems | (first.names if second.has_anaphora and is_second_core else frozenset())
+            known |= title_stems if core.has_anaphora else frozenset()
+            row = compare_features(wanted, read(start, end), title_stems)
+            missing = "" if _find_missing_number(wanted, core) else _find_missing_name(wanted, known)
+            missing = missing or swapped.get(i) or swapped.get(i + 1, "")
+            found.append((start, end, replace(row, missing=row.missing or missing)))
     return found
 
 
 def stem_overlap(claim: SentenceFeatures, stems: frozenset[str], title_stems: frozenset[str] = frozenset()) -> float:
-    """Share of the claim's content stems that are there; what only the title says counts neither for nor against."""
+    """Return the share of the claim's stems that are in ``stems``; stems that only the title has are not counted."""
     if not claim.stems:
         return 1.0 if claim.numbers else 0.0
-    own = claim.stems & stems
-    return len(own) / len(claim.stems - (title_stems - stems)) if own else 0.0
+    shared = claim.stems & stems
+    return len(shared) / len(claim.stems - (title_stems - stems)) if shared else 0.0
 
 
 def compare_features(
-    claim: SentenceFeatures, said: SentenceFeatures, title_stems: frozenset[str] = frozenset()
+    claim: SentenceFeatures, source: SentenceFeatures, title_stems: frozenset[str] = frozenset()
 ) -> Comparison:
-    # A sentence that points back may mean what the title names; not where the claim repeats it with one name exchanged.
-    exchanged = bool(said.names - claim.stems) and len(said.stems & claim.stems) >= _REPEAT_SHARE * len(said.stems)
-    held = said.stems | (title_stems if (said.has_anaphora or not said.names) and not exchanged else frozenset())
+    """Compare a claim with a sentence of a source."""
+    # A pronoun may mean what the title names, unless the claim repeats the sentence with another name in it.
+    is_repeated = len(source.stems & claim.stems) >= _REPEAT_SHARE * len(source.stems)
+    has_other_name = bool(source.names - claim.stems) and is_repeated
+    uses_title = (source.has_anaphora or not source.names) and not has_other_name
+    known = source.stems | (title_stems if uses_title else frozenset())
     conflict = (
-        _find_number_conflict(claim, said) or _find_negation_conflict(claim, said) or _find_swapped_roles(claim, said)
+        _find_number_conflict(claim, source)
+        or _find_negation_conflict(claim, source)
+        or _find_swapped_roles(claim, source)
     )
-    common = claim.stems & said.stems
-    if (
-        conflict and len(common) < _MIN_COMMON_STEMS and common != claim.stems
-    ):  # Too little in common to speak of the same thing.
-        return Comparison(stem_overlap(claim, said.stems, title_stems), conflict)
-    if opposed := _find_opposite(claim, said):  # The word that says the opposite is about the same thing.
-        return Comparison(
-            stem_overlap(claim, said.stems | claim.antonym_stems, title_stems),
-            _find_missing(claim, said, held),
-            conflict or opposed,
-        )
-    return Comparison(stem_overlap(claim, said.stems, title_stems), _find_missing(claim, said, held), conflict)
+    common = claim.stems & source.stems
+    if conflict and len(common) < _MIN_COMMON_STEMS and common != claim.stems:
+        # Too little in common to be about the same thing.
+        return Comparison(stem_overlap(claim, source.stems, title_stems), missing=conflict)
+    missing = _find_missing_number(claim, source) or _find_missing_name(claim, known)
+    if opposite := _find_opposite(claim, source):  # The word that says the opposite is about the same thing.
+        overlap = stem_overlap(claim, source.stems | claim.antonym_stems, title_stems)
+        return Comparison(overlap, missing, conflict or opposite)
+    return Comparison(stem_overlap(claim, source.stems, title_stems), missing, conflict)
 
 
-def _find_missing(claim: SentenceFeatures, said: SentenceFeatures, held: frozenset[str]) -> str:
+def lacks_a_number(claim: str, text: str) -> bool:
+    """Whether the claim has a number that the text does not have."""
+    source = extract_features(" ".join(text.split()))
+    return any(not _has_number(number, source) for number in extract_features(claim).numbers)
+
+
+def lacks_a_name(claim: str, text: str) -> bool:
+    """Whether the claim has a name that the text does not have."""
+    return not extract_features(claim).names <= extract_features(" ".join(text.split())).stems
+
+
+def find_swapped_name(claim: SentenceFeatures, source: SentenceFeatures) -> str:
+    """Describe a name that took the place of another one in a repeated sentence; empty when there is none.
+
+    The two are aligned content word by content word. Where everything around a place agrees and both have a name in it, but
+    not the same, the claim says of one what the source says of another. Both names may occur in the source.
+    """
+    if "by" in claim.words ^ source.words:  # One is in the passive voice, where names change places.
+        return ""
+    ours, theirs = [token.stem for token in claim.tokens], [token.stem for token in source.tokens]
+    min_aligned = _MIN_ALIGNED_SHARE * len(ours)
+    if sum(map(set(theirs).__contains__, ours)) < min_aligned:  # A quick test that most sentences fail.
+        return ""
+    steps = SequenceMatcher(None, ours, theirs, autojunk=False).get_opcodes()
+    if sum(j - i for step, i, j, _, _ in steps if step == "equal") < min_aligned:
+        return ""
+    our_loose = {stem for step, i, j, _, _ in steps if step != "equal" for stem in ours[i:j]}
+    their_loose = {stem for step, _, _, k, end in steps if step != "equal" for stem in theirs[k:end]}
+    for step, i, j, k, end in steps:
+        if step != "replace":
+            continue
+        our_names, their_names = _list_names(claim.tokens[i:j]), _list_names(source.tokens[k:end])
+        has_moved = set(our_names) <= their_loose and our_loose & set(their_names)
+        if our_names and their_names and not set(our_names) & set(their_names) and not has_moved:
+            return _describe_difference(" ".join(their_names), " ".join(our_names))
+    return ""
+
+
+def _list_names(tokens: tuple[ContentToken, ...]) -> list[str]:
+    return [token.stem for token in tokens if token.is_name_or_number and not token.stem.startswith("#")]
+
+
+def _find_missing_number(claim: SentenceFeatures, source: SentenceFeatures) -> str:
     for number in claim.numbers:
-        if not _has_number(number, said):
+        if not _has_number(number, source):
             return f"the source does not have the number {number}"
-    if any(all(number.value != month for number in said.numbers) for month in claim.months - said.months):
+    if any(all(number.value != month for number in source.numbers) for month in claim.months - source.months):
         return "the source does not have this month"
-    names = sorted(name for name in claim.names if name not in held)
+    return ""
+
+
+def _find_missing_name(claim: SentenceFeatures, known: frozenset[str]) -> str:
+    names = sorted(name for name in claim.names if name not in known)
     if names:
         return f"the source does not name {', '.join(names)}"
-    if claim.possible_name and not set(claim.possible_name.split()) <= held:
+    if claim.possible_name and not set(claim.possible_name.split()) <= known:
         return f"the source does not name {claim.possible_name}"
     return ""
 
 
-def lacks_a_number(claim: str, text: str) -> bool:
-    """The claim has a number that the text has nowhere."""
-    said = extract_features(_to_one_line(text))
-    return any(not _has_number(number, said) for number in extract_features(claim).numbers)
-
-
-def lacks_a_name(claim: str, text: str) -> bool:
-    """The claim has a name that the text has nowhere."""
-    return not extract_features(claim).names <= extract_features(_to_one_line(text)).stems
-
-
-def _has_number(number: Quantity, said: SentenceFeatures) -> bool:
-    if number.is_spelled_out and number.value <= 1:  # "one" is more often a pronoun than a figure.
+def _has_number(number: Quantity, source: SentenceFeatures) -> bool:
+    if number.is_spelled_out and number.value <= 1:  # "one" is more often a pronoun than a number.
         return True
-    return any(number.matches(other) for other in said.numbers) or f"{number.value:g}" in said.words
+    return any(number.matches(other) for other in source.numbers) or f"{number.value:g}" in source.words
 
 
-def _find_number_conflict(claim: SentenceFeatures, said: SentenceFeatures) -> str:
-    """A number of the claim that the source lacks, where the source has another one of the same kind."""
+def _find_number_conflict(claim: SentenceFeatures, source: SentenceFeatures) -> str:
+    """Describe a number of the claim where the source has another one of the same kind instead."""
     for number in claim.numbers:
-        if _has_number(number, said):
+        if _has_number(number, source):
             continue
-        rivals = [
-            other
-            for other in said.numbers
-            if _is_same_kind(number, other) and not any(own.matches(other) for own in claim.numbers)
-        ]
-        if rivals:
-            return f"{rivals[0]} there, {number} here"
+        for other in source.numbers:
+            if _is_same_kind(number, other) and not any(own.matches(other) for own in claim.numbers):
+                return _describe_difference(str(other), str(number))
     return ""
 
 
@@ -241,58 +249,59 @@ def _is_year(number: Quantity) -> bool:
     return 1000 <= number.value <= 2100 and number.value == int(number.value)
 
 
-def _find_negation_conflict(claim: SentenceFeatures, said: SentenceFeatures) -> str:
-    """One negates what the other states."""
-    here = claim.negated_stems & (said.stems - said.negation_scope)
-    there = said.negated_stems & (claim.stems - claim.negation_scope)
-    if here or there:
-        return f"one negates {sorted(here or there)[0]!r}"
-    ours, theirs = ({mark.stem for mark in one.tokens} for one in (claim, said))
-    if claim.negation_scope and not said.negation_scope and claim.negation_scope & theirs:
+def _find_negation_conflict(claim: SentenceFeatures, source: SentenceFeatures) -> str:
+    """Describe what one of the two negates and the other states."""
+    only_claim = claim.negated_stems & (source.stems - source.negation_scope)
+    only_source = source.negated_stems & (claim.stems - claim.negation_scope)
+    if only_claim or only_source:
+        return f"only the {'claim' if only_claim else 'source'} negates {min(only_claim or only_source)!r}"
+    ours, theirs = ({token.stem for token in one.tokens} for one in (claim, source))
+    if claim.negation_scope and not source.negation_scope and claim.negation_scope & theirs:
         return "the source does not negate it"
-    if said.negation_scope and not claim.negation_scope and len(said.negation_scope & ours) >= 2:
+    if source.negation_scope and not claim.negation_scope and len(source.negation_scope & ours) >= 2:
         return "the source negates it"
     return ""
 
 
-def _find_opposite(claim: SentenceFeatures, said: SentenceFeatures) -> str:
-    """The one says rose where the other says fell."""
+def _find_opposite(claim: SentenceFeatures, source: SentenceFeatures) -> str:
+    """Describe a word of the claim whose opposite the source has, such as "rose" and "fell"."""
     for pair, side in claim.antonym_sides:
         if (
-            (pair, -side) in said.antonym_sides
-            and (pair, side) not in said.antonym_sides
+            (pair, -side) in source.antonym_sides
+            and (pair, side) not in source.antonym_sides
             and (pair, -side) not in claim.antonym_sides
         ):
-            return "they say the opposite"
-    for word in claim.stems - said.stems:
-        for other in said.stems - claim.stems:
+            return "the source says the opposite"
+    for word in claim.stems - source.stems:
+        for other in source.stems - claim.stems:
             if is_prefix_antonym(word, other):
-                return f"{other!r} there, {word!r} here"
+                return _describe_difference(repr(other), repr(word))
     return ""
 
 
-def _find_swapped_roles(claim: SentenceFeatures, said: SentenceFeatures) -> str:
-    """Two names or numbers that have changed places around the same word. One that is said twice has no place of its own."""
-    ours, theirs = (Counter(mark.stem for mark in one.tokens) for one in (claim, said))
-    places = {mark.stem: position for position, mark in enumerate(said.tokens) if theirs[mark.stem] == 1}
-    anchors = [
-        (i, mark)
-        for i, mark in enumerate(claim.tokens)
-        if mark.is_name_or_number and ours[mark.stem] == 1 and mark.stem in places
-    ]
-    if "by" in claim.words ^ said.words:
+def _find_swapped_roles(claim: SentenceFeatures, source: SentenceFeatures) -> str:
+    """Describe two names or numbers that changed places around the same word. Those that occur twice are not compared."""
+    if "by" in claim.words ^ source.words:
         return ""
+    ours, theirs = (Counter(token.stem for token in one.tokens) for one in (claim, source))
+    places = {token.stem: position for position, token in enumerate(source.tokens) if theirs[token.stem] == 1}
+    anchors = [
+        (i, token)
+        for i, token in enumerate(claim.tokens)
+        if token.is_name_or_number and ours[token.stem] == 1 and token.stem in places
+    ]
     for (i, one), (j, other) in pairwise(anchors):
         if places[one.stem] <= places[other.stem]:
             continue
-        between = {mark.stem for mark in claim.tokens[i + 1 : j] if not mark.is_name_or_number}
-        there = {
-            mark.stem for mark in said.tokens[places[other.stem] + 1 : places[one.stem]] if not mark.is_name_or_number
-        }
-        if between & there:
-            return f"{one.stem.lstrip('#')} and {other.stem.lstrip('#')} have changed places"
+        our_words = _list_words(claim.tokens[i + 1 : j])
+        if our_words & _list_words(source.tokens[places[other.stem] + 1 : places[one.stem]]):
+            return f"{one.stem.lstrip('#')} and {other.stem.lstrip('#')} are swapped"
     return ""
 
 
-def _to_one_line(text: str) -> str:
-    return " ".join(text.split())
+def _list_words(tokens: tuple[ContentToken, ...]) -> set[str]:
+    return {token.stem for token in tokens if not token.is_name_or_number}
+
+
+def _describe_difference(source: str, claim: str) -> str:
+    return f"the source has {source}, the claim {claim}"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from suffice.prompts import Draft, SynthesisResponse
 from suffice.text.entities import content_stems, extract_facets, strip_parenthetical
-from suffice.text.markdown import escape_markdown, to_inline_code
+from suffice.text.markdown import escape_markdown, skip_block_marker, to_inline_code
 from suffice.text.sentences import code_lines, quotable_spans
 from suffice.text.task_type import strip_count
 from suffice.text.tokens import tokenize
@@ -39,7 +39,6 @@ _CODE_EXAMPLE = re.compile(
     r"|[\w.]+\(\S*\)*;?$)"
 )
 _URL = re.compile(r"https?://\S+")
-_BLOCK_MARKER = re.compile(r"(?:[-*+•>]|#{1,6}|\d{1,9}[.)])\s+")  # Begins a list item or heading.
 _MAX_SENTENCE_CHARS = 600  # A longer "sentence" is a table or a list without full stops.
 
 
@@ -126,8 +125,7 @@ def _split_sentences(number: int, note: Note, task: str) -> list[QuotableSentenc
     lines = set(code_lines(note.text)) if note.kind == "code" else set()
     found = []
     for start, end in quotable_spans(note.text, note.kind):
-        marker = None if (start, end) in lines else _BLOCK_MARKER.match(note.text, start, end)
-        start = start if marker is None else marker.end()
+        start = start if (start, end) in lines else skip_block_marker(note.text, start, end)
         text = " ".join(note.text[start:end].split())
         stems = content_stems(text)
         # A sentence that is only a link is dropped.

@@ -17,13 +17,14 @@ import msgspec
 
 from suffice.models.llm.json_text import JsonText, find_json, strip_fence
 from suffice.prompts.base import Prompt
+from suffice.text.citations import skip_citations
+from suffice.text.markdown import strip_list_marker
 from suffice.text.plain import replace_surrogates
 
 A = TypeVar("A")
 
 _THINK_BLOCK = re.compile(r"<(think|thinking)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 _UNOPENED_THINK_BLOCK = re.compile(r"\A.*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
-_LIST_MARKER = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+")
 _QUOTES = ('"', "'", "`", "“”", "«»")
 _EMPTY_ANSWER = re.compile(r"\(?(?:none|nothing|n/a|null|empty(?: line)?)\)?\.?", re.IGNORECASE)
 TOP_LOGPROBS = 20  # OpenAI returns at most 20; other servers return as many as requested.
@@ -94,8 +95,11 @@ def truncate_items(prompt: Prompt[Any], answer: A) -> tuple[A, int]:
 
 def trim_to_sentence(text: str) -> str:
     """Return a text that was cut off up to the end of its last whole sentence or line."""
-    ends = [match.end() for match in re.finditer(r"[.!?](?:\s*\[\d+\])*(?=\s|\Z)|\n", text)]
-    return text[: ends[-1]].rstrip() if ends else text
+    ends = list(re.finditer(r"[.!?](?=[\s\[]|\Z)|\n", text))
+    if not ends:
+        return text
+    end = ends[-1].end()
+    return text[: end if text[end - 1] == "\n" else skip_citations(text, end)].rstrip()
 
 
 def _parse_json_answer(prompt: Prompt[A], text: str) -> A:
@@ -133,7 +137,7 @@ def _parse_text_answer(prompt: Prompt[A], text: str) -> A:
 
 def _first_line(text: str) -> str:
     """Return the first line that is not blank, without a list marker and without quotation marks around it."""
-    line = _LIST_MARKER.sub("", next(line for line in text.splitlines() if line.strip())).strip()
+    line = strip_list_marker(next(line for line in text.splitlines() if line.strip())).strip()
     for marks in _QUOTES:
         if len(line) > 1 and line[0] == marks[0] and line[-1] == marks[-1]:
             line = line[1:-1].strip()

@@ -1,25 +1,31 @@
-"""The draft and its citations, as the report shows them."""
+"""The report of a finished run: its citations, sources, claims and status."""
 
 import pytest
 from bridge_story import ENOUGH, PASSAGES, asking, kinds, model, outcome, play, roles, setup
 
+from suffice.claims.split import drop_unknown_citations
 from suffice.errors import ModelError
 from suffice.events import PromptCompacted, SearchStopped
 from suffice.prompts import SynthesisResponse
 from suffice.testing import FixtureSearch, make_passage
-from suffice.types import Bounds
+from suffice.types import Bounds, Passage, Place
 
 DRAFT = (
     "Graz lies on the Mur [4]. The bridge was built in 1887 [1], and Graz lies on a river [4]. Ida Halloran moved [3]."
 )
 
+RATE = "Unemployment Rate (UNRATE), 2024-05: 4.0 Percent."
+FRED = Passage(
+    "FRED:UNRATE:2024-05", RATE, "Unemployment Rate", Place("https://fred.stlouisfed.org/series/UNRATE"), "data"
+)
 
-def drafted(*drafts, search=None, **options):
+
+def report_on(*drafts, search=None, **options):
     return outcome(setup(model(reflects=[ENOUGH], drafts=drafts), search or FixtureSearch(default=PASSAGES), **options))
 
 
-def test_an_invented_citation_is_dropped_and_logged():
-    report = drafted(SynthesisResponse("Halloran Works built it [1] [99]. It is tall [77].", "Built [99] [1]."))
+def test_an_invented_citation_is_dropped_and_recorded():
+    report = report_on(SynthesisResponse("Halloran Works built it [1] [99]. It is tall [77].", "Built [99] [1]."))
     assert "[99]" not in report.final_answer + report.summary
     assert "[77]" not in report.final_answer
     assert "It is tall." in report.final_answer
@@ -30,7 +36,7 @@ def test_an_invented_citation_is_dropped_and_logged():
 
 
 def test_citations_are_renumbered_without_gaps_in_order_of_first_citation():
-    report = drafted(SynthesisResponse(DRAFT, "Ida Halloran studied [3]."))
+    report = report_on(SynthesisResponse(DRAFT, "Ida Halloran studied [3]."))
     assert DRAFT.replace("[4]", "[x]").replace("[1]", "[2]").replace("[x]", "[1]") in report.final_answer
     assert [(source.id, source.title) for source in report.sources] == [
         ("[1]", "Graz"),
@@ -40,14 +46,14 @@ def test_citations_are_renumbered_without_gaps_in_order_of_first_citation():
     assert report.summary == "Ida Halloran studied [3]."
 
 
-def test_citations_in_the_lists_count_and_are_renumbered_too():
+def test_citations_in_the_lists_are_renumbered_too():
     answer, finding, risk = (
         "Halloran Works was founded [2].",
         "Graz lies on a river [4].",
         "Ida Halloran moved to Trieste [3].",
     )
     draft = SynthesisResponse(answer, "", (finding,), ("Visit the works [2].",), (risk,), ("What of [4]?",))
-    report = drafted(draft)
+    report = report_on(draft)
     assert report.key_findings == ("Graz lies on a river [2].",)
     assert report.recommendations == ("Visit the works [1].",)
     assert report.risks == ("Ida Halloran moved to Trieste [3].",)
@@ -55,9 +61,9 @@ def test_citations_in_the_lists_count_and_are_renumbered_too():
     assert [source.title for source in report.sources] == ["Halloran Works", "Graz", "Ida Halloran"]
 
 
-def test_several_sources_in_one_bracket_are_checked_like_any_other():
+def test_several_sources_in_one_bracket_are_checked_one_by_one():
     both = "The bridge was built in 1887, and Graz lies on the river Mur [4, 1]. "
-    report = drafted(SynthesisResponse(both + "Halloran Works was founded by Ida Halloran [2, 99]."))
+    report = report_on(SynthesisResponse(both + "Halloran Works was founded by Ida Halloran [2, 99]."))
     assert report.status == "answered"
     assert "99" not in report.final_answer
     assert [source.title for source in report.sources] == ["Graz", "Meridian bridge", "Halloran Works"]
@@ -66,14 +72,14 @@ def test_several_sources_in_one_bracket_are_checked_like_any_other():
 
 
 def test_one_source_is_listed_once_however_its_number_is_written():
-    report = drafted(SynthesisResponse("One [1]. The same [01]."))
+    report = report_on(SynthesisResponse("One [1]. The same [01]."))
     assert len({source.location for source in report.sources}) == len(report.sources)
 
 
-def test_a_claim_is_found_word_for_word_across_line_breaks_with_its_lines():
+def test_a_quote_is_found_across_line_breaks_with_its_line_numbers():
     text = "Heading of the page\n\nThe bridge was built\nby Halloran Works\nin 1887. It is long.\nNothing more."
     search = FixtureSearch(default=[make_passage("x", text, "Page", path="page.txt")])
-    report = drafted(SynthesisResponse("The bridge was built by Halloran Works in 1887. [1]"), search=search)
+    report = report_on(SynthesisResponse("The bridge was built by Halloran Works in 1887. [1]"), search=search)
     (claim,) = report.claims
     assert claim.support == "supported"
     assert claim.citations == ("[1]",)
@@ -83,14 +89,14 @@ def test_a_claim_is_found_word_for_word_across_line_breaks_with_its_lines():
     assert report.sources[0].location == "page.txt:1-6"
 
 
-def test_a_claim_that_no_source_holds_is_unsupported_and_one_that_says_nothing_unknown():
+def test_a_false_claim_is_unsupported_and_an_empty_phrase_unknown():
     draft = SynthesisResponse("Halloran Works was founded by Ida Halloran [2]. Pigs fly [1]. So they say.")
-    assert [claim.support for claim in drafted(draft, strict=False).claims] == ["supported", "unsupported", "unknown"]
-    assert [claim.support for claim in drafted(draft).claims] == ["supported", "unknown"]
+    assert [claim.support for claim in report_on(draft, strict=False).claims] == ["supported", "unsupported", "unknown"]
+    assert [claim.support for claim in report_on(draft).claims] == ["supported", "unknown"]
 
 
-def test_a_draft_that_says_nothing_is_no_report():
-    report = drafted(SynthesisResponse("", "A summary.", ("A finding.",)))
+def test_an_empty_draft_gives_no_answer():
+    report = report_on(SynthesisResponse("", "A summary.", ("A finding.",)))
     assert report.status == "no_evidence"
     assert report.final_answer == ""
     assert report.summary == ""
@@ -100,15 +106,15 @@ def test_a_draft_that_says_nothing_is_no_report():
 
 
 @pytest.mark.parametrize("cited", ["", " [99]"])
-def test_a_claim_that_cites_nothing_is_given_the_source_that_says_it(cited):
-    report = drafted(SynthesisResponse(f"Halloran Works was founded by Ida Halloran{cited}."))
+def test_a_claim_without_a_citation_gets_the_source_that_supports_it(cited):
+    report = report_on(SynthesisResponse(f"Halloran Works was founded by Ida Halloran{cited}."))
     assert report.status == "answered"
     [claim] = report.claims
     assert claim.support == "supported"
     assert claim.citations == ("[1]",)
 
 
-def test_nothing_found_degrades_gracefully():
+def test_without_evidence_there_is_no_answer():
     the_model = model(reflects=[asking()])
     report = outcome(setup(the_model, FixtureSearch(), bounds=Bounds(rounds=3)))
     assert report.status == "no_evidence"
@@ -117,28 +123,66 @@ def test_nothing_found_degrades_gracefully():
     assert len(report.failed_queries) == 3
 
 
-def test_a_writer_that_fails_is_logged():
+def test_a_failed_writer_is_recorded():
     report = outcome(setup(model(reflects=[ENOUGH], drafts=[ModelError("no words")])))
     assert report.status == "failed"
     assert report.final_answer == ""
     assert [(failure.where, failure.message) for failure in report.error_log] == [("draft", "no words")]
 
 
-def test_max_sources_bounds_what_the_writer_sees_and_not_the_search():
+def test_the_bound_on_sources_limits_the_writer_and_not_the_search():
     the_model = model(reflects=[ENOUGH])
     events = play(setup(the_model, FixtureSearch(default=PASSAGES), bounds=Bounds(sources=2)))
-    prompt = the_model.asked[-1].render()
+    prompt = the_model.prompts[-1].render()
     assert sum(found.text in prompt for found in PASSAGES) == 2
-    assert PASSAGES[0].text in prompt, "the passage most like the question is among them"
+    assert PASSAGES[0].text in prompt, "the passage most similar to the question is among them"
     assert len(kinds(events, SearchStopped)[0].state["search_results"]) == 4
     assert any(event.whole == 2 and event.shortened == 2 for event in kinds(events, PromptCompacted))
 
 
-def test_the_writer_never_gets_more_than_the_longest_prompt():
-    """S1: evidence over 50,000 tokens is compacted, before writing too."""
+def test_the_writers_prompt_stays_within_its_limit():
+    """Evidence over 50,000 tokens is compacted before writing, too."""
     long = [make_passage(f"p{n}", f"Fact {n} about the bridge. " * 600, f"Chapter {n}") for n in range(15)]
     the_model = model(reflects=[ENOUGH])
     events = play(setup(the_model, FixtureSearch(default=long), k=15, bounds=Bounds(tokens=10**9)))
     assert kinds(events, PromptCompacted)
-    for prompt in the_model.asked:
+    for prompt in the_model.prompts:
         assert len(prompt.render()) / 4 < 52_000, prompt.role
+
+
+def report_with_rates(draft):
+    scripted = model(drafts=[SynthesisResponse(draft)])
+    return outcome(setup(scripted, FixtureSearch(default=[PASSAGES[0], FRED]), "fixed(1)"))
+
+
+def test_an_anchor_becomes_the_number_of_its_source():
+    report = report_with_rates("Unemployment Rate (UNRATE), 2024-05: 4.0 Percent [FRED:UNRATE:2024-05].")
+    assert "4.0 Percent [1]." in report.final_answer
+    [source] = report.sources
+    assert (source.type, source.url) == ("data", "https://fred.stlouisfed.org/series/UNRATE")
+    assert report.claims[0].citations == ("[1]",)
+    assert report.error_log == ()
+
+
+@pytest.mark.parametrize("anchor", ["[FRED:UNRATE:2024-06]", "[YF:MSFT:snapshot]", "[BLS:CES:2024-05]"])
+def test_an_unknown_anchor_is_dropped_and_recorded(anchor):
+    report = report_with_rates(
+        f"Halloran Works built the Meridian bridge in 1887 [1]. The rate was 4.0 percent {anchor}."
+    )
+    assert anchor not in report.final_answer
+    [failure] = [failure for failure in report.error_log if failure.kind == "InventedCitation"]
+    assert anchor in failure.message
+
+
+def test_several_citations_in_one_bracket_are_checked_one_by_one():
+    text = "Halloran Works built the Meridian bridge in 1887 [FRED:UNRATE:2024-05; 1, FRED:UNRATE:1900-01]."
+    report = report_with_rates(text)
+    assert "[1] [2]" in report.final_answer
+    assert len([failure for failure in report.error_log if failure.kind == "InventedCitation"]) == 1
+
+
+@pytest.mark.parametrize(
+    "text", ["[THESIS:MSFT:long]", "[a:b:c]", "[10:30:00]", r"\[FRED:UNRATE:2024-06\]", "[NOTE: see]"]
+)
+def test_text_in_brackets_that_is_not_an_anchor_stays(text):
+    assert drop_unknown_citations(text, lambda citation: None) == (text, [])

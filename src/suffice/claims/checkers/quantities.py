@@ -1,6 +1,6 @@
-"""Numbers of a text as values with units, so that "1,200 kg", "1.2 thousand kilograms" and "twelve hundred kg" can be compared.
+"""Read the numbers of a text as values with units, so that "1,200 kg" equals "1.2 thousand kilograms".
 
-Digits inside a name (``CD4``, ``IL-2``, ``python3``) are part of the name and no number.
+Digits inside a name (``CD4``, ``IL-2``, ``python3``) are part of the name.
 """
 
 import re
@@ -76,38 +76,40 @@ _APPROXIMATELY = re.compile(
     r"(?:about|around|approximately|approx\.?|nearly|almost|roughly|some|circa|c\.|~)\s*$",
     re.IGNORECASE,
 )
-_ROUNDING_TOLERANCE = 0.06  # "about 2 million" may stand for 2.1 million, not for 2.5.
+_ROUNDING_TOLERANCE = 0.06  # "about 2 million" may mean 2.1 million, not 2.5 million.
 
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A value with its unit (empty when it has none that we know) and where it stands. ``about``: the text rounds it."""
+    """A number of a text with its unit and its offsets."""
 
     value: float
     unit: str
+    """Empty when the number has none, or one that is not known here."""
     start: int
     end: int
     is_approximate: bool = False
+    """The text rounds it: "about 5"."""
     is_spelled_out: bool = False
 
     def __str__(self) -> str:
-        figure = f"{self.value:,.10g}" if self.value >= 10_000 else f"{self.value:.10g}"  # 1887 is a year, not 1,887.
-        return f"{figure} {self.unit}".rstrip()
+        number = f"{self.value:,.10g}" if self.value >= 10_000 else f"{self.value:.10g}"  # 1887 is a year, not 1,887.
+        return f"{number} {self.unit}".rstrip()
 
     def matches(self, other: "Quantity") -> bool:
-        """The two may be the same figure."""
+        """Whether the two may be the same number."""
         if self.unit and other.unit and self.unit != other.unit:
             return False
         if self.value == other.value:
             return True
-        rounded = self.is_approximate != other.is_approximate  # Two rounded figures that differ are two figures.
+        rounded = self.is_approximate != other.is_approximate  # Two rounded numbers that differ are two numbers.
         return rounded and abs(self.value - other.value) <= _ROUNDING_TOLERANCE * max(abs(self.value), abs(other.value))
 
 
 def extract_quantities(text: str) -> tuple[Quantity, ...]:
-    """The numbers of a text in order.
+    """Return the numbers of a text in order.
 
-    >>> [(number.value, number.unit) for number in numbers("About 1.2 million people, 30 % of them in CD4 and 5 km away")]
+    >>> [(found.value, found.unit) for found in extract_quantities("1.2 million people, 30 % of them in CD4, 5 km away")]
     [(1200000.0, ''), (30.0, '%'), (5.0, 'km')]
     """
     return tuple(found for match in _NUMBER.finditer(text) if (found := _parse_quantity(match, text)) is not None)
@@ -130,7 +132,7 @@ def _parse_quantity(match: re.Match[str], text: str) -> Quantity | None:
     named = re.sub(r"\s", "", match["unit"] or "").lower()
     if scale:
         end = match.end("scale")
-        if scale.lower() == "m" and not unit:  # "5 m" without money is metres, as far as one can tell.
+        if scale.lower() == "m" and not unit:  # "5 m" without a currency is taken for metres.
             unit = "m"
         else:
             value *= _SCALES[scale.lower()]
@@ -144,7 +146,7 @@ def _parse_quantity(match: re.Match[str], text: str) -> Quantity | None:
 
 
 def _is_part_of_name(text: str, end: int, match: re.Match[str]) -> bool:
-    """Digits that go on as a name (``3D``, ``2nd`` aside): letters follow at once which are no unit and no scale."""
+    """Whether letters follow the digits at once that are no unit and no scale, as in ``3D``."""
     if end >= len(text) or not (text[end].isalpha() or text[end] == "_"):
         return False
     word = re.match(r"[^\W\d]+", text[end:])

@@ -1,4 +1,4 @@
-"""What a computation may do, and that everything else is refused twice: before it runs, and by the sandbox itself."""
+"""Arithmetic runs; everything else is refused twice: by the check before it runs, and by the sandbox itself."""
 
 import asyncio
 import os
@@ -9,13 +9,13 @@ import pytest
 from suffice.tools import sandbox
 
 
-def ran(code, seconds=sandbox.TIMEOUT_SECONDS):
+def run(code, seconds=sandbox.TIMEOUT_SECONDS):
     return asyncio.run(sandbox.run_program(code, seconds))
 
 
 @pytest.fixture
 def unchecked(monkeypatch):
-    """The sandbox alone: the reading before it is switched off."""
+    """Turn off the check before the run, so that only the sandbox protects."""
     monkeypatch.setattr(sandbox, "find_violation", lambda code: "")
 
 
@@ -29,12 +29,12 @@ def unchecked(monkeypatch):
         ("total = sum([3, 4])\nprint(total)\nprint(total / 2)", "7\n3.5"),
     ],
 )
-def test_arithmetic_is_done(code, output):
-    assert ran(code) == sandbox.ProgramResult(output)
+def test_arithmetic_runs(code, output):
+    assert run(code) == sandbox.ProgramResult(output)
 
 
 @pytest.mark.parametrize(
-    ("code", "why"),
+    ("code", "reason"),
     [
         ("import os", "imports os"),
         ("import os.path as p", "imports os"),
@@ -45,20 +45,20 @@ def test_arithmetic_is_done(code, output):
         ("eval('1')", "uses eval"),
         ("().__class__.__base__", "uses __"),
         ("__import__('os')", "uses __import__"),
-        ("1 +", "no Python"),
+        ("1 +", "not valid Python"),
         ("x" * 5000, "characters"),
-        ("\x00", "no Python"),
+        ("\x00", "not valid Python"),
     ],
 )
-def test_what_is_wrong_is_said_before_it_runs(code, why, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pydantic_monty", None)  # The sandbox is not even loaded.
-    outcome = ran(code)
-    assert why in outcome.error
-    assert not outcome.output
+def test_a_forbidden_program_is_refused_before_it_runs(code, reason, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pydantic_monty", None)  # Importing the sandbox would fail.
+    result = run(code)
+    assert reason in result.error
+    assert not result.output
 
 
 @pytest.mark.parametrize(
-    ("code", "why"),
+    ("code", "reason"),
     [
         ("while True: pass", "Timeout"),
         ("import time\ntime.sleep(60)", "Timeout"),
@@ -81,15 +81,15 @@ def test_what_is_wrong_is_said_before_it_runs(code, why, monkeypatch):
         ("pass", "printed nothing"),
     ],
 )
-def test_the_sandbox_refuses_by_itself(unchecked, tmp_path, monkeypatch, code, why):
+def test_the_sandbox_alone_refuses_it(unchecked, tmp_path, monkeypatch, code, reason):
     monkeypatch.chdir(tmp_path)
-    outcome = ran(code, 0.5)
-    assert why in outcome.error
-    assert not outcome.output
+    result = run(code, 0.5)
+    assert reason in result.error
+    assert not result.output
     assert not list(tmp_path.iterdir())
 
 
-def test_no_process_stays_behind():
+def test_no_process_is_left_behind():
     def children():
         with open(f"/proc/{os.getpid()}/task/{os.getpid()}/children") as file:
             return set(file.read().split())
@@ -97,10 +97,10 @@ def test_no_process_stays_behind():
     if not os.path.exists(f"/proc/{os.getpid()}/task/{os.getpid()}/children"):
         pytest.skip("this system does not list a process's children")
     before = children()
-    ran("print(1)")
-    ran("while True: pass", 0.2)
+    run("print(1)")
+    run("while True: pass", 0.2)
     assert children() <= before
 
 
-def test_long_output_is_cut():
-    assert len(ran(f"print('ab' * {sandbox.MAX_CHARS})").output) == sandbox.MAX_CHARS
+def test_long_output_is_truncated():
+    assert len(run(f"print('ab' * {sandbox.MAX_CHARS})").output) == sandbox.MAX_CHARS

@@ -1,8 +1,8 @@
-"""Numbers as values with units."""
+"""Reading numbers as values with units."""
 
 import pytest
 
-from suffice.claims.checkers.numbers import extract_quantities
+from suffice.claims.checkers.quantities import extract_quantities
 
 
 @pytest.mark.parametrize(
@@ -42,5 +42,5 @@ def test_values_and_units(text, values):
         ("1,000", "1000", True),
     ],
 )
-def test_the_same_figure(one, other, same):
+def test_whether_two_numbers_match(one, other, same):
     assert extract_quantities(one)[0].matches(extract_quantities(other)[0]) is same

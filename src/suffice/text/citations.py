@@ -1,0 +1,135 @@
+r"""The one place that knows what a citation looks like.
+
+- A citation is the handle of a source: ``[3]``, at most four digits.
+- A group cites several sources at once: ``[1, 2]`` or ``[1; 2]``.
+- A writer may also cite the anchor of a typed source: ``[FRED:UNRATE:2024-05]``. A thesis label such as
+  ``[THESIS:MSFT:long]`` names no source.
+- An escaped bracket (``argv\[3]``) is text of a source and cites nothing.
+
+Offsets count characters of the text as given. Code is not treated specially: mask it first where that matters.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+_NUMBER = r"\d{1,4}"
+_KEY = rf"(?:{_NUMBER}|(?!THESIS:)[A-Z][A-Z0-9]{{1,11}}:[\w.^=-]{{1,40}}:[\w.-]{{1,40}})"
+_SEPARATOR = r"\s*[,;]\s*"
+_ONE = rf"(?<!\\)\[{_NUMBER}\]"
+
+_CITATION = re.compile(_ONE)
+_CITATION_WITH_SPACE = re.compile(rf"\s*{_ONE}")
+_CITATION_OR_ANCHOR = re.compile(rf"(?<!\\)\[{_KEY}\]")
+_GROUP = re.compile(rf"(?<!\\)\[({_NUMBER}(?:{_SEPARATOR}{_NUMBER})*)\]")
+_MIXED_GROUP = re.compile(rf"(?<!\\)\[({_KEY}(?:{_SEPARATOR}{_KEY})+)\]")
+_RUN = re.compile(rf"(?:\s*{_ONE})*")
+# The citations of a run may be links: [3](https://…).
+_RUN_AT_END = re.compile(rf"(?:\s*{_ONE}(?:\([^()\s]*\))?)+\Z")
+_HANDLE = re.compile(rf"\[?\s*({_NUMBER})\s*\]?")
+_SOURCE_ENTRY = re.compile(rf"^(?:[-*+]\s+)?(?:\[\^?({_NUMBER})\]:?|({_NUMBER})[.)])\s+(.*)")
+
+REFERENCE_MARK = r"(?<!\\)\[[^\[\]\n:]{1,40}:[^\[\]\n]{1,60}\](?!\()|(?<!\\)\[\^[\w-]+\](?!\()|【[^】]*】"
+"""Pattern of other marks that a writer sets behind a claim: any anchor, a footnote, a mark in lenticular brackets."""
+
+
+class Citation(NamedTuple):
+    """One citation: ``text[start:end]`` is its handle."""
+
+    start: int
+    end: int
+    handle: str
+
+
+def find_citations(text: str) -> Iterator[Citation]:
+    r"""Yield the citations of a text in reading order.
+
+    >>> [(found.start, found.handle) for found in find_citations(r"One [2], argv\[3], two [1].")]
+    [(4, '[2]'), (23, '[1]')]
+    """
+    return (Citation(match.start(), match.end(), match.group()) for match in _CITATION.finditer(text))
+
+
+def find_citation_groups(text: str) -> Iterator[tuple[int, int, list[str]]]:
+    """Yield start, end and handles of each citation or group of citations."""
+    for match in _GROUP.finditer(text):
+        yield match.start(), match.end(), [f"[{number}]" for number in re.split(_SEPARATOR, match[1])]
+
+
+def list_handles(*texts: str) -> tuple[str, ...]:
+    """Return the handles that the texts cite, each once, in the order of first citation."""
+    return tuple(dict.fromkeys(found for text in texts for found in _CITATION.findall(text)))
+
+
+def has_citation(text: str) -> bool:
+    """Whether the text cites a source by its handle."""
+    return _CITATION.search(text) is not None
+
+
+def strip_citations(text: str) -> str:
+    """Return the text without its citations and the space before each of them.
+
+    >>> strip_citations("It rose [1][2] and fell [3].")
+    'It rose and fell.'
+    """
+    return _CITATION_WITH_SPACE.sub("", text)
+
+
+def replace_citations(text: str, replace: Callable[[str], str], *, anchors: bool = False) -> str:
+    """Return the text with each citation replaced; ``anchors`` includes those of typed sources."""
+    return (_CITATION_OR_ANCHOR if anchors else _CITATION).sub(lambda match: replace(match.group()), text)
+
+
+def split_citation_groups(text: str) -> str:
+    """Return the text with each group as single citations, anchors included.
+
+    >>> split_citation_groups("So it is [1, 2; FRED:UNRATE:2024-05].")
+    'So it is [1] [2] [FRED:UNRATE:2024-05].'
+    """
+    return _MIXED_GROUP.sub(lambda match: " ".join(f"[{key}]" for key in re.split(_SEPARATOR, match[1])), text)
+
+
+def skip_citations(text: str, start: int = 0, end: int | None = None) -> int:
+    """Return the offset behind the run of citations that begins at ``start``; ``start`` itself when there is none."""
+    run = _RUN.match(text, start, len(text) if end is None else end)
+    return run.end() if run else start
+
+
+def trailing_citations_start(text: str, start: int = 0, end: int | None = None, *, punctuation: str = "") -> int:
+    """Return the offset of the run of citations that ends ``text[start:end]``; ``end`` itself when there is none.
+
+    Space in front belongs to the run. Characters of ``punctuation`` may follow it.
+
+    >>> "It rose [1][2]."[: trailing_citations_start("It rose [1][2].", punctuation=".")]
+    'It rose'
+    """
+    end = len(text) if end is None else end
+    stop = start + len(text[start:end].rstrip(punctuation).rstrip()) if punctuation else end
+    run = _RUN_AT_END.search(text, start, stop)
+    return run.start() if run else end
+
+
+def parse_handle(text: str) -> str | None:
+    """Return the handle that ``3``, ``[3]`` or ``[ 03 ]`` means; ``None`` for any other text."""
+    match = _HANDLE.fullmatch(text.strip())
+    return f"[{int(match[1])}]" if match else None
+
+
+def is_handle(text: str) -> bool:
+    """Whether the text is a handle as citations write it."""
+    return _CITATION.fullmatch(text) is not None
+
+
+def next_handle(handles: Iterable[str]) -> str:
+    """Return the handle after the highest of the given ones."""
+    return f"[{max((int(handle.strip('[]')) for handle in handles), default=0) + 1}]"
+
+
+def parse_source_entry(line: str) -> tuple[str, str] | None:
+    """Return handle and description of a line in a list of sources; ``None`` for any other line.
+
+    >>> parse_source_entry("[^2]: The bridge, bridge.txt"), parse_source_entry("3. Another book")
+    (('[2]', 'The bridge, bridge.txt'), ('[3]', 'Another book'))
+    """
+    match = _SOURCE_ENTRY.match(line)
+    return (f"[{match[1] or match[2]}]", match[3]) if match else None

@@ -1,0 +1,85 @@
+"""The report in a real browser: accessible on small and large screens, complete in print, and usable by keyboard."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from accessible import violations
+from playwright.sync_api import Browser
+from pypdfium2 import PdfDocument
+
+from suffice.report import html
+from suffice.types import Report
+
+
+@pytest.fixture(params=["report", "hostile"])
+def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The address of a report whose rounds can be stepped through."""
+    report: Report = request.getfixturevalue(request.param)
+    rounds = tuple(replace(record, found=("A page (a.py:1-2)",), belief=("A note.",)) for record in report.stop.rounds)
+    path = tmp_path / "report.html"
+    path.write_text(html.render_html(replace(report, stop=replace(report.stop, rounds=rounds))), encoding="utf-8")
+    return path.as_uri()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1280])
+def test_an_accessibility_check_finds_no_violation(browser: Browser, address: str, scheme: str, width: int) -> None:
+    page = browser.new_page(color_scheme=scheme, viewport={"width": width, "height": 800})  # type: ignore[arg-type]
+    page.goto(address)
+    for details in page.locator("details").all():
+        details.evaluate("element => element.open = true")
+    assert violations(page) == []
+    overflow = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    assert overflow <= 0, "the page is wider than the screen"
+    page.close()
+
+
+def test_it_prints_with_everything_expanded(browser: Browser, report: Report, tmp_path: Path) -> None:
+    task = "Why? " * 100 + "Because of the very last words of a long question."
+    rounds = tuple(replace(record, belief=(f"Note of round {record.index}.",)) for record in report.stop.rounds)
+    path = tmp_path / "long.html"
+    path.write_text(
+        html.render_html(replace(report, task=task, stop=replace(report.stop, rounds=rounds))), encoding="utf-8"
+    )
+    page = browser.new_page()
+    page.goto(path.as_uri())
+    page.emulate_media(media="print")
+    printed = PdfDocument(page.pdf())
+    words = " ".join(" ".join(sheet.get_textpage().get_text_bounded() for sheet in printed).split())
+    for text in ("very last words of a long question", "Note of round 1.", "Note of round 5.", "Why it stopped"):
+        assert text in words
+    assert not page.locator("nav, button").filter(visible=True).count()
+    page.close()
+
+
+def test_buttons_and_arrow_keys_step_through_the_rounds(browser: Browser, report: Report, tmp_path: Path) -> None:
+    rounds = tuple(replace(record, found=(f"Page {record.index} (a.py:1-2)",)) for record in report.stop.rounds)
+    path = tmp_path / "report.html"
+    path.write_text(html.render_html(replace(report, stop=replace(report.stop, rounds=rounds))), encoding="utf-8")
+    page = browser.new_page()
+    page.goto(path.as_uri())
+    section = page.locator("#steps")
+
+    def get_open_step() -> str:
+        open_steps = section.locator("details.step[open] summary")
+        assert open_steps.count() == 1
+        return open_steps.inner_text().split(" · ")[0]
+
+    assert get_open_step() == "Round 1"
+    section.get_by_role("button", name="Next").click()
+    assert get_open_step() == "Round 2"
+    for _ in range(6):
+        page.keyboard.press("ArrowRight")
+    assert get_open_step() == "Round 5"
+    assert section.get_by_role("status").inner_text() == "Round 5 of 5"
+    page.keyboard.press("ArrowLeft")
+    assert get_open_step() == "Round 4"
+    without_script = browser.new_context(java_script_enabled=False).new_page()
+    without_script.goto(path.as_uri())
+    assert not without_script.get_by_role("button", name="Next").is_visible()
+    without_script.locator("details.step summary").nth(2).click()
+    assert without_script.locator("details.step[open]").count() == 1
+    assert without_script.get_by_text("Page 3 (a.py:1-2)").is_visible()
+    page.close()
+    without_script.close()
