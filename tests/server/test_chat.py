@@ -3,6 +3,8 @@
 import openai
 import pytest
 
+from suffice.server.chat import build_annotations
+
 TASK = "Who decoded the waggle dance?"
 
 
@@ -71,3 +73,9 @@ def test_the_models_are_listed(client: openai.OpenAI) -> None:
 def test_what_cannot_be_done_is_refused(client: openai.OpenAI, request_body: dict, words: str) -> None:
     with pytest.raises(openai.UnprocessableEntityError, match=words):
         client.chat.completions.create(**request_body)
+
+
+def test_an_escaped_bracket_is_not_annotated() -> None:
+    source = {"id": "[1]", "title": "Bees", "location": "bees.txt:1-2", "url": None}
+    found = build_annotations("sys.argv\\[1] holds it [1].", [source])
+    assert [(item["url_citation"]["start_index"], item["url_citation"]["end_index"]) for item in found] == [(22, 25)]

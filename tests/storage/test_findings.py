@@ -49,7 +49,7 @@ def test_finding_of_a_passed_run_is_found_with_its_sources(findings):
     (found,) = findings.find_similar("Who was it that decoded the waggle dance of bees?")
     assert found.facts[0].text == "Karl von Frisch decoded the waggle dance in 1927"
     assert found.facts[0].sources == ("Bees (bees.md:3-5)",)
-    assert found.narrative == "Karl von Frisch decoded it ."
+    assert found.narrative == "Karl von Frisch decoded it."
 
 
 @pytest.mark.parametrize(
