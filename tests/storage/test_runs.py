@@ -7,9 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from suffice.api import Options, expand_follow_up, make_recorder, research
+from suffice.api import expand_follow_up, make_recorder, research
 from suffice.errors import InputError
 from suffice.events import Continued
+from suffice.options import RunOptions
 from suffice.prompts import (
     Evaluation,
     ExtractedFact,
@@ -85,7 +86,7 @@ def test_a_folder_that_cannot_be_written_is_said_once_and_the_run_goes_on(data):
     data.parent.mkdir(exist_ok=True)
     data.write_text("a file where the folder should be")
     said = []
-    keeper = make_recorder(Options(keep=True), said.append)
+    keeper = make_recorder(RunOptions(keep=True), said.append)
     _, _, events = ask(keep=False)
     for event in events:
         keeper.record_event(event)
@@ -184,7 +185,7 @@ def test_the_same_question_again_still_answers():
 
 def test_a_run_that_was_cut_off_can_be_continued(data):
     _, _, events = ask(keep=False)
-    keeper = make_recorder(Options(keep=True))
+    keeper = make_recorder(RunOptions(keep=True))
     for event in events[:-2]:
         keeper.record_event(event)
     (run,) = runs.list_unfinished_runs(data)
