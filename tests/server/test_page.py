@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 from accessible import violations
-from http_client import running
+from http_client import run_service
 from playwright.sync_api import Browser, ConsoleMessage, Page, expect
 
-from suffice.jobs.keys import Quota
+from suffice.jobs.api_keys import Quota
 from suffice.testing import WordSearch, make_passage
 
 expect.set_options(timeout=30_000)
@@ -59,7 +59,7 @@ def _unforeseen(said: ConsoleMessage) -> bool:
 
 def ask(page: Page, task: str = TASK) -> None:
     page.goto("/")
-    page.fill("#task", task)
+    page.fill("#question", task)
     page.click("text=Find out")
 
 
@@ -86,7 +86,7 @@ def test_the_page_and_its_report_pass_an_accessibility_check(page: Page) -> None
 
 def test_rounds_arrive_while_the_run_goes_on_and_it_can_be_stopped(page: Page, service) -> None:
     bees = [make_passage(f"b{n}", f"The waggle dance of hive {n} was decoded by Karl von Frisch.") for n in range(30)]
-    service.stage.search = Slow(bees)
+    service.overrides.search = Slow(bees)
     ask(page)
     expect(page.locator("#rounds li h3").first).to_have_text("Round 1")
     page.click("#cancel")
@@ -96,7 +96,7 @@ def test_rounds_arrive_while_the_run_goes_on_and_it_can_be_stopped(page: Page, s
 
 def test_a_reload_in_the_middle_goes_on_with_the_same_run(page: Page, service) -> None:
     bees = [make_passage(f"b{n}", f"The waggle dance of hive {n} was decoded by Karl von Frisch.") for n in range(30)]
-    service.stage.search = Slow(bees)
+    service.overrides.search = Slow(bees)
     ask(page)
     expect(page.locator("#rounds li").first).to_be_visible()
     run = page.locator("#run-id").inner_text()
@@ -140,7 +140,7 @@ def test_a_claim_opens_its_quote_and_a_citation_its_source(page: Page) -> None:
 
 def test_by_keyboard_alone(page: Page) -> None:
     page.goto("/")
-    expect(page.locator("#task")).to_be_focused()
+    expect(page.locator("#question")).to_be_focused()
     page.keyboard.type(TASK)
     page.keyboard.press("Control+Enter")
     finished(page)
@@ -163,7 +163,7 @@ def test_what_is_wrong_is_said_on_the_page(browser: Browser, service) -> None:
     context = browser.new_context(base_url=service.url)
     page = context.new_page()
     page.goto("/")
-    page.fill("#task", TASK)
+    page.fill("#question", TASK)
     page.click("summary")
     page.fill("#stop", "nonsense(")
     page.click("text=Find out")
@@ -188,7 +188,7 @@ def test_every_field_has_a_name(page: Page) -> None:
 
 
 def test_a_server_with_keys_asks_for_one(browser: Browser, tmp_path) -> None:
-    with running(tmp_path, open=False) as closed:
+    with run_service(tmp_path, is_open=False) as closed:
         _, secret = closed.worker.api_keys.create("ann", Quota())
         with watched(browser, closed.url) as page:
             page.goto("/")
@@ -198,6 +198,6 @@ def test_a_server_with_keys_asks_for_one(browser: Browser, tmp_path) -> None:
             page.fill("#key-field", secret)
             page.keyboard.press("Enter")
             expect(page.locator("#where label")).to_have_text(["default"])
-            page.fill("#task", TASK)
+            page.fill("#question", TASK)
             page.click("text=Find out")
             finished(page)
