@@ -78,7 +78,9 @@ class RunningService:
 
 
 @contextmanager
-def run_service(folder: Path, *, limits: ConcurrencyLimits = ConcurrencyLimits(), **options) -> Iterator[RunningService]:
+def run_service(
+    folder: Path, *, limits: ConcurrencyLimits = ConcurrencyLimits(), **options
+) -> Iterator[RunningService]:
     """Run the service over two small documents; ``options`` are those of ``Service``."""
     docs = folder / "docs"
     docs.mkdir(exist_ok=True)
