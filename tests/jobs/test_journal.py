@@ -1,4 +1,4 @@
-"""What a journal gives back is what the call gave: answers, bills, failures and errors, in whichever order they came."""
+"""The journal returns what the calls returned: answers, usage, failures and errors, in any order of completion."""
 
 import asyncio
 
@@ -14,59 +14,59 @@ from suffice.testing import FixtureSearch, ScriptedModel
 from suffice.types import Failure, Query, Usage
 
 
-class Book:
-    """Steps as the database keeps them, without one."""
+class StepStore:
+    """Stores steps in memory in place of the database."""
 
     def __init__(self, monkeypatch):
-        self.kept = {}
+        self.steps = {}
 
         async def run_step_async(options, call):
-            self.kept[options["name"]] = await call()
-            return self.kept[options["name"]]
+            self.steps[options["name"]] = await call()
+            return self.steps[options["name"]]
 
         monkeypatch.setattr(journals.DBOS, "run_step_async", run_step_async)
 
-    def journal(self, stopped=False):
-        async def is_stopped():
-            return stopped
+    def open_journal(self, cancelled=False):
+        async def is_cancelled():
+            return cancelled
 
-        return Journal(dict(self.kept), is_cancelled=is_stopped, is_suspending=lambda: False)
+        return Journal(dict(self.steps), is_cancelled=is_cancelled, is_suspending=lambda: False)
 
 
 @pytest.fixture
-def book(monkeypatch):
-    return Book(monkeypatch)
+def store(monkeypatch):
+    return StepStore(monkeypatch)
 
 
-def twice(book, calls):
-    """The outcomes of the calls, live and again from the journal; the second time nobody may be asked."""
+def play(store, calls, model, search):
+    """Return the results of the calls over a journal with all steps stored so far."""
 
-    async def play(model, search):
-        journal = book.journal()
-        return [await call(DurableModel(model, journal), DurableSearch(search, journal)) for call in calls], journal
+    async def work():
+        journal = store.open_journal()
+        return [await call(DurableModel(model, journal), DurableSearch(search, journal)) for call in calls]
 
-    return play
+    return asyncio.run(work())
 
 
-class Telling(ScriptedModel):
+class FailureReportingModel(ScriptedModel):
     async def __call__(self, prompt):
         reply = await super().__call__(prompt)
         return Reply(reply.answer, Usage(2, 30, 4, 0.25), (Failure("plan", "Rate", "too fast", True, 1),))
 
 
-NOBODY = ScriptedModel({})
-NOWHERE = FixtureSearch(default=SearchError("asked again"))
+UNUSED_MODEL = ScriptedModel({})
+UNUSED_SEARCH = FixtureSearch(default=SearchError("searched again"))
 
 
-def test_answers_come_back_whole(book):
+def test_answers_are_restored(store):
     calls = [
         lambda model, search: model(Plan("Who?", 3)),
         lambda model, search: search(Query("bridge"), 3),
         lambda model, search: model(Reflect("Who?", (), ("a",), (), (), 3)),
     ]
-    play = twice(book, calls)
-    live, _ = asyncio.run(play(Telling({"plan": [plan()], "reflect": [ENOUGH]}), FixtureSearch(default=PASSAGES)))
-    again, _ = asyncio.run(play(NOBODY, NOWHERE))
+    model = FailureReportingModel({"plan": [plan()], "reflect": [ENOUGH]})
+    live = play(store, calls, model, FixtureSearch(default=PASSAGES))
+    again = play(store, calls, UNUSED_MODEL, UNUSED_SEARCH)
     assert again == live
     assert live[0].usage.usd == 0.25
     assert live[0].failures[0].kind == "Rate"
@@ -81,45 +81,42 @@ def test_answers_come_back_whole(book):
         InputError("no such model"),
     ],
 )
-def test_an_error_comes_back_as_it_was(book, error):
+def test_errors_are_restored(store, error):
     async def caught(model, search):
         with pytest.raises(type(error)) as raised:
             await model(Plan("Who?", 3))
         return raised.value
 
-    play = twice(book, [caught])
-    (live,), _ = asyncio.run(play(ScriptedModel({"plan": [error]}), NOWHERE))
-    (again,), _ = asyncio.run(play(ScriptedModel({"plan": [plan()]}), NOWHERE))
+    (live,) = play(store, [caught], ScriptedModel({"plan": [error]}), UNUSED_SEARCH)
+    (again,) = play(store, [caught], ScriptedModel({"plan": [plan()]}), UNUSED_SEARCH)
     assert (str(again), vars(again)) == (str(live), vars(live))
 
 
-def test_a_search_keeps_what_it_survived(book):
-    heard = []
+def test_search_errors_are_restored(store):
+    failures = []
     refused = SearchRefused("not now", retryable=False, retry_after=3.0)
 
     async def caught(model, search):
         with pytest.raises(SearchRefused) as raised:
-            await search.with_failure_listener(heard.append)(Query("bridge"), 3)
+            await search.with_failure_listener(failures.append)(Query("bridge"), 3)
         return raised.value
 
-    play = twice(book, [caught])
-    (live,), _ = asyncio.run(play(NOBODY, FixtureSearch(default=refused)))
-    (again,), _ = asyncio.run(play(NOBODY, NOWHERE))
+    (live,) = play(store, [caught], UNUSED_MODEL, FixtureSearch(default=refused))
+    (again,) = play(store, [caught], UNUSED_MODEL, UNUSED_SEARCH)
     assert vars(again) == vars(live)
 
 
-def test_the_same_question_twice_is_two_calls(book):
+def test_repeated_prompt_is_a_second_call(store):
     prompt = Plan("Who?", 3)
     calls = [lambda model, search: model(prompt), lambda model, search: model(prompt)]
-    play = twice(book, calls)
-    live, _ = asyncio.run(play(ScriptedModel({"plan": [plan("one"), plan("two")]}), NOWHERE))
-    again, _ = asyncio.run(play(NOBODY, NOWHERE))
+    live = play(store, calls, ScriptedModel({"plan": [plan("one"), plan("two")]}), UNUSED_SEARCH)
+    again = play(store, calls, UNUSED_MODEL, UNUSED_SEARCH)
     assert [reply.answer for reply in again] == [plan("one"), plan("two")]
     assert again == live
 
 
-def test_calls_at_the_same_time_may_end_in_any_order(book):
-    class Race:
+def test_concurrent_calls_may_finish_in_any_order(store):
+    class UnevenSearch:
         def __init__(self, delays):
             self.delays = delays
 
@@ -127,79 +124,78 @@ def test_calls_at_the_same_time_may_end_in_any_order(book):
             await asyncio.sleep(self.delays[query.text])
             return [PASSAGES[int(query.text)]]
 
-    async def race(search):
-        durable = DurableSearch(search, book.journal())
+    async def search_all(search):
+        durable = DurableSearch(search, store.open_journal())
         return await asyncio.gather(*(durable(Query(str(n)), 1) for n in range(3)))
 
-    live = asyncio.run(race(Race({"0": 0.03, "1": 0.0, "2": 0.01})))
-    assert asyncio.run(race(NOWHERE)) == live
+    live = asyncio.run(search_all(UnevenSearch({"0": 0.03, "1": 0.0, "2": 0.01})))
+    assert asyncio.run(search_all(UNUSED_SEARCH)) == live
 
 
-def test_a_call_that_time_cut_off_is_cut_off_again_at_once(book):
-    class Never(ScriptedModel):
+def test_call_that_was_cut_off_is_cut_off_again_at_once(store):
+    class HangingModel(ScriptedModel):
         async def __call__(self, prompt):
             await asyncio.sleep(60)
 
-    async def limited(model):
+    async def run_briefly(model):
         async with asyncio.timeout(0.02):
-            await DurableModel(model, book.journal())(Plan("Who?", 3))
+            await DurableModel(model, store.open_journal())(Plan("Who?", 3))
 
     with pytest.raises(TimeoutError):
-        asyncio.run(limited(Never({})))
+        asyncio.run(run_briefly(HangingModel({})))
     with pytest.raises(CutOff):
-        asyncio.run(DurableModel(ScriptedModel({"plan": [plan()]}), book.journal())(Plan("Who?", 3)))
+        asyncio.run(DurableModel(ScriptedModel({"plan": [plan()]}), store.open_journal())(Plan("Who?", 3)))
 
 
-def test_what_a_call_had_cost_when_it_was_cut_off_is_billed_the_same_again(book):
-    class Spends(ScriptedModel):
+def test_usage_of_a_cut_off_call_is_restored(store):
+    class SpendingModel(ScriptedModel):
         async def __call__(self, prompt):
             for usage in (Usage(1, 30, 4, 0.25), Usage(1, 20, 0, 0.5, estimated=1)):
                 usage_listener.get()(usage)
             await asyncio.sleep(60)
 
-    async def limited(model):
+    async def run_briefly(model):
         async with asyncio.timeout(0.02):
             await model(Plan("Who?", 3))
 
-    bills = []
-    for model in (Spends({}), NOBODY):
-        counted = UsageTrackingModel(DurableModel(model, book.journal()))
+    usages = []
+    for model in (SpendingModel({}), UNUSED_MODEL):
+        counted = UsageTrackingModel(DurableModel(model, store.open_journal()))
         with pytest.raises(TimeoutError):
-            asyncio.run(limited(counted))
-        bills.append(counted.by_role)
-    assert bills[0] == bills[1] == {"plan": Usage(2, 50, 4, 0.75, estimated=1)}
+            asyncio.run(run_briefly(counted))
+        usages.append(counted.by_role)
+    assert usages[0] == usages[1] == {"plan": Usage(2, 50, 4, 0.75, estimated=1)}
 
 
-def test_the_clock_ticks_at_steps_and_ticks_the_same_again(book):
-    class Slow(ScriptedModel):
+def test_clock_advances_at_steps_and_is_restored(store):
+    class SlowModel(ScriptedModel):
         async def __call__(self, prompt):
             await asyncio.sleep(0.02)
             return await super().__call__(prompt)
 
-    prompt = Plan("Who?", 3)
-    read = []
+    times = []
 
-    async def readings(model, search):
-        read.append(model._journal.clock())
-        await model(prompt)
-        read.append(model._journal.clock())
+    async def work(model):
+        journal = store.open_journal()
+        times.append(journal.clock())
+        await DurableModel(model, journal)(Plan("Who?", 3))
+        times.append(journal.clock())
 
-    play = twice(book, [readings])
-    asyncio.run(play(Slow({"plan": [plan()]}), NOWHERE))
-    asyncio.run(play(NOBODY, NOWHERE))
-    assert read[0] == read[2] == 0
-    assert read[1] == read[3] >= 0.02
+    asyncio.run(work(SlowModel({"plan": [plan()]})))
+    asyncio.run(work(UNUSED_MODEL))
+    assert times[0] == times[2] == 0
+    assert times[1] == times[3] >= 0.02
 
 
-def test_a_run_that_was_cancelled_asks_nobody(book):
+def test_cancelled_run_makes_no_call(store):
     model = ScriptedModel({"plan": [plan()]})
 
     async def cancelled():
-        journal = book.journal(stopped=True)
+        journal = store.open_journal(cancelled=True)
         async with asyncio.timeout(0.02):
             await DurableModel(model, journal)(Plan("Who?", 3))
 
     with pytest.raises(TimeoutError):
         asyncio.run(cancelled())
     assert model.prompts == []
-    assert book.kept == {}
+    assert store.steps == {}
