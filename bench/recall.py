@@ -11,10 +11,10 @@ from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
 
-from suffice import settings
-from suffice.api import Options, prepare_run
+from suffice.api import prepare_run
 from suffice.engine.pipeline import run_pipeline
 from suffice.events import RoundDone, SearchStopped
+from suffice.options import RunOptions
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 ROUNDS = 10
@@ -31,12 +31,14 @@ async def measure(
 ) -> list[list[float]]:
     """Return one recall curve per question."""
     questions = [json.loads(line) for line in (folder / "questions.jsonl").read_text().splitlines()][:limit]
-    options = Options(
+    options = RunOptions(
         docs=str(folder / "corpus.jsonl"),
         strategy=strategy,
         memory=memory,
         stop=f"fixed({ROUNDS})",
-        bounds=settings.Bounds(rounds=ROUNDS, queries=10 * ROUNDS, tokens=10**9),
+        max_rounds=ROUNDS,
+        max_queries=10 * ROUNDS,
+        max_tokens=10**9,
         per_round=5,
         alpha=alpha,
         model="extractive",

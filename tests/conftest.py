@@ -1,4 +1,4 @@
-"""Every test: no key, model or server of whoever runs the tests is picked up, and waiting before a retry takes no time."""
+"""Fixtures of all tests. No API key, model or server of the machine is used."""
 
 import os
 import shutil
@@ -11,23 +11,32 @@ import pytest
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-hypothesis.settings.register_profile("busy", deadline=None)  # A busy machine is no fault.
+hypothesis.settings.register_profile("busy", deadline=None)  # A busy machine must not fail a test.
 hypothesis.settings.load_profile("busy")
 
-_FOREIGN = ("OPENAI_", "ANTHROPIC_", "GOOGLE_", "GEMINI_", "OPENROUTER_", "OLLAMA_", "SUFFICE_MODEL", "HARNESS_")
+_MODEL_VARIABLES = (
+    "OPENAI_",
+    "ANTHROPIC_",
+    "GOOGLE_",
+    "GEMINI_",
+    "OPENROUTER_",
+    "OLLAMA_",
+    "SUFFICE_MODEL",
+    "HARNESS_",
+)
 
 
 @pytest.fixture(autouse=True)
-def _no_foreign_model(monkeypatch: pytest.MonkeyPatch) -> None:
+def _no_configured_model(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in list(os.environ):
-        if name.startswith(_FOREIGN):
+        if name.startswith(_MODEL_VARIABLES):
             monkeypatch.delenv(name)
-    monkeypatch.setenv("OLLAMA_HOST", "127.0.0.1:9")  # Nobody listens there, so no running Ollama is found.
+    monkeypatch.setenv("OLLAMA_HOST", "127.0.0.1:9")  # An unused port, so that no running Ollama is found.
 
 
 @pytest.fixture
 def no_waiting() -> Iterator[None]:
-    """Retries come at once, as many as ever."""
+    """Retry without waiting, as often as usual."""
     import stamina
 
     stamina.set_testing(True, attempts=3, cap=True)
@@ -37,7 +46,7 @@ def no_waiting() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def browser() -> "Iterator[Browser]":
-    """A real browser. While it is open the thread has an event loop, so modules that use it cannot run one of their own."""
+    """Open a real browser. It runs an event loop in this thread, so its tests cannot run another one."""
     from playwright.sync_api import sync_playwright
 
     chromium = shutil.which("chromium")

@@ -1,10 +1,10 @@
-"""The service itself, on a free port of this machine, with a model that answers from what it is asked."""
+"""The service on a free port of this machine, and a client for it. Tests replace the model and the search of its runs."""
 
 import asyncio
 import json
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,7 +15,7 @@ from suffice.api import prepare_run
 from suffice.jobs.worker import ConcurrencyLimits, Worker
 from suffice.server.app import create_app
 from suffice.server.connection import build_http_server, open_socket
-from suffice.server.context import Service
+from suffice.server.dependencies import Service
 
 BEES = (
     "The waggle dance of the honeybee tells nestmates where flowers are. Karl von Frisch decoded the dance in 1927.\n"
@@ -23,80 +23,90 @@ BEES = (
 BRIDGE = "The Forth Bridge was opened in 1890. Benjamin Baker and John Fowler designed the Forth Bridge.\n"
 
 
+def wait_until(condition: Callable[[], bool], message: str, seconds: float = 20.0) -> None:
+    """Wait until a condition holds; fail after some seconds."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, message
+        time.sleep(0.02)
+
+
 @dataclass
-class Stage:
-    """What a test may put in the place of the model and the search of the runs that come."""
+class Overrides:
+    """Replaces the model and the search of the runs that follow; ``None`` leaves them as they are."""
 
     model: object = None
     search: object = None
 
 
 @dataclass(frozen=True)
-class Running:
-    get_client: httpx2.Client
+class RunningService:
+    client: httpx2.Client
     worker: Worker
-    stage: Stage
+    overrides: Overrides
     url: str
 
-    def run(self, task="Who decoded the waggle dance?", **body):
-        return self.get_client.post("/run", json={"task": task, "options": {"alpha": 1}, **body})
+    def run(self, question="Who decoded the waggle dance?", **body):
+        return self.client.post("/run", json={"question": question, "options": {"alpha": 1}, **body})
 
-    def job(self, job, *, until=("done", "failed", "cancelled"), patience=20.0):
-        """The job once it has one of these states."""
-        deadline = time.monotonic() + patience
-        while time.monotonic() < deadline:
-            found = self.get_client.get(f"/jobs/{job}").json()
-            if found["status"] in until:
-                return found
-            time.sleep(0.05)
-        raise AssertionError(f"{job} is still {found['status']}")
+    def wait_for_job(self, job, *, seconds=20.0):
+        """Return a job once it has ended."""
+        found = {}
 
-    def events(self, path, method="GET", **request):
-        """The server-sent events of an answer: (id, type, data)."""
-        found = []
-        with self.get_client.stream(method, path, **request) as answer:
-            assert answer.headers["content-type"].startswith("text/event-stream"), answer.read()
+        def has_ended() -> bool:
+            found.update(self.client.get(f"/jobs/{job}").json())
+            return found["status"] in ("done", "failed", "cancelled")
+
+        wait_until(has_ended, f"{job} has not ended", seconds)
+        return found
+
+    def read_events(self, path, method="GET", **request):
+        """Return the server-sent events of a response as (id, type, data)."""
+        events = []
+        with self.client.stream(method, path, **request) as response:
+            assert response.headers["content-type"].startswith("text/event-stream"), response.read()
             fields = {}
-            for line in answer.iter_lines():
+            for line in response.iter_lines():
                 if not line:
                     if "data" in fields:
-                        found.append((fields.get("id"), fields.get("event"), json.loads(fields["data"])))
+                        events.append((fields.get("id"), fields.get("event"), json.loads(fields["data"])))
                     fields = {}
                 elif not line.startswith(":"):
                     name, _, value = line.partition(": ")
                     fields[name] = value
-        return found
+        return events
 
 
 @contextmanager
-def running(folder: Path, **service) -> Iterator[Running]:
+def run_service(
+    folder: Path, *, limits: ConcurrencyLimits = ConcurrencyLimits(), **options
+) -> Iterator[RunningService]:
+    """Run the service over two small documents; ``options`` are those of ``Service``."""
     docs = folder / "docs"
     docs.mkdir(exist_ok=True)
     (docs / "bees.txt").write_text(BEES, encoding="utf-8")
     (docs / "bridge.txt").write_text(BRIDGE, encoding="utf-8")
-    stage = Stage()
+    overrides = Overrides()
 
-    async def prepared(task, options):
-        if stage.model is not None:
-            options = replace(options, model=stage.model)
-        if stage.search is not None:
-            options = replace(options, search=stage.search)
-        return await prepare_run(task, options)
+    async def prepare(question, options):
+        if overrides.model is not None:
+            options = replace(options, model=overrides.model)
+        if overrides.search is not None:
+            options = replace(options, search=overrides.search)
+        return await prepare_run(question, options)
 
     url = f"sqlite:///{folder / 'service.sqlite'}"
-    worker = Worker(url, {"default": [str(docs)]}, prepare=prepared, limits=service.pop("limits", ConcurrencyLimits()))
+    worker = Worker(url, {"default": [str(docs)]}, prepare=prepare, limits=limits)
     listening = open_socket("127.0.0.1", 0)
     address = f"http://127.0.0.1:{listening.getsockname()[1]}"
-    app = create_app(Service(worker, "extractive", **service))
-    server = build_http_server(app)
+    server = build_http_server(create_app(Service(worker, "extractive", **options)))
     thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listening])))
     thread.start()
     try:
-        while not server.started:
-            assert thread.is_alive()
-            time.sleep(0.02)
+        wait_until(lambda: server.started or not thread.is_alive(), "the service does not start", 60)
+        assert thread.is_alive()
         with httpx2.Client(base_url=address, timeout=30, trust_env=False) as client:
-            yield Running(client, worker, stage, address)
+            yield RunningService(client, worker, overrides, address)
     finally:
         server.should_exit = True
         thread.join()

@@ -1,31 +1,35 @@
-"""The Python door: ``research`` and ``run_research``."""
+"""The Python interface: ``research`` and ``run_research``."""
 
 import asyncio
+import inspect
+import json
+from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import pytest
 from loopback import Answer, serving
 
 import suffice
-from suffice import Report, budget, exhaustion, fixed, research, run_research, saturation
-from suffice.errors import InputError, SufficeError
+from suffice import InputError, Report, SufficeError, api, budget, exhaustion, fixed, research, run_research, saturation
 from suffice.events import Event, Finished, RoundDone, SearchStopped, Started
+from suffice.options import ALIASES, OPTIONS, RunOptions
 from suffice.search.corpus.search import CorpusSearch
 from suffice.testing import FixtureSearch, WordSearch, make_passage, make_search_error
 
 QUESTION = "Who decoded the waggle dance?"
-FOUND = [
+PASSAGES = [
     make_passage("a", "Karl von Frisch decoded the waggle dance in 1927.", "Bees"),
     make_passage("b", "Bridges stand.", "B"),
 ]
 
 
 @pytest.fixture(autouse=True)
-def _clean_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _clean_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("SUFFICE_MODEL", "RESEARCH_MAX_ITERS", "RESEARCH_MAX_QUERIES"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("SUFFICE_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("SUFFICE_DATA_DIR", str(tmp_path / "data"))
     monkeypatch.chdir(tmp_path)
 
 
@@ -37,99 +41,164 @@ def docs(tmp_path: Path) -> Path:
     return folder
 
 
-def answered(report: Report) -> bool:
+def is_answered(report: Report) -> bool:
     return report.status == "answered" and "Karl von Frisch decoded the waggle dance in 1927." in report.final_answer
 
 
-@pytest.mark.parametrize("shape", [str, Path, lambda path: [str(path)], lambda path: (path, path / "bees.txt")])
-def test_docs_are_a_path_or_several(docs: Path, shape: type) -> None:
-    assert answered(asyncio.run(research(QUESTION, docs=shape(docs), alpha=1)))
+# -- options -----------------------------------------------------------------------------------------------------------
 
 
-def test_as_the_contract_writes_it(docs: Path) -> None:
-    stop = exhaustion(p=2) | (saturation() & exhaustion()) | budget(rounds=2)
-    report = asyncio.run(research(QUESTION, docs="handbook/", stop=stop, alpha=1))
-    assert "Karl von Frisch" in report.final_answer
-    assert report.stop.reason in ("planner_done", "budget_rounds")
+def test_parameters_of_research_are_the_run_options() -> None:
+    parameters = dict(inspect.signature(research).parameters)
+    assert list(parameters) == ["question", *OPTIONS, "on_event", *ALIASES]
+    types, option_types = get_type_hints(research), get_type_hints(RunOptions)
+    for field in fields(RunOptions):
+        assert types[field.name] == option_types[field.name], field.name
+        if field.name != "pictures":  # Off for servers, because pictures are local files.
+            assert parameters[field.name].default == field.default, field.name
+    for alias, name in ALIASES.items():
+        assert (parameters[alias].default, types[alias]) == (None, types[name])
 
 
-def test_with_a_search_of_ones_own() -> None:
-    search = FixtureSearch(default=FOUND)
-    report = asyncio.run(research(QUESTION, search=search))
-    assert answered(report)
-    assert search.queries[0] == QUESTION
+def test_docstring_of_research_describes_every_parameter() -> None:
+    for name in inspect.signature(research).parameters:
+        assert f"\n        {name}: " in (research.__doc__ or ""), name
 
 
-def test_any_async_function_is_a_search() -> None:
-    async def search(query: suffice.Query, k: int) -> list[suffice.Passage]:
-        return FOUND[:k]
+def test_every_option_reaches_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give each option a value other than its default."""
+    given: dict[str, Any] = {
+        field.name: {bool: not field.default, int: 7, float: 0.5}.get(
+            type(field.default) if field.default is not None else str, "x"
+        )
+        for field in fields(RunOptions)
+    }
+    given["pictures"] = False
+    seen: list[RunOptions] = []
 
-    assert answered(asyncio.run(research(QUESTION, search=search)))
+    async def prepare_run(question: str, options: RunOptions, *others: object) -> None:
+        seen.append(options)
+        raise InputError("seen enough")
 
-
-def test_the_synchronous_door() -> None:
-    report = run_research(
-        QUESTION, max_iters=2, max_queries=3, max_sources=1, max_execution_time_s=30, search=WordSearch(FOUND)
-    )
-    assert answered(report)
-    assert len(report.sources) <= 1
-
-
-def test_the_synchronous_door_over_docs(docs: Path) -> None:
-    assert answered(run_research(QUESTION, docs=docs, alpha=1))
-
-
-def test_inside_a_running_loop() -> None:
-    async def many() -> list[Report]:
-        return await asyncio.gather(*(research(QUESTION, search=WordSearch(FOUND)) for _ in range(5)))
-
-    reports = asyncio.run(many())
-    assert all(answered(report) for report in reports)
-    assert len({report.run for report in reports}) == 5
-
-
-def test_the_synchronous_door_inside_a_running_loop_says_what_to_do() -> None:
-    async def wrong() -> None:
-        run_research(QUESTION, search=WordSearch(FOUND))
-
-    with pytest.raises(SufficeError, match="await research"):
-        asyncio.run(wrong())
-
-
-def test_events_come_in_order() -> None:
-    seen: list[Event] = []
-    report = asyncio.run(research(QUESTION, search=WordSearch(FOUND), on_event=seen.append))
-    kinds = [type(event) for event in seen]
-    assert kinds[0] is Started
-    assert kinds.index(RoundDone) < kinds.index(SearchStopped) < kinds.index(Finished)
-    assert seen[-1] == Finished(report)
+    monkeypatch.setattr(api, "prepare_run", prepare_run)
+    with pytest.raises(InputError, match="seen enough"):
+        asyncio.run(research(QUESTION, **given))
+    assert seen == [RunOptions(**given)]
 
 
 @pytest.mark.parametrize(
-    ("options", "word"),
+    ("alias", "name", "value"),
+    [("max_iters", "max_rounds", 2), ("max_execution_time_s", "max_seconds", 9.5), ("token_budget", "max_tokens", 500)],
+)
+def test_alias_is_the_same_option(alias: str, name: str, value: float) -> None:
+    assert ALIASES[alias] == name
+    limits = []
+    for key in (alias, name):
+        events: list[Event] = []
+        options: dict[str, Any] = {key: value}
+        asyncio.run(research(QUESTION, search=WordSearch(PASSAGES), on_event=events.append, **options))
+        assert isinstance(events[0], Started)
+        limits.append(events[0].bounds)
+    assert limits[0] == limits[1]
+    assert value in limits[0].values()
+    with pytest.raises(InputError, match=alias):
+        asyncio.run(research(QUESTION, search=WordSearch(PASSAGES), **{alias: value, name: value}))
+
+
+@pytest.mark.parametrize("name", ["bounds", "colour"])
+@pytest.mark.parametrize("function", [research, run_research])
+def test_unknown_option_is_named(function: Any, name: str) -> None:
+    with pytest.raises(TypeError, match=name):
+        function(QUESTION, **{name: 1})
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
     [
-        ({"colour": "red"}, "colour"),
         ({"strategy": "nope"}, "nope"),
         ({"memory": "nope"}, "nope"),
         ({"model": "nope"}, "nope"),
         ({"model": "openai:gpt"}, "openai:gpt"),
         ({"tier": "nope"}, "nope"),
         ({"stop": "nope("}, "nope"),
+        ({"interventions": "nope"}, "nope"),
         ({"k": 0}, "k"),
+        ({"k": "five"}, "k"),
         ({"per_round": 0}, "per_round"),
-        ({"max_iters": 0}, "rounds"),
-        ({"max_queries": -1}, "queries"),
-        ({"max_sources": 0}, "sources"),
-        ({"max_execution_time_s": 0}, "seconds"),
-        ({"token_budget": 0}, "tokens"),
-        ({"max_cost_usd": -0.5}, "usd"),
+        ({"alpha": 1.5}, "alpha"),
+        ({"max_rounds": 0}, "max_rounds"),
+        ({"max_iters": 0}, "max_rounds"),
+        ({"max_queries": -1}, "max_queries"),
+        ({"max_sources": 0}, "max_sources"),
+        ({"max_seconds": 0}, "max_seconds"),
+        ({"max_seconds": float("nan")}, "max_seconds"),
+        ({"max_tokens": 0}, "max_tokens"),
+        ({"max_cost_usd": -0.5}, "max_cost_usd"),
     ],
 )
-def test_an_option_that_cannot_be_used(options: dict[str, object], word: str) -> None:
-    search = FixtureSearch(default=FOUND)
-    with pytest.raises(InputError, match=word):
-        asyncio.run(research(QUESTION, search=search, **options))  # type: ignore[arg-type]
-    assert search.queries == [], "nothing is spent before everything is checked"
+def test_invalid_option_is_named_before_anything_is_spent(options: dict[str, Any], named: str) -> None:
+    search = FixtureSearch(default=PASSAGES)
+    with pytest.raises(InputError, match=named):
+        asyncio.run(research(QUESTION, search=search, **options))
+    assert search.queries == []
+
+
+def test_one_name_is_the_same_as_a_list_of_it() -> None:
+    for name in ("docs", "providers", "include", "exclude", "interventions"):
+        assert RunOptions(**{name: "wikipedia"}) == RunOptions(**{name: ["wikipedia"]})
+
+
+def test_follow_up_uses_the_provider_of_the_earlier_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = {"url": "https://a.example/hive", "title": "Hive", "content": "A hive holds one queen."}
+    with serving(lambda request: Answer({"results": [page]})) as server:
+        monkeypatch.setenv("SEARXNG_URL", server.url)
+        first = asyncio.run(research("How many queens does a hive hold?", alpha=1, providers="searxng", keep=True))
+        assert first.metadata["searched"]["providers"] == ["searxng"]
+        again = asyncio.run(research("Where is the hive?", alpha=1, continues=first.run))
+    assert again.metadata["searched"]["providers"] == ["searxng"]
+
+
+def test_report_metadata_is_json(docs: Path) -> None:
+    report = asyncio.run(research(QUESTION, docs=docs, alpha=1))
+    assert json.loads(json.dumps(report.metadata))["searched"]["docs"] == [str(docs)]
+
+
+# -- searching ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shape", [str, Path, lambda path: [str(path)], lambda path: (path, path / "bees.txt")])
+def test_docs_are_a_path_or_several(docs: Path, shape: type) -> None:
+    assert is_answered(asyncio.run(research(QUESTION, docs=shape(docs), alpha=1)))
+
+
+def test_stop_gate_of_combined_gates(docs: Path) -> None:
+    stop = exhaustion(p=2) | (saturation() & exhaustion()) | budget(rounds=2)
+    report = asyncio.run(research(QUESTION, docs="handbook/", stop=stop, alpha=1))
+    assert "Karl von Frisch" in report.final_answer
+    assert report.stop.reason in ("planner_done", "budget_rounds")
+
+
+def test_search_of_your_own() -> None:
+    search = FixtureSearch(default=PASSAGES)
+    report = asyncio.run(research(QUESTION, search=search))
+    assert is_answered(report)
+    assert search.queries[0] == QUESTION
+
+
+def test_any_async_function_is_a_search() -> None:
+    async def search(query: suffice.Query, k: int) -> list[suffice.Passage]:
+        return PASSAGES[:k]
+
+    assert is_answered(asyncio.run(research(QUESTION, search=search)))
+
+
+@pytest.mark.parametrize("scope", [{"web": True}, {"providers": "searxng"}, {"providers": ["searxng"]}])
+def test_research_on_the_web(monkeypatch: pytest.MonkeyPatch, scope: dict[str, Any]) -> None:
+    page = {"url": "https://a.example/hive", "title": "Hive", "content": "A hive holds one queen."}
+    with serving(lambda request: Answer({"results": [page]})) as server:
+        monkeypatch.setenv("SEARXNG_URL", server.url)
+        report = asyncio.run(research("How many queens does a hive hold?", alpha=1, **scope))
+    assert report.sources[0].url == "https://a.example/hive"
 
 
 def test_nothing_to_search() -> None:
@@ -139,90 +208,125 @@ def test_nothing_to_search() -> None:
 
 
 @pytest.mark.parametrize("question", ["", "  \n", "?", "x" * 100_000])
-def test_a_question_that_is_none(question: str) -> None:
+def test_empty_or_too_long_question(question: str) -> None:
     with pytest.raises(InputError, match="question"):
-        asyncio.run(research(question, search=WordSearch(FOUND)))
-
-
-def test_no_evidence_is_a_report_and_no_error() -> None:
-    report = asyncio.run(research("Who painted Guernica?", search=WordSearch(FOUND)))
-    assert (report.status, report.final_answer, report.sources) == ("no_evidence", "", ())
-
-
-def test_a_search_that_is_down_is_no_empty_search() -> None:
-    report = asyncio.run(research(QUESTION, search=FixtureSearch(default=make_search_error())))
-    assert report.status == "failed"
-    assert report.error_log
-    assert report.final_answer == ""
-
-
-def test_bounds_hold() -> None:
-    report = asyncio.run(
-        research("Where is Atlantis?", search=FixtureSearch(default=FOUND), max_iters=1, stop=fixed(9))
-    )
-    assert (report.stop.reason, report.stop.round) == ("budget_rounds", 1)
-
-
-def test_a_stop_may_be_text_or_a_gate() -> None:
-    for stop in ("fixed(1)", fixed(1)):
-        report = asyncio.run(research(QUESTION, search=WordSearch(FOUND), stop=stop))
-        assert report.stop.gate == "fixed(1)"
-
-
-def test_the_bounds_of_the_environment_hold_here_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RESEARCH_MAX_ITERS", "1")
-    report = asyncio.run(research(QUESTION, search=WordSearch(FOUND), stop=fixed(9)))
-    assert report.stop.round == 1
-
-
-def test_giving_up_leaves_no_task_behind() -> None:
-    async def impatient() -> set[str]:
-        task = asyncio.ensure_future(research(QUESTION, search=FixtureSearch(default=FOUND, delay=30)))
-        await asyncio.sleep(0.05)
-        task.cancel()
-        await asyncio.wait([task], timeout=2)
-        assert task.done()
-        return {str(left) for left in asyncio.all_tasks()} - {str(asyncio.current_task())}
-
-    assert asyncio.run(impatient()) == set()
+        asyncio.run(research(question, search=WordSearch(PASSAGES)))
 
 
 @pytest.mark.parametrize(
     ("strategy", "given", "used"),
     [("ircot", None, 0.9), ("ircot", 0.3, 0.3), ("react", None, 0.5), ("auto", None, 0.5)],
 )
-def test_a_preset_brings_its_mix_unless_one_was_given(
+def test_alpha_comes_from_the_preset_unless_given(
     docs: Path, monkeypatch: pytest.MonkeyPatch, strategy: str, given: float | None, used: float
 ) -> None:
-    mixes = []
+    alphas = []
 
-    async def opened(*arguments: object, alpha: float, **others: object) -> None:
-        mixes.append(alpha)
+    async def open_corpus(*arguments: object, alpha: float, **others: object) -> None:
+        alphas.append(alpha)
         raise InputError("seen enough")
 
-    monkeypatch.setattr(CorpusSearch, "open", opened)
+    monkeypatch.setattr(CorpusSearch, "open", open_corpus)
     with pytest.raises(InputError, match="seen enough"):
         asyncio.run(research(QUESTION, docs=docs, strategy=strategy, alpha=given))
-    assert mixes == [used]
+    assert alphas == [used]
 
 
-def test_leads_beside_the_strategys_own_queries() -> None:
-    found = [
-        *FOUND,
+def test_leads_are_asked_beside_the_strategys_queries() -> None:
+    passages = [
+        *PASSAGES,
         make_passage("c", "Frisch was born in Vienna.", "Karl von Frisch"),
         make_passage("d", "Rain.", "Vienna"),
     ]
     report = asyncio.run(
-        research(QUESTION, search=WordSearch(found), k=1, strategy="ircot", with_leads=True, stop="fixed(2)")
+        research(QUESTION, search=WordSearch(passages), k=1, strategy="ircot", with_leads=True, stop="fixed(2)")
     )
     assert report.metadata["interventions"] == ["leads"]
     assert len(report.stop.rounds[1].queries) == 2
 
 
-@pytest.mark.parametrize("chosen", [{"web": True}, {"providers": "searxng"}, {"providers": ["searxng"]}])
-def test_research_on_the_web(monkeypatch: pytest.MonkeyPatch, chosen: dict[str, Any]) -> None:
-    page = {"url": "https://a.example/hive", "title": "Hive", "content": "A hive holds one queen."}
-    with serving(lambda asked: Answer({"results": [page]})) as server:
-        monkeypatch.setenv("SEARXNG_URL", server.url)
-        report = asyncio.run(research("How many queens does a hive hold?", alpha=1, **chosen))
-    assert report.sources[0].url == "https://a.example/hive"
+# -- reports and events ------------------------------------------------------------------------------------------------
+
+
+def test_events_come_in_order() -> None:
+    events: list[Event] = []
+    report = asyncio.run(research(QUESTION, search=WordSearch(PASSAGES), on_event=events.append))
+    types = [type(event) for event in events]
+    assert types[0] is Started
+    assert types.index(RoundDone) < types.index(SearchStopped) < types.index(Finished)
+    assert events[-1] == Finished(report)
+
+
+def test_question_without_evidence_gives_a_report() -> None:
+    report = asyncio.run(research("Who painted Guernica?", search=WordSearch(PASSAGES)))
+    assert (report.status, report.final_answer, report.sources) == ("no_evidence", "", ())
+
+
+def test_failing_search_is_not_an_empty_search() -> None:
+    report = asyncio.run(research(QUESTION, search=FixtureSearch(default=make_search_error())))
+    assert report.status == "failed"
+    assert report.error_log
+    assert report.final_answer == ""
+
+
+def test_limits_hold() -> None:
+    report = asyncio.run(
+        research("Where is Atlantis?", search=FixtureSearch(default=PASSAGES), max_rounds=1, stop=fixed(9))
+    )
+    assert (report.stop.reason, report.stop.round) == ("budget_rounds", 1)
+
+
+def test_limits_of_the_environment_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RESEARCH_MAX_ITERS", "1")
+    report = asyncio.run(research(QUESTION, search=WordSearch(PASSAGES), stop=fixed(9)))
+    assert report.stop.round == 1
+
+
+def test_stop_is_an_expression_or_a_gate() -> None:
+    for stop in ("fixed(1)", fixed(1)):
+        report = asyncio.run(research(QUESTION, search=WordSearch(PASSAGES), stop=stop))
+        assert report.stop.gate == "fixed(1)"
+
+
+# -- event loops -------------------------------------------------------------------------------------------------------
+
+
+def test_run_research_is_synchronous() -> None:
+    report = run_research(
+        QUESTION, max_iters=2, max_queries=3, max_sources=1, max_execution_time_s=30, search=WordSearch(PASSAGES)
+    )
+    assert is_answered(report)
+    assert len(report.sources) <= 1
+
+
+def test_run_research_over_documents(docs: Path) -> None:
+    assert is_answered(run_research(task=QUESTION, docs=docs, alpha=1))
+
+
+def test_run_research_inside_an_event_loop_names_research() -> None:
+    async def call() -> None:
+        run_research(QUESTION, search=WordSearch(PASSAGES))
+
+    with pytest.raises(SufficeError, match="await research"):
+        asyncio.run(call())
+
+
+def test_concurrent_runs() -> None:
+    async def run_all() -> list[Report]:
+        return await asyncio.gather(*(research(QUESTION, search=WordSearch(PASSAGES)) for _ in range(5)))
+
+    reports = asyncio.run(run_all())
+    assert all(is_answered(report) for report in reports)
+    assert len({report.run for report in reports}) == 5
+
+
+def test_cancelled_research_leaves_no_task() -> None:
+    async def cancel() -> set[str]:
+        task = asyncio.ensure_future(research(QUESTION, search=FixtureSearch(default=PASSAGES, delay=30)))
+        await asyncio.sleep(0.05)
+        task.cancel()
+        await asyncio.wait([task], timeout=2)
+        assert task.done()
+        return {str(left) for left in asyncio.all_tasks()} - {str(asyncio.current_task())}
+
+    assert asyncio.run(cancel()) == set()

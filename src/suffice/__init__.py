@@ -1,14 +1,42 @@
 """suffice: deep research that knows when it knows enough.
 
-The names below are the public face. They are loaded when first used, so that ``import suffice`` costs next to nothing.
+The public names are listed in ``__all__``. Each is imported when it is first used, so that ``import suffice`` stays fast.
 """
 
-TYPE_CHECKING = False  # Type checkers know the name; importing typing would cost as much as everything else here.
+TYPE_CHECKING = False  # Type checkers treat this name as true. Importing typing would double the import time.
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 if TYPE_CHECKING:
     from suffice.api import research, run_research
+    from suffice.errors import (
+        InputError,
+        ModelError,
+        ModelOutputError,
+        PageError,
+        PageRefused,
+        SearchError,
+        SearchRefused,
+        SufficeError,
+        Unavailable,
+    )
+    from suffice.events import (
+        CheckingClaim,
+        Continued,
+        Drafting,
+        Event,
+        Failed,
+        Finished,
+        InjectionsStripped,
+        PageRead,
+        PromptCompacted,
+        Recalled,
+        RoundDone,
+        Searching,
+        SearchStopped,
+        Started,
+        Writing,
+    )
     from suffice.gates import (
         Gate,
         budget,
@@ -23,44 +51,43 @@ if TYPE_CHECKING:
         unseen,
         worth,
     )
-    from suffice.gates.parse import parse_gate as parse_gate
+    from suffice.gates.parse import parse_gate
     from suffice.monitor import StopMonitor
-    from suffice.types import Passage, Place, Query, Report, Verdict
+    from suffice.options import RunOptions
+    from suffice.types import Passage, Place, Query, Report, ReviewRound, Verdict
 
-_HOME = {
-    "Gate": "suffice.gates",
-    "StopMonitor": "suffice.monitor",
-    "Passage": "suffice.types",
-    "Place": "suffice.types",
-    "Query": "suffice.types",
-    "Report": "suffice.types",
-    "Verdict": "suffice.types",
-    "budget": "suffice.gates",
-    "exhaustion": "suffice.gates",
-    "fixed": "suffice.gates",
-    "gain": "suffice.gates",
-    "judged": "suffice.gates",
-    "parse_gate": "suffice.gates.parse:parse_gate",
-    "predicates": "suffice.gates",
-    "recall": "suffice.gates",
-    "research": "suffice.api:research",
-    "run_research": "suffice.api:run_research",
-    "saturation": "suffice.gates",
-    "sufficiency": "suffice.gates",
-    "unseen": "suffice.gates",
-    "worth": "suffice.gates",
+# fmt: off
+__all__ = [  # A literal list, because type checkers read it.
+    "CheckingClaim", "Continued", "Drafting", "Event", "Failed", "Finished", "Gate", "InjectionsStripped",
+    "InputError", "ModelError", "ModelOutputError", "PageError", "PageRead", "PageRefused", "Passage", "Place",
+    "PromptCompacted", "Query", "Recalled", "Report", "ReviewRound", "RoundDone", "RunOptions", "SearchError",
+    "SearchRefused", "SearchStopped", "Searching", "Started", "StopMonitor", "SufficeError", "Unavailable",
+    "Verdict", "Writing", "__version__", "budget", "exhaustion", "fixed", "gain", "judged", "parse_gate",
+    "predicates", "recall", "research", "run_research", "saturation", "sufficiency", "unseen", "worth",
+]
+# fmt: on
+
+_MODULES = {
+    "suffice.api": "research run_research",
+    "suffice.errors": """InputError ModelError ModelOutputError PageError PageRefused SearchError SearchRefused SufficeError
+        Unavailable""",
+    "suffice.events": """CheckingClaim Continued Drafting Event Failed Finished InjectionsStripped PageRead PromptCompacted
+        Recalled RoundDone SearchStopped Searching Started Writing""",
+    "suffice.gates": """Gate budget exhaustion fixed gain judged predicates recall saturation sufficiency unseen worth""",
+    "suffice.gates.parse": "parse_gate",
+    "suffice.monitor": "StopMonitor",
+    "suffice.options": "RunOptions",
+    "suffice.types": "Passage Place Query Report ReviewRound Verdict",
 }
-
-__all__ = sorted([*_HOME, "__version__"])
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> object:
     from importlib import import_module
 
-    if name not in _HOME:
+    if name not in _MODULE_OF:
         raise AttributeError(f"module 'suffice' has no attribute {name!r}")
-    module, _, attribute = _HOME[name].partition(":")
-    value = getattr(import_module(module), attribute or name)
+    value = getattr(import_module(_MODULE_OF[name]), name)
     globals()[name] = value
     return value
 

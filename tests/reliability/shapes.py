@@ -1,9 +1,8 @@
-"""The service under requests of every shape: generated from its own description, broken by chance, and sent too slowly.
+"""The service under unusual requests: generated from its OpenAPI schema, randomly broken, too slow and too large.
 
     python -m reliability.shapes [--examples N]
 
-Nothing may be answered with a 500, every answer must be of the shape that the description promises, and who dawdles or sends
-too much is cut off.
+No response may be a 500, every response must match the schema, and clients that send too slowly or too much are cut off.
 """
 
 import argparse
@@ -18,18 +17,18 @@ from pathlib import Path
 
 import httpx2
 from bridge_story import PASSAGES
-from http_client import Running, running
+from http_client import RunningService, run_service
 
-from suffice.server import connection, guard
+from suffice.server import connection, middleware
 from suffice.testing import WordSearch
 
 CHECKS = "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance"
 
 
-def described(
-    service: Running, examples: int, *, phases: str = "examples,coverage,fuzzing", seed: int = 1
+def run_schemathesis(
+    service: RunningService, examples: int, *, phases: str = "examples,coverage,fuzzing", seed: int = 1
 ) -> subprocess.CompletedProcess:
-    """Schemathesis over every path of the description."""
+    """Run schemathesis over every route of the schema."""
     command = ["-m", "schemathesis.cli", "run", f"{service.url}/openapi.json", "--checks", CHECKS, "--seed", str(seed)]
     command += ["--max-examples", str(examples), "--phases", phases, "--workers", "1"]
     command += ["--generation-database", "none", "--request-timeout", "30", "--no-color"]
@@ -37,13 +36,13 @@ def described(
 
 
 BODY = {
-    "task": "Who built the Meridian bridge?",
-    "options": {"max_iters": 2, "stop": "worth | fixed(2)", "collections": ["default"], "alpha": 1, "seed": 3},
+    "question": "Who built the Meridian bridge?",
+    "options": {"max_rounds": 2, "stop": "worth | fixed(2)", "collections": ["default"], "alpha": 1, "seed": 3},
     "complexity_tier": "simple",
     "stream": False,
     "async": False,
 }
-ODD = [
+ODD_VALUES = [
     None,
     True,
     -1,
@@ -62,13 +61,13 @@ ODD = [
 ]
 
 
-def broken(rng: random.Random) -> bytes:
-    """A request that was right once."""
+def break_request(rng: random.Random) -> bytes:
+    """Return a valid request with random changes."""
     body = json.loads(json.dumps(BODY))
     for _ in range(rng.randint(1, 4)):
         inside = rng.choice([body, body["options"] if isinstance(body.get("options"), dict) else body])
-        name = rng.choice([*inside, "nonsense", "max_cost_usd", "model", "memory", "priority"])
-        inside[name] = rng.choice(ODD)
+        name = rng.choice([*inside, "nonsense", "task", "max_iters", "max_cost_usd", "model", "memory", "priority"])
+        inside[name] = rng.choice(ODD_VALUES)
     text = json.dumps(body).encode()
     if rng.random() < 0.3:
         place = rng.randrange(len(text))
@@ -80,50 +79,53 @@ def broken(rng: random.Random) -> bytes:
     return text
 
 
-def fuzzed(service: Running, count: int, seed: int = 1) -> list[tuple[bytes, int]]:
-    """Broken requests to ``/run``; those that were answered with a 500, or with an error of no shape."""
+def fuzz(service: RunningService, count: int, seed: int = 1) -> list[tuple[bytes, int]]:
+    """Send broken requests to ``/run``; return those that got a 500 or a malformed error."""
     rng, bad = random.Random(seed), []
     for _ in range(count):
-        text = broken(rng)
-        answer = service.get_client.post("/run", content=text, headers={"content-type": "application/json"})
-        shaped = answer.status_code < 400 or set(answer.json().get("error", {})) == {"type", "message", "retryable"}
-        if answer.status_code >= 500 or not shaped:
-            bad.append((text, answer.status_code))
+        text = break_request(rng)
+        response = service.client.post("/run", content=text, headers={"content-type": "application/json"})
+        well_formed = response.status_code < 400 or set(response.json().get("error", {})) == {
+            "type",
+            "message",
+            "retryable",
+        }
+        if response.status_code >= 500 or not well_formed:
+            bad.append((text, response.status_code))
     return bad
 
 
-def slow_head(service: Running) -> float:
-    """Seconds until a client that sends its head a byte at a time is cut off."""
-    with socket.create_connection(("127.0.0.1", httpx2.URL(service.url).port)) as line:
-        return _dawdled(line, b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Slow: " + b"x" * 10_000)
+def send_slow_head(service: RunningService) -> float:
+    """Return after how many seconds a client that sends its head byte by byte is cut off."""
+    with socket.create_connection(("127.0.0.1", httpx2.URL(service.url).port)) as sock:
+        return _send_slowly(sock, b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Slow: " + b"x" * 10_000)
 
 
-def slow_body(service: Running) -> float:
-    """The same for a body."""
-    with socket.create_connection(("127.0.0.1", httpx2.URL(service.url).port)) as line:
+def send_slow_body(service: RunningService) -> float:
+    """Return after how many seconds a client that sends its body byte by byte is cut off."""
+    with socket.create_connection(("127.0.0.1", httpx2.URL(service.url).port)) as sock:
         head = "POST /run HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 5000\r\n\r\n"
-        line.sendall(head.encode())
-        return _dawdled(line, b'{"task": "' + b"x" * 10_000)
+        sock.sendall(head.encode())
+        return _send_slowly(sock, b'{"task": "' + b"x" * 10_000)
 
 
-def _dawdled(line: socket.socket, text: bytes) -> float:
-    began = time.monotonic()
-    line.settimeout(0.05)
+def _send_slowly(sock: socket.socket, text: bytes) -> float:
+    started = time.monotonic()
+    sock.settimeout(0.05)
     for place in range(len(text)):
         try:
-            line.sendall(text[place : place + 1])
-            if line.recv(4096):
-                return time.monotonic() - began
-            return time.monotonic() - began  # The other side has closed.
+            sock.sendall(text[place : place + 1])
+            sock.recv(4096)  # A response, or empty: the other side has closed.
+            return time.monotonic() - started
         except TimeoutError:
             continue
         except OSError:
-            return time.monotonic() - began
+            return time.monotonic() - started
     raise AssertionError("it was never cut off")
 
 
-def oversize(service: Running) -> int:
-    """The answer to a hundred megabytes, as far as they are taken."""
+def send_oversized_body(service: RunningService) -> int:
+    """Send up to a hundred megabytes; return how many bytes were accepted."""
     sent = 0
 
     def flood():
@@ -133,9 +135,9 @@ def oversize(service: Running) -> int:
             yield b"x" * 65536
 
     try:
-        answer = service.get_client.post("/run", content=flood(), headers={"content-type": "application/json"})
+        answer = service.client.post("/run", content=flood(), headers={"content-type": "application/json"})
         assert answer.status_code == 413
-    except httpx2.TransportError:  # Cut off in the middle, which is as good.
+    except httpx2.TransportError:  # Cut off while sending.
         pass
     return sent
 
@@ -143,18 +145,20 @@ def oversize(service: Running) -> int:
 def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--examples", type=int, default=50)
-    chosen = parser.parse_args()
-    with tempfile.TemporaryDirectory() as name, running(Path(name)) as service:
-        service.stage.search = WordSearch(PASSAGES)
-        checked = described(service, chosen.examples)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name, run_service(Path(name)) as service:
+        service.overrides.search = WordSearch(PASSAGES)
+        checked = run_schemathesis(service, arguments.examples)
         print(checked.stdout[-3000:])
-        bad = fuzzed(service, chosen.examples * 20)
-        print(f"{chosen.examples * 20} broken requests to /run: {len(bad)} bad answers {bad[:3]}")
+        bad = fuzz(service, arguments.examples * 20)
+        print(f"{arguments.examples * 20} broken requests to /run: {len(bad)} bad responses {bad[:3]}")
         print(
-            f"a head a byte at a time is cut off after {slow_head(service):.1f} s (allowed {connection.HEAD_TIMEOUT:g} s)"
+            f"a head sent byte by byte is cut off after {send_slow_head(service):.1f} s (allowed {connection.HEAD_TIMEOUT:g} s)"
         )
-        print(f"a body a byte at a time is cut off after {slow_body(service):.1f} s (allowed {guard.BODY_TIMEOUT:g} s)")
-        print(f"of 100 MB {oversize(service) / 1e6:.1f} MB were taken before the answer")
+        print(
+            f"a body sent byte by byte is cut off after {send_slow_body(service):.1f} s (allowed {middleware.BODY_TIMEOUT:g} s)"
+        )
+        print(f"of 100 MB {send_oversized_body(service) / 1e6:.1f} MB were accepted before the response")
     return 1 if checked.returncode or bad else 0
 
 

@@ -1,12 +1,13 @@
-"""A run whose every call is counted in a file, and which can be killed at any of them.
+"""A run whose calls are recorded in a file, and whose process can be killed at any of them.
 
-Model and search answer from what they are asked alone, so that a process which takes the run up again gets the same answers.
-Both write a line to the file for every call they have answered: what was paid for is what stands there.
+The answers of model and search depend only on their arguments, so a process that resumes the run gets the same ones. Both write
+a line to the ledger for every call they have answered: these are the paid calls.
 """
 
 import hashlib
 import os
 import signal
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -20,61 +21,63 @@ from suffice.prompts import PlannedQuery, PlanResponse, ReflectionResponse, Synt
 from suffice.testing import make_passage
 from suffice.types import Query, Usage
 
-TASK = "Who built the Meridian bridge, and when?"
+QUESTION = "Who built the Meridian bridge, and when?"
 ROUNDS = 3
-MOMENTS = ("during", "answered", "kept")
-ENDS = ("before the report is kept", "after the report is kept")
+MOMENTS = ("during", "answered", "stored")
+ENDS = ("before the report is stored", "after the report is stored")
 
 
 class Killer:
-    """Ends the process by signal 9 at the nth call: while it is under way, when it is answered, or when that is kept."""
+    """Kills the process (signal 9) at the nth call: while it runs, when it is answered, or when the answer is stored."""
 
     def __init__(self, moment: str = "", number: int = 0) -> None:
-        self.moment, self.number, self.calls, self.kept = moment, number, 0, 0
+        self.moment, self.number, self.calls, self.stored = moment, number, 0, 0
 
-    def began(self) -> int:
+    def start_call(self) -> int:
         self.calls += 1
         if self.moment == "during" and self.calls == self.number:
-            self.strike()
+            self.kill()
         return self.calls
 
-    def answered(self, call: int) -> None:
+    def finish_call(self, call: int) -> None:
         if self.moment == "answered" and call == self.number:
-            self.strike()
+            self.kill()
 
-    def strike(self) -> None:
+    def kill(self) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
     def install(self) -> None:
-        """Strike when a step was kept, or around the end of the run."""
-        kept, finish = DBOS.run_step_async, RunStore.finish
+        """Also kill when a step was stored, or before or after the report is stored."""
+        run_step_async, mark_ended = DBOS.run_step_async, RunStore.mark_ended
 
-        async def step(*args, **kwargs):
-            outcome = await kept(*args, **kwargs)
-            self.kept += 1
-            if self.moment == "kept" and self.kept == self.number:
-                self.strike()
+        async def run_step(*args, **kwargs):
+            outcome = await run_step_async(*args, **kwargs)
+            self.stored += 1
+            if self.moment == "stored" and self.stored == self.number:
+                self.kill()
             return outcome
 
-        def finished(*args, **kwargs):
+        def end(*args, **kwargs):
             if self.moment == ENDS[0]:
-                self.strike()
-            ended = finish(*args, **kwargs)
+                self.kill()
+            ended = mark_ended(*args, **kwargs)
             if self.moment == ENDS[1]:
-                self.strike()
+                self.kill()
             return ended
 
-        DBOS.run_step_async, RunStore.finish = step, finished
+        DBOS.run_step_async, RunStore.mark_ended = run_step, end
 
 
 class Ledger:
+    """The file of paid calls."""
+
     def __init__(self, path: Path, killer: Killer) -> None:
         self.path, self.killer = path, killer
 
-    def paid(self, call: int, what: str) -> None:
-        with self.path.open("a", encoding="utf-8") as lines:
-            lines.write(what + "\n")
-        self.killer.answered(call)
+    def record(self, call: int, text: str) -> None:
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(text + "\n")
+        self.killer.finish_call(call)
 
 
 class CountedModel:
@@ -84,22 +87,22 @@ class CountedModel:
         self._ledger = ledger
 
     async def __call__(self, prompt):
-        call = self._ledger.killer.began()
-        asked = hashlib.sha256(msgspec.json.encode(prompt, enc_hook=str, order="deterministic")).hexdigest()[:16]
-        self._ledger.paid(call, f"{prompt.role} {asked}")
+        call = self._ledger.killer.start_call()
+        digest = hashlib.sha256(msgspec.json.encode(prompt, enc_hook=str, order="deterministic")).hexdigest()[:16]
+        self._ledger.record(call, f"{prompt.role} {digest}")
         return Reply(_answer(prompt), Usage(1, 100, 20, 0.001))
 
 
 class CountedSearch:
-    """Finds two passages of its own for every query, and one that everybody finds."""
+    """Finds one passage for all queries and two more for each query."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
 
     async def __call__(self, query: Query, k: int):
-        call = self._ledger.killer.began()
+        call = self._ledger.killer.start_call()
         mark = hashlib.sha256(query.text.encode()).hexdigest()[:6]
-        self._ledger.paid(call, f"search {mark} {k}")
+        self._ledger.record(call, f"search {mark} {k}")
         found = [
             make_passage(
                 "bridge", "The Meridian bridge was built by Halloran Works in 1887.", "Meridian bridge", score=1.0
@@ -115,7 +118,7 @@ class CountedSearch:
 
 def _answer(prompt):
     if prompt.role == "plan":
-        return PlanResponse((PlannedQuery(TASK, "the task"), PlannedQuery("Halloran Works history", "the builder")))
+        return PlanResponse((PlannedQuery(QUESTION, "the task"), PlannedQuery("Halloran Works history", "the builder")))
     if prompt.role == "reflect":
         asked = len(prompt.asked)
         if asked >= 2 + 2 * (ROUNDS - 1):
@@ -126,12 +129,10 @@ def _answer(prompt):
     raise ModelError(f"No answer for {prompt.role}")
 
 
-def preparing(ledger: Ledger):
-    """How the worker prepares a run of this story."""
+def make_prepare(ledger: Ledger):
+    """Return the function with which a worker prepares this run."""
 
-    async def prepared(task, options):
-        from dataclasses import replace
+    async def prepare(question, options):
+        return await prepare_run(question, replace(options, model=CountedModel(ledger), search=CountedSearch(ledger)))
 
-        return await prepare_run(task, replace(options, model=CountedModel(ledger), search=CountedSearch(ledger)))
-
-    return prepared
+    return prepare

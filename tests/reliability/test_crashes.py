@@ -1,4 +1,4 @@
-"""Three kill points a database; ``make reliability`` plays them all."""
+"""Three crash points per database; ``make reliability`` runs all of them."""
 
 import json
 import subprocess
@@ -6,14 +6,14 @@ import sys
 from pathlib import Path
 
 
-def test_a_run_survives_kill_9_wherever_it_strikes():
-    played = subprocess.run(
+def test_run_survives_a_crash_at_any_point():
+    completed = subprocess.run(
         [sys.executable, "-W", "ignore", "-m", "reliability.crashes", "--points", "3", "--json"],
         cwd=Path(__file__).parents[1],
         capture_output=True,
         text=True,
         timeout=300,
     )
-    results = json.loads(played.stdout)
+    results = json.loads(completed.stdout)
     assert len(results) == 6
-    assert all(result["good"] for result in results), played.stderr
+    assert all(result["passed"] for result in results), completed.stderr

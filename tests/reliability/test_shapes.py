@@ -1,36 +1,36 @@
-"""A few requests of every shape; ``make reliability`` sends many more."""
+"""A few unusual requests of each kind; ``make reliability`` sends many more."""
 
 import pytest
 from bridge_story import PASSAGES
-from http_client import running
+from http_client import run_service
 
 from reliability import shapes
-from suffice.server import connection, guard
+from suffice.server import connection, middleware
 from suffice.testing import WordSearch
 
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory):
-    with running(tmp_path_factory.mktemp("shapes")) as service:
-        service.stage.search = WordSearch(PASSAGES)
+    with run_service(tmp_path_factory.mktemp("shapes")) as service:
+        service.overrides.search = WordSearch(PASSAGES)
         yield service
 
 
-def test_the_description_is_kept(service):
-    checked = shapes.described(service, 2, phases="fuzzing")
+def test_responses_match_the_schema(service):
+    checked = shapes.run_schemathesis(service, 2, phases="fuzzing")
     assert checked.returncode == 0, checked.stdout[-3000:] + checked.stderr[-1000:]
 
 
-def test_no_broken_request_breaks_the_service(service):
-    assert shapes.fuzzed(service, 40) == []
+def test_broken_requests_get_well_formed_errors(service):
+    assert shapes.fuzz(service, 40) == []
 
 
-def test_who_dawdles_is_cut_off(service, monkeypatch):
+def test_slow_clients_are_cut_off(service, monkeypatch):
     monkeypatch.setattr(connection, "HEAD_TIMEOUT", 0.3)
-    monkeypatch.setattr(guard, "BODY_TIMEOUT", 0.3)
-    assert shapes.slow_head(service) > 0.25
-    assert shapes.slow_body(service) > 0.25
+    monkeypatch.setattr(middleware, "BODY_TIMEOUT", 0.3)
+    assert shapes.send_slow_head(service) > 0.25
+    assert shapes.send_slow_body(service) > 0.25
 
 
-def test_a_flood_is_not_swallowed(service):
-    assert shapes.oversize(service) < 20_000_000
+def test_oversized_body_is_not_read_to_its_end(service):
+    assert shapes.send_oversized_body(service) < 20_000_000

@@ -1,17 +1,17 @@
-"""The MCP door, used by the official client: in memory, and as the program over standard input and output."""
+"""The MCP server, used through the official client: in memory, over standard input and output, and over HTTP."""
 
 import asyncio
 import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+from http_client import wait_until
 from mcp import Client, StdioServerParameters
 
-from suffice.api import Options
+from suffice.options import OPTIONS, RunOptions
 from suffice.server.mcp import build_server
 
 RIVER = "The Ilse rises on the Brocken. It flows through Ilsenburg and meets the Oker near Börßum.\n"
@@ -29,48 +29,52 @@ def docs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def talk(docs: Path, *calls: tuple[str, dict[str, Any]], heard: list[str] | None = None) -> list[tuple[bool, str]]:
-    """The answers of a session: whether each was an error, and its text."""
+def call_tools(
+    docs: Path, *calls: tuple[str, dict[str, Any]], progress: list[str] | None = None
+) -> list[tuple[bool, str]]:
+    """Call tools in one session; return whether each result was an error, and its text."""
 
-    async def note(progress: float, total: float | None, message: str | None) -> None:
-        if heard is not None:
-            heard.append(message or "")
+    async def on_progress(step: float, total: float | None, message: str | None) -> None:
+        if progress is not None:
+            progress.append(message or "")
 
     async def work() -> list[tuple[bool, str]]:
         answers = []
-        async with Client(build_server(Options(docs=[docs], model="extractive", alpha=1.0))) as client:
+        async with Client(build_server(RunOptions(docs=[docs], model="extractive", alpha=1.0))) as client:
             for name, arguments in calls:
-                result = await client.call_tool(name, arguments, progress_callback=note)
+                result = await client.call_tool(name, arguments, progress_callback=on_progress)
                 answers.append((bool(result.is_error), "".join(part.text for part in result.content)))
         return answers
 
     return asyncio.run(work())
 
 
-def test_a_question_is_answered_with_sources_and_progress(docs: Path) -> None:
-    heard: list[str] = []
-    [(failed, answer)] = talk(docs, ("research", {"question": "When was the paper mill founded?"}), heard=heard)
+def test_research_answers_with_sources_and_progress(docs: Path) -> None:
+    progress: list[str] = []
+    [(failed, answer)] = call_tools(
+        docs, ("research", {"question": "When was the paper mill founded?"}), progress=progress
+    )
     assert not failed
     assert "1581" in answer
     assert "mill.md:1" in answer
-    assert any("round 1" in words for words in heard)
-    assert any("stopped" in words for words in heard)
+    assert any("round 1" in message for message in progress)
+    assert any("stopped" in message for message in progress)
 
 
-def test_search_then_fetch_only_what_was_shown(docs: Path) -> None:
-    secret = docs / "mill.md"
-    [before, found] = talk(docs, ("fetch", {"location": str(secret)}), ("search", {"query": "paper mill", "k": 1}))
+def test_fetch_returns_only_passages_that_were_shown(docs: Path) -> None:
+    path = docs / "mill.md"
+    [before, found] = call_tools(docs, ("fetch", {"location": str(path)}), ("search", {"query": "paper mill", "k": 1}))
     assert before[0]
     assert "search first" in before[1]
     location = found[1].splitlines()[1]
-    [_, fetched] = talk(docs, ("search", {"query": "paper mill", "k": 1}), ("fetch", {"location": location}))
+    [_, fetched] = call_tools(docs, ("search", {"query": "paper mill", "k": 1}), ("fetch", {"location": location}))
     assert not fetched[0]
     assert "hammers" in fetched[1]
 
 
-def test_a_stop_is_explained_and_another_gate_tried(docs: Path) -> None:
+def test_stop_is_explained_and_compared_with_another_gate(docs: Path) -> None:
     async def work() -> tuple[str, str]:
-        async with Client(build_server(Options(docs=[docs], model="extractive", alpha=1.0))) as client:
+        async with Client(build_server(RunOptions(docs=[docs], model="extractive", alpha=1.0))) as client:
             answer = await client.call_tool("research", {"question": "Where does the Ilse rise?"})
             run = answer.content[0].text.rsplit("run: ", 1)[1].strip()
             why = await client.call_tool("explain_stop", {"run": run, "stop": "fixed(1)"})
@@ -85,23 +89,23 @@ def test_a_stop_is_explained_and_another_gate_tried(docs: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("tool", "arguments", "words"),
+    ("tool", "arguments", "named"),
     [
-        ("research", {"question": "  "}, "question is empty"),
-        ("research", {"question": "What?", "strategy": "telepathy"}, "no strategy"),
-        ("research", {"question": "What?", "stop": "nonsense("}, "no gate named"),
-        ("search", {"query": "mill", "k": 0}, "between 1 and"),
-        ("explain_stop", {"run": "none"}, "no run"),
+        ("research", {"question": "  "}, "empty"),
+        ("research", {"question": "What?", "strategy": "telepathy"}, "telepathy"),
+        ("research", {"question": "What?", "stop": "nonsense("}, "nonsense"),
+        ("search", {"query": "mill", "k": 0}, "greater than or equal to 1"),
+        ("explain_stop", {"run": "no-such-run"}, "no-such-run"),
     ],
 )
-def test_bad_input_is_one_sentence(docs: Path, tool: str, arguments: dict[str, Any], words: str) -> None:
-    [(failed, answer)] = talk(docs, (tool, arguments))
+def test_invalid_arguments_are_explained(docs: Path, tool: str, arguments: dict[str, Any], named: str) -> None:
+    [(failed, answer)] = call_tools(docs, (tool, arguments))
     assert failed
-    assert words in answer
+    assert named in answer
     assert "Traceback" not in answer
 
 
-def test_the_program_speaks_over_standard_input_and_output(docs: Path, tmp_path: Path) -> None:
+def test_program_serves_standard_input_and_output(docs: Path, tmp_path: Path) -> None:
     command = StdioServerParameters(
         command=sys.executable,
         args=["-m", "suffice", "mcp", "--docs", str(docs), "--model", "extractive", "--alpha", "1"],
@@ -123,7 +127,7 @@ def test_the_program_speaks_over_standard_input_and_output(docs: Path, tmp_path:
     assert "1581" in found
 
 
-def test_the_program_speaks_over_http(docs: Path) -> None:
+def test_program_serves_http(docs: Path) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -135,10 +139,26 @@ def test_the_program_speaks_over_http(docs: Path) -> None:
             return (await client.call_tool("search", {"query": "paper mill"})).content[0].text
 
     try:
-        while socket.socket().connect_ex(("127.0.0.1", port)):
-            assert program.poll() is None
-            time.sleep(0.05)
+        wait_until(lambda: program.poll() is not None or _is_listening(port), "the server does not start", 60)
+        assert program.poll() is None
         assert "1581" in asyncio.run(work())
     finally:
         program.terminate()
         program.wait(10)
+
+
+def _is_listening(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def test_tool_arguments_come_from_the_run_options(docs: Path) -> None:
+    async def list_tools() -> dict[str, Any]:
+        async with Client(build_server(RunOptions(docs=[docs]))) as client:
+            return {tool.name: tool.input_schema for tool in (await client.list_tools()).tools}
+
+    schemas = asyncio.run(list_tools())
+    assert set(schemas["research"]["properties"]) == {"question", "strategy", "stop", "max_rounds"}
+    assert schemas["research"]["required"] == ["question"]
+    assert schemas["research"]["properties"]["strategy"]["description"] == OPTIONS["strategy"].doc
+    assert schemas["search"]["properties"]["k"]["maximum"] == OPTIONS["k"].request_maximum

@@ -7,7 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from suffice.api import Options, expand_follow_up, make_recorder, research
+from suffice.api import expand_follow_up, make_recorder, research
+from suffice.options import RunOptions
 from suffice.errors import InputError
 from suffice.events import Continued
 from suffice.prompts import (
@@ -85,7 +86,7 @@ def test_unwritable_folder_is_reported_once_and_does_not_stop_the_run(data):
     data.parent.mkdir(exist_ok=True)
     data.write_text("a file where the folder should be")
     messages = []
-    recorder = make_recorder(Options(keep=True), messages.append)
+    recorder = make_recorder(RunOptions(keep=True), messages.append)
     _, _, events = ask(keep=False)
     for event in events:
         recorder.record_event(event)
@@ -184,7 +185,7 @@ def test_repeating_the_same_question_still_answers():
 
 def test_interrupted_run_can_be_continued(data):
     _, _, events = ask(keep=False)
-    recorder = make_recorder(Options(keep=True))
+    recorder = make_recorder(RunOptions(keep=True))
     for event in events[:-2]:
         recorder.record_event(event)
     (run,) = runs.list_unfinished_runs(data)

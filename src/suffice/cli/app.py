@@ -163,11 +163,10 @@ def ask(
     debug: Debug = False,
 ) -> None:
     """Answer a question over documents or the web; every sentence cited, and why it stopped explained."""
-    from suffice.api import Options
     from suffice.cli import ask
-    from suffice.types import Bounds
+    from suffice.options import RunOptions
 
-    options = Options(
+    options = RunOptions(
         docs=docs,
         web=web,
         providers=providers or (),
@@ -176,7 +175,12 @@ def ask(
         memory=memory,
         stop=stop,
         tier=tier,
-        bounds=Bounds(max_rounds, max_queries, max_sources, max_seconds, max_tokens, max_cost),
+        max_rounds=max_rounds,
+        max_queries=max_queries,
+        max_sources=max_sources,
+        max_seconds=max_seconds,
+        max_tokens=max_tokens,
+        max_cost_usd=max_cost,
         k=k,
         per_round=per_round,
         alpha=alpha,
@@ -209,10 +213,10 @@ def search(
     debug: Debug = False,
 ) -> None:
     """Show the passages that one search finds."""
-    from suffice.api import Options
     from suffice.cli import search
+    from suffice.options import RunOptions
 
-    options = Options(
+    options = RunOptions(
         docs=docs,
         web=web,
         providers=providers or (),
@@ -243,10 +247,10 @@ def check(
     debug: Debug = False,
 ) -> None:
     """Hold the claims of any text against the sources: exit 1 when one is contradicted or unsupported."""
-    from suffice.api import Options
     from suffice.cli import check
+    from suffice.options import RunOptions
 
-    options = Options(docs=docs, alpha=alpha, include=include or (), exclude=exclude or ())
+    options = RunOptions(docs=docs, alpha=alpha, include=include or (), exclude=exclude or ())
     raise typer.Exit(check.check(file, options, model=model, as_json=as_json))
 
 
@@ -258,10 +262,10 @@ def index(
     debug: Debug = False,
 ) -> None:
     """Read documents into the index now, so that the first question does not have to."""
-    from suffice.api import Options
     from suffice.cli import search
+    from suffice.options import RunOptions
 
-    raise typer.Exit(search.index(Options(docs=paths, include=include or (), exclude=exclude or ())))
+    raise typer.Exit(search.index(RunOptions(docs=paths, include=include or (), exclude=exclude or ())))
 
 
 @app.command()
@@ -298,10 +302,10 @@ def mcp(
     debug: Debug = False,
 ) -> None:
     """Offer research, search, fetch and explain_stop as tools to other agents (Model Context Protocol)."""
-    from suffice.api import Options
+    from suffice.options import RunOptions
     from suffice.server import mcp as door
 
-    options = Options(
+    options = RunOptions(
         docs=docs,
         web=web,
         providers=providers or (),

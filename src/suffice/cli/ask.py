@@ -15,12 +15,13 @@ from pathlib import Path
 from typing import TextIO
 
 from suffice import settings
-from suffice.api import Options, make_recorder, prepare_run
+from suffice.api import make_recorder, prepare_run
 from suffice.cli.interrupt import run_interruptible
 from suffice.cli.terminal import Terminal, print_report
 from suffice.engine.pipeline import RunConfig, new_run_id, run_pipeline
 from suffice.errors import EXIT_INTERRUPTED, InputError
 from suffice.events import Event, Finished, Started, serialize_event
+from suffice.options import RunOptions
 from suffice.storage.runs import RunRecorder
 from suffice.types import Report
 
@@ -70,7 +71,7 @@ class OutputOptions:
     quiet: bool = False
 
 
-def ask(question: str, options: Options, output: OutputOptions) -> int:
+def ask(question: str, options: RunOptions, output: OutputOptions) -> int:
     """Answer one question at the terminal; the exit status."""
     task, named = extract_output_file(question)
     output = replace(output, out=[*output.out, *([named] if named else [])])
@@ -90,7 +91,7 @@ def resume(run: str, output: OutputOptions) -> int:
 
     async def again(watcher: _EventDispatcher) -> Report | None:
         watcher.is_durable = True
-        setup = await prepare_run(order.task, order.options, watcher.terminal.say, watcher.terminal.progress)
+        setup = await prepare_run(order.question, order.options, watcher.terminal.say, watcher.terminal.progress)
         return await local.run_local(run, order, replace(setup, run_id=run), data_dir, watcher.dispatch, resume=True)
 
     return _run_and_print(again, order.options, output)
@@ -101,12 +102,12 @@ def print_unfinished() -> int:
     from suffice.jobs import local
 
     for run in local.list_unfinished(settings.load().data_dir):
-        print(f"{run.run}  {' '.join(run.task.split())[:80]}")
+        print(f"{run.run}  {' '.join(run.question.split())[:80]}")
     return 0
 
 
 def _run_and_print(
-    work: Callable[["_EventDispatcher"], Coroutine[None, None, Report | None]], options: Options, shown: OutputOptions
+    work: Callable[["_EventDispatcher"], Coroutine[None, None, Report | None]], options: RunOptions, shown: OutputOptions
 ) -> int:
     for path in shown.out:
         validate_output_path(path)
@@ -157,7 +158,7 @@ class _EventDispatcher:
             self.terminal.print_error(f"--trace {trace.name} cannot be written: {error.strerror}; going on without it")
 
 
-async def _run_question(question: str, options: Options, watcher: _EventDispatcher) -> Report | None:
+async def _run_question(question: str, options: RunOptions, watcher: _EventDispatcher) -> Report | None:
     setup = await prepare_run(question, options, watcher.terminal.say, watcher.terminal.progress)
     if _should_be_durable(setup, options):
         from suffice.jobs import local
@@ -176,12 +177,11 @@ async def _run_question(question: str, options: Options, watcher: _EventDispatch
     return None
 
 
-def _should_be_durable(setup: RunConfig, options: Options) -> bool:
+def _should_be_durable(setup: RunConfig, options: RunOptions) -> bool:
     """Whether a crash would cost something that can be kept. What came through standard input is gone with the process."""
     from suffice.jobs.requests import has_paid_calls
 
-    docs = [options.docs] if isinstance(options.docs, str | Path) else options.docs or ()
-    return has_paid_calls(setup) and "-" not in map(str, docs) and find_spec("dbos") is not None
+    return has_paid_calls(setup) and "-" not in options.scope.docs and find_spec("dbos") is not None
 
 
 def _exit_status(report: Report, terminal: Terminal, durable: bool) -> int:

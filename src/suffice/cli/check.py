@@ -10,7 +10,6 @@ from rich.console import Console
 from rich.text import Text
 
 from suffice import settings
-from suffice.api import Options, open_corpus, read_stdin
 from suffice.claims.audit import TextAudit
 from suffice.claims.checkers import AskSupport, default_checker
 from suffice.claims.verdict import ClaimVerdict
@@ -18,16 +17,17 @@ from suffice.cli.interrupt import run_interruptible
 from suffice.cli.terminal import Terminal
 from suffice.errors import EXIT_INTERRUPTED, InputError, ModelError
 from suffice.models.base import is_language_model
+from suffice.options import RunOptions
 from suffice.prompts import CheckSupport, SupportResponse
 from suffice.report.answer_html import SUPPORT_SYMBOLS
-from suffice.report.build import NOTICES
+from suffice.search.open import open_corpus, read_stdin
 from suffice.types import Claim
 
 _UNSUPPORTED_SUFFIXES = frozenset(".html .htm .xhtml .pdf .docx .doc .odt .rtf .json .jsonl .ipynb .csv".split())
 _STYLES = {"supported": "green", "contradicted": "red", "unsupported": "yellow", "unknown": "dim"}
 
 
-def check(file: str, options: Options, *, model: str | None, as_json: bool) -> int:
+def check(file: str, options: RunOptions, *, model: str | None, as_json: bool) -> int:
     """Hold every claim of the file against the documents; 1 when one is contradicted or unsupported."""
     if not options.docs:
         raise InputError("There is nothing to check against: name files or folders with --docs")
@@ -37,9 +37,8 @@ def check(file: str, options: Options, *, model: str | None, as_json: bool) -> i
         async def work() -> tuple[TextAudit, list[tuple[Claim, ClaimVerdict]]]:
             config = settings.load()
             prompt = _make_verify_prompt(model, config, terminal.say)
-            corpus = await open_corpus(options, config, terminal.say, terminal.progress)
-            checker = default_checker(corpus.embed if options.alpha != 1 else None, prompt)
-            audit = TextAudit(text, corpus, checker, NOTICES)
+            corpus = await open_corpus(options.scope, config, terminal.say, terminal.progress)
+            audit = TextAudit(text, corpus, default_checker(corpus.embed if options.alpha != 1 else None, prompt))
             found = []
             async for each in audit.check_claims():
                 found.append(each)
@@ -81,7 +80,7 @@ def _make_verify_prompt(wanted: str | None, config: settings.Settings, say: Call
     return ask
 
 
-def _read_text(file: str, options: Options) -> str:
+def _read_text(file: str, options: RunOptions) -> str:
     from suffice.search.files.decode import decode
 
     if Path(file).suffix.lower() in _UNSUPPORTED_SUFFIXES:
@@ -90,7 +89,7 @@ def _read_text(file: str, options: Options) -> str:
             "or take the Markdown of a run of ours: suffice runs export RUN report.md"
         )
     if file == "-":
-        if "-" in [str(path) for path in options.docs or ()]:  # type: ignore[union-attr]
+        if "-" in options.scope.docs:
             raise InputError("Standard input can be the text or a document, not both; name a file for one of them")
         text = read_stdin()
     else:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from suffice import settings
 from suffice.cli.terminal import Terminal
 from suffice.jobs import database
-from suffice.jobs.keys import ApiKeyStore, Quota
+from suffice.jobs.api_keys import ApiKeyStore, Quota
 
 
 def create_key(name: str, allowance: Quota) -> int:

@@ -4,21 +4,23 @@ import json
 import sys
 
 from suffice import settings
-from suffice.api import Options, open_corpus, open_search, validate_question
+from suffice.api import validate_question
 from suffice.cli.interrupt import run_interruptible
 from suffice.cli.terminal import Terminal, print_passages
 from suffice.errors import EXIT_INTERRUPTED
+from suffice.options import RunOptions
+from suffice.search.open import open_corpus, open_search
 from suffice.search.resilience import make_resilient
 from suffice.types import Passage, Query
 
 
-def search(query: str, options: Options, *, as_json: bool) -> int:
+def search(query: str, options: RunOptions, *, as_json: bool) -> int:
     """The best passages for one query; exit 3 when there are none."""
     text = validate_question(query)
     with Terminal().live_display() as terminal:
 
         async def work() -> list[Passage]:
-            search, _ = await open_search(options, settings.load(), terminal.say, terminal.progress)
+            search, _ = await open_search(options.scope, settings.load(), terminal.say, terminal.progress)
             return await make_resilient(search, lambda failure: terminal.say(failure.message))(Query(text), options.k)
 
         found = run_interruptible(work())
@@ -38,10 +40,10 @@ def search(query: str, options: Options, *, as_json: bool) -> int:
     return 0 if found else 3
 
 
-def index(options: Options) -> int:
+def index(options: RunOptions) -> int:
     """Bring the index up to date and say what is in it."""
     with Terminal().live_display() as terminal:
-        corpus = run_interruptible(open_corpus(options, settings.load(), terminal.say, terminal.progress))
+        corpus = run_interruptible(open_corpus(options.scope, settings.load(), terminal.say, terminal.progress))
     if corpus is None:
         return EXIT_INTERRUPTED
     print(f"{corpus.size:,} passages from {len(corpus.files):,} files are in the index.")

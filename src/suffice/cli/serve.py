@@ -28,7 +28,7 @@ def serve(
     from suffice.models.choose import choose_model
     from suffice.server.app import create_app
     from suffice.server.connection import build_http_server, open_socket
-    from suffice.server.context import Service
+    from suffice.server.dependencies import Service
 
     config = settings.load()
     terminal = Terminal(quiet=False)

@@ -67,7 +67,7 @@ def create(
 ) -> None:
     """Make a key. It is shown once: only a digest of it is kept."""
     from suffice.cli import keys
-    from suffice.jobs.keys import Quota
+    from suffice.jobs.api_keys import Quota
 
     raise typer.Exit(keys.create_key(name, Quota(active, per_minute, max_cost)))
 

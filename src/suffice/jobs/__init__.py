@@ -1,7 +1,7 @@
-"""Durable runs: a queue, workers, and a journal of every call that was paid for.
+"""Durable runs: a queue, workers, and a journal of every paid call.
 
-    order ──▶ store (queued) ──▶ worker ──▶ pipeline.stream over durable seams ──▶ events, report ──▶ store
+    JobRequest ──▶ RunStore (queued) ──▶ Worker ──▶ RunExecutor: the pipeline over journaled calls ──▶ events, report
 
-A run is one workflow; each model call, search and page read is one step of it. Whoever picks the run up after a crash gets
-the finished steps from the journal and goes on. The loop knows nothing of all this.
+A run is one workflow, and each model call, search and page read is one step of it. If a process crashes, another worker
+resumes the run: finished steps come from the journal, the others are made. The pipeline itself is not aware of this.
 """

@@ -1,4 +1,4 @@
-"""Where runs are kept: an SQLite file in the data directory, or a Postgres that several machines share."""
+"""The database of the service: an SQLite file in the data directory, or a Postgres that several machines share."""
 
 from pathlib import Path
 from typing import Any
@@ -7,8 +7,8 @@ import sqlalchemy as sa
 
 from suffice.errors import InputError, Unavailable
 
-POOL_SIZE = 8  # That a process holds for its own questions; dbos has as many. A usual Postgres allows 100 in all.
-POOL_TIMEOUT = 120.0  # Seconds that a question waits for one of them.
+POOL_SIZE = 8  # Connections per process for our own queries; dbos opens as many. Postgres allows 100 in all by default.
+POOL_TIMEOUT = 120.0  # Seconds that a query waits for a connection.
 
 _POSTGRES_DRIVERS = ("postgresql", "postgres", "postgresql+psycopg")
 
@@ -65,36 +65,36 @@ keys = sa.Table(
 
 
 def sqlite_url(path: Path) -> str:
-    """The address of an SQLite file; its folder is made."""
+    """Return the URL of an SQLite file and create its folder."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(
-            f"The data directory {path.parent} cannot be made: {error.strerror}; set SUFFICE_DATA_DIR"
+            f"The data directory {path.parent} cannot be created: {error.strerror}; set SUFFICE_DATA_DIR"
         ) from error
     return f"sqlite:///{path.resolve()}"
 
 
 def database_url(url: str | None, data_dir: Path) -> str:
-    """What ``SUFFICE_DATABASE_URL`` says, or the file in the data directory."""
+    """Return the URL from ``SUFFICE_DATABASE_URL``, or that of the SQLite file in the data directory."""
     if not url:
         return sqlite_url(data_dir / "service.sqlite")
     try:
         parsed = sa.make_url(url)
     except sa.exc.ArgumentError as error:
         raise InputError(
-            "SUFFICE_DATABASE_URL is no address; write postgresql://user:password@host/database"
+            "SUFFICE_DATABASE_URL is not a database URL; write postgresql://user:password@host/database"
         ) from error
     if parsed.drivername in _POSTGRES_DRIVERS:
         return parsed.set(drivername="postgresql+psycopg").render_as_string(hide_password=False)
     raise InputError(
-        f"SUFFICE_DATABASE_URL names {parsed.drivername!r}; use postgresql://…, or unset it for an SQLite file in the data "
-        "directory"
+        f"SUFFICE_DATABASE_URL names the unsupported database {parsed.drivername!r}; use postgresql://…, or unset it "
+        "for an SQLite file in the data directory"
     )
 
 
 def open_engine(url: str) -> sa.Engine:
-    """An engine with our tables made; writers on SQLite wait for each other instead of failing."""
+    """Open the database and create missing tables. Writers on SQLite wait for each other."""
     postgres = not url.startswith("sqlite")
     engine = sa.create_engine(
         url, pool_pre_ping=postgres, pool_size=POOL_SIZE, max_overflow=0, pool_timeout=POOL_TIMEOUT
@@ -103,13 +103,14 @@ def open_engine(url: str) -> sa.Engine:
         sa.event.listen(engine, "connect", _configure_sqlite)
     try:
         with engine.begin() as connection:
-            if postgres:  # Two workers that start at once would otherwise both make the tables.
+            if postgres:  # Otherwise two workers that start at the same time would both create the tables.
                 connection.execute(sa.text("SELECT pg_advisory_xact_lock(7823401)"))
             metadata.create_all(connection)
     except sa.exc.OperationalError as error:
         engine.dispose()
-        where = sa.make_url(url).render_as_string(hide_password=True)
-        raise Unavailable(f"The database {where} does not answer ({_first_line(error)}); is it running?") from error
+        address = sa.make_url(url).render_as_string(hide_password=True)
+        reason = str(error.orig).strip().partition("\n")[0]
+        raise Unavailable(f"The database {address} does not answer ({reason}); is it running?") from error
     return engine
 
 
@@ -117,10 +118,6 @@ def _configure_sqlite(connection: Any, record: Any) -> None:
     connection.isolation_level = "IMMEDIATE"
     connection.execute("PRAGMA busy_timeout=30000")
     connection.execute("PRAGMA journal_mode=WAL")  # Readers do not wait for the writer.
-    # Our own writes need no disk sync of their own: events come again when a run is gone through again, and an order is
-    # followed by its queueing, which dbos syncs together with all that was written before.
+    # Our own writes need no disk sync of their own. Events are written again when a run is resumed, and a request is
+    # followed by its queueing, which dbos syncs together with everything written before it.
     connection.execute("PRAGMA synchronous=NORMAL")
-
-
-def _first_line(error: sa.exc.OperationalError) -> str:
-    return str(error.orig).strip().partition("\n")[0]

@@ -1,8 +1,9 @@
-"""Numbers for the events of a run, the same ones whenever the run is gone through again.
+"""The numbered events of a run: how they are numbered, stored and followed.
 
-Lasting events are ``APART`` apart. The pieces of a draft stand between them: they come only while it is being written, not when
-it is taken from the journal, so they may not shift the others. If the writing begins again after a crash, its pieces go behind
-those that are there, after an empty one that says so.
+A resumed run goes through its events again, and each must get the number it had before. Lasting events are therefore
+``EVENT_STRIDE`` apart, and the pieces of a draft get the numbers between them: they occur only while the draft is written,
+not when it comes from the journal. If writing starts again after a crash, the new pieces follow those that are stored, after
+an empty piece that marks the new start.
 """
 
 import asyncio
@@ -14,18 +15,24 @@ from typing import TypeVar
 from suffice.events import Drafting, Event
 from suffice.jobs.store import RunStore, StoredEvent
 
-EVENT_STRIDE = 1000
+EVENT_STRIDE = 1000  # Distance between the numbers of two lasting events.
+POLL_SECONDS = 0.3  # Seconds between two polls for runs of other processes.
+PAGE_SIZE = 100  # Events that are read from the database at a time.
+_AFTER_LAST_EVENT = 2**31 - 1
+
+T = TypeVar("T")
+log = logging.getLogger(__name__)
 
 
 class EventNumbering:
-    """``last`` is the last number that is kept of the run; 0: none."""
+    """Numbers the events of one run. ``last`` is the largest number stored so far, 0 without any."""
 
     def __init__(self, last: int) -> None:
         self._last = last
         self._current = 0
 
     def assign(self, event: Event) -> Iterator[tuple[int, Event]]:
-        """The event with its number; a piece of a draft that is longer than any page has none and is left out."""
+        """Yield the event with its number. Pieces of a draft beyond ``EVENT_STRIDE`` get no number and are left out."""
         if not isinstance(event, Drafting):
             self._current = (self._current // EVENT_STRIDE + 1) * EVENT_STRIDE
             yield self._current, event
@@ -42,21 +49,15 @@ class EventNumbering:
 
 
 def count_lasting_events(number: int) -> int:
-    """How many lasting events there are up to this number."""
+    """Return how many lasting events there are up to a number."""
     return number // EVENT_STRIDE
 
 
-T = TypeVar("T")
-log = logging.getLogger(__name__)
-
-POLL_SECONDS = 0.3  # Seconds between looks at the database for a run that another process works on.
-PAGE_SIZE = 100
-_AFTER_LAST_EVENT = 2**31 - 1
-
-
 class EventStream:
-    """Whoever appends here wakes whoever follows here. For runs that other processes work on, one look at the database serves
-    all followers."""
+    """Stores events and wakes the followers of their run.
+
+    Followers of runs in other processes are woken by one poll of the database that serves them all.
+    """
 
     def __init__(self, store: RunStore) -> None:
         self._store = store
@@ -64,43 +65,45 @@ class EventStream:
         self._wakeups: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
         self._poll_task: asyncio.Task[None] | None = None
 
-    async def append(self, run: str, lines: list[StoredEvent]) -> None:
-        await asyncio.to_thread(self._store.append_events, run, lines)
+    async def append(self, run: str, events: list[StoredEvent]) -> None:
+        """Store events and wake the followers of the run."""
+        await asyncio.to_thread(self._store.append_events, run, events)
         self.notify(run)
 
     def notify(self, run: str) -> None:
-        news = self._wakeups.pop(run, None)
-        if news is not None:
-            news.set()
+        """Wake the followers of a run."""
+        wakeup = self._wakeups.pop(run, None)
+        if wakeup is not None:
+            wakeup.set()
 
     def close(self) -> None:
-        """Nobody is told anything more."""
+        """Stop polling."""
         if self._poll_task is not None:
             self._poll_task.cancel()
 
     async def wait_until_ended(self, run: str) -> None:
-        """Wait for the end of a run."""
+        """Wait until a run has ended."""
         async for _ in self.follow(run, _AFTER_LAST_EVENT):
             pass
 
     async def follow(self, run: str, after: int = 0) -> AsyncGenerator[StoredEvent, None]:
-        """Every event behind ``after``; it ends when the run has ended and all was told."""
+        """Yield the events with a number greater than ``after``, as they arrive, until the run has ended."""
         self._follower_counts[run] += 1
         if self._poll_task is None or self._poll_task.done():
             self._poll_task = asyncio.ensure_future(self._poll())
         try:
             while True:
-                news = self._wakeups[run]
+                wakeup = self._wakeups[run]
                 ended = (await asyncio.to_thread(self._store.get, run)).has_ended
-                lines = await asyncio.to_thread(self._store.read_events, run, after, PAGE_SIZE)
-                for line in lines:
-                    after = line.seq
-                    yield line
-                if len(lines) == PAGE_SIZE:
+                events = await asyncio.to_thread(self._store.read_events, run, after, PAGE_SIZE)
+                for event in events:
+                    after = event.seq
+                    yield event
+                if len(events) == PAGE_SIZE:
                     continue
                 if ended:
                     return
-                await news.wait()
+                await wakeup.wait()
         finally:
             self._follower_counts[run] -= 1
             if not self._follower_counts[run]:
@@ -108,23 +111,23 @@ class EventStream:
                 self._wakeups.pop(run, None)
 
     async def _poll(self) -> None:
-        """Wake the followers of every run that has moved, until nobody follows any more."""
+        """Wake the followers of every run that has new events, as long as there are followers."""
         known: dict[str, tuple[str, int]] = {}
         while self._follower_counts:
             await asyncio.sleep(POLL_SECONDS)
             try:
-                heads = await asyncio.to_thread(self._store.latest_positions, list(self._follower_counts))
-            except Exception:  # The database may be away for a while; followers wait.
-                log.warning("The database did not answer when looking for events", exc_info=True)
+                positions = await asyncio.to_thread(self._store.latest_positions, list(self._follower_counts))
+            except Exception:  # The database may be unavailable for a while; followers wait.
+                log.warning("The database did not answer while polling for events", exc_info=True)
                 continue
-            for run, head in heads.items():
-                if known.get(run) != head:
+            for run, position in positions.items():
+                if known.get(run) != position:
                     self.notify(run)
-            known = heads
+            known = positions
 
 
 async def with_keepalive(items: AsyncIterator[T], interval: float) -> AsyncGenerator[T | None, None]:
-    """The items, and ``None`` after every ``silence`` seconds in which none came."""
+    """Yield the items, and ``None`` after every ``interval`` seconds without one."""
     waiting = asyncio.ensure_future(anext(items, None))
     try:
         while True:

@@ -1,7 +1,7 @@
-"""Who is at work: a heartbeat a worker, and a sweep that hands a dead worker's runs to the living.
+"""Heartbeats of workers. If a worker's heartbeats stop, another worker resumes its runs.
 
-A worker is dead when its heart has not beaten for ``DEAD_AFTER`` seconds of the observer's own clock (so clocks of machines
-need not agree), or at once when it was a process of this machine that is gone.
+A worker counts as dead when its heartbeat has not changed for ``DEAD_AFTER`` seconds of the observer's own clock, so the
+clocks of several machines need not agree. A worker whose process on this machine has ended counts as dead at once.
 """
 
 import os
@@ -15,39 +15,45 @@ import sqlalchemy as sa
 from suffice.jobs.database import workers
 
 HEARTBEAT_SECONDS = 2.0  # Seconds between heartbeats.
-DEAD_AFTER = 15.0  # Seconds without one.
+DEAD_AFTER = 15.0  # Seconds without a heartbeat.
+_CLAIMED = "(being swept)"  # Stored as the host of a dead worker while another worker takes over its runs.
 
 
 class Heartbeats:
+    """The heartbeat of this process and its view of the other workers."""
+
     def __init__(self, engine: sa.Engine, *, dead_after: float = DEAD_AFTER) -> None:
         self._engine = engine
         self._dead_after = dead_after
         self._host = socket.gethostname()
         self._pid = os.getpid()
         self.id = f"{self._host[:40]}-{self._pid}-{secrets.token_hex(3)}"
-        self._last_seen: dict[str, tuple[float, float]] = {}  # Worker → its last beat, and when that was first seen.
+        self._last_seen: dict[str, tuple[float, float]] = {}  # Worker → its last heartbeat, and when we first saw that.
 
     def register(self) -> None:
-        me = {"id": self.id, "host": self._host, "pid": self._pid, "beat": time.time()}
+        """Add this process to the workers."""
+        row = {"id": self.id, "host": self._host, "pid": self._pid, "beat": time.time()}
         with self._engine.begin() as connection:
-            connection.execute(sa.insert(workers).values(me))
+            connection.execute(sa.insert(workers).values(row))
 
     def beat(self) -> None:
+        """Record that this process is alive."""
         with self._engine.begin() as connection:
             connection.execute(sa.update(workers).where(workers.c.id == self.id).values(beat=time.time()))
 
     def deregister(self) -> None:
-        """Say that this worker is gone: its runs may be taken at once."""
+        """Record that this process has ended, so that another worker resumes its runs at once."""
         with self._engine.begin() as connection:
             connection.execute(sa.update(workers).where(workers.c.id == self.id).values(pid=0))
 
     def count_alive(self) -> int:
+        """Return the number of workers that are alive."""
         with self._engine.connect() as connection:
             rows = list(connection.execute(sa.select(workers)))
         return sum(not self._is_dead(*row) for row in rows)
 
     def reap_dead(self, on_dead: Callable[[str], None]) -> None:
-        """Call ``adopt`` for every dead worker, once among all who sweep; it leaves the roster when that is done."""
+        """Call ``on_dead`` with the id of each dead worker, then remove it. Only one process does so for each worker."""
         with self._engine.connect() as connection:
             rows = list(connection.execute(sa.select(workers).where(workers.c.id != self.id)))
         for worker, host, pid, beat in rows:
@@ -58,19 +64,19 @@ class Heartbeats:
                 self._last_seen.pop(worker, None)
 
     def _claim(self, worker: str, beat: float) -> bool:
-        """One sweeper wins; if it dies before it is done, the dead worker's heart stands still again for the next."""
+        """Claim a dead worker. If the claimant dies too, the heartbeat stands still again and the next process claims it."""
         with self._engine.begin() as connection:
             claimed = connection.execute(
                 sa.update(workers)
                 .where(workers.c.id == worker, workers.c.beat == beat)
-                .values(beat=time.time(), host="(being swept)")
+                .values(beat=time.time(), host=_CLAIMED)
             )
         return bool(claimed.rowcount)
 
     def _is_dead(self, worker: str, host: str, pid: int, beat: float) -> bool:
         if worker == self.id:
             return False
-        if pid == 0 and host != "(being swept)":
+        if pid == 0 and host != _CLAIMED:
             return True
         if host == self._host and (pid == self._pid or not _is_process_running(pid)):
             return True

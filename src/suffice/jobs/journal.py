@@ -1,12 +1,11 @@
-"""The journal of a run: every paid call and its outcome, found again by what was asked.
+"""The journal of a run: the outcome of every paid call, so that a resumed run does not pay for a call again.
 
-A step of the workflow is looked up by content, not by position: its name is the kind of call, a digest of what was asked and
-how often the same was asked before. So calls under way at the same time may finish in any order, and a run that is picked up
-by a newer version repeats only what it now asks differently.
+A step is found by content, not by position: its name is the kind of call, a digest of its arguments and how often the same
+call occurred before. Concurrent calls may therefore finish in any order, and a newer version that resumes a run repeats only
+the calls it now makes differently.
 
-**The clock of a durable run ticks at its steps.** Each outcome carries the seconds the run had worked when it came; between
-steps the clock stands still. So every decision about time is the same when the run is gone through again, and time in which
-nobody worked on the run does not count.
+**The clock of a durable run advances at its steps only.** Each outcome carries the seconds of work at the time it arrived.
+Decisions about time are therefore the same when the run is resumed, and the time between two attempts does not count.
 """
 
 import asyncio
@@ -30,20 +29,23 @@ from suffice.search.base import PageBatch, Reader, Search
 from suffice.search.resilience import FailureListener, ignore_failure, make_resilient
 from suffice.types import Failure, Passage, Query, Usage
 
+A = TypeVar("A")
 Outcome = dict[str, Any]
+"""What is stored of a step: ``at`` and one of ``answer``, ``error`` or ``cut`` (with ``usage``)."""
 
-_ERROR_ATTRIBUTE_TYPES: dict[str, Any] = {
-    "usage": Usage,
-    "failures": tuple[Failure, ...],
-}  # By errors, beside plain values.
+# Types of the attributes of errors that are not plain values.
+_ERROR_ATTRIBUTE_TYPES: dict[str, Any] = {"usage": Usage, "failures": tuple[Failure, ...]}
 
 
 class RunSuspended(BaseException):
-    """The process lets go of the run; whoever picks it up goes on. No error, so nothing may record it as one."""
+    """The process gives up a run, and another one resumes it. Not an ``Exception``, so that no handler records it."""
 
 
 class Journal:
-    """``stopped`` says whether somebody cancelled the run, ``suspended`` whether this process is about to end."""
+    """The steps of one run.
+
+    ``is_cancelled`` says whether the end of the run was requested, ``is_suspending`` whether this process is shutting down.
+    """
 
     def __init__(
         self,
@@ -61,24 +63,24 @@ class Journal:
         self._started_at = time.monotonic()
 
     def clock(self) -> float:
-        """Seconds of work at the last finished step."""
+        """Return the seconds of work up to the last finished step."""
         return self._work_seconds
 
-    async def step(self, kind: str, asked: Any, call: Callable[[], Awaitable[Any]]) -> Any:
-        """The outcome of a call, from the journal if it was made before. Its errors are outcomes too."""
-        digest = hashlib.sha256(msgspec.json.encode(asked, enc_hook=str, order="deterministic")).hexdigest()[:24]
+    async def step(self, kind: str, arguments: Any, call: Callable[[], Awaitable[Any]]) -> Any:
+        """Return the answer of a call, or raise its error. A recorded call is not made again."""
+        digest = hashlib.sha256(msgspec.json.encode(arguments, enc_hook=str, order="deterministic")).hexdigest()[:24]
         self._occurrences[digest] += 1
         name = f"{kind} {digest} {self._occurrences[digest]}"
         outcome = self._recorded.get(name)
         raised: BaseException | None = None
         if outcome is None:
 
-            async def made() -> Outcome:
+            async def make_call() -> Outcome:
                 nonlocal raised
-                answer, raised = await self._call(call)
-                return {"at": self._earlier_seconds + time.monotonic() - self._started_at, **answer}
+                result, raised = await self._call(call)
+                return {"at": self._earlier_seconds + time.monotonic() - self._started_at, **result}
 
-            outcome = await DBOS.run_step_async({"name": name}, made)
+            outcome = await DBOS.run_step_async({"name": name}, make_call)
         elif "cut" in outcome:
             usage_listener.get()(msgspec.convert(outcome.get("usage", {}), Usage))
         self._work_seconds = max(self._work_seconds, outcome["at"])
@@ -90,17 +92,17 @@ class Journal:
         if self._is_suspending():
             raise RunSuspended
         if await self._is_cancelled():
-            await asyncio.Event().wait()  # Whoever saw that the run was cancelled ends this wait.
-        with collect_usage() as spent:
+            await asyncio.Event().wait()  # The worker cancels this wait when it handles the cancellation.
+        with collect_usage() as usages:
             try:
                 return {"answer": await call()}, None
-            except asyncio.CancelledError as cut:
+            except asyncio.CancelledError as error:
                 if self._is_suspending():
                     raise RunSuspended from None
                 if await self._is_cancelled():
                     raise
-                # The run's own time limit cut it off; the bill has to be the same when the run is gone through again.
-                return {"cut": True, "usage": msgspec.to_builtins(sum(spent, Usage()))}, cut
+                # The run's time limit cut the call off. Its usage is recorded so that a resumed run counts the same.
+                return {"cut": True, "usage": msgspec.to_builtins(sum(usages, Usage()))}, error
             except Exception as error:
                 return {"error": error_to_dict(error)}, error
 
@@ -108,45 +110,28 @@ class Journal:
 async def open_journal(
     run: str, *, is_cancelled: Callable[[], Awaitable[bool]], is_suspending: Callable[[], bool]
 ) -> Journal:
-    """The journal of the workflow that calls this, as far as it was written."""
-    # Outside the workflow's context: within it the list itself would be a step, and remembered.
+    """Open the journal of the current workflow with all steps recorded so far."""
+    # Listing runs in another thread, outside the workflow's context; inside, dbos would record the list as a step.
     steps = await asyncio.get_running_loop().run_in_executor(None, DBOS.list_workflow_steps, run)
-    # New steps are numbered after those there are: a step is found by its name, its number says nothing.
+    # New steps are numbered after the recorded ones. Steps are found by name, so the numbers only have to be unique.
     assert_current_dbos_context().function_id = max((step["function_id"] for step in steps), default=0)
     recorded = {step["function_name"]: step["output"] for step in steps if isinstance(step["output"], dict)}
     return Journal(recorded, is_cancelled=is_cancelled, is_suspending=is_suspending)
 
 
-def error_to_dict(error: Exception) -> dict[str, Any]:
-    """An error as what can be kept: its kind, its sentence and what it carries."""
-    carried = msgspec.to_builtins(vars(error), enc_hook=str)
-    return {"type": type(error).__name__, "message": str(error), "carried": carried}
-
-
-def error_from_dict(error: dict[str, Any]) -> Exception:
-    """The error again, if it is one of ours."""
-    kind = getattr(errors, error["type"], None)
-    if not (isinstance(kind, type) and issubclass(kind, SufficeError)):
-        return RuntimeError(f"{error['type']}: {error['message']}")
-    again = kind(error["message"])
-    for name, value in error["carried"].items():
-        setattr(again, name, msgspec.convert(value, _ERROR_ATTRIBUTE_TYPES.get(name, Any)))
-    return again
-
-
-def _unwrap_outcome(outcome: Outcome) -> Any:
-    if "cut" in outcome:
-        raise CutOff("the run's time was up before this call was answered")
-    if "error" in outcome:
-        raise error_from_dict(outcome["error"])
-    return outcome["answer"]
-
-
-A = TypeVar("A")
+def make_durable(config: RunConfig, journal: Journal) -> RunConfig:
+    """Return the same run with its calls recorded in the journal and the journal's clock."""
+    return replace(
+        config,
+        model=DurableModel(config.model, journal),
+        search=DurableSearch(config.search, journal),
+        reader=None if config.reader is None else DurableReader(config.reader, journal),
+        clock=journal.clock,
+    )
 
 
 class DurableModel(ModelWrapper):
-    """Wraps any model: an ask that was answered before a crash is not asked again."""
+    """Wraps a model. A prompt that was answered before a crash is not sent again."""
 
     def __init__(self, model: Model, journal: Journal) -> None:
         super().__init__(model)
@@ -156,17 +141,19 @@ class DurableModel(ModelWrapper):
         async def call() -> Any:
             return msgspec.to_builtins(await self._model(prompt))
 
-        found = await self._journal.step(f"ask {prompt.role}", [type(prompt).__qualname__, prompt], call)
+        reply = await self._journal.step(f"ask {prompt.role}", [type(prompt).__qualname__, prompt], call)
         return Reply(
-            msgspec.convert(found["answer"], prompt.response_type),
-            msgspec.convert(found["usage"], Usage),
-            msgspec.convert(found["failures"], tuple[Failure, ...]),
+            msgspec.convert(reply["answer"], prompt.response_type),
+            msgspec.convert(reply["usage"], Usage),
+            msgspec.convert(reply["failures"], tuple[Failure, ...]),
         )
 
 
 class DurableSearch:
-    """Wraps any search: a query that was answered before a crash is not sent again. Attempts that fail and are made again
-    belong to the step; ``report`` hears of them when it is over."""
+    """Wraps a search. A query that was answered before a crash is not sent again.
+
+    Failed attempts belong to the step; ``report`` receives them when the step is over.
+    """
 
     def __init__(self, search: Search, journal: Journal, report: FailureListener = ignore_failure) -> None:
         self._search = search
@@ -178,12 +165,12 @@ class DurableSearch:
 
     async def __call__(self, query: Query, k: int) -> list[Passage]:
         async def call() -> Any:
-            heard: list[Failure] = []
+            failures: list[Failure] = []
             try:
-                found = await make_resilient(self._search, heard.append)(query, k)
+                found = await make_resilient(self._search, failures.append)(query, k)
             except SearchError as error:
-                return msgspec.to_builtins({"heard": heard, "error": error_to_dict(error)})
-            return msgspec.to_builtins({"heard": heard, "found": found})
+                return msgspec.to_builtins({"heard": failures, "error": error_to_dict(error)})
+            return msgspec.to_builtins({"heard": failures, "found": found})
 
         outcome = await self._journal.step("search", [query.text, k], call)
         for failure in msgspec.convert(outcome["heard"], list[Failure]):
@@ -194,7 +181,7 @@ class DurableSearch:
 
 
 class DurableReader:
-    """Wraps any reader: pages that were read before a crash are not fetched again."""
+    """Wraps a page reader. Pages that were read before a crash are not fetched again."""
 
     def __init__(self, reader: Reader, journal: Journal) -> None:
         self._reader = reader
@@ -204,19 +191,39 @@ class DurableReader:
         async def call() -> Any:
             return msgspec.to_builtins(await self._reader(found, known, seconds))
 
-        asked = [[passage.location for passage in found], known]
-        return msgspec.convert(await self._journal.step("pages", asked, call), PageBatch)
+        arguments = [[passage.location for passage in found], known]
+        return msgspec.convert(await self._journal.step("pages", arguments, call), PageBatch)
 
     async def aclose(self) -> None:
         await self._reader.aclose()
 
 
-def make_durable(setup: RunConfig, journal: Journal) -> RunConfig:
-    """The same run with its calls in the journal and its clock ticking there."""
-    return replace(
-        setup,
-        model=DurableModel(setup.model, journal),
-        search=DurableSearch(setup.search, journal),
-        reader=None if setup.reader is None else DurableReader(setup.reader, journal),
-        clock=journal.clock,
-    )
+def error_to_dict(error: Exception) -> dict[str, Any]:
+    """Return an error as plain data: its type, message and attributes."""
+    attributes = msgspec.to_builtins(vars(error), enc_hook=str)
+    return {"type": type(error).__name__, "message": str(error), "carried": attributes}
+
+
+def error_from_dict(data: Mapping[str, Any]) -> Exception:
+    """Restore an error of suffice; any other error becomes a ``RuntimeError``."""
+    error_class = find_error_class(data["type"])
+    if error_class is None:
+        return RuntimeError(f"{data['type']}: {data['message']}")
+    error = error_class(data["message"])
+    for name, value in data["carried"].items():
+        setattr(error, name, msgspec.convert(value, _ERROR_ATTRIBUTE_TYPES.get(name, Any)))
+    return error
+
+
+def find_error_class(name: str) -> type[SufficeError] | None:
+    """Return the error class of suffice with this name."""
+    found = getattr(errors, name, None)
+    return found if isinstance(found, type) and issubclass(found, SufficeError) else None
+
+
+def _unwrap_outcome(outcome: Outcome) -> Any:
+    if "cut" in outcome:
+        raise CutOff("The run's time limit ended this call")
+    if "error" in outcome:
+        raise error_from_dict(outcome["error"])
+    return outcome["answer"]

@@ -1,6 +1,6 @@
-"""A durable run without a service: one process, one SQLite file, which is gone when the run has ended by itself.
+"""Durable runs of the command line: one process and one SQLite file per run, deleted when the run has ended.
 
-While somebody works on the run its file is locked, so that nobody else takes it up.
+The file is locked while a process works on the run.
 """
 
 import json
@@ -8,18 +8,16 @@ from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from filelock import FileLock, Timeout
 
-from suffice import errors
 from suffice.engine.pipeline import RunConfig
 from suffice.errors import InputError, SufficeError
 from suffice.events import Event
-from suffice.jobs import requests
 from suffice.jobs.database import open_engine, sqlite_url
-from suffice.jobs.requests import JobRequest
-from suffice.jobs.store import RunStore
+from suffice.jobs.journal import find_error_class
+from suffice.jobs.requests import JobRequest, parse_request
+from suffice.jobs.store import Priority, RunStore
 from suffice.jobs.worker import Worker
 from suffice.types import Report
 
@@ -28,56 +26,54 @@ EventCallback = Callable[[Event], None]
 
 @dataclass(frozen=True)
 class UnfinishedRun:
+    """A run that was interrupted or killed and can be resumed."""
+
     run: str
-    task: str
+    question: str
     created: float
 
 
 def list_unfinished(data_dir: Path) -> list[UnfinishedRun]:
-    """The runs that can be taken up, newest first."""
+    """Return the runs that can be resumed, newest first."""
     found = []
     for path in _folder(data_dir).glob("*.sqlite"):
-        kept = _open_store(path).get(path.stem)
-        found.append(UnfinishedRun(kept.id, requests.parse_request(kept.request).task, kept.created))
-    return sorted(found, key=lambda left: left.created, reverse=True)
+        stored = _open_store(path).get(path.stem)
+        found.append(UnfinishedRun(stored.id, parse_request(stored.request).question, stored.created))
+    return sorted(found, key=lambda unfinished: unfinished.created, reverse=True)
 
 
 def load_request(run: str, data_dir: Path) -> JobRequest:
-    """What an unfinished run was ordered as."""
+    """Return the request of an unfinished run."""
     path = _run_path(run, data_dir)
     if not path.is_file():
-        raise InputError(f"There is no unfinished run {run!r}; suffice resume without a name lists those there are")
-    return requests.parse_request(_open_store(path).get(run).request)
+        raise InputError(f"There is no unfinished run {run!r}; list them with: suffice resume")
+    return parse_request(_open_store(path).get(run).request)
 
 
 async def run_local(
-    run: str, order: JobRequest, setup: RunConfig, data_dir: Path, on_event: EventCallback, *, resume: bool
+    run: str, request: JobRequest, config: RunConfig, data_dir: Path, on_event: EventCallback, *, resume: bool
 ) -> Report | None:
-    """Work on a run to its end. Interrupted, it gives the report of what was found, and the run can be taken up again."""
+    """Work on a run and return its report. If interrupted, report what was found; the run can then be resumed."""
 
-    async def prepared(task: str, options: object) -> RunConfig:
-        return setup
+    async def get_config(question: str, options: object) -> RunConfig:
+        return config
 
     path = _run_path(run, data_dir)
     url = sqlite_url(path)
     with _lock(path):
-        worker = Worker(url, takes_jobs=False, prepare=prepared)
+        worker = Worker(url, takes_jobs=False, prepare=get_config)
         async with _running(worker):
-            kept = worker.store.get(run) if resume else worker.store.add(run, "local", order.to_json(), 10, None)
-            report = await worker.run_in_process(kept, on_event, resume=resume)
-            ended = worker.store.get(run)
+            store = worker.store
+            stored = store.get(run) if resume else store.add(run, "local", request.to_json(), Priority.NORMAL, None)
+            report = await worker.run_in_process(stored, on_event, resume=resume)
+            ended = store.get(run)
         if ended.has_ended:
-            for left in path.parent.glob(f"{path.name}*"):
-                left.unlink(missing_ok=True)
+            for leftover in path.parent.glob(f"{path.name}*"):
+                leftover.unlink(missing_ok=True)
         if ended.error is not None:
-            raise _restore_error(**json.loads(ended.error))
+            error = json.loads(ended.error)
+            raise (find_error_class(error["type"]) or SufficeError)(error["message"])
         return report
-
-
-def _restore_error(type: str, message: str, retryable: bool) -> SufficeError:
-    """A run's error as it was raised, so that it ends the program with its own status."""
-    kind: Any = getattr(errors, type, SufficeError)
-    return kind(message) if issubclass(kind, SufficeError) else SufficeError(message)
 
 
 @asynccontextmanager
@@ -95,7 +91,7 @@ def _lock(path: Path) -> Generator[None, None, None]:
     try:
         lock.acquire()
     except Timeout:
-        raise InputError(f"Another process works on the run {path.stem} just now") from None
+        raise InputError(f"Another process is working on the run {path.stem}") from None
     try:
         yield
     finally:
@@ -114,5 +110,5 @@ def _folder(data_dir: Path) -> Path:
 
 def _run_path(run: str, data_dir: Path) -> Path:
     if not run or not all(character.isalnum() or character == "-" for character in run):
-        raise InputError(f"{run!r} is not the name of a run; suffice resume without a name lists those there are")
+        raise InputError(f"{run!r} is not the name of a run; list unfinished runs with: suffice resume")
     return _folder(data_dir) / f"{run}.sqlite"

@@ -1,4 +1,4 @@
-"""What somebody ordered: a task, the options of the run and the operator's collections it may search, as stored text."""
+"""Job requests: a question, the run's options and the collections it searches, and their stored JSON."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -6,80 +6,91 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from suffice.api import Options
 from suffice.engine.pipeline import RunConfig
 from suffice.errors import InputError
-from suffice.types import Bounds
+from suffice.options import RunOptions
 
 DEFAULT_COLLECTION = "default"  # The collection of a path without a name.
+
+# Version 0.1 stored limits as a nested object under these names.
+_OLD_BOUNDS = {
+    "rounds": "max_rounds",
+    "queries": "max_queries",
+    "sources": "max_sources",
+    "seconds": "max_seconds",
+    "tokens": "max_tokens",
+    "usd": "max_cost_usd",
+}
 
 
 @dataclass(frozen=True)
 class JobRequest:
-    """``collections`` are names the operator gave; ``folder`` is where relative paths start for a run of the command line."""
+    """A requested run.
 
-    task: str
-    options: Options = Options()
+    A run of the service names ``collections``; a run of the command line has a ``working_dir``, to which its relative
+    paths refer.
+    """
+
+    question: str
+    options: RunOptions = RunOptions()
     collections: tuple[str, ...] = ()
     working_dir: str | None = None
 
     def to_json(self) -> str:
+        """Return the request as JSON; options that have their default value are left out."""
         chosen = {
-            item.name: _to_json_value(getattr(self.options, item.name))
-            for item in fields(Options)
-            if getattr(self.options, item.name) != item.default
+            field.name: _to_json_value(getattr(self.options, field.name))
+            for field in fields(RunOptions)
+            if getattr(self.options, field.name) != field.default
         }
         return json.dumps(
-            {"task": self.task, "options": chosen, "collections": self.collections, "folder": self.working_dir}
+            {"task": self.question, "options": chosen, "collections": self.collections, "folder": self.working_dir}
         )
 
 
 def parse_request(text: str) -> JobRequest:
+    """Parse what ``JobRequest.to_json`` wrote, also in version 0.1."""
     stored = json.loads(text)
     options = dict(stored["options"])
-    if "bounds" in options:
-        options["bounds"] = Bounds(**options["bounds"])
-    return JobRequest(stored["task"], Options(**options), tuple(stored["collections"]), stored["folder"])
+    for name, value in options.pop("bounds", {}).items():
+        options[_OLD_BOUNDS[name]] = value
+    return JobRequest(stored["task"], RunOptions(**options), tuple(stored["collections"]), stored["folder"])
 
 
-def parse_collections(named: Sequence[str]) -> dict[str, list[str]]:
-    """``NAME=PATH`` or ``PATH`` as the operator wrote them; a bare path belongs to the collection ``default``."""
-    found: dict[str, list[str]] = {}
-    for text in named:
+def parse_collections(texts: Sequence[str]) -> dict[str, list[str]]:
+    """Parse ``NAME=PATH`` or ``PATH`` arguments; a bare path belongs to the collection ``default``."""
+    collections: dict[str, list[str]] = {}
+    for text in texts:
         name, separator, path = text.partition("=")
         if not separator or not name.replace("-", "").replace("_", "").isalnum():
             name, path = DEFAULT_COLLECTION, text
         if not Path(path).expanduser().exists():
             raise InputError(f"--docs {text}: there is no file or folder {path}")
-        found.setdefault(name, []).append(str(Path(path).expanduser().resolve()))
-    return found
+        collections.setdefault(name, []).append(str(Path(path).expanduser().resolve()))
+    return collections
 
 
-def resolve_collections(order: JobRequest, offered: Mapping[str, Sequence[str]]) -> Options:
-    """The order's options with the collections' paths as documents; all of them when none was named."""
-    if order.working_dir is not None:
-        return order.options
-    names = order.collections or tuple(offered)
+def resolve_collections(request: JobRequest, collections: Mapping[str, Sequence[str]]) -> RunOptions:
+    """Return the request's options with the paths of its collections as documents; without names, of all collections."""
+    if request.working_dir is not None:
+        return request.options
+    names = request.collections or tuple(collections)
     for name in names:
-        if name not in offered:
-            raise InputError(f"There is no collection {name!r}; choose from: {', '.join(offered) or 'none is offered'}")
-    return replace(order.options, docs=[path for name in names for path in offered[name]])
+        if name not in collections:
+            raise InputError(f"There is no collection {name!r}; choose from: {', '.join(collections) or '(none)'}")
+    return replace(request.options, docs=[path for name in names for path in collections[name]])
 
 
-def has_paid_calls(setup: RunConfig) -> bool:
-    """Whether anything of this run costs more than to do it again: the extractive model over files does not."""
+def has_paid_calls(config: RunConfig) -> bool:
+    """Whether a run makes calls that are worth journaling; the extractive model over local files makes none."""
     from suffice.search.corpus.search import CorpusSearch
 
-    return setup.model.name != "extractive" or not isinstance(setup.search, CorpusSearch)
+    return config.model.name != "extractive" or not isinstance(config.search, CorpusSearch)
 
 
 def _to_json_value(value: Any) -> Any:
-    if isinstance(value, Bounds):
-        return {item.name: getattr(value, item.name) for item in fields(Bounds)}
-    if isinstance(value, Path):
-        return str(value)
-    if isinstance(value, list | tuple):
+    if isinstance(value, tuple):
         return [_to_json_value(item) for item in value]
     if value is None or isinstance(value, str | int | float | bool):
         return value
-    raise InputError(f"A {type(value).__name__} object cannot be stored with a run; name the part instead")
+    raise InputError(f"A {type(value).__name__} object cannot be stored with a run; give its name instead")

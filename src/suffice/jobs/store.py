@@ -1,11 +1,12 @@
-"""What is kept of runs: who ordered what, how far it is, its events and its report. One small transaction a question.
+"""The stored runs of the service: requests, progress, events and reports.
 
-Plain synchronous functions over a database; whoever has an event loop calls them in a thread.
+The methods are synchronous and each runs one short transaction; code with an event loop calls them in a thread.
 """
 
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import Any, Literal
 
 import sqlalchemy as sa
@@ -16,9 +17,17 @@ RunStatus = Literal["queued", "running", "done", "failed", "cancelled"]
 ENDED_STATUSES = ("done", "failed", "cancelled")
 
 
+class Priority(IntEnum):
+    """The place of a run in the queue; the lowest number is taken first."""
+
+    HIGH = 1
+    NORMAL = 10
+    LOW = 100
+
+
 @dataclass(frozen=True, slots=True)
 class StoredRun:
-    """A run as it is kept. ``report`` and ``error`` are JSON."""
+    """A run as it is stored. ``request``, ``report`` and ``error`` are JSON."""
 
     id: str
     owner: str
@@ -41,7 +50,7 @@ class StoredRun:
 
 @dataclass(frozen=True, slots=True)
 class StoredEvent:
-    """One event of a run: its place in the run's stream, its type, and the event as JSON."""
+    """One event of a run: its number in the run's stream, its type, and the event as JSON."""
 
     seq: int
     type: str
@@ -49,19 +58,21 @@ class StoredEvent:
 
 
 class RunStore:
+    """The runs and their events in the database."""
+
     def __init__(self, engine: sa.Engine) -> None:
         self.engine = engine
 
     # -- runs ----------------------------------------------------------------------------------------------------------
 
     def add(self, run: str, owner: str, request: str, priority: int, idempotency_key: str | None) -> StoredRun:
-        """Keep a new run; with a key that its owner used before, the run that was ordered with it then."""
+        """Store a new run. If its owner used the idempotency key before, return the run of that time instead."""
         values = {
             "id": run,
             "owner": owner,
             "status": "queued",
             "order": request,
-            "priority": priority,
+            "priority": int(priority),
             "created": time.time(),
             "attempts": 0,
             "cancel": False,
@@ -77,60 +88,64 @@ class RunStore:
             return earlier
         return self.get(run)
 
-    def find_by_idempotency_key(self, owner: str, idempotency: str) -> StoredRun | None:
-        """The run that its owner ordered with this key."""
-        chosen = sa.select(runs).where(runs.c.owner == owner, runs.c.idempotency_key == idempotency)
+    def find_by_idempotency_key(self, owner: str, key: str) -> StoredRun | None:
+        """Return the run that its owner requested with this idempotency key."""
+        query = sa.select(runs).where(runs.c.owner == owner, runs.c.idempotency == key)
         with self.engine.connect() as connection:
-            found = connection.execute(chosen).one_or_none()
-        return None if found is None else StoredRun(*found)
+            row = connection.execute(query).one_or_none()
+        return None if row is None else StoredRun(*row)
 
     def get(self, run: str) -> StoredRun:
-        """A run that is there; ``KeyError`` when it is not."""
+        """Return a run; raise ``KeyError`` if there is no such run."""
         with self.engine.connect() as connection:
-            found = connection.execute(sa.select(runs).where(runs.c.id == run)).one_or_none()
-        if found is None:
+            row = connection.execute(sa.select(runs).where(runs.c.id == run)).one_or_none()
+        if row is None:
             raise KeyError(run)
-        return StoredRun(*found)
+        return StoredRun(*row)
 
     def list_runs(
         self, owner: str | None, *, limit: int, after: tuple[float, str] | None = None, status: str | None = None
     ) -> list[StoredRun]:
-        """An owner's runs (everybody's for ``None``), newest first, from behind a given one."""
-        chosen = sa.select(runs).order_by(runs.c.created.desc(), runs.c.id.desc()).limit(limit)
+        """Return the runs of an owner (``None``: of all owners), newest first.
+
+        ``after`` is the creation time and id of the run that the list continues from.
+        """
+        query = sa.select(runs).order_by(runs.c.created.desc(), runs.c.id.desc()).limit(limit)
         if owner is not None:
-            chosen = chosen.where(runs.c.owner == owner)
+            query = query.where(runs.c.owner == owner)
         if status is not None:
-            chosen = chosen.where(runs.c.status == status)
+            query = query.where(runs.c.status == status)
         if after is not None:
             created, run = after
             older = runs.c.created < created
-            chosen = chosen.where(sa.or_(older, sa.and_(runs.c.created == created, runs.c.id < run)))
+            query = query.where(sa.or_(older, sa.and_(runs.c.created == created, runs.c.id < run)))
         with self.engine.connect() as connection:
-            return [StoredRun(*row) for row in connection.execute(chosen)]
+            return [StoredRun(*row) for row in connection.execute(query)]
 
     def count_by_status(self, owner: str | None = None) -> dict[str, int]:
-        """How many runs there are of each status."""
-        counted = sa.select(runs.c.status, sa.func.count()).group_by(runs.c.status)
+        """Return the number of runs of each status."""
+        query = sa.select(runs.c.status, sa.func.count()).group_by(runs.c.status)
         if owner is not None:
-            counted = counted.where(runs.c.owner == owner)
+            query = query.where(runs.c.owner == owner)
         with self.engine.connect() as connection:
-            return {str(row[0]): int(row[1]) for row in connection.execute(counted)}
+            return {str(row[0]): int(row[1]) for row in connection.execute(query)}
 
     def count_since(self, owner: str, moment: float) -> int:
-        counted = sa.select(sa.func.count()).where(runs.c.owner == owner, runs.c.created > moment)
+        """Return how many runs the owner has requested since a moment."""
+        query = sa.select(sa.func.count()).where(runs.c.owner == owner, runs.c.created > moment)
         with self.engine.connect() as connection:
-            return connection.execute(counted).scalar_one()
+            return connection.execute(query).scalar_one()
 
     def list_stale_queued(self, before: float) -> list[StoredRun]:
-        """Runs that were kept but perhaps never queued, because whoever took the order died in between."""
-        chosen = sa.select(runs).where(runs.c.status == "queued", runs.c.created < before).limit(100)
+        """Return old queued runs; some may never have reached the queue because the process died after storing them."""
+        query = sa.select(runs).where(runs.c.status == "queued", runs.c.created < before).limit(100)
         with self.engine.connect() as connection:
-            return [StoredRun(*row) for row in connection.execute(chosen)]
+            return [StoredRun(*row) for row in connection.execute(query)]
 
     def mark_started(self, run: str) -> StoredRun | None:
-        """Take a run up, for the first time or again; ``None`` when it has ended."""
+        """Mark a run as running and count the attempt; return ``None`` if the run has ended."""
         with self.engine.begin() as connection:
-            taken = connection.execute(
+            updated = connection.execute(
                 sa.update(runs)
                 .where(runs.c.id == run, runs.c.status.in_(("queued", "running")))
                 .values(
@@ -139,61 +154,44 @@ class RunStore:
                     started=sa.func.coalesce(runs.c.started, time.time()),
                 )
             )
-        return self.get(run) if taken.rowcount else None
+        return self.get(run) if updated.rowcount else None
 
     def uncount_attempt(self, run: str) -> None:
-        """Do not count an attempt that its worker gave up of its own accord."""
+        """Take back an attempt that the worker itself suspended."""
         with self.engine.begin() as connection:
             connection.execute(sa.update(runs).where(runs.c.id == run).values(attempts=runs.c.attempts - 1))
 
     def mark_ended(self, run: str, status: RunStatus, *, report: str | None = None, error: str | None = None) -> bool:
-        """The end of a run; the first one to say it is believed."""
-        return self._set_ended(run, ("queued", "running"), status=status, report=report, error=error)
+        """Store the end of a run; return false if it had ended before, which then stays as it was."""
+        return self._end(run, ("queued", "running"), status=status, report=report, error=error)
 
     def request_cancel(self, run: str) -> bool:
-        """Ask for the end of a run. One that nobody has begun ends at once, and true is returned."""
+        """Request the end of a run; return true if it was still queued and has therefore ended now."""
         with self.engine.begin() as connection:
             connection.execute(sa.update(runs).where(runs.c.id == run).values(cancel=True))
-        return self._set_ended(run, ("queued",), status="cancelled")
+        return self._end(run, ("queued",), status="cancelled")
 
     def find_cancelled(self, ids: Sequence[str]) -> set[str]:
-        """Which of these runs somebody wants to end."""
+        """Return those of the runs whose end was requested."""
         if not ids:
             return set()
         with self.engine.connect() as connection:
             return set(connection.scalars(sa.select(runs.c.id).where(runs.c.id.in_(ids), runs.c.cancel)))
 
-    def _set_ended(self, run: str, was: tuple[str, ...], **values: Any) -> bool:
+    def _end(self, run: str, from_statuses: tuple[str, ...], **values: Any) -> bool:
         with self.engine.begin() as connection:
             ended = connection.execute(
-                sa.update(runs).where(runs.c.id == run, runs.c.status.in_(was)).values(finished=time.time(), **values)
+                sa.update(runs)
+                .where(runs.c.id == run, runs.c.status.in_(from_statuses))
+                .values(finished=time.time(), **values)
             )
         return bool(ended.rowcount)
 
     # -- events --------------------------------------------------------------------------------------------------------
 
-    def last_event(self, run: str) -> StoredEvent | None:
-        """The last event kept."""
-        chosen = (
-            sa.select(events.c.seq, events.c.type, events.c.data)
-            .where(events.c.run == run)
-            .order_by(events.c.seq.desc())
-            .limit(1)
-        )
-        with self.engine.connect() as connection:
-            found = connection.execute(chosen).one_or_none()
-        return None if found is None else StoredEvent(*found)
-
-    def latest_positions(self, ids: Sequence[str]) -> dict[str, tuple[str, int]]:
-        """How far these runs are: status and number of the last event."""
-        last = sa.select(sa.func.max(events.c.seq)).where(events.c.run == runs.c.id).scalar_subquery()
-        with self.engine.connect() as connection:
-            rows = connection.execute(sa.select(runs.c.id, runs.c.status, last).where(runs.c.id.in_(ids)))
-            return {run: (status, seq or 0) for run, status, seq in rows}
-
-    def append_events(self, run: str, lines: Sequence[StoredEvent]) -> None:
-        """Keep events. One that is there already stays as it was: a run gone through again says the same again."""
-        rows = [{"run": run, "seq": line.seq, "type": line.type, "data": line.data} for line in lines]
+    def append_events(self, run: str, new: Sequence[StoredEvent]) -> None:
+        """Store events. An event whose number is stored already stays as it was: a resumed run repeats its events."""
+        rows = [{"run": run, "seq": event.seq, "type": event.type, "data": event.data} for event in new]
         insert: Any
         if self.engine.dialect.name == "sqlite":
             from sqlalchemy.dialects.sqlite import insert
@@ -203,22 +201,29 @@ class RunStore:
             connection.execute(insert(events).on_conflict_do_nothing(), rows)
 
     def read_events(self, run: str, after: int, limit: int = 100) -> list[StoredEvent]:
-        """The events behind a number, in order."""
-        chosen = (
-            sa.select(events.c.seq, events.c.type, events.c.data)
-            .where(events.c.run == run, events.c.seq > after)
-            .order_by(events.c.seq)
-            .limit(limit)
-        )
-        with self.engine.connect() as connection:
-            return [StoredEvent(*row) for row in connection.execute(chosen)]
+        """Return the events with a number greater than ``after``, in order."""
+        return self._read(_select_events(run).where(events.c.seq > after).order_by(events.c.seq).limit(limit))
 
     def read_events_of_type(self, run: str, type: str) -> list[StoredEvent]:
-        """A run's events of one type, in order."""
-        chosen = (
-            sa.select(events.c.seq, events.c.type, events.c.data)
-            .where(events.c.run == run, events.c.type == type)
-            .order_by(events.c.seq)
-        )
+        """Return the events of one type, in order."""
+        return self._read(_select_events(run).where(events.c.type == type).order_by(events.c.seq))
+
+    def last_event(self, run: str) -> StoredEvent | None:
+        """Return the last event of a run."""
+        found = self._read(_select_events(run).order_by(events.c.seq.desc()).limit(1))
+        return found[0] if found else None
+
+    def latest_positions(self, ids: Sequence[str]) -> dict[str, tuple[str, int]]:
+        """Return the status of each run and the number of its last event."""
+        last = sa.select(sa.func.max(events.c.seq)).where(events.c.run == runs.c.id).scalar_subquery()
         with self.engine.connect() as connection:
-            return [StoredEvent(*row) for row in connection.execute(chosen)]
+            rows = connection.execute(sa.select(runs.c.id, runs.c.status, last).where(runs.c.id.in_(ids)))
+            return {run: (status, seq or 0) for run, status, seq in rows}
+
+    def _read(self, query: sa.Select[Any]) -> list[StoredEvent]:
+        with self.engine.connect() as connection:
+            return [StoredEvent(*row) for row in connection.execute(query)]
+
+
+def _select_events(run: str) -> sa.Select[Any]:
+    return sa.select(events.c.seq, events.c.type, events.c.data).where(events.c.run == run)

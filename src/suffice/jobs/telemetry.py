@@ -1,7 +1,6 @@
-"""What an operator sees of the runs: a line in the log at every phase, figures for Prometheus, spans for OpenTelemetry.
+"""Telemetry of runs: log lines, Prometheus metrics and OpenTelemetry spans, made from the events of a run.
 
-It reads the same stream of events as everybody else and changes nothing. No text of a document, of a question or of an
-answer goes into a log, a figure or a span: those are the asker's.
+No text of a document, question or answer goes into a log line, metric or span.
 """
 
 import logging
@@ -29,26 +28,29 @@ A = TypeVar("A")
 REGISTRY = CollectorRegistry()
 _DURATION_BUCKETS = (1, 2, 5, 10, 20, 40, 60, 90, 120, 240, 480, 960)
 DURATION = Histogram(
-    "research_loop_duration_seconds", "From the first query to the stop.", buckets=_DURATION_BUCKETS, registry=REGISTRY
+    "research_loop_duration_seconds",
+    "Seconds from the first query to the stop.",
+    buckets=_DURATION_BUCKETS,
+    registry=REGISTRY,
 )
 ROUNDS = Histogram(
-    "iterations_per_request", "Rounds of a run.", buckets=(1, 2, 3, 4, 5, 7, 10, 15, 20, 30), registry=REGISTRY
+    "iterations_per_request", "Search rounds of a run.", buckets=(1, 2, 3, 4, 5, 7, 10, 15, 20, 30), registry=REGISTRY
 )
-SEARCH_FAILURES = Counter("search_failures_total", "Searches that failed, each attempt.", registry=REGISTRY)
-STOPS = Counter("suffice_stops_total", "Runs by why the search stopped.", ["reason"], registry=REGISTRY)
-REPORTS = Counter("suffice_reports_total", "Runs by how they ended.", ["status"], registry=REGISTRY)
-CALLS = Counter("suffice_model_calls_total", "Calls of a model, by role.", ["role"], registry=REGISTRY)
+SEARCH_FAILURES = Counter("search_failures_total", "Failed attempts to search.", registry=REGISTRY)
+STOPS = Counter("suffice_stops_total", "Runs by the reason their search stopped.", ["reason"], registry=REGISTRY)
+REPORTS = Counter("suffice_reports_total", "Runs by the status of their report.", ["status"], registry=REGISTRY)
+CALLS = Counter("suffice_model_calls_total", "Model calls by role.", ["role"], registry=REGISTRY)
 TOKENS = Counter(
-    "suffice_tokens_total", "Model tokens, by role and direction.", ["role", "direction"], registry=REGISTRY
+    "suffice_tokens_total", "Model tokens by role and direction.", ["role", "direction"], registry=REGISTRY
 )
-COST = Counter("suffice_cost_usd_total", "What the calls cost, where prices are known.", registry=REGISTRY)
+COST = Counter("suffice_cost_usd_total", "Cost of the model calls whose price is known.", registry=REGISTRY)
 
 log = structlog.get_logger("suffice")
 tracer = trace.get_tracer("suffice")
 
 
 def configure_logging(stream: Any = None) -> None:
-    """One JSON object a line on standard error; what libraries have to say goes the same way."""
+    """Log one JSON object per line to standard error, including the log lines of libraries."""
     shared: list[Any] = [
         structlog.contextvars.merge_contextvars,
         structlog.processors.add_log_level,
@@ -75,17 +77,18 @@ def configure_logging(stream: Any = None) -> None:
 
 
 class Telemetry:
-    """One run, seen from outside."""
+    """The telemetry of one run."""
 
     def __init__(self, run: str) -> None:
         self._log = log.bind(run=run)
         self._started_at = monotonic()
         self._results = 0
         self._budget: float | None = None
-        self._span = tracer.start_span("run", attributes={"suffice.state.run": run})
+        self._span = tracer.start_span("run", attributes={"suffice.run": run})
         self._round: trace.Span | None = None
 
     def record_event(self, event: Event) -> None:
+        """Turn an event into log lines, metrics and spans."""
         if isinstance(event, Started):
             self._budget = event.bounds.get("tokens")
             self._span.set_attributes({"suffice.strategy": event.strategy, "suffice.model": event.model})
@@ -115,13 +118,13 @@ class Telemetry:
 
     @contextmanager
     def span(self, name: str, **attributes: str) -> Iterator[None]:
-        """A span around one call of a model or a search."""
+        """Open a span around one call of a model or a search."""
         context = trace.set_span_in_context(self._round or self._span)
         with tracer.start_as_current_span(name, context, attributes=attributes):
             yield
 
     def end(self) -> None:
-        """The run left this process, with or without a report."""
+        """Close the spans when the run ends or is suspended."""
         self._close_round({})
         self._span.end()
 
@@ -135,21 +138,21 @@ class Telemetry:
 
     def _record_finish(self, event: Finished) -> None:
         report = event.report
-        spent = report.usage
+        usage = report.usage
         self._log_event(
             "run_finished",
             report.stop.round,
             status=report.status,
             claims=len(report.claims),
             sources=len(report.sources),
-            tokens=spent.input_tokens + spent.output_tokens,
-            cost_usd=spent.cost_usd,
-            seconds=round(spent.seconds, 3),
+            tokens=usage.input_tokens + usage.output_tokens,
+            cost_usd=usage.cost_usd,
+            seconds=round(usage.seconds, 3),
         )
         self._span.set_attribute("suffice.status", report.status)
         REPORTS.labels(report.status).inc()
-        COST.inc(spent.cost_usd or 0.0)
-        for role, used in spent.by_role.items():
+        COST.inc(usage.cost_usd or 0.0)
+        for role, used in usage.by_role.items():
             CALLS.labels(role).inc(used.calls)
             TOKENS.labels(role, "input").inc(used.input_tokens)
             TOKENS.labels(role, "output").inc(used.output_tokens)
@@ -165,11 +168,11 @@ class Telemetry:
 
 
 class TracedModel(ModelWrapper):
-    """A model whose every call is a span."""
+    """Wraps a model; each call is a span."""
 
-    def __init__(self, model: Model, watch: Telemetry) -> None:
+    def __init__(self, model: Model, telemetry: Telemetry) -> None:
         super().__init__(model)
-        self._telemetry = watch
+        self._telemetry = telemetry
 
     async def __call__(self, prompt: Prompt[A]) -> Reply[A]:
         with self._telemetry.span(f"ask {prompt.role}", **{"gen_ai.request.model": self.name}):
@@ -177,11 +180,11 @@ class TracedModel(ModelWrapper):
 
 
 class TracedSearch:
-    """A search whose every call is a span, with all its attempts."""
+    """Wraps a search; each call with all its attempts is a span."""
 
-    def __init__(self, search: Search, watch: Telemetry) -> None:
+    def __init__(self, search: Search, telemetry: Telemetry) -> None:
         self._search = search
-        self._telemetry = watch
+        self._telemetry = telemetry
 
     def with_failure_listener(self, report: FailureListener) -> "TracedSearch":
         return TracedSearch(make_resilient(self._search, report), self._telemetry)
@@ -191,6 +194,6 @@ class TracedSearch:
             return await self._search(query, k)
 
 
-def add_tracing(setup: RunConfig, telemetry: Telemetry) -> RunConfig:
-    """The same run with a span around every call."""
-    return replace(setup, model=TracedModel(setup.model, telemetry), search=TracedSearch(setup.search, telemetry))
+def add_tracing(config: RunConfig, telemetry: Telemetry) -> RunConfig:
+    """Return the same run with a span around every call."""
+    return replace(config, model=TracedModel(config.model, telemetry), search=TracedSearch(config.search, telemetry))

@@ -1,6 +1,7 @@
-"""A worker: takes runs from the queue, works on them, and keeps what happens.
+"""The worker process: submits, cancels, takes and resumes runs through the dbos queue.
 
-It is also where runs are ordered and cancelled, so that a process which only takes orders needs nothing else.
+A process that only submits and follows runs uses a ``Worker`` with ``takes_jobs=False``: dbos enqueues only the workflows of a
+launched process. How one run is executed is in ``executor``.
 """
 
 import asyncio
@@ -8,69 +9,48 @@ import json
 import logging
 import threading
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import aclosing, suppress
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
 from dbos import DBOS, DBOSConfig, Serializer, SetEnqueueOptions, SetWorkflowID
 
-from suffice.api import Options, prepare_run
-from suffice.engine.pipeline import RunConfig, new_run_id, run_pipeline
-from suffice.errors import SufficeError
-from suffice.events import Event, Finished, serialize_event
-from suffice.jobs import requests
+from suffice.api import prepare_run
+from suffice.engine.pipeline import new_run_id
+from suffice.events import Event
+from suffice.jobs.api_keys import ApiKeyStore
 from suffice.jobs.database import POOL_SIZE, POOL_TIMEOUT, open_engine
-from suffice.jobs.event_stream import EventNumbering, EventStream
-from suffice.jobs.heartbeats import HEARTBEAT_SECONDS, Heartbeats
-from suffice.jobs.journal import RunSuspended, make_durable, open_journal
-from suffice.jobs.keys import ApiKeyStore
-from suffice.jobs.requests import JobRequest, has_paid_calls
-from suffice.jobs.store import RunStatus, RunStore, StoredEvent, StoredRun
-from suffice.jobs.telemetry import Telemetry, add_tracing
-from suffice.storage.report_json import dumps, to_json_safe
+from suffice.jobs.event_stream import EventStream
+from suffice.jobs.executor import ActiveRun, PrepareRun, RunExecutor
+from suffice.jobs.heartbeats import DEAD_AFTER, HEARTBEAT_SECONDS, Heartbeats
+from suffice.jobs.requests import JobRequest
+from suffice.jobs.store import Priority, RunStore, StoredRun
 from suffice.types import Report
 
 QUEUE = "runs"
-JOURNAL_VERSION = "1"  # Of the journal. Another number: runs begun under it wait for a worker that knows it.
-MAX_ATTEMPTS = 5  # A run that was taken up this often and never ended takes its workers down; it is given up.
-REQUEUE_AFTER = 10.0  # Seconds after which a run that was kept but not queued is queued again.
-PRIORITIES = {"high": 1, "normal": 10, "low": 100}
+JOURNAL_VERSION = "1"  # Of the stored steps. Runs of another version wait for a worker that has it.
+REQUEUE_AFTER = 10.0  # Seconds after which a stored run that did not reach the queue is queued again.
 
 log = logging.getLogger(__name__)
-
-PrepareRun = Callable[[str, Options], Awaitable[RunConfig]]
 
 
 @dataclass(frozen=True)
 class ConcurrencyLimits:
-    """How many runs may be worked on at once: by one worker, for one owner, and by all workers together."""
+    """How many runs are worked on at the same time: by one worker, for one owner, and by all workers together."""
 
     per_worker: int = 32
     per_owner: int = 8
     total: int | None = None
 
 
-def _ignore_event(event: Event) -> None:
-    pass
-
-
-@dataclass
-class _ActiveRun:
-    """A run this process works on. ``watch`` sees its events as they come; once ``let_go``, nothing more of it is kept, so
-    that whoever takes it up again goes on from here."""
-
-    task: asyncio.Task[None] | None = None
-    on_event: Callable[[Event], None] = _ignore_event
-    is_local: bool = False
-    is_interrupted: bool = False
-    is_released: bool = False
-    report: Report | None = None
-    done: asyncio.Event = field(default_factory=asyncio.Event)
-
-
 class Worker:
-    """``offered`` are the operator's collections by name. Without ``takes`` it only orders and follows runs."""
+    """This process's part in the service.
+
+    ``collections`` are the operator's documents by name. ``dead_after`` is how many seconds without a heartbeat make another
+    worker count as dead.
+    """
 
     def __init__(
         self,
@@ -80,29 +60,35 @@ class Worker:
         limits: ConcurrencyLimits = ConcurrencyLimits(),
         takes_jobs: bool = True,
         prepare: PrepareRun = prepare_run,
-        dead_after: float | None = None,
+        dead_after: float = DEAD_AFTER,
         has_telemetry: bool = False,
     ) -> None:
         self._database = database
         self.collections = dict(collections or {})
         self._limits = limits
         self._takes_jobs = takes_jobs
-        self._prepare = prepare
-        self._has_telemetry = has_telemetry
         engine = open_engine(database)
         self.store = RunStore(engine)
         self.event_stream = EventStream(self.store)
         self.api_keys = ApiKeyStore(engine)
-        self.heartbeats = Heartbeats(engine) if dead_after is None else Heartbeats(engine, dead_after=dead_after)
-        self._active: dict[str, _ActiveRun] = {}
-        self._workflows: set[asyncio.Task[Any]] = set()
+        self.heartbeats = Heartbeats(engine, dead_after=dead_after)
         self._stopping = threading.Event()
-        self._heartbeat_thread = threading.Thread(target=self._heartbeat_loop, name="heart", daemon=True)
+        self._executor = RunExecutor(
+            self.store,
+            self.event_stream,
+            self.collections,
+            prepare,
+            is_stopping=self._stopping.is_set,
+            has_telemetry=has_telemetry,
+        )
         self._workflow: Callable[[str], Any] = _not_started
+        self._workflows: set[asyncio.Task[Any]] = set()
+        self._heartbeat_thread = threading.Thread(target=self._heartbeat_loop, name="heartbeat", daemon=True)
 
-    # -- a process's life ----------------------------------------------------------------------------------------------
+    # -- start and stop ------------------------------------------------------------------------------------------------
 
     async def start(self) -> None:
+        """Launch dbos, register this worker and start its heartbeat."""
         self._loop = asyncio.get_running_loop()
         config: DBOSConfig = {
             "name": "suffice",
@@ -116,7 +102,7 @@ class Worker:
             "db_engine_kwargs": {"pool_timeout": POOL_TIMEOUT},
             "use_listen_notify": False,
         }
-        # Its handler keeps the standard error of the first run in this process, which may be closed by now.
+        # Its handler holds the standard error stream of the first launch in this process, which may be closed by now.
         logging.getLogger("dbos").handlers.clear()
         DBOS(config=config)
 
@@ -125,7 +111,7 @@ class Worker:
             assert workflow is not None
             self._workflows.add(workflow)
             workflow.add_done_callback(self._workflows.discard)
-            return await self._execute(run)
+            return await self._executor.execute(run)
 
         self._workflow = DBOS.workflow(name="research", max_recovery_attempts=None)(research)
         if not self._takes_jobs:
@@ -143,26 +129,85 @@ class Worker:
         self._heartbeat_thread.start()
 
     async def stop(self) -> None:
-        """Let go of everything: runs under way go on with whoever takes them up."""
+        """Suspend this process's runs, so that other workers resume them, and shut down."""
         self._stopping.set()
         self.event_stream.close()
-        for active in self._active.values():
+        for active in self._executor.active.values():
             if active.task is not None:
                 active.task.cancel()
         if self._workflows:
             await asyncio.wait(self._workflows)
         await asyncio.to_thread(self._heartbeat_thread.join)
         await asyncio.to_thread(self.heartbeats.deregister)
-        # In a thread of its own: it shuts down the pool that the loop's other threads come from.
-        ended = threading.Thread(target=lambda: DBOS.destroy(destroy_registry=True))
-        ended.start()
-        while ended.is_alive():
+        # In a thread of its own, because it shuts down the default executor that ``to_thread`` uses.
+        destroying = threading.Thread(target=lambda: DBOS.destroy(destroy_registry=True))
+        destroying.start()
+        while destroying.is_alive():
             await asyncio.sleep(0.01)
-        self._loop.set_default_executor(_new_thread_pool())
+        self._loop.set_default_executor(ThreadPoolExecutor())
         self.store.engine.dispose()
 
+    # -- submit, cancel, run -------------------------------------------------------------------------------------------
+
+    async def submit(
+        self,
+        request: JobRequest,
+        *,
+        owner: str = "local",
+        priority: Priority = Priority.NORMAL,
+        idempotency_key: str | None = None,
+    ) -> StoredRun:
+        """Queue a run. If its owner used the idempotency key before, return the run of that time instead."""
+        run = new_run_id()
+        stored = await asyncio.to_thread(self.store.add, run, owner, request.to_json(), priority, idempotency_key)
+        if stored.id == run:
+            await asyncio.to_thread(self._enqueue, stored)
+        return stored
+
+    async def cancel(self, run: str) -> StoredRun:
+        """End a run: at once if it is still queued, otherwise before its next paid call."""
+        if await asyncio.to_thread(self.store.request_cancel, run):
+            await DBOS.cancel_workflow_async(run)
+            self.event_stream.notify(run)
+        else:
+            self._executor.interrupt(run)
+        return await asyncio.to_thread(self.store.get, run)
+
+    async def run_in_process(
+        self, stored: StoredRun, on_event: Callable[[Event], None], *, resume: bool
+    ) -> Report | None:
+        """Work on a run in this process, without the queue, and return its report.
+
+        If this call is cancelled, the report covers what was found so far and the run stays unfinished.
+        """
+        active = self._executor.active[stored.id] = ActiveRun(on_event, is_local=True)
+        if resume:
+            await DBOS.resume_workflow_async(stored.id)
+        else:
+            with SetWorkflowID(stored.id):
+                await DBOS.start_workflow_async(self._workflow, stored.id)
+        try:
+            await active.done.wait()
+        except asyncio.CancelledError:
+            current = asyncio.current_task()
+            assert current is not None
+            current.uncancel()
+            active.is_released = True
+            active.interrupt()
+            await active.done.wait()
+        return active.report
+
+    def _enqueue(self, stored: StoredRun) -> None:
+        with (
+            SetWorkflowID(stored.id),
+            SetEnqueueOptions(priority=stored.priority, queue_partition_key=stored.owner),
+        ):
+            DBOS.enqueue_workflow(QUEUE, self._workflow, stored.id)
+
+    # -- heartbeat -----------------------------------------------------------------------------------------------------
+
     def _heartbeat_loop(self) -> None:
-        """The heartbeat: say that we live, look after the dead, and hear who wants a run to end."""
+        """Send heartbeats, take over the runs of dead workers, and interrupt cancelled runs of this process."""
         while not self._stopping.is_set():
             try:
                 self.heartbeats.beat()
@@ -170,7 +215,7 @@ class Worker:
                 if self._takes_jobs:
                     self.heartbeats.reap_dead(self._requeue_runs_of)
                     self._requeue_stale()
-            except Exception:  # The database may be away for a while; the runs are not lost by it.
+            except Exception:  # The database may be unavailable for a while; no run is lost by that.
                 log.warning("The database did not answer a heartbeat", exc_info=True)
             for _ in range(int(HEARTBEAT_SECONDS / 0.5)):
                 if self._stopping.wait(0.5):
@@ -179,178 +224,21 @@ class Worker:
                     self._interrupt_cancelled()
 
     def _interrupt_cancelled(self) -> None:
-        for run in self.store.find_cancelled(list(self._active)):
-            self._loop.call_soon_threadsafe(self._interrupt, run)
+        for run in self.store.find_cancelled(list(self._executor.active)):
+            self._loop.call_soon_threadsafe(self._executor.interrupt, run)
 
     def _requeue_runs_of(self, worker: str) -> None:
-        for found in DBOS.list_workflows(status="PENDING", executor_id=worker, load_input=False, load_output=False):
-            DBOS.resume_workflow(found.workflow_id, queue_name=QUEUE)
+        for workflow in DBOS.list_workflows(status="PENDING", executor_id=worker, load_input=False, load_output=False):
+            DBOS.resume_workflow(workflow.workflow_id, queue_name=QUEUE)
 
     def _requeue_stale(self) -> None:
-        for kept in self.store.list_stale_queued(time.time() - REQUEUE_AFTER):
-            if DBOS.get_workflow_status(kept.id) is None:
-                self._enqueue(kept)
-
-    # -- orders --------------------------------------------------------------------------------------------------------
-
-    async def submit(
-        self, order: JobRequest, *, owner: str = "local", priority: str = "normal", idempotency: str | None = None
-    ) -> StoredRun:
-        """Queue a run; an order whose key its owner has used before is the run it was used for."""
-        run = new_run_id()
-        kept = await asyncio.to_thread(self.store.add, run, owner, order.to_json(), PRIORITIES[priority], idempotency)
-        if kept.id == run:
-            await asyncio.to_thread(self._enqueue, kept)
-        return kept
-
-    def _enqueue(self, kept: StoredRun) -> None:
-        with (
-            SetWorkflowID(kept.id),
-            SetEnqueueOptions(priority=kept.priority, queue_partition_key=kept.owner),
-        ):
-            DBOS.enqueue_workflow(QUEUE, self._workflow, kept.id)
-
-    async def cancel(self, run: str) -> StoredRun:
-        """End a run: at once when nobody has begun it, else before its next paid call."""
-        if await asyncio.to_thread(self.store.request_cancel, run):
-            await DBOS.cancel_workflow_async(run)
-            self.event_stream.notify(run)
-        else:
-            self._interrupt(run)
-        return await asyncio.to_thread(self.store.get, run)
-
-    def _interrupt(self, run: str) -> None:
-        active = self._active.get(run)
-        if active is not None and active.task is not None and not active.is_interrupted:
-            active.is_interrupted = True
-            active.task.cancel()
-
-    async def run_in_process(
-        self, kept: StoredRun, on_event: Callable[[Event], None], *, resume: bool
-    ) -> Report | None:
-        """Work on a run in this process, without the queue. Interrupted, the run is let go of: this is the report of what was
-        found, and the run itself has not ended."""
-        active = self._active[kept.id] = _ActiveRun(on_event=on_event, is_local=True)
-        if resume:
-            await DBOS.resume_workflow_async(kept.id)
-        else:
-            with SetWorkflowID(kept.id):
-                await DBOS.start_workflow_async(self._workflow, kept.id)
-        try:
-            await active.done.wait()
-        except asyncio.CancelledError:
-            current = asyncio.current_task()
-            assert current is not None
-            current.uncancel()
-            active.is_released = True
-            self._interrupt(kept.id)
-            await active.done.wait()
-        return active.report
-
-    # -- work ----------------------------------------------------------------------------------------------------------
-
-    async def _execute(self, run: str) -> str:
-        """The workflow of a run: from its order to its report."""
-        kept = await asyncio.to_thread(self.store.mark_started, run)
-        if kept is None:
-            return "ended"
-        active = self._active.setdefault(run, _ActiveRun())
-        try:
-            if kept.attempts > MAX_ATTEMPTS and not active.is_local:
-                raise SufficeError(f"Given up: the run was taken up {MAX_ATTEMPTS} times and never came to an end")
-            await self._process(kept, active)
-        except RunSuspended:  # Not its fault.
-            await asyncio.to_thread(self.store.uncount_attempt, run)
-            raise
-        except SufficeError as error:
-            await self._fail(run, type(error).__name__, str(error), getattr(error, "retryable", False))
-        except Exception:
-            log.exception("Run %s failed", run)
-            await self._fail(run, "InternalError", "Something went wrong inside; the operator's log says what", False)
-        finally:
-            self._active.pop(run, None)
-            active.done.set()
-            self.event_stream.notify(run)
-        return "done"
-
-    async def _process(self, kept: StoredRun, active: _ActiveRun) -> None:
-        order = requests.parse_request(kept.request)
-        happened: asyncio.Queue[Event | None] = asyncio.Queue()
-        watch = Telemetry(kept.id) if self._has_telemetry else None
-
-        async def work() -> None:
-            try:
-                setup = await self._build_config(kept, order, active)
-                setup = setup if watch is None else add_tracing(setup, watch)
-                async with aclosing(run_pipeline(setup)) as events:
-                    async for event in events:
-                        happened.put_nowait(event)
-            finally:
-                happened.put_nowait(None)
-                if watch is not None:
-                    watch.end()
-
-        active.task = asyncio.ensure_future(work())
-        latest = await asyncio.to_thread(self.store.last_event, kept.id)
-        numbers, ended = EventNumbering(latest.seq if latest else 0), False
-        while not ended:
-            batch = [await happened.get()]
-            while not happened.empty():
-                batch.append(happened.get_nowait())
-            if self._stopping.is_set():
-                raise RunSuspended
-            lines = []
-            for event in batch:
-                if event is None:
-                    ended = True
-                    break
-                if isinstance(event, Finished):
-                    active.report = event.report
-                active.on_event(event)
-                if watch is not None:
-                    watch.record_event(event)
-                for number, numbered in numbers.assign(event):
-                    shown = serialize_event(numbered, kept.id)
-                    lines.append(StoredEvent(number, shown["type"], json.dumps(to_json_safe(shown))))
-            if lines and not active.is_released:
-                await self.event_stream.append(kept.id, lines)
-        try:
-            await active.task
-        except asyncio.CancelledError:
-            if self._stopping.is_set():
-                raise RunSuspended from None
-            if not active.is_interrupted:
-                raise
-        if self._stopping.is_set() or active.is_released:
-            raise RunSuspended
-        await self._finish(kept.id, active)
-
-    async def _build_config(self, kept: StoredRun, order: JobRequest, active: _ActiveRun) -> RunConfig:
-        options = requests.resolve_collections(order, self.collections)
-        setup = replace(await self._prepare(order.task, options), run_id=kept.id)
-        if not has_paid_calls(setup):
-            return setup
-
-        async def stopped() -> bool:
-            return active.is_interrupted or bool(await asyncio.to_thread(self.store.find_cancelled, [kept.id]))
-
-        return make_durable(
-            setup, await open_journal(kept.id, is_cancelled=stopped, is_suspending=self._stopping.is_set)
-        )
-
-    async def _finish(self, run: str, active: _ActiveRun) -> None:
-        report = active.report
-        status: RunStatus = "cancelled" if report is None or report.stop.reason == "cancelled" else "done"
-        text = None if report is None else dumps(report)
-        await asyncio.to_thread(self.store.mark_ended, run, status, report=text)
-
-    async def _fail(self, run: str, kind: str, message: str, retryable: bool) -> None:
-        error = json.dumps({"type": kind, "message": message, "retryable": retryable})
-        await asyncio.to_thread(self.store.mark_ended, run, "failed", error=error)
+        for stored in self.store.list_stale_queued(time.time() - REQUEUE_AFTER):
+            if DBOS.get_workflow_status(stored.id) is None:
+                self._enqueue(stored)
 
 
 class _JsonSerializer(Serializer):
-    """What is kept of steps is JSON: nothing in the database is ever executed."""
+    """Stores steps as JSON, so that nothing from the database is ever executed."""
 
     def serialize(self, data: Any) -> str:
         return json.dumps(data, ensure_ascii=False, default=repr)
@@ -362,11 +250,5 @@ class _JsonSerializer(Serializer):
         return "suffice_json"
 
 
-def _new_thread_pool() -> Any:
-    from concurrent.futures import ThreadPoolExecutor
-
-    return ThreadPoolExecutor()
-
-
 def _not_started(run: str) -> str:
-    raise AssertionError("start() comes first")
+    raise AssertionError("call start() first")

@@ -1,1 +1,1 @@
-"""The HTTP service: what CONTRACT calls ``/run``, ``/jobs`` and the rest, over durable runs."""
+"""The HTTP service with its web page, and the MCP server. Both only pass requests on to durable runs or the pipeline."""

@@ -1,4 +1,4 @@
-"""The application: its paths, what stands before them, and the worker's life around it."""
+"""The FastAPI application: its routes, its middleware, and the worker that lives as long as the application."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -7,13 +7,15 @@ from fastapi import FastAPI
 
 from suffice import __version__
 from suffice.server import chat, errors, health, jobs, page, runs
-from suffice.server.context import Service
-from suffice.server.guard import SecurityMiddleware
+from suffice.server.dependencies import Service
+from suffice.server.middleware import SecurityMiddleware
 
 
 def create_app(service: Service) -> FastAPI:
+    """Create the application of a service."""
+
     @asynccontextmanager
-    async def life(app: FastAPI) -> AsyncGenerator[None, None]:
+    async def lifespan(app: FastAPI) -> AsyncGenerator[None, None]:
         await service.worker.start()
         try:
             yield
@@ -24,13 +26,13 @@ def create_app(service: Service) -> FastAPI:
         title="suffice",
         summary="Deep research that knows when it knows enough.",
         version=__version__,
-        lifespan=life,
-        docs_url=None,  # The usual page loads its scripts from elsewhere.
+        lifespan=lifespan,
+        docs_url=None,  # The default pages load scripts from another host.
         redoc_url=None,
     )
     app.state.service = service
     errors.install_error_handlers(app)
     app.add_middleware(SecurityMiddleware, localhost_only=service.is_open)
-    for part in (page, runs, jobs, chat, health):
-        app.include_router(part.router)
+    for module in (page, runs, jobs, chat, health):
+        app.include_router(module.router)
     return app

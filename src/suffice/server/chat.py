@@ -1,8 +1,8 @@
-"""``/v1/chat/completions``: suffice as a model for chat front ends that speak OpenAI's protocol.
+"""``/v1/chat/completions``: suffice as a chat model, over OpenAI's protocol.
 
-The last user message is the task. Progress arrives as ``reasoning_content`` while the search goes on; the answer follows whole,
-because it is checked before anybody sees it. Citations are annotations with the place of each ``[n]`` in the text. Sampling
-parameters are taken and have no effect: nothing here is sampled at the asker's wish.
+The last user message is the question. Progress is streamed as ``reasoning_content`` during the search. The answer follows in
+one piece, because it is checked before it is sent. Each citation ``[n]`` is an annotation with its position in the text.
+Sampling parameters are accepted and have no effect.
 """
 
 import json
@@ -13,12 +13,13 @@ from contextlib import aclosing
 from typing import Any, Literal
 
 from fastapi import APIRouter, Response
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from fastapi.sse import EventSourceResponse, format_sse_event
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from suffice.server import runs, schema
-from suffice.server.context import ClientDep, Service, ServiceDep
+from suffice.server.dependencies import ClientDep, Service, ServiceDep
 from suffice.server.errors import ApiError, document_errors
 from suffice.text.citations import find_citations
 
@@ -62,7 +63,7 @@ class ChatRequest(BaseModel):
     n: int = Field(1, ge=1, le=1)
 
 
-@router.get("/models", summary="What can be named as a model", responses=document_errors(401, 429, 500))
+@router.get("/models", summary="The names of models", responses=document_errors(401, 429, 500))
 async def list_models(client: ClientDep) -> dict[str, Any]:
     from suffice.engine.presets import list_strategies
 
@@ -83,33 +84,39 @@ async def list_models(client: ClientDep) -> dict[str, Any]:
     },
 )
 async def create_completion(request: ChatRequest, service: ServiceDep, client: ClientDep) -> Response:
-    task = next((message.text for message in reversed(request.messages) if message.role == "user"), "").strip()
-    if not task:
+    question = next((message.text for message in reversed(request.messages) if message.role == "user"), "").strip()
+    if not question:
         raise ApiError(422, "messages: there is no user message with a text to research")
-    refused = next((name for name in _UNSUPPORTED_FIELDS if (request.model_extra or {}).get(name)), None)
-    if refused is not None:
-        raise ApiError(422, f"{refused}: suffice answers in text with citations and cannot do this; leave it out")
+    unsupported = next((name for name in _UNSUPPORTED_FIELDS if (request.model_extra or {}).get(name)), None)
+    if unsupported is not None:
+        raise ApiError(422, f"{unsupported}: suffice answers only in text with citations; leave this field out")
     name, _, strategy = request.model.partition(":")
     if name != MODEL:
-        raise ApiError(422, f"model: there is no {request.model!r} here; use {MODEL} or {MODEL}:STRATEGY")
-    order = schema.SimpleRequest(task=task, options=schema.RunOptionsBody(strategy=strategy or "auto"))
-    kept = await runs.submit_run(service, client, order, "standard", "normal", None)
+        raise ApiError(422, f"model: there is no {request.model!r}; use {MODEL} or {MODEL}:STRATEGY")
+    try:
+        options = schema.RunOptionsBody(strategy=strategy or "auto")
+        body = schema.SimpleRequest(question=question, options=options)
+    except ValidationError as error:
+        raise RequestValidationError(error.errors()) from error
+    stored = await runs.submit_run(service, client, body)
     if request.stream:
         usage = request.stream_options is not None and request.stream_options.include_usage
-        return EventSourceResponse(_stream_chunks(service, kept.id, request.model, usage), headers={"x-run": kept.id})
-    report = await runs.wait_for_report(service, kept.id)
+        return EventSourceResponse(
+            _stream_chunks(service, stored.id, request.model, usage), headers={"x-run": stored.id}
+        )
+    report = await runs.wait_for_report(service, stored.id)
     text = _format_answer(report)
     message = {"role": "assistant", "content": text, "annotations": build_annotations(text, report["sources"])}
-    body = {
-        **_envelope(kept.id, request.model, "chat.completion"),
+    completion = {
+        **_envelope(stored.id, request.model, "chat.completion"),
         "choices": [{"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}],
         "usage": _usage_body(report),
     }
-    return JSONResponse(body, headers={"x-run": kept.id})
+    return JSONResponse(completion, headers={"x-run": stored.id})
 
 
 def build_annotations(text: str, sources: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Where each citation stands and what it points at; a file's location takes the place of a URL."""
+    """Return an annotation for each citation in the text; files have their location in place of a URL."""
     known = {source["id"]: source for source in sources}
     return [
         {
@@ -126,20 +133,20 @@ def build_annotations(text: str, sources: list[dict[str, Any]]) -> list[dict[str
     ]
 
 
-async def _stream_chunks(here: Service, run: str, model: str, usage: bool) -> AsyncGenerator[bytes, None]:
+async def _stream_chunks(service: Service, run: str, model: str, usage: bool) -> AsyncGenerator[bytes, None]:
     def chunk(delta: dict[str, Any], finish: str | None = None) -> bytes:
         choice = {"index": 0, "delta": delta, "finish_reason": finish, "logprobs": None}
         return _format_event({**_envelope(run, model, "chat.completion.chunk"), "choices": [choice]})
 
     yield chunk({"role": "assistant", "content": ""})
-    async with aclosing(here.worker.event_stream.follow(run, 0)) as lines:
-        async for line in lines:
-            if (words := _format_progress(line.type, line.data)) is not None:
-                yield chunk({"reasoning_content": words})
+    async with aclosing(service.worker.event_stream.follow(run, 0)) as events:
+        async for event in events:
+            if (progress := _format_progress(event.type, event.data)) is not None:
+                yield chunk({"reasoning_content": progress})
     try:
-        report = await runs.wait_for_report(here, run)
-    except ApiError as problem:
-        yield _format_event({"error": {"type": "unavailable", "message": str(problem), "retryable": problem.retryable}})
+        report = await runs.wait_for_report(service, run)
+    except ApiError as error:
+        yield _format_event({"error": {"type": "unavailable", "message": str(error), "retryable": error.retryable}})
     else:
         text = _format_answer(report)
         for paragraph in re.split(r"(?<=\n\n)", text):
@@ -167,8 +174,8 @@ def _format_answer(report: dict[str, Any]) -> str:
 
 
 def _usage_body(report: dict[str, Any]) -> dict[str, int]:
-    spent = report["usage"]
-    tokens = {"prompt_tokens": spent["input_tokens"], "completion_tokens": spent["output_tokens"]}
+    usage = report["usage"]
+    tokens = {"prompt_tokens": usage["input_tokens"], "completion_tokens": usage["output_tokens"]}
     return {**tokens, "total_tokens": sum(tokens.values())}
 
 

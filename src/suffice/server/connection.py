@@ -1,4 +1,4 @@
-"""Listening, and connections that do not wait for ever: who begins a request sends its head in time, or is cut off."""
+"""The HTTP server and its socket. A connection whose request head does not arrive in time is closed."""
 
 import asyncio
 import socket
@@ -11,12 +11,14 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from suffice.errors import InputError
 
-MAX_CONNECTIONS = 2000  # More at once are refused.
-SHUTDOWN_SECONDS = 3  # Seconds that open connections get when the service is told to end.
-HEAD_TIMEOUT = 10.0  # Seconds until a request's head must be there.
+MAX_CONNECTIONS = 2000  # More connections at the same time are refused.
+SHUTDOWN_SECONDS = 3  # Seconds that open connections have left when the service shuts down.
+HEAD_TIMEOUT = 10.0  # Seconds within which the head of a request must arrive.
 
 
 class HeadTimeoutProtocol(H11Protocol):
+    """Closes connections that send no complete request head within ``HEAD_TIMEOUT`` seconds."""
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._head_timer: asyncio.TimerHandle | None = None
@@ -51,6 +53,7 @@ class HeadTimeoutProtocol(H11Protocol):
 
 
 def build_http_server(app: FastAPI) -> uvicorn.Server:
+    """Build the server of an application; it is not started."""
     return uvicorn.Server(
         uvicorn.Config(
             app,
@@ -67,7 +70,7 @@ def build_http_server(app: FastAPI) -> uvicorn.Server:
 
 
 def open_socket(host: str, port: int) -> socket.socket:
-    """The socket, before anything is started: a port that is taken is said in one sentence."""
+    """Open the listening socket before anything is started, so that a port in use is one clear error."""
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         return socket.create_server((host, port), family=family, backlog=2048)

@@ -1,4 +1,4 @@
-"""Every failure in one shape: ``{"error": {"type", "message", "retryable"}}`` with a fitting status."""
+"""Errors of the HTTP service, all with the same body: ``{"error": {"type", "message", "retryable"}}``."""
 
 import logging
 from collections.abc import Mapping
@@ -38,13 +38,13 @@ class ErrorDetail(BaseModel):
 
 
 class ErrorResponse(BaseModel):
-    """What went wrong, in one sentence, and whether the same request may succeed later."""
+    """The body of every error; ``retryable`` says whether the same request may succeed later."""
 
     error: ErrorDetail
 
 
 class ApiError(Exception):
-    """A request that cannot be served; ``headers`` go with the answer."""
+    """An error response to a request."""
 
     def __init__(
         self, status: int, message: str, *, retryable: bool = False, headers: Mapping[str, str] | None = None
@@ -58,51 +58,53 @@ class ApiError(Exception):
 def error_response(
     status: int, message: str, retryable: bool = False, headers: Mapping[str, str] | None = None
 ) -> JSONResponse:
+    """Build the response of an error."""
     detail = {"type": _ERROR_TYPES.get(status, "error"), "message": message, "retryable": retryable}
     return JSONResponse({"error": detail}, status, dict(headers or {}))
 
 
 def document_errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """These failures, for the description of a path."""
+    """Return the OpenAPI description of these errors."""
     return {
         status: {"model": ErrorResponse, "description": _ERROR_TYPES[status].replace("_", " ")} for status in statuses
     }
 
 
 def install_error_handlers(app: FastAPI) -> None:
-    """Turn whatever is raised into an answer."""
+    """Turn every exception into an error response."""
 
     @app.exception_handler(ApiError)
-    async def problem(request: Request, error: ApiError) -> JSONResponse:
+    async def handle_api_error(request: Request, error: ApiError) -> JSONResponse:
         return error_response(error.status, str(error), error.retryable, error.headers)
 
     @app.exception_handler(RequestValidationError)
-    async def invalid(request: Request, error: RequestValidationError) -> JSONResponse:
+    async def handle_invalid_request(request: Request, error: RequestValidationError) -> JSONResponse:
         return error_response(422, _format_validation_error(error))
 
     @app.exception_handler(HTTPException)
-    async def http(request: Request, error: HTTPException) -> JSONResponse:
+    async def handle_http_error(request: Request, error: HTTPException) -> JSONResponse:
         path = request.url.path
-        words = {404: f"There is nothing at {path}", 405: f"{request.method} is not possible at {path}"}
-        return error_response(error.status_code, words.get(error.status_code, str(error.detail)), headers=error.headers)
+        messages = {404: f"There is nothing at {path}", 405: f"{request.method} is not supported at {path}"}
+        message = messages.get(error.status_code, str(error.detail))
+        return error_response(error.status_code, message, headers=error.headers)
 
     @app.exception_handler(SufficeError)
-    async def ours(request: Request, error: SufficeError) -> JSONResponse:
+    async def handle_suffice_error(request: Request, error: SufficeError) -> JSONResponse:
         if isinstance(error, Unavailable):
             return error_response(503, str(error), error.retryable)
         return error_response(422 if isinstance(error, InputError) else 500, str(error))
 
     @app.exception_handler(Exception)
-    async def unforeseen(request: Request, error: Exception) -> JSONResponse:
+    async def handle_unexpected_error(request: Request, error: Exception) -> JSONResponse:
         log.error("%s %s failed", request.method, request.url.path, exc_info=error)
-        return error_response(500, "Something went wrong inside; the operator's log says what")
+        return error_response(500, "An internal error occurred; see the server's log")
 
 
 def _format_validation_error(error: RequestValidationError) -> str:
-    """The first thing wrong, with its place, as a sentence."""
+    """Return the first validation error as one sentence with its location."""
     first = error.errors()[0]
     place = ".".join(str(part) for part in first["loc"] if part != "body")
     message = str(first["msg"]).removeprefix("Value error, ")
     if first["type"] == "extra_forbidden":
-        message = "there is no such key"
+        message = "this key is unknown"
     return f"{place}: {message}" if place else message

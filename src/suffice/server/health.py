@@ -1,4 +1,4 @@
-"""Whether the service lives, whether it can work, and what it has done so far."""
+"""``/healthz``, ``/readyz`` and ``/metrics`` for the operator."""
 
 import asyncio
 
@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from suffice.jobs.store import ENDED_STATUSES
 from suffice.jobs.telemetry import REGISTRY
-from suffice.server.context import ClientDep, ServiceDep
+from suffice.server.dependencies import ClientDep, ServiceDep
 from suffice.server.errors import ApiError, document_errors
 
 router = APIRouter()
@@ -35,19 +35,19 @@ async def readyz(service: ServiceDep) -> Health:
 
 
 @router.get(
-    "/metrics", summary="Figures for Prometheus", response_class=PlainTextResponse, responses=document_errors(401)
+    "/metrics", summary="Metrics for Prometheus", response_class=PlainTextResponse, responses=document_errors(401)
 )
 async def metrics(service: ServiceDep, client: ClientDep) -> Response:
     counts = await asyncio.to_thread(service.worker.store.count_by_status)
     workers = await asyncio.to_thread(service.worker.heartbeats.count_alive)
     lines = [
-        "# HELP suffice_runs Runs by status; those queued are the depth of the queue.",
+        "# HELP suffice_runs Runs by status; queued runs are the depth of the queue.",
         "# TYPE suffice_runs gauge",
         *(
             f'suffice_runs{{status="{status}"}} {counts.get(status, 0)}'
             for status in ("queued", "running", *ENDED_STATUSES)
         ),
-        "# HELP suffice_workers Workers whose heart beats.",
+        "# HELP suffice_workers Workers that are alive.",
         "# TYPE suffice_workers gauge",
         f"suffice_workers {workers}",
     ]

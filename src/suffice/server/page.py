@@ -1,4 +1,4 @@
-"""The page at ``/``: its files, what can be chosen on it, and a finished report as it shows it."""
+"""The web page at ``/``: its files, the choices it offers, and a finished report as HTML."""
 
 import asyncio
 from functools import cache
@@ -9,15 +9,14 @@ from fastapi import APIRouter, Response
 
 from suffice import plugins, settings
 from suffice.engine.presets import list_strategies
-from suffice.server.context import ClientDep, ServiceDep
+from suffice.server.dependencies import ClientDep, OwnedRunDep, ServiceDep
 from suffice.server.errors import ApiError, document_errors
-from suffice.server.jobs import JobId, get_owned_run
 
 router = APIRouter()
 
 _MEDIA_TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
-_REPORT_ASSETS = ("report.css", "report.js")  # The report's own style and script: the page shows it as it is.
-_PAGE_ASSETS = ("page.css", "page.js", "api.js", "run.js", "show.js", "whatif.js")
+_PAGE_ASSETS = ("page.css", "page.js", "api.js", "run.js", "dom.js", "whatif.js")
+_REPORT_ASSETS = ("report.css", "report.js")  # The page embeds the report with its own style and script.
 
 
 @router.get("/", include_in_schema=False)
@@ -42,23 +41,22 @@ async def list_parts(service: ServiceDep, client: ClientDep) -> dict[str, Any]:
         "models": list(service.allowed_models),
         "collections": list(service.worker.collections),
         "web": service.allows_web,
-        "gates": [{"name": name, "promise": kind.promise, "dials": _list_dials(kind)} for name, kind in gates.items()],
+        "gates": [{"name": name, "promise": gate.promise, "dials": _list_dials(gate)} for name, gate in gates.items()],
     }
 
 
 @router.get(
     "/jobs/{job}/report.html",
-    summary="The report as a page of its own",
+    summary="The report as an HTML page",
     response_model=None,
     responses={200: {"content": {"text/html": {}}}, **document_errors(401, 404, 422, 429, 500)},
 )
-async def get_report(job: JobId, service: ServiceDep, client: ClientDep) -> Response:
-    kept = await get_owned_run(service, client.id, job)
-    if kept.report is None:
-        raise ApiError(404, f"The run {job!r} has no report yet")
-    # Its own policy stands in the page, with the hashes of its style and script.
+async def get_report(run: OwnedRunDep) -> Response:
+    if run.report is None:
+        raise ApiError(404, f"The run {run.id!r} has no report yet")
+    # The page itself carries a stricter policy with the hashes of its style and script.
     headers = {"content-security-policy": "frame-ancestors 'none'"}
-    return Response(await asyncio.to_thread(_render_report, kept.report), 200, headers, "text/html")
+    return Response(await asyncio.to_thread(_render_report, run.report), 200, headers, "text/html")
 
 
 def _render_report(text: str) -> str:
@@ -68,17 +66,16 @@ def _render_report(text: str) -> str:
     return render_html(loads(text))
 
 
-def _list_dials(kind: Any) -> list[dict[str, Any]]:
+def _list_dials(gate: Any) -> list[dict[str, Any]]:
     import msgspec
 
-    return [msgspec.to_builtins(dial) for dial in kind.dials]
+    return [msgspec.to_builtins(dial) for dial in gate.dials]
 
 
 @cache
 def _read_asset(name: str) -> bytes:
-    package = "suffice.report" if name in _REPORT_ASSETS else "suffice.server"
-    path = files(package) / name if name in _REPORT_ASSETS else files(package) / "site" / name
-    return path.read_bytes()
+    folder = files("suffice.report") if name in _REPORT_ASSETS else files("suffice.server") / "site"
+    return (folder / name).read_bytes()
 
 
 def _asset_response(name: str) -> Response:

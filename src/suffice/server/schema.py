@@ -1,72 +1,104 @@
-"""What is sent and what comes back. Names are those of the contract; an unknown key is refused."""
+"""The request and response bodies. Options come from ``RunOptions``; unknown keys are refused.
 
-from typing import Annotated, Any, Literal
+The options a request may set are the names in ``SEARCH_OPTIONS`` and ``RUN_OPTIONS``. All others, such as local paths, belong
+to the operator.
+"""
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from typing import Any, Literal
 
-from suffice.api import MAX_QUESTION_CHARS, Options
-from suffice.jobs.requests import JobRequest
-from suffice.types import Bounds, Source
+from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
 
-Name = Annotated[str, StringConstraints(min_length=1, max_length=64, pattern=r"^[\w.:/-]+$")]
-Priority = Literal["high", "normal", "low"]
+from suffice.api import MAX_QUESTION_CHARS
+from suffice.jobs.store import RunStatus
+from suffice.options import OPTIONS, RunOptions, resolve_aliases
+from suffice.server.errors import ErrorDetail
+from suffice.server.request_options import GateText, Name, option_fields
+from suffice.types import Source
+
+SEARCH_OPTIONS = ("web", "k", "alpha")
+RUN_OPTIONS = (
+    "max_rounds",
+    "max_queries",
+    "max_sources",
+    "max_seconds",
+    "max_tokens",
+    "max_cost_usd",
+    "strategy",
+    "memory",
+    "stop",
+    "model",
+    "per_round",
+    "seed",
+)
+
+PriorityName = Literal["high", "normal", "low"]
 _STRICT = ConfigDict(extra="forbid", populate_by_name=True)
 
 
-class SearchOptionsBody(BaseModel):
+def _options_model(names: tuple[str, ...], base: type[BaseModel] | None = None) -> Any:
+    options: dict[str, Any] = option_fields(names, with_aliases=True)
+    return create_model("Options", __base__=base, __config__=None if base else _STRICT, **options)
+
+
+class SearchOptionsBody(_options_model(SEARCH_OPTIONS)):  # type: ignore[misc]
     """Where and how to search."""
 
-    model_config = _STRICT
     collections: list[Name] = Field([], max_length=20, description="The operator's collections; all when empty.")
-    web: bool = Field(False, description="Search the web too, where the operator has set it up.")
-    k: int = Field(5, ge=1, le=50, description="Passages a query.")
-    alpha: float | None = Field(None, ge=0, le=1, description="1 = words only, 0 = meaning only.")
+
+    def to_options(self) -> RunOptions:
+        """Return the options that the request sets; one that is given under two names raises ``InputError``."""
+        return RunOptions(**resolve_aliases(self.model_dump(exclude={"collections"})))
 
 
-class RunOptionsBody(SearchOptionsBody):
-    """Bounds of a run and its parts; what is left out comes from the tier and the operator's settings."""
-
-    max_iters: int | None = Field(None, ge=1, le=50, description="Rounds.")
-    max_queries: int | None = Field(None, ge=1, le=200)
-    max_sources: int | None = Field(None, ge=1, le=200)
-    max_execution_time_s: float | None = Field(None, gt=0, le=3600)
-    token_budget: int | None = Field(None, ge=1, le=5_000_000)
-    max_cost_usd: float | None = Field(None, gt=0, le=1000)
-    strategy: Name = "auto"
-    memory: Name | None = None
-    stop: str | None = Field(None, min_length=1, max_length=2000, description="A gate expression.")
-    model: Name | None = Field(None, description="One of the models the operator offers.")
-    per_round: int | None = Field(None, ge=1, le=200)
-    seed: int = Field(0, ge=0, le=2**31 - 1)
+class RunOptionsBody(_options_model(RUN_OPTIONS, SearchOptionsBody)):  # type: ignore[misc]
+    """Limits of a run and its parts; what is left out comes from the tier and the operator's settings."""
 
 
-class SimpleRequest(BaseModel):
-    model_config = ConfigDict(**_STRICT, json_schema_extra={"examples": [{"task": "How long is the notice period?"}]})
-    task: str = Field(min_length=1, max_length=MAX_QUESTION_CHARS, description="What you want to know.")
+def _question_config(*examples: Any) -> ConfigDict:
+    required: Any = [{"required": ["question"]}, {"required": ["task"]}]
+    return ConfigDict(**_STRICT, json_schema_extra={"anyOf": required, "examples": list(examples)})
+
+
+class _QuestionBody(BaseModel):
+    """A body with a question, which may also be called ``task``."""
+
+    model_config = _STRICT
+    question: str | None = Field(
+        None, min_length=1, max_length=MAX_QUESTION_CHARS, description="What you want to know."
+    )
+    task: str | None = Field(None, min_length=1, max_length=MAX_QUESTION_CHARS, description="Alias of question.")
+
+    @model_validator(mode="after")
+    def check_one_question(self) -> "_QuestionBody":
+        if (self.question is None) == (self.task is None):
+            raise ValueError("give the question as question or as task, and not as both")
+        return self
+
+    @property
+    def text(self) -> str:
+        return self.question or self.task or ""
+
+
+class SimpleRequest(_QuestionBody):
+    model_config = _question_config({"question": "How long is the notice period?"})
     options: RunOptionsBody = Field(default_factory=RunOptionsBody)
 
 
 class RunRequest(SimpleRequest):
-    model_config = ConfigDict(
-        **_STRICT,
-        json_schema_extra={
-            "examples": [
-                {"task": "How long is the notice period?", "options": {"max_iters": 3, "collections": ["default"]}},
-                {"task": "Who decides about the budget?", "complexity_tier": "deep", "async": True},
-            ]
-        },
+    model_config = _question_config(
+        {"question": "How long is the notice period?", "options": {"max_rounds": 3, "collections": ["default"]}},
+        {"question": "Who decides about the budget?", "complexity_tier": "deep", "async": True},
     )
-    complexity_tier: Literal["auto", "simple", "standard", "deep"] = "standard"
+    complexity_tier: Literal["auto", "simple", "standard", "deep"] = Field("standard", description=OPTIONS["tier"].doc)
     stream: bool = Field(False, description="Answer with server-sent events.")
-    asynchronous: bool = Field(False, alias="async", description="Answer at once with a job to ask for.")
-    priority: Priority = "normal"
+    asynchronous: bool = Field(False, alias="async", description="Answer at once with the id of the job.")
+    priority: PriorityName = "normal"
 
 
-class SearchRequest(BaseModel):
-    model_config = ConfigDict(
-        **_STRICT, json_schema_extra={"examples": [{"task": "notice period", "options": {"k": 3}}]}
-    )
-    task: str = Field(min_length=1, max_length=2000, description="What to look for.")
+class SearchRequest(_QuestionBody):
+    model_config = _question_config({"question": "notice period", "options": {"k": 3}})
+    question: str | None = Field(None, min_length=1, max_length=2000, description="What to look for.")
+    task: str | None = Field(None, min_length=1, max_length=2000, description="Alias of question.")
     options: SearchOptionsBody = Field(default_factory=SearchOptionsBody)
 
 
@@ -74,13 +106,15 @@ class ReplayRequest(BaseModel):
     model_config = ConfigDict(
         **_STRICT, json_schema_extra={"examples": [{"run": "20260101T120000-0a1b2c3d", "stop": ["exhaustion(p=2)"]}]}
     )
-    run: str = Field(min_length=1, max_length=64, description="A run of yours.")
-    stop: list[Annotated[str, StringConstraints(min_length=1, max_length=2000)]] = Field(min_length=1, max_length=20)
-    chart: int | None = Field(None, ge=200, le=2000, description="Draw the readings in this width, as SVG.")
+    run: str = Field(min_length=1, max_length=64, description="The id of one of your runs.")
+    stop: list[GateText] = Field(min_length=1, max_length=20, description="Gate expressions.")
+    chart: int | None = Field(
+        None, ge=200, le=2000, description="Also draw the readings as SVG, this many pixels wide."
+    )
 
 
 class AgentResponse(BaseModel):
-    """The answer without its record: what a simple client needs."""
+    """The answer without the record of the run."""
 
     summary: str
     key_findings: list[str]
@@ -114,7 +148,7 @@ class JobAccepted(BaseModel):
 
 
 class JobProgress(BaseModel):
-    """How far a run is: its last event, what it has found, believes, and still wants to know."""
+    """The last event of a run, what it has found, its notes and its open questions."""
 
     phase: str
     events: int
@@ -125,17 +159,11 @@ class JobProgress(BaseModel):
     open: list[str]
 
 
-class JobError(BaseModel):
-    type: str
-    message: str
-    retryable: bool
-
-
 class JobSummary(BaseModel):
     job_id: str
     task: str
-    status: Literal["queued", "running", "done", "failed", "cancelled"]
-    priority: Priority
+    status: RunStatus
+    priority: PriorityName
     created: str
     finished: str | None
 
@@ -143,7 +171,7 @@ class JobSummary(BaseModel):
 class Job(JobSummary):
     progress: JobProgress
     report: dict[str, Any] | None
-    error: JobError | None
+    error: ErrorDetail | None
 
 
 class JobList(BaseModel):
@@ -152,7 +180,7 @@ class JobList(BaseModel):
 
 
 class MissedPassage(BaseModel):
-    """A passage that came later; ``cited``: the answer rests on it."""
+    """A passage that was found only after the gate would have stopped; ``cited`` if the answer cites it."""
 
     id: str
     title: str | None
@@ -161,7 +189,7 @@ class MissedPassage(BaseModel):
 
 
 class GateOutcome(BaseModel):
-    """Where a gate would have stopped a run, in figures and in words."""
+    """Where a gate would have stopped a run."""
 
     gate: str
     fired: bool
@@ -178,30 +206,3 @@ class ReplayResponse(BaseModel):
     run: str
     rounds: int
     gates: list[GateOutcome]
-
-
-def to_job_request(request: SimpleRequest, tier: str, model: str | None, max_cost: float | None) -> JobRequest:
-    """The request as an order; it may not cost more than ``max_cost``."""
-    chosen = request.options
-    bounds = Bounds(
-        chosen.max_iters,
-        chosen.max_queries,
-        chosen.max_sources,
-        chosen.max_execution_time_s,
-        chosen.token_budget,
-        min((cost for cost in (chosen.max_cost_usd, max_cost) if cost is not None), default=None),
-    )
-    options = Options(
-        model=model,
-        strategy=chosen.strategy,
-        memory=chosen.memory,
-        stop=chosen.stop,
-        tier=tier,
-        bounds=bounds,
-        k=chosen.k,
-        per_round=chosen.per_round,
-        alpha=chosen.alpha,
-        web=chosen.web,
-        seed=chosen.seed,
-    )
-    return JobRequest(request.task, options, tuple(chosen.collections))

@@ -1,4 +1,4 @@
-"""The events of a run as server-sent events: each with its number, so that a reader who lost the line goes on behind it."""
+"""The events of a run as server-sent events. Each has its number, so a client that reconnects continues after the last one."""
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
@@ -8,14 +8,14 @@ from fastapi.sse import KEEPALIVE_COMMENT, EventSourceResponse, format_sse_event
 from suffice.jobs.event_stream import EventStream, with_keepalive
 from suffice.server.errors import ApiError
 
-KEEPALIVE_SECONDS = 15.0  # Seconds of silence after which a comment keeps the connection open.
-RETRY_MS = 1000  # Milliseconds after which a browser connects again.
+KEEPALIVE_SECONDS = 15.0  # Seconds without an event after which a comment keeps the connection open.
+RETRY_MS = 1000  # Milliseconds after which a browser reconnects.
 
 
 def stream_response(
     event_stream: EventStream, run: str, after: int, headers: Mapping[str, str] | None = None
 ) -> EventSourceResponse:
-    """The stream behind a number, until the run has ended."""
+    """Stream the events with a number greater than ``after`` until the run has ended."""
     return EventSourceResponse(
         _format_events(event_stream, run, after),
         headers={"cache-control": "no-cache, no-store", "x-accel-buffering": "no", **(headers or {})},
@@ -23,7 +23,7 @@ def stream_response(
 
 
 def parse_last_event_id(header: str | None) -> int:
-    """What ``Last-Event-ID`` says."""
+    """Parse the ``Last-Event-ID`` header; 0 without one."""
     if not header:
         return 0
     if not (header.isascii() and header.isdigit() and len(header) < 10):
@@ -31,12 +31,12 @@ def parse_last_event_id(header: str | None) -> int:
     return int(header)
 
 
-async def _format_events(feed: EventStream, run: str, after: int) -> AsyncGenerator[bytes, None]:
+async def _format_events(event_stream: EventStream, run: str, after: int) -> AsyncGenerator[bytes, None]:
     yield format_sse_event(comment="suffice", retry=RETRY_MS)
-    async with aclosing(with_keepalive(feed.follow(run, after), KEEPALIVE_SECONDS)) as lines:
-        async for line in lines:
-            if line is None:
+    async with aclosing(with_keepalive(event_stream.follow(run, after), KEEPALIVE_SECONDS)) as events:
+        async for event in events:
+            if event is None:
                 yield KEEPALIVE_COMMENT
             else:
-                yield format_sse_event(data_str=line.data, event=line.type, id=str(line.seq))
+                yield format_sse_event(data_str=event.data, event=event.type, id=str(event.seq))
     yield format_sse_event(data_str="{}", event="end")

@@ -1,8 +1,8 @@
-// The server's HTTP interface as functions. The key, if one is needed, lives in this tab only.
+// The server's HTTP interface as functions. An API key is stored in this tab only.
 
 const KEY = "suffice-key";
 
-export class Problem extends Error {
+export class ApiError extends Error {
   constructor(message, status) {
     super(message);
     this.status = status;
@@ -20,7 +20,7 @@ async function askForKey() {
   field.value = "";
   dialog.showModal();
   await new Promise((done) => dialog.addEventListener("close", done, { once: true }));
-  if (!field.value) throw new Problem("This server asks for a key; reload the page to enter one.", 401);
+  if (!field.value) throw new ApiError("This server requires a key; reload the page to enter one.", 401);
   sessionStorage.setItem(KEY, field.value);
 }
 
@@ -36,9 +36,9 @@ async function call(path, options = {}) {
   try {
     message = (await response.json()).error.message;
   } catch {
-    // Not one of ours: the status has to do.
+    // The body is not one of our errors.
   }
-  throw new Problem(message, response.status);
+  throw new ApiError(message, response.status);
 }
 
 export const get = async (path) => (await call(path)).json();
@@ -47,13 +47,13 @@ export const remove = (path) => call(path, { method: "DELETE" });
 export const post = async (path, body) =>
   (await call(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) })).json();
 
-// The events of a run from the first one on; where the line breaks it is taken up again behind the last event seen.
+// Yield the events of a run. If the connection breaks, reconnect and continue after the last event.
 export async function* events(path, signal) {
   let last = "";
   for (let pause = 500; ; pause = Math.min(pause * 2, 8000)) {
     try {
       const response = await call(path, { signal, headers: last ? { "Last-Event-ID": last } : {} });
-      for await (const event of parsed(response.body)) {
+      for await (const event of parseEvents(response.body)) {
         pause = 500;
         if (event.id) last = event.id;
         if (event.type === "end") return;
@@ -61,14 +61,14 @@ export async function* events(path, signal) {
       }
     } catch (error) {
       if (signal.aborted) return;
-      if (error instanceof Problem && error.status < 500) throw error;
+      if (error instanceof ApiError && error.status < 500) throw error;
     }
     await new Promise((done) => setTimeout(done, pause));
     if (signal.aborted) return;
   }
 }
 
-async function* parsed(body) {
+async function* parseEvents(body) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
   for (;;) {

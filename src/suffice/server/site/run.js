@@ -1,22 +1,22 @@
-// One run: its rounds as they arrive, its stop, its report.
+// The view of one run: its rounds as they arrive, why it stopped, and its report.
 
 import * as api from "./api.js";
-import { byId, count, drawn, element, list, rounded } from "./show.js";
+import { bulletList, byId, element, formatNumber, parseDocument, pluralize } from "./dom.js";
 import * as whatif from "./whatif.js";
 
-const TELLING = ["worth.p", "novelty.words", "overlap.jaccard", "overlap.upr", "question.residual", "sufficiency.model"];
-let watching = null;
+const SHOWN_READINGS = ["worth.p", "novelty.words", "overlap.jaccard", "overlap.upr", "question.residual", "sufficiency.model"];
+let current = null;
 
 export function leave() {
-  watching?.abort();
-  watching = null;
+  current?.abort();
+  current = null;
 }
 
 export async function show(id) {
   leave();
-  const control = (watching = new AbortController());
+  const control = (current = new AbortController());
   clear(id);
-  whatif.begin(id);
+  whatif.open(id);
   for await (const event of api.events(`/jobs/${id}/events`, control.signal)) {
     if (control.signal.aborted) return;
     handlers[event.type]?.(event, id);
@@ -32,30 +32,30 @@ function clear(id) {
   byId("draft").hidden = true;
   byId("draft-text").textContent = "";
   byId("live").hidden = false;
-  say("Waiting for a place in the queue …");
+  setStatus("Waiting in the queue …");
   const cancel = byId("cancel");
   cancel.hidden = false;
   cancel.disabled = false;
   cancel.onclick = async () => {
     cancel.disabled = true;
-    say("Stopping …");
+    setStatus("Stopping …");
     await api.remove(`/jobs/${id}`);
   };
 }
 
-const say = (words) => (byId("status").textContent = words);
+const setStatus = (text) => (byId("status").textContent = text);
 
 const handlers = {
   started(event) {
     byId("run-title").textContent = event.task;
     document.title = `${event.task.slice(0, 60)} · suffice`;
-    whatif.own(event.gate);
-    say(`Begun with ${event.model}, ${event.strategy}. It stops on: ${event.gate}`);
+    whatif.showGate(event.gate);
+    setStatus(`Started with ${event.model}, ${event.strategy}. Stop gate: ${event.gate}`);
   },
   searching(event) {
-    say(`Round ${event.index}: searching …`);
+    setStatus(`Round ${event.index}: searching …`);
     byId(`round-${event.index}`)?.remove();
-    const queries = list(event.queries, "queries searching");
+    const queries = bulletList(event.queries, "queries searching");
     byId("rounds").append(element("li", { id: `round-${event.index}` }, heading(event), queries));
   },
   round(event) {
@@ -63,28 +63,28 @@ const handlers = {
     const fresh = event.passages.filter((passage) => passage.new);
     item.append(
       heading(event),
-      list(event.queries, "queries"),
+      bulletList(event.queries, "queries"),
       readings(event.readings),
-      opened(count(fresh.length, "new passage"), fresh.map(passage)),
+      detailsList(pluralize(fresh.length, "new passage"), fresh.map(passage)),
     );
     const { notes = [], open = [] } = event.belief ?? {};
-    if (notes.length) item.append(opened("What is believed now", notes.map((note) => `${note.text} ${note.handles.join(" ")}`)));
-    if (open.length) item.append(opened(count(open.length, "open question"), open, true));
+    if (notes.length) item.append(detailsList("Notes so far", notes.map((note) => `${note.text} ${note.handles.join(" ")}`)));
+    if (open.length) item.append(detailsList(pluralize(open.length, "open question"), open, true));
     item.append(element("p", { className: "verdict-line" }, verdict(event)));
     const old = byId(item.id);
     if (old) old.replaceWith(item);
     else byId("rounds").append(item);
-    say(`Round ${event.index} brought ${count(fresh.length, "new passage")}.`);
+    setStatus(`Round ${event.index} found ${pluralize(fresh.length, "new passage")}.`);
     whatif.refresh();
   },
   failed(event) {
-    say(`${event.failure.where}: ${event.failure.message}`);
+    setStatus(`${event.failure.where}: ${event.failure.message}`);
   },
   stopped(event) {
-    say(event.stop.explanation);
+    setStatus(event.stop.explanation);
   },
   writing(event) {
-    say(`Writing from ${count(event.passages, "passage")} …`);
+    setStatus(`Writing from ${pluralize(event.passages, "passage")} …`);
   },
   drafting(event) {
     byId("draft").hidden = false;
@@ -98,32 +98,32 @@ function passage(found) {
   return element("span", {}, found.title || found.id, element("span", { className: "place" }, found.location ?? ""));
 }
 
-function opened(title, items, open = false) {
-  return items.length ? element("details", { open }, element("summary", {}, title), list(items)) : null;
+function detailsList(title, items, open = false) {
+  return items.length ? element("details", { open }, element("summary", {}, title), bulletList(items)) : null;
 }
 
 function readings(all) {
-  const known = TELLING.filter((name) => all[name] !== null && all[name] !== undefined);
-  const parts = known.map((name) => element("span", {}, `${name} `, element("b", {}, rounded(all[name]))));
+  const known = SHOWN_READINGS.filter((name) => all[name] !== null && all[name] !== undefined);
+  const parts = known.map((name) => element("span", {}, `${name} `, element("b", {}, formatNumber(all[name]))));
   return element("div", { className: "readings" }, ...parts);
 }
 
 function verdict(event) {
-  const said = event.verdicts.filter((each) => each.stop).map((each) => `${each.gate}: ${each.because}`);
-  return said.length ? `Stop. ${said.join("; ")}` : "Go on.";
+  const stops = event.verdicts.filter((each) => each.stop).map((each) => `${each.gate}: ${each.because}`);
+  return stops.length ? `Stop. ${stops.join("; ")}` : "Continue.";
 }
 
 async function finish(id) {
   const job = await api.get(`/jobs/${id}`);
   byId("cancel").hidden = true;
   byId("draft").hidden = true;
-  if (job.error) say(job.error.message ?? job.error);
-  else say(job.status === "cancelled" ? "This run was stopped." : "");
+  if (job.error) setStatus(job.error.message ?? job.error);
+  else setStatus(job.status === "cancelled" ? "This run was stopped." : "");
   if (!job.report) return;
   byId("run-title").textContent = job.report.task;
-  const parts = drawn(await api.text(`/jobs/${id}/report.html`), "text/html");
+  const parts = parseDocument(await api.text(`/jobs/${id}/report.html`), "text/html");
   byId("report").replaceChildren(...parts.filter((part) => !part.matches("script, .skip")));
-  for (const main of byId("report").querySelectorAll("main")) {  // A page has one, and this one has it already.
+  for (const main of byId("report").querySelectorAll("main")) {  // A page may have only one <main>.
     const plain = document.createElement("div");
     plain.append(...main.childNodes);
     main.replaceWith(plain);

@@ -1,54 +1,54 @@
-// Another gate over the same run: move a threshold and see where it would have stopped and what it would have missed.
+// Try another gate on a recorded run: where it would have stopped, and which passages it would have missed.
 
 import * as api from "./api.js";
-import { byId, count, drawn, element } from "./show.js";
+import { byId, element, parseDocument, pluralize } from "./dom.js";
 
 let run = null;
 let gates = [];
-let waiting = 0;
-let latest = 0;
+let timer = 0;
+let latestRequest = 0;
 
 export function prepare(parts) {
   gates = parts.gates;
   byId("gate").replaceChildren(...gates.map((gate) => element("option", { value: gate.name }, gate.name)));
   byId("gate").value = gates.some((gate) => gate.name === "worth") ? "worth" : gates[0]?.name;
   byId("gate").onchange = choose;
-  byId("expression").oninput = soon;
+  byId("expression").oninput = schedule;
 }
 
-export function begin(id) {
+export function open(id) {
   run = id;
   byId("whatif").hidden = true;
   choose();
 }
 
-// While a run goes on, the chart shows the gate it really has.
-export function own(expression) {
+// While a run goes on, the chart shows the run's own gate.
+export function showGate(expression) {
   byId("expression").value = expression;
 }
 
 export function refresh() {
   byId("whatif").hidden = false;
-  soon();
+  schedule();
 }
 
 function choose() {
   const gate = gates.find((each) => each.name === byId("gate").value);
   if (!gate) return;
-  byId("dials").replaceChildren(...gate.dials.map(field));
+  byId("dials").replaceChildren(...gate.dials.map(slider));
   compose();
 }
 
-function field(dial) {
+function slider(dial) {
   const id = `dial-${dial.name}`;
   const shown = element("output", { htmlFor: id }, String(dial.usual));
-  const slider = element("input", { id, name: dial.name, type: "range", min: dial.low, max: dial.high, step: dial.step });
-  slider.value = dial.usual;
-  slider.oninput = () => {
-    shown.textContent = slider.value;
+  const input = element("input", { id, name: dial.name, type: "range", min: dial.low, max: dial.high, step: dial.step });
+  input.value = dial.usual;
+  input.oninput = () => {
+    shown.textContent = input.value;
     compose();
   };
-  return element("label", { htmlFor: id }, dial.name, shown, slider);
+  return element("label", { htmlFor: id }, dial.name, shown, input);
 }
 
 function compose() {
@@ -56,33 +56,33 @@ function compose() {
   const fields = [...byId("dials").querySelectorAll("input")];
   const given = fields.map((each) => `${each.name}=${each.value}`).join(", ");
   byId("expression").value = given ? `${name}(${given})` : name;
-  soon();
+  schedule();
 }
 
-function soon() {
-  clearTimeout(waiting);
-  if (run && !byId("whatif").hidden) waiting = setTimeout(judge, 150);
+function schedule() {
+  clearTimeout(timer);
+  if (run && !byId("whatif").hidden) timer = setTimeout(judge, 150);
 }
 
 async function judge() {
   const expression = byId("expression").value.trim();
-  const number = ++latest;
+  const number = ++latestRequest;
   if (!expression) return;
   const width = byId("whatif-chart").clientWidth < 560 ? 350 : 760;
   try {
     const [found] = (await api.post("/replay", { run, stop: [expression], chart: width })).gates;
-    if (number !== latest) return;
+    if (number !== latestRequest) return;
     byId("whatif-said").textContent = found.words;
-    byId("whatif-chart").replaceChildren(...(found.chart ? drawn(found.chart) : []));
+    byId("whatif-chart").replaceChildren(...(found.chart ? parseDocument(found.chart) : []));
     const missed = byId("missed");
     missed.hidden = !found.missed.length;
-    missed.querySelector("summary").textContent = `${count(found.missed.length, "passage")} it would have missed`;
+    missed.querySelector("summary").textContent = `${pluralize(found.missed.length, "passage")} it would have missed`;
     missed.querySelector("ul").replaceChildren(
       ...found.missed.map((hit) =>
         element("li", { dir: "auto" }, hit.title || hit.id, hit.cited ? element("b", {}, " (cited)") : null)),
     );
   } catch (error) {
-    if (number !== latest) return;
+    if (number !== latestRequest) return;
     byId("whatif-said").textContent = error.message;
     byId("whatif-chart").replaceChildren();
     byId("missed").hidden = true;

@@ -1,4 +1,4 @@
-"""What stands before every path: bodies are small and come in time, and no browser does more with an answer than it should."""
+"""The middleware of every route: limits on request bodies, a check of the host, and security headers."""
 
 import asyncio
 import re
@@ -9,9 +9,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from suffice.server.errors import error_response
 
-MAX_BODY_BYTES = 256 * 1024  # Bytes. A task is at most 20,000 characters; documents do not come this way.
-BODY_TIMEOUT = 15.0  # Seconds until a body must be there.
-DRAIN_TIMEOUT = 2.0  # Seconds that a body which is too large may go on.
+MAX_BODY_BYTES = 256 * 1024  # A question has at most 20,000 characters, and documents are not uploaded.
+BODY_TIMEOUT = 15.0  # Seconds within which a body must arrive.
+DRAIN_TIMEOUT = 2.0  # Seconds for which an oversized body is still read.
 
 SECURITY_HEADERS = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -27,8 +27,11 @@ SECURITY_HEADERS = {
 
 
 class SecurityMiddleware:
-    """``here_only``: no key is needed, so nobody may be led here under another name (a page that a browser has open could
-    give this machine's address a name of its own)."""
+    """Adds security headers to responses and refuses oversized, slow and misdirected requests.
+
+    With ``localhost_only`` the service needs no key, so it answers only to the names of this machine. Otherwise a web page
+    could reach it from a browser through a host name that resolves to this machine (DNS rebinding).
+    """
 
     def __init__(self, app: ASGIApp, *, localhost_only: bool) -> None:
         self._app = app
@@ -39,7 +42,7 @@ class SecurityMiddleware:
             await self._app(scope, receive, send)
             return
 
-        async def guarded(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 for name, value in SECURITY_HEADERS.items():
@@ -47,8 +50,10 @@ class SecurityMiddleware:
             await send(message)
 
         if self._localhost_only and not _is_localhost(scope):
-            refusal = error_response(421, "Without keys this service answers only to localhost, 127.0.0.1 and [::1]")
-            await refusal(scope, receive, guarded)
+            refusal = error_response(
+                421, "Without keys this service answers only to the hosts localhost, 127.0.0.1 and [::1]"
+            )
+            await refusal(scope, receive, send_with_headers)
             return
         try:
             body = await _read_body(scope, receive)
@@ -57,19 +62,19 @@ class SecurityMiddleware:
             refusal = error_response(
                 413, f"The body is larger than {MAX_BODY_BYTES // 1024} KiB", headers={"connection": "close"}
             )
-            await refusal(scope, receive, guarded)
+            await refusal(scope, receive, send_with_headers)
         except TimeoutError:
             refusal = error_response(
-                408, f"The body was not there after {BODY_TIMEOUT:g} seconds", True, {"connection": "close"}
+                408, f"The body did not arrive within {BODY_TIMEOUT:g} seconds", True, {"connection": "close"}
             )
-            await refusal(scope, receive, guarded)
+            await refusal(scope, receive, send_with_headers)
         else:
-            await self._app(scope, _replay_body(body, receive), guarded)
+            await self._app(scope, _replay_body(body, receive), send_with_headers)
 
 
 def _is_localhost(scope: Scope) -> bool:
-    named = next((value for name, value in scope["headers"] if name == b"host"), b"").decode("latin-1")
-    return re.fullmatch(r"(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?", named.lower()) is not None
+    host = next((value for name, value in scope["headers"] if name == b"host"), b"").decode("latin-1")
+    return re.fullmatch(r"(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?", host.lower()) is not None
 
 
 class _BodyTooLarge(Exception):
@@ -77,7 +82,7 @@ class _BodyTooLarge(Exception):
 
 
 async def _read_body(scope: Scope, receive: Receive) -> bytes:
-    """The whole body, within its bounds."""
+    """Read the whole body; raise ``_BodyTooLarge`` or ``TimeoutError`` beyond the limits."""
     for name, value in scope["headers"]:
         if name == b"content-length" and value.isdigit() and int(value) > MAX_BODY_BYTES:
             raise _BodyTooLarge
@@ -95,7 +100,7 @@ async def _read_body(scope: Scope, receive: Receive) -> bytes:
 
 
 async def _drain_body(receive: Receive) -> None:
-    """Let a client that is still sending finish, within bounds: cut off in the middle it would not read the answer."""
+    """Read on for a while: a client that is cut off while sending would not read the response."""
     left = 8 * MAX_BODY_BYTES
     with suppress(TimeoutError):
         async with asyncio.timeout(DRAIN_TIMEOUT):
@@ -107,14 +112,14 @@ async def _drain_body(receive: Receive) -> None:
 
 
 def _replay_body(body: bytes, receive: Receive) -> Receive:
-    """The body in one piece, then whatever comes."""
-    told = False
+    """Return a ``receive`` that gives the body that was read, then the following messages."""
+    replayed = False
 
-    async def again() -> Message:
-        nonlocal told
-        if not told:
-            told = True
+    async def receive_again() -> Message:
+        nonlocal replayed
+        if not replayed:
+            replayed = True
             return {"type": "http.request", "body": body, "more_body": False}
         return await receive()
 
-    return again
+    return receive_again

@@ -1,6 +1,6 @@
-"""API keys: who may order runs, and how many. Only a digest is kept; a key is shown once, when it is made.
+"""API keys and their quotas. Only a digest is stored; a key is shown once, when it is created.
 
-A key is random enough (256 bits) that a plain digest cannot be turned back, so no slow hash is needed on every request.
+A key holds 256 random bits, so a plain digest cannot be reversed and no slow hash is needed on every request.
 """
 
 import hashlib
@@ -20,15 +20,20 @@ KEY_PREFIX = "suffice"
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """What a key may do: runs queued or under way at once, orders a minute, and US dollars a run (``None``: no bound)."""
+    """What the owner of a key may do."""
 
     active: int = 20
+    """Runs that may be queued or running at the same time."""
     per_minute: int = 60
+    """Runs that may be requested in a minute."""
     max_cost: float | None = None
+    """US dollars that one run may cost; ``None`` is unlimited."""
 
 
 @dataclass(frozen=True, slots=True)
 class ApiKey:
+    """A stored key, without its secret."""
+
     id: str
     name: str
     created: float
@@ -37,60 +42,60 @@ class ApiKey:
 
 
 class ApiKeyStore:
+    """The API keys in the database."""
+
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
 
     def create(self, name: str, quota: Quota) -> tuple[ApiKey, str]:
-        """A new key: what is kept, and the secret that is never seen again."""
+        """Create a key; return it with its secret, which cannot be read again."""
         if not name.strip() or len(name) > 100:
-            raise InputError("A key needs a name of at most 100 characters: who or what uses it?")
+            raise InputError("A key needs a name of at most 100 characters that says who or what uses it")
         id = secrets.token_hex(4)
         secret = f"{KEY_PREFIX}_{id}_{secrets.token_urlsafe(32)}"
         key = ApiKey(id, name.strip(), time.time(), False, quota)
+        row = {
+            "id": id,
+            "name": key.name,
+            "digest": _digest(secret),
+            "created": key.created,
+            "revoked": False,
+            "allowance": json.dumps(asdict(quota)),
+        }
         with self._engine.begin() as connection:
-            connection.execute(
-                sa.insert(keys).values(
-                    id=id,
-                    name=key.name,
-                    digest=_digest(secret),
-                    created=key.created,
-                    revoked=False,
-                    allowance=json.dumps(asdict(quota)),
-                )
-            )
+            connection.execute(sa.insert(keys).values(row))
         return key, secret
 
     def list_keys(self) -> list[ApiKey]:
+        """Return all keys, oldest first."""
         with self._engine.connect() as connection:
             return [_key_from_row(row) for row in connection.execute(sa.select(keys).order_by(keys.c.created))]
 
     def has_any(self) -> bool:
-        """Whether anybody has made a key: from then on everybody needs one, also when all were revoked."""
+        """Whether a key was ever created. From then on every request needs one, even if all keys are revoked."""
         with self._engine.connect() as connection:
             return connection.execute(sa.select(keys.c.id).limit(1)).first() is not None
 
     def revoke(self, id: str) -> ApiKey:
+        """Revoke a key; requests with it are refused from now on."""
         with self._engine.begin() as connection:
             changed = connection.execute(sa.update(keys).where(keys.c.id == id).values(revoked=True))
         if not changed.rowcount:
-            raise InputError(f"There is no key {id!r}; suffice keys list shows those there are")
+            raise InputError(f"There is no key {id!r}; list the keys with: suffice keys list")
         return next(key for key in self.list_keys() if key.id == id)
 
     def authenticate(self, secret: str) -> ApiKey | None:
-        """Whose secret this is; ``None`` for nobody's."""
+        """Return the key of a secret; ``None`` if it is unknown or revoked."""
         prefix, _, rest = secret.partition("_")
         id = rest.partition("_")[0]
         with self._engine.connect() as connection:
-            found = connection.execute(sa.select(keys).where(keys.c.id == id)).one_or_none()
-        digest = found.digest if found is not None else ""
-        right = hmac.compare_digest(_digest(secret), digest)
-        return (
-            _key_from_row(found) if found is not None and right and prefix == KEY_PREFIX and not found.revoked else None
-        )
+            row = connection.execute(sa.select(keys).where(keys.c.id == id)).one_or_none()
+        matches = hmac.compare_digest(_digest(secret), row.digest if row is not None else "")
+        return _key_from_row(row) if row is not None and matches and prefix == KEY_PREFIX and not row.revoked else None
 
 
 def _key_from_row(row: sa.Row[tuple[object, ...]]) -> ApiKey:
-    return ApiKey(row.id, row.name, row.created, row.revoked, Quota(**json.loads(row.quota)))
+    return ApiKey(row.id, row.name, row.created, row.revoked, Quota(**json.loads(row.allowance)))
 
 
 def _digest(secret: str) -> str:

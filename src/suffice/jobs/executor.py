@@ -1,0 +1,184 @@
+"""Execution of one run: prepare it, journal its calls, store its events as they come, and store how it ended."""
+
+import asyncio
+import json
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+
+from suffice.engine.pipeline import RunConfig, run_pipeline
+from suffice.errors import SufficeError
+from suffice.events import Event, Finished, serialize_event
+from suffice.jobs.event_stream import EventNumbering, EventStream
+from suffice.jobs.journal import RunSuspended, make_durable, open_journal
+from suffice.jobs.requests import has_paid_calls, parse_request, resolve_collections
+from suffice.jobs.store import RunStatus, RunStore, StoredEvent, StoredRun
+from suffice.jobs.telemetry import Telemetry, add_tracing
+from suffice.options import RunOptions
+from suffice.storage.report_json import dumps, to_json_safe
+from suffice.types import Report
+
+MAX_ATTEMPTS = 5  # A run that was started this often without ending probably crashes its workers; it fails then.
+
+log = logging.getLogger(__name__)
+
+PrepareRun = Callable[[str, RunOptions], Awaitable[RunConfig]]
+
+
+def _ignore_event(event: Event) -> None:
+    pass
+
+
+@dataclass
+class ActiveRun:
+    """A run that this process works on."""
+
+    on_event: Callable[[Event], None] = _ignore_event
+    """Receives the run's events as they come."""
+    is_local: bool = False
+    """The run belongs to the command line, which may resume it any number of times."""
+    is_interrupted: bool = False
+    is_released: bool = False
+    """Nothing more of the run is stored, so that it can be resumed from here."""
+    task: asyncio.Task[None] | None = None
+    report: Report | None = None
+    done: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def interrupt(self) -> None:
+        """Stop the search; the run ends with a report of what was found."""
+        if self.task is not None and not self.is_interrupted:
+            self.is_interrupted = True
+            self.task.cancel()
+
+
+class RunExecutor:
+    """Executes stored runs. ``is_stopping`` says whether this process is shutting down; its runs are then suspended."""
+
+    def __init__(
+        self,
+        store: RunStore,
+        event_stream: EventStream,
+        collections: Mapping[str, Sequence[str]],
+        prepare: PrepareRun,
+        *,
+        is_stopping: Callable[[], bool],
+        has_telemetry: bool,
+    ) -> None:
+        self._store = store
+        self._event_stream = event_stream
+        self._collections = collections
+        self._prepare = prepare
+        self._is_stopping = is_stopping
+        self._has_telemetry = has_telemetry
+        self.active: dict[str, ActiveRun] = {}
+
+    def interrupt(self, run: str) -> None:
+        """Interrupt a run if this process works on it."""
+        if run in self.active:
+            self.active[run].interrupt()
+
+    async def execute(self, run: str) -> str:
+        """Execute a run from its request to its report."""
+        stored = await asyncio.to_thread(self._store.mark_started, run)
+        if stored is None:
+            return "ended"
+        active = self.active.setdefault(run, ActiveRun())
+        try:
+            if stored.attempts > MAX_ATTEMPTS and not active.is_local:
+                raise SufficeError(f"The run was started {MAX_ATTEMPTS} times and never ended; it is given up")
+            await self._process(stored, active)
+        except RunSuspended:  # The run did not cause this, so the attempt does not count.
+            await asyncio.to_thread(self._store.uncount_attempt, run)
+            raise
+        except SufficeError as error:
+            await self._fail(run, type(error).__name__, str(error), getattr(error, "retryable", False))
+        except Exception:
+            log.exception("Run %s failed", run)
+            await self._fail(run, "InternalError", "An internal error occurred; see the server's log", False)
+        finally:
+            self.active.pop(run, None)
+            active.done.set()
+            self._event_stream.notify(run)
+        return "done"
+
+    async def _process(self, stored: StoredRun, active: ActiveRun) -> None:
+        events: asyncio.Queue[Event | None] = asyncio.Queue()
+        telemetry = Telemetry(stored.id) if self._has_telemetry else None
+        active.task = asyncio.ensure_future(self._produce_events(stored, active, telemetry, events))
+        await self._store_events(stored.id, active, telemetry, events)
+        try:
+            await active.task
+        except asyncio.CancelledError:
+            if self._is_stopping():
+                raise RunSuspended from None
+            if not active.is_interrupted:
+                raise
+        if self._is_stopping() or active.is_released:
+            raise RunSuspended
+        await self._finish(stored.id, active.report)
+
+    async def _produce_events(
+        self, stored: StoredRun, active: ActiveRun, telemetry: Telemetry | None, events: asyncio.Queue[Event | None]
+    ) -> None:
+        """Run the pipeline and put its events into the queue, with ``None`` at the end."""
+        try:
+            config = await self._build_config(stored, active)
+            config = config if telemetry is None else add_tracing(config, telemetry)
+            async with aclosing(run_pipeline(config)) as pipeline:
+                async for event in pipeline:
+                    events.put_nowait(event)
+        finally:
+            events.put_nowait(None)
+            if telemetry is not None:
+                telemetry.end()
+
+    async def _store_events(
+        self, run: str, active: ActiveRun, telemetry: Telemetry | None, events: asyncio.Queue[Event | None]
+    ) -> None:
+        """Number and store the events from the queue, in batches of those that have arrived."""
+        last = await asyncio.to_thread(self._store.last_event, run)
+        numbering, ended = EventNumbering(last.seq if last else 0), False
+        while not ended:
+            batch = [await events.get()]
+            while not events.empty():
+                batch.append(events.get_nowait())
+            if self._is_stopping():
+                raise RunSuspended
+            numbered = []
+            for event in batch:
+                if event is None:
+                    ended = True
+                    break
+                if isinstance(event, Finished):
+                    active.report = event.report
+                active.on_event(event)
+                if telemetry is not None:
+                    telemetry.record_event(event)
+                for number, each in numbering.assign(event):
+                    data = serialize_event(each, run)
+                    numbered.append(StoredEvent(number, data["type"], json.dumps(to_json_safe(data))))
+            if numbered and not active.is_released:
+                await self._event_stream.append(run, numbered)
+
+    async def _build_config(self, stored: StoredRun, active: ActiveRun) -> RunConfig:
+        request = parse_request(stored.request)
+        options = resolve_collections(request, self._collections)
+        config = replace(await self._prepare(request.question, options), run_id=stored.id)
+        if not has_paid_calls(config):
+            return config
+
+        async def is_cancelled() -> bool:
+            return active.is_interrupted or bool(await asyncio.to_thread(self._store.find_cancelled, [stored.id]))
+
+        journal = await open_journal(stored.id, is_cancelled=is_cancelled, is_suspending=self._is_stopping)
+        return make_durable(config, journal)
+
+    async def _finish(self, run: str, report: Report | None) -> None:
+        status: RunStatus = "cancelled" if report is None or report.stop.reason == "cancelled" else "done"
+        text = None if report is None else dumps(report)
+        await asyncio.to_thread(self._store.mark_ended, run, status, report=text)
+
+    async def _fail(self, run: str, error_type: str, message: str, retryable: bool) -> None:
+        error = json.dumps({"type": error_type, "message": message, "retryable": retryable})
+        await asyncio.to_thread(self._store.mark_ended, run, "failed", error=error)

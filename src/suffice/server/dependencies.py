@@ -1,0 +1,99 @@
+"""What the routes depend on: the service, the authenticated client, and the client's own runs."""
+
+import asyncio
+import time
+from dataclasses import dataclass
+from typing import Annotated, cast
+
+from fastapi import Depends, Path, Request
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+
+from suffice.jobs.api_keys import Quota
+from suffice.jobs.store import StoredRun
+from suffice.jobs.worker import Worker
+from suffice.server.errors import ApiError
+
+LOCAL_OWNER = "local"  # The owner of all runs while no key is needed.
+
+
+@dataclass(frozen=True)
+class Service:
+    """The worker, and what its operator allows."""
+
+    worker: Worker
+    default_model: str | None = None
+    """The model of requests that name none; ``None`` is the configured one."""
+    allowed_models: tuple[str, ...] = ("extractive",)
+    allows_web: bool = False
+    is_open: bool = True
+    """No key is needed, because only this machine can connect."""
+
+
+@dataclass(frozen=True)
+class Client:
+    """The owner of the runs of a request, and their quota (``None``: unlimited)."""
+
+    id: str = LOCAL_OWNER
+    quota: Quota | None = None
+
+
+def get_service(request: Request) -> Service:
+    return cast(Service, request.app.state.service)
+
+
+ServiceDep = Annotated[Service, Depends(get_service)]
+_bearer = HTTPBearer(auto_error=False, description="A key created with `suffice keys create`.")
+
+
+async def get_client(
+    service: ServiceDep, given: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)] = None
+) -> Client:
+    """Authenticate the request by its bearer key."""
+    if service.is_open:
+        return Client()
+    key = None if given is None else await asyncio.to_thread(service.worker.api_keys.authenticate, given.credentials)
+    if key is None:
+        message = "This key is not valid" if given else "A key is required; send it as Authorization: Bearer KEY"
+        raise ApiError(401, message, headers={"www-authenticate": "Bearer"})
+    return Client(key.id, key.quota)
+
+
+ClientDep = Annotated[Client, Depends(get_client)]
+
+
+async def find_owned_run(service: Service, client: Client, run: str) -> StoredRun:
+    """Return a run of the client. The error does not tell whether another client has such a run."""
+    try:
+        stored = await asyncio.to_thread(service.worker.store.get, run)
+    except KeyError:
+        stored = None
+    if stored is None or stored.owner != client.id:
+        raise ApiError(404, f"You have no run {run!r}")
+    return stored
+
+
+async def get_owned_run(
+    job: Annotated[str, Path(min_length=1, max_length=64, description="The id of one of your runs.")],
+    service: ServiceDep,
+    client: ClientDep,
+) -> StoredRun:
+    return await find_owned_run(service, client, job)
+
+
+OwnedRunDep = Annotated[StoredRun, Depends(get_owned_run)]
+
+
+async def enforce_quota(service: Service, client: Client) -> None:
+    """Refuse another run if the client's quota is used up."""
+    if client.quota is None:
+        return
+    store = service.worker.store
+    counts = await asyncio.to_thread(store.count_by_status, client.id)
+    if counts.get("queued", 0) + counts.get("running", 0) >= client.quota.active:
+        raise _too_many_requests(f"This key allows {client.quota.active} queued or running runs at the same time", 10)
+    if await asyncio.to_thread(store.count_since, client.id, time.time() - 60) >= client.quota.per_minute:
+        raise _too_many_requests(f"This key allows {client.quota.per_minute} runs a minute", 60)
+
+
+def _too_many_requests(message: str, seconds: int) -> ApiError:
+    return ApiError(429, message, retryable=True, headers={"retry-after": str(seconds)})

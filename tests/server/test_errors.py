@@ -1,0 +1,94 @@
+"""Invalid, oversized and misdirected requests get one kind of error body; every response has security headers."""
+
+import pytest
+
+INVALID = {
+    "no question": ({}, "question"),
+    "an empty question": ({"question": ""}, "question"),
+    "no words": ({"question": "?!"}, "empty"),
+    "too long a question": ({"question": "x " * 20_000}, "question"),
+    "an unknown key": ({"question": "x", "bogus": 1}, "bogus"),
+    "an unknown option": ({"question": "x", "options": {"docs": "/etc"}}, "options.docs"),
+    "a limit of zero": ({"question": "x", "options": {"max_rounds": 0}}, "max_rounds"),
+    "a limit of zero under an alias": ({"question": "x", "options": {"max_iters": 0}}, "max_iters"),
+    "too high a limit": ({"question": "x", "options": {"max_rounds": 10**9}}, "max_rounds"),
+    "an unknown tier": ({"question": "x", "complexity_tier": "huge"}, "complexity_tier"),
+    "an unknown strategy": ({"question": "x", "options": {"strategy": "nope"}}, "nope"),
+    "an unknown memory": ({"question": "x", "options": {"memory": "nope"}}, "nope"),
+    "an invalid gate": ({"question": "x", "options": {"stop": "worth |"}}, "worth |"),
+    "a gate that reads a file": ({"question": "x", "options": {"stop": "worth(file='/etc/passwd')"}}, "file"),
+    "a gate that reads a file by position": (
+        {"question": "x", "options": {"stop": "worth(0.1, '/etc/passwd')"}},
+        "file",
+    ),
+    "a model that is not offered": ({"question": "x", "options": {"model": "openai:gpt-4"}}, "openai:gpt-4"),
+    "an unknown collection": ({"question": "x", "options": {"collections": ["secret"]}}, "secret"),
+    "the web without permission": ({"question": "x", "options": {"web": True}}, "options.web"),
+    "stream and async": ({"question": "x", "stream": True, "async": True}, "stream"),
+}
+
+
+@pytest.mark.parametrize(("body", "named"), INVALID.values(), ids=INVALID)
+def test_invalid_request_names_what_is_wrong(service, body, named):
+    response = service.client.post("/run", json=body)
+    assert response.status_code == 422, response.text
+    error = response.json()["error"]
+    assert error["type"] == "invalid_request"
+    assert named in error["message"]
+    assert error["retryable"] is False
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "type"),
+    [
+        ("GET", "/nowhere", 404, "not_found"),
+        ("GET", "/run", 405, "method_not_allowed"),
+        ("GET", "/jobs/nope", 404, "not_found"),
+        ("DELETE", "/jobs/nope", 404, "not_found"),
+        ("GET", "/jobs/nope/events", 404, "not_found"),
+        ("GET", "/jobs/nope/report.html", 404, "not_found"),
+        ("GET", "/jobs?cursor=nonsense", 422, "invalid_request"),
+        ("GET", "/jobs?limit=0", 422, "invalid_request"),
+    ],
+)
+def test_every_error_has_the_same_body(service, method, path, status, type):
+    response = service.client.request(method, path)
+    assert response.status_code == status
+    assert response.json()["error"]["type"] == type
+
+
+def test_body_that_is_not_json(service):
+    response = service.client.post("/run", content=b"{", headers={"content-type": "application/json"})
+    assert response.status_code == 422
+
+
+def test_oversized_body(service):
+    response = service.client.post("/run", content=b"x" * 300_000, headers={"content-type": "application/json"})
+    assert response.status_code == 413
+    assert response.json()["error"]["type"] == "too_large"
+
+
+def test_oversized_body_without_a_content_length(service):
+    content = iter([b"x" * 100_000] * 4)
+    response = service.client.post("/run", content=content, headers={"content-type": "application/json"})
+    assert response.status_code == 413
+
+
+def test_health_metrics_and_openapi(service):
+    assert service.client.get("/healthz").json() == {"status": "ok"}
+    assert service.client.get("/readyz").json() == {"status": "ok"}
+    assert 'suffice_runs{status="done"}' in service.client.get("/metrics").text
+    paths = service.client.get("/openapi.json").json()["paths"]
+    assert {"/run", "/run-simple", "/search", "/jobs", "/jobs/{job}", "/jobs/{job}/events", "/replay"} <= set(paths)
+
+
+def test_responses_have_security_headers(service):
+    headers = service.client.get("/healthz", headers={"Origin": "https://elsewhere.example"}).headers
+    assert "default-src 'none'" in headers["content-security-policy"]
+    assert headers["x-content-type-options"] == "nosniff"
+    assert "access-control-allow-origin" not in headers
+
+
+def test_open_service_answers_only_to_names_of_this_machine(service):
+    response = service.client.get("/healthz", headers={"Host": "evil.example"})
+    assert response.status_code == 421
