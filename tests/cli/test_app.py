@@ -11,6 +11,34 @@ import pytest
 
 COMMANDS = "ask resume search index check explain replay doctor serve worker mcp runs memory lab keys".split()
 
+# Published flags, which do not change; further ones may be added.
+FLAGS = {
+    "ask": """--docs --web --provider --include --exclude --strategy --memory --stop --tier --max-rounds --max-queries
+        --max-sources --max-seconds --max-tokens --max-cost -k --per-round --alpha --leads --with --no-review --no-wiggum
+        --panel --model --strict --lenient --out --json --trace --continue --keep --no-keep --seed --quiet -q --debug""",
+    "resume": "--out --json --trace --quiet -q --debug",
+    "search": "--docs --web --provider --include --exclude -k --alpha --json --debug",
+    "index": "--include --exclude --debug",
+    "check": "--docs --include --exclude --alpha --model --json --debug",
+    "explain": "--stop --debug",
+    "replay": "--stop --corpus --sweep --out --json --debug",
+    "lab fit": "--out --corpus --price --debug",
+    "lab calibrate": "--rounds --corpus --file --debug",
+    "runs": "-n --json --debug",
+    "runs show": "--json --debug",
+    "runs export": "--debug",
+    "runs delete": "--all --debug",
+    "memory search": "--json --debug",
+    "memory forget": "--all --debug",
+    "doctor": "--debug",
+    "serve": "--host --port --docs --model --web --orders-only --runs --runs-per-user --runs-overall --debug",
+    "worker": "--docs --runs --runs-per-user --runs-overall --debug",
+    "keys create": "--active --per-minute --max-cost --debug",
+    "keys list": "--debug",
+    "keys revoke": "--debug",
+    "mcp": "--docs --include --exclude --web --provider --alpha --model --port --debug",
+}
+
 
 def test_version(suffice: Callable) -> None:
     result = suffice("--version")
@@ -34,6 +62,19 @@ def test_every_command_has_help(suffice: Callable, command: str) -> None:
     result = suffice(command, "--help")
     assert (result.status, result.err) == (0, "")
     assert command in result.out
+
+
+@pytest.mark.parametrize("command", FLAGS)
+def test_published_flags_are_in_the_help(suffice: Callable, command: str) -> None:
+    shown = suffice(*command.split(), "--help").out.replace(",", " ").split()
+    assert not set(FLAGS[command].split()) - set(shown)
+
+
+def test_the_help_of_ask_groups_its_options(suffice: Callable) -> None:
+    lines = suffice("ask", "--help").out.splitlines()
+    titles = [line for line in lines if line.endswith(":") and not line.startswith(" ")]
+    assert len(titles) >= 5
+    assert "{installed}" not in " ".join(lines)
 
 
 def test_without_arguments_the_help_is_shown(suffice: Callable) -> None:

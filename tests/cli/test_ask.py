@@ -62,6 +62,7 @@ def test_an_answer_is_quoted_and_cited(suffice: Callable, docs: Path) -> None:
     assert "docs/bees.md:" in result.out
     assert "Why it stopped" in result.out
     assert "round 1" in result.err
+    assert "stop: " in result.err
 
 
 def test_with_json_standard_output_holds_only_json(program: Callable, docs: Path) -> None:
