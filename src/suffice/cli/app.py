@@ -89,7 +89,12 @@ def _run_app(arguments: list[str]) -> int:
             raise
         if isinstance(error, SufficeError):
             return print_error(str(error), error.exit_code)
-        format_usage_error = getattr(error, "format_message", None)  # Typer's own exceptions have this method.
-        if format_usage_error is not None:
-            return print_error(format_usage_error() or "wrong usage; see --help", 2)
+        if hasattr(error, "format_message"):  # Typer's own exceptions have this method.
+            return print_error(_format_usage_error(error), 2)
         return print_error(f"{type(error).__name__}: {error} (this is a bug; --debug shows the traceback)", 1)
+
+
+def _format_usage_error(error: Any) -> str:
+    message = error.format_message().rstrip(".") or "Wrong usage"
+    context = getattr(error, "ctx", None)
+    return f"{message}; see: {context.command_path if context is not None else 'suffice'} --help"
