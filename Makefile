@@ -1,15 +1,19 @@
-# `make demo` and `make test` set up everything they need in .venv; the second time they start at once.
+# `make demo` and `make test` create .venv with everything they need; later calls start at once.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+LOCK := requirements-dev.lock
 STDLIB = $(shell $(BIN)/python -c "import sysconfig; print(sysconfig.get_path('stdlib'))")
 ASK ?= How does heapq.merge combine sorted inputs, and what does the key argument do?
 DOCS ?=
 
-.PHONY: demo serve test test-llm reliability lint bench clean setup
+.PHONY: help setup setup-locked lock test test-llm lint bench demo serve reliability clean
 
-setup: $(READY)
+help: ## List the targets.
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "%-13s %s\n", $$1, $$2}'
+
+setup: $(READY) ## Create .venv and install suffice for development.
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -17,41 +21,51 @@ $(READY): pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	touch $@
 
-# Always extractive: no key is used and no document leaves the machine.
-demo: $(READY)
+setup-locked: ## The same, with the exact versions of the lock file, checked by hash.
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --require-hashes --requirement $(LOCK)
+	$(BIN)/python -m pip install --quiet --no-deps --editable .
+	touch $(READY)
+
+lock: ## Write the lock file for development, for every platform and Python version.
+	$(PYTHON) -m venv build/uv
+	build/uv/bin/python -m pip install --quiet uv
+	build/uv/bin/uv pip compile pyproject.toml --extra dev --quiet --universal --python-version 3.11 --generate-hashes \
+	  --no-emit-index-url --no-annotate --custom-compile-command 'make lock' --output-file $(LOCK)
+
+test: $(READY) ## Run all tests except those that need a language model.
+	$(BIN)/python -m pytest
+
+# Uses the model of SUFFICE_MODEL or OPENAI_BASE_URL, or a small one on this machine if there is one.
+test-llm: $(READY) ## Run the tests that need a real language model.
+	$(BIN)/python -m pytest -m llm -rA tests/llm
+
+lint: $(READY) ## Check style, format and types.
+	$(BIN)/ruff check src tests bench examples
+	$(BIN)/ruff format --check src tests bench examples
+	$(BIN)/mypy
+
+bench: $(READY) ## Measure quality and speed.
+	$(BIN)/python -m bench
+
+# Uses the extractive model: no key is needed and no document leaves this machine.
+demo: $(READY) ## Answer a question over the Python standard library, or over DOCS=path.
 ifeq ($(DOCS),)
 	@$(BIN)/suffice ask "$(ASK)" --docs "$(STDLIB)" --exclude test/ --exclude tests/ --exclude site-packages/ \
 	  --exclude idlelib/ --exclude lib2to3/ --model extractive --out demo.html --trace demo.jsonl
 else
 	@$(BIN)/suffice ask "$(ASK)" --docs "$(DOCS)" --model extractive --out demo.html --trace demo.jsonl
 endif
-	@echo "The report with its chart: demo.html. The same decision again: $(BIN)/suffice explain demo.jsonl"
+	@echo "The report with its chart is in demo.html. To see why it stopped: $(BIN)/suffice explain demo.jsonl"
 
-# The service with its page over the standard library's source, on this machine only; DOCS=path serves something else.
-serve: $(READY)
+serve: $(READY) ## Start the service on this machine, over part of the standard library or DOCS=path.
 	$(BIN)/suffice serve --docs "$(or $(DOCS),$(STDLIB)/json)"
 
-# What is too long for every change: kill -9 at every step, requests of every shape, many runs at once.
-reliability: $(READY)
+reliability: $(READY) ## Long tests: kill -9 at every step, requests of every shape, many runs at once.
 	cd tests && ../$(BIN)/python -W ignore -m reliability.crashes --write ../docs/reliability.md
 	cd tests && ../$(BIN)/python -W ignore -m reliability.shapes
 	$(BIN)/python -W ignore -m bench.load
 
-test: $(READY)
-	$(BIN)/python -m pytest
-
-# A real language model: the one that SUFFICE_MODEL or OPENAI_BASE_URL names, else a small one on loopback if it is there.
-test-llm: $(READY)
-	$(BIN)/python -m pytest -m llm -rA tests/llm
-
-lint: $(READY)
-	$(BIN)/ruff check src tests bench examples
-	$(BIN)/ruff format --check src tests bench examples
-	$(BIN)/mypy
-
-bench: $(READY)
-	$(BIN)/python -m bench
-
-clean:
+clean: ## Remove .venv and everything generated.
 	rm -rf $(VENV) build dist demo.html demo.jsonl .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,11 +1,11 @@
-"""``python -m suffice`` is the same program as ``suffice``."""
+"""``python -m suffice``: the same program as ``suffice``."""
 
 import os
 import signal
 
 
 def main() -> None:
-    """Ctrl-C during the imports ends with 130 too, without a traceback."""
+    """Start the program. Ctrl-C while modules are imported also exits with status 130 and no traceback."""
     signal.signal(signal.SIGINT, lambda *_: os._exit(130))
     from suffice.cli import app
 

@@ -1,4 +1,4 @@
-"""A small library of documents, and the program: called in this process, or started as one of its own."""
+"""Fixtures: a small folder of documents, and the program, called in this process or started as a new one."""
 
 import os
 import subprocess
@@ -28,7 +28,9 @@ Benjamin Baker and John Fowler designed the Forth Bridge.
 
 
 @dataclass(frozen=True)
-class Ended:
+class Result:
+    """What a command returned and printed."""
+
     status: int
     out: str
     err: str
@@ -36,7 +38,7 @@ class Ended:
 
 @pytest.fixture(autouse=True)
 def _clean_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An empty working directory and cache; nothing set by whoever runs the tests."""
+    """Give each test an empty working directory, cache and environment."""
     for name in list(os.environ):
         if name.startswith(("SUFFICE_", "RESEARCH_")) or name.endswith(("_API_KEY", "_URL")):
             monkeypatch.delenv(name)
@@ -55,48 +57,48 @@ def docs(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def suffice(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Ended]:
-    """The command line within this process: quick, and the same code from the first word on."""
+def suffice(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
+    """Call the command line within this process, which is quick."""
 
-    def call(*arguments: object, stdin: bytes | None = None) -> Ended:
+    def call(*arguments: object, stdin: bytes | None = None) -> Result:
         if stdin is not None:
             monkeypatch.setattr(sys, "stdin", TextIOWrapper(BytesIO(stdin), encoding="utf-8"))
         capsys.readouterr()
-        with pytest.raises(SystemExit) as ended:
+        with pytest.raises(SystemExit) as exit:
             main([str(argument) for argument in arguments])
-        shown = capsys.readouterr()
-        return Ended(int(ended.value.code or 0), shown.out, shown.err)
+        printed = capsys.readouterr()
+        return Result(int(exit.value.code or 0), printed.out, printed.err)
 
     return call
 
 
 @pytest.fixture
-def program() -> Callable[..., Ended]:
-    """The command line as a process of its own."""
+def program() -> Callable[..., Result]:
+    """Start the command line as a new process."""
 
-    def call(*arguments: object, stdin: bytes | None = None, **environment: str) -> Ended:
-        done = subprocess.run(
+    def call(*arguments: object, stdin: bytes | None = None, **environment: str) -> Result:
+        process = subprocess.run(
             [sys.executable, "-m", "suffice", *map(str, arguments)],
             input=stdin if stdin is not None else b"",
             capture_output=True,
             timeout=60,
             env={**os.environ, **environment},
         )
-        return Ended(done.returncode, done.stdout.decode(), done.stderr.decode())
+        return Result(process.returncode, process.stdout.decode(), process.stderr.decode())
 
     return call
 
 
 @pytest.fixture
 def plugin(tmp_path: Path) -> Callable[[str, str], str]:
-    """Installs a stranger's distribution: its source and its entry points. Returns the folder for PYTHONPATH."""
+    """Install a third-party package from its source and entry points; returns the folder for PYTHONPATH."""
 
     def install(source: str, entry_points: str) -> str:
         site = tmp_path / "site"
-        info = site / "stranger-1.0.dist-info"
+        info = site / "thirdparty-1.0.dist-info"
         info.mkdir(parents=True)
-        (site / "stranger.py").write_text(source, encoding="utf-8")
-        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: stranger\nVersion: 1.0\n", encoding="utf-8")
+        (site / "thirdparty.py").write_text(source, encoding="utf-8")
+        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: thirdparty\nVersion: 1.0\n", encoding="utf-8")
         (info / "entry_points.txt").write_text(entry_points, encoding="utf-8")
         return str(site)
 

@@ -1,4 +1,4 @@
-"""``suffice check``."""
+"""``suffice check``: verdicts, exit status, and files it cannot read."""
 
 import json
 from collections.abc import Callable
@@ -20,11 +20,11 @@ def write(tmp_path: Path) -> Callable[[str], Path]:
     return write
 
 
-def test_a_text_that_the_sources_support(suffice: Callable, docs: Path, write: Callable) -> None:
-    done = suffice("check", write(TRUE), "--docs", docs, "--alpha", 1)
-    assert done.status == 0, done.err
-    assert "2 supported · 1 unknown" in done.out
-    assert "docs/bees.md:5-5" in done.out
+def test_a_supported_text(suffice: Callable, docs: Path, write: Callable) -> None:
+    result = suffice("check", write(TRUE), "--docs", docs, "--alpha", 1)
+    assert result.status == 0, result.err
+    assert "2 supported · 1 unknown" in result.out
+    assert "docs/bees.md:5-5" in result.out
 
 
 @pytest.mark.parametrize(
@@ -37,13 +37,13 @@ def test_a_text_that_the_sources_support(suffice: Callable, docs: Path, write: C
         ("## Notes\n\nKarl von Frisch decoded the dance in 1972.", "contradicted"),
     ],
 )
-def test_one_wrong_sentence_is_enough(
+def test_one_wrong_sentence_exits_with_status_1(
     suffice: Callable, docs: Path, write: Callable, sentence: str, verdict: str
 ) -> None:
     file = write(f"{TRUE}\n{sentence}\n")
-    done = suffice("check", file, "--docs", docs, "--alpha", 1, "--json")
-    assert done.status == 1
-    claims = json.loads(done.out)["claims"]
+    result = suffice("check", file, "--docs", docs, "--alpha", 1, "--json")
+    assert result.status == 1
+    claims = json.loads(result.out)["claims"]
     assert [claim["support"] for claim in claims] == ["supported", "supported", "unknown", verdict]
     assert claims[-1]["text"] == sentence.removeprefix("## Notes\n\n")
     assert all(claim["text"] in file.read_text() for claim in claims)
@@ -53,7 +53,7 @@ def test_one_wrong_sentence_is_enough(
         assert span["quote"] in (docs / "bees.md").read_text()
 
 
-def test_a_citation_moved_to_another_source(suffice: Callable, docs: Path, write: Callable) -> None:
+def test_a_citation_of_the_wrong_source_is_unsupported(suffice: Callable, docs: Path, write: Callable) -> None:
     listed = "\n\n## Sources\n\n[1] Bees — docs/bees.md:1-5\n\n[2] Bridge — docs/bridge.txt:1-2\n"
     right = suffice("check", write(f"A hive holds one queen [1].{listed}"), "--docs", docs, "--alpha", 1)
     assert right.status == 0, right.out
@@ -65,69 +65,69 @@ def test_a_citation_moved_to_another_source(suffice: Callable, docs: Path, write
     assert claim["spans"][0]["source"] == "[1]"
 
 
-def test_our_own_report_passes(suffice: Callable, docs: Path, tmp_path: Path) -> None:
+def test_a_report_of_suffice_passes(suffice: Callable, docs: Path, tmp_path: Path) -> None:
     report = tmp_path / "own.md"
     asked = suffice("ask", "Who decoded the waggle dance?", "--docs", docs, "--alpha", 1, "--out", report, "-q")
     assert asked.status == 0
-    done = suffice("check", report, "--docs", docs, "--alpha", 1)
-    assert done.status == 0, done.out
+    result = suffice("check", report, "--docs", docs, "--alpha", 1)
+    assert result.status == 0, result.out
 
 
 @pytest.mark.parametrize("name", ["report.html", "report.pdf", "report.json", "notes.DOCX"])
-def test_what_is_no_text_is_refused_with_a_way_out(suffice: Callable, docs: Path, tmp_path: Path, name: str) -> None:
+def test_a_file_that_is_not_plain_text_is_rejected(suffice: Callable, docs: Path, tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text("<p>A hive holds one queen.</p>")
-    done = suffice("check", tmp_path / name, "--docs", docs, "--alpha", 1)
-    assert done.status == 2
-    assert "plain text and Markdown" in done.err
-    assert "runs export" in done.err
+    result = suffice("check", tmp_path / name, "--docs", docs, "--alpha", 1)
+    assert result.status == 2
+    assert name in result.err
+    assert "runs export" in result.err
 
 
 def test_standard_input(suffice: Callable, docs: Path) -> None:
-    done = suffice("check", "-", "--docs", docs, "--alpha", 1, stdin=TRUE.encode())
-    assert done.status == 0, done.err
+    result = suffice("check", "-", "--docs", docs, "--alpha", 1, stdin=TRUE.encode())
+    assert result.status == 0, result.err
 
 
 @pytest.mark.parametrize("file", ["missing.md", "docs", "empty.md"])
 def test_a_file_that_cannot_be_checked(suffice: Callable, docs: Path, tmp_path: Path, file: str) -> None:
     (tmp_path / "empty.md").write_text("\n")
-    done = suffice("check", file, "--docs", docs)
-    assert done.status == 2
-    assert done.err.count("\n") == 1
+    result = suffice("check", file, "--docs", docs)
+    assert result.status == 2
+    assert result.err.count("\n") == 1
 
 
 def test_nothing_to_check_against(suffice: Callable, write: Callable) -> None:
-    done = suffice("check", write(TRUE))
-    assert done.status == 2
-    assert "--docs" in done.err
+    result = suffice("check", write(TRUE))
+    assert result.status == 2
+    assert "--docs" in result.err
 
 
 def test_a_text_without_claims(suffice: Callable, docs: Path, write: Callable) -> None:
-    done = suffice("check", write("# Only a heading\n"), "--docs", docs, "--alpha", 1)
-    assert done.status == 0
-    assert "no claim" in done.err
+    result = suffice("check", write("# Only a heading\n"), "--docs", docs, "--alpha", 1)
+    assert result.status == 0
+    assert "no claim" in result.err
 
 
 REWORDED = "It was Karl von Frisch who in 1927 worked out what the dance means.\n"
 
 
 @pytest.mark.parametrize(
-    ("said", "status"),
+    ("answer", "status"),
     [
         (Say("YES", first={"YES": -0.001}), 0),
         (Say("NO", first={"NO": -0.001}), 1),
         (Say("out of order", status=401), 1),
     ],
 )
-def test_a_named_model_reads_what_words_leave_open(
-    suffice: Callable, docs: Path, write: Callable, monkeypatch: pytest.MonkeyPatch, said: Say, status: int
+def test_a_named_model_decides_what_comparing_words_cannot(
+    suffice: Callable, docs: Path, write: Callable, monkeypatch: pytest.MonkeyPatch, answer: Say, status: int
 ) -> None:
     check = ("check", write(REWORDED), "--docs", docs, "--alpha", 1)
-    with FakeLlm([said]) as server:
+    with FakeLlm([answer]) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         named = suffice(*check, "--model", "openai:fake-model")
         assert named.status == status, named.err
         assert len(server.requests) == 1
         assert "bees" in json.dumps(server.requests[0]["messages"]).lower()
-        assert ("out of order" in named.err) == (said.status != 200)
+        assert ("out of order" in named.err) == (answer.status != 200)
         assert suffice(*check).status == 1
         assert len(server.requests) == 1

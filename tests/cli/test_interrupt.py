@@ -1,10 +1,11 @@
-"""Ctrl-C: quick, quiet, and what was gathered still comes out."""
+"""Ctrl-C: the program ends quickly, without a traceback, and prints what it has found."""
 
 import json
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,22 +17,25 @@ QUESTION = "Who decoded the waggle dance?"
 SLOW = """
 import asyncio
 import sys
-from suffice.models.extractive import Extractive
+from suffice.models.extractive import ExtractiveModel
 
-class Slow(Extractive):
+class Slow(ExtractiveModel):
     name = "slow"
 
-    async def __call__(self, ask):
-        if ask.role == "draft":
+    async def __call__(self, prompt):
+        if prompt.role == "draft":
             print("DRAFTING", file=sys.stderr, flush=True)
             await asyncio.sleep(60)
-        return await super().__call__(ask)
+        return await super().__call__(prompt)
 """
+
+
+TIME_LIMIT = 60.0  # Seconds until a program that does not get anywhere is killed.
 
 
 @contextmanager
 def started(*words: object, wait_for: str = "", **environment: str) -> Iterator[subprocess.Popen[str]]:
-    """The program, running, once it has said the word."""
+    """Start the program; if ``wait_for`` is given, wait until a line of standard error holds it."""
     process = subprocess.Popen(
         [sys.executable, "-m", "suffice", *map(str, words)],
         stdin=subprocess.PIPE,
@@ -40,18 +44,21 @@ def started(*words: object, wait_for: str = "", **environment: str) -> Iterator[
         text=True,
         env={**os.environ, **environment},
     )
+    watchdog = threading.Timer(TIME_LIMIT, process.kill)  # Bounds every wait for the program's output.
+    watchdog.start()
     try:
         assert process.stderr is not None
         while wait_for and wait_for not in (line := process.stderr.readline()):
-            assert line, "it ended before it got there"
+            assert line, f"the program ended, or was killed, before it printed {wait_for!r}"
         yield process
     finally:
+        watchdog.cancel()
         process.kill()
         process.communicate()
 
 
 def interrupt(process: subprocess.Popen[str]) -> tuple[int, float, str, str]:
-    """Exit status, seconds until the end, both outputs."""
+    """Send Ctrl-C; returns the exit status, the seconds until the end, standard output and standard error."""
     began = time.monotonic()
     process.send_signal(signal.SIGINT)
     try:
@@ -63,8 +70,8 @@ def interrupt(process: subprocess.Popen[str]) -> tuple[int, float, str, str]:
     return status, seconds, out, err
 
 
-def test_in_the_middle_of_a_run(docs: Path, plugin: Callable, tmp_path: Path) -> None:
-    site = plugin(SLOW, "[suffice.models]\nslow = stranger:Slow\n")
+def test_while_the_answer_is_written(docs: Path, plugin: Callable, tmp_path: Path) -> None:
+    site = plugin(SLOW, "[suffice.models]\nslow = thirdparty:Slow\n")
     words = ("ask", QUESTION, "--docs", docs, "--alpha", 1, "--model", "slow", "--json", "--trace", "trace.jsonl")
     with started(*words, wait_for="DRAFTING", PYTHONPATH=site) as process:
         status, seconds, out, err = interrupt(process)
@@ -78,12 +85,13 @@ def test_in_the_middle_of_a_run(docs: Path, plugin: Callable, tmp_path: Path) ->
     assert events[-2:] == ["stopped", "report"]
 
 
-def test_what_the_model_had_cost_is_in_the_bill(docs: Path) -> None:
-    """The plan was answered, badly; it was interrupted when it was asked for again."""
+def test_the_report_counts_what_the_model_has_cost(docs: Path) -> None:
+    """The first plan cannot be read; the interruption comes while the model is asked again."""
     with FakeLlm([Say("I would search.", usage=(100, 20)), Say(delay=30.0)]) as server:
         words = ("ask", QUESTION, "--docs", docs, "--alpha", 1, "--json", "--strategy", "reflect")
         with started(*words, OPENAI_BASE_URL=server.url) as process:
-            while len(server.requests) < 2 and process.poll() is None:
+            deadline = time.monotonic() + TIME_LIMIT
+            while len(server.requests) < 2 and process.poll() is None and time.monotonic() < deadline:
                 time.sleep(0.02)
             status, _, out, _ = interrupt(process)
     usage = json.loads(out)["usage"]
@@ -91,13 +99,13 @@ def test_what_the_model_had_cost_is_in_the_bill(docs: Path) -> None:
     assert usage["by_role"]["plan"]["input_tokens"] == usage["input_tokens"] > 200
 
 
-def test_while_everything_is_being_embedded(tmp_path: Path) -> None:
-    """``--alpha 0`` embeds every passage: minutes of work in a thread that no signal reaches."""
+def test_while_passages_are_embedded(tmp_path: Path) -> None:
+    """``--alpha 0`` embeds every passage: minutes of work in a thread that signals do not reach."""
     lines = (
         json.dumps({"id": str(n), "title": f"Note {n}", "text": f"Bees of hive {n} dance. " * 20}) for n in range(5000)
     )
     (tmp_path / "many.jsonl").write_text("\n".join(lines))
-    with started("ask", QUESTION, "--docs", "many.jsonl", "--alpha", 0, "--json", wait_for="stop:") as process:
+    with started("ask", QUESTION, "--docs", "many.jsonl", "--alpha", 0, "--json", wait_for="stop rule:") as process:
         time.sleep(1.5)
         status, seconds, out, err = interrupt(process)
     assert status == 130
@@ -106,8 +114,8 @@ def test_while_everything_is_being_embedded(tmp_path: Path) -> None:
     assert "Traceback" not in err
 
 
-def test_while_files_are_being_read(tmp_path: Path) -> None:
-    """No run has started: nothing on standard output."""
+def test_while_files_are_read(tmp_path: Path) -> None:
+    """No run has started, so standard output is empty."""
     folder = tmp_path / "many"
     folder.mkdir()
     text = "\n\n".join(f"Paragraph {n} says that bees dance and bridges stand. " * 12 for n in range(2000))
@@ -131,7 +139,7 @@ def test_while_waiting_for_standard_input() -> None:
     assert "Traceback" not in err
 
 
-def test_while_starting_up(program: Callable, docs: Path, tmp_path: Path) -> None:
+def test_while_modules_are_imported(program: Callable, docs: Path, tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text(
         "import signal, sys\n"
         "class Finder:\n"
@@ -140,8 +148,8 @@ def test_while_starting_up(program: Callable, docs: Path, tmp_path: Path) -> Non
         "            signal.raise_signal(signal.SIGINT)\n"
         "sys.meta_path.insert(0, Finder())\n"
     )
-    ended = program("ask", QUESTION, "--docs", docs, PYTHONPATH=str(tmp_path))
-    assert ended.status == 130
-    assert ended.out == ""
-    assert "Traceback" not in ended.err
-    assert "this is a bug" not in ended.err
+    result = program("ask", QUESTION, "--docs", docs, PYTHONPATH=str(tmp_path))
+    assert result.status == 130
+    assert result.out == ""
+    assert "Traceback" not in result.err
+    assert "this is a bug" not in result.err

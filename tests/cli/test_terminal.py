@@ -10,7 +10,7 @@ from suffice import research
 from suffice.cli.terminal import print_report
 
 
-def test_nothing_of_the_report_is_held_back(
+def test_every_part_of_the_report_is_printed(
     docs: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     report = asyncio.run(research("Who decoded the waggle dance?", docs=docs, model="extractive", alpha=1))
@@ -20,10 +20,10 @@ def test_nothing_of_the_report_is_held_back(
         open_questions=("Left out, because no source supports it: pigs fly",),
         usage=replace(report.usage, estimated_calls=2),
     )
-    monkeypatch.setenv("FORCE_COLOR", "1")  # What a pipe gets is another text; this makes it a terminal.
+    monkeypatch.setenv("FORCE_COLOR", "1")  # Makes the output a terminal; a pipe would get Markdown.
     print_report(report)
-    shown = capsys.readouterr().out
-    for said in (
+    printed = capsys.readouterr().out
+    for text in (
         "Karl von Frisch",
         "Visit a hive",
         "Open questions",
@@ -31,4 +31,4 @@ def test_nothing_of_the_report_is_held_back(
         "estimated for 2 calls",
         "Why it stopped",
     ):
-        assert said in shown
+        assert text in printed

@@ -8,9 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from suffice.api import expand_follow_up, make_recorder, research
-from suffice.options import RunOptions
 from suffice.errors import InputError
 from suffice.events import Continued
+from suffice.options import RunOptions
 from suffice.prompts import (
     Evaluation,
     ExtractedFact,

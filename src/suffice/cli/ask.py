@@ -1,8 +1,4 @@
-"""A file named in the task itself: "… and save it to notes/bridge.md" (S4).
-
-A task may be pasted from elsewhere, so such a file lies below the working directory and is never one that is there already;
-``--out`` is free of both rules. Only an instruction at the end of a task counts, not a question about writing files.
-"""
+"""``suffice ask`` and ``suffice resume``: answer a question, or continue a run that was interrupted."""
 
 import json
 import os
@@ -10,20 +6,393 @@ import re
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import ExitStack, aclosing
 from dataclasses import dataclass, replace
-from importlib.util import find_spec
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, Annotated, TextIO
+
+import typer
 
 from suffice import settings
-from suffice.api import make_recorder, prepare_run
-from suffice.cli.interrupt import run_interruptible
-from suffice.cli.terminal import Terminal, print_report
-from suffice.engine.pipeline import RunConfig, new_run_id, run_pipeline
+from suffice.cli.options import (
+    ANSWER,
+    LIMITS,
+    OUTPUT,
+    SEARCH,
+    SOURCES,
+    AlphaOption,
+    DebugOption,
+    DocsOption,
+    ExcludeOption,
+    IncludeOption,
+    JsonOption,
+    ModelOption,
+    OutOption,
+    PassagesOption,
+    ProviderOption,
+    QuietOption,
+    TraceOption,
+    WebOption,
+    build_options,
+)
+from suffice.cli.output import print_error, render_report, validate_report_path, write_report
 from suffice.errors import EXIT_INTERRUPTED, InputError
-from suffice.events import Event, Finished, Started, serialize_event
-from suffice.options import RunOptions
-from suffice.storage.runs import RunRecorder
-from suffice.types import Report
+
+if TYPE_CHECKING:
+    from suffice.cli.terminal import Terminal
+    from suffice.engine.pipeline import RunConfig
+    from suffice.events import Event
+    from suffice.options import RunOptions
+    from suffice.storage.runs import RunRecorder
+    from suffice.types import Report
+
+EXAMPLES = """Examples:
+
+\b
+suffice ask "How long is the notice period?" --docs contracts/
+suffice ask "What changed in HTTP/3?" --web --out answer.html
+suffice ask "And who signed it?" --continue last
+"""
+
+
+def ask(
+    question: Annotated[
+        str,
+        typer.Argument(
+            help="What you want to know. It may end with '… and save it to FILE.md'.",
+            metavar="QUESTION",
+        ),
+    ],
+    docs: DocsOption = None,
+    web: WebOption = False,
+    providers: ProviderOption = None,
+    include: IncludeOption = None,
+    exclude: ExcludeOption = None,
+    continues: Annotated[
+        str | None,
+        typer.Option(
+            "--continue",
+            help="Ask a follow-up question: start from what this earlier run found. 'last' is the newest run.",
+            metavar="RUN",
+            rich_help_panel=SOURCES,
+        ),
+    ] = None,
+    strategy: Annotated[
+        str,
+        typer.Option(
+            help="How to choose the next queries. One of: {installed}.", metavar="NAME", rich_help_panel=SEARCH
+        ),
+    ] = "auto",
+    memory: Annotated[
+        str | None,
+        typer.Option(
+            help="What to carry from round to round. Default: set by the strategy. One of: {installed}.",
+            metavar="NAME",
+            rich_help_panel=SEARCH,
+        ),
+    ] = None,
+    stop: Annotated[
+        str | None,
+        typer.Option(
+            help="When to stop searching: a rule such as 'exhaustion(p=2) | budget(rounds=5)'; see docs/stopping.md. "
+            "Default: set by the strategy.",
+            metavar="EXPR",
+            rich_help_panel=SEARCH,
+        ),
+    ] = None,
+    k: PassagesOption = 5,
+    per_round: Annotated[
+        int | None,
+        typer.Option(
+            help="Passages to keep from each round: the best ones over all its queries. Default: all.",
+            metavar="N",
+            min=1,
+            rich_help_panel=SEARCH,
+        ),
+    ] = None,
+    alpha: AlphaOption = None,
+    interventions: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--with",
+            help="Add a remedy for a common failure of searches. Repeatable. One of: {installed}.",
+            metavar="NAME",
+            rich_help_panel=SEARCH,
+        ),
+    ] = None,
+    leads: Annotated[
+        bool,
+        typer.Option(
+            "--leads",
+            help="In each round, also search for a promising name that the results mention. Same as --with leads.",
+            rich_help_panel=SEARCH,
+        ),
+    ] = False,
+    seed: Annotated[int, typer.Option(help="Seed for random choices.", metavar="N", rich_help_panel=SEARCH)] = 0,
+    tier: Annotated[
+        str,
+        typer.Option(
+            help="How much the run may spend: simple, standard, deep, or auto to decide by the question. The limits below "
+            "override it one by one.",
+            metavar="TIER",
+            rich_help_panel=LIMITS,
+        ),
+    ] = "standard",
+    max_rounds: Annotated[
+        int | None, typer.Option(help="Search at most this many rounds.", metavar="N", rich_help_panel=LIMITS)
+    ] = None,
+    max_queries: Annotated[
+        int | None, typer.Option(help="Send at most this many queries.", metavar="N", rich_help_panel=LIMITS)
+    ] = None,
+    max_sources: Annotated[
+        int | None,
+        typer.Option(help="Write the answer from at most this many sources.", metavar="N", rich_help_panel=LIMITS),
+    ] = None,
+    max_seconds: Annotated[
+        float | None, typer.Option(help="Search at most this long.", metavar="SECONDS", rich_help_panel=LIMITS)
+    ] = None,
+    max_tokens: Annotated[
+        int | None, typer.Option(help="Use at most this many model tokens.", metavar="N", rich_help_panel=LIMITS)
+    ] = None,
+    max_cost: Annotated[
+        float | None,
+        typer.Option(help="Spend at most this many US dollars on models.", metavar="USD", rich_help_panel=LIMITS),
+    ] = None,
+    model: ModelOption = None,
+    strict: Annotated[
+        bool,
+        typer.Option(
+            "--strict/--lenient",
+            help="Remove claims that no source supports, or keep and mark them.",
+            rich_help_panel=ANSWER,
+        ),
+    ] = True,
+    no_review: Annotated[
+        bool,
+        typer.Option("--no-review", "--no-wiggum", help="Do not review and revise the answer.", rich_help_panel=ANSWER),
+    ] = False,
+    panel: Annotated[
+        bool,
+        typer.Option("--panel", help="Let three reviewers judge the answer instead of one.", rich_help_panel=ANSWER),
+    ] = False,
+    out: OutOption = None,
+    as_json: JsonOption = False,
+    trace: TraceOption = None,
+    keep: Annotated[
+        bool,
+        typer.Option(
+            "--keep/--no-keep",
+            help="Store this run on this machine ('suffice runs' lists stored runs).",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = True,
+    quiet: QuietOption = False,
+    debug: DebugOption = False,
+) -> int:
+    """Answer a question from documents or the web, with citations.
+
+    Searches in rounds, stops when another round is not worth its cost, writes an answer from what was found, checks every
+    claim against the sources, and says why it stopped.
+    """
+    task, named_file = extract_output_file(question)
+    options = build_options(
+        docs=docs,
+        web=web,
+        providers=providers,
+        include=include,
+        exclude=exclude,
+        continues=continues,
+        strategy=strategy,
+        memory=memory,
+        stop=stop,
+        k=k,
+        per_round=per_round,
+        alpha=alpha,
+        interventions=interventions or (),
+        with_leads=leads,
+        seed=seed,
+        tier=tier,
+        max_rounds=max_rounds,
+        max_queries=max_queries,
+        max_sources=max_sources,
+        max_seconds=max_seconds,
+        max_tokens=max_tokens,
+        max_cost_usd=max_cost,
+        model=model,
+        strict=strict,
+        review=not no_review,
+        panel=panel,
+        keep=keep,
+        pictures=True,
+    )
+    output = OutputOptions([*(out or []), *([named_file] if named_file else [])], trace, as_json, quiet)
+    return _run_and_print(lambda events: _run_question(task, options, events), options, output)
+
+
+def resume(
+    run: Annotated[
+        str | None,
+        typer.Argument(help="The run to continue. Without it, list the runs that can be continued.", metavar="RUN"),
+    ] = None,
+    out: OutOption = None,
+    as_json: JsonOption = False,
+    trace: TraceOption = None,
+    quiet: QuietOption = False,
+    debug: DebugOption = False,
+) -> int:
+    """Continue a run that was interrupted, without paying again.
+
+    Answers of models and search services that the run already has are not requested again.
+    """
+    from suffice.jobs import local
+
+    data_dir = settings.load().data_dir
+    if run is None:
+        for unfinished in local.list_unfinished(data_dir):
+            print(f"{unfinished.run}  {' '.join(unfinished.question.split())[:80]}")
+        return 0
+    request = local.load_request(run, data_dir)
+    try:
+        os.chdir(request.working_dir or ".")  # The run's relative paths start there.
+    except OSError as error:
+        raise InputError(
+            f"The folder {request.working_dir}, where the run was started, cannot be opened: {error.strerror}"
+        ) from error
+
+    async def continue_run(events: _EventDispatcher) -> "Report | None":
+        from suffice.api import prepare_run
+
+        events.is_durable = True
+        terminal = events.terminal
+        config = await prepare_run(request.question, request.options, terminal.notify, terminal.show_progress)
+        return await local.run_local(run, request, replace(config, run_id=run), data_dir, events.dispatch, resume=True)
+
+    output = OutputOptions(out or [], trace, as_json, quiet)
+    return _run_and_print(continue_run, request.options, output)
+
+
+@dataclass(frozen=True)
+class OutputOptions:
+    """Where a report goes and what is shown."""
+
+    out: Sequence[Path] = ()
+    trace: Path | None = None
+    as_json: bool = False
+    quiet: bool = False
+
+
+def _run_and_print(
+    work: Callable[["_EventDispatcher"], Coroutine[None, None, "Report | None"]],
+    options: "RunOptions",
+    output: OutputOptions,
+) -> int:
+    """Run the work, print and write its report, and return the exit status."""
+    from suffice.api import make_recorder
+    from suffice.cli.terminal import Terminal, print_report, run_interruptible
+
+    for path in output.out:
+        validate_report_path(path)
+    with ExitStack() as stack:
+        terminal = stack.enter_context(Terminal(quiet=output.quiet).live_display())
+        trace = stack.enter_context(_open_trace(output.trace)) if output.trace is not None else None
+        events = _EventDispatcher(terminal, make_recorder(options, terminal.notify, output.out), trace)
+        report = run_interruptible(work(events))
+    if report is None:  # Interrupted before the run had started.
+        return EXIT_INTERRUPTED
+    if output.as_json:
+        print(render_report(report, ".json"))
+    elif report.final_answer:
+        print_report(report)
+    for path in output.out:
+        write_report(report, path)
+        terminal.notify(f"Report written to {path}")
+    return _exit_status(report, events.is_durable)
+
+
+async def _run_question(question: str, options: "RunOptions", events: "_EventDispatcher") -> "Report | None":
+    """Run the question; if a crash would lose paid calls, as a durable run that can be resumed."""
+    from suffice.api import prepare_run
+    from suffice.engine.pipeline import new_run_id, run_pipeline
+    from suffice.events import Finished
+
+    config = await prepare_run(question, options, events.terminal.notify, events.terminal.show_progress)
+    if _should_be_durable(config, options):
+        from suffice.jobs import local
+        from suffice.jobs.requests import JobRequest
+
+        events.is_durable = True
+        run = new_run_id()
+        request = JobRequest(question, options, working_dir=str(Path.cwd()))
+        data_dir = settings.load().data_dir
+        return await local.run_local(run, request, replace(config, run_id=run), data_dir, events.dispatch, resume=False)
+    async with aclosing(run_pipeline(config)) as stream:
+        async for event in stream:
+            events.dispatch(event)
+            if isinstance(event, Finished):
+                return event.report
+    return None
+
+
+def _should_be_durable(config: "RunConfig", options: "RunOptions") -> bool:
+    """Whether the run makes paid calls and can be resumed; what came from standard input cannot be read again."""
+    from importlib.util import find_spec
+
+    from suffice.jobs.requests import has_paid_calls
+
+    return has_paid_calls(config) and "-" not in options.scope.docs and find_spec("dbos") is not None
+
+
+class _EventDispatcher:
+    """Passes each event to the terminal, the run recorder and the trace file."""
+
+    def __init__(self, terminal: "Terminal", recorder: "RunRecorder", trace: TextIO | None) -> None:
+        self.terminal = terminal
+        self.is_durable = False
+        self._recorder = recorder
+        self._trace = trace
+        self._run = ""
+
+    def dispatch(self, event: "Event") -> None:
+        from suffice.events import Started
+
+        if isinstance(event, Started):
+            self._run = event.run
+        self.terminal.show_event(event)
+        self._recorder.record_event(event)
+        if self._trace is not None:
+            self._write_trace(event, self._trace)
+
+    def _write_trace(self, event: "Event", trace: TextIO) -> None:
+        """Append the event to the trace; if the disk is full, stop tracing but continue the run."""
+        from suffice.events import Started, serialize_event
+
+        try:
+            if isinstance(event, Started) and trace.seekable():
+                trace.truncate(0)  # Not earlier: if a run cannot start, an older trace stays as it is.
+            trace.write(json.dumps(serialize_event(event, self._run), ensure_ascii=False) + "\n")
+            trace.flush()
+        except OSError as error:
+            self._trace = None
+            print_error(f"--trace {trace.name} cannot be written: {error.strerror}; the run continues without it")
+
+
+def _open_trace(path: Path) -> TextIO:
+    try:
+        return path.open("a", encoding="utf-8", errors="backslashreplace")
+    except OSError as error:
+        raise InputError(f"--trace {path} cannot be written: {error.strerror}") from error
+
+
+def _exit_status(report: "Report", is_durable: bool) -> int:
+    """Return the exit status of a run, and print why there is no answer."""
+    if report.stop.reason == "cancelled":
+        how = f" Continue with: suffice resume {report.run}" if is_durable else ""
+        return print_error(f"Interrupted. {report.stop.explanation}{how}", EXIT_INTERRUPTED)
+    if report.status == "no_evidence":
+        return print_error("No evidence: the search found nothing that answers the question, so there is no report.", 3)
+    if report.status == "failed":
+        reason = report.error_log[-1].message if report.error_log else report.stop.explanation
+        return print_error(f"No answer could be written: {reason}", 4)
+    return 0
+
 
 _SAVE_INSTRUCTION = re.compile(
     r"""(?:^|[.,;:!?]|\s(?:and|then))\s*(?:and\s+|then\s+|please\s+)*
@@ -34,206 +403,27 @@ _SAVE_INSTRUCTION = re.compile(
 
 
 def extract_output_file(task: str) -> tuple[str, Path | None]:
-    """The task without the instruction to save it, and the file; the task as it is when it names none.
+    """Split a task that ends with "save it to FILE" into the question and the file.
 
-    >>> named_file("Who built the bridge? Save it to bridge.md")
+    A task may be pasted from elsewhere, so the file must lie below the working directory and must not exist; ``--out``
+    has neither restriction. Only an instruction at the end counts, not a question about writing files.
+
+    >>> extract_output_file("Who built the bridge? Save it to bridge.md")
     ('Who built the bridge?', PosixPath('bridge.md'))
     """
     found = _SAVE_INSTRUCTION.search(task)
     if found is None:
         return task, None
-    kept = task[: found.start()] + (task[found.start()] if task[found.start()] in ".!?" else "")
-    if not any(character.isalnum() for character in kept):
-        return task, None  # Nothing but the instruction: there is no question before it.
+    question = task[: found.start()] + (task[found.start()] if task[found.start()] in ".!?" else "")
+    if not any(character.isalnum() for character in question):
+        return task, None  # There is no question before the instruction.
     path = Path(found["path"])
-    inside = Path.cwd().resolve()
-    if not path.expanduser().resolve().is_relative_to(inside):
+    if not path.expanduser().resolve().is_relative_to(Path.cwd().resolve()):
         raise InputError(
-            f"The task says to save to {path}, which is not below the working directory; use --out for that"
+            f"The question says to save to {path}, which is outside the working directory; use --out instead"
         )
     if path.exists() or path.is_symlink():
         raise InputError(
-            f"The task says to save to {path}, which is there already; remove it, or overwrite it with --out"
+            f"The question says to save to {path}, which already exists; remove it, or overwrite it with --out"
         )
-    return kept.strip(), path
-
-
-_FORMATS = (".md", ".html", ".json")
-
-
-@dataclass(frozen=True)
-class OutputOptions:
-    """How an answer is shown and where it goes."""
-
-    out: Sequence[Path] = ()
-    trace: Path | None = None
-    as_json: bool = False
-    quiet: bool = False
-
-
-def ask(question: str, options: RunOptions, output: OutputOptions) -> int:
-    """Answer one question at the terminal; the exit status."""
-    task, named = extract_output_file(question)
-    output = replace(output, out=[*output.out, *([named] if named else [])])
-    return _run_and_print(lambda watcher: _run_question(task, options, watcher), options, output)
-
-
-def resume(run: str, output: OutputOptions) -> int:
-    """Go on with a run that was interrupted or killed; what it had paid for is not paid for again."""
-    from suffice.jobs import local
-
-    data_dir = settings.load().data_dir
-    order = local.load_request(run, data_dir)
-    try:
-        os.chdir(order.working_dir or ".")  # Where its paths start.
-    except OSError as error:
-        raise InputError(f"The folder {order.working_dir}, where the run began, is gone: {error.strerror}") from error
-
-    async def again(watcher: _EventDispatcher) -> Report | None:
-        watcher.is_durable = True
-        setup = await prepare_run(order.question, order.options, watcher.terminal.say, watcher.terminal.progress)
-        return await local.run_local(run, order, replace(setup, run_id=run), data_dir, watcher.dispatch, resume=True)
-
-    return _run_and_print(again, order.options, output)
-
-
-def print_unfinished() -> int:
-    """List the runs that can be gone on with."""
-    from suffice.jobs import local
-
-    for run in local.list_unfinished(settings.load().data_dir):
-        print(f"{run.run}  {' '.join(run.question.split())[:80]}")
-    return 0
-
-
-def _run_and_print(
-    work: Callable[["_EventDispatcher"], Coroutine[None, None, Report | None]], options: RunOptions, shown: OutputOptions
-) -> int:
-    for path in shown.out:
-        validate_output_path(path)
-    with ExitStack() as stack:
-        terminal = stack.enter_context(Terminal(quiet=shown.quiet).live_display())
-        trace = stack.enter_context(_open_trace(shown.trace)) if shown.trace is not None else None
-        watcher = _EventDispatcher(terminal, make_recorder(options, terminal.say, shown.out), trace)
-        report = run_interruptible(work(watcher))
-    if report is None:  # Interrupted before the run had begun.
-        return EXIT_INTERRUPTED
-    if shown.as_json:
-        print(_render_as(report, ".json"))
-    elif report.final_answer:
-        print_report(report)
-    for path in shown.out:
-        write_report(report, path)
-        terminal.say(f"wrote {path}")
-    return _exit_status(report, terminal, watcher.is_durable)
-
-
-class _EventDispatcher:
-    """Passes each event to the terminal, to what keeps the run, and to the trace."""
-
-    def __init__(self, terminal: Terminal, keeper: RunRecorder, trace: TextIO | None) -> None:
-        self.terminal = terminal
-        self._recorder = keeper
-        self._trace = trace
-        self._run = ""
-        self.is_durable = False
-
-    def dispatch(self, event: Event) -> None:
-        if isinstance(event, Started):
-            self._run = event.run
-        self.terminal.show_event(event)
-        self._recorder.record_event(event)
-        if self._trace is not None:
-            self._write_trace(event, self._trace)
-
-    def _write_trace(self, event: Event, trace: TextIO) -> None:
-        """Append to the trace; a full disk ends the trace, not the run."""
-        try:
-            if isinstance(event, Started) and trace.seekable():
-                trace.truncate(0)  # Only now: what was there before survives a run that never started.
-            trace.write(json.dumps(serialize_event(event, self._run), ensure_ascii=False) + "\n")
-            trace.flush()
-        except OSError as error:
-            self._trace = None
-            self.terminal.print_error(f"--trace {trace.name} cannot be written: {error.strerror}; going on without it")
-
-
-async def _run_question(question: str, options: RunOptions, watcher: _EventDispatcher) -> Report | None:
-    setup = await prepare_run(question, options, watcher.terminal.say, watcher.terminal.progress)
-    if _should_be_durable(setup, options):
-        from suffice.jobs import local
-        from suffice.jobs.requests import JobRequest
-
-        watcher.is_durable = True
-        run = new_run_id()
-        order = JobRequest(question, options, working_dir=str(Path.cwd()))
-        data_dir = settings.load().data_dir
-        return await local.run_local(run, order, replace(setup, run_id=run), data_dir, watcher.dispatch, resume=False)
-    async with aclosing(run_pipeline(setup)) as events:
-        async for event in events:
-            watcher.dispatch(event)
-            if isinstance(event, Finished):
-                return event.report
-    return None
-
-
-def _should_be_durable(setup: RunConfig, options: RunOptions) -> bool:
-    """Whether a crash would cost something that can be kept. What came through standard input is gone with the process."""
-    from suffice.jobs.requests import has_paid_calls
-
-    return has_paid_calls(setup) and "-" not in options.scope.docs and find_spec("dbos") is not None
-
-
-def _exit_status(report: Report, terminal: Terminal, durable: bool) -> int:
-    if report.stop.reason == "cancelled":
-        how = f" Go on with: suffice resume {report.run}" if durable else ""
-        terminal.print_error(f"Interrupted; {report.stop.explanation}{how}")
-        return EXIT_INTERRUPTED
-    if report.status == "no_evidence":
-        terminal.print_error("No evidence: nothing that was searched answers this question, so there is no report.")
-        return 3
-    if report.status == "failed":
-        last = report.error_log[-1].message if report.error_log else report.stop.explanation
-        terminal.print_error(f"No answer could be written: {last}")
-        return 4
-    return 0
-
-
-def _render_as(report: Report, suffix: str) -> str:
-    if suffix == ".json":
-        from suffice.storage.report_json import dumps
-
-        return dumps(report)
-    if suffix == ".html":
-        from suffice.report import html
-
-        return html.render_html(report)
-    from suffice.report import markdown
-
-    return markdown.render_markdown(report)
-
-
-def write_report(report: Report, path: Path) -> None:
-    try:
-        path.write_text(_render_as(report, path.suffix.lower()), encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"--out {path} cannot be written: {error.strerror}") from error
-
-
-def validate_output_path(path: Path, option: str = "--out") -> None:
-    """Before anything is spent: can the report be written there?"""
-    if path.suffix.lower() not in _FORMATS:
-        raise InputError(f"{option} {path}: the ending says the format; use one of {', '.join(_FORMATS)}")
-    if path.is_dir() or not path.parent.is_dir():
-        raise InputError(
-            f"{option} {path}: there is no folder {path.parent}"
-            if not path.is_dir()
-            else f"{option} {path} is a folder"
-        )
-
-
-def _open_trace(trace: Path) -> TextIO:
-    try:
-        return trace.open("a", encoding="utf-8", errors="backslashreplace")
-    except OSError as error:
-        raise InputError(f"--trace {trace} cannot be written: {error.strerror}") from error
+    return question.strip(), path

@@ -1,127 +1,152 @@
-"""``suffice doctor``: what is configured, what works, and what to do about the rest."""
+"""``suffice doctor``: show what is configured, whether it works, and how to fix what does not."""
 
 import os
-import platform
-import socket
-from collections.abc import Callable
-from importlib.metadata import version
 from pathlib import Path
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, NamedTuple
 
-from suffice import __version__, plugins, settings
+from suffice import settings
+from suffice.cli.options import DebugOption
 from suffice.errors import SufficeError
 
-CheckResult = tuple[bool, str]
-
-_OPTIONAL_CHECKS = (
-    "model",
-    "cache",
-    "web",
-)  # A question can be answered without; or, of several models, by another one.
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
-def run_checks() -> int:
-    """One line a check; exit 0 when a question can be answered."""
+class _CheckResult(NamedTuple):
+    works: bool
+    text: str
+
+
+# Questions can be answered if one of these fails. (Whether the models suffice is decided by _check_models.)
+_OPTIONAL_CHECKS = ("model", "cache", "web")
+
+
+def doctor(debug: DebugOption = False) -> int:
+    """Show what is configured and whether it works.
+
+    The exit status is 0 if a question can be answered, else 4. Nothing is searched and no model is asked.
+    """
+    import platform
+
+    from suffice import __version__
+
     config = settings.load()
-    healthy, models = _check_models(config)
-    checks: list[tuple[str, Callable[[], CheckResult]]] = [
-        ("suffice", lambda: (True, f"{__version__} on Python {platform.python_version()}")),
+    can_answer, models = _check_models(config)
+    checks: list[tuple[str, Callable[[], _CheckResult]]] = [
+        ("suffice", lambda: _CheckResult(True, f"{__version__} on Python {platform.python_version()}")),
         *(("model", lambda model=model: model) for model in models),
         ("embeddings", lambda: _check_embeddings(config)),
         ("index", _check_index),
-        ("cache", lambda: _check_folder(config.cache_dir, "indexes and vectors are rebuilt for every question")),
+        ("cache", lambda: _check_cache(config.cache_dir)),
         ("web", lambda: _check_web(config)),
-        ("bounds", lambda: (True, _format_bounds(config))),
-        ("plug-ins", lambda: (True, _format_plugins())),
+        ("limits", lambda: _CheckResult(True, _format_limits(config))),
+        ("plug-ins", lambda: _CheckResult(True, _format_plugins())),
     ]
     for name, check in checks:
-        good, words = check()
-        healthy = healthy and (good or name in _OPTIONAL_CHECKS)
-        print(f"{'ok  ' if good else 'FAIL'} {name:11} {words}")
-    return 0 if healthy else 4
+        result = check()
+        can_answer = can_answer and (result.works or name in _OPTIONAL_CHECKS)
+        print(f"{'ok  ' if result.works else 'FAIL'} {name:11} {result.text}")
+    return 0 if can_answer else 4
 
 
-def _check_models(config: settings.Settings) -> tuple[bool, list[CheckResult]]:
-    """The models that a question would be put to, and whether that would do; a server on this machine is asked what it has."""
+def _check_models(config: settings.Settings) -> tuple[bool, list[_CheckResult]]:
+    """Check the models a question would use, and whether they suffice. Local servers are asked what they have loaded."""
     from suffice.models.choose import check_all_models, choose_model
 
-    told: list[str] = []
+    notices: list[str] = []
     try:
-        enough, models = check_all_models(choose_model(None, config, told.append)(None))
+        suffices, models = check_all_models(choose_model(None, config, notices.append)(None))
     except SufficeError as error:
-        named = f"SUFFICE_MODEL={config.model}: " if config.model else ""
-        return False, [(False, f"{named}{error}")]
-    return enough, [*models, *((True, message) for message in told)]
+        setting = f"SUFFICE_MODEL={config.model}: " if config.model else ""
+        return False, [_CheckResult(False, f"{setting}{error}")]
+    return suffices, [*(_CheckResult(*model) for model in models), *(_CheckResult(True, notice) for notice in notices)]
 
 
-def _check_embeddings(config: settings.Settings) -> CheckResult:
-    """One word is embedded; a server that is not on this machine is named and left alone."""
+def _check_embeddings(config: settings.Settings) -> _CheckResult:
+    """Embed a word. A server on another machine is named but not called."""
     from suffice.models.embeddings.choose import choose_embedder
     from suffice.models.embeddings.remote import RemoteEmbedder
 
     try:
-        said: list[str] = []
-        model = choose_embedder(config, said.append)
-        if said:
-            return True, f"{config.models.embeddings}; {said[0]}"
+        notices: list[str] = []
+        model = choose_embedder(config, notices.append)
+        if notices:
+            return _CheckResult(True, f"{config.models.embeddings}; {notices[0]}")
         model.embed(["a word"])
     except (SufficeError, OSError) as error:
-        return False, f"{error}; --alpha 1 works without"
+        return _CheckResult(False, f"{error}; --alpha 1 searches without embeddings")
     where = "from a server on this machine" if isinstance(model, RemoteEmbedder) else "on this machine"
-    english = ", English" if model.name.startswith("all-MiniLM") else ""
-    return True, f"{model.name}, {model.dimension} dimensions{english}, {where}"
+    language = ", English" if model.name.startswith("all-MiniLM") else ""
+    return _CheckResult(True, f"{model.name}, {model.dimension} dimensions{language}, {where}")
 
 
-def _check_index() -> CheckResult:
+def _check_index() -> _CheckResult:
+    from importlib.metadata import version
+
     try:
         import tantivy  # noqa: F401
     except ImportError as error:
-        return False, f"{error}; install suffice again"
-    return True, f"tantivy {version('tantivy')}"
+        return _CheckResult(False, f"{error}; install suffice again")
+    return _CheckResult(True, f"tantivy {version('tantivy')}")
 
 
-def _check_folder(path: Path, otherwise: str) -> CheckResult:
-    existing = next(parent for parent in (path, *path.parents) if parent.exists())
+def _check_cache(folder: Path) -> _CheckResult:
+    existing = next(parent for parent in (folder, *folder.parents) if parent.exists())
     if os.access(existing, os.W_OK) and existing.is_dir():
-        return True, str(path)
-    return False, f"{path} cannot be written: {otherwise}; set SUFFICE_CACHE_DIR to a folder that can"
+        return _CheckResult(True, str(folder))
+    return _CheckResult(
+        False,
+        f"{folder} cannot be written, so every question indexes its documents again; "
+        "set SUFFICE_CACHE_DIR to a writable folder",
+    )
 
 
-def _check_web(config: settings.Settings) -> CheckResult:
-    """What --web would ask, and whether it is there at all; nothing is searched for, so nothing is spent."""
+def _check_web(config: settings.Settings) -> _CheckResult:
+    """Check whether the services that --web uses can be reached. Nothing is searched, so nothing is spent."""
+    from suffice.plugins import list_plugins
     from suffice.search.web.choose import KEYLESS_PROVIDER, find_configured
 
     if config.offline:
-        return True, "SUFFICE_OFFLINE is set: the web is not searched"
+        return _CheckResult(True, "off, because SUFFICE_OFFLINE is set")
     try:
-        heard = {provider: _is_reachable(provider.url) for provider in find_configured(config)}
+        reachable = {provider: _is_reachable(provider.url) for provider in find_configured(config)}
     except SufficeError as error:
-        return False, str(error)
-    others = [name for name in plugins.list_plugins("providers") if name not in {one.name for one in heard}]
-    more = f"--provider also knows {', '.join(others)}; docs/web.md names their keys"
-    if not heard:
-        return True, f"nothing is configured: --web asks {KEYLESS_PROVIDER}, which needs no key; {more}"
-    words = (f"{one.name} ({one.address}) {'is there' if here else 'cannot be reached'}" for one, here in heard.items())
-    return any(heard.values()), f"{'; '.join(words)}; {more}"
+        return _CheckResult(False, str(error))
+    configured = {provider.name for provider in reachable} or {KEYLESS_PROVIDER}
+    others = ", ".join(name for name in list_plugins("providers") if name not in configured)
+    more = f"also available with --provider: {others} (docs/web.md lists the keys they need)"
+    if not reachable:
+        return _CheckResult(True, f"no service is configured, so --web uses {KEYLESS_PROVIDER}, without a key; {more}")
+    states = (
+        f"{provider.name} ({provider.address}) {'can' if is_reachable else 'cannot'} be reached"
+        for provider, is_reachable in reachable.items()
+    )
+    return _CheckResult(any(reachable.values()), f"{'; '.join(states)}; {more}")
 
 
 def _is_reachable(url: str) -> bool:
+    import socket
+    from urllib.parse import urlsplit
+
     parts = urlsplit(url)
+    port = parts.port or (80 if parts.scheme == "http" else 443)
     try:
-        with socket.create_connection((parts.hostname or "", parts.port or (80 if parts.scheme == "http" else 443)), 2):
+        with socket.create_connection((parts.hostname or "", port), timeout=2):
             return True
     except OSError:
         return False
 
 
-def _format_bounds(config: settings.Settings) -> str:
-    chosen = {
+def _format_limits(config: settings.Settings) -> str:
+    limits = {
         name: value
         for name in ("rounds", "queries", "sources", "seconds", "tokens", "usd")
         if (value := getattr(config.bounds, name)) is not None
     }
-    return ", ".join(f"{name} {value:g}" for name, value in chosen.items()) or "the tier's own"
+    return ", ".join(f"{name} {value:g}" for name, value in limits.items()) or "set by --tier"
 
 
 def _format_plugins() -> str:
-    return "; ".join(f"{seam}: {', '.join(plugins.list_plugins(seam))}" for seam in ("strategies", "memories", "gates"))
+    from suffice.plugins import list_plugins
+
+    return "; ".join(f"{group}: {', '.join(list_plugins(group))}" for group in ("strategies", "memories", "gates"))

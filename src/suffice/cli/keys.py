@@ -1,40 +1,72 @@
-"""``suffice keys``: who may use the service."""
+"""``suffice keys``: manage who may use the service."""
 
-from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from suffice import settings
-from suffice.cli.terminal import Terminal
-from suffice.jobs import database
-from suffice.jobs.api_keys import ApiKeyStore, Quota
+from suffice.cli.options import DebugOption
+
+if TYPE_CHECKING:
+    from suffice.jobs.api_keys import ApiKeyStore
+
+keys_app = typer.Typer(help="Manage the API keys of 'suffice serve'.", no_args_is_help=True)
 
 
-def create_key(name: str, allowance: Quota) -> int:
-    key, secret = _open_key_store().create(name, allowance)
-    terminal = Terminal(quiet=False)
-    terminal.say(
-        f"Key {key.id} for {key.name}. Keep it now, it is not shown again; clients read it from SUFFICE_API_KEY."
-    )
-    terminal.say("A service that was started without keys asks for them when it is started again.")
+@keys_app.command()
+def create(
+    name: Annotated[str, typer.Argument(help="The person or program that will use the key.", metavar="NAME")],
+    active: Annotated[
+        int, typer.Option(help="Runs that may be queued or running at the same time.", metavar="N", min=1)
+    ] = 20,
+    per_minute: Annotated[int, typer.Option(help="Runs that may be started per minute.", metavar="N", min=1)] = 60,
+    max_cost: Annotated[
+        float | None, typer.Option(help="US dollars that one run may cost.", metavar="USD", min=0.0001)
+    ] = None,
+    debug: DebugOption = False,
+) -> None:
+    """Create a key and show it once.
+
+    Only a digest of the key is stored, so it cannot be shown again.
+    """
+    from suffice.cli.terminal import Terminal
+    from suffice.jobs.api_keys import Quota
+
+    key, secret = _open_key_store().create(name, Quota(active, per_minute, max_cost))
+    terminal = Terminal()
+    terminal.notify(f"Key {key.id} for {key.name}. Save it now: it is not shown again. Clients set SUFFICE_API_KEY.")
+    terminal.notify("If the service is running without keys, restart it to require them.")
     print(secret)
-    return 0
 
 
-def list_keys() -> int:
+@keys_app.command(name="list")
+def list_keys(debug: DebugOption = False) -> None:
+    """List all keys and what they allow."""
+    from datetime import UTC, datetime
+
     for key in _open_key_store().list_keys():
-        made = datetime.fromtimestamp(key.created, UTC).date()
+        created = datetime.fromtimestamp(key.created, UTC).date()
         allowed = f"{key.quota.active} at once, {key.quota.per_minute} a minute"
         if key.quota.max_cost is not None:
             allowed += f", ${key.quota.max_cost:g} a run"
-        print(f"{key.id}  {made}  {'revoked' if key.revoked else allowed}  {key.name}")
-    return 0
+        print(f"{key.id}  {created}  {'revoked' if key.revoked else allowed}  {key.name}")
 
 
-def revoke_key(id: str) -> int:
-    key = _open_key_store().revoke(id)
-    Terminal(quiet=False).say(f"Key {key.id} ({key.name}) is refused from now on.")
-    return 0
+@keys_app.command()
+def revoke(
+    key: Annotated[str, typer.Argument(help="The key's id, as 'suffice keys list' shows it.", metavar="ID")],
+    debug: DebugOption = False,
+) -> None:
+    """Revoke a key: the service rejects it from now on."""
+    from suffice.cli.terminal import Terminal
+
+    revoked = _open_key_store().revoke(key)
+    Terminal().notify(f"Key {revoked.id} ({revoked.name}) is revoked.")
 
 
-def _open_key_store() -> ApiKeyStore:
+def _open_key_store() -> "ApiKeyStore":
+    from suffice.jobs import database
+    from suffice.jobs.api_keys import ApiKeyStore
+
     config = settings.load()
     return ApiKeyStore(database.open_engine(database.database_url(config.database_url, config.data_dir)))

@@ -1,83 +1,139 @@
-"""``suffice replay`` and ``suffice lab``: gates over recorded runs, and the fitting of the default one."""
+"""``suffice replay`` and ``suffice lab``: compare gates over recorded runs, and fit the default gate."""
 
 import json
-import sys
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
+import typer
+
+from suffice import settings
+from suffice.cli.options import DebugOption, JsonOption
+from suffice.cli.output import validate_suffix, write_file
 from suffice.errors import InputError
-from suffice.gates.parse import parse_gate
-from suffice.meters import EMBEDDING_READINGS
-from suffice.replay.compare import GateComparison, compare_gates
-from suffice.replay.episodes import Episode, read_corpus, read_episodes
-from suffice.types import Embed
 
-# S3's sweep: seven discrete and nine smooth configurations of the exhaustion gate.
+if TYPE_CHECKING:
+    from suffice.replay.compare import GateComparison
+    from suffice.replay.episodes import Episode
+    from suffice.types import Embed
+
+# The parameter sweep of the paper that introduced the exhaustion gate (docs/sources.md): seven discrete and nine smooth
+# configurations.
 EXHAUSTION_SWEEP = (
     *(f"exhaustion(j={j}, u={u}, p={p})" for j, u, p in ((0.5, 0.3, 2), (0.6, 0.2, 2), (0.6, 0.3, 1), (0.6, 0.3, 2))),
     *(f"exhaustion(j={j}, u={u}, p={p})" for j, u, p in ((0.6, 0.3, 3), (0.7, 0.3, 2), (0.8, 0.5, 2))),
     *(f"exhaustion(j={j}, u={u}, p=1, smooth=0.5)" for j in (0.5, 0.6, 0.7) for u in (0.1, 0.12, 0.15)),
 )
 
+lab_app = typer.Typer(help="Fit and calibrate the default stop rule on recorded runs.", no_args_is_help=True)
+
+_RecordingsArgument = Annotated[
+    list[Path],
+    typer.Argument(help="Recorded runs: files of --trace, or episodes (JSON Lines, also .gz).", metavar="FILE..."),
+]
+_CorpusOption = Annotated[
+    Path | None,
+    typer.Option("--corpus", help="Passage texts by id, for recordings that hold only ids.", metavar="CORPUS.jsonl"),
+]
+
 
 def replay(
-    paths: Sequence[Path], stops: Sequence[str], *, corpus: Path | None, sweep: bool, as_json: bool, out: Sequence[Path]
-) -> int:
-    for path in out:
-        if path.suffix.lower() not in (".md", ".json", ".svg", ".png"):
-            raise InputError(f"--out {path}: the ending says the format; use one of .md, .json, .svg, .png")
-    gates = [parse_gate(text) for text in (*stops, *(EXHAUSTION_SWEEP if sweep else ()))]
+    files: _RecordingsArgument,
+    stop: Annotated[
+        list[str] | None,
+        typer.Option("--stop", help="A stop rule to try, as for 'suffice ask'. Repeatable.", metavar="EXPR"),
+    ] = None,
+    corpus: _CorpusOption = None,
+    sweep: Annotated[
+        bool, typer.Option("--sweep", help="Also try sixteen published settings of the exhaustion rule.")
+    ] = False,
+    out: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="Also write the comparison to this file; its ending (.md, .json, .svg or .png) sets the format. "
+            "Repeatable.",
+            metavar="FILE",
+        ),
+    ] = None,
+    as_json: JsonOption = False,
+    debug: DebugOption = False,
+) -> None:
+    """Compare stop rules over recorded runs, without a model.
+
+    For each rule, shows where it would have stopped, and what that would have saved and missed.
+    """
+    from suffice.gates.parse import parse_gate
+    from suffice.meters import EMBEDDING_READINGS
+    from suffice.replay.compare import compare_gates
+
+    for path in out or ():
+        validate_suffix(path, (".md", ".json", ".svg", ".png"))
+    gates = [parse_gate(text) for text in (*(stop or ()), *(EXHAUSTION_SWEEP if sweep else ()))]
     if not gates:
-        raise InputError("Name at least one gate with --stop, or --sweep for the sixteen of the literature")
-    episodes = load_episodes(paths, corpus)
+        raise InputError("There is no stop rule to try; name one with --stop, or add --sweep")
+    episodes = _load_episodes(files, corpus)
     needs = frozenset[str]().union(*(gate.needs for gate in gates))
     rows = compare_gates(episodes, gates, embed=None if needs.isdisjoint(EMBEDDING_READINGS) else _open_embed())
-    for path in out:
+    for path in out or ():
         _write_comparison(rows, path)
-    print(to_json(rows) if as_json else format_table(rows))
-    return 0
+    print(_to_json(rows) if as_json else format_table(rows))
 
 
-def fit(paths: Sequence[Path], *, corpus: Path | None, price: float, out: Path) -> int:
-    """Fit the default gate; ``out`` is what ``worth(file='…')`` reads."""
-    from suffice.lab.fit import fit_worth as fitted
+@lab_app.command()
+def fit(
+    files: _RecordingsArgument,
+    out: Annotated[Path, typer.Option(help="File for the fitted weights.", metavar="FILE.json")],
+    corpus: _CorpusOption = None,
+    price: Annotated[
+        float,
+        typer.Option(
+            help="Default price of a round: stop when the chance of new evidence falls below it.",
+            metavar="P",
+            min=0.001,
+            max=0.999,
+        ),
+    ] = 0.1,
+    debug: DebugOption = False,
+) -> None:
+    """Fit the 'worth' stop rule on runs with known answers.
 
-    episodes = load_episodes(paths, corpus)
-    weights = {**fitted(episodes, price), "episodes": len(episodes), "files": [path.name for path in paths]}
-    try:
-        out.write_text(json.dumps(weights, indent=1) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{out} cannot be written: {error.strerror}") from error
+    The recordings must name the passages that answer each question (gold passages).
+    """
+    from suffice.lab.fit import fit_worth
+
+    episodes = _load_episodes(files, corpus)
+    weights = {**fit_worth(episodes, price), "episodes": len(episodes), "files": [path.name for path in files]}
+    write_file(out, json.dumps(weights, indent=1) + "\n")
     print(f"Fitted on {len(episodes):,} episodes. Use it with: --stop \"worth(file='{out}')\"")
-    return 0
 
 
-def calibrate(paths: Sequence[Path], *, corpus: Path | None, rounds: float, file: Path | None) -> int:
-    """The price that makes the default gate spend this many rounds on average on these runs."""
-    from suffice.lab.fit import calibrate_price as calibrated
+@lab_app.command()
+def calibrate(
+    files: _RecordingsArgument,
+    rounds: Annotated[float, typer.Option(help="Average number of rounds that a run may take.", metavar="N")],
+    corpus: _CorpusOption = None,
+    file: Annotated[
+        Path | None,
+        typer.Option(help="Weights written by 'suffice lab fit'. Default: the built-in ones.", metavar="FILE.json"),
+    ] = None,
+    debug: DebugOption = False,
+) -> None:
+    """Find the price at which 'worth' uses N rounds on average.
+
+    The recordings need no known answers.
+    """
+    from suffice.lab.fit import calibrate_price
 
     try:
-        price = calibrated(load_episodes(paths, corpus), rounds, None if file is None else str(file))
+        price = calibrate_price(_load_episodes(files, corpus), rounds, None if file is None else str(file))
     except (OSError, KeyError, TypeError, ValueError, AttributeError) as error:
-        raise InputError(f"The weights {file} cannot be read: {error}; make them with: suffice lab fit") from error
-    shown = f"{price:.4g}"
-    where = "" if file is None else f", file='{file}'"
-    print(f'{rounds:g} rounds on average: --stop "worth(price={shown}{where})"')
-    return 0
+        raise InputError(f"The weights {file} cannot be read: {error}; write them with: suffice lab fit") from error
+    weights = "" if file is None else f", file='{file}'"
+    print(f'For {rounds:g} rounds on average, use: --stop "worth(price={price:.4g}{weights})"')
 
 
-def load_episodes(paths: Sequence[Path], corpus: Path | None) -> list[Episode]:
-    texts = read_corpus(corpus) if corpus is not None else None
-    return [episode for path in paths for episode in read_episodes(path, texts)]
-
-
-def to_json(rows: Sequence[GateComparison]) -> str:
-    return json.dumps({"gates": [asdict(row) for row in rows]}, ensure_ascii=False)
-
-
-def format_table(rows: Sequence[GateComparison]) -> str:
-    """The rows as a Markdown table, lift in points of recall."""
+def format_table(rows: "Sequence[GateComparison]") -> str:
+    """Format the comparison as a Markdown table; lift is in percentage points of recall."""
     head = "| gate | rounds | tokens | recall | all gold | answer F1 | fired | abstained | lift | 95 % | gap closed |"
     lines = [head, "|---|" + "--:|" * 10]
     for row in rows:
@@ -99,31 +155,36 @@ def format_table(rows: Sequence[GateComparison]) -> str:
     return "\n".join(lines)
 
 
-def _write_comparison(rows: Sequence[GateComparison], path: Path) -> None:
+def _to_json(rows: "Sequence[GateComparison]") -> str:
+    from dataclasses import asdict
+
+    return json.dumps({"gates": [asdict(row) for row in rows]}, ensure_ascii=False)
+
+
+def _write_comparison(rows: "Sequence[GateComparison]", path: Path) -> None:
     if path.suffix.lower() in (".svg", ".png"):
         from suffice.lab.pareto import draw_pareto_chart
 
         draw_pareto_chart(rows, path)
         return
-    text = to_json(rows) if path.suffix.lower() == ".json" else format_table(rows)
-    try:
-        path.write_text(text + "\n", encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"--out {path} cannot be written: {error.strerror}") from error
+    write_file(path, (_to_json(rows) if path.suffix.lower() == ".json" else format_table(rows)) + "\n")
 
 
-def _format_number(value: float | None, how: str) -> str:
-    return "–" if value is None else format(value, how)
+def _format_number(value: float | None, spec: str) -> str:
+    return "–" if value is None else format(value, spec)
 
 
-def _open_embed() -> Embed:
-    from suffice import settings
+def _load_episodes(paths: Sequence[Path], corpus: Path | None) -> "list[Episode]":
+    from suffice.replay.episodes import read_corpus, read_episodes
+
+    texts = read_corpus(corpus) if corpus is not None else None
+    return [episode for path in paths for episode in read_episodes(path, texts)]
+
+
+def _open_embed() -> "Embed":
+    from suffice.cli.terminal import Terminal
     from suffice.models.embeddings.choose import choose_embedder
     from suffice.search.corpus.vectors import EmbeddingCache
 
-    config = settings.load()
-    return EmbeddingCache(choose_embedder(config, _print_notice), config.cache_dir, _print_notice).embed
-
-
-def _print_notice(message: str) -> None:
-    print(f"suffice: {message}", file=sys.stderr)
+    config, notify = settings.load(), Terminal().notify
+    return EmbeddingCache(choose_embedder(config, notify), config.cache_dir, notify).embed

@@ -1,50 +1,60 @@
-"""``suffice runs`` and ``suffice memory``: look at what is kept on this machine, take it out, and delete it."""
+"""``suffice runs`` and ``suffice memory``: list, show, export and delete what is stored on this machine."""
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-runs_app = typer.Typer(help="The runs kept on this machine.", invoke_without_command=True)
-memory_app = typer.Typer(help="What earlier runs found out.", no_args_is_help=True)
+from suffice import settings
+from suffice.cli.options import DebugOption, JsonOption
+from suffice.errors import InputError
 
-RunArgument = Annotated[str, typer.Argument(help="Its id, the beginning of it, or 'last'.", metavar="RUN")]
-Json = Annotated[bool, typer.Option("--json", help="JSON on standard output.")]
-Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
-_DEFAULT_COUNT = 20
+if TYPE_CHECKING:
+    from suffice.storage.findings import FindingStore
+
+runs_app = typer.Typer(invoke_without_command=True)
+memory_app = typer.Typer(help="Search and delete what earlier runs found out.", no_args_is_help=True)
+
+_RunArgument = Annotated[
+    str, typer.Argument(help="The run's id, the first characters of it, or 'last'.", metavar="RUN")
+]
 
 
 @runs_app.callback()
 def list_runs(
     context: typer.Context,
-    number: Annotated[int, typer.Option("-n", help="How many, the newest last.", min=1)] = _DEFAULT_COUNT,
-    as_json: Json = False,
-    debug: Debug = False,
+    number: Annotated[int, typer.Option("-n", help="How many runs to list.", metavar="N", min=1)] = 20,
+    as_json: JsonOption = False,
+    debug: DebugOption = False,
 ) -> None:
-    """List the runs kept on this machine, the newest last; with --json as lines of the log."""
+    """List, show, export and delete stored runs.
+
+    Without a command, lists the runs that are stored on this machine, newest last. With --json, prints one JSON object
+    per run.
+    """
     if context.invoked_subcommand is not None:
         return
     from suffice.storage.runs import list_unfinished_runs, read_log
 
-    cut_off = [{"run": run, "status": "unfinished"} for run in list_unfinished_runs(_data_dir())]
-    chosen = sorted([*read_log(_data_dir()), *cut_off], key=lambda row: str(row["run"]))[-number:]
-    for row in chosen:
+    unfinished = [{"run": run, "status": "unfinished"} for run in list_unfinished_runs(_data_dir())]
+    rows = sorted([*read_log(_data_dir()), *unfinished], key=lambda row: str(row["run"]))[-number:]
+    for row in rows:
         print(json.dumps(row, ensure_ascii=False) if as_json else _format_run(row))
-    if not chosen and not as_json:
-        print("No run is kept yet; suffice ask keeps each one.")
+    if not rows and not as_json:
+        print("No runs are stored yet; suffice ask stores each one.")
 
 
 @runs_app.command()
-def show(run: RunArgument, as_json: Json = False, debug: Debug = False) -> None:
-    """Show the report of a run again."""
+def show(run: _RunArgument, as_json: JsonOption = False, debug: DebugOption = False) -> None:
+    """Show the report of a run."""
+    from suffice.cli.output import render_report
     from suffice.cli.terminal import print_report
-    from suffice.storage.report_json import dumps
     from suffice.storage.runs import find_run_dir, load_report
 
     report = load_report(find_run_dir(_data_dir(), run))
     if as_json:
-        print(dumps(report))
+        print(render_report(report, ".json"))
     elif report.final_answer:
         print_report(report)
     else:
@@ -53,108 +63,107 @@ def show(run: RunArgument, as_json: Json = False, debug: Debug = False) -> None:
 
 @runs_app.command()
 def export(
-    run: RunArgument,
-    out: Annotated[Path, typer.Argument(help="DATABASE_NAME.jsonl for the trace; .md, .html or .json for the report.")],
-    debug: Debug = False,
+    run: _RunArgument,
+    out: Annotated[
+        Path,
+        typer.Argument(
+            help="The file to write: .md, .html or .json for the report, .jsonl for the trace.", metavar="FILE"
+        ),
+    ],
+    debug: DebugOption = False,
 ) -> None:
-    """Write a run's trace or report to a file."""
-    from suffice.cli.ask import validate_output_path, write_report
-    from suffice.errors import InputError
+    """Write a run's report or trace to a file."""
+    from suffice.cli.output import validate_report_path, write_file, write_report
     from suffice.storage.runs import EVENTS_FILE, find_run_dir, load_report
 
     folder = find_run_dir(_data_dir(), run)
-    if out.suffix.lower() != ".jsonl":
-        validate_output_path(out, "FILE")
-        return write_report(load_report(folder), out)
-    try:
-        out.write_bytes((folder / EVENTS_FILE).read_bytes())
-    except OSError as error:
-        raise InputError(f"{out} cannot be written: {error.strerror}") from error
+    if out.suffix.lower() == ".jsonl":
+        write_file(out, (folder / EVENTS_FILE).read_bytes(), "FILE")
+    else:
+        validate_report_path(out, "FILE")
+        write_report(load_report(folder), out, "FILE")
 
 
 @runs_app.command()
 def delete(
-    names: Annotated[list[str] | None, typer.Argument(help="Ids, or beginnings of them.", metavar="RUN...")] = None,
-    every: Annotated[bool, typer.Option("--all", help="All of them.")] = False,
-    debug: Debug = False,
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Ids of runs, or their first characters.", metavar="RUN...")
+    ] = None,
+    delete_all: Annotated[bool, typer.Option("--all", help="Delete all runs.")] = False,
+    debug: DebugOption = False,
 ) -> None:
-    """Forget runs: their line in the log, their trace, their report, and what is remembered of them."""
-    from suffice.errors import InputError
+    """Delete runs: their trace, report, log line and findings."""
     from suffice.storage.runs import delete_runs, find_run_dir, list_unfinished_runs, read_log
 
+    if delete_all == bool(names):
+        raise InputError("Name the runs to delete, or delete all of them with --all")
     data_dir = _data_dir()
     logged = {row["run"] for row in read_log(data_dir)}
-    if every == bool(names):
-        raise InputError("Name the runs to delete, or all of them with --all")
-    chosen = (
-        logged.union(list_unfinished_runs(data_dir))
-        if every
-        else {name if name in logged else find_run_dir(data_dir, name).name for name in names or ()}
-    )
-    known = {finding.run: finding.id for finding in _open_findings().search("")} if chosen else {}
-    remembered = [known[run] for run in chosen if run in known]
+    if delete_all:
+        chosen = logged.union(list_unfinished_runs(data_dir))
+    else:
+        chosen = {name if name in logged else find_run_dir(data_dir, name).name for name in names or ()}
+    findings = [finding.id for finding in _open_findings().search("") if finding.run in chosen] if chosen else []
     if chosen:
         delete_runs(data_dir, sorted(chosen))
-        _open_findings().forget(remembered)
-    left = f" and {_pluralize(len(remembered), 'finding')}" if remembered else ""
-    print(f"Deleted {_pluralize(len(chosen), 'run')}{left}.")
+        _open_findings().delete(findings)
+    and_findings = f" and {_pluralize(len(findings), 'finding')}" if findings else ""
+    print(f"Deleted {_pluralize(len(chosen), 'run')}{and_findings}.")
 
 
 @memory_app.command()
 def search(
-    text: Annotated[str, typer.Argument(help="What it is about; without it, everything.", metavar="TEXT")] = "",
-    as_json: Json = False,
-    debug: Debug = False,
+    text: Annotated[str, typer.Argument(help="What to look for. Without it, show all findings.", metavar="TEXT")] = "",
+    as_json: JsonOption = False,
+    debug: DebugOption = False,
 ) -> None:
-    """Show what earlier runs found out about something."""
-    found = _open_findings().search(text)
-    for finding in found:
+    """Show findings of earlier runs, with their sources."""
+    findings = _open_findings().search(text)
+    for finding in findings:
         if as_json:
             facts = [{"text": fact.text, "sources": list(fact.sources)} for fact in finding.facts]
-            told = {"id": finding.id, "run": finding.run, "task": finding.task, "facts": facts, "score": finding.score}
-            print(json.dumps(told, ensure_ascii=False))
+            row = {"id": finding.id, "run": finding.run, "task": finding.task, "facts": facts, "score": finding.score}
+            print(json.dumps(row, ensure_ascii=False))
         else:
             print(f"{finding.id}  {finding.title}  (run {finding.run})")
             for fact in finding.facts:
                 print(f"    {fact.text}  [{'; '.join(fact.sources)}]")
-    if not found and not as_json:
-        print("Nothing of it is remembered." if text else "Nothing is remembered yet.")
+    if not findings and not as_json:
+        print("No finding matches." if text else "There are no findings yet.")
 
 
 @memory_app.command()
 def forget(
-    numbers: Annotated[list[int] | None, typer.Argument(help="The numbers that search shows.", metavar="ID...")] = None,
-    every: Annotated[bool, typer.Option("--all", help="All of it.")] = False,
-    debug: Debug = False,
+    numbers: Annotated[
+        list[int] | None, typer.Argument(help="The numbers that 'suffice memory search' shows.", metavar="ID...")
+    ] = None,
+    forget_all: Annotated[bool, typer.Option("--all", help="Delete all findings.")] = False,
+    debug: DebugOption = False,
 ) -> None:
-    """Forget findings."""
-    from suffice.errors import InputError
-
-    if every == bool(numbers):
-        raise InputError("Name the findings to forget by their number, or all of them with --all")
-    gone = _open_findings().forget(None if every else numbers)
-    if not gone and not every:
+    """Delete findings."""
+    if forget_all == bool(numbers):
+        raise InputError("Name the findings to delete by their number, or delete all of them with --all")
+    count = _open_findings().delete(None if forget_all else numbers)
+    if not count and not forget_all:
         raise InputError("There is no finding with that number; suffice memory search lists them")
-    print(f"Forgot {_pluralize(gone, 'finding')}.")
+    print(f"Deleted {_pluralize(count, 'finding')}.")
 
 
-def _pluralize(number: int, thing: str) -> str:
-    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+def _pluralize(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _format_run(row: dict[str, Any]) -> str:
     rounds = row.get("rounds", 0)
-    told = f"{row.get('status', '?'):<11} {rounds} {'round ' if rounds == 1 else 'rounds'}  {row.get('task', '')[:80]}"
-    return f"{row['run']}  {told}"
+    count = f"{rounds} {'round ' if rounds == 1 else 'rounds'}"
+    return f"{row['run']}  {row.get('status', '?'):<11} {count}  {row.get('task', '')[:80]}"
 
 
 def _data_dir() -> Path:
-    from suffice import settings
-
     return settings.load().data_dir
 
 
-def _open_findings() -> Any:
+def _open_findings() -> "FindingStore":
     from suffice.storage.findings import DATABASE_NAME, FindingStore
 
     return FindingStore(_data_dir() / DATABASE_NAME)

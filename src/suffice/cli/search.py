@@ -1,50 +1,98 @@
-"""``suffice search`` and ``suffice index``: searching on its own."""
+"""``suffice search`` and ``suffice index``: search without research, and prepare documents for searching."""
 
 import json
-import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from suffice import settings
-from suffice.api import validate_question
-from suffice.cli.interrupt import run_interruptible
-from suffice.cli.terminal import Terminal, print_passages
+from suffice.cli.options import (
+    AlphaOption,
+    DebugOption,
+    DocsOption,
+    ExcludeOption,
+    IncludeOption,
+    JsonOption,
+    PassagesOption,
+    ProviderOption,
+    WebOption,
+    build_options,
+)
+from suffice.cli.output import print_error
 from suffice.errors import EXIT_INTERRUPTED
-from suffice.options import RunOptions
-from suffice.search.open import open_corpus, open_search
-from suffice.search.resilience import make_resilient
-from suffice.types import Passage, Query
+
+if TYPE_CHECKING:
+    from suffice.types import Passage
 
 
-def search(query: str, options: RunOptions, *, as_json: bool) -> int:
-    """The best passages for one query; exit 3 when there are none."""
+def search(
+    query: Annotated[str, typer.Argument(help="What to look for.", metavar="QUERY")],
+    docs: DocsOption = None,
+    web: WebOption = False,
+    providers: ProviderOption = None,
+    include: IncludeOption = None,
+    exclude: ExcludeOption = None,
+    k: PassagesOption = 5,
+    alpha: AlphaOption = None,
+    as_json: JsonOption = False,
+    debug: DebugOption = False,
+) -> int:
+    """Run one search and show the passages it finds.
+
+    The exit status is 3 if nothing is found.
+    """
+    from suffice.api import validate_question
+    from suffice.cli.terminal import Terminal, print_passages, run_interruptible
+    from suffice.search.open import open_search
+    from suffice.search.resilience import make_resilient
+    from suffice.types import Query
+
     text = validate_question(query)
+    options = build_options(docs=docs, web=web, providers=providers, include=include, exclude=exclude, k=k, alpha=alpha)
     with Terminal().live_display() as terminal:
 
-        async def work() -> list[Passage]:
-            search, _ = await open_search(options.scope, settings.load(), terminal.say, terminal.progress)
-            return await make_resilient(search, lambda failure: terminal.say(failure.message))(Query(text), options.k)
+        async def find() -> "list[Passage]":
+            search, _ = await open_search(options.scope, settings.load(), terminal.notify, terminal.show_progress)
+            resilient = make_resilient(search, lambda failure: terminal.notify(failure.message))
+            return await resilient(Query(text), options.k)
 
-        found = run_interruptible(work())
-    if found is None:
+        passages = run_interruptible(find())
+    if passages is None:
         return EXIT_INTERRUPTED
     if as_json:
         rows = [
-            {"id": hit.id, "title": hit.title, "location": hit.location, "score": hit.score, "text": hit.text}
-            for hit in found
+            {
+                "id": passage.id,
+                "title": passage.title,
+                "location": passage.location,
+                "score": passage.score,
+                "text": passage.text,
+            }
+            for passage in passages
         ]
-        json.dump({"query": text, "passages": rows}, sys.stdout, ensure_ascii=False, indent=2)
-        print()
+        print(json.dumps({"query": text, "passages": rows}, ensure_ascii=False, indent=2))
     else:
-        print_passages(found)
-    if not found:
-        terminal.print_error("Nothing was found.")
-    return 0 if found else 3
+        print_passages(passages)
+    return 0 if passages else print_error("Nothing was found.", 3)
 
 
-def index(options: RunOptions) -> int:
-    """Bring the index up to date and say what is in it."""
+def index(
+    paths: Annotated[list[str], typer.Argument(help="Files and folders to read.", metavar="PATH...")],
+    include: IncludeOption = None,
+    exclude: ExcludeOption = None,
+    debug: DebugOption = False,
+) -> int:
+    """Read documents into the search index ahead of time.
+
+    Other commands do this when needed; doing it now makes the first question faster.
+    """
+    from suffice.cli.terminal import Terminal, run_interruptible
+    from suffice.search.open import open_corpus
+
+    options = build_options(docs=paths, include=include, exclude=exclude)
     with Terminal().live_display() as terminal:
-        corpus = run_interruptible(open_corpus(options.scope, settings.load(), terminal.say, terminal.progress))
+        corpus = run_interruptible(open_corpus(options.scope, settings.load(), terminal.notify, terminal.show_progress))
     if corpus is None:
         return EXIT_INTERRUPTED
-    print(f"{corpus.size:,} passages from {len(corpus.files):,} files are in the index.")
+    print(f"The index holds {corpus.size:,} passages from {len(corpus.files):,} files.")
     return 0

@@ -1,96 +1,166 @@
-"""``suffice serve`` and ``suffice worker``: the service, and more hands for it."""
+"""``suffice serve`` and ``suffice worker``: the HTTP service, and further processes that work on its runs."""
 
-import asyncio
-import ipaddress
-import signal
-from collections.abc import Sequence
 from contextlib import suppress
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from suffice import settings
-from suffice.cli.terminal import Terminal
+from suffice.cli.options import DebugOption
 from suffice.errors import InputError
-from suffice.jobs import database, requests
-from suffice.jobs.telemetry import configure_logging
-from suffice.jobs.worker import ConcurrencyLimits, Worker
+
+if TYPE_CHECKING:
+    from suffice.jobs.worker import Worker
+
+_CollectionsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--docs",
+        help="A file or folder that requests may search by this name; without NAME, 'default'. Repeatable.",
+        metavar="NAME=PATH|PATH",
+    ),
+]
+_RunsOption = Annotated[int, typer.Option(help="Runs that this process works on at the same time.", metavar="N", min=1)]
+_RunsPerUserOption = Annotated[
+    int, typer.Option(help="Runs of one user that are worked on at the same time.", metavar="N", min=1)
+]
+_RunsOverallOption = Annotated[
+    int | None,
+    typer.Option(
+        help="Runs that all workers together work on at the same time. Default: no limit.", metavar="N", min=1
+    ),
+]
 
 
 def serve(
-    host: str,
-    port: int,
-    docs: Sequence[str],
-    models: Sequence[str],
-    limits: ConcurrencyLimits,
-    *,
-    web: bool,
-    takes_jobs: bool,
+    host: Annotated[str, typer.Option(help="Address to listen on.", metavar="HOST")] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option(help="Port to listen on; 0 picks a free one.", metavar="PORT", min=0, max=65535)
+    ] = 8080,
+    docs: _CollectionsOption = None,
+    model: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A model that requests may choose, as for 'suffice ask'. Repeatable; the first is the default.",
+            metavar="NAME",
+        ),
+    ] = None,
+    web: Annotated[bool, typer.Option("--web", help="Allow requests to search the web.")] = False,
+    orders_only: Annotated[
+        bool,
+        typer.Option(
+            "--orders-only",
+            help="Only accept requests; 'suffice worker' processes on the same Postgres database run them.",
+        ),
+    ] = False,
+    runs: _RunsOption = 32,
+    runs_per_user: _RunsPerUserOption = 8,
+    runs_overall: _RunsOverallOption = None,
+    debug: DebugOption = False,
 ) -> int:
-    """Serve until told to end; runs under way go on with the next worker."""
+    """Start the HTTP service with its web page.
+
+    Runs are durable: after a crash or restart, a worker continues them without paying again.
+    """
+    from suffice.cli.terminal import Terminal
     from suffice.models.choose import choose_model
     from suffice.server.app import create_app
     from suffice.server.connection import build_http_server, open_socket
     from suffice.server.dependencies import Service
 
     config = settings.load()
-    terminal = Terminal(quiet=False)
-    configure_logging()
-    if not takes_jobs and not config.database_url:
-        raise InputError("--orders-only needs workers on the same database: set SUFFICE_DATABASE_URL=postgresql://…")
-    url = database.database_url(config.database_url, config.data_dir)
-    worker = Worker(url, requests.parse_collections(docs), limits=limits, takes_jobs=takes_jobs, has_telemetry=True)
-    needs_key = worker.api_keys.has_any()
-    if not needs_key and not is_loopback(host):
+    if orders_only and not config.database_url:
         raise InputError(
-            f"{host} can be reached from outside, and there are no keys yet; make one with: suffice keys create NAME"
+            "--orders-only needs workers on the same database; set SUFFICE_DATABASE_URL=postgresql://… for all of them"
         )
-    listening = open_socket(host, port)
-    usual = models[0] if models else None
-    choose_model(usual, config, terminal.say)  # Where documents go is said before the first call.
-    app = create_app(Service(worker, usual, tuple(dict.fromkeys((*models, "extractive"))), web, not needs_key))
-    shown = f"[{host}]" if ":" in host else host
-    terminal.say(f"suffice listens on http://{shown}:{listening.getsockname()[1]}")
-    terminal.say(f"Collections: {', '.join(worker.collections) or 'none (start with --docs NAME=PATH)'}.")
+    worker = _open_worker(config, docs, runs, runs_per_user, runs_overall, takes_jobs=not orders_only)
+    needs_key = worker.api_keys.has_any()
+    if not needs_key and not _is_loopback(host):
+        raise InputError(
+            f"{host} can be reached from other machines and no API key exists; create one with: suffice keys create NAME"
+        )
+    listener = open_socket(host, port)
+    terminal = Terminal()
+    models = model or []
+    default_model = models[0] if models else None
+    choose_model(default_model, config, terminal.notify)  # Tells the operator now where documents will be sent.
+    allowed_models = tuple(dict.fromkeys((*models, "extractive")))
+    app = create_app(Service(worker, default_model, allowed_models, web, not needs_key))
+    url_host = f"[{host}]" if ":" in host else host
+    terminal.notify(f"suffice listens on http://{url_host}:{listener.getsockname()[1]}")
+    terminal.notify(f"Collections: {', '.join(worker.collections) or 'none (add one with --docs NAME=PATH)'}.")
     if not needs_key:
-        terminal.say("No keys: whoever is on this machine can use it. suffice keys create NAME changes that.")
+        terminal.notify(
+            "No API keys: everyone on this machine can use the service. To require a key, run: suffice keys create NAME"
+        )
     server = build_http_server(app)
-    with suppress(KeyboardInterrupt):  # uvicorn has closed everything by then.
-        server.run(sockets=[listening])
+    with suppress(KeyboardInterrupt):  # Uvicorn has shut down cleanly before it raises this.
+        server.run(sockets=[listener])
     return 0 if server.started else 1
 
 
-def run_worker(docs: Sequence[str], limits: ConcurrencyLimits) -> int:
-    """Take runs from the queue that a service on the same database fills."""
+def worker(
+    docs: _CollectionsOption = None,
+    runs: _RunsOption = 32,
+    runs_per_user: _RunsPerUserOption = 8,
+    runs_overall: _RunsOverallOption = None,
+    debug: DebugOption = False,
+) -> None:
+    """Work on the runs of a service that uses the same database."""
+    import asyncio
+    import signal
+
+    from suffice.cli.terminal import Terminal
+
     config = settings.load()
     if not config.database_url:
         raise InputError(
-            "A worker shares a database with the service: set SUFFICE_DATABASE_URL=postgresql://… for both; "
-            "alone, suffice serve works on its runs itself"
+            "A worker needs the database of a service; set SUFFICE_DATABASE_URL=postgresql://… for both. "
+            "Without a shared database, suffice serve works on its own runs"
         )
-    configure_logging()
-    worker = Worker(
-        database.database_url(config.database_url, config.data_dir),
-        requests.parse_collections(docs),
-        limits=limits,
-        has_telemetry=True,
-    )
-    terminal = Terminal(quiet=False)
+    worker = _open_worker(config, docs, runs, runs_per_user, runs_overall)
 
-    async def main() -> None:
-        ended = asyncio.Event()
+    async def work_until_signal() -> None:
+        stopped = asyncio.Event()
         for number in (signal.SIGINT, signal.SIGTERM):
-            asyncio.get_running_loop().add_signal_handler(number, ended.set)
+            asyncio.get_running_loop().add_signal_handler(number, stopped.set)
         await worker.start()
-        terminal.say(
-            f"Worker {worker.heartbeats.id} takes runs; collections: {', '.join(worker.collections) or 'none'}."
+        Terminal().notify(
+            f"Worker {worker.heartbeats.id} is ready. Collections: {', '.join(worker.collections) or 'none'}."
         )
-        await ended.wait()
+        await stopped.wait()
         await worker.stop()
 
-    asyncio.run(main())
-    return 0
+    asyncio.run(work_until_signal())
 
 
-def is_loopback(host: str) -> bool:
+def _open_worker(
+    config: settings.Settings,
+    docs: list[str] | None,
+    runs: int,
+    runs_per_user: int,
+    runs_overall: int | None,
+    *,
+    takes_jobs: bool = True,
+) -> "Worker":
+    from suffice.jobs import database, requests
+    from suffice.jobs.telemetry import configure_logging
+    from suffice.jobs.worker import ConcurrencyLimits, Worker
+
+    configure_logging()
+    return Worker(
+        database.database_url(config.database_url, config.data_dir),
+        requests.parse_collections(docs or []),
+        limits=ConcurrencyLimits(runs, runs_per_user, runs_overall),
+        takes_jobs=takes_jobs,
+        has_telemetry=True,
+    )
+
+
+def _is_loopback(host: str) -> bool:
     """Whether only this machine can reach the host."""
+    import ipaddress
+
     if host == "localhost":
         return True
     try:

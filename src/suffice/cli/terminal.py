@@ -1,11 +1,15 @@
-"""What a person at a terminal sees: progress while it works, and the report at the end.
+"""What a person at a terminal sees: progress, the report, search results; and what Ctrl-C does.
 
-Progress goes to standard error, the report to standard output; both stay readable when they are piped.
+Progress goes to standard error and results to standard output. Both stay readable when they are piped.
 """
 
+import asyncio
+import os
+import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Coroutine, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any, TypeVar
 
 from rich.console import Console
 from rich.markdown import Markdown
@@ -14,6 +18,7 @@ from rich.status import Status
 from rich.table import Table
 from rich.text import Text
 
+from suffice.errors import EXIT_INTERRUPTED
 from suffice.events import (
     CheckingClaim,
     Continued,
@@ -28,18 +33,19 @@ from suffice.events import (
     Started,
     Writing,
 )
-from suffice.gates.explanation import describe_sufficiency
+from suffice.gates.explanation import STOP_REASON_TEXT, describe_sufficiency
 from suffice.report.chart import render_sparkline
 from suffice.report.markdown import format_usage, render_markdown
 from suffice.report.timeline import describe_outcome, get_reading_series, select_readings
 from suffice.text.plain import format_number
-from suffice.types import Passage, Report, ReviewRound, Stop, Verdict
+from suffice.types import Passage, Report, ReviewRound, Stop
 
-DRAFT_LINES = 6  # Of a draft, while it is being written.
+_T = TypeVar("_T")
+_DRAFT_LINES = 6  # Lines of a draft that are shown while it is written.
 
 
 class Terminal:
-    """Shows events as they come. ``quiet`` keeps everything but errors from standard error."""
+    """Shows events and progress on standard error; a quiet terminal shows none."""
 
     def __init__(self, *, quiet: bool = False) -> None:
         self._console = Console(stderr=True, highlight=False, quiet=quiet)
@@ -47,37 +53,45 @@ class Terminal:
         self._bar: Progress | None = None
         self._drafts: dict[str, str] = {}
 
-    def say(self, message: str) -> None:
+    @contextmanager
+    def live_display(self) -> Iterator["Terminal"]:
+        """Clear the status line and progress bar at the end, whatever happens."""
+        try:
+            yield self
+        finally:
+            self._stop_status()
+            if self._bar is not None:
+                self._bar.stop()
+
+    def notify(self, message: str) -> None:
+        """Print a line for the user, unless the terminal is quiet."""
         self._console.print(Text(message, style="dim"), soft_wrap=True)
 
-    def print_error(self, message: str) -> None:
-        """One sentence that even a quiet terminal shows."""
-        print(f"suffice: {' '.join(message.split())}", file=sys.stderr)
-
-    def progress(self, what: str, done: int, total: int) -> None:
-        """Long work before the first round: reading files, embedding everything."""
+    def show_progress(self, activity: str, done: int, total: int) -> None:
+        """Show a progress bar for long work, such as reading files."""
         if not self._console.is_terminal:
             return
         if self._bar is None:
             columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
             self._bar = Progress(*columns, console=self._console, transient=True)
             self._bar.start()
-        [task] = self._bar.task_ids or [self._bar.add_task(what, total=total)]
-        self._bar.update(task, description=what, completed=done, total=total)
+        [task] = self._bar.task_ids or [self._bar.add_task(activity, total=total)]
+        self._bar.update(task, description=activity, completed=done, total=total)
         if done >= total:
             self._bar.stop()
             self._bar = None
 
     def show_event(self, event: Event) -> None:
+        """Show an event of a run: as a line if it is worth keeping, else in the status line."""
         if isinstance(event, Started):
-            self._console.print(
-                Text(f"{event.strategy} · {event.model} · stop: {event.gate}", style="dim"), soft_wrap=True
-            )
+            self.notify(f"strategy: {event.strategy} · model: {event.model} · stop rule: {event.gate}")
         elif isinstance(event, Continued):
             earlier = event.earlier
-            self.say(f"going on from {earlier.run}: {len(earlier.evidence)} passages, {len(earlier.belief)} facts")
+            self.notify(
+                f"continuing from run {earlier.run}: {len(earlier.evidence)} passages, {len(earlier.belief)} facts"
+            )
         elif isinstance(event, Recalled):
-            self.say("looked up again, found by earlier runs: " + " · ".join(event.findings))
+            self.notify("searching again for what earlier runs found: " + " · ".join(event.findings))
         elif isinstance(event, Searching):
             self._start_status("searching: " + " · ".join(query.text for query in event.queries))
         elif isinstance(event, RoundDone):
@@ -95,35 +109,30 @@ class Terminal:
             self._console.print(_format_review(event), soft_wrap=True)
             self._start_status("reviewing")
         elif isinstance(event, Failed):
-            self.say(f"{event.failure.where}: {event.failure.message}")
+            self.notify(f"{event.failure.where}: {event.failure.message}")
         elif isinstance(event, PromptCompacted):
-            self.say(f"prompt holds {event.whole} pieces whole, {event.shortened} shortened or left out ({event.why})")
+            self.notify(
+                f"the prompt was too long: {event.whole} texts are in it in full, {event.shortened} shortened or left out "
+                f"({event.why})"
+            )
         elif isinstance(event, SearchStopped):
             self._stop_status()
 
     def _show_draft(self, event: Drafting) -> None:
-        """The end of what has been written so far; it goes when the report comes."""
+        """Show the last lines of the draft in the status line, which disappears when the report is printed."""
         self._drafts[event.section] = self._drafts.get(event.section, "") + event.text if event.text else ""
         if self._status is not None:
-            shown = "\n".join(self._drafts[event.section].splitlines()[-DRAFT_LINES:])
-            self._status.update(
-                Text(f"writing {event.section}".rstrip() + f"\n{shown[-DRAFT_LINES * self._console.width :]}")
-            )
+            lines = "\n".join(self._drafts[event.section].splitlines()[-_DRAFT_LINES:])
+            title = f"writing {event.section}".rstrip()
+            self._status.update(Text(f"{title}\n{lines[-_DRAFT_LINES * self._console.width :]}"))
 
-    @contextmanager
-    def live_display(self) -> Iterator["Terminal"]:
-        try:
-            yield self
-        finally:
-            self._stop_status()
-            if self._bar is not None:
-                self._bar.stop()
-
-    def _start_status(self, what: str) -> None:
+    def _start_status(self, activity: str) -> None:
         self._stop_status()
         if self._console.is_terminal and not self._console.quiet:
-            room = max(20, self._console.width - 4)
-            self._status = self._console.status(Text(what if len(what) <= room else what[: room - 1] + "…"))
+            width = max(20, self._console.width - 4)
+            self._status = self._console.status(
+                Text(activity if len(activity) <= width else activity[: width - 1] + "…")
+            )
             self._status.start()
 
     def _stop_status(self) -> None:
@@ -132,14 +141,46 @@ class Terminal:
             self._status = None
 
 
+def run_interruptible(work: Coroutine[Any, Any, _T]) -> _T | None:
+    """Run the work to its end; return ``None`` if it was interrupted before it had a result.
+
+    The first Ctrl-C cancels the work, which may still return what it has. The second ends the process.
+    """
+
+    async def main() -> _T | None:
+        loop = asyncio.get_running_loop()
+        task = asyncio.ensure_future(work)
+
+        def interrupt() -> None:
+            loop.remove_signal_handler(signal.SIGINT)
+            signal.signal(signal.SIGINT, lambda *_: os._exit(EXIT_INTERRUPTED))
+            task.cancel()
+
+        loop.add_signal_handler(signal.SIGINT, interrupt)
+        try:
+            return await task
+        except asyncio.CancelledError:
+            return None
+
+    # asyncio.run would wait for threads (embedding, reading standard input) whose results are no longer needed.
+    loop = asyncio.new_event_loop()
+    try:
+        return loop.run_until_complete(main())
+    finally:
+        for task in asyncio.all_tasks(loop):
+            task.cancel()
+        loop.run_until_complete(loop.shutdown_asyncgens())
+        loop.close()
+
+
 def print_report(report: Report) -> None:
-    """The report for reading: set in the terminal, plain Markdown in a pipe."""
-    out = Console(highlight=False)
-    if not out.is_terminal:
+    """Print the report: formatted in a terminal, as Markdown in a pipe."""
+    console = Console(highlight=False)
+    if not console.is_terminal:
         sys.stdout.write(render_markdown(report))
         return
-    out.print(Markdown(report.final_answer))
-    out.print()
+    console.print(Markdown(report.final_answer))
+    console.print()
     for title, lines in (
         ("Key findings", report.key_findings),
         ("Recommendations", report.recommendations),
@@ -147,79 +188,78 @@ def print_report(report: Report) -> None:
         ("Open questions", report.open_questions),
     ):
         if lines:
-            out.print(Text(title, style="bold"))
-            out.print(Markdown("\n".join(f"- {line}" for line in lines)))
-            out.print()
+            console.print(Text(title, style="bold"))
+            console.print(Markdown("\n".join(f"- {line}" for line in lines)))
+            console.print()
     for source in report.sources:
-        out.print(Text.assemble((source.id, "bold"), f" {source.title}  ", (source.location, "cyan")), soft_wrap=True)
-    out.print()
-    print_stop(report.stop, out)
-    judged = describe_sufficiency(report.sufficient, report.confidence)
-    out.print(Text(f"Evidence judged sufficient: {judged}"))
-    out.print(Text(f"{report.status} · {format_usage(report.usage)} · run {report.run}", style="dim"))
+        line = Text.assemble((source.id, "bold"), f" {source.title}  ", (source.location, "cyan"))
+        console.print(line, soft_wrap=True)
+    console.print()
+    print_stop(report.stop, console)
+    sufficiency = describe_sufficiency(report.sufficient, report.confidence)
+    console.print(Text(f"Evidence judged sufficient: {sufficiency}"))
+    console.print(Text(f"{report.status} · {format_usage(report.usage)} · run {report.run}", style="dim"))
 
 
-def print_passages(found: Sequence[Passage]) -> None:
-    """Search results: where each stands, and its text."""
-    out = Console(highlight=False)
-    for passage in found:
+def print_passages(passages: Sequence[Passage]) -> None:
+    """Print search results: title, location, score and text."""
+    console = Console(highlight=False)
+    for passage in passages:
         score = "" if passage.score is None else f"  {passage.score:.3f}"
-        head = Text.assemble((passage.title, "bold"), "  ", (passage.location, "cyan"), (score, "dim"))
-        out.print(head, soft_wrap=True)
-        out.print(Text(passage.text), soft_wrap=True)
-        out.print()
+        heading = Text.assemble((passage.title, "bold"), "  ", (passage.location, "cyan"), (score, "dim"))
+        console.print(heading, soft_wrap=True)
+        console.print(Text(passage.text), soft_wrap=True)
+        console.print()
 
 
-def print_stop(stop: Stop, out: Console | None = None) -> None:
-    """Why it stopped: the paragraph, the readings round by round, and their course as sparklines."""
-    out = out or Console(highlight=False)
-    out.print(Text("Why it stopped", style="bold"))
-    out.print(Text(stop.explanation))
+def print_stop(stop: Stop, console: Console | None = None) -> None:
+    """Print why a run stopped: the explanation, and a table of its rounds with sparklines below."""
+    console = console or Console(highlight=False)
+    console.print(Text("Why it stopped", style="bold"))
+    console.print(Text(stop.explanation))
     if not stop.rounds:
         return
     names = select_readings(stop, 5)
     table = Table(box=None, pad_edge=False, header_style="dim")
     for column in ("round", "queries", "new", *names, "verdict"):
         table.add_column(column.replace(".", "\n"), justify="left" if column == "verdict" else "right")
-    courses = [get_reading_series(stop, name) for name in names]
+    series = [get_reading_series(stop, name) for name in names]
     for i, record in enumerate(stop.rounds):
-        values = [format_number(course[i]) for course in courses]
-        cells = (
+        table.add_row(
             str(record.index),
             str(len(record.queries)),
             str(record.new_passages),
-            *values,
+            *(format_number(values[i]) for values in series),
             describe_outcome(stop, record),
         )
-        table.add_row(*cells)
     if len(stop.rounds) > 1:
-        news = render_sparkline([float(record.new_passages) for record in stop.rounds])
-        table.add_row("", "", news, *map(render_sparkline, courses), "", style="dim")
-    out.print(table)
+        new_passages = render_sparkline([float(record.new_passages) for record in stop.rounds])
+        table.add_row("", "", new_passages, *map(render_sparkline, series), "", style="dim")
+    console.print(table)
 
 
 def _format_round(event: RoundDone) -> Text:
-    novelty, unseen = event.readings.get("novelty.words"), event.readings.get("overlap.upr")
-    asked, new = len(event.round.queries), len(event.round.new)
-    counts = f"{asked} {'query' if asked == 1 else 'queries'}, {new} new {'passage' if new == 1 else 'passages'}"
-    readings = f"novelty {format_number(novelty)}, new share {format_number(unseen)}"
+    queries, new = len(event.round.queries), len(event.round.new)
+    counts = f"{queries} {'query' if queries == 1 else 'queries'}, {new} new {'passage' if new == 1 else 'passages'}"
+    novelty, new_share = event.readings.get("novelty.words"), event.readings.get("overlap.upr")
+    readings = [
+        *([f"novelty {novelty:.2g} of 10"] if novelty is not None else []),
+        *([f"{new_share:.0%} of results new"] if new_share is not None else []),
+    ]
+    reason = STOP_REASON_TEXT.get(event.verdict.reason, event.verdict.reason)
     return Text.assemble(
         (f"round {event.round.index}", "bold"),
-        f"  {counts}  ",
-        (readings, "dim"),
-        f"  {_format_verdict(event.verdict)}",
+        f"  {counts}",
+        (f" ({', '.join(readings)})" if readings else "", "dim"),
+        f"  → {f'stop: {reason}' if event.verdict.stop else 'continue'}",
     )
 
 
 def _format_review(event: ReviewRound) -> Text:
+    title = (f"review {event.round}", "bold")
     if event.composite is None:
-        return Text.assemble((f"review {event.round}", "bold"), "  the evaluation could not be read")
-    found = " ".join(f"{name} {score:g}" for name, score in (event.scores or {}).items())
-    outcome = "passed" if event.passed else f"{len(event.issues)} to mend"
-    return Text.assemble(
-        (f"review {event.round}", "bold"), f"  {event.composite:g} of 10  ", (found, "dim"), f"  {outcome}"
-    )
-
-
-def _format_verdict(verdict: Verdict) -> str:
-    return f"stop: {verdict.reason}" if verdict.stop else "go on"
+        return Text.assemble(title, "  the evaluation could not be read")
+    scores = " ".join(f"{name} {score:g}" for name, score in (event.scores or {}).items())
+    count = len(event.issues)
+    outcome = "passed" if event.passed else f"{count} {'issue' if count == 1 else 'issues'} to fix"
+    return Text.assemble(title, f"  {event.composite:g} of 10  ", (scores, "dim"), f"  {outcome}")

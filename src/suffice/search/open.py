@@ -86,7 +86,7 @@ async def open_corpus(
         exclude=scope.exclude,
         alpha=alpha,
         embedder=None if alpha == 1 else choose_embedder(config, notify),
-        say=notify,
+        notify=notify,
         progress=progress,
         stdin_text=await asyncio.to_thread(read_stdin) if "-" in scope.docs else None,
     )

@@ -1,4 +1,4 @@
-"""A language model at the command line: whatever its server does, the run ends with a report that says so."""
+"""Language models at the command line: whatever the server does, the run ends with a report that says so."""
 
 import json
 from collections.abc import Callable
@@ -13,19 +13,19 @@ QUESTION = "When was the Forth Bridge opened?"
 
 @pytest.fixture
 def ask(suffice: Callable, docs: Path, monkeypatch: pytest.MonkeyPatch) -> Callable:
-    """Asks the question of a server; the exit status and the report."""
+    """Ask the question with a scripted server; returns the exit status, the report and the server."""
 
     def call(script: Callable | list, *options: str) -> tuple[int, dict, FakeLlm]:
         with FakeLlm(script) as server:
             monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-            ended = suffice("ask", QUESTION, "--docs", docs, "--alpha", "1", "--json", *options)
-        return ended.status, json.loads(ended.out), server
+            result = suffice("ask", QUESTION, "--docs", docs, "--alpha", "1", "--json", *options)
+        return result.status, json.loads(result.out), server
 
     return call
 
 
 def once(fault: Say | str, role: str) -> Callable:
-    """The role's first answer is a fault; everything else is fine."""
+    """Return a script in which the role's first answer is a fault and every other answer is good."""
     left = [fault]
 
     def answer(body: dict) -> Say | str:
@@ -34,7 +34,7 @@ def once(fault: Say | str, role: str) -> Callable:
     return answer
 
 
-def test_it_answers_with_the_model_that_is_loaded(ask: Callable) -> None:
+def test_the_loaded_model_answers(ask: Callable) -> None:
     status, report, _ = ask(sensible)
     assert (status, report["status"], report["error_log"]) == (0, "answered", [])
     assert report["usage"]["model"] == "openai:fake-model"
@@ -65,7 +65,7 @@ FAULTS = {
     "utf8": Say(raw=b'{"choices": [{"message": {"content": "\xff"}}]}'),
     "slow": Say(delay=30.0),
 }
-# What stands around an answer; it is put aside.
+# Text around an answer, which is removed.
 UNTIDY = {
     "fenced": "```\n{}\n```",
     "prose": "Sure! Here is what you asked for:\n\n{}\n\nI hope this helps.",
@@ -75,11 +75,11 @@ UNTIDY = {
 
 @pytest.mark.parametrize("role", ["plan", "reflect", "draft"])
 @pytest.mark.parametrize("fault", FAULTS)
-def test_no_fault_loses_a_run_and_each_is_in_the_log(
+def test_a_fault_does_not_end_the_run_and_is_logged(
     ask: Callable, fault: str, role: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if role == "draft" and fault in ("cut", "types"):
-        return  # Free text is never of the wrong type; a cut one has a test of its own.
+        return  # Free text has no type; a cut draft has its own test.
     if fault == "slow":
         monkeypatch.setenv("SUFFICE_TIMEOUT", "1")
     status, report, _ = ask(once(FAULTS[fault], role), "--strategy", "reflect")
@@ -90,45 +90,45 @@ def test_no_fault_loses_a_run_and_each_is_in_the_log(
 
 @pytest.mark.parametrize("role", ["plan", "reflect", "draft"])
 @pytest.mark.parametrize("around", UNTIDY)
-def test_what_stands_around_an_answer_costs_nothing(ask: Callable, around: str, role: str) -> None:
+def test_text_around_an_answer_is_removed_without_another_call(ask: Callable, around: str, role: str) -> None:
     status, report, server = ask(once(UNTIDY[around].format(SENSIBLE[role]), role), "--strategy", "reflect")
     assert status == 0
     kinds = [(entry["where"], entry["kind"]) for entry in report["error_log"]]
-    undetected = (around, role) == ("prose", "draft")  # In a free text nobody can tell a remark from the answer.
+    undetected = (around, role) == ("prose", "draft")  # In free text, a remark cannot be told from the answer.
     assert kinds == ([] if undetected else [(role, "Tidied")])
     assert "1890 [1]" in report["final_answer"]
     assert not [mark for mark in ("```", "think>", "1891") if mark in report["final_answer"]]
     assert [role_of(body) for body in server.requests].count(role) == report["usage"]["by_role"][role]["calls"] == 1
 
 
-def test_a_cut_draft_is_said_and_ends_with_a_whole_sentence(ask: Callable) -> None:
+def test_a_truncated_draft_is_logged_and_ends_with_a_whole_sentence(ask: Callable) -> None:
     cut = Say("The Forth Bridge was opened in 1890 [1]. It is a canti", finish="length")
     _, report, _ = ask(once(cut, "draft"))
     assert "canti" not in report["final_answer"]
     assert "CutOff" in {entry["kind"] for entry in report["error_log"]}
 
 
-def test_ten_queries_instead_of_six(ask: Callable) -> None:
+def test_too_many_queries_are_cut_to_six(ask: Callable) -> None:
     many = json.dumps({"queries": [{"query": f"bridge number {i}"} for i in range(10)]})
     _, report, _ = ask(once(many, "plan"), "--strategy", "reflect")
     assert "TooMany" in {entry["kind"] for entry in report["error_log"]}
     assert len(report["stop"]["rounds"][0]["queries"]) == 6
 
 
-def test_usage_that_is_not_reported_is_estimated_and_marked(ask: Callable) -> None:
+def test_unreported_usage_is_estimated_and_marked(ask: Callable) -> None:
     _, report, _ = ask(lambda body: Say(sensible(body), usage=None))
     assert report["usage"]["estimated_calls"] == report["usage"]["calls"] > 0
     assert report["usage"]["input_tokens"] > 100
     assert [entry["kind"] for entry in report["error_log"]] == ["Uncounted"]
 
 
-def test_a_model_that_never_answers_ends_with_status_4(ask: Callable) -> None:
+def test_a_model_that_never_answers_exits_with_status_4(ask: Callable) -> None:
     status, report, _ = ask([Say(status=500)])
     assert (status, report["status"]) == (4, "failed")
     assert report["error_log"]
 
 
-def test_the_draft_is_heard_while_it_is_written(ask: Callable, tmp_path: Path) -> None:
+def test_the_draft_is_streamed(ask: Callable, tmp_path: Path) -> None:
     trace = tmp_path / "trace.jsonl"
     _, _, server = ask(sensible, "--trace", str(trace))
     events = [json.loads(line) for line in trace.read_text(encoding="utf-8").splitlines()]
@@ -137,80 +137,49 @@ def test_the_draft_is_heard_while_it_is_written(ask: Callable, tmp_path: Path) -
     assert [body.get("stream") for body in server.requests if role_of(body) == "draft"] == [True]
 
 
-def test_the_model_of_a_role(ask: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_role_has_its_own_model(ask: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SUFFICE_MODEL_PLANNER", "extractive")
     _, report, server = ask(sensible)
     assert {role_of(body) for body in server.requests} == {"draft", "evaluate"}
     assert report["usage"]["model"] == "openai:fake-model + extractive"
 
 
-def test_the_next_model_of_a_list(ask: Callable) -> None:
+def test_the_next_model_of_a_list_answers(ask: Callable) -> None:
     status, report, _ = ask([Say(status=500)], "--model", "openai:fake-model,extractive")
     assert status == 0
     assert "1890" in report["final_answer"]
-    assert any("asking the next model" in entry["message"] for entry in report["error_log"])
+    assert any("next model" in entry["message"] for entry in report["error_log"])
 
 
-def test_offline_is_one_sentence(suffice: Callable, docs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_offline_rejects_a_remote_model_in_one_sentence(
+    suffice: Callable, docs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("SUFFICE_OFFLINE", "1")
     monkeypatch.setenv("OPENAI_API_KEY", "k")
-    ended = suffice("ask", QUESTION, "--docs", docs, "--model", "openai:gpt-5-mini")
-    assert (ended.status, ended.out) == (2, "")
-    assert len(ended.err.strip().splitlines()) == 1
-    ended = suffice("ask", QUESTION, "--docs", docs, "--alpha", "1")
-    assert ended.status == 0
-    assert "OPENAI_API_KEY is not used" in ended.err
+    result = suffice("ask", QUESTION, "--docs", docs, "--model", "openai:gpt-5-mini")
+    assert (result.status, result.out) == (2, "")
+    assert len(result.err.strip().splitlines()) == 1
+    result = suffice("ask", QUESTION, "--docs", docs, "--alpha", "1")
+    assert result.status == 0
+    assert "OPENAI_API_KEY" in result.err
 
 
-def test_the_doctor_names_what_is_loaded(suffice: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
-    with FakeLlm(models=["qwen-small", "other"], context=4096) as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-        ended = suffice("doctor")
-        assert ended.status == 0
-        assert "openai:qwen-small" in ended.out
-        assert "4096 tokens" in ended.out
-        monkeypatch.setenv("SUFFICE_MODEL", "openai:absent")
-        assert "'absent'; using 'qwen-small'" in suffice("doctor").out
-    monkeypatch.setenv("SUFFICE_MODEL", "openai:qwen-small")
-    ended = suffice("doctor")
-    assert ended.status == 4
-    assert "start the server" in ended.out
-
-
-def test_the_doctor_looks_for_every_model_of_a_list(suffice: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
-    monkeypatch.setenv("SUFFICE_MODEL", "openai:a,openai:b")
-    ended = suffice("doctor")
-    assert ended.status == 4
-    for name in ("openai:a", "openai:b"):
-        [line] = [line for line in ended.out.splitlines() if f" {name}: " in line]
-        assert line.startswith("FAIL model")
-        assert "start the server" in line
-    monkeypatch.setenv("SUFFICE_MODEL", "openai:a,extractive")
-    ended = suffice("doctor")
-    assert (ended.status, "FAIL model       openai:a" in ended.out) == (0, True)
-    monkeypatch.setenv("SUFFICE_MODEL", "extractive")
-    monkeypatch.setenv("SUFFICE_MODEL_JUDGE", "openai:c")
-    ended = suffice("doctor")
-    assert (ended.status, "FAIL model       openai:c" in ended.out) == (4, True)
-
-
-def test_a_length_that_the_server_does_not_state_is_said(
+def test_an_unknown_context_length_is_reported_once(
     suffice: Callable, docs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with FakeLlm(sensible) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-        ended = suffice("ask", QUESTION, "--docs", docs, "--alpha", "1", "--json")
-        assert ended.err.count("SUFFICE_CONTEXT") == 1
+        result = suffice("ask", QUESTION, "--docs", docs, "--alpha", "1", "--json")
+        assert result.err.count("SUFFICE_CONTEXT") == 1
         assert suffice("doctor").out.count("SUFFICE_CONTEXT") == 1
         monkeypatch.setenv("SUFFICE_CONTEXT", "32768")
         assert "SUFFICE_CONTEXT" not in suffice("ask", QUESTION, "--docs", docs, "--alpha", "1", "--json").err
 
 
-def test_a_bound_on_an_unknown_cost_is_refused(suffice: Callable, docs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cost_limit_needs_a_known_price(suffice: Callable, docs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "k")
-    ended = suffice(
+    result = suffice(
         "ask", QUESTION, "--docs", docs, "--alpha", "1", "--model", "openai:no-such-model", "--max-cost", "1"
     )
-    assert ended.status == 2
-    assert "SUFFICE_PRICES" in ended.err
+    assert result.status == 2
+    assert "SUFFICE_PRICES" in result.err

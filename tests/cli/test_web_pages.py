@@ -1,4 +1,4 @@
-"""The whole program against the little web, by the code path of the live one: answers, faults, and what it costs."""
+"""The whole program against a small local web, over the same code as the real one: answers, faults and costs."""
 
 import asyncio
 import json
@@ -12,7 +12,7 @@ from suffice.events import Event, InjectionsStripped, PageRead
 from suffice.storage.report_json import dumps
 
 QUESTION = "Who designed the Sorrel lighthouse and when was it first lit?"
-ODD = "An unheard-of account of beacons, keepers and storms that nobody else has published."
+ODD = "An unheard-of account of beacons, keepers and storms that no other page has."
 
 
 @pytest.fixture
@@ -24,24 +24,24 @@ def web(monkeypatch: pytest.MonkeyPatch) -> Iterator[LittleWeb]:
         yield little
 
 
-def asked(question: str) -> tuple[dict, list[Event]]:
-    """The report as JSON, and what happened."""
+def run_research(question: str) -> tuple[dict, list[Event]]:
+    """Return the report as JSON, and the events."""
     events: list[Event] = []
     options = {"providers": ["searxng"], "model": "extractive", "alpha": 1.0}
     report = asyncio.run(research(question, on_event=events.append, **options))
     return json.loads(dumps(report)), events
 
 
-def test_the_command_line(web, program):
-    ended = program(
+def test_ask_finds_the_answer_on_a_page(web, program):
+    result = program(
         "ask", QUESTION, "--web", "--provider", "searxng", "--model", "extractive", "--alpha", "1", "--json"
     )
-    assert ended.status == 0
-    assert "Ada Kovalenko" in json.loads(ended.out)["final_answer"]
+    assert result.status == 0
+    assert "Ada Kovalenko" in json.loads(result.out)["final_answer"]
 
 
-def test_an_answer_from_pages_that_snippets_do_not_hold(web):
-    report, events = asked(QUESTION)
+def test_pages_give_an_answer_that_is_not_in_the_snippets(web):
+    report, events = run_research(QUESTION)
     assert report["status"] == "answered"
     assert "Ada Kovalenko" in report["final_answer"]
     assert "4 March 1871" in report["final_answer"]
@@ -54,8 +54,8 @@ def test_an_answer_from_pages_that_snippets_do_not_hold(web):
     assert source["url"] in {event.url for event in events if isinstance(event, PageRead)}
 
 
-def test_a_pdf_answers_too(web):
-    report, _ = asked("What was the highest tide ever measured at Sorrel Island?")
+def test_a_pdf_gives_an_answer(web):
+    report, _ = run_research("What was the highest tide ever measured at Sorrel Island?")
     assert report["status"] == "answered"
     assert "7.4 metres" in report["final_answer"]
 
@@ -63,9 +63,9 @@ def test_a_pdf_answers_too(web):
 @pytest.mark.parametrize(
     "path", ["/error/x", "/reset/x", "/bomb/x", "/private/x", "/to?u=http://169.254.169.254/", "http://10.0.0.1/"]
 )
-def test_a_page_that_cannot_be_read_costs_nothing_but_a_line_in_the_log(web, path):
+def test_an_unreadable_page_is_only_logged(web, path):
     web.listed.append((path, "A result that breaks", ODD))
-    report, _ = asked(QUESTION)
+    report, _ = run_research(QUESTION)
     assert report["status"] == "answered"
     assert "Ada Kovalenko" in report["final_answer"]
     assert report["usage"]["pages_read"] >= 2
@@ -73,26 +73,26 @@ def test_a_page_that_cannot_be_read_costs_nothing_but_a_line_in_the_log(web, pat
 
 
 @pytest.mark.parametrize("fault", ["500", "429", "401", "reset", "garbage"])
-def test_a_search_that_keeps_failing_ends_the_run_by_its_name(web, fault):
+def test_a_failing_search_ends_the_run(web, fault):
     web.search_fault = fault
-    report, _ = asked(QUESTION)
+    report, _ = run_research(QUESTION)
     assert report["status"] == "failed"
     assert report["stop"]["reason"] == "search_unavailable"
     assert web.hits["/search"] <= 9
 
 
-def test_a_search_that_finds_nothing_is_another_thing(web):
+def test_finding_nothing_is_not_a_failure(web):
     web.search_fault = "empty"
-    report, _ = asked(QUESTION)
+    report, _ = run_research(QUESTION)
     assert report["status"] == "no_evidence"
     assert report["stop"]["reason"] != "search_unavailable"
 
 
-def test_a_page_that_commands_the_model_is_read_and_not_obeyed(web):
+def test_instructions_on_a_page_are_removed(web):
     web.listed.append(
         ("/injected/x", "Visiting Sorrel Island", "The harbour office of the island, its mayor and its maps")
     )
-    report, events = asked("Who opened the harbour office on Sorrel Island?")
+    report, events = run_research("Who opened the harbour office on Sorrel Island?")
     assert report["status"] == "answered"
     assert "Tomas Brill" in report["final_answer"]
     assert "PWNED" not in json.dumps(report)
@@ -100,9 +100,9 @@ def test_a_page_that_commands_the_model_is_read_and_not_obeyed(web):
     assert any("PWNED" in line for event in events if isinstance(event, InjectionsStripped) for line in event.lines)
 
 
-def test_without_leave_the_page_reader_stays_off_this_machine(web, monkeypatch):
+def test_pages_on_this_machine_need_permission(web, monkeypatch):
     monkeypatch.delenv("SUFFICE_ALLOW_HOSTS")
-    report, _ = asked(QUESTION)
+    report, _ = run_research(QUESTION)
     assert report["usage"]["pages_read"] == 0
     assert {failure["kind"] for failure in report["error_log"]} == {"PageRefused"}
     assert not web.hits["/pages/lighthouse"]

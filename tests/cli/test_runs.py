@@ -1,4 +1,4 @@
-"""``suffice runs``, ``suffice memory``, ``--continue`` and ``explain RUN`` as a person types them."""
+"""Stored runs: ``suffice runs``, ``suffice memory``, ``ask --continue`` and ``explain RUN``."""
 
 import json
 
@@ -9,14 +9,15 @@ QUESTION = "Who decoded the waggle dance of the honeybee?"
 
 @pytest.fixture
 def asked(suffice, docs):
-    """A first question, answered; its run."""
+    """Ask a first question; returns its run."""
     assert suffice("ask", QUESTION, "--docs", docs, "--quiet").status == 0
     return json.loads(suffice("runs", "--json").out.splitlines()[-1])["run"]
 
 
-def test_no_run_yet(suffice):
-    assert suffice("runs").out == "No run is kept yet; suffice ask keeps each one.\n"
-    assert suffice("memory", "search").out == "Nothing is remembered yet.\n"
+def test_without_stored_runs(suffice):
+    assert "No runs" in suffice("runs").out
+    assert "no findings" in suffice("memory", "search").out
+    assert suffice("runs", "--json").out == suffice("memory", "search", "--json").out == ""
 
 
 def test_a_run_is_listed_shown_and_explained(suffice, asked):
@@ -36,50 +37,53 @@ def test_a_run_is_exported(suffice, asked, tmp_path):
     assert suffice("runs", "export", asked, tmp_path / "no" / "t.jsonl").status == 2
 
 
-def test_deleting(suffice, asked):
-    ended = suffice("runs", "delete")
-    assert (ended.status, "--all" in ended.err) == (2, True)
-    assert suffice("runs", "delete", asked).out == "Deleted 1 run and 1 finding.\n"
+def test_deleting_a_run_deletes_its_findings(suffice, asked):
+    result = suffice("runs", "delete")
+    assert (result.status, "--all" in result.err) == (2, True)
+    deleted = suffice("runs", "delete", asked).out
+    assert "1 run" in deleted
+    assert "1 finding" in deleted
     assert suffice("runs", "show", asked).status == 2
-    assert suffice("memory", "search").out == "Nothing is remembered yet.\n"
-    assert suffice("runs", "delete", "--all").out == "Deleted 0 runs.\n"
+    assert suffice("memory", "search", "--json").out == ""
+    assert "0 runs" in suffice("runs", "delete", "--all").out
 
 
 def test_a_follow_up_searches_what_the_first_run_searched(suffice, asked, docs):
-    ended = suffice("ask", "How long do workers live?", "--continue", "last", "--json")
-    report = json.loads(ended.out)
-    assert ended.status == 0
+    result = suffice("ask", "How long do workers live?", "--continue", "last", "--json")
+    report = json.loads(result.out)
+    assert result.status == 0
     assert report["metadata"]["continues"] == asked
     assert "six weeks" in report["final_answer"]
-    assert f"going on from {asked}" in ended.err
+    assert asked in result.err
 
 
 def test_a_follow_up_searches_no_more_than_the_first_run_did(suffice, docs):
     (docs / "secrets").mkdir()
     (docs / "secrets" / "plan.md").write_text("Workers live six weeks and the secret queen is called Titania.\n")
     suffice("ask", QUESTION, "--docs", docs, "--exclude", "secrets/", "--quiet")
-    ended = suffice("ask", "What is the secret queen called?", "--continue", "last", "--json")
-    assert "Titania" not in ended.out
+    result = suffice("ask", "What is the secret queen called?", "--continue", "last", "--json")
+    assert "Titania" not in result.out
 
 
-def test_a_run_that_is_not_there(suffice, docs):
+def test_a_missing_run(suffice, docs):
     for words in (["ask", "Why?", "--docs", docs, "--continue", "nope"], ["explain", "nope"], ["runs", "show", "nope"]):
-        ended = suffice(*words)
-        assert ended.status == 2
-        assert ended.err.strip() == "suffice: There is no run 'nope'; suffice runs lists those that are kept"
+        result = suffice(*words)
+        assert result.status == 2
+        assert "'nope'" in result.err
+        assert result.err.count("\n") == 1
 
 
-def test_what_was_found_out_is_searched_and_forgotten(suffice, asked):
+def test_findings_are_searched_and_deleted(suffice, asked):
     found = suffice("memory", "search", "waggle")
     assert "Karl von Frisch decoded the dance in 1927." in found.out
     assert "bees.md" in found.out
     number = json.loads(suffice("memory", "search", "--json").out)["id"]
-    assert suffice("memory", "search", "submarines").out == "Nothing of it is remembered.\n"
-    assert suffice("memory", "forget", number).out == "Forgot 1 finding.\n"
+    assert suffice("memory", "search", "submarines", "--json").out == ""
+    assert "1 finding" in suffice("memory", "forget", number).out
     assert suffice("memory", "forget", number).status == 2
     assert suffice("memory", "forget").status == 2
 
 
-def test_a_run_need_not_be_kept(suffice, docs):
+def test_no_keep_stores_nothing(suffice, docs):
     suffice("ask", QUESTION, "--docs", docs, "--no-keep")
-    assert suffice("runs").out.startswith("No run")
+    assert suffice("runs", "--json").out == ""

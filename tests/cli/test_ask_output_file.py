@@ -1,4 +1,4 @@
-"""A file named in the task: found where it is an instruction, and never outside or over something."""
+"""An output file named in the question: recognised only as an instruction, and never outside the folder or over a file."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("task", "kept", "path"),
+    ("task", "question", "path"),
     [
         ("Who built it? Save it to bridge.md", "Who built it?", "bridge.md"),
         ("Who built it, and save the report to notes/bridge.html.", "Who built it", "notes/bridge.html"),
@@ -23,8 +23,8 @@ def folder(tmp_path, monkeypatch):
         ("Compare both. Please save as “a.md”", "Compare both.", "a.md"),
     ],
 )
-def test_an_instruction_at_the_end(task, kept, path):
-    assert extract_output_file(task) == (kept, Path(path))
+def test_an_instruction_at_the_end_names_the_file(task, question, path):
+    assert extract_output_file(task) == (question, Path(path))
 
 
 @pytest.mark.parametrize(
@@ -38,19 +38,19 @@ def test_an_instruction_at_the_end(task, kept, path):
         "Who built it? Save it to bridge.exe",
     ],
 )
-def test_anything_else_is_part_of_the_question(task):
+def test_any_other_text_is_part_of_the_question(task):
     assert extract_output_file(task) == (task, None)
 
 
 @pytest.mark.parametrize("path", ["../x.md", "/tmp/x.md", "a/../../x.md", "link/x.md"])
-def test_never_outside_the_working_directory(path, folder):
+def test_a_file_outside_the_working_directory_is_rejected(path, folder):
     (folder / "link").symlink_to("/tmp")
-    with pytest.raises(InputError, match="not below the working directory"):
+    with pytest.raises(InputError, match="outside the working directory"):
         extract_output_file(f"Who built it? Save it to {path}")
 
 
-def test_never_over_a_file_that_is_there(folder):
+def test_an_existing_file_is_not_overwritten(folder):
     (folder / "mine.md").write_text("precious")
-    with pytest.raises(InputError, match="there already"):
+    with pytest.raises(InputError, match=r"mine\.md.*exists"):
         extract_output_file("Who built it? Save it to mine.md")
     assert (folder / "mine.md").read_text() == "precious"

@@ -1,0 +1,64 @@
+"""Write messages to standard error and reports to files."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from suffice.errors import InputError
+
+if TYPE_CHECKING:
+    from suffice.types import Report
+
+_REPORT_SUFFIXES = (".md", ".html", ".json")
+
+
+def print_error(message: str, status: int = 1) -> int:
+    """Print one line to standard error, also in quiet mode, and return the exit status."""
+    print(f"suffice: {' '.join(message.split())}", file=sys.stderr)
+    return status
+
+
+def render_report(report: "Report", suffix: str) -> str:
+    """Render the report as Markdown, HTML or JSON, by file ending."""
+    if suffix == ".json":
+        from suffice.storage.report_json import dumps
+
+        return dumps(report)
+    if suffix == ".html":
+        from suffice.report.html import render_html
+
+        return render_html(report)
+    from suffice.report.markdown import render_markdown
+
+    return render_markdown(report)
+
+
+def validate_report_path(path: Path, name: str = "--out") -> None:
+    """Raise ``InputError`` if no report can be written there; called before a run spends anything.
+
+    ``name`` is the option or argument that the user gave.
+    """
+    validate_suffix(path, _REPORT_SUFFIXES, name)
+    if path.is_dir():
+        raise InputError(f"{name} {path} is a folder; name a file")
+    if not path.parent.is_dir():
+        raise InputError(f"{name} {path}: the folder {path.parent} does not exist; create it first")
+
+
+def validate_suffix(path: Path, suffixes: tuple[str, ...], name: str = "--out") -> None:
+    """Raise ``InputError`` if the file ending does not name one of the formats."""
+    if path.suffix.lower() not in suffixes:
+        raise InputError(f"{name} {path}: the file ending sets the format; use one of {', '.join(suffixes)}")
+
+
+def write_report(report: "Report", path: Path, name: str = "--out") -> None:
+    """Write the report in the format of the file's ending."""
+    write_file(path, render_report(report, path.suffix.lower()), name)
+
+
+def write_file(path: Path, text: str | bytes, name: str = "--out") -> None:
+    """Write the file; raise ``InputError`` if that fails."""
+    try:
+        path.write_bytes(text.encode("utf-8") if isinstance(text, str) else text)
+    except OSError as error:
+        raise InputError(f"{name} {path} cannot be written: {error.strerror}") from error
