@@ -1,4 +1,4 @@
-"""Texts as bags of words: likeness is shared words."""
+"""Bag-of-words vectors: similarity is shared words."""
 
 import numpy
 import pytest
@@ -16,7 +16,7 @@ def test_rows_have_length_one_and_texts_without_words_are_zero():
     assert numpy.linalg.norm(rows, axis=1) == pytest.approx([1, 0, 0])
 
 
-def test_likeness_is_shared_words_whatever_their_order_or_form():
+def test_similarity_is_shared_words_in_any_order_and_form():
     assert cosine("bridges of stone", "a stone bridge") == pytest.approx(1)
     assert cosine("stone bridge", "stone wall") == pytest.approx(0.5)
     assert cosine("stone bridge", "quiet music") == 0

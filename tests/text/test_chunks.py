@@ -16,9 +16,9 @@ NUMBERS = st.sets(st.integers(1, 90), max_size=20)
 
 @given(LINES, NUMBERS, NUMBERS)
 def test_chunks_are_exact_ordered_bounded_and_cover_every_line(
-    lines: list[str], heads: set[int], glued: set[int]
+    lines: list[str], starts: set[int], unbroken: set[int]
 ) -> None:
-    found = chunk_lines(lines, section_starts=heads, no_break_before=glued)
+    found = chunk_lines(lines, section_starts=starts, no_break_before=unbroken)
     covered: set[int] = set()
     previous = 0
     for chunk in found:
@@ -71,7 +71,7 @@ def test_a_paragraph_without_blank_lines_is_cut_at_a_sentence_end() -> None:
     assert all(c.text.endswith("ends.") for c in chunk_lines(lines))
 
 
-def test_heads_part_sections_and_small_sections_are_joined() -> None:
+def test_sections_are_separated_and_small_sections_joined() -> None:
     lines = ["# A", "a" * 400, "# B", "b" * 400, "# C", "c", "# D", "d" * 300]
     found = chunk_lines(lines, section_starts={1, 3, 5, 7})
     assert [(c.first, c.last) for c in found] == [(1, 2), (3, 4), (5, 8)]
@@ -82,7 +82,7 @@ def test_the_tail_of_a_section_joins_its_own_section_not_the_next() -> None:
     assert [(c.first, c.last) for c in chunk_lines(lines, section_starts={1, 7})] == [(1, 2), (4, 6), (7, 8)]
 
 
-def test_glued_lines_start_no_chunk() -> None:
+def test_lines_that_must_not_be_broken_before_begin_no_chunk() -> None:
     lines = ["x" * 80, ""] * 30
     free = {c.first for c in chunk_lines(lines)}
     kept = chunk_lines(lines, no_break_before=free - {1})

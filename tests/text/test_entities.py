@@ -1,4 +1,4 @@
-"""What a question is about."""
+"""Entities and facets of a question, and stems."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Words in any script, and what a text costs."""
+"""Words in any script, and token estimates."""
 
 import pytest
 from hypothesis import given

@@ -8,7 +8,6 @@ import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
-from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from suffice.text.citations import has_citation, parse_handle, strip_citations
@@ -124,16 +123,14 @@ _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _FRONT_MATTER = re.compile(r"\A---\n.*?\n(?:---|\.\.\.)\n", re.DOTALL)
 _BOLD_LINE = re.compile(r" {0,3}\*\*([^*\n]{1,80}?):?\*\*[\s:#]*")
 _BOLD_LEVEL = 6
-# Sections that state nothing about the world: lists of sources, and what our own report says of itself.
-_NON_CLAIM_HEADINGS = frozenset(
-    """sources|source list|references|bibliography|works cited|citations|further reading|open questions
-    |why it stopped|searches that led nowhere|where the sources disagree""".replace("\n    ", "").split("|")
-)
-# Sections that may list sources or state something: only the lines that look like a source are passed over.
+_SOURCE_LIST_HEADINGS = frozenset("sources|source list|references|bibliography|works cited|citations".split("|"))
+# Sections that state nothing about the world: lists of sources, and what our own report says about itself.
+_NON_CLAIM_HEADINGS = _SOURCE_LIST_HEADINGS | {
+    *("further reading", "open questions", "why it stopped", "searches that led nowhere"),
+    "where the sources disagree",
+}
+# Sections that may list sources or state something: only the lines that look like a source are left out.
 _MIXED_HEADINGS = frozenset({"footnotes", "notes", "see also"})
-_SOURCE_HEADINGS = frozenset(
-    "sources|source list|references|bibliography|works cited|citations|footnotes|notes".split("|")
-)
 _SOURCE_LINE = re.compile(r"\s*(?:[-*+]\s+)?(?:\[\^?[\w-]+\]:?\s|\d{1,4}[.)]\s)|.*\w://")
 # Four words or more up to a full stop, without other signs: prose, although it stands in a code block.
 _CODE_PREFIX = re.compile(r"[\s>|]*(?:(?:[-*+•#>|]+|\d{1,9}[.)])\s+)*")
@@ -184,7 +181,7 @@ def iter_source_lines(markdown: str) -> Iterator[str]:
             heading = _parse_heading(block, line)
             if heading:
                 if not inside or heading[0] <= inside:
-                    inside = heading[0] if heading[1] in _SOURCE_HEADINGS else 0
+                    inside = heading[0] if heading[1] in _SOURCE_LIST_HEADINGS | {"footnotes", "notes"} else 0
             elif (inside and _has_words(line)) or _LINK_DEFINITION.match(line):
                 yield line.strip()
 
@@ -268,6 +265,8 @@ class _Block(NamedTuple):
 
 
 class _Document(NamedTuple):
+    """A text, its lines and its blocks."""
+
     text: str
     starts: tuple[int, ...]
     """Offsets at which the lines begin, and the text's end."""
@@ -285,14 +284,13 @@ def _parse_blocks(text: str) -> _Document:
     starts = (0, *(match.end() for match in _LINE_END.finditer(text)), len(text))
     blocks: list[_Block] = []
     in_head = False
-    for token, following in pairwise([*tokens, None]):
-        if token is None or token.map is None:
+    for number, token in enumerate(tokens):
+        if token.map is None:
             continue
         first, last = token.map
         is_nested = token.level > 0
         if token.type == "heading_open":
-            content = following.content if following else ""
-            blocks.append(_Block("heading", first, last, is_nested, token.markup, content))
+            blocks.append(_Block("heading", first, last, is_nested, token.markup, tokens[number + 1].content))
         elif token.type == "paragraph_open":
             blocks.append(_Block("paragraph", first, last, is_nested))
         elif token.type in ("fence", "code_block"):
