@@ -1,7 +1,7 @@
 """Searches: from a query to passages, best first.
 
 base          the ``Search`` and ``Reader`` protocols
-corpus/       search in files: a word index, embeddings, and their upkeep
+corpus/       search in files: a word index, embeddings, and their updates
 files/        read files of many formats as chunks
 web/          web search services, one module each
 pages/        fetch and read whole web pages

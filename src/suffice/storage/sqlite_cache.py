@@ -134,7 +134,7 @@ class SqliteCache:
 class JsonCache:
     """Typed values as JSON in a ``SqliteCache``; with ``max_age_seconds``, older values count as missing.
 
-    A value that cannot be read as the wanted type (of another version, or corrupt) counts as missing too.
+    A value that cannot be read as that type (of another version, or corrupt) counts as missing too.
     """
 
     def __init__(

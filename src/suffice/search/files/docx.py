@@ -44,6 +44,7 @@ class _Paragraph:
 
 
 def parse(data: bytes, path: Path) -> list[DocumentChunk]:
+    """Return the chunks of a Word document."""
     try:
         with zipfile.ZipFile(BytesIO(data)) as archive:
             levels = _read_heading_levels(archive, path)

@@ -39,6 +39,7 @@ class _HtmlBlock:
 
 
 def parse(text: str, name: str) -> list[DocumentChunk]:
+    """Return the chunks of an HTML file."""
     source = "\n".join(split_lines(text))
     # A page may consist of a <nav> that is never closed; then read everything.
     page = _extract(source, _DROPPED_TAGS | _BOILERPLATE_TAGS)

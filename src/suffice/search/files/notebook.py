@@ -20,6 +20,7 @@ _MAX_OUTPUT_CHARS = 500
 
 
 def parse(text: str, name: str) -> list[DocumentChunk]:
+    """Return the chunks of a notebook."""
     cells = _read_cells(text, name)
     path: HeadingPath = []
     found = []

@@ -11,6 +11,7 @@ _PDFIUM_LOCK = Lock()  # PDFium is not thread-safe, not even across documents.
 
 
 def parse(data: bytes, path: Path) -> list[DocumentChunk]:
+    """Return the chunks of a PDF file."""
     import pypdfium2
 
     with _PDFIUM_LOCK:

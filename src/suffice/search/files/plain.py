@@ -39,6 +39,7 @@ class Heading:
 
 
 def parse(text: str, name: str) -> list[DocumentChunk]:
+    """Return the chunks of a prose file."""
     lines = split_lines(text)
     suffix = get_suffix(name)
     kind: ChunkKind = "markdown" if suffix in MARKDOWN_SUFFIXES else "text"

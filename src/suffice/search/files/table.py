@@ -15,6 +15,7 @@ _MAX_TITLE_CHARS = 300
 
 
 def parse(text: str, name: str) -> list[DocumentChunk]:
+    """Return the chunks of a CSV or TSV file."""
     lines = split_lines(text)
     delimiter = _guess_delimiter(lines)
     columns, continuation_lines = _scan_rows(lines, delimiter)
