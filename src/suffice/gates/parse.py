@@ -110,7 +110,7 @@ class _Parser:
             bound = get_signature(kind).bind(*positional, **named).arguments
         except TypeError as error:
             raise InputError(f"Gate {self.text!r}: {name}(…): {error}") from error
-        if not self.files and "file" in bound:
+        if not self.files and ("file" in bound or "file" in named):
             raise self._make_error(f"{name} may not name a file here", node.col_offset)
         return self._call(kind, *positional, **named)
 
@@ -133,12 +133,11 @@ class _Parser:
                 return value
             case ast.Constant(str(dummy)) if len(dummy) == end - start - 2:  # One string, without a prefix.
                 return self.text[start + 1 : end - 1]
-            case ast.Constant(int()) | ast.UnaryOp(operand=ast.Constant(int())):
+            case ast.Constant(int()) | ast.UnaryOp(ast.UAdd() | ast.USub(), ast.Constant(int())):
                 digits = "".join(self.text[start:end].split())
-                number = float(digits)
-                if isinf(number):
+                if isinf(float(digits)):
                     raise self._make_error("this number is too large", start)
-                return int(number) if digits.lstrip("+-").isdecimal() else number
+                return int(digits) if digits.lstrip("+-").isdecimal() else float(digits)
         raise self._make_error("expected a number, a word or a string", start)
 
     def _call(self, make: Callable[..., Gate], *arguments: GateArgument, **named: GateArgument) -> Gate:

@@ -109,8 +109,8 @@ def read_corpus(path: Path) -> dict[str, tuple[str, str]]:
 def is_trace(path: Path) -> bool:
     """Whether the file begins with an event. Episodes may have a type as well (HotpotQA), but they also have rounds."""
     try:
-        with _open_text(path) as lines:
-            first = json.loads(next(lines, "null"))
+        with _open(path) as lines:
+            first = json.loads(next(lines, b"null"))
     except (OSError, EOFError, ValueError):
         return False
     return isinstance(first, dict) and "type" in first and "rounds" not in first
@@ -212,14 +212,14 @@ def _read_jsonl(path: Path, *, allow_partial_end: bool = False) -> Iterator[tupl
     """Yield line numbers and objects. A killed run may leave half a last line; ``allow_partial_end`` skips it."""
     number = 0
     try:
-        with _open_text(path) as lines:
+        with _open(path) as lines:
             for number, line in enumerate(lines, 1):
                 if not line.strip():
                     continue
                 try:
-                    item = json.loads(line)
-                except ValueError:
-                    if allow_partial_end and number > 1 and not line.endswith("\n"):
+                    item = json.loads(line.decode("utf-8"))
+                except ValueError:  # Also half a character.
+                    if allow_partial_end and number > 1 and not line.endswith(b"\n"):
                         return
                     raise
                 if not isinstance(item, dict):
@@ -233,8 +233,9 @@ def _read_jsonl(path: Path, *, allow_partial_end: bool = False) -> Iterator[tupl
         raise InputError(f"{path}, line {number}, is not a JSON object; a recording has one per line") from error
 
 
-def _open_text(path: Path) -> IO[str]:
-    return gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8")
+def _open(path: Path) -> IO[bytes]:
+    """Open a file for reading by line, gzipped or not. As bytes, so that only a line feed ends a line."""
+    return gzip.open(path) if path.suffix == ".gz" else path.open("rb")  # type: ignore[return-value]
 
 
 def _describe_error(error: Exception) -> str:
