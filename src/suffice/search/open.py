@@ -112,7 +112,7 @@ def read_stdin() -> str:
     from suffice.search.files.decode import decode
 
     if sys.stdin is None:
-        raise InputError("Standard input is closed; pipe a text into it or name a file")
+        raise InputError("Nothing can be read from standard input; pipe a text into it or name a file")
     return decode(sys.stdin.buffer.read(), "standard input")
 
 
