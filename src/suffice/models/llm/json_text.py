@@ -88,15 +88,14 @@ def _scan_all(text: str) -> Iterator[JsonText]:
 def _scan(text: str, start: int) -> JsonText | None:
     """Return the value that begins at ``start``; ``None`` when its brackets do not match."""
     closers: list[str] = []
-    complete_part: str | None = None
+    complete: tuple[int, str] | None = None  # Where the complete part ends, and the brackets that close it.
     is_ambiguous = False
     before = ""  # The last token: "string", "word" or the mark itself.
 
-    def keep(end: int) -> str | None:
-        """The text so far, unless it ends inside an object below the outermost one."""
-        if "}" in closers[1:]:
-            return complete_part
-        return text[start:end] + "".join(reversed(closers))
+    def mark_complete(end: int) -> None:
+        nonlocal complete
+        if "}" not in closers[1:]:  # Not inside an object below the outermost one.
+            complete = end, "".join(reversed(closers))
 
     for token in _TOKEN.finditer(text, start):
         kind, mark = str(token.lastgroup), token.group()
@@ -111,7 +110,7 @@ def _scan(text: str, start: int) -> JsonText | None:
                 return None
             closers.append(_CLOSING[mark])
             if mark == "[":
-                complete_part = keep(token.end())
+                mark_complete(token.end())
         elif mark in ("}", "]"):
             if mark not in closers:
                 return None
@@ -119,13 +118,13 @@ def _scan(text: str, start: int) -> JsonText | None:
                 pass
             if not closers:
                 return JsonText(text[start : token.end()], False, is_ambiguous, None)
-            complete_part = keep(token.end())
+            mark_complete(token.end())
         elif mark == ",":
-            complete_part = keep(token.start())
+            mark_complete(token.start())
         if (before == ":" or closers[-1] == "]") and (kind == "string" or mark.lower() in _WORDS):
-            complete_part = keep(token.end())
+            mark_complete(token.end())
         before = mark if kind == "mark" else kind
-    return JsonText(text[start:], True, is_ambiguous, complete_part)
+    return JsonText(text[start:], True, is_ambiguous, complete and text[start : complete[0]] + complete[1])
 
 
 def _load(text: str) -> Any:
