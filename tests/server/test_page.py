@@ -115,12 +115,12 @@ def test_another_gate_can_be_tried(page: Page) -> None:
     page.select_option("#gate", "fixed")
     page.locator("#dial-k").fill("1")
     expect(page.locator("#expression")).to_have_value("fixed(k=1)")
-    expect(page.locator("#whatif-said")).to_contain_text("fixed(1) would have stopped it after round 1")
+    expect(page.locator("#whatif-result")).to_contain_text("fixed(1) would have stopped it after round 1")
     expect(page.locator("#whatif-chart svg")).to_be_visible()
     page.fill("#expression", "nonsense(")
-    expect(page.locator("#whatif-said")).to_contain_text("nonsense")
+    expect(page.locator("#whatif-result")).to_contain_text("nonsense")
     page.fill("#expression", "worth(file='/etc/passwd')")
-    expect(page.locator("#whatif-said")).to_contain_text("file")
+    expect(page.locator("#whatif-result")).to_contain_text("file")
 
 
 def test_claim_shows_its_quote_and_citation_its_source(page: Page) -> None:

@@ -164,7 +164,7 @@ class DurableSearch:
         return DurableSearch(self._search, self._journal, report)
 
     async def __call__(self, query: Query, k: int) -> list[Passage]:
-        async def call() -> Any:
+        async def call() -> Any:  # The keys of its result are stored: "heard" are the failed attempts.
             failures: list[Failure] = []
             try:
                 found = await make_resilient(self._search, failures.append)(query, k)

@@ -72,7 +72,7 @@ async function judge() {
   try {
     const [found] = (await api.post("/replay", { run, stop: [expression], chart: width })).gates;
     if (number !== latestRequest) return;
-    byId("whatif-said").textContent = found.words;
+    byId("whatif-result").textContent = found.words;
     byId("whatif-chart").replaceChildren(...(found.chart ? parseDocument(found.chart) : []));
     const missed = byId("missed");
     missed.hidden = !found.missed.length;
@@ -83,7 +83,7 @@ async function judge() {
     );
   } catch (error) {
     if (number !== latestRequest) return;
-    byId("whatif-said").textContent = error.message;
+    byId("whatif-result").textContent = error.message;
     byId("whatif-chart").replaceChildren();
     byId("missed").hidden = true;
   }
