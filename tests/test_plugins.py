@@ -12,7 +12,7 @@ from suffice import plugins
 from suffice.errors import InputError
 
 PLUGIN_MODULE = """
-from suffice.gates.base import LeafGate
+from suffice.gates.leaf import LeafGate
 from suffice.memory.trajectory import TrajectoryMemory
 from suffice.models.extractive import ExtractiveModel
 from suffice.strategies.reflect import ReflectStrategy

@@ -83,7 +83,7 @@ def test_without_review_nothing_is_evaluated():
     report, roles = asked(drafts=[SynthesisResponse("The Graz bridge was built in 1903 [2].")], review=False)
     assert "evaluate" not in roles
     assert "review" not in report.metadata
-    with pytest.raises(InputError, match="nothing is reviewed"):
+    with pytest.raises(InputError, match="--panel"):
         asked(drafts=[], review=False, panel=True)
 
 
