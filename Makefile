@@ -41,8 +41,8 @@ test-llm: $(READY) ## Run the tests that need a real language model.
 	$(BIN)/python -m pytest -m llm -rA tests/llm
 
 lint: $(READY) ## Check style, format and types.
-	$(BIN)/ruff check src tests bench examples
-	$(BIN)/ruff format --check src tests bench examples
+	$(BIN)/ruff check src tests bench examples training
+	$(BIN)/ruff format --check src tests bench examples training
 	$(BIN)/mypy
 
 bench: $(READY) ## Measure quality and speed.

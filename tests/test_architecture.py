@@ -201,7 +201,7 @@ def test_installed_entry_points_are_the_declared_ones() -> None:
 @pytest.mark.parametrize(
     ("group", "folder", "mark"),
     [
-        ("gates", "gates", "(LeafGate):\n    \"\"\""),
+        ("gates", "gates", '(LeafGate):\n    """'),
         ("strategies", "strategies", "async def propose("),
         ("memories", "memory", "def render("),
         ("meters", "meters", "moment: Moment ="),

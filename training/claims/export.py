@@ -18,7 +18,9 @@ class Probabilities(torch.nn.Module):
         self.model = model
         self.temperature = temperature
 
-    def forward(self, input_ids: torch.Tensor, attention_mask: torch.Tensor, token_type_ids: torch.Tensor) -> torch.Tensor:
+    def forward(
+        self, input_ids: torch.Tensor, attention_mask: torch.Tensor, token_type_ids: torch.Tensor
+    ) -> torch.Tensor:
         logits = self.model(input_ids=input_ids, attention_mask=attention_mask, token_type_ids=token_type_ids).logits
         return torch.softmax(logits / self.temperature, dim=-1)
 

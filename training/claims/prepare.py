@@ -25,7 +25,9 @@ def write_pairs(data: Path, out: Path) -> None:
             with gzip.open(path, "rt", encoding="utf-8") as rows:
                 for line in rows:
                     row = json.loads(line)
-                    kept = {key: row[key] for key in ("claim", "evidence", "label", "split")} | {"source": path.name.split(".")[0]}
+                    kept = {key: row[key] for key in ("claim", "evidence", "label", "split")} | {
+                        "source": path.name.split(".")[0]
+                    }
                     file.write(json.dumps(kept | {"part": part_of(row["evidence"])}, ensure_ascii=False) + "\n")
 
 

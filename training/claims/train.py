@@ -23,8 +23,31 @@ from transformers import BertConfig, BertForSequenceClassification
 LABELS = {"supported": 0, "contradicted": 1, "unsupported": 2, "not_supported": 3}
 MAX_TOKENS = 512
 CLS, SEP = 101, 102
-NLI = {"mnli", "snli", "cad_nli", "negation_nli", "semi_auto_nli", "te_protocols", "med", "scitail", "qasc", "entailmentbank"}
-SMALL_HUMAN = {"wice", "summedits", "scifact_train", "check_covid", "citation_integrity", "clinifact", "fm2", "defacto", "clapnq", "quotesum", "feverous"}
+NLI = {
+    "mnli",
+    "snli",
+    "cad_nli",
+    "negation_nli",
+    "semi_auto_nli",
+    "te_protocols",
+    "med",
+    "scitail",
+    "qasc",
+    "entailmentbank",
+}
+SMALL_HUMAN = {
+    "wice",
+    "summedits",
+    "scifact_train",
+    "check_covid",
+    "citation_integrity",
+    "clinifact",
+    "fm2",
+    "defacto",
+    "clapnq",
+    "quotesum",
+    "feverous",
+}
 PASSAGE = {
     "fever", "feverous", "fm2", "wice", "summedits", "scifact_train", "check_covid", "citation_integrity", "clinifact", "defacto", "scitldr",
     "cochrane_simplification", "clapnq", "quotesum", "qmsum", "swipe", "passage_edits", "factor", "factcg_cg2c_doc", "realsumm_scu", "condaqa", "pubmedqa", "wikisplit",
@@ -44,7 +67,9 @@ def encode(rows: list[dict], tokenizer: Tokenizer) -> None:
     for key in ("claim", "evidence"):
         texts = [row[key] for row in rows]
         for start in range(0, len(texts), 20_000):
-            for row, encoding in zip(rows[start:], tokenizer.encode_batch(texts[start : start + 20_000], add_special_tokens=False)):
+            for row, encoding in zip(
+                rows[start:], tokenizer.encode_batch(texts[start : start + 20_000], add_special_tokens=False)
+            ):
                 row[key + "_ids"] = numpy.array(encoding.ids, dtype=numpy.int32)
 
 
@@ -95,7 +120,9 @@ def join(claim: numpy.ndarray, evidence: numpy.ndarray, label: int) -> tuple[num
 
 def batches(examples: list, tokens: int, shuffle: random.Random | None = None) -> list[list[int]]:
     """Group examples of similar length so that a batch has at most ``tokens`` padded tokens."""
-    order = sorted(range(len(examples)), key=lambda i: (len(examples[i][0]) // 16, (shuffle or random).random() if shuffle else i))
+    order = sorted(
+        range(len(examples)), key=lambda i: (len(examples[i][0]) // 16, (shuffle or random).random() if shuffle else i)
+    )
     found: list[list[int]] = []
     batch: list[int] = []
     longest = 0
@@ -192,13 +219,19 @@ def main() -> None:
     model = BertForSequenceClassification(config)
     from safetensors.torch import load_file
 
-    start = {f"bert.{name}": value.float() for name, value in load_file(given.data / "start.safetensors").items() if name != "embeddings.position_ids"}
+    start = {
+        f"bert.{name}": value.float()
+        for name, value in load_file(given.data / "start.safetensors").items()
+        if name != "embeddings.position_ids"
+    }
     missing = model.load_state_dict(start, strict=False)
     print("not in the start weights:", missing.missing_keys, "unused:", missing.unexpected_keys, flush=True)
     model.to(device).train()
     decay = [value for name, value in model.named_parameters() if value.ndim > 1]
     rest = [value for name, value in model.named_parameters() if value.ndim <= 1]
-    optimizer = torch.optim.AdamW([{"params": decay, "weight_decay": 0.01}, {"params": rest, "weight_decay": 0.0}], lr=given.rate)
+    optimizer = torch.optim.AdamW(
+        [{"params": decay, "weight_decay": 0.01}, {"params": rest, "weight_decay": 0.0}], lr=given.rate
+    )
     draws = Draws(train, given.hide, given.seed)
     sources = sorted(draws.by_source)
     shuffle = random.Random(given.seed)
@@ -213,8 +246,14 @@ def main() -> None:
         total = step + len(planned) * (given.epochs - epoch)
         for number, indices in enumerate(planned):
             # The schedule follows the clock when time is the tighter limit, so that the rate always comes down to its end.
-            progress = max(step / max(total, 1), (time.monotonic() - started) / (given.minutes * 60 - (started - began)))
-            rate = given.rate * min(1.0, (step + 1) / (0.06 * total)) * max(0.02, 0.5 * (1 + math.cos(math.pi * min(progress, 1.0))))
+            progress = max(
+                step / max(total, 1), (time.monotonic() - started) / (given.minutes * 60 - (started - began))
+            )
+            rate = (
+                given.rate
+                * min(1.0, (step + 1) / (0.06 * total))
+                * max(0.02, 0.5 * (1 + math.cos(math.pi * min(progress, 1.0))))
+            )
             for group in optimizer.param_groups:
                 group["lr"] = rate
             ids, mask, kinds, labels = tensors(examples, indices, device)
@@ -231,20 +270,37 @@ def main() -> None:
             if progress >= 1:
                 break
         found = predict(model, dev, device)
-        print(f"epoch {epoch + 1}: loss {sums:.3f}, development balanced accuracy {balanced(found, dev_labels):.4f}, {time.monotonic() - began:.0f} s", flush=True)
+        print(
+            f"epoch {epoch + 1}: loss {sums:.3f}, development balanced accuracy {balanced(found, dev_labels):.4f}, {time.monotonic() - began:.0f} s",
+            flush=True,
+        )
         if progress >= 1:
             break
 
     by_source = {}
     for name in sorted({row["source_file"] for row in dev_rows}):
         chosen = numpy.array([row["source_file"] == name for row in dev_rows])
-        by_source[name] = {"rows": int(chosen.sum()), "balanced": round(balanced(found[chosen], dev_labels[chosen]), 4), "held_out": name in held}
+        by_source[name] = {
+            "rows": int(chosen.sum()),
+            "balanced": round(balanced(found[chosen], dev_labels[chosen]), 4),
+            "held_out": name in held,
+        }
     temperature = fit_temperature(found, dev_labels)
-    summary = {"arguments": {key: str(value) for key, value in vars(given).items()}, "temperature": temperature, "balanced": balanced(found, dev_labels), "by_source": by_source, "seconds": round(time.monotonic() - began)}
+    summary = {
+        "arguments": {key: str(value) for key, value in vars(given).items()},
+        "temperature": temperature,
+        "balanced": balanced(found, dev_labels),
+        "by_source": by_source,
+        "seconds": round(time.monotonic() - began),
+    }
     (given.out / "summary.json").write_text(json.dumps(summary, indent=1))
     save(model, given.out)
     print(json.dumps({"temperature": temperature, "balanced": summary["balanced"]}))
-    print(" ".join(f"{name}{'*' if value['held_out'] else ''}={value['balanced']:.3f}" for name, value in by_source.items()))
+    print(
+        " ".join(
+            f"{name}{'*' if value['held_out'] else ''}={value['balanced']:.3f}" for name, value in by_source.items()
+        )
+    )
 
 
 def fit_temperature(logits: numpy.ndarray, labels: numpy.ndarray) -> float:
@@ -260,7 +316,9 @@ def save(model: nn.Module, out: Path) -> None:
     """Write the weights in half precision, in pieces of at most 15 MiB."""
     import safetensors.torch
 
-    half = {name: value.half().cpu().contiguous() for name, value in model.state_dict().items() if value.is_floating_point()}
+    half = {
+        name: value.half().cpu().contiguous() for name, value in model.state_dict().items() if value.is_floating_point()
+    }
     data = safetensors.torch.save(half)
     size = 15 * 2**20
     for number in range(0, len(data), size):
