@@ -338,10 +338,12 @@ def _inherit_search_scope(folder: Path, options: RunOptions) -> RunOptions:
 def _recall_findings(
     task: str, options: RunOptions, config: settings.Settings, embed: Embed | None, notify: Notify
 ) -> list[StoredFinding]:
+    """Return earlier findings to search for again. A web search gets only those that came from the web."""
     if not (options.keep and config.recall and config.keep_runs):
         return []
+    store = FindingStore(config.data_dir / findings.DATABASE_NAME)
     try:
-        return FindingStore(config.data_dir / findings.DATABASE_NAME).find_similar(task, embed)
+        return store.find_similar(task, embed, public_only=options.scope.uses_web)
     except InputError as error:  # The run goes on without earlier findings.
         notify(str(error))
         return []

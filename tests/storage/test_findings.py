@@ -52,6 +52,17 @@ def test_finding_of_a_passed_run_is_found_with_its_sources(findings):
     assert found.narrative == "Karl von Frisch decoded it."
 
 
+def test_finding_from_private_documents_is_not_given_to_a_web_search(findings):
+    web = (Source("[1]", "Bees", "web", "https://example.org/bees"),)
+    findings.save(DANCE)
+    findings.save(about("Who decoded the round dance?", sources=web))
+    question = "Who decoded the waggle dance and the round dance?"
+    assert len(findings.find_similar(question)) == 2
+    assert [found.task for found in findings.find_similar(question, public_only=True)] == [
+        "Who decoded the round dance?"
+    ]
+
+
 @pytest.mark.parametrize(
     "changes",
     [

@@ -48,7 +48,9 @@ def encode(rows: list[dict], tokenizer: Tokenizer) -> None:
         texts = [row[key] for row in rows]
         for start in range(0, len(texts), 20_000):
             for row, encoding in zip(
-                rows[start:], tokenizer.encode_batch(texts[start : start + 20_000], add_special_tokens=False), strict=False
+                rows[start:],
+                tokenizer.encode_batch(texts[start : start + 20_000], add_special_tokens=False),
+                strict=False,
             ):
                 row[key + "_ids"] = numpy.array(encoding.ids, dtype=numpy.int32)
 

@@ -13,6 +13,7 @@ The formula is a source value, docs/sources.md.
 
 import json
 import math
+import re
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -31,6 +32,7 @@ _MAX_CANDIDATES = 12  # Findings most alike in words; only these are embedded.
 _MAX_FACTS = 5
 _MAX_TITLE_CHARS = 80
 _MIN_SIMILARITY = 0.35  # A finding less similar to the question than this is about something else.
+_WEB_SOURCE = re.compile(r"\(https?://[^()\s]+\)\Z")
 _SCHEMA = """CREATE TABLE IF NOT EXISTS findings (id INTEGER PRIMARY KEY, run TEXT, at TEXT DEFAULT CURRENT_TIMESTAMP,
             task TEXT UNIQUE, title TEXT, narrative TEXT, facts TEXT, score REAL)"""
 
@@ -62,6 +64,12 @@ class StoredFinding:
         return self.score / 10 / (1 if self.score >= 7 else 2)
 
     @property
+    def is_public(self) -> bool:
+        """Whether all its facts come from the web, so that sending them to a web search reveals no private document."""
+        sources = [source for fact in self.facts for source in fact.sources]
+        return bool(sources) and all(_WEB_SOURCE.search(source) for source in sources)
+
+    @property
     def text(self) -> str:
         return " ".join([self.task, self.narrative, *(fact.text for fact in self.facts)])
 
@@ -86,9 +94,12 @@ class FindingStore:
             )
         return True
 
-    def find_similar(self, task: str, embed: Embed | None = None, limit: int = MAX_RESULTS) -> list[StoredFinding]:
-        """Return the best earlier findings for a task."""
-        by_words = [(_stem_similarity(task, finding.text), finding) for finding in self._load_all()]
+    def find_similar(
+        self, task: str, embed: Embed | None = None, limit: int = MAX_RESULTS, *, public_only: bool = False
+    ) -> list[StoredFinding]:
+        """Return the best earlier findings for a task; ``public_only`` leaves out what came from private documents."""
+        findings = [finding for finding in self._load_all() if finding.is_public or not public_only]
+        by_words = [(_stem_similarity(task, finding.text), finding) for finding in findings]
         candidates = sorted((pair for pair in by_words if pair[0] > 0), key=lambda pair: -pair[0])[:_MAX_CANDIDATES]
         if embed is not None and candidates:
             vectors = embed([task, *(finding.text for _, finding in candidates)])
