@@ -86,7 +86,9 @@ class RunExecutor:
         active = self.active.setdefault(run, ActiveRun())
         try:
             if stored.attempts > MAX_ATTEMPTS and not active.is_local:
-                raise SufficeError(f"The run was started {MAX_ATTEMPTS} times and never ended; it is given up")
+                raise SufficeError(
+                    f"The run was started {MAX_ATTEMPTS} times and never ended, so it was abandoned; see the worker log"
+                )
             await self._process(stored, active)
         except RunSuspended:  # The run did not cause this, so the attempt does not count.
             await asyncio.to_thread(self._store.uncount_attempt, run)

@@ -1,6 +1,6 @@
 """Durable runs of the command line: one process and one SQLite file per run, deleted when the run has ended.
 
-The file is locked while a process works on the run.
+While a process works on a run, it holds a lock on a separate ``.lock`` file beside the SQLite file.
 """
 
 import json
@@ -36,7 +36,7 @@ class UnfinishedRun:
 def list_unfinished(data_dir: Path) -> list[UnfinishedRun]:
     """Return the runs that can be resumed, newest first."""
     found = []
-    for path in _folder(data_dir).glob("*.sqlite"):
+    for path in _unfinished_dir(data_dir).glob("*.sqlite"):
         stored = _open_store(path).get(path.stem)
         found.append(UnfinishedRun(stored.id, parse_request(stored.request).question, stored.created))
     return sorted(found, key=lambda unfinished: unfinished.created, reverse=True)
@@ -62,7 +62,7 @@ async def run_local(
     url = sqlite_url(path)
     with _lock(path):
         worker = Worker(url, takes_jobs=False, prepare=get_config)
-        async with _running(worker):
+        async with _started(worker):
             store = worker.store
             stored = store.get(run) if resume else store.add(run, "local", request.to_json(), Priority.NORMAL, None)
             report = await worker.run_in_process(stored, on_event, resume=resume)
@@ -77,7 +77,7 @@ async def run_local(
 
 
 @asynccontextmanager
-async def _running(worker: Worker) -> AsyncGenerator[None, None]:
+async def _started(worker: Worker) -> AsyncGenerator[None, None]:
     await worker.start()
     try:
         yield
@@ -91,7 +91,9 @@ def _lock(path: Path) -> Generator[None, None, None]:
     try:
         lock.acquire()
     except Timeout:
-        raise InputError(f"Another process is working on the run {path.stem}") from None
+        raise InputError(
+            f"Another process is working on the run {path.stem}; wait until it ends, or stop it and try again"
+        ) from None
     try:
         yield
     finally:
@@ -104,11 +106,11 @@ def _open_store(path: Path) -> RunStore:
     return RunStore(open_engine(sqlite_url(path)))
 
 
-def _folder(data_dir: Path) -> Path:
+def _unfinished_dir(data_dir: Path) -> Path:
     return data_dir / "unfinished"
 
 
 def _run_path(run: str, data_dir: Path) -> Path:
     if not run or not all(character.isalnum() or character == "-" for character in run):
         raise InputError(f"{run!r} is not the name of a run; list unfinished runs with: suffice resume")
-    return _folder(data_dir) / f"{run}.sqlite"
+    return _unfinished_dir(data_dir) / f"{run}.sqlite"

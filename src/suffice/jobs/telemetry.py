@@ -186,8 +186,8 @@ class TracedSearch:
         self._search = search
         self._telemetry = telemetry
 
-    def with_failure_listener(self, report: FailureListener) -> "TracedSearch":
-        return TracedSearch(make_resilient(self._search, report), self._telemetry)
+    def with_failure_listener(self, on_failure: FailureListener) -> "TracedSearch":
+        return TracedSearch(make_resilient(self._search, on_failure), self._telemetry)
 
     async def __call__(self, query: Query, k: int) -> list[Passage]:
         with self._telemetry.span("search"):

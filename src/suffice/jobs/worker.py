@@ -213,10 +213,12 @@ class Worker:
                 self.heartbeats.beat()
                 self._interrupt_cancelled()
                 if self._takes_jobs:
-                    self.heartbeats.reap_dead(self._requeue_runs_of)
+                    self.heartbeats.take_over_dead_workers(self._requeue_runs_of)
                     self._requeue_stale()
-            except Exception:  # The database may be unavailable for a while; no run is lost by that.
-                log.warning("The database did not answer a heartbeat", exc_info=True)
+            except (
+                Exception
+            ):  # The database may be unavailable for a while. No run is lost: the next heartbeat tries again.
+                log.warning("Heartbeat failed", exc_info=True)
             for _ in range(int(HEARTBEAT_SECONDS / 0.5)):
                 if self._stopping.wait(0.5):
                     return
