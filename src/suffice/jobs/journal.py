@@ -108,11 +108,11 @@ class Journal:
 
 
 async def open_journal(
-    run: str, *, is_cancelled: Callable[[], Awaitable[bool]], is_suspending: Callable[[], bool]
+    run_id: str, *, is_cancelled: Callable[[], Awaitable[bool]], is_suspending: Callable[[], bool]
 ) -> Journal:
     """Open the journal of the current workflow with all steps recorded so far."""
     # Listing runs in another thread, outside the workflow's context; inside, dbos would record the list as a step.
-    steps = await asyncio.get_running_loop().run_in_executor(None, DBOS.list_workflow_steps, run)
+    steps = await asyncio.get_running_loop().run_in_executor(None, DBOS.list_workflow_steps, run_id)
     # New steps are numbered after the recorded ones. Steps are found by name, so the numbers only have to be unique.
     assert_current_dbos_context().function_id = max((step["function_id"] for step in steps), default=0)
     recorded = {step["function_name"]: step["output"] for step in steps if isinstance(step["output"], dict)}
