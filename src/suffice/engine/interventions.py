@@ -5,7 +5,7 @@
     resample            on exhaustion, search once for a follow-up not yet tried before the stop counts
     observation_filter  give the memory only passages that share words with an open question
     hypotheses          each round, also ask what would decide between rival hypotheses; weigh and show them
-    leads               each round, also ask the best follow-up: a model's own queries miss bridges that follow-ups see
+    leads               each round, also ask the best follow-up; it finds links between sources that a model's queries miss
 
 An intervention wraps the parts of a run: the strategy, the memory or the gate.
 """
