@@ -20,15 +20,15 @@ from suffice.errors import InputError
 from suffice.events import Event, Finished
 from suffice.gates.base import Gate
 from suffice.gates.parse import parse_gate
-from suffice.models.base import Model, is_language_model, supports_vision
+from suffice.models.base import Model, has_price, is_language_model, supports_vision
 from suffice.options import Docs, RunOptions, resolve_aliases
 from suffice.search.base import Search
-from suffice.search.open import Notify, SearchScope, ShowProgress, open_reader, open_search
+from suffice.search.open import SearchScope, ShowProgress, open_reader, open_search
 from suffice.storage import findings, runs
 from suffice.storage.findings import FindingStore, StoredFinding
 from suffice.storage.runs import RunRecorder
 from suffice.text.entities import extract_names
-from suffice.types import Embed, Passage, PriorRun, Query, Report
+from suffice.types import Embed, Notify, Passage, PriorRun, Query, Report
 
 MAX_QUESTION_CHARS = 20_000  # Longer material is a document and belongs in ``docs``.
 
@@ -230,7 +230,7 @@ async def prepare_run(
         search, embed = await open_search(scope, config, notify, progress)
         reader = open_reader(scope, config)
     model = make_model(embed)
-    if bounds.usd is not None and not getattr(model, "has_price", True):
+    if bounds.usd is not None and not has_price(model):
         raise InputError(
             f"The price of {model.name} is unknown, so --max-cost cannot be enforced; add the price to a file and set "
             "SUFFICE_PRICES=FILE"

@@ -85,7 +85,7 @@ class PromptCompacted:
 
 @dataclass(frozen=True, slots=True)
 class PageRead:
-    """The web page behind a search result was read; ``passages`` of its passages became evidence."""
+    """The web page of a search result was read; ``passages`` of its passages became evidence."""
 
     url: str
     title: str

@@ -1,7 +1,8 @@
 """Every option of a run, declared once: name, type, default, meaning, valid range and aliases.
 
 ``research()``, the command line, the HTTP and MCP servers and stored jobs all build a ``RunOptions``. They differ only in
-which options they let a caller set.
+which options they let a caller set. ``research()`` repeats the options as parameters with the same defaults, which a test
+checks. ``pictures`` alone differs: it is on in ``research()`` and off here, because servers must not read local files.
 """
 
 import math
@@ -78,7 +79,7 @@ class RunOptions:
         int | None, Option("Model tokens at most.", minimum=1, request_maximum=5_000_000, aliases=("token_budget",))
     ] = None
     max_cost_usd: Annotated[
-        float | None, Option("US dollars at most. An unknown cost cannot trigger it.", above=0, request_maximum=1000)
+        float | None, Option("US dollars at most. The price of the model must be known.", above=0, request_maximum=1000)
     ] = None
     k: Annotated[int, Option("Passages per query.", minimum=1, request_maximum=50)] = 5
     per_round: Annotated[

@@ -1,6 +1,9 @@
 """Find parts of a run by name. Each kind of part is an entry-point group; built-in parts are registered in the same way.
 
 suffice.models  suffice.searches  suffice.providers  suffice.memories  suffice.strategies  suffice.gates  suffice.meters
+
+A run never takes its search from ``suffice.searches``: pass a search to ``research(search=…)``. The group only lets packages
+announce their searches, which ``suffice doctor`` lists.
 """
 
 from difflib import get_close_matches

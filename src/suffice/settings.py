@@ -16,7 +16,7 @@ from typing import Any
 from suffice.errors import InputError
 from suffice.types import Bounds
 
-# Bounds by the size of a task: rounds, queries, sources, seconds, tokens (source values, docs/sources.md).
+# Bounds by the size of a task: rounds, queries, sources, seconds, tokens (values of the source system, see docs/sources.md).
 TIERS = {
     "simple": Bounds(2, 3, 5, 60, 20_000),
     "standard": Bounds(5, 10, 15, 90, 60_000),
@@ -97,8 +97,8 @@ class ReviewRules:
     """``SUFFICE_REVIEW_PASS``: the composite score, of 10, that an answer needs. A mark of 9 is nearly unreachable, because the
     dimension depth alone seldom scores above 7."""
     rounds: int = 3
-    """``MAX_WIGGUM_ROUNDS``: the highest number of evaluations (source value, docs/sources.md). The answer is revised between
-    two of them."""
+    """``MAX_WIGGUM_ROUNDS``: the highest number of evaluations (value of the source system, see docs/sources.md).
+    The answer is revised between two of them."""
     panel: bool = False
     """``SUFFICE_REVIEW_PANEL``: three readers instead of one judge. Off, because it costs three times as many calls."""
 
@@ -187,15 +187,6 @@ def merge_bounds(base: Bounds, override: Bounds) -> Bounds:
     """Return the base bounds with every bound replaced that the override sets."""
     values = {bound.name: getattr(override, bound.name) for bound in fields(Bounds)}
     return replace(base, **{name: value for name, value in values.items() if value is not None})
-
-
-def validate_bounds(bounds: Bounds) -> Bounds:
-    """Return the bounds; raise ``InputError`` if one is not a finite number above zero."""
-    for bound in fields(Bounds):
-        value = getattr(bounds, bound.name)
-        if value is not None and not 0 < value < math.inf:
-            raise InputError(f"The bound on {bound.name} must be a number greater than 0, not {value:g}")
-    return bounds
 
 
 def _parse_bounds(values: Mapping[str, str]) -> Bounds:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 Readings = Mapping[str, float | None]
 """Measured values of a round by name, such as ``overlap.jaccard``; ``None`` is unknown."""
+Notify = Callable[[str], None]
+"""Receives one-sentence messages for the user."""
 Embed = Callable[[Sequence[str]], "numpy.ndarray"]
 """Turns texts into unit vectors, one row per text."""
 BELIEF_KIND = "belief"  # The kind of a note that states a belief and is not a passage itself.
@@ -159,7 +161,7 @@ class Round:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A note for a prompt: a text and the handles (``[3]``) of the passages behind it.
+    """A note for a prompt: a text and the handles (``[3]``) of the passages it comes from.
 
     ``whole`` is false if the text was shortened to fit.
     """
@@ -184,7 +186,7 @@ class PriorRun:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A gate's decision to stop, to continue, or unknown (``None``), with the numbers behind it.
+    """A gate's decision to stop, to continue, or unknown (``None``), with the numbers it is based on.
 
     ``reason`` is one of ``STOP_REASONS`` if ``stop`` is true and empty otherwise; ``because`` is a sentence.
     ``signals`` maps a reading to (value, threshold). ``parts`` are the verdicts of a composed gate's leaves.

@@ -64,7 +64,7 @@ def test_gap_aware_continues_where_the_reflection_would_stop():
     late, rounds, _ = ran(script, search, strategy="reflect", memory="structured", interventions=("gap_aware",))
     assert (late.stop.reason, len(rounds)) == ("sufficient", 2)
     assert rounds[0].belief.open == (WHERE,)
-    assert any("held back" in leaf.because for leaf in rounds[0].verdict.leaves)
+    assert any("open question" in leaf.because for leaf in rounds[0].verdict.leaves)
 
 
 def test_entity_grounded_refuses_a_finding_about_another_person():

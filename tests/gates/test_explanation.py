@@ -36,7 +36,7 @@ def test_it_counts_rounds_queries_and_passages() -> None:
 def test_a_rejected_round_does_not_count() -> None:
     text = explain_stop("saturated", "nothing new", "heuristic", [record(1, 4), record(2, 3, accepted=False)])
     assert "4 passages" in text
-    assert "left out" in text
+    assert "not used" in text
 
 
 def test_a_promise_is_named_only_for_judged_stops() -> None:

@@ -83,7 +83,7 @@ def test_the_time_limit_interrupts_a_slow_extractor():
     run = RunState(TASK, Slow({}), StructuredMemory, run_id="r", bounds=Bounds(seconds=0.05))
     admit(run, FILM)
     assert len(run.evidence) == 1
-    assert "the time was up" in run.error_log[-1].message
+    assert "time ran out" in run.error_log[-1].message
 
 
 def test_the_writer_gets_the_facts_and_the_passages_behind_them():
@@ -109,7 +109,7 @@ def test_the_reason_for_compaction_is_the_memory_if_the_prompt_has_room():
     admit(run, *ASKED, FILM)
     asyncio.run(run.reflect())
     (event,) = [event for event in run.take_events() if isinstance(event, PromptCompacted)]
-    assert event.why == "the memory keeps less than it has seen"
+    assert event.why == "the memory stores only part of the evidence"
 
 
 def test_open_questions_are_gaps():

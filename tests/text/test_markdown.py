@@ -16,7 +16,6 @@ from suffice.text.citations import has_citation
 from suffice.text.markdown import (
     drop_empty_headings,
     escape_markdown,
-    find_fenced_texts,
     find_headings,
     find_open_fence,
     find_prose_blocks,
@@ -127,14 +126,6 @@ def test_a_fence_around_the_whole_text_is_unwrapped(text, inside):
 def test_only_fences_of_the_given_languages_are_unwrapped():
     assert unwrap_fence("```Markdown\n# T\n```", ("", "markdown")) == "# T"
     assert unwrap_fence("```python\nx\n```", ("", "markdown")) is None
-
-
-def test_fenced_texts_are_found_anywhere():
-    assert list(find_fenced_texts('Here:\n```json\n{"a": 1}\n```\nor ```[2]``` or\n```\ncut')) == [
-        '{"a": 1}',
-        "[2]",
-        "cut",
-    ]
 
 
 # -- prose -------------------------------------------------------------------------------------------------------------

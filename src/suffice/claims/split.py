@@ -1,7 +1,7 @@
 """Split a text into its claims: each sentence or independent clause, with its offsets and the handles it cites.
 
-Headings, code, source lists and table heads make no claims. The existence check is here too: a citation that no source of
-the run has is dropped and reported.
+Headings, code, source lists and table heads make no claims. This module also drops and reports citations
+of sources that the run does not have.
 """
 
 import re
@@ -20,7 +20,7 @@ from suffice.text.citations import (
 from suffice.text.markdown import find_prose_blocks, mask_inline_code, mask_quote_markers, strip_markdown
 from suffice.text.sentences import Offsets, split_sentences
 
-# Written behind a claim that a lenient run keeps; not part of the claim.
+# Written after a claim that a lenient run keeps; not part of the claim.
 UNSUPPORTED_MARK = "*(not supported by the sources)*"
 CONTRADICTED_MARK = "*(the sources say otherwise)*"
 _NON_TEXT = re.compile(
@@ -136,7 +136,7 @@ def strip_claim_markup(markdown: str) -> str:
 
 
 def _extract_block_claims(block: str, offset: int) -> Iterator[ClaimText]:
-    """Yield the claims of one block. Citations behind a full stop belong to the sentence before it."""
+    """Yield the claims of one block. Citations after a full stop belong to the sentence before it."""
     masked = mask_quote_markers(mask_inline_code(block))
     sentences: list[Offsets] = []
     for start, end in split_sentences(masked):

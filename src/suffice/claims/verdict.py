@@ -58,7 +58,7 @@ async def judge_claim(
     claim: ClaimText, cited: Sequence[Passage], others: Sequence[Passage], checker: Checker
 ) -> ClaimVerdict:
     """Return the verdict on a claim, given the passages it cites and others that may be about it."""
-    if claim.skip_reason:  # Even a question is supported where a source has the same words.
+    if claim.skip_reason:  # A sentence copied verbatim from a cited source counts as supported, even a question.
         verbatim = [Quote(passage, span) for passage in cited if (span := find_verbatim(claim.plain_text, passage))]
         if verbatim:
             return ClaimVerdict(claim, "supported", tuple(verbatim))

@@ -6,7 +6,7 @@
                 ─▶ still neither ─▶ is replaced by the nearest sentence of a source, if one is near enough
                 ─▶ else is removed, and listed under the open questions
 
-A lenient run keeps the last two kinds and marks them. Verdicts are cached, so verifying a revision costs only its new
+A lenient run keeps and marks the claims of the last two cases. Verdicts are cached, so verifying a revision costs only its new
 sentences.
 """
 
@@ -26,12 +26,13 @@ from suffice.events import CheckingClaim
 from suffice.models.base import is_language_model
 from suffice.prompts import CheckSupport, SupportResponse, SynthesisResponse
 from suffice.search.base import Search
+from suffice.search.resilience import to_failure
 from suffice.state.run import RunState
 from suffice.state.search_log import SEARCH_TIMED_OUT
 from suffice.text.citations import has_citation, trailing_citations_start
 from suffice.text.entities import content_stems
 from suffice.text.markdown import drop_empty_headings, escape_markdown
-from suffice.types import Failure, Hits, Passage, Query, Round
+from suffice.types import Hits, Passage, Query, Round
 
 CleanDraft = Callable[[SynthesisResponse], SynthesisResponse]
 """Prepares a draft for verification: drops unknown citations and whatever else must not reach a reader."""
@@ -87,7 +88,10 @@ class ClaimVerifier:
             return await self.verify_lexically(draft)
 
     async def verify_lexically(self, draft: SynthesisResponse) -> SynthesisResponse:
-        """Verify by words and numbers alone, without a search or a model, from now on: there is no time left."""
+        """Verify by words and numbers alone, without a search or a model, from now on.
+
+        Used when the time is up and after an interruption.
+        """
         self._checker, self._is_lexical_only = LexicalChecker(), True
         return await self._verify(draft)
 
@@ -101,10 +105,10 @@ class ClaimVerifier:
         verdicts = await self._check_claims(answer)
         if await self._search_unsupported(verdicts):
             verdicts = await self._check_claims(answer)
-        answer, removed = self.apply_fixes(answer, verdicts)
+        answer, removed = self._apply_fixes(answer, verdicts)
         verdicts = await self._check_claims(answer)
         if self._strict:  # Replacements are verified too.
-            answer, more = self.apply_fixes(answer, verdicts, allow_replacement=False)
+            answer, more = self._apply_fixes(answer, verdicts, allow_replacement=False)
             removed = (*removed, *more)
             verdicts = await self._check_claims(answer)
         self._verified[answer] = tuple(verdicts)
@@ -172,13 +176,11 @@ class ClaimVerifier:
         except TimeoutError:
             return Hits(query, failure=SEARCH_TIMED_OUT)
         except SearchError as error:
-            return Hits(
-                query, failure=Failure("search", type(error).__name__, str(error), error.retryable, error.attempt)
-            )
+            return Hits(query, failure=to_failure(error))
 
     # -- fixing --------------------------------------------------------------------------------------------------------
 
-    def apply_fixes(
+    def _apply_fixes(
         self, text: str, verdicts: Sequence[ClaimVerdict], allow_replacement: bool = True
     ) -> tuple[str, tuple[str, ...]]:
         """Return the text with each claim fixed or removed, and the removed claims. Other sentences are not changed."""
@@ -232,7 +234,7 @@ class ClaimVerifier:
         """Return findings or risks with their citations fixed, without the unsupported ones unless the run is lenient."""
         verified = []
         for line in lines:
-            fixed, _ = self.apply_fixes(line, await self._check_claims(line), allow_replacement=False)
+            fixed, _ = self._apply_fixes(line, await self._check_claims(line), allow_replacement=False)
             if any(map(str.isalnum, fixed)):
                 verified.append(fixed.strip())
         return tuple(verified)

@@ -247,7 +247,7 @@ def resume(
     data_dir = settings.load().data_dir
     if run is None:
         for unfinished in local.list_unfinished(data_dir):
-            print(f"{unfinished.run}  {' '.join(unfinished.question.split())[:80]}")
+            print(f"{unfinished.run_id}  {' '.join(unfinished.question.split())[:80]}")
         return 0
     request = local.load_request(run, data_dir)
     try:

@@ -149,4 +149,5 @@ def _format_limits(config: settings.Settings) -> str:
 def _format_plugins() -> str:
     from suffice.plugins import list_plugins
 
-    return "; ".join(f"{group}: {', '.join(list_plugins(group))}" for group in ("strategies", "memories", "gates"))
+    groups = ("strategies", "memories", "gates", "searches")
+    return "; ".join(f"{group}: {', '.join(list_plugins(group))}" for group in groups)

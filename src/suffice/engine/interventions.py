@@ -1,11 +1,11 @@
 """Interventions: remedies for known failures of a search. Each works with any strategy, memory and gate (docs/sources.md).
 
     gap_aware           do not stop while a needed question is open, unless search is exhausted or the budget spent
-    entity_grounded     do not believe a finding about another entity
+    entity_grounded     reject facts about other entities
     resample            on exhaustion, search once for a follow-up not yet tried before the stop counts
     observation_filter  give the memory only passages that share words with an open question
     hypotheses          each round, also ask what would decide between rival hypotheses; weigh and show them
-    leads               each round, also ask the best follow-up: a model's own queries miss bridges that follow-ups see
+    leads               each round, also ask the best follow-up; it finds links between sources that a model's queries miss
 
 An intervention wraps the parts of a run: the strategy, the memory or the gate.
 """

@@ -21,11 +21,8 @@ from suffice.strategies.base import PassageSelector, Strategy
 from suffice.types import Failure, Hits, Passage, Query, Round, RoundRecord, Stop, Verdict
 
 MAX_EXTRA_DEPTH = 45  # How much further down the ranking to look for passages that replace those seen before.
-_FUTILE_REASONS = (
-    "saturated",
-    "exhausted",
-    "diminished",
-)  # Stops because nothing new came; meaningless if search failed.
+# Stops because nothing new was found. If search failed, they mean nothing.
+_FUTILE_REASONS = ("saturated", "exhausted", "diminished")
 
 
 async def run_loop(
@@ -87,7 +84,8 @@ async def _judge_round(run: RunState, gate: Gate, meters: MeterSet, round: Round
         readings |= await meters.read_live("after", round, run)
         readings |= run.measure()  # After the model meters, so that the round includes their cost.
         verdict = gate.judge(run.readings, run.seed)
-        readings |= {**verdict.values, **readings}
+        for name, value in verdict.values.items():
+            readings.setdefault(name, value)
     belief = snapshot_belief(run)
     run.records[-1] = complete_record(run, round, verdict, belief)
     return RoundDone(round, accepted, readings, verdict, run.budget.take_round_tokens(), belief)
@@ -145,7 +143,7 @@ async def _rank_passages(run: RunState, strategy: Strategy, unseen: Sequence[Hit
 
 def _build_unavailable_verdict(run: RunState) -> Verdict:
     last = next(failure for failure in reversed(run.error_log) if failure.where == "search")
-    return Verdict("breaker", True, "search_unavailable", f"the last search said: {last.message.rstrip('.')}")
+    return Verdict("breaker", True, "search_unavailable", f"the last search failed: {last.message.rstrip('.')}")
 
 
 def build_stopped(run: RunState, gate: Gate, verdict: Verdict) -> SearchStopped:

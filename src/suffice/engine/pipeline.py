@@ -35,8 +35,8 @@ from suffice.state.run import RunState
 from suffice.storage.findings import StoredFinding
 from suffice.types import Bounds, Embed, Failure, Image, PriorRun, Report, Verdict
 
-# After these stops the model is asked once more what is missing: that nothing new came does not say that it is enough. When
-# tokens, money or time are spent, it is not asked.
+# After these stops the model is asked once more what is missing. Finding nothing new does not mean that the evidence is
+# sufficient. When tokens, money or time are spent, it is not asked.
 _REFLECT_AFTER = ("diminished", "saturated", "exhausted", "planner_done", "budget_rounds", "budget_queries")
 
 
@@ -54,7 +54,7 @@ class RunConfig:
     bounds: Bounds = Bounds()
     embed: Embed | None = None
     reader: Reader | None = None
-    """Reads the whole pages behind web results. The pipeline closes it."""
+    """Reads the whole pages that web results link to. The pipeline closes it."""
     k: int = 5
     """Passages per query."""
     per_round: int | None = None
@@ -74,7 +74,7 @@ class RunConfig:
     seed: int = 0
     metadata: dict[str, Any] = field(default_factory=dict)
     run_id: str | None = None
-    """The id of a run that is resumed; ``None``: a new one."""
+    """The id to use; ``None`` makes one."""
     clock: Callable[[], float] = time.monotonic
 
 

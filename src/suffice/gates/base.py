@@ -195,7 +195,7 @@ class AfterGate(GateWrapper):
     def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
         verdict = self.inner.judge(readings, seed)
         if len(readings) <= self.value:
-            return self._adopt(verdict, False, f"silent until round {self.value:g} is over")
+            return self._adopt(verdict, False, f"may not stop before round {self.value + 1:g}")
         return self._adopt(verdict, verdict.stop)
 
 
@@ -214,8 +214,8 @@ class PatienceGate(GateWrapper):
             return self._adopt(verdict, verdict.stop)
         for back in range(1, int(self.value)):
             if back >= len(readings) or not self.inner.judge(_PrefixView(readings, back), seed).stop:
-                return self._adopt(verdict, False, f"{verdict.because}; {back} of {self.value:g} rounds running")
-        return self._adopt(verdict, True, f"{verdict.because}; {self.value:g} rounds running")
+                return self._adopt(verdict, False, f"{verdict.because}; for {back} of {self.value:g} rounds in a row")
+        return self._adopt(verdict, True, f"{verdict.because}; for {self.value:g} rounds in a row")
 
 
 class EpsilonGate(GateWrapper):
@@ -238,8 +238,8 @@ class EpsilonGate(GateWrapper):
 class FloorGate(GateWrapper):
     """``g.floor(chars)``: put off a stop exactly once while the evidence is shorter than ``chars``.
 
-    The round at which the inner gate stopped is accepted, one further round is searched and accepted unjudged, and then the
-    stop counts. If the amount of evidence is unknown, nothing is put off.
+    The round at which the inner gate stopped is accepted. One extra round is then searched and accepted without a judgement,
+    and after it the run stops. If the amount of evidence is unknown, nothing is put off.
     """
 
     method = "floor"
@@ -254,15 +254,17 @@ class FloorGate(GateWrapper):
         before = _PrefixView(readings, 1)
         verdict = self.inner.judge(before, seed) if len(before) else None
         if verdict is not None and self._is_below_floor(verdict, before):
-            # The spend is read after a round was accepted. Without it, the further round is still before its acceptance.
+            # The spend is read after a round was accepted. Without it, the extra round is not accepted yet.
             if "spend.rounds" not in readings[-1]:
-                return Verdict(str(self), False, because="the one further search under the floor is not judged")
-            return self._adopt(verdict, True, f"{verdict.because}; one further search followed, the text being short")
+                return Verdict(str(self), False, because="the extra round is accepted without a judgement")
+            return self._adopt(
+                verdict, True, f"{verdict.because}; one extra round was searched because there was little text"
+            )
         verdict = self.inner.judge(readings, seed)
         if not self._is_below_floor(verdict, readings):
             return self._adopt(verdict, verdict.stop)
         chars = readings[-1][self.reading]
-        because = f"put off once: only {chars:g} of {self.value:g} characters"
+        because = f"continues for one round: only {chars:g} of {self.value:g} characters"
         return self._put_off(verdict, because, {self.reading: (chars, self.value)})
 
     def _is_below_floor(self, verdict: Verdict, readings: Sequence[Readings]) -> bool:
@@ -291,7 +293,7 @@ class GapAwareGate(GateWrapper):
         is_final = "exhausted" in reasons or any(reason.startswith("budget_") for reason in reasons)
         if not verdict.stop or still_open <= self.value or is_final:
             return self._adopt(verdict, verdict.stop)
-        because = f"held back: {still_open:g} needed questions are open"
+        because = f"continues: {still_open:g} open question{'' if still_open == 1 else 's'}"
         return self._put_off(verdict, because, {self.reading: (still_open, self.value + 1)})
 
 
@@ -315,8 +317,8 @@ class ResampleGate(GateWrapper):
                 break
             running += 1
         if running > self.value:
-            return self._adopt(verdict, True, f"{verdict.because}; another try brought nothing either")
-        return self._put_off(verdict, "put off for another try")
+            return self._adopt(verdict, True, f"{verdict.because}; other queries found nothing new")
+        return self._put_off(verdict, "continues: other queries are tried")
 
 
 def format_number(value: float) -> str:

@@ -15,7 +15,7 @@ from suffice.gates.leaf import LeafGate
 from suffice.measure.recall import p_recall_below
 from suffice.types import Promise, Readings, Verdict
 
-# Each novelty meter has its own scale, so each has its own default threshold.
+# Default threshold for each novelty meter. Their scales differ, so each can be set alone, although all are 3 today.
 SATURATION_THRESHOLDS = {"words": 3.0, "embedding": 3.0, "model": 3.0}
 
 
@@ -82,7 +82,7 @@ class exhaustion(LeafGate):
         if None in stagnated:
             return self.make_verdict(None, because="a search failed, so the overlap is unknown", signals=signals)
         numbers = f"J {j:.2f} ≥ {self.j:g}, new share {u:.2f} ≤ {self.u:g}"
-        because = f"alike queries brought back seen passages for {self.p} rounds ({numbers})"
+        because = f"similar queries returned passages already seen for {self.p} rounds ({numbers})"
         return self.make_verdict(True, "exhausted", because, signals)
 
     def _read_value(self, name: str, readings: Sequence[Readings], back: int) -> float | None:

@@ -36,7 +36,7 @@ def explain_stop(reason: str, because: str, promise: Promise, rounds: Sequence[R
     ]
     found = f"{_pluralize(queries, 'query', 'queries')} brought {_pluralize(passages, 'passage')}"
     if rounds and not rounds[-1].accepted:
-        found += "; the last round was judged before it could change anything and was left out"
+        found += "; the last round was rejected and not used"
     elif rounds:
         found += f", {rounds[-1].new_passages} of them in the last round"
     parts.append(f"{found}.")
@@ -51,7 +51,7 @@ def describe_sufficiency(sufficient: bool | None, confidence: float | None) -> s
     """Say whether the evidence was judged sufficient. This is independent of why the search stopped."""
     if sufficient is None:
         return "not judged"
-    basis = f"{'every' if sufficient else 'not every'} part of it was found in words"
+    basis = f"{'every' if sufficient else 'not every'} part of the question was found"
     if confidence is not None:
         basis = f"confidence {confidence:.2g}"
     return f"{'yes' if sufficient else 'no'} ({basis})"

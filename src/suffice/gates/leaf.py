@@ -14,7 +14,8 @@ class LeafGate(Gate):
     """A gate that is not composed of others.
 
     Pass ``__init__`` the arguments of the gate: ``str(gate)`` shows them as they are written in an expression. Named
-    arguments that equal their default are left out.
+    arguments that equal their default are left out. Gate classes have lower-case names because expressions call them like
+    functions: ``saturation(2) | fixed(5)``.
     """
 
     def __init__(self, *args: object, **options: object) -> None:

@@ -65,14 +65,14 @@ class EventStream:
         self._wakeups: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
         self._poll_task: asyncio.Task[None] | None = None
 
-    async def append(self, run: str, events: list[StoredEvent]) -> None:
+    async def append(self, run_id: str, events: list[StoredEvent]) -> None:
         """Store events and wake the followers of the run."""
-        await asyncio.to_thread(self._store.append_events, run, events)
-        self.notify(run)
+        await asyncio.to_thread(self._store.append_events, run_id, events)
+        self.notify(run_id)
 
-    def notify(self, run: str) -> None:
+    def notify(self, run_id: str) -> None:
         """Wake the followers of a run."""
-        wakeup = self._wakeups.pop(run, None)
+        wakeup = self._wakeups.pop(run_id, None)
         if wakeup is not None:
             wakeup.set()
 
@@ -81,21 +81,21 @@ class EventStream:
         if self._poll_task is not None:
             self._poll_task.cancel()
 
-    async def wait_until_ended(self, run: str) -> None:
+    async def wait_until_ended(self, run_id: str) -> None:
         """Wait until a run has ended."""
-        async for _ in self.follow(run, _AFTER_LAST_EVENT):
+        async for _ in self.follow(run_id, _AFTER_LAST_EVENT):
             pass
 
-    async def follow(self, run: str, after: int = 0) -> AsyncGenerator[StoredEvent, None]:
+    async def follow(self, run_id: str, after: int = 0) -> AsyncGenerator[StoredEvent, None]:
         """Yield the events with a number greater than ``after``, as they arrive, until the run has ended."""
-        self._follower_counts[run] += 1
+        self._follower_counts[run_id] += 1
         if self._poll_task is None or self._poll_task.done():
             self._poll_task = asyncio.ensure_future(self._poll())
         try:
             while True:
-                wakeup = self._wakeups[run]
-                ended = (await asyncio.to_thread(self._store.get, run)).has_ended
-                events = await asyncio.to_thread(self._store.read_events, run, after, PAGE_SIZE)
+                wakeup = self._wakeups[run_id]
+                ended = (await asyncio.to_thread(self._store.get, run_id)).has_ended
+                events = await asyncio.to_thread(self._store.read_events, run_id, after, PAGE_SIZE)
                 for event in events:
                     after = event.seq
                     yield event
@@ -105,10 +105,10 @@ class EventStream:
                     return
                 await wakeup.wait()
         finally:
-            self._follower_counts[run] -= 1
-            if not self._follower_counts[run]:
-                del self._follower_counts[run]
-                self._wakeups.pop(run, None)
+            self._follower_counts[run_id] -= 1
+            if not self._follower_counts[run_id]:
+                del self._follower_counts[run_id]
+                self._wakeups.pop(run_id, None)
 
     async def _poll(self) -> None:
         """Wake the followers of every run that has new events, as long as there are followers."""
@@ -120,9 +120,9 @@ class EventStream:
             except Exception:  # The database may be unavailable for a while; followers wait.
                 log.warning("The database did not answer while polling for events", exc_info=True)
                 continue
-            for run, position in positions.items():
-                if known.get(run) != position:
-                    self.notify(run)
+            for run_id, position in positions.items():
+                if known.get(run_id) != position:
+                    self.notify(run_id)
             known = positions
 
 

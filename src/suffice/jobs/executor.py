@@ -73,33 +73,35 @@ class RunExecutor:
         self._has_telemetry = has_telemetry
         self.active: dict[str, ActiveRun] = {}
 
-    def interrupt(self, run: str) -> None:
+    def interrupt(self, run_id: str) -> None:
         """Interrupt a run if this process works on it."""
-        if run in self.active:
-            self.active[run].interrupt()
+        if run_id in self.active:
+            self.active[run_id].interrupt()
 
-    async def execute(self, run: str) -> str:
+    async def execute(self, run_id: str) -> str:
         """Execute a run from its request to its report."""
-        stored = await asyncio.to_thread(self._store.mark_started, run)
+        stored = await asyncio.to_thread(self._store.mark_started, run_id)
         if stored is None:
             return "ended"
-        active = self.active.setdefault(run, ActiveRun())
+        active = self.active.setdefault(run_id, ActiveRun())
         try:
             if stored.attempts > MAX_ATTEMPTS and not active.is_local:
-                raise SufficeError(f"The run was started {MAX_ATTEMPTS} times and never ended; it is given up")
+                raise SufficeError(
+                    f"The run was started {MAX_ATTEMPTS} times and never ended, so it was abandoned; see the worker log"
+                )
             await self._process(stored, active)
         except RunSuspended:  # The run did not cause this, so the attempt does not count.
-            await asyncio.to_thread(self._store.uncount_attempt, run)
+            await asyncio.to_thread(self._store.uncount_attempt, run_id)
             raise
         except SufficeError as error:
-            await self._fail(run, type(error).__name__, str(error), getattr(error, "retryable", False))
+            await self._fail(run_id, type(error).__name__, str(error), getattr(error, "retryable", False))
         except Exception:
-            log.exception("Run %s failed", run)
-            await self._fail(run, "InternalError", "An internal error occurred; see the server's log", False)
+            log.exception("Run %s failed", run_id)
+            await self._fail(run_id, "InternalError", "An internal error occurred; see the server's log", False)
         finally:
-            self.active.pop(run, None)
+            self.active.pop(run_id, None)
             active.done.set()
-            self._event_stream.notify(run)
+            self._event_stream.notify(run_id)
         return "done"
 
     async def _process(self, stored: StoredRun, active: ActiveRun) -> None:
@@ -134,10 +136,10 @@ class RunExecutor:
                 telemetry.end()
 
     async def _store_events(
-        self, run: str, active: ActiveRun, telemetry: Telemetry | None, events: asyncio.Queue[Event | None]
+        self, run_id: str, active: ActiveRun, telemetry: Telemetry | None, events: asyncio.Queue[Event | None]
     ) -> None:
         """Number and store the events from the queue, in batches of those that have arrived."""
-        last = await asyncio.to_thread(self._store.last_event, run)
+        last = await asyncio.to_thread(self._store.last_event, run_id)
         numbering, ended = EventNumbering(last.seq if last else 0), False
         while not ended:
             batch = [await events.get()]
@@ -156,10 +158,10 @@ class RunExecutor:
                 if telemetry is not None:
                     telemetry.record_event(event)
                 for number, each in numbering.assign(event):
-                    data = serialize_event(each, run)
+                    data = serialize_event(each, run_id)
                     numbered.append(StoredEvent(number, data["type"], json.dumps(to_json_safe(data))))
             if numbered and not active.is_released:
-                await self._event_stream.append(run, numbered)
+                await self._event_stream.append(run_id, numbered)
 
     async def _build_config(self, stored: StoredRun, active: ActiveRun) -> RunConfig:
         request = parse_request(stored.request)
@@ -174,11 +176,11 @@ class RunExecutor:
         journal = await open_journal(stored.id, is_cancelled=is_cancelled, is_suspending=self._is_stopping)
         return make_durable(config, journal)
 
-    async def _finish(self, run: str, report: Report | None) -> None:
+    async def _finish(self, run_id: str, report: Report | None) -> None:
         status: RunStatus = "cancelled" if report is None or report.stop.reason == "cancelled" else "done"
         text = None if report is None else dumps(report)
-        await asyncio.to_thread(self._store.mark_ended, run, status, report=text)
+        await asyncio.to_thread(self._store.mark_ended, run_id, status, report=text)
 
-    async def _fail(self, run: str, error_type: str, message: str, retryable: bool) -> None:
+    async def _fail(self, run_id: str, error_type: str, message: str, retryable: bool) -> None:
         error = json.dumps({"type": error_type, "message": message, "retryable": retryable})
-        await asyncio.to_thread(self._store.mark_ended, run, "failed", error=error)
+        await asyncio.to_thread(self._store.mark_ended, run_id, "failed", error=error)

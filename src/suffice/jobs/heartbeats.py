@@ -16,7 +16,7 @@ from suffice.jobs.database import workers
 
 HEARTBEAT_SECONDS = 2.0  # Seconds between heartbeats.
 DEAD_AFTER = 15.0  # Seconds without a heartbeat.
-_CLAIMED = "(being swept)"  # Stored as the host of a dead worker while another worker takes over its runs.
+_CLAIMED = "(claimed)"  # Stored as the host of a dead worker while another worker takes over its runs.
 
 
 class Heartbeats:
@@ -52,7 +52,7 @@ class Heartbeats:
             rows = list(connection.execute(sa.select(workers)))
         return sum(not self._is_dead(*row) for row in rows)
 
-    def reap_dead(self, on_dead: Callable[[str], None]) -> None:
+    def take_over_dead_workers(self, on_dead: Callable[[str], None]) -> None:
         """Call ``on_dead`` with the id of each dead worker, then remove it. Only one process does so for each worker."""
         with self._engine.connect() as connection:
             rows = list(connection.execute(sa.select(workers).where(workers.c.id != self.id)))

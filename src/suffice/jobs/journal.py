@@ -108,11 +108,11 @@ class Journal:
 
 
 async def open_journal(
-    run: str, *, is_cancelled: Callable[[], Awaitable[bool]], is_suspending: Callable[[], bool]
+    run_id: str, *, is_cancelled: Callable[[], Awaitable[bool]], is_suspending: Callable[[], bool]
 ) -> Journal:
     """Open the journal of the current workflow with all steps recorded so far."""
     # Listing runs in another thread, outside the workflow's context; inside, dbos would record the list as a step.
-    steps = await asyncio.get_running_loop().run_in_executor(None, DBOS.list_workflow_steps, run)
+    steps = await asyncio.get_running_loop().run_in_executor(None, DBOS.list_workflow_steps, run_id)
     # New steps are numbered after the recorded ones. Steps are found by name, so the numbers only have to be unique.
     assert_current_dbos_context().function_id = max((step["function_id"] for step in steps), default=0)
     recorded = {step["function_name"]: step["output"] for step in steps if isinstance(step["output"], dict)}
@@ -152,16 +152,16 @@ class DurableModel(ModelWrapper):
 class DurableSearch:
     """Wraps a search. A query that was answered before a crash is not sent again.
 
-    Failed attempts belong to the step; ``report`` receives them when the step is over.
+    Failed attempts belong to the step; ``on_failure`` receives them when the step is over.
     """
 
-    def __init__(self, search: Search, journal: Journal, report: FailureListener = ignore_failure) -> None:
+    def __init__(self, search: Search, journal: Journal, on_failure: FailureListener = ignore_failure) -> None:
         self._search = search
         self._journal = journal
-        self._report = report
+        self._on_failure = on_failure
 
-    def with_failure_listener(self, report: FailureListener) -> "DurableSearch":
-        return DurableSearch(self._search, self._journal, report)
+    def with_failure_listener(self, on_failure: FailureListener) -> "DurableSearch":
+        return DurableSearch(self._search, self._journal, on_failure)
 
     async def __call__(self, query: Query, k: int) -> list[Passage]:
         async def call() -> Any:  # The keys of its result are stored: "heard" are the failed attempts.
@@ -174,7 +174,7 @@ class DurableSearch:
 
         outcome = await self._journal.step("search", [query.text, k], call)
         for failure in msgspec.convert(outcome["heard"], list[Failure]):
-            self._report(failure)
+            self._on_failure(failure)
         if "error" in outcome:
             raise error_from_dict(outcome["error"])
         return msgspec.convert(outcome["found"], list[Passage])

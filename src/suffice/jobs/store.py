@@ -65,10 +65,10 @@ class RunStore:
 
     # -- runs ----------------------------------------------------------------------------------------------------------
 
-    def add(self, run: str, owner: str, request: str, priority: int, idempotency_key: str | None) -> StoredRun:
+    def add(self, run_id: str, owner: str, request: str, priority: int, idempotency_key: str | None) -> StoredRun:
         """Store a new run. If its owner used the idempotency key before, return the run of that time instead."""
         values = {
-            "id": run,
+            "id": run_id,
             "owner": owner,
             "status": "queued",
             "order": request,
@@ -86,7 +86,7 @@ class RunStore:
             if earlier is None:
                 raise
             return earlier
-        return self.get(run)
+        return self.get(run_id)
 
     def find_by_idempotency_key(self, owner: str, key: str) -> StoredRun | None:
         """Return the run that its owner requested with this idempotency key."""
@@ -95,12 +95,12 @@ class RunStore:
             row = connection.execute(query).one_or_none()
         return None if row is None else StoredRun(*row)
 
-    def get(self, run: str) -> StoredRun:
+    def get(self, run_id: str) -> StoredRun:
         """Return a run; raise ``KeyError`` if there is no such run."""
         with self.engine.connect() as connection:
-            row = connection.execute(sa.select(runs).where(runs.c.id == run)).one_or_none()
+            row = connection.execute(sa.select(runs).where(runs.c.id == run_id)).one_or_none()
         if row is None:
-            raise KeyError(run)
+            raise KeyError(run_id)
         return StoredRun(*row)
 
     def list_runs(
@@ -116,9 +116,9 @@ class RunStore:
         if status is not None:
             query = query.where(runs.c.status == status)
         if after is not None:
-            created, run = after
+            created, run_id = after
             older = runs.c.created < created
-            query = query.where(sa.or_(older, sa.and_(runs.c.created == created, runs.c.id < run)))
+            query = query.where(sa.or_(older, sa.and_(runs.c.created == created, runs.c.id < run_id)))
         with self.engine.connect() as connection:
             return [StoredRun(*row) for row in connection.execute(query)]
 
@@ -142,34 +142,36 @@ class RunStore:
         with self.engine.connect() as connection:
             return [StoredRun(*row) for row in connection.execute(query)]
 
-    def mark_started(self, run: str) -> StoredRun | None:
+    def mark_started(self, run_id: str) -> StoredRun | None:
         """Mark a run as running and count the attempt; return ``None`` if the run has ended."""
         with self.engine.begin() as connection:
             updated = connection.execute(
                 sa.update(runs)
-                .where(runs.c.id == run, runs.c.status.in_(("queued", "running")))
+                .where(runs.c.id == run_id, runs.c.status.in_(("queued", "running")))
                 .values(
                     status="running",
                     attempts=runs.c.attempts + 1,
                     started=sa.func.coalesce(runs.c.started, time.time()),
                 )
             )
-        return self.get(run) if updated.rowcount else None
+        return self.get(run_id) if updated.rowcount else None
 
-    def uncount_attempt(self, run: str) -> None:
+    def uncount_attempt(self, run_id: str) -> None:
         """Take back an attempt that the worker itself suspended."""
         with self.engine.begin() as connection:
-            connection.execute(sa.update(runs).where(runs.c.id == run).values(attempts=runs.c.attempts - 1))
+            connection.execute(sa.update(runs).where(runs.c.id == run_id).values(attempts=runs.c.attempts - 1))
 
-    def mark_ended(self, run: str, status: RunStatus, *, report: str | None = None, error: str | None = None) -> bool:
+    def mark_ended(
+        self, run_id: str, status: RunStatus, *, report: str | None = None, error: str | None = None
+    ) -> bool:
         """Store the end of a run; return false if it had ended before, which then stays as it was."""
-        return self._end(run, ("queued", "running"), status=status, report=report, error=error)
+        return self._end(run_id, ("queued", "running"), status=status, report=report, error=error)
 
-    def request_cancel(self, run: str) -> bool:
+    def request_cancel(self, run_id: str) -> bool:
         """Request the end of a run; return true if it was still queued and has therefore ended now."""
         with self.engine.begin() as connection:
-            connection.execute(sa.update(runs).where(runs.c.id == run).values(cancel=True))
-        return self._end(run, ("queued",), status="cancelled")
+            connection.execute(sa.update(runs).where(runs.c.id == run_id).values(cancel=True))
+        return self._end(run_id, ("queued",), status="cancelled")
 
     def find_cancelled(self, ids: Sequence[str]) -> set[str]:
         """Return those of the runs whose end was requested."""
@@ -178,20 +180,20 @@ class RunStore:
         with self.engine.connect() as connection:
             return set(connection.scalars(sa.select(runs.c.id).where(runs.c.id.in_(ids), runs.c.cancel)))
 
-    def _end(self, run: str, from_statuses: tuple[str, ...], **values: Any) -> bool:
+    def _end(self, run_id: str, from_statuses: tuple[str, ...], **values: Any) -> bool:
         with self.engine.begin() as connection:
             ended = connection.execute(
                 sa.update(runs)
-                .where(runs.c.id == run, runs.c.status.in_(from_statuses))
+                .where(runs.c.id == run_id, runs.c.status.in_(from_statuses))
                 .values(finished=time.time(), **values)
             )
         return bool(ended.rowcount)
 
     # -- events --------------------------------------------------------------------------------------------------------
 
-    def append_events(self, run: str, new: Sequence[StoredEvent]) -> None:
+    def append_events(self, run_id: str, new: Sequence[StoredEvent]) -> None:
         """Store events. An event whose number is stored already stays as it was: a resumed run repeats its events."""
-        rows = [{"run": run, "seq": event.seq, "type": event.type, "data": event.data} for event in new]
+        rows = [{"run": run_id, "seq": event.seq, "type": event.type, "data": event.data} for event in new]
         insert: Any
         if self.engine.dialect.name == "sqlite":
             from sqlalchemy.dialects.sqlite import insert
@@ -200,17 +202,17 @@ class RunStore:
         with self.engine.begin() as connection:
             connection.execute(insert(events).on_conflict_do_nothing(), rows)
 
-    def read_events(self, run: str, after: int, limit: int = 100) -> list[StoredEvent]:
+    def read_events(self, run_id: str, after: int, limit: int = 100) -> list[StoredEvent]:
         """Return the events with a number greater than ``after``, in order."""
-        return self._read(_select_events(run).where(events.c.seq > after).order_by(events.c.seq).limit(limit))
+        return self._read(_select_events(run_id).where(events.c.seq > after).order_by(events.c.seq).limit(limit))
 
-    def read_events_of_type(self, run: str, type: str) -> list[StoredEvent]:
+    def read_events_of_type(self, run_id: str, type: str) -> list[StoredEvent]:
         """Return the events of one type, in order."""
-        return self._read(_select_events(run).where(events.c.type == type).order_by(events.c.seq))
+        return self._read(_select_events(run_id).where(events.c.type == type).order_by(events.c.seq))
 
-    def last_event(self, run: str) -> StoredEvent | None:
+    def last_event(self, run_id: str) -> StoredEvent | None:
         """Return the last event of a run."""
-        found = self._read(_select_events(run).order_by(events.c.seq.desc()).limit(1))
+        found = self._read(_select_events(run_id).order_by(events.c.seq.desc()).limit(1))
         return found[0] if found else None
 
     def latest_positions(self, ids: Sequence[str]) -> dict[str, tuple[str, int]]:
@@ -218,12 +220,12 @@ class RunStore:
         last = sa.select(sa.func.max(events.c.seq)).where(events.c.run == runs.c.id).scalar_subquery()
         with self.engine.connect() as connection:
             rows = connection.execute(sa.select(runs.c.id, runs.c.status, last).where(runs.c.id.in_(ids)))
-            return {run: (status, seq or 0) for run, status, seq in rows}
+            return {run_id: (status, seq or 0) for run_id, status, seq in rows}
 
     def _read(self, query: sa.Select[Any]) -> list[StoredEvent]:
         with self.engine.connect() as connection:
             return [StoredEvent(*row) for row in connection.execute(query)]
 
 
-def _select_events(run: str) -> sa.Select[Any]:
-    return sa.select(events.c.seq, events.c.type, events.c.data).where(events.c.run == run)
+def _select_events(run_id: str) -> sa.Select[Any]:
+    return sa.select(events.c.seq, events.c.type, events.c.data).where(events.c.run == run_id)

@@ -79,12 +79,12 @@ def configure_logging(stream: Any = None) -> None:
 class Telemetry:
     """The telemetry of one run."""
 
-    def __init__(self, run: str) -> None:
-        self._log = log.bind(run=run)
+    def __init__(self, run_id: str) -> None:
+        self._log = log.bind(run=run_id)
         self._started_at = monotonic()
         self._results = 0
         self._budget: float | None = None
-        self._span = tracer.start_span("run", attributes={"suffice.run": run})
+        self._span = tracer.start_span("run", attributes={"suffice.run": run_id})
         self._round: trace.Span | None = None
 
     def record_event(self, event: Event) -> None:
@@ -186,8 +186,8 @@ class TracedSearch:
         self._search = search
         self._telemetry = telemetry
 
-    def with_failure_listener(self, report: FailureListener) -> "TracedSearch":
-        return TracedSearch(make_resilient(self._search, report), self._telemetry)
+    def with_failure_listener(self, on_failure: FailureListener) -> "TracedSearch":
+        return TracedSearch(make_resilient(self._search, on_failure), self._telemetry)
 
     async def __call__(self, query: Query, k: int) -> list[Passage]:
         with self._telemetry.span("search"):

@@ -106,12 +106,12 @@ class Worker:
         logging.getLogger("dbos").handlers.clear()
         DBOS(config=config)
 
-        async def research(run: str) -> str:
+        async def research(run_id: str) -> str:
             workflow = asyncio.current_task()
             assert workflow is not None
             self._workflows.add(workflow)
             workflow.add_done_callback(self._workflows.discard)
-            return await self._executor.execute(run)
+            return await self._executor.execute(run_id)
 
         self._workflow = DBOS.workflow(name="research", max_recovery_attempts=None)(research)
         if not self._takes_jobs:
@@ -158,20 +158,20 @@ class Worker:
         idempotency_key: str | None = None,
     ) -> StoredRun:
         """Queue a run. If its owner used the idempotency key before, return the run of that time instead."""
-        run = new_run_id()
-        stored = await asyncio.to_thread(self.store.add, run, owner, request.to_json(), priority, idempotency_key)
-        if stored.id == run:
+        run_id = new_run_id()
+        stored = await asyncio.to_thread(self.store.add, run_id, owner, request.to_json(), priority, idempotency_key)
+        if stored.id == run_id:
             await asyncio.to_thread(self._enqueue, stored)
         return stored
 
-    async def cancel(self, run: str) -> StoredRun:
+    async def cancel(self, run_id: str) -> StoredRun:
         """End a run: at once if it is still queued, otherwise before its next paid call."""
-        if await asyncio.to_thread(self.store.request_cancel, run):
-            await DBOS.cancel_workflow_async(run)
-            self.event_stream.notify(run)
+        if await asyncio.to_thread(self.store.request_cancel, run_id):
+            await DBOS.cancel_workflow_async(run_id)
+            self.event_stream.notify(run_id)
         else:
-            self._executor.interrupt(run)
-        return await asyncio.to_thread(self.store.get, run)
+            self._executor.interrupt(run_id)
+        return await asyncio.to_thread(self.store.get, run_id)
 
     async def run_in_process(
         self, stored: StoredRun, on_event: Callable[[Event], None], *, resume: bool
@@ -213,10 +213,12 @@ class Worker:
                 self.heartbeats.beat()
                 self._interrupt_cancelled()
                 if self._takes_jobs:
-                    self.heartbeats.reap_dead(self._requeue_runs_of)
+                    self.heartbeats.take_over_dead_workers(self._requeue_runs_of)
                     self._requeue_stale()
-            except Exception:  # The database may be unavailable for a while; no run is lost by that.
-                log.warning("The database did not answer a heartbeat", exc_info=True)
+            except (
+                Exception
+            ):  # The database may be unavailable for a while. No run is lost: the next heartbeat tries again.
+                log.warning("Heartbeat failed", exc_info=True)
             for _ in range(int(HEARTBEAT_SECONDS / 0.5)):
                 if self._stopping.wait(0.5):
                     return
@@ -224,8 +226,8 @@ class Worker:
                     self._interrupt_cancelled()
 
     def _interrupt_cancelled(self) -> None:
-        for run in self.store.find_cancelled(list(self._executor.active)):
-            self._loop.call_soon_threadsafe(self._executor.interrupt, run)
+        for run_id in self.store.find_cancelled(list(self._executor.active)):
+            self._loop.call_soon_threadsafe(self._executor.interrupt, run_id)
 
     def _requeue_runs_of(self, worker: str) -> None:
         for workflow in DBOS.list_workflows(status="PENDING", executor_id=worker, load_input=False, load_output=False):
@@ -250,5 +252,5 @@ class _JsonSerializer(Serializer):
         return "suffice_json"
 
 
-def _not_started(run: str) -> str:
+def _not_started(run_id: str) -> str:
     raise AssertionError("call start() first")

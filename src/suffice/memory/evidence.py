@@ -23,7 +23,7 @@ class Evidence:
         return self._handles[passage.id]
 
     def find_passage(self, handle: str) -> Passage | None:
-        """Return the passage behind a handle; ``None`` for an unknown handle."""
+        """Return the passage with this handle; ``None`` for an unknown handle."""
         number = handle.strip("[]")
         if not number.isdecimal() or number != str(int(number)) or not 1 <= int(number) <= len(self._passages):
             return None

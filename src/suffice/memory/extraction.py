@@ -44,7 +44,7 @@ async def extract_facts(
         return ()
     answer = await context.ask_model(Extract(task, tuple(known), context.open_questions.open, observation))
     if answer is None:
-        context.record_refusal(f"round {round.index} could not be read; the belief stays as it was")
+        context.record_refusal(f"round {round.index} could not be processed")
         return ()
     facts: list[Note] = []
     answered: set[str] = set()

@@ -1,7 +1,7 @@
 """Memory as a rolling summary: at most 8 bullets and 1,500 characters, each bullet with its sources.
 
 The first round that brings passages is summarised by their beginnings, without a model call. The model compresses every
-later round into the summary. The limits are source values, see docs/sources.md.
+later round into the summary. The limits are values of the source system, see docs/sources.md.
 """
 
 from collections.abc import Sequence

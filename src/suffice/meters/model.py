@@ -13,7 +13,8 @@ from suffice.meters.base import LiveRun, MeterContext, Moment
 from suffice.prompts import JudgeProgress, RateNovelty
 from suffice.types import Note, Readings, Round
 
-SNIPPET_CHARS = 800  # Characters of a result or note that the model sees. Source value, docs/sources.md.
+# Characters of a result or note that the model sees. Value of the source system, see docs/sources.md.
+SNIPPET_CHARS = 800
 _KNOWN_TOKENS = 800  # Tokens of memory that a round is compared with.
 _JUDGED_QUERIES = 10  # Latest queries that the model sees when it judges progress.
 _TIE_BREAKS = {"judged.conservative": "In doubt, answer PRODUCTIVE.", "judged.neutral": ""}

@@ -18,10 +18,9 @@ from suffice.models.llm import PROVIDERS, Endpoint, LanguageModel
 from suffice.models.llm.endpoint import DEFAULT_URLS, is_local, resolve_base_url
 from suffice.models.routing import FallbackModel, RoleRouter
 from suffice.settings import KEY_VARIABLES, Settings
-from suffice.types import Embed
+from suffice.types import Embed, Notify
 
 ModelFactory = Callable[[Embed | None], Model]
-Notify = Callable[[str], None]
 
 # The model that a key alone chooses: each cloud provider's small model, because every strategy makes many short calls.
 DEFAULT_MODELS = {

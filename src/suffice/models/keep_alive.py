@@ -20,7 +20,8 @@ A = TypeVar("A")
 MAX_RECENT_RUNS = 100
 MIN_RUNS = 5  # With fewer runs of the same task type, runs of every type are used.
 SAFETY_FACTOR = 1.2
-DEFAULT_SECONDS = 450.0  # With too few runs: 300 (source value, docs/sources.md) and 150 for the review.
+# With too few runs: 300 (value of the source system, see docs/sources.md) and 150 for the review.
+DEFAULT_SECONDS = 450.0
 DEEP_FACTOR = 1.5
 _LOAD_TIMEOUT = 300.0
 _DURATION = re.compile(r"-?(\d+(\.\d+)?(ns|us|µs|ms|s|m|h))+|-?\d+(\.\d+)?")

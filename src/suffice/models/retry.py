@@ -1,8 +1,8 @@
 """The retry policy of all calls to model servers, for language models and for embeddings.
 
 A transient fault is tried again, up to three attempts in all. The wait is what the server asked for (``Retry-After``), else
-min(2ⁿ + U(0, 1), 10) seconds after attempt n (source value, docs/sources.md). A server that asks for more than a minute has
-failed for now.
+min(2ⁿ + U(0, 1), 10) seconds after attempt n (value of the source system, see docs/sources.md). A server that
+asks for more than a minute has failed for now.
 """
 
 from collections.abc import AsyncIterator, Callable, Iterator

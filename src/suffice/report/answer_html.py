@@ -220,7 +220,7 @@ class _HtmlTextIndex:
         return None
 
     def highlight(self, span: tuple[int, int], claim: int, support: SupportLabel) -> None:
-        """Mark a span of the text and put the claim's verdict behind it."""
+        """Mark a span of the text and put the claim's verdict after it."""
         self._taken.update(range(*span))
         first, last = self.positions[span[0]], self.positions[span[1] - 1]
         for i in range(first.part, last.part + 1, 2):

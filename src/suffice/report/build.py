@@ -24,10 +24,20 @@ from suffice.text.citations import list_handles, replace_citations
 from suffice.text.markdown import escape_markdown
 from suffice.types import COMPUTED_KIND, Claim, Passage, Report, RoleUsage, Source, Span, Status, Stop, UsageSummary
 
-NO_MODEL_NOTICE = "No language model was used: every sentence below is quoted verbatim from the source behind it."
+NO_MODEL_NOTICE = "No language model was used: every sentence below is quoted verbatim from its source."
 SHORT_LIST_NOTICE = "The list is shorter than the task asks for because the sources name no further items."
 QUOTED_NOTICE = "No statement of the model's draft was supported by the sources, so the sources are quoted instead."
-NOTICES = (NO_MODEL_NOTICE, QUOTED_NOTICE, DEGRADED_NOTICE, INSUFFICIENT_NOTICE, SHORT_LIST_NOTICE)
+_EARLIER_NO_MODEL_NOTICE = NO_MODEL_NOTICE.replace(
+    "its source", "the source behind it"
+)  # In reports before version 0.2.
+NOTICES = (
+    NO_MODEL_NOTICE,
+    _EARLIER_NO_MODEL_NOTICE,
+    QUOTED_NOTICE,
+    DEGRADED_NOTICE,
+    INSUFFICIENT_NOTICE,
+    SHORT_LIST_NOTICE,
+)
 """The notices above an answer. They say how it was made, so a claim check of a finished report ignores them."""
 
 DISAGREEMENT_HEADING = "Where the sources disagree"
@@ -148,7 +158,7 @@ def _determine_status(run: RunState, stop: Stop, *, has_answer: bool, has_failed
 def _build_writing_metadata(
     run: RunState, instruction: WritingInstruction, numbers: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Return the writing instruction that was used, and the programs behind the computed sources by their number."""
+    """Return the writing instruction that was used, and the programs of the computed sources by their number."""
     cited = {number: _get_passage(run, handle) for handle, number in numbers.items()}
     programs = {number: passage.text for number, passage in cited.items() if passage.kind == COMPUTED_KIND}
     writing = {"variant": instruction.variant, "version": instruction.version}

@@ -37,7 +37,7 @@ DEGRADED_NOTICE = "Search was limited because searches kept failing; this answer
 INSUFFICIENT_NOTICE = (
     "The search ended on a limit before the evidence was judged sufficient; this answer may be incomplete."
 )
-NOTES_PER_SECTION = 12  # Notes that one section is written from (source value, docs/sources.md).
+NOTES_PER_SECTION = 12  # Notes that one section is written from (value of the source system, see docs/sources.md).
 # Writing instructions in the order in which they are tried: each is a versioned file under ``prompts/writing`` that lists
 # its keywords. ``prose`` has none and suits every task.
 VARIANT_ORDER = ("trading", "technical", "research", "prose")
@@ -102,7 +102,7 @@ def list_caveats(run: RunState, stop: Stop) -> tuple[str, ...]:
 def select_writer_notes(run: RunState) -> tuple[Note, ...]:
     """Return the facts of the belief and the passages that fit into the writer's prompt.
 
-    Passages are ranked: pinned ones, those behind the facts, those most similar to the question. At most
+    Passages are ranked: pinned ones, those that the facts come from, those most similar to the question. At most
     ``bounds.sources`` are taken, and they are listed in the order in which they were found. A fact is left out when one of
     its passages is.
     """

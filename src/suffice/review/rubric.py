@@ -1,7 +1,7 @@
 """The review rubric: six dimensions, their weights, and the composite score of an evaluation.
 
 The composite is computed here and not taken from a model. An evaluation with a missing score, or one outside 0 to 10, is
-unreadable and its composite is unknown. The weights are source values, see docs/sources.md.
+unreadable and its composite is unknown. The weights are values of the source system, see docs/sources.md.
 """
 
 import math

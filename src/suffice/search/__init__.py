@@ -1,5 +1,6 @@
 """Searches: from a query to passages, best first.
 
+open          open the search that a user described
 base          the ``Search`` and ``Reader`` protocols
 corpus/       search in files: a word index, embeddings, and their updates
 files/        read files of many formats as chunks

@@ -41,7 +41,7 @@ class PageBatch:
 
 
 class Reader(Protocol):
-    """Reads the whole pages behind search results."""
+    """Reads the whole pages that search results link to."""
 
     async def __call__(self, found: Sequence[Passage], known: str, seconds: float | None = None) -> PageBatch:
         """Read some of the pages that say more than ``known``, within ``seconds``. Failures are returned, not raised."""

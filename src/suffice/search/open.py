@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING
 from suffice.errors import InputError
 from suffice.search.base import Reader, Search
 from suffice.settings import Settings
-from suffice.types import Embed
+from suffice.types import Embed, Notify
 
 if TYPE_CHECKING:
     from suffice.search.corpus.search import CorpusSearch
 
 DEFAULT_ALPHA = 0.5  # Words and meaning weigh the same unless a preset or the user says otherwise.
 
-Notify = Callable[[str], None]
-"""Receives one-sentence messages for the user."""
 ShowProgress = Callable[[str, int, int], None]
 """Receives the name of an activity, the steps done and the steps in total."""
 

@@ -24,10 +24,11 @@ from suffice.types import Failure, Passage, Query
 if TYPE_CHECKING:
     from aiolimiter import AsyncLimiter
 
-MAX_ATTEMPTS = 3  # Source value, docs/sources.md.
+MAX_ATTEMPTS = 3  # Value of the source system, see docs/sources.md.
 MAX_WAIT_SECONDS = 10.0  # Longest wait before a retry.
 
-MAX_CONSECUTIVE_FAILURES = 3  # A breaker opens after so many failures in a row (source value, docs/sources.md) …
+# A breaker opens after so many failures in a row (value of the source system, see docs/sources.md) …
+MAX_CONSECUTIVE_FAILURES = 3
 MAX_FAILURE_SHARE = 0.5  # … or when this share of all calls failed,
 MIN_CALLS = 4  # once at least this many calls were made.
 COOL_DOWN_SECONDS = 30.0
@@ -133,8 +134,8 @@ class FallbackSearch:
     async def __call__(self, query: Query, k: int) -> list[Passage]:
         errors: list[SearchError] = []
         for search in self._searches:
-            for error in errors[-1:]:
-                self._on_failure(to_failure(error))
+            if errors:
+                self._on_failure(to_failure(errors[-1]))
             try:
                 return await search(query, k)
             except SearchError as error:

@@ -46,7 +46,7 @@ async def expand_with_pages(
     emit: Callable[[Event], None],
     on_failure: Callable[[Failure], None],
 ) -> tuple[list[Passage], int]:
-    """Read pages behind a round's new results; return their screened passages and the number of pages.
+    """Read pages that a round's new results link to; return their screened passages and the number of pages.
 
     ``known`` is what was known before the round: pages that seem to repeat it are not read.
     """

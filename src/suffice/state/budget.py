@@ -65,8 +65,8 @@ class Budget:
     def is_spent(self, *, include_time: bool = True) -> bool:
         """Return whether the tokens, the money or the time are used up. An unknown cost cannot trigger the budget.
 
-        A strategy asks without the time: it may call the model several times before a round, and the loop enforces the
-        time limit around it.
+        ``include_time=False`` leaves the time out. Strategies use it, because the loop already enforces the time limit while a
+        strategy works.
         """
         bounds = self.bounds
         return (

@@ -21,12 +21,13 @@ from suffice.types import Embed, Hits, Note, Passage
 if TYPE_CHECKING:
     import numpy
 
-# Passages are selected by 0.65 · nearness to the topic − 0.35 · nearness to known passages (source values, docs/sources.md).
-# This is only as good as the hypothetical answers: where topics stand for themselves, choosing 5 of 15 this way found less
-# than the search's own order (MuSiQue, recall at round 2: .675 against .825).
+# Passages are selected by 0.65 · nearness to the topic − 0.35 · nearness to known passages (values of the source system, see
+# docs/sources.md). This is only as good as the hypothetical answers: where topics stand for themselves, choosing 5 of 15
+# this way found less than the search's own order (MuSiQue, recall at round 2: .675 against .825).
 UTILITY_WEIGHT, REDUNDANCY_WEIGHT = 0.65, 0.35
-MAX_CHUNKS = 15  # Passages that a round keeps. Source value, docs/sources.md.
-NEW_TOPIC_THRESHOLD = 0.65  # A topic is new if its cosine to every other is below this. Source value, docs/sources.md.
+MAX_CHUNKS = 15  # Passages that a round keeps. Value of the source system, see docs/sources.md.
+# A topic is new if its cosine to every other is below this. Value of the source system, see docs/sources.md.
+NEW_TOPIC_THRESHOLD = 0.65
 MAX_TOPIC_CHARS = 120  # A topic becomes a heading and a query.
 _COMPARED_CHUNKS = 512  # New passages are compared with the latest ones only, so that a round's cost does not grow.
 

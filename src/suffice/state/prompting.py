@@ -17,13 +17,13 @@ from suffice.types import Failure
 
 A = TypeVar("A")
 
-MAX_EVIDENCE_TOKENS = 50_000  # Evidence in one prompt; older evidence is shortened. Source value, docs/sources.md.
+# Evidence in one prompt; older evidence is shortened. Value of the source system, see docs/sources.md.
+MAX_EVIDENCE_TOKENS = 50_000
 MIN_PROMPT_TOKENS = (
     4_000  # A prompt may hold this much even when the token budget is spent, so that an answer is written.
 )
-LOW_BUDGET_SHARE = (
-    0.25  # Below this share of the token budget, evidence is shortened further. Source value, docs/sources.md.
-)
+# Below this share of the token budget, evidence is shortened further. Value of the source system, see docs/sources.md.
+LOW_BUDGET_SHARE = 0.25
 MIN_NOTES_TOKENS = 200  # Evidence that a prompt may always hold.
 MIN_CHUNK_CHARS = 80  # A provider streams a few letters at a time; a Drafting event waits for this many characters.
 

@@ -30,7 +30,7 @@ from suffice.types import Bounds, Embed, Failure, Note, Passage, PriorRun, Query
 
 A = TypeVar("A")
 
-MAX_PLAN_QUERIES = 6  # A plan has three to six queries. Source value, docs/sources.md.
+MAX_PLAN_QUERIES = 6  # A plan has three to six queries. Value of the source system, see docs/sources.md.
 MAX_GAP_QUERIES = 3  # Queries that a reflection may propose.
 RECENT_QUERIES = 30  # Queries that a prompt lists, so that its length does not grow with the rounds.
 
@@ -126,7 +126,7 @@ class RunState:
         """Return the memory's notes within the prompt budget; report when evidence had to be shortened."""
         budget, why = self._prompter.compute_notes_budget()
         if self._admitted_tokens <= budget:
-            why = "the memory keeps less than it has seen"
+            why = "the memory stores only part of the evidence"
         notes = self.render_memory(budget)
         self.record_compaction(why, sum(note.whole for note in notes))
         return notes
@@ -185,7 +185,7 @@ class RunState:
     # -- taking in rounds ----------------------------------------------------------------------------------------------
 
     async def admit(self, round: Round) -> Round:
-        """Add an accepted round to evidence, follow-ups and memory; return it with the pages behind its results."""
+        """Add an accepted round to evidence, follow-ups and memory; return it with the pages that its results link to."""
         self._admitted_rounds += 1
         self._add_evidence(round.new)
         pages, _ = await asyncio.gather(self._read_pages(round), self._queue_follow_ups(round.new))
@@ -198,7 +198,7 @@ class RunState:
                 if self.open_questions.open and self.open_questions.last_checked_round != round.index:
                     await update_open_questions(round, self.task, self.evidence, self._memory_context)
         except TimeoutError:
-            self.record_refusal(f"the time was up before round {round.index} was read; the belief stays as it was")
+            self.record_refusal(f"time ran out before round {round.index} was processed")
         return round
 
     async def resume(self, earlier: PriorRun) -> None:
@@ -224,7 +224,7 @@ class RunState:
             self.follow_ups.add(passages)
 
     async def _read_pages(self, round: Round) -> tuple[Passage, ...]:
-        """Return passages of the whole pages behind the results. For a list of things, snippets are enough."""
+        """Return passages of the whole pages that the results link to. For a list of things, snippets are enough."""
         if self.reader is None or self.task_type == "enumerated":
             return ()
         known = self.render_memory(MAX_EVIDENCE_TOKENS)

@@ -6,9 +6,8 @@ from suffice.search.resilience import FailureCounter
 from suffice.text.tokens import tokenize
 from suffice.types import Failure, Query, Round
 
-MIN_RESULTS = (
-    3  # A query with fewer results than this is thin: it is reworded, not repeated. Source value, docs/sources.md.
-)
+# A query with fewer results than this is thin: it is reworded, not repeated. Value of the source system, see docs/sources.md.
+MIN_RESULTS = 3
 
 # The failure of a search that the run's own time limit cut off. It does not count against the search service.
 SEARCH_TIMED_OUT = Failure("search", "TimeoutError", "the run's time was up before the search answered")

@@ -8,7 +8,7 @@ what that query finds again.
     similarity = cosine of task and finding: by embeddings, or by word stems without an embedder
     quality = review score / 10, halved below 7; 0.5 without a review
 
-The formula is a source value, docs/sources.md.
+The formula is that of the source system, see docs/sources.md.
 """
 
 import json

@@ -16,8 +16,8 @@ from suffice.strategies.harness import ask_with_retry, finish_with_answer, propo
 from suffice.text.tokens import content_words, estimate_tokens
 from suffice.types import Note, Query
 
-MAX_CORE_CHARS = 2_000  # Size of the core memory. Source value, docs/sources.md.
-PAGE_SIZE = 5  # Passages on a page of results. Source value, docs/sources.md.
+MAX_CORE_CHARS = 2_000  # Size of the core memory. Value of the source system, see docs/sources.md.
+PAGE_SIZE = 5  # Passages on a page of results. Value of the source system, see docs/sources.md.
 MAX_CALLS = 5  # Tool calls between two searches.
 PRESSURE_THRESHOLD = 0.75  # Share of a limit from which the agent is warned.
 _MAX_PAGE_CHARS = 3_000

@@ -15,12 +15,13 @@ from suffice.types import Hits, Note, Passage, Query
 
 INITIAL_TOPICS = 5  # Topics of the first outline.
 MAX_TOPICS = 8
-_OUTLINE_TOKENS = (
-    2500  # Tokens that the outline is drafted from, about 10,000 characters. Source value, docs/sources.md.
-)
+# Tokens that the outline is drafted from, about 10,000 characters. Value of the source system, see docs/sources.md.
+_OUTLINE_TOKENS = 2500
 _KNOWN_TOKENS = 1000  # Tokens of memory that a query is derived from.
-_MIN_PASSAGES = 8  # With fewer passages, no latent topics are looked for. Source value, docs/sources.md.
-_LABEL_PASSAGES, _LABEL_PASSAGE_CHARS = 5, 600  # What a label is derived from, about 3,000 characters. Source value.
+# With fewer passages, no latent topics are looked for. Value of the source system, see docs/sources.md.
+_MIN_PASSAGES = 8
+# What a label is derived from, about 3,000 characters. Values of the source system.
+_LABEL_PASSAGES, _LABEL_PASSAGE_CHARS = 5, 600
 
 
 class OutlineStrategy:

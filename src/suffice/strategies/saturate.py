@@ -11,10 +11,10 @@ from suffice.prompts import PlanResponse, ProposeQuery
 from suffice.strategies.base import RunView
 from suffice.types import Query
 
-PLANNED_ROUNDS = (
-    2  # Rounds that ask planned queries; the gate of the preset waits as long. Source value, docs/sources.md.
-)
-QUALITY_FLOOR = 1800  # Characters of text that a report needs at least. Source value, docs/sources.md.
+# Rounds that ask planned queries; the gate of the preset waits as long. Value of the source system, see docs/sources.md.
+PLANNED_ROUNDS = 2
+# Characters of text that a report needs at least. Value of the source system, see docs/sources.md.
+QUALITY_FLOOR = 1800
 _KNOWN_TOKENS = 1000  # Tokens of memory that a gap query is derived from; a rolling memory fits whole.
 # A subtask that puts others together is not searched for.
 _ASSEMBLY_PATTERN = re.compile(r"\b(?:synthesi[sz]e|combine|merge|write|assemble|summari[sz]e)\b", re.IGNORECASE)

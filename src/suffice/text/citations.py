@@ -1,4 +1,4 @@
-r"""The one place that knows what a citation looks like.
+r"""All citation syntax is defined here.
 
 - A citation is the handle of a source: ``[3]``, at most four digits.
 - A group cites several sources at once: ``[1, 2]`` or ``[1; 2]``.
@@ -30,7 +30,7 @@ _HANDLE = re.compile(rf"\[?\s*({_NUMBER})\s*\]?")
 _SOURCE_ENTRY = re.compile(rf"^(?:[-*+]\s+)?(?:\[\^?({_NUMBER})\]:?|({_NUMBER})[.)])\s+(.*)")
 
 REFERENCE_MARK = r"(?<!\\)\[[^\[\]\n:]{1,40}:[^\[\]\n]{1,60}\](?!\()|(?<!\\)\[\^[\w-]+\](?!\()|【[^】]*】"
-"""Pattern of other marks that a writer sets behind a claim: any anchor, a footnote, a mark in lenticular brackets."""
+"""Pattern of other marks that a writer puts after a claim: any anchor, a footnote, a mark in lenticular brackets."""
 
 
 class Citation(NamedTuple):
@@ -90,7 +90,7 @@ def split_citation_groups(text: str) -> str:
 
 
 def skip_citations(text: str, start: int = 0, end: int | None = None) -> int:
-    """Return the offset behind the run of citations that begins at ``start``; ``start`` itself when there is none."""
+    """Return the offset after the run of citations that begins at ``start``; ``start`` itself when there is none."""
     run = _RUN.match(text, start, len(text) if end is None else end)
     return run.end() if run else start
 

@@ -1,4 +1,4 @@
-"""The one place that knows Markdown: blocks, headings and sections as offsets, fences, links, escapes and plain text.
+"""All Markdown syntax is defined here: blocks, headings and sections as offsets, fences, links, escapes and plain text.
 
 Block structure is read by markdown-it-py, with the settings that ``report`` renders with. Offsets count characters of the
 text as given. Inline markup is handled by patterns that keep every offset.
@@ -89,7 +89,6 @@ def find_open_fence(markdown: str) -> str:
 
 # Models write fences on one line and leave them open, which CommonMark does not know.
 _WRAPPING_FENCE = re.compile(r"(`{3,}|~{3,})([\w-]*)[ \t]*\n?(.*?)\n?[ \t]*(?:\1)?", re.DOTALL)
-_LOOSE_FENCE = re.compile(r"```[\w-]*[ \t]*\n?(.*?)(?:```|\Z)", re.DOTALL)
 
 
 def unwrap_fence(text: str, languages: Collection[str] | None = None) -> str | None:
@@ -104,11 +103,6 @@ def unwrap_fence(text: str, languages: Collection[str] | None = None) -> str | N
     if wrapped is None or (languages is not None and wrapped[2].lower() not in languages):
         return None
     return None if find_open_fence(wrapped[3]) else wrapped[3]
-
-
-def find_fenced_texts(text: str) -> Iterator[str]:
-    """Yield the text inside each code fence, however it is written."""
-    return (match[1].strip() for match in _LOOSE_FENCE.finditer(text))
 
 
 # -- prose -------------------------------------------------------------------------------------------------------------
@@ -213,7 +207,7 @@ def _is_prose(block: "_Block", line: str) -> bool:
 
 
 def _is_plain_sentence(line: str) -> bool:
-    """Whether a line of a code block is a sentence. Behind ``#`` it may be a comment, unless it cites a source."""
+    """Whether a line of a code block is a sentence. After ``#`` it may be a comment, unless it cites a source."""
     prefix = _CODE_PREFIX.match(line)[0]  # type: ignore[index]
     match = _PLAIN_SENTENCE.fullmatch(strip_markdown(line[len(prefix) :].rstrip(" \t\r\n|")))
     return match is not None and (has_citation(line) or bool(match["stop"] and "#" not in prefix))
@@ -403,7 +397,7 @@ def mask_quote_markers(text: str) -> str:
 
 
 def skip_block_marker(text: str, start: int, end: int) -> int:
-    """Return the offset behind the list, heading or quote marker at ``start``; ``start`` itself when there is none."""
+    """Return the offset after the list, heading or quote marker at ``start``; ``start`` itself when there is none."""
     marker = _BLOCK_MARKER.match(text, start, end)
     return marker.end() if marker else start
 

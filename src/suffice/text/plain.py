@@ -7,7 +7,7 @@ import math
 import re
 
 _SURROGATES = re.compile(r"[\ud800-\udfff]")
-# Control characters, and the bidi embeddings, overrides and isolates: one that is left open reorders everything behind it
+# Control characters, and the bidi embeddings, overrides and isolates: one that is left open reorders everything after it
 # ("Trojan Source", CVE-2021-42574). Left-to-right and right-to-left marks are harmless and stay.
 _CONTROL_CHARS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 

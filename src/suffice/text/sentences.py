@@ -67,7 +67,7 @@ def quotable_spans(text: str, kind: str) -> list[Offsets]:
 def _docstring_spans(text: str) -> list[Offsets]:
     """Return the offsets of the text inside docstrings.
 
-    A passage may begin or end inside a docstring. A single mark with nothing behind it on its line closes one that began
+    A passage may begin or end inside a docstring. A single mark with nothing after it on its line closes one that began
     earlier; any other single mark opens one that continues.
     """
     marks = [mark.span() for mark in _TRIPLE_QUOTE.finditer(text)]

@@ -9,7 +9,7 @@ import ast
 import asyncio
 from dataclasses import dataclass
 
-TIMEOUT_SECONDS = 10.0  # Seconds for one program (source value, docs/sources.md).
+TIMEOUT_SECONDS = 10.0  # Seconds for one program (value of the source system, see docs/sources.md).
 MAX_MEMORY_BYTES = 64_000_000
 MAX_CHARS = 4_000  # Characters of a program, and of its output.
 ALLOWED_MODULES = frozenset({"math", "decimal", "datetime", "json", "re", "collections"})

@@ -69,7 +69,7 @@ class SentenceFeatures:
     months: frozenset[int]
     negated_stems: frozenset[str]
     negation_scope: frozenset[str]
-    """The first stem behind each negation, and the stems in its scope."""
+    """The first stem after each negation, and the stems in its scope."""
     antonym_sides: frozenset[tuple[int, int]]
     antonym_stems: frozenset[str]
     """The pairs of opposites it uses, each with its side, and the stems of those words."""

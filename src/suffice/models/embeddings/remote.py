@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _BATCH_SIZE = 64
-_MAX_TEXT_CHARS = 8191  # Source value, docs/sources.md. Passages are far shorter; text pasted into a task may not be.
+# Value of the source system, see docs/sources.md. Passages are far shorter; text pasted into a task may not be.
+_MAX_TEXT_CHARS = 8191
 _MAX_RESPONSE_BYTES = 64 * 2**20  # 64 vectors of 4,096 numbers take 5 MB as text.
 _TIMEOUT = 60.0
 _SETTINGS_HINT = "check SUFFICE_EMBEDDINGS, or unset it to embed on this machine"

@@ -17,7 +17,7 @@ from suffice.prompts import (
 from suffice.text.entities import content_stems, extract_facets, strip_parenthetical
 from suffice.text.tokens import content_words
 
-_MIN_TOPICS = 4  # An outline has four or five topics (source value, docs/sources.md).
+_MIN_TOPICS = 4  # An outline has four or five topics (value of the source system, see docs/sources.md).
 _MAX_LABEL_WORDS = 4
 
 

@@ -12,14 +12,9 @@
 
 ``walk`` lists files, ``read`` chooses the reader, ``decode`` turns bytes into text, ``chunk`` defines the result.
 
-To add a file type:
-
-1. Write a module with ``parse(text, name) -> list[DocumentChunk]``. For a binary format write ``parse(data, path)`` instead.
-   Raise ``UnreadableFile`` with a message that says how to fix the file.
-2. In ``read``, add its name to ``FileFormat``, its suffixes to ``_FORMATS``, and its function to ``_TEXT_READERS``; a binary
-   format gets its own branch in ``read_file``.
-3. If its chunks need a new kind, add it to ``ChunkKind`` in ``chunk``.
-4. If existing files are now read differently, raise ``INDEX_VERSION`` in ``search.corpus.sync``.
+A reader has ``parse(text, name) -> list[DocumentChunk]``, or ``parse(data, path)`` for a binary format, and raises
+``UnreadableFile`` with advice. CONTRIBUTING.md lists the steps to add a file type. A change that reads existing files
+differently must also raise ``INDEX_VERSION`` in ``search.corpus.sync``, so that they are indexed again.
 """
 
 from suffice.search.files.chunk import MAX_BYTES, ChunkKind, DocumentChunk, UnreadableFile

@@ -3,5 +3,5 @@
 guard     which URLs and addresses may be fetched (protection against server-side request forgery)
 fetch     fetch a page: robots.txt, redirects, size limits, HTTP cache
 extract   the readable text of a fetched page
-reader    choose which pages behind a round's results to read
+reader    choose which of the pages that a round found to read
 """

@@ -1,4 +1,4 @@
-"""Read the whole pages behind a round's results: those whose snippets seem to say something new.
+"""Read the whole pages that a round's results link to: those whose snippets seem to say something new.
 
 Pages are read at the same time. If a page cannot be read, the next result takes its place.
 """
@@ -16,9 +16,10 @@ from suffice.search.urls import canonicalize_url
 from suffice.text.tokens import tokenize
 from suffice.types import Failure, Passage, Place
 
-MAX_PAGES = 2  # Pages read in a round (source value, docs/sources.md).
+MAX_PAGES = 2  # Pages read in a round (value of the source system, see docs/sources.md).
 MAX_PAGE_CHARS = 8_000  # Characters used of each page.
-MAX_KNOWN_SHARE = 0.6  # A result with a greater share of known words is not read (source value, docs/sources.md).
+# A result with a greater share of known words is not read (value of the source system, see docs/sources.md).
+MAX_KNOWN_SHARE = 0.6
 TIMEOUT_SECONDS = 20.0  # For all pages of a round together.
 MAX_ATTEMPTS = 8  # Pages tried in a round, so that a search full of dead links does not delay the run.
 

@@ -1,15 +1,15 @@
 """A web search service as a ``Provider``, and helpers to write one.
 
-To add a provider:
+A provider is a function ``NAME(config) -> Provider``, registered in the entry-point group ``suffice.providers``:
 
-1. Copy ``tavily.py`` (a service with a key) or ``wikipedia.py`` (a service without one) and rename its function.
-2. Read the settings: ``require_setting(config, "MY_API_KEY", "My service")`` for a key, ``get_base_url`` for the address.
-3. Write ``search(query, k)``: describe the call as an ``http.ProviderRequest`` and pass it to ``http.fetch_passages``, which
-   handles time-outs, size limits, error messages and the redaction of the key.
-4. Write ``_parse_results(answer)``: yield a ``SearchResult`` for each result in the JSON. Malformed answers may raise
-   ``LookupError``, ``TypeError``, ``ValueError`` or ``AttributeError``; they become a ``SearchError``.
-5. Return ``Provider(name, url, search, per_second)``. Caching, retries, the rate limit and the breaker are added in ``choose``.
-6. Register the function in the entry-point group ``suffice.providers``. It is then available as ``--provider NAME``.
+    settings            ``require_setting`` for a key, ``get_base_url`` for the address
+    search(query, k)    describes the call as an ``http.ProviderRequest`` and passes it to ``http.fetch_passages``, which
+                        handles time-outs, size limits, error messages and the redaction of the key
+    parsing             yields a ``SearchResult`` for each result. A malformed answer may raise ``LookupError``, ``TypeError``,
+                        ``ValueError`` or ``AttributeError``; these become a ``SearchError``
+    added by ``choose`` caching, retries, the rate limit and the circuit breaker
+
+CONTRIBUTING.md lists the steps to add a provider.
 """
 
 import re
