@@ -29,6 +29,7 @@ from suffice.report.compute import run_computation
 from suffice.report.draft import clean_draft, quote_sources, write_draft
 from suffice.review.loop import ReviewLoop
 from suffice.search.base import Reader, Search
+from suffice.search.distinct import DistinctTextSearch
 from suffice.search.resilience import make_resilient
 from suffice.search.screened import InjectionFilter
 from suffice.state.run import RunState
@@ -117,7 +118,8 @@ class _Pipeline:
             clock=config.clock,
             reader=config.reader,
         )
-        self._search = InjectionFilter(make_resilient(config.search, run.record_failure), run.event_queue.add)
+        search = DistinctTextSearch(make_resilient(config.search, run.record_failure))
+        self._search = InjectionFilter(search, run.event_queue.add)
         checker = default_checker(config.embed, make_ask_support(run))
         self._verifier = ClaimVerifier(run, self._search, checker, partial(clean_draft, run), strict=config.strict)
         self._review = ReviewLoop(run, self._verifier, config.review)
