@@ -21,6 +21,7 @@ from suffice.errors import ModelError
 from suffice.events import Continued, Event, Finished, Recalled, SearchStopped, Started, Writing
 from suffice.gates.base import Gate
 from suffice.gates.limits import budget
+from suffice.memory.evidence import Evidence
 from suffice.meters import build_meters
 from suffice.models.base import Model, is_language_model
 from suffice.prompts import SynthesisResponse
@@ -76,6 +77,8 @@ class RunConfig:
     metadata: dict[str, Any] = field(default_factory=dict)
     run_id: str | None = None
     """The id of a run that is resumed; ``None``: a new one."""
+    evidence: Evidence | None = None
+    """An empty record for a caller who wants to read afterwards what this run admitted; ``None``: the run has its own."""
     clock: Callable[[], float] = time.monotonic
 
 
@@ -117,6 +120,7 @@ class _Pipeline:
             embed=config.embed,
             clock=config.clock,
             reader=config.reader,
+            evidence=config.evidence,
         )
         search = DistinctTextSearch(make_resilient(config.search, run.record_failure))
         self._search = InjectionFilter(search, run.event_queue.add)
