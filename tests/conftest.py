@@ -35,13 +35,11 @@ def _no_configured_model(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def no_waiting() -> Iterator[None]:
+def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     """Retry without waiting, as often as usual."""
-    import stamina
+    from suffice.models.retry import Attempts
 
-    stamina.set_testing(True, attempts=3, cap=True)
-    yield
-    stamina.set_testing(False)
+    monkeypatch.setattr(Attempts, "_get_wait", lambda attempts, state: 0.0)
 
 
 @pytest.fixture(scope="module")

@@ -265,3 +265,45 @@ def test_a_strict_text_has_no_unsupported_claim(chosen, between):
     text, claims, _ = verify(between.join(chosen))
     assert all(claim.support in ("supported", "unknown") for claim in claims)
     assert "igs" not in text.answer
+
+
+GOES_BACK = "The firm that put up the Meridian bridge in 1887 goes back to Ida Halloran"
+
+
+def yes_if_both(asked):
+    """A model that sees the support only where it reads both passages at once."""
+
+    async def ask(prompt):
+        asked.append(text := "\n".join(note.text for note in prompt.sources))
+        sure = float("in 1887" in text and "founded by Ida" in text)
+        return SupportResponse(bool(sure), sure)
+
+    return default_checker(None, ask)
+
+
+@pytest.mark.parametrize("cited", [" [1] [2].", "."])
+def test_a_claim_is_held_against_several_passages_together(cited):
+    asked = []
+    text, [claim], _ = verify(GOES_BACK + cited, checker=yes_if_both(asked))
+    assert text.answer.replace(". [", " [").rstrip(".") == f"{GOES_BACK} [1] [2]"
+    assert claim.support == "supported"
+    assert {quote.passage.id for quote in claim.supporting} == {"p1", "p2"}
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        f"{GOES_BACK} [1] [4].",  # The sources that it cites do not have it.
+        f"{GOES_BACK.replace('1887', '1888')} [1] [2].",
+        f"{GOES_BACK.replace('Ida', 'Edith')} [1] [2].",
+        GOES_BACK.replace("Ida", "Edith"),
+    ],
+)
+def test_passages_together_must_have_every_name_and_number(claim):
+    async def agree(prompt):
+        return SupportResponse(
+            len(prompt.sources[0].text.split("\n\n")) > 1, 0.999 * ("\n\n" in prompt.sources[0].text)
+        )
+
+    _, claims, _ = verify(claim, checker=default_checker(None, agree), strict=False)
+    assert [one.support for one in claims] != ["supported"]

@@ -48,3 +48,20 @@ def test_other_errors_are_raised_at_once() -> None:
                 calls += 1
                 raise KeyError("not a call error")
     assert calls == 1
+
+
+def test_the_retry_hooks_of_the_host_program_are_left_alone(capfd: pytest.CaptureFixture[str]) -> None:
+    """A program that uses stamina itself keeps its hooks, and they do not see our attempts."""
+    stamina = pytest.importorskip("stamina")
+    seen: list[object] = []
+    stamina.instrumentation.set_on_retry_hooks([seen.append])
+    try:
+        with pytest.raises(CallError):  # noqa: PT012
+            for attempt in retry_attempts(lambda error, delay: None):
+                with attempt:
+                    raise CallError("busy", retryable=True)
+        assert seen == []
+        assert stamina.instrumentation.get_on_retry_hooks() == (seen.append,)
+    finally:
+        stamina.instrumentation.set_on_retry_hooks(None)
+    assert capfd.readouterr() == ("", "")

@@ -4,17 +4,25 @@ import asyncio
 import socket
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from bridge_story import ENOUGH, TASK, model, setup
 from http_client import wait_until
 from mcp import Client, StdioServerParameters
 
+from suffice.engine.pipeline import RunConfig
 from suffice.options import OPTIONS, RunOptions
+from suffice.prompts import SynthesisResponse
+from suffice.search.base import Page, PageBatch
 from suffice.server.mcp import build_server
+from suffice.testing import FixtureSearch, make_passage
+from suffice.types import Passage, Place
 
 RIVER = "The Ilse rises on the Brocken. It flows through Ilsenburg and meets the Oker near Börßum.\n"
+PAGE = ("The Meridian bridge was built by Halloran Works in 1887.", "It was painted green in 1931.")
 MILL = "The paper mill of Ilsenburg was founded in 1581. Water of the Ilse drove its hammers.\n"
 
 
@@ -70,6 +78,42 @@ def test_fetch_returns_only_passages_that_were_shown(docs: Path) -> None:
     [_, fetched] = call_tools(docs, ("search", {"query": "paper mill", "k": 1}), ("fetch", {"location": location}))
     assert not fetched[0]
     assert "hammers" in fetched[1]
+
+
+def test_every_source_of_an_answer_can_be_fetched(docs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also a page, whose parts share a location, and a passage that only the check of a claim found."""
+    url = "https://example.org/bridge"
+    parts = [Passage(f"{url}#{number}", text, "Bridge", Place(url), "web") for number, text in enumerate(PAGE, 1)]
+
+    class OnePage:
+        async def __call__(self, found: Any, known: str, seconds: float | None = None) -> PageBatch:
+            return PageBatch((Page(url, "Bridge", tuple(parts)),))
+
+        async def aclose(self) -> None: ...
+
+    drafts = [SynthesisResponse(f"{PAGE[0]} [1] The river Mur floods the old town of Graz each spring [1].")]
+    flood = make_passage("p9", "The river Mur floods the old town of Graz each spring.", "Floods", path="floods.txt")
+    search = FixtureSearch({TASK: [make_passage("p1", PAGE[0], path="bridge.txt")]}, default=[flood])
+    config = replace(setup(model(reflects=[ENOUGH], drafts=drafts), search), reader=OnePage())
+
+    async def prepare(question: str, options: RunOptions) -> RunConfig:
+        return config
+
+    monkeypatch.setattr("suffice.server.mcp.prepare_run", prepare)
+    answer, page, claim, *spelled = call_tools(
+        docs,
+        ("research", {"question": TASK}),
+        ("fetch", {"location": url}),
+        ("fetch", {"location": "floods.txt:1-1"}),
+        ("fetch", {"location": f"<{url}>"}),
+        ("fetch", {"location": "floods\\.txt:1-1"}),
+    )
+    assert spelled == [page, claim]
+    assert "floods.txt:1-1" in answer[1]
+    assert not page[0]
+    assert all(text in page[1] for text in PAGE)
+    assert not claim[0]
+    assert flood.text in claim[1]
 
 
 def test_stop_is_explained_and_compared_with_another_gate(docs: Path) -> None:

@@ -1,7 +1,8 @@
 """Judge one claim against passages: supported, contradicted, unsupported or unknown, with exact quotes.
 
 A claim that cites sources is judged by those sources. Support from another source is reported, but does not make the citation
-right. A claim that cites nothing is judged by the passages that match it best.
+right. A claim that cites nothing is judged by the passages that match it best. Passages are first judged one by one; where none
+supports the claim and none contradicts it, they are judged together.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,14 +11,17 @@ from dataclasses import dataclass, replace
 from suffice.claims.checkers import Checker, EvidenceSpan
 from suffice.claims.checkers.base import Stance
 from suffice.claims.checkers.features import extract_features
-from suffice.claims.checkers.lexical import find_verbatim
+from suffice.claims.checkers.lexical import find_verbatim, lacks_a_name, lacks_a_number
 from suffice.claims.split import ClaimText
+from suffice.text.entities import content_stems
+from suffice.text.sentences import quotable_spans
 from suffice.types import Passage, SupportLabel
 
 # Sources count as disagreeing about a supported claim only where claim and quote are about the same matter: this many
 # content words in common, and this share of the words of both.
 _MIN_COMMON_STEMS = 4
 _MIN_COMMON_SHARE = 0.75
+_MAX_PARTS = 3  # Passages that are judged together.
 _MAX_QUOTES = 2  # Quotes shown for each side; more would bury the claim.
 
 
@@ -52,6 +56,8 @@ class ClaimVerdict:
     """The quote most like the claim, where none supports or contradicts it."""
     note: str = ""
     """Why the claim is not supported, in a few words."""
+    is_joint: bool = False
+    """Whether the supporting quotes support the claim only together."""
 
 
 async def judge_claim(
@@ -80,9 +86,13 @@ async def judge_claim(
     if contradicting:
         note = contradicting[0].span.reason
         return ClaimVerdict(claim, "contradicted", (), tuple(contradicting[:_MAX_QUOTES]), uncited, note=note)
-    parts = [quote for quote in quotes if quote.passage.id in cited_ids][:_MAX_QUOTES]
+    spans_by_id = {quote.passage.id: quote.span for quote in quotes}
+    candidates = [
+        quote for passage in cited or others if (quote := _quote_nearest(claim, passage, spans_by_id.get(passage.id)))
+    ]
+    parts = candidates[:_MAX_PARTS] if cited else _select_complementary(claim, candidates)
     if await _is_jointly_supported(claim, parts, checker):
-        return ClaimVerdict(claim, "supported", tuple(parts))
+        return ClaimVerdict(claim, "supported", tuple(parts), is_joint=True)
     nearest = max(quotes, key=lambda quote: quote.span.overlap, default=None)
     note = _explain_unsupported(bool(cited_ids), uncited, nearest)
     return ClaimVerdict(claim, "unsupported", (), (), uncited, nearest, note)
@@ -101,11 +111,39 @@ def _is_same_topic(claim: str, quote: str) -> bool:
     return len(ours & theirs) >= _MIN_COMMON_STEMS and len(ours & theirs) >= _MIN_COMMON_SHARE * len(ours | theirs)
 
 
+def _quote_nearest(claim: ClaimText, passage: Passage, span: EvidenceSpan | None) -> Quote | None:
+    """Return the span that the checker found, else the sentence that shares most words with the claim."""
+    if span is not None:
+        return Quote(passage, span)
+    wanted = content_stems(claim.plain_text)
+    shared = [
+        (len(wanted & content_stems(passage.text[start:end])), start, end)
+        for start, end in quotable_spans(passage.text, passage.kind)
+    ]
+    count, start, end = max(shared, key=lambda row: row[0], default=(0, 0, 0))
+    return Quote(passage, EvidenceSpan(start, end, None, 0.0, count / len(wanted))) if count else None
+
+
+def _select_complementary(claim: ClaimText, quotes: Sequence[Quote]) -> list[Quote]:
+    """Return the few quotes that have most of the claim's words together; each adds a word that those before lack."""
+    missing = set(content_stems(claim.plain_text))
+    selected: list[Quote] = []
+    while missing and len(selected) < _MAX_PARTS:
+        best = max(quotes, key=lambda quote: len(missing & content_stems(quote.text)), default=None)
+        if best is None or not missing & content_stems(best.text):
+            break
+        selected.append(best)
+        missing -= content_stems(best.text)
+    return selected
+
+
 async def _is_jointly_supported(claim: ClaimText, parts: Sequence[Quote], checker: Checker) -> bool:
-    """Whether the quotes of several cited sources support the claim together."""
+    """Whether the quotes of several sources support the claim together; every name and number of it must be in one."""
     if len(parts) < 2:
         return False
     joined = replace(parts[0].passage, text="\n\n".join(quote.text for quote in parts), title="")
+    if lacks_a_number(claim.plain_text, joined.text) or lacks_a_name(claim.plain_text, joined.text):
+        return False
     [span] = await checker(claim.plain_text, [joined])
     return span is not None and span.stance == "supports"
 

@@ -204,9 +204,11 @@ class ClaimVerifier:
         original = text[claim.full_span[0] : claim.full_span[1]].strip()
         if self._is_acceptable(verdict):
             return _to_sentence(original)
-        support = verdict.uncited_support or next(iter(verdict.supporting), None)
-        if support is not None:
-            return f"{_to_sentence(claim.text)} {self._run.evidence.get_handle(support.passage)}"
+        support = (verdict.uncited_support,) if verdict.uncited_support is not None else verdict.supporting
+        if support:
+            needed = support if verdict.is_joint else support[:1]
+            handles = (self._run.evidence.get_handle(quote.passage) for quote in needed)
+            return " ".join((_to_sentence(claim.text), *handles))
         if not self._strict:
             mark = CONTRADICTED_MARK if verdict.support == "contradicted" else UNSUPPORTED_MARK
             return f"{_to_sentence(original)} {mark}"

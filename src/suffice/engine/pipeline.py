@@ -21,6 +21,7 @@ from suffice.errors import ModelError
 from suffice.events import Continued, Event, Finished, Recalled, SearchStopped, Started, Writing
 from suffice.gates.base import Gate
 from suffice.gates.limits import budget
+from suffice.memory.evidence import Evidence
 from suffice.meters import build_meters
 from suffice.models.base import Model, is_language_model
 from suffice.prompts import SynthesisResponse
@@ -29,6 +30,7 @@ from suffice.report.compute import run_computation
 from suffice.report.draft import clean_draft, quote_sources, write_draft
 from suffice.review.loop import ReviewLoop
 from suffice.search.base import Reader, Search
+from suffice.search.distinct import DistinctTextSearch
 from suffice.search.resilience import make_resilient
 from suffice.search.screened import InjectionFilter
 from suffice.state.run import RunState
@@ -75,6 +77,8 @@ class RunConfig:
     metadata: dict[str, Any] = field(default_factory=dict)
     run_id: str | None = None
     """The id to use; ``None`` makes one."""
+    evidence: Evidence | None = None
+    """An empty record for a caller who wants to read afterwards what this run admitted; ``None``: the run has its own."""
     clock: Callable[[], float] = time.monotonic
 
 
@@ -116,8 +120,10 @@ class _Pipeline:
             embed=config.embed,
             clock=config.clock,
             reader=config.reader,
+            evidence=config.evidence,
         )
-        self._search = InjectionFilter(make_resilient(config.search, run.record_failure), run.event_queue.add)
+        search = DistinctTextSearch(make_resilient(config.search, run.record_failure))
+        self._search = InjectionFilter(search, run.event_queue.add)
         checker = default_checker(config.embed, make_ask_support(run))
         self._verifier = ClaimVerifier(run, self._search, checker, partial(clean_draft, run), strict=config.strict)
         self._review = ReviewLoop(run, self._verifier, config.review)

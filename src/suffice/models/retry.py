@@ -6,14 +6,13 @@ asks for more than a minute has failed for now.
 """
 
 from collections.abc import AsyncIterator, Callable, Iterator
-from itertools import count
 from random import random
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from suffice.errors import ModelError
 
 if TYPE_CHECKING:
-    from stamina import Attempt
+    from tenacity import AttemptManager, RetryCallState
 
 MAX_ATTEMPTS = 3
 MAX_BACKOFF = 10.0  # Seconds.
@@ -44,25 +43,36 @@ def retry_attempts(on_failure: Callable[[CallError, float | None], None]) -> "At
     ``on_failure`` receives every failed attempt and the seconds until the next one, ``None`` when there is none. The error of
     the last attempt is raised.
     """
-    import stamina
-    import stamina.instrumentation
+    return Attempts(on_failure)
 
-    stamina.instrumentation.set_on_retry_hooks([])  # The default hook writes to the terminal.
-    numbers = count(1)
 
-    def decide(error: Exception) -> float | bool:
+class Attempts:
+    """The attempts of one call, by the policy of this module. Nothing outside of it can change or observe them."""
+
+    def __init__(self, on_failure: Callable[[CallError, float | None], None]) -> None:
+        self._on_failure = on_failure
+        self._delay = 0.0
+
+    def __iter__(self) -> "Iterator[AttemptManager]":
+        from tenacity import Retrying
+
+        return iter(Retrying(retry=self._decide, wait=self._get_wait, reraise=True))
+
+    def __aiter__(self) -> "AsyncIterator[AttemptManager]":
+        from tenacity import AsyncRetrying
+
+        return aiter(AsyncRetrying(retry=self._decide, wait=self._get_wait, reraise=True))
+
+    def _decide(self, state: "RetryCallState") -> bool:
+        """Return whether to try again, and note the wait."""
+        error = None if state.outcome is None else state.outcome.exception()
         if not isinstance(error, CallError):
             return False
-        error.attempt = next(numbers)
+        error.attempt = state.attempt_number
         delay = get_retry_delay(error)
-        on_failure(error, delay)
-        return False if delay is None else delay
+        self._on_failure(error, delay)
+        self._delay = 0.0 if delay is None else delay
+        return delay is not None
 
-    return stamina.retry_context(on=decide, attempts=MAX_ATTEMPTS, timeout=None)
-
-
-class Attempts(Protocol):
-    """What ``stamina.retry_context`` returns."""
-
-    def __iter__(self) -> "Iterator[Attempt]": ...
-    def __aiter__(self) -> "AsyncIterator[Attempt]": ...
+    def _get_wait(self, state: "RetryCallState") -> float:
+        return self._delay

@@ -19,8 +19,9 @@ from suffice.report.draft import (
     is_insufficient,
     list_caveats,
 )
+from suffice.search.urls import canonicalize_url
 from suffice.state.run import RunState
-from suffice.text.citations import list_handles, replace_citations
+from suffice.text.citations import drop_repeated_citations, list_handles, replace_citations
 from suffice.text.markdown import escape_markdown
 from suffice.types import COMPUTED_KIND, Claim, Passage, Report, RoleUsage, Source, Span, Status, Stop, UsageSummary
 
@@ -57,7 +58,7 @@ def build_report(
     text = written or SynthesisResponse("")
     text = replace(text, answer=text.answer + _render_disagreements(run, claims))
     lists = (text.key_findings, text.recommendations, text.risks, text.open_questions)
-    numbers = _number_citations([text.answer, text.summary, *(line for lines in lists for line in lines)])
+    numbers = _number_citations(run, [text.answer, text.summary, *(line for lines in lists for line in lines)])
     answer = _renumber(text.answer, numbers) if numbers else ""
     instruction = choose_instruction(run)
     if answer:
@@ -76,7 +77,7 @@ def build_report(
         recommendations=recommendations,
         risks=risks,
         open_questions=questions or run.gaps,
-        sources=tuple(_build_source(run, handle, number) for handle, number in numbers.items()),
+        sources=_build_sources(run, numbers),
         claims=tuple(_build_claim(run, verdict, numbers) for verdict in claims) if answer else (),
         stop=stop,
         usage=_summarize_usage(run),
@@ -103,18 +104,36 @@ def _list_notices(run: RunState, stop: Stop, *, is_short_list: bool) -> list[str
     return notices
 
 
-def _number_citations(texts: Iterable[str]) -> dict[str, str]:
-    """Map each cited handle to its number in the report, in the order of first citation and without gaps."""
-    return {handle: f"[{number}]" for number, handle in enumerate(list_handles(*texts), 1)}
+def _number_citations(run: RunState, texts: Iterable[str]) -> dict[str, str]:
+    """Map each cited handle to its number in the report, in the order of first citation and without gaps.
+
+    All texts of a web page have one number.
+    """
+    numbers: dict[str, str] = {}
+    by_source: dict[str, str] = {}
+    for handle in list_handles(*texts):
+        source = _get_web_page(_get_passage(run, handle)) or handle
+        numbers[handle] = by_source.setdefault(source, f"[{len(by_source) + 1}]")
+    return numbers
+
+
+def _get_web_page(passage: Passage) -> str | None:
+    """Return the page that a passage is a snippet or a part of. A page of a PDF and a typed value are sources themselves."""
+    if passage.url is None or passage.kind != "web":
+        return None
+    return canonicalize_url(passage.url)
 
 
 def _renumber(text: str, numbers: Mapping[str, str]) -> str:
-    return replace_citations(text, numbers.__getitem__)
+    return drop_repeated_citations(replace_citations(text, numbers.__getitem__))
 
 
-def _build_source(run: RunState, handle: str, number: str) -> Source:
-    passage = _get_passage(run, handle)
-    return Source(number, passage.title, passage.kind, passage.location, passage.url)
+def _build_sources(run: RunState, numbers: Mapping[str, str]) -> tuple[Source, ...]:
+    sources: dict[str, Source] = {}
+    for handle, number in numbers.items():
+        passage = _get_passage(run, handle)
+        sources.setdefault(number, Source(number, passage.title, passage.kind, passage.location, passage.url))
+    return tuple(sources.values())
 
 
 def _build_claim(run: RunState, verdict: ClaimVerdict, numbers: Mapping[str, str]) -> Claim:
@@ -123,7 +142,7 @@ def _build_claim(run: RunState, verdict: ClaimVerdict, numbers: Mapping[str, str
         for quote, stance in list_quotes(verdict)
         if (handle := run.evidence.get_handle(quote.passage)) in numbers
     )
-    citations = tuple(numbers[handle] for handle in verdict.claim.handles)
+    citations = tuple(dict.fromkeys(numbers[handle] for handle in verdict.claim.handles))
     return Claim(verdict.claim.plain_text, citations, verdict.support, spans, verdict.note)
 
 

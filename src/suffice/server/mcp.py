@@ -9,8 +9,9 @@ Whoever starts the server decides what is searched; a tool call cannot name a pa
 """
 
 import inspect
+import re
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ from suffice.engine.pipeline import run_pipeline
 from suffice.errors import InputError, SufficeError
 from suffice.events import Event, Finished, RoundDone, SearchStopped, Started, Writing, serialize_event
 from suffice.gates.parse import parse_gate
+from suffice.memory.evidence import Evidence
 from suffice.options import RunOptions
 from suffice.replay.episodes import build_trace
 from suffice.replay.judge import what_if
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
 RESEARCH_OPTIONS = ("strategy", "stop", "max_rounds")
 SEARCH_OPTIONS = ("k",)
 MAX_RUNS = 50  # Runs that a session remembers.
-MAX_PASSAGES = 5_000  # Passages that a session remembers.
+MAX_LOCATIONS = 5_000  # Locations whose passages a session remembers.
 INSTRUCTIONS = (
     "Answers questions over the documents this server was started with. Every sentence of an answer is cited and checked, "
     "and the answer says why the search stopped. Use research for a question, search for single look-ups, fetch to read "
@@ -45,17 +47,18 @@ INSTRUCTIONS = (
 
 @dataclass
 class McpSession:
-    """The options of this server, and what it has shown so far: only that can be fetched or explained."""
+    """The options of this server, and what its tools have found so far: only that can be fetched or explained."""
 
     options: RunOptions
     runs: OrderedDict[str, list[dict[str, Any]]] = field(default_factory=OrderedDict)
-    passages: OrderedDict[str, Passage] = field(default_factory=OrderedDict)
+    passages: OrderedDict[str, dict[str, Passage]] = field(default_factory=OrderedDict)
+    """By location and id: a web page has several passages at one location."""
 
-    def remember_passages(self, passages: Sequence[Passage]) -> None:
-        """Remember passages by location; the oldest are forgotten first."""
+    def remember_passages(self, passages: Iterable[Passage]) -> None:
+        """Remember passages by location; the oldest locations are forgotten first."""
         for passage in passages:
-            self.passages[passage.location] = passage
-        while len(self.passages) > MAX_PASSAGES:
+            self.passages.setdefault(passage.location, {})[passage.id] = passage
+        while len(self.passages) > MAX_LOCATIONS:
             self.passages.popitem(last=False)
 
     def record_event(self, run: str, event: Event) -> None:
@@ -141,7 +144,10 @@ async def _research(
     options = replace(session.options, **{name: value for name, value in chosen.items() if value is not None})
     options.validate(gate_files=False)
     run, steps, report = "", 0, None
-    async with aclosing(run_pipeline(await prepare_run(question, options))) as events:
+    # The answer may cite what no round shows: pages that were read, and passages that the check of a claim found.
+    evidence = Evidence()
+    config = replace(await prepare_run(question, options), evidence=evidence)
+    async with aclosing(run_pipeline(config)) as events:
         async for event in events:
             run = event.run if isinstance(event, Started) else run
             session.record_event(run, event)
@@ -152,6 +158,7 @@ async def _research(
                 session.remember_passages(event.round.raw)
             if isinstance(event, Finished):
                 report = event.report
+    session.remember_passages(evidence)
     assert report is not None, "the last event of a run is Finished"
     return _format_answer(report)
 
@@ -178,10 +185,13 @@ async def _search(session: McpSession, query: str, k: int) -> str:
 
 
 async def _fetch(session: McpSession, location: str) -> str:
-    passage = session.passages.get(location)
-    if passage is None:
+    # An answer is Markdown, where a location may have brackets around it or a backslash before a punctuation mark.
+    spelled = location if location in session.passages else re.sub(r"\\([^a-zA-Z0-9\s])", r"\1", location.strip(" <>"))
+    passages = list(session.passages.get(spelled, {}).values())
+    if not passages:
         raise InputError(f"No search of this session has shown {location!r}; search first, then fetch a location")
-    return f"{passage.title}\n{passage.location}\n\n{passage.text}"
+    texts = dict.fromkeys(passage.text for passage in passages)
+    return "\n\n".join((f"{passages[0].title}\n{passages[0].location}", *texts))
 
 
 async def _explain(session: McpSession, run: str, stop: str | None) -> str:

@@ -48,6 +48,7 @@ class RunState:
         grounded: bool = False,
         embed: Embed | None = None,
         reader: Reader | None = None,
+        evidence: Evidence | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.id = run_id
@@ -62,7 +63,7 @@ class RunState:
         self.error_log: list[Failure] = []
         self._prompter = Prompter(self.model, self.budget, self.event_queue.add, self.record_failure)
 
-        self.evidence = Evidence()
+        self.evidence = Evidence() if evidence is None else evidence
         self.open_questions = OpenQuestions()
         self.outline = TopicOutline(embed)
         self.follow_ups = FollowUpQueue(task, embed)

@@ -23,6 +23,7 @@ _CITATION_WITH_SPACE = re.compile(rf"\s*{_ONE}")
 _CITATION_OR_ANCHOR = re.compile(rf"(?<!\\)\[{_KEY}\]")
 _GROUP = re.compile(rf"(?<!\\)\[({_NUMBER}(?:{_SEPARATOR}{_NUMBER})*)\]")
 _MIXED_GROUP = re.compile(rf"(?<!\\)\[({_KEY}(?:{_SEPARATOR}{_KEY})+)\]")
+_SEVERAL = re.compile(rf"{_ONE}(?:[ \t]*{_ONE})+")
 _RUN = re.compile(rf"(?:\s*{_ONE})*")
 # The citations of a run may be links: [3](https://…).
 _RUN_AT_END = re.compile(rf"(?:\s*{_ONE}(?:\([^()\s]*\))?)+\Z")
@@ -78,6 +79,25 @@ def strip_citations(text: str) -> str:
 def replace_citations(text: str, replace: Callable[[str], str], *, anchors: bool = False) -> str:
     """Return the text with each citation replaced; ``anchors`` includes those of typed sources."""
     return (_CITATION_OR_ANCHOR if anchors else _CITATION).sub(lambda match: replace(match.group()), text)
+
+
+def drop_repeated_citations(text: str) -> str:
+    """Return the text with each source cited at most once in a run of citations.
+
+    >>> drop_repeated_citations("It rose [1] [2][1], and fell [1].")
+    'It rose [1] [2], and fell [1].'
+    """
+
+    def drop_repeated(run: re.Match[str]) -> str:
+        cited: set[str] = set()
+        kept = ""
+        for match in _CITATION_WITH_SPACE.finditer(run.group()):
+            if (handle := match.group().strip()) not in cited:
+                cited.add(handle)
+                kept += match.group()
+        return kept
+
+    return _SEVERAL.sub(drop_repeated, text)
 
 
 def split_citation_groups(text: str) -> str:

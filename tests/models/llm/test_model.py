@@ -105,10 +105,8 @@ def test_a_permanent_fault_is_not_retried(status: int, says: str) -> None:
     assert failed.value.usage.calls == 1
 
 
-def test_retry_after_is_honoured() -> None:
-    import stamina
-
-    stamina.set_testing(False)  # Wait in real time; the fixture restores the setting.
+def test_retry_after_is_honoured(no_waiting: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()  # Wait in real time.
     began = time.monotonic()
     reply, _ = ask([Say(status=429, headers={"Retry-After": "1"}), PLAN])
     assert reply.answer == PLANNED

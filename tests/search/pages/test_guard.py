@@ -114,6 +114,26 @@ def test_connection_uses_the_checked_address(web, monkeypatch):
     assert resolved == ["example.com"]
 
 
+@pytest.mark.parametrize("addresses", [["9.9.9.1"], ["9.9.9.1", "9.9.9.2"], [f"9.9.9.{last}" for last in range(1, 6)]])
+def test_each_dead_address_is_connected_to_once(addresses, monkeypatch):
+    import httpcore2
+    from httpcore2._backends.auto import AutoBackend
+
+    tried = []
+
+    async def connect_tcp(self, host, *arguments):
+        tried.append(host)
+        raise httpcore2.ConnectError("dead")
+
+    async def resolve(host, port):
+        return addresses
+
+    monkeypatch.setattr(AutoBackend, "connect_tcp", connect_tcp)
+    with pytest.raises(PageError, match="dead"):
+        fetched("http://example.com/", HostAllowlist(), resolve)
+    assert tried == addresses[:3]
+
+
 def test_proxies_of_the_environment_are_ignored(web, monkeypatch):
     with LittleWeb() as proxy:
         for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):

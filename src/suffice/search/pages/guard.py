@@ -128,13 +128,13 @@ def make_client(
             local_address: str | None = None,
             socket_options: Iterable[Any] | None = None,
         ) -> httpcore2.AsyncNetworkStream:
-            addresses = await _resolve_checked(host, port, allowed, resolve)
-            for address in addresses[: _MAX_ADDRESSES - 1]:
+            *others, last = (await _resolve_checked(host, port, allowed, resolve))[:_MAX_ADDRESSES]
+            for address in others:
                 try:
                     return await super().connect_tcp(address, port, timeout, local_address, socket_options)
                 except (httpcore2.ConnectError, httpcore2.ConnectTimeout):
                     continue
-            return await super().connect_tcp(addresses[-1], port, timeout, local_address, socket_options)
+            return await super().connect_tcp(last, port, timeout, local_address, socket_options)
 
         async def connect_unix_socket(self, *arguments: Any, **named: Any) -> httpcore2.AsyncNetworkStream:
             raise PageRefused("a socket file is not a web page")

@@ -83,18 +83,23 @@ class PageReader:
         await self._fetch.aclose()
 
     def _select_unread(self, found: Sequence[Passage], known: Collection[str]) -> list[Passage]:
-        selected = []
+        selected: dict[str, Passage] = {}
         for passage in found:
             words = set(tokenize(passage.text))
             known_share = len(words.intersection(known)) / len(words) if words else 0.0
-            if passage.url and passage.id not in self._tried and known_share <= MAX_KNOWN_SHARE:
-                selected.append(passage)
-        return selected
+            if passage.url and known_share <= MAX_KNOWN_SHARE and _get_page(passage.url) not in self._tried:
+                selected.setdefault(_get_page(passage.url), passage)
+        return list(selected.values())
 
     async def _try_read(self, passage: Passage) -> Page | Failure:
         assert passage.url is not None
-        self._tried.add(passage.id)
+        self._tried.add(_get_page(passage.url))
         try:
             return await self.read(passage.url)
         except PageError as error:
             return Failure("page", type(error).__name__, str(error), error.retryable)
+
+
+def _get_page(url: str) -> str:
+    """Return what identifies the page, whichever of its texts a search returned."""
+    return canonicalize_url(url) or url
