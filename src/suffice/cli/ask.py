@@ -246,8 +246,11 @@ def resume(
 
     data_dir = settings.load().data_dir
     if run is None:
-        for unfinished in local.list_unfinished(data_dir):
+        interrupted = local.list_unfinished(data_dir)
+        for unfinished in interrupted:
             print(f"{unfinished.run}  {' '.join(unfinished.question.split())[:80]}")
+        if not interrupted and not as_json:
+            print("No interrupted runs.")
         return 0
     request = local.load_request(run, data_dir)
     try:
