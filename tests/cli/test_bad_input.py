@@ -123,7 +123,7 @@ def test_an_option_that_does_not_exist(suffice: Callable, docs: Path, option: st
 @pytest.mark.parametrize("value", ["0", "-1", "x", "nan"])
 @pytest.mark.parametrize("limit", ["rounds", "queries", "sources", "seconds", "tokens", "cost"])
 def test_a_limit_that_allows_nothing(suffice: Callable, docs: Path, limit: str, value: str) -> None:
-    assert_rejected(suffice("ask", QUESTION, "--docs", docs, "--alpha", 1, f"--max-{limit}", value))
+    assert_rejected(suffice("ask", QUESTION, "--docs", docs, "--alpha", 1, f"--max-{limit}", value), f"--max-{limit}")
 
 
 @pytest.mark.parametrize("value", ["0", "-1", "many", "nan"])

@@ -103,6 +103,10 @@ QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Do not show pr
 DebugOption = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 
 
+# The flags that are not called like their option.
+_FLAGS = {"k": "-k", "max_cost_usd": "--max-cost"}
+
+
 def build_options(
     *,
     docs: Sequence[str] | None,
@@ -112,9 +116,14 @@ def build_options(
     exclude: Sequence[str] | None = None,
     **other: Any,
 ) -> "RunOptions":
-    """Build the options of a run or a search from command-line values, where an option that is not given is ``None``."""
-    from suffice.options import RunOptions
+    """Build the options of a run or a search from command-line values, where an option that is not given is ``None``.
 
+    Raises ``InputError`` for a number outside its range, with the flag that the user typed.
+    """
+    from suffice.options import OPTIONS, RunOptions
+
+    for name, value in other.items():
+        OPTIONS[name].check(_FLAGS.get(name) or f"--{name.replace('_', '-')}", value)
     return RunOptions(
         docs=docs, web=web, providers=providers or (), include=include or (), exclude=exclude or (), **other
     )
