@@ -110,6 +110,12 @@ def test_an_option_with_an_invalid_value(suffice: Callable, docs: Path, option: 
     assert_rejected(suffice("ask", QUESTION, "--docs", docs, option, value), hint)
 
 
+def test_the_question_names_a_file_in_a_missing_folder(suffice: Callable, docs: Path) -> None:
+    result = suffice("ask", f"{QUESTION} Save it to out/notes.md", "--docs", docs, "--alpha", 1)
+    assert_rejected(result, "question", "out/notes.md", "does not exist")
+    assert "--out" not in result.err
+
+
 def test_out_must_not_be_a_folder(suffice: Callable, docs: Path, tmp_path: Path) -> None:
     (tmp_path / "report.md").mkdir()
     assert_rejected(suffice("ask", QUESTION, "--docs", docs, "--out", "report.md"), "folder")

@@ -193,6 +193,8 @@ def ask(
     claim against the sources, and says why it stopped.
     """
     task, named_file = extract_output_file(question)
+    if named_file is not None:
+        validate_report_path(named_file, "The file that the question names,")
     options = build_options(
         docs=docs,
         web=web,
