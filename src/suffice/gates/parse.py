@@ -45,6 +45,15 @@ def parse_gate(text: str, *, files: bool = True) -> Gate:
     return _Parser(text.strip(), files).parse()
 
 
+def resolve_gate(value: Gate | str, *, files: bool = True) -> Gate:
+    """Return a gate that is given as an object or as text; raise ``InputError`` for anything else."""
+    if isinstance(value, str):
+        return parse_gate(value, files=files)
+    if not isinstance(value, Gate):
+        raise InputError(f"A stop gate is a Gate object or a text such as 'budget(rounds=5)', not {value!r}")
+    return value
+
+
 class _Parser:
     def __init__(self, text: str, files: bool) -> None:
         self.text = text
