@@ -18,7 +18,6 @@ from suffice.cli.options import (
     OUTPUT,
     SEARCH,
     SOURCES,
-    AlphaOption,
     DebugOption,
     DocsOption,
     ExcludeOption,
@@ -29,6 +28,7 @@ from suffice.cli.options import (
     PassagesOption,
     ProviderOption,
     QuietOption,
+    StrategyAlphaOption,
     TraceOption,
     WebOption,
     build_options,
@@ -108,7 +108,7 @@ def ask(
             rich_help_panel=SEARCH,
         ),
     ] = None,
-    alpha: AlphaOption = None,
+    alpha: StrategyAlphaOption = None,
     interventions: Annotated[
         list[str] | None,
         typer.Option(

@@ -25,6 +25,11 @@ DocsOption = Annotated[
         rich_help_panel=SOURCES,
     ),
 ]
+# For a server, which reads requests from standard input.
+ServedDocsOption = Annotated[
+    list[str] | None,
+    typer.Option("--docs", help="Search this file or folder. Repeatable.", metavar="PATH", rich_help_panel=SOURCES),
+]
 WebOption = Annotated[
     bool,
     typer.Option(
@@ -61,12 +66,19 @@ ExcludeOption = Annotated[
 PassagesOption = Annotated[
     int, typer.Option("-k", help="Passages to fetch for each query.", metavar="N", min=1, rich_help_panel=SEARCH)
 ]
+_ALPHA_HELP = (
+    "Balance of keywords and meaning: 1 compares words only (BM25), 0 compares meaning only (English embeddings). "
+    "Default: 0.5"
+)
 AlphaOption = Annotated[
+    float | None, typer.Option("--alpha", help=f"{_ALPHA_HELP}.", metavar="0..1", rich_help_panel=SEARCH)
+]
+# For a command that also takes a strategy.
+StrategyAlphaOption = Annotated[
     float | None,
     typer.Option(
         "--alpha",
-        help="Balance of keywords and meaning: 1 compares words only (BM25), 0 compares meaning only (English "
-        "embeddings). Default: 0.5, unless the strategy sets another value.",
+        help=f"{_ALPHA_HELP}, unless the strategy sets another value.",
         metavar="0..1",
         rich_help_panel=SEARCH,
     ),
