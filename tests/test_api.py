@@ -121,6 +121,7 @@ def test_unknown_option_is_named(function: Any, name: str) -> None:
         ({"model": "openai:gpt"}, "openai:gpt"),
         ({"tier": "nope"}, "nope"),
         ({"stop": "nope("}, "nope"),
+        ({"stop": 3}, "gate.*not 3"),
         ({"interventions": "nope"}, "nope"),
         ({"k": 0}, "k"),
         ({"k": "five"}, "k"),

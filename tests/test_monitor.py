@@ -149,6 +149,11 @@ def test_a_single_text_as_queries_is_rejected():
         StopMonitor(fixed(1)).observe("who?", [])
 
 
+def test_a_value_that_is_no_gate_is_rejected():
+    with pytest.raises(InputError, match=r"gate.*not 3"):
+        StopMonitor(3)
+
+
 def test_an_unknown_gate_is_named():
     with pytest.raises(InputError, match="nonsense"):
         StopMonitor("nonsense")

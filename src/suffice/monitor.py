@@ -14,7 +14,7 @@ from typing import Any
 from suffice.errors import InputError
 from suffice.gates.base import Gate
 from suffice.gates.explanation import explain_stop
-from suffice.gates.parse import parse_gate
+from suffice.gates.parse import resolve_gate
 from suffice.measure.spend import spend_readings
 from suffice.meters import build_meters
 from suffice.replay.episodes import RecordedHit, RecordedRound, deduplicate_hits
@@ -38,7 +38,7 @@ class StopMonitor:
         seed: int = 0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.gate = parse_gate(gate) if isinstance(gate, str) else gate
+        self.gate = resolve_gate(gate)
         self._meters = build_meters(self.gate.needs, question, embed)
         self._seed = seed
         self._clock, self._started_at = clock, clock()

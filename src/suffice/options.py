@@ -16,7 +16,7 @@ from suffice.engine.interventions import validate_interventions
 from suffice.engine.presets import get_preset
 from suffice.errors import InputError
 from suffice.gates.base import Gate
-from suffice.gates.parse import parse_gate
+from suffice.gates.parse import resolve_gate
 from suffice.models.base import Model
 from suffice.search.base import Search
 from suffice.search.open import SearchScope
@@ -123,8 +123,8 @@ class RunOptions:
             settings.resolve_bounds(self.tier)
         plugins.load_plugin("memories", self.memory or get_preset(self.strategy).memory)
         validate_interventions(self.interventions)
-        if isinstance(self.stop, str):
-            parse_gate(self.stop, files=gate_files)
+        if self.stop is not None:
+            resolve_gate(self.stop, files=gate_files)
 
     @property
     def bounds(self) -> Bounds:

@@ -77,6 +77,18 @@ def test_the_help_of_ask_groups_its_options(suffice: Callable) -> None:
     assert "{installed}" not in " ".join(lines)
 
 
+@pytest.mark.parametrize(
+    ("command", "has_stdin", "has_strategy"),
+    [("ask", True, True), ("search", True, False), ("check", True, False), ("mcp", False, True)],
+)
+def test_help_offers_only_what_the_command_does(
+    suffice: Callable, command: str, has_stdin: bool, has_strategy: bool
+) -> None:
+    shown = " ".join(suffice(command, "--help").out.split())
+    assert ("folder; '-' reads standard input" in shown) == has_stdin
+    assert ("unless the strategy sets" in shown) == has_strategy
+
+
 def test_without_arguments_the_help_is_shown(suffice: Callable) -> None:
     result = suffice()
     shown = result.out + result.err

@@ -110,6 +110,12 @@ def test_an_option_with_an_invalid_value(suffice: Callable, docs: Path, option: 
     assert_rejected(suffice("ask", QUESTION, "--docs", docs, option, value), hint)
 
 
+def test_the_question_names_a_file_in_a_missing_folder(suffice: Callable, docs: Path) -> None:
+    result = suffice("ask", f"{QUESTION} Save it to out/notes.md", "--docs", docs, "--alpha", 1)
+    assert_rejected(result, "question", "out/notes.md", "does not exist")
+    assert "--out" not in result.err
+
+
 def test_out_must_not_be_a_folder(suffice: Callable, docs: Path, tmp_path: Path) -> None:
     (tmp_path / "report.md").mkdir()
     assert_rejected(suffice("ask", QUESTION, "--docs", docs, "--out", "report.md"), "folder")
@@ -123,7 +129,7 @@ def test_an_option_that_does_not_exist(suffice: Callable, docs: Path, option: st
 @pytest.mark.parametrize("value", ["0", "-1", "x", "nan"])
 @pytest.mark.parametrize("limit", ["rounds", "queries", "sources", "seconds", "tokens", "cost"])
 def test_a_limit_that_allows_nothing(suffice: Callable, docs: Path, limit: str, value: str) -> None:
-    assert_rejected(suffice("ask", QUESTION, "--docs", docs, "--alpha", 1, f"--max-{limit}", value))
+    assert_rejected(suffice("ask", QUESTION, "--docs", docs, "--alpha", 1, f"--max-{limit}", value), f"--max-{limit}")
 
 
 @pytest.mark.parametrize("value", ["0", "-1", "many", "nan"])

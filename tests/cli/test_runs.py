@@ -17,6 +17,8 @@ def asked(suffice, docs):
 def test_without_stored_runs(suffice):
     assert "No runs" in suffice("runs").out
     assert "no findings" in suffice("memory", "search").out
+    assert suffice("resume").out == "No interrupted runs.\n"
+    assert suffice("resume", "--json").out == ""
     assert suffice("runs", "--json").out == suffice("memory", "search", "--json").out == ""
 
 

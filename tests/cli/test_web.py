@@ -141,6 +141,15 @@ def test_doctor_shows_a_reachable_service(suffice: Callable, searxng: Loopback) 
     assert searxng.requests == []
 
 
+def test_doctor_separates_services_that_lack_a_setting(suffice: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FRED_API_KEY", "k")
+    [line] = [line for line in suffice("doctor").out.splitlines() if line[5:].startswith("web")]
+    available, _, lacking = line.partition("also available with --provider: ")[2].partition(";")
+    assert available == "arxiv, fred, wikipedia, yahoo"
+    assert "brave, endpoint, exa, searxng, serper, tavily" in lacking
+    assert "docs/web.md" in lacking
+
+
 def test_doctor_shows_an_unreachable_service(suffice: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SEARXNG_URL", "http://127.0.0.1:9")
     result = suffice("doctor")

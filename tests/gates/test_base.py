@@ -392,3 +392,10 @@ def test_gap_aware_and_resample_parse_back(text):
 def test_invalid_gap_aware_and_resample_are_rejected(text):
     with pytest.raises(InputError):
         parse_gate(text)
+
+
+@pytest.mark.parametrize("combine", [lambda gate, other: gate | other, lambda gate, other: gate & other])
+@pytest.mark.parametrize("other", ["budget(rounds=3)", 3, None])
+def test_only_gates_are_combined(combine, other):
+    with pytest.raises(TypeError, match=r"gate.*parse_gate"):
+        combine(fixed(1), other)

@@ -3,8 +3,11 @@
 import pytest
 
 INVALID = {
-    "no question": ({}, "question"),
-    "an empty question": ({"question": ""}, "question"),
+    "no question": ({}, "question is missing"),
+    "two questions": ({"question": "x", "task": "x"}, "not both"),
+    "an empty question": ({"question": ""}, "the question is empty"),
+    "an empty task": ({"task": ""}, "the question is empty"),
+    "a list": ([], "JSON object"),
     "no words": ({"question": "?!"}, "empty"),
     "too long a question": ({"question": "x " * 20_000}, "question"),
     "an unknown key": ({"question": "x", "bogus": 1}, "bogus"),
@@ -57,9 +60,20 @@ def test_every_error_has_the_same_body(service, method, path, status, type):
     assert response.json()["error"]["type"] == type
 
 
-def test_body_that_is_not_json(service):
-    response = service.client.post("/run", content=b"{", headers={"content-type": "application/json"})
+@pytest.mark.parametrize(
+    ("content", "headers", "named"),
+    [
+        (b"{", {"content-type": "application/json"}, "not valid JSON"),
+        (b'{"question": x}', {"content-type": "application/json"}, "character 14"),
+        (b'{"question": "x"}', {}, "Content-Type: application/json"),
+        (b'{"question": "x"}', {"content-type": "text/plain"}, "Content-Type: application/json"),
+        (b"", {"content-type": "application/json"}, "body is missing"),
+    ],
+)
+def test_body_that_is_not_json(service, content, headers, named):
+    response = service.client.post("/run", content=content, headers=headers)
     assert response.status_code == 422
+    assert named in response.json()["error"]["message"]
 
 
 def test_oversized_body(service):

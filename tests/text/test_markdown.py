@@ -192,6 +192,11 @@ def test_code_and_comments_are_no_prose():
     ) == ["item"]
 
 
+@pytest.mark.parametrize("heading", ["Why it stopped", "Searches with few results", "Searches that led nowhere"])
+def test_what_a_report_says_about_itself_is_no_claim(heading):
+    assert prose(f"Text.\n\n## {heading}\n\n- pigs over Vienna") == ["Text."]
+
+
 def test_sections_that_list_sources_are_left_out_on_request():
     text = "One.\n\n## Sources\n\n[1] A book\n\n### Deeper\n\nTwo.\n\n## Notes\n\n"
     text += "Three.\n[2] Another book\n\nSources\n---\nFour."

@@ -18,7 +18,6 @@ from suffice.cli.options import (
     OUTPUT,
     SEARCH,
     SOURCES,
-    AlphaOption,
     DebugOption,
     DocsOption,
     ExcludeOption,
@@ -29,6 +28,7 @@ from suffice.cli.options import (
     PassagesOption,
     ProviderOption,
     QuietOption,
+    StrategyAlphaOption,
     TraceOption,
     WebOption,
     build_options,
@@ -108,7 +108,7 @@ def ask(
             rich_help_panel=SEARCH,
         ),
     ] = None,
-    alpha: AlphaOption = None,
+    alpha: StrategyAlphaOption = None,
     interventions: Annotated[
         list[str] | None,
         typer.Option(
@@ -193,6 +193,8 @@ def ask(
     claim against the sources, and says why it stopped.
     """
     task, named_file = extract_output_file(question)
+    if named_file is not None:
+        validate_report_path(named_file, "The file that the question names,")
     options = build_options(
         docs=docs,
         web=web,
@@ -246,8 +248,11 @@ def resume(
 
     data_dir = settings.load().data_dir
     if run is None:
-        for unfinished in local.list_unfinished(data_dir):
+        interrupted = local.list_unfinished(data_dir)
+        for unfinished in interrupted:
             print(f"{unfinished.run_id}  {' '.join(unfinished.question.split())[:80]}")
+        if not interrupted and not as_json:
+            print("No interrupted runs.")
         return 0
     request = local.load_request(run, data_dir)
     try:

@@ -113,8 +113,11 @@ def _check_web(config: settings.Settings) -> _CheckResult:
     except SufficeError as error:
         return _CheckResult(False, str(error))
     configured = {provider.name for provider in reachable} or {KEYLESS_PROVIDER}
-    others = ", ".join(name for name in list_plugins("providers") if name not in configured)
-    more = f"also available with --provider: {others} (docs/web.md lists the keys they need)"
+    others = [name for name in list_plugins("providers") if name not in configured]
+    lacking = [name for name in others if _lacks_setting(name, config)]
+    more = f"also available with --provider: {', '.join(name for name in others if name not in lacking)}"
+    if lacking:
+        more += f"; not set up: {', '.join(lacking)} (docs/web.md lists the key or address they need)"
     if not reachable:
         return _CheckResult(True, f"no service is configured, so --web uses {KEYLESS_PROVIDER}, without a key; {more}")
     states = (
@@ -122,6 +125,20 @@ def _check_web(config: settings.Settings) -> _CheckResult:
         for provider, is_reachable in reachable.items()
     )
     return _CheckResult(any(reachable.values()), f"{'; '.join(states)}; {more}")
+
+
+def _lacks_setting(provider: str, config: settings.Settings) -> bool:
+    """Whether a search service needs a key or an address that is not set."""
+    from suffice.plugins import load_plugin
+    from suffice.search.web.provider import ProviderNotConfigured
+
+    try:
+        load_plugin("providers", provider)(config)
+    except ProviderNotConfigured:
+        return True
+    except SufficeError:  # Another mistake, which is reported when the service is used.
+        return False
+    return False
 
 
 def _is_reachable(url: str) -> bool:

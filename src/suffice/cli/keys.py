@@ -8,7 +8,7 @@ from suffice import settings
 from suffice.cli.options import DebugOption
 
 if TYPE_CHECKING:
-    from suffice.jobs.api_keys import ApiKeyStore
+    from suffice.jobs.api_keys import ApiKeyStore, Quota
 
 keys_app = typer.Typer(help="Manage the API keys of 'suffice serve'.", no_args_is_help=True)
 
@@ -44,12 +44,16 @@ def list_keys(debug: DebugOption = False) -> None:
     """List all keys and what they allow."""
     from datetime import UTC, datetime
 
+    rows = [("id", "created", "allowed", "name")]
     for key in _open_key_store().list_keys():
         created = datetime.fromtimestamp(key.created, UTC).date()
-        allowed = f"{key.quota.active} at once, {key.quota.per_minute} a minute"
-        if key.quota.max_cost is not None:
-            allowed += f", ${key.quota.max_cost:g} a run"
-        print(f"{key.id}  {created}  {'revoked' if key.revoked else allowed}  {key.name}")
+        rows.append((key.id, str(created), "revoked" if key.revoked else _format_quota(key.quota), key.name))
+    if len(rows) == 1:
+        print("No keys.")
+        return
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
 
 
 @keys_app.command()
@@ -62,6 +66,11 @@ def revoke(
 
     revoked = _open_key_store().revoke(key)
     Terminal().notify(f"Key {revoked.id} ({revoked.name}) is revoked.")
+
+
+def _format_quota(quota: "Quota") -> str:
+    cost = "" if quota.max_cost is None else f", ${quota.max_cost:g} a run"
+    return f"{quota.active} at once, {quota.per_minute} a minute{cost}"
 
 
 def _open_key_store() -> "ApiKeyStore":

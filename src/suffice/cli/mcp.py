@@ -5,25 +5,25 @@ from typing import Annotated
 import typer
 
 from suffice.cli.options import (
-    AlphaOption,
     DebugOption,
-    DocsOption,
     ExcludeOption,
     IncludeOption,
     ModelOption,
     ProviderOption,
+    ServedDocsOption,
+    StrategyAlphaOption,
     WebOption,
     build_options,
 )
 
 
 def mcp(
-    docs: DocsOption = None,
+    docs: ServedDocsOption = None,
     include: IncludeOption = None,
     exclude: ExcludeOption = None,
     web: WebOption = False,
     providers: ProviderOption = None,
-    alpha: AlphaOption = None,
+    alpha: StrategyAlphaOption = None,
     model: ModelOption = None,
     port: Annotated[
         int | None,

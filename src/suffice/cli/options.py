@@ -25,6 +25,11 @@ DocsOption = Annotated[
         rich_help_panel=SOURCES,
     ),
 ]
+# For a server, which reads requests from standard input.
+ServedDocsOption = Annotated[
+    list[str] | None,
+    typer.Option("--docs", help="Search this file or folder. Repeatable.", metavar="PATH", rich_help_panel=SOURCES),
+]
 WebOption = Annotated[
     bool,
     typer.Option(
@@ -61,12 +66,19 @@ ExcludeOption = Annotated[
 PassagesOption = Annotated[
     int, typer.Option("-k", help="Passages to fetch for each query.", metavar="N", min=1, rich_help_panel=SEARCH)
 ]
+_ALPHA_HELP = (
+    "Balance of keywords and meaning: 1 compares words only (BM25), 0 compares meaning only (English embeddings). "
+    "Default: 0.5"
+)
 AlphaOption = Annotated[
+    float | None, typer.Option("--alpha", help=f"{_ALPHA_HELP}.", metavar="0..1", rich_help_panel=SEARCH)
+]
+# For a command that also takes a strategy.
+StrategyAlphaOption = Annotated[
     float | None,
     typer.Option(
         "--alpha",
-        help="Balance of keywords and meaning: 1 compares words only (BM25), 0 compares meaning only (English "
-        "embeddings). Default: 0.5, unless the strategy sets another value.",
+        help=f"{_ALPHA_HELP}, unless the strategy sets another value.",
         metavar="0..1",
         rich_help_panel=SEARCH,
     ),
@@ -103,6 +115,10 @@ QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Do not show pr
 DebugOption = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 
 
+# The flags that are not called like their option.
+_FLAGS = {"k": "-k", "max_cost_usd": "--max-cost"}
+
+
 def build_options(
     *,
     docs: Sequence[str] | None,
@@ -112,9 +128,14 @@ def build_options(
     exclude: Sequence[str] | None = None,
     **other: Any,
 ) -> "RunOptions":
-    """Build the options of a run or a search from command-line values, where an option that is not given is ``None``."""
-    from suffice.options import RunOptions
+    """Build the options of a run or a search from command-line values, where an option that is not given is ``None``.
 
+    Raises ``InputError`` for a number outside its range, with the flag that the user typed.
+    """
+    from suffice.options import OPTIONS, RunOptions
+
+    for name, value in other.items():
+        OPTIONS[name].check(_FLAGS.get(name) or f"--{name.replace('_', '-')}", value)
     return RunOptions(
         docs=docs, web=web, providers=providers or (), include=include or (), exclude=exclude or (), **other
     )

@@ -115,6 +115,9 @@ class CompositeGate(Gate):
     @classmethod
     def combine(cls, *gates: Gate) -> Gate:
         """Combine gates into one. Parts that are combined by the same operator already are merged, not nested."""
+        for gate in gates:
+            if not isinstance(gate, Gate):
+                raise TypeError(f"{cls.operator} combines gates, not {gate!r}; turn a text into a gate with parse_gate")
         return cls(tuple(part for gate in gates for part in (gate.parts if isinstance(gate, cls) else (gate,))))
 
     def __str__(self) -> str:

@@ -2,7 +2,8 @@
 
 The text is a small part of Python's expression syntax: gate names with constant arguments, ``|``, ``&``, parentheses and
 the methods of ``_METHODS``. Values are numbers, words (``true``, ``neutral``) or quoted strings without escapes. Python's
-own parser builds the syntax tree; nothing is evaluated. ``str(gate)`` parses back to the same gate.
+own parser builds the syntax tree; nothing is evaluated. ``str(gate)`` parses back to the same gate, except for a
+budget without a limit: it never stops, so nobody writes it on purpose.
 """
 
 import ast
@@ -16,6 +17,7 @@ from suffice import plugins
 from suffice.errors import InputError
 from suffice.gates.base import Gate
 from suffice.gates.leaf import get_signature
+from suffice.gates.limits import budget
 
 MAX_CHARS = 4_000
 MAX_DEPTH = 50
@@ -41,6 +43,15 @@ def parse_gate(text: str, *, files: bool = True) -> Gate:
     if len(text) > MAX_CHARS:
         raise InputError(f"The gate expression is longer than {MAX_CHARS:,} characters; simplify it")
     return _Parser(text.strip(), files).parse()
+
+
+def resolve_gate(value: Gate | str, *, files: bool = True) -> Gate:
+    """Return a gate that is given as an object or as text; raise ``InputError`` for anything else."""
+    if isinstance(value, str):
+        return parse_gate(value, files=files)
+    if not isinstance(value, Gate):
+        raise InputError(f"A stop gate is a Gate object or a text such as 'budget(rounds=5)', not {value!r}")
+    return value
 
 
 class _Parser:
@@ -109,7 +120,11 @@ class _Parser:
         try:
             bound = get_signature(kind).bind(*positional, **named).arguments
         except TypeError as error:
-            raise InputError(f"Gate {self.text!r}: {name}(…): {error}") from error
+            takes = ", ".join(get_signature(kind).parameters) or "no values"
+            raise InputError(f"Gate {self.text!r}: {name}(…): {error}; it takes {takes}") from error
+        if kind is budget and not bound:
+            limits = ", ".join(get_signature(kind).parameters)
+            raise InputError(f"Gate {self.text!r}: budget needs at least one limit of {limits}")
         if not self.files and ("file" in bound or "file" in named):
             raise self._make_error(f"{name} may not name a file here", node.col_offset)
         return self._call(kind, *positional, **named)

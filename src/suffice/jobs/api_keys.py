@@ -81,6 +81,10 @@ class ApiKeyStore:
         with self._engine.begin() as connection:
             changed = connection.execute(sa.update(keys).where(keys.c.id == id).values(revoked=True))
         if not changed.rowcount:
+            ids = [key.id for key in self.list_keys() if key.name == id and not key.revoked]
+            if ids:
+                commands = " or ".join(f"suffice keys revoke {found}" for found in ids)
+                raise InputError(f"{id!r} is the name of a key, and revoke takes the id; use: {commands}")
             raise InputError(f"There is no key {id!r}; list the keys with: suffice keys list")
         return next(key for key in self.list_keys() if key.id == id)
 

@@ -148,7 +148,7 @@ def _render_stop(report: Report) -> str:
 <div><dt>Promise</dt><dd>{stop.promise}: {PROMISE_TEXT[stop.promise]}</dd></div></dl>
 {figure if chart else ""}
 {_render_rounds_table(stop)}
-{f"<h3>Searches that led nowhere</h3>{failed_queries}" if failed_queries else ""}
+{f"<h3>Searches with few results</h3>{failed_queries}" if failed_queries else ""}
 </section>"""
 
 

@@ -44,7 +44,7 @@ def render_markdown(report: Report) -> str:
         *_render_computations(report),
         *_render_stop(report),
         *_render_review(report),
-        *_render_list("Searches that led nowhere", map(escape_line, report.failed_queries)),
+        *_render_list("Searches with few results", map(escape_line, report.failed_queries)),
         "---\n\n" + escape_line(format_usage(report.usage)),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"

@@ -79,7 +79,7 @@ def install_error_handlers(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     async def handle_invalid_request(request: Request, error: RequestValidationError) -> JSONResponse:
-        return error_response(422, _format_validation_error(error))
+        return error_response(422, _format_validation_error(error, request.headers.get("content-type", "")))
 
     @app.exception_handler(HTTPException)
     async def handle_http_error(request: Request, error: HTTPException) -> JSONResponse:
@@ -100,9 +100,18 @@ def install_error_handlers(app: FastAPI) -> None:
         return error_response(500, "An internal error occurred; see the server's log")
 
 
-def _format_validation_error(error: RequestValidationError) -> str:
+def _format_validation_error(error: RequestValidationError, content_type: str) -> str:
     """Return the first validation error as one sentence with its location."""
     first = error.errors()[0]
+    if first["type"] == "json_invalid":
+        return f"The body is not valid JSON: {first['ctx']['error']} at character {first['loc'][-1] + 1}"
+    if first["loc"] == ("body",) and first["type"] == "missing":
+        return "The body is missing; send a JSON object"
+    if first["loc"] == ("body",) and first["type"] in ("model_attributes_type", "model_type"):
+        is_json = "json" in content_type.lower()
+        return "The body must be a JSON object" if is_json else "Send the header Content-Type: application/json"
+    if first["type"] == "string_too_short" and first["loc"][-1] in ("question", "task"):
+        return "the question is empty"
     place = ".".join(str(part) for part in first["loc"] if part != "body")
     message = str(first["msg"]).removeprefix("Value error, ")
     if first["type"] == "extra_forbidden":

@@ -70,8 +70,10 @@ class _QuestionBody(BaseModel):
 
     @model_validator(mode="after")
     def check_one_question(self) -> "_QuestionBody":
-        if (self.question is None) == (self.task is None):
-            raise ValueError("give the question as question or as task, and not as both")
+        if self.question is None and self.task is None:
+            raise ValueError("question is missing")
+        if self.question is not None and self.task is not None:
+            raise ValueError("question and task are the same; give one of them, not both")
         return self
 
     @property

@@ -47,6 +47,11 @@ def test_messages_with_parts_and_unix_time() -> None:
     ]
 
 
+def test_a_name_says_more_than_a_role() -> None:
+    turns = [{"role": "user", "name": "Ann", "content": "One."}, {"role": "assistant", "name": "Bo", "content": "Two."}]
+    assert [text for text, _, _ in chat(turns)] == ["Ann: One.", "Bo: Two."]
+
+
 def test_chatgpt_export() -> None:
     node = {
         "id": "n1",

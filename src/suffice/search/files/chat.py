@@ -18,7 +18,8 @@ from suffice.text.chunks import split_text
 from suffice.text.plain import to_one_line
 
 _TEXT_KEYS = ("text", "content", "message", "body", "value")
-_SPEAKER_KEYS = ("speaker", "role", "from", "author", "sender", "user", "username", "name")
+# The role is last: a message that has it may also say who speaks.
+_SPEAKER_KEYS = ("speaker", "from", "author", "sender", "user", "username", "name", "role")
 _PERSON_KEYS = ("name", "display_name", "nickname", "username", "role", "id")
 _TURN_ID_KEYS = ("dia_id", "message_id", "msg_id", "turn_id", "client_msg_id", "id", "uuid")
 _DATE_KEYS = (
@@ -156,8 +157,9 @@ def _parse_turn(item: object) -> _ChatTurn | None:
     caption = next((fields[key] for key in _CAPTION_KEYS if isinstance(fields.get(key), str)), "")
     if caption:
         text = f"{text} [image: {caption}]".strip()
-    is_ambiguous = speaker_key == "name" or (
-        text_key in ("value", "body", "message") and speaker_key in ("user", "username", "author")
+    is_ambiguous = not _parse_speaker(fields.get("role")) and (
+        speaker_key == "name"
+        or (text_key in ("value", "body", "message") and speaker_key in ("user", "username", "author"))
     )
     speaker, date = _parse_speaker(fields[speaker_key]), _find_date(fields)
     return _ChatTurn(speaker, text, date, _find_id(fields, _TURN_ID_KEYS), is_ambiguous)
