@@ -3,6 +3,7 @@
 import asyncio
 import inspect
 import json
+import stat
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -248,6 +249,14 @@ def test_runs_of_one_process_share_one_embedding_session(docs: Path, monkeypatch
     for question in (QUESTION, "Where do bees dance?"):
         asyncio.run(research(question, docs=docs, model="extractive", stop="fixed(1)"))
     assert len(made) == 1
+
+
+def test_only_the_user_can_read_the_caches(docs: Path, tmp_path: Path) -> None:
+    asyncio.run(research(QUESTION, docs=docs, model="extractive", stop="fixed(1)"))
+    (database,) = (tmp_path / "cache" / "vectors").glob("*.sqlite")
+    assert stat.S_IMODE(database.stat().st_mode) == 0o600
+    for folder in (database.parent, tmp_path / "cache" / "index"):
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
 def test_leads_are_asked_beside_the_strategys_queries() -> None:

@@ -1,5 +1,6 @@
 """Stored runs: what a quota allows, however many requests come at the same time."""
 
+import stat
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -40,6 +41,17 @@ def test_a_run_that_has_ended_makes_room_for_another(store: RunStore) -> None:
     assert [accept(store, run, quota) for run in ("a", "b")] == [True, False]
     store.mark_ended("a", "done")
     assert accept(store, "c", quota)
+
+
+def test_only_the_user_can_read_the_database(tmp_path: Path) -> None:
+    path = tmp_path / "data" / "service.sqlite"
+    engine = open_engine(sqlite_url(path))
+    RunStore(engine).add("a", "ada", "{}", Priority.NORMAL, None)
+    modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in path.parent.iterdir()}
+    engine.dispose()
+    assert path.name in modes
+    assert set(modes.values()) == {0o600}
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
 
 
 def test_a_repeated_request_needs_no_quota(store: RunStore) -> None:
