@@ -3,6 +3,7 @@
 import asyncio
 import inspect
 import json
+import stat
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -13,6 +14,7 @@ from loopback import Answer, serving
 import suffice
 from suffice import InputError, Report, SufficeError, api, budget, exhaustion, fixed, research, run_research, saturation
 from suffice.events import Event, Finished, RoundDone, SearchStopped, Started
+from suffice.models.embeddings import get_minilm
 from suffice.options import ALIASES, OPTIONS, RunOptions
 from suffice.search.corpus.search import CorpusSearch
 from suffice.testing import FixtureSearch, WordSearch, make_passage, make_search_error
@@ -231,6 +233,31 @@ def test_alpha_comes_from_the_preset_unless_given(
     with pytest.raises(InputError, match="seen enough"):
         asyncio.run(research(QUESTION, docs=docs, strategy=strategy, alpha=given))
     assert alphas == [used]
+
+
+def test_runs_of_one_process_share_one_embedding_session(docs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import onnxruntime
+
+    made = []
+
+    def make_session(*arguments: Any, **options: Any) -> Any:
+        made.append(arguments)
+        return create(*arguments, **options)
+
+    create = onnxruntime.InferenceSession
+    monkeypatch.setattr(onnxruntime, "InferenceSession", make_session)
+    get_minilm.cache_clear()
+    for question in (QUESTION, "Where do bees dance?"):
+        asyncio.run(research(question, docs=docs, model="extractive", stop="fixed(1)"))
+    assert len(made) == 1
+
+
+def test_only_the_user_can_read_the_caches(docs: Path, tmp_path: Path) -> None:
+    asyncio.run(research(QUESTION, docs=docs, model="extractive", stop="fixed(1)"))
+    (database,) = (tmp_path / "cache" / "vectors").glob("*.sqlite")
+    assert stat.S_IMODE(database.stat().st_mode) == 0o600
+    for folder in (database.parent, tmp_path / "cache" / "index"):
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
 def test_leads_are_asked_beside_the_strategys_queries() -> None:

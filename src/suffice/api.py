@@ -23,7 +23,7 @@ from suffice.gates.parse import parse_gate
 from suffice.models.base import Model, has_price, is_language_model, supports_vision
 from suffice.options import Docs, RunOptions, resolve_aliases
 from suffice.search.base import Search
-from suffice.search.open import SearchScope, ShowProgress, open_reader, open_search
+from suffice.search.open import SearchScope, ShowProgress, open_reader, open_unscreened_search
 from suffice.storage import findings, runs
 from suffice.storage.findings import FindingStore, StoredFinding
 from suffice.storage.runs import RunRecorder
@@ -227,7 +227,7 @@ async def prepare_run(
     if search is None and images and scope.is_empty:
         search = _search_nothing
     if search is None:
-        search, embed = await open_search(scope, config, notify, progress)
+        search, embed = await open_unscreened_search(scope, config, notify, progress)
         reader = open_reader(scope, config)
     model = make_model(embed)
     if bounds.usd is not None and not has_price(model):

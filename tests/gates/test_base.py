@@ -1,6 +1,7 @@
 """Composed gates: three-valued logic, which part gives the reason, and every wrapper."""
 
 import copy
+import time
 
 import pytest
 from hypothesis import given, settings
@@ -399,3 +400,41 @@ def test_invalid_gap_aware_and_resample_are_rejected(text):
 def test_only_gates_are_combined(combine, other):
     with pytest.raises(TypeError, match=r"gate.*parse_gate"):
         combine(fixed(1), other)
+
+
+class counts(says):
+    """Counts how often it is asked."""
+
+    asked = 0
+
+    def judge(self, readings, seed=0):
+        self.asked += 1
+        return super().judge(readings, seed)
+
+
+@pytest.mark.parametrize("method", ["after", "patience", "epsilon", "floor", "gap_aware", "resample"])
+@pytest.mark.parametrize("reading", [STOPS, GOES_ON])
+def test_a_nested_gate_is_judged_once_for_each_round(method, reading):
+    gate = inner = counts("a")
+    for _ in range(12):
+        gate = getattr(gate, method)(0 if method == "epsilon" else 2)
+    history = [{"a": reading, "evidence.chars": 1.0, "spend.rounds": float(n)} for n in range(1, 13)]
+    gate.judge(history)
+    assert 1 <= inner.asked <= len(history)
+
+
+def test_alternating_operators_judge_each_part_once_for_each_round():
+    inner = counts("a")
+    gate = inner
+    for _ in range(12):
+        gate = ((gate & A).patience(2) | B).floor(1)
+    gate.judge([{"a": STOPS, "b": GOES_ON, "evidence.chars": 0.0, "spend.rounds": 1.0}] * 12)
+    assert inner.asked <= 12
+
+
+def test_fifty_nested_floors_are_judged_at_once():
+    gate = parse_gate("fixed(50)" + ".floor(1)" * 50)
+    history = [{"spend.rounds": float(n), "evidence.chars": 0.0} for n in range(1, 121)]
+    started = time.process_time()
+    assert [gate.judge(history[:n]).stop for n in (1, 60, 120)] == [False, False, True]
+    assert time.process_time() - started < 1.0

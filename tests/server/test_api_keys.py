@@ -1,5 +1,6 @@
 """API keys: who may use the service, how much, and that clients do not see each other's runs."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -69,6 +70,13 @@ def test_idempotency_keys_belong_to_a_client(closed, ann, ben):
     first = closed.client.post("/run", json=BODY, headers={**ann, "Idempotency-Key": "k"})
     other = closed.client.post("/run", json=BODY, headers={**ben, "Idempotency-Key": "k"})
     assert first.json()["job_id"] != other.json()["job_id"]
+
+
+def test_concurrent_requests_do_not_exceed_the_quota(closed):
+    carl = bearer(closed.worker.api_keys.create("carl", Quota(active=50, per_minute=3))[1])
+    with ThreadPoolExecutor(20) as pool:
+        statuses = list(pool.map(lambda _: closed.client.post("/run", json=BODY, headers=carl).status_code, range(20)))
+    assert sorted(statuses) == [202] * 3 + [429] * 17
 
 
 def test_runs_per_minute_are_limited(closed, ben):

@@ -52,7 +52,7 @@ def search(
     with Terminal().live_display() as terminal:
 
         async def find() -> "list[Passage]":
-            search, _ = await open_search(options.scope, settings.load(), terminal.notify, terminal.show_progress)
+            search = await open_search(options.scope, settings.load(), terminal.notify, terminal.show_progress)
             resilient = make_resilient(search, lambda failure: terminal.notify(failure.message))
             return await resilient(Query(text), options.k)
 

@@ -8,7 +8,8 @@ A gate answers stop, go on, or unknown (``None``). Unknown never stops a run. ``
     None & True = None      None & False = False      None | True = True      None | False = None
 
 This module also holds the gates that are made of other gates: ``a | b``, ``a & b`` and wrappers such as ``a.after(2)``.
-Each looks back only as far as its own window, so the cost of a verdict does not grow with the number of rounds.
+Each looks back only as far as its own window. They judge their inner gates through ``_Prefix``, which judges a gate at most
+once for each round, so the cost of a verdict grows linearly with the number of gates, however deeply they are nested.
 """
 
 from abc import ABC, abstractmethod
@@ -130,7 +131,8 @@ class AnyOf(CompositeGate):
     operator = "|"
 
     def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
-        verdicts = [part.judge(readings, seed) for part in self.parts]
+        prefix = _Prefix.of(readings, seed)
+        verdicts = [prefix.judge(part) for part in self.parts]
         leaves = tuple(leaf for verdict in verdicts for leaf in verdict.leaves)
         for verdict in verdicts:
             if verdict.stop:
@@ -145,13 +147,14 @@ class AllOf(CompositeGate):
     operator = "&"
 
     def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
-        verdicts = [part.judge(readings, seed) for part in self.parts]
+        prefix = _Prefix.of(readings, seed)
+        verdicts = [prefix.judge(part) for part in self.parts]
         leaves = tuple(leaf for verdict in verdicts for leaf in verdict.leaves)
         if any(verdict.stop is False for verdict in verdicts):
             return Verdict(str(self), False, parts=leaves)
         if any(verdict.stop is None for verdict in verdicts):
             return Verdict(str(self), None, parts=leaves)
-        starts = [_find_stop_start(part, readings, seed) for part in self.parts]
+        starts = [_find_stop_start(part, prefix) for part in self.parts]
         last = max(range(len(starts)), key=lambda i: (starts[i], i))
         # A conjunction promises no more than its weakest part.
         promise = min((verdict.promise for verdict in verdicts), key=_PROMISES_WEAKEST_FIRST.index)
@@ -168,10 +171,11 @@ class GateWrapper(Gate):
         self.value = value
         self.needs = inner.needs
         self.promise = inner.promise
+        text = f"({inner})" if isinstance(inner, CompositeGate) else str(inner)
+        self._text = f"{text}.{self.method}({format_number(value)})"
 
     def __str__(self) -> str:
-        inner = f"({self.inner})" if isinstance(self.inner, CompositeGate) else str(self.inner)
-        return f"{inner}.{self.method}({format_number(self.value)})"
+        return self._text
 
     def _adopt(self, verdict: Verdict, stop: bool | None, because: str = "") -> Verdict:
         """Return the inner gate's verdict as this gate's own, with another decision and reasoning if given."""
@@ -196,7 +200,7 @@ class AfterGate(GateWrapper):
         _require_whole(n, 0, "after(n) takes a whole number of rounds, 0 or more")
 
     def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
-        verdict = self.inner.judge(readings, seed)
+        verdict = _Prefix.of(readings, seed).judge(self.inner)
         if len(readings) <= self.value:
             return self._adopt(verdict, False, f"may not stop before round {self.value + 1:g}")
         return self._adopt(verdict, verdict.stop)
@@ -212,11 +216,12 @@ class PatienceGate(GateWrapper):
         _require_whole(p, 1, "patience(p) takes a whole number of rounds, 1 or more")
 
     def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
-        verdict = self.inner.judge(readings, seed)
+        prefix = _Prefix.of(readings, seed)
+        verdict = prefix.judge(self.inner)
         if not verdict.stop or self.value == 1:
             return self._adopt(verdict, verdict.stop)
         for back in range(1, int(self.value)):
-            if back >= len(readings) or not self.inner.judge(_PrefixView(readings, back), seed).stop:
+            if back >= len(readings) or not prefix.drop_last(back).judge(self.inner).stop:
                 return self._adopt(verdict, False, f"{verdict.because}; for {back} of {self.value:g} rounds in a row")
         return self._adopt(verdict, True, f"{verdict.because}; for {self.value:g} rounds in a row")
 
@@ -232,7 +237,7 @@ class EpsilonGate(GateWrapper):
             raise ValueError("epsilon(e) takes a probability between 0 and 1")
 
     def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
-        verdict = self.inner.judge(readings, seed)
+        verdict = _Prefix.of(readings, seed).judge(self.inner)
         if verdict.stop and Random(f"{seed}:{len(readings)}:{self.inner}").random() < self.value:
             return self._adopt(verdict, False, f"{verdict.because}; ignored by chance (ε = {self.value:g})")
         return self._adopt(verdict, verdict.stop)
@@ -254,8 +259,9 @@ class FloorGate(GateWrapper):
         self.needs = inner.needs | {self.reading, "spend.rounds"}
 
     def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
-        before = _PrefixView(readings, 1)
-        verdict = self.inner.judge(before, seed) if len(before) else None
+        prefix = _Prefix.of(readings, seed)
+        before = prefix.drop_last(1)
+        verdict = before.judge(self.inner) if len(before) else None
         if verdict is not None and self._is_below_floor(verdict, before):
             # The spend is read after a round was accepted. Without it, the extra round is not accepted yet.
             if "spend.rounds" not in readings[-1]:
@@ -263,7 +269,7 @@ class FloorGate(GateWrapper):
             return self._adopt(
                 verdict, True, f"{verdict.because}; one extra round was searched because there was little text"
             )
-        verdict = self.inner.judge(readings, seed)
+        verdict = prefix.judge(self.inner)
         if not self._is_below_floor(verdict, readings):
             return self._adopt(verdict, verdict.stop)
         chars = readings[-1][self.reading]
@@ -288,7 +294,7 @@ class GapAwareGate(GateWrapper):
         self.needs = inner.needs | {self.reading}
 
     def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
-        verdict = self.inner.judge(readings, seed)
+        verdict = _Prefix.of(readings, seed).judge(self.inner)
         # A round that is judged before it is accepted has no count yet; the count of the round before applies.
         recent = [readings[-back].get(self.reading) for back in (1, 2) if back <= len(readings)]
         still_open = next((value for value in recent if value is not None), 0.0)
@@ -311,12 +317,13 @@ class ResampleGate(GateWrapper):
         _require_whole(n, 1, "resample(n) takes a whole number of rounds, 1 or more")
 
     def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
-        verdict = self.inner.judge(readings, seed)
+        prefix = _Prefix.of(readings, seed)
+        verdict = prefix.judge(self.inner)
         if not verdict.stop or verdict.reason != "exhausted":
             return self._adopt(verdict, verdict.stop)
         running = 1
         while running <= self.value and running < len(readings):
-            if self.inner.judge(_PrefixView(readings, running), seed).reason != "exhausted":
+            if prefix.drop_last(running).judge(self.inner).reason != "exhausted":
                 break
             running += 1
         if running > self.value:
@@ -329,11 +336,42 @@ def format_number(value: float) -> str:
     return f"{value:g}" if float(f"{value:g}") == value else repr(value)
 
 
-class _PrefixView(Sequence[Readings]):
-    """All but the last ``back`` rounds, without copying them."""
+class _Prefix(Sequence[Readings]):
+    """The first rounds of a run, without copying them, and the verdicts that gates gave on these and on shorter prefixes.
 
-    def __init__(self, readings: Sequence[Readings], back: int) -> None:
-        self._readings, self._length = readings, max(0, len(readings) - back)
+    Without these verdicts, gates that look back would judge their inner gates again for each level of nesting, and the cost
+    of a verdict would double with every level.
+    """
+
+    def __init__(
+        self,
+        readings: Sequence[Readings],
+        length: int,
+        seed: int,
+        verdicts: dict[tuple[int, int], tuple[Gate, Verdict]],
+    ) -> None:
+        self._readings, self._length = readings, length
+        self._seed = seed
+        # By the identity of the gate and the length of the prefix. The gate is kept, so that no other gets its identity.
+        self._verdicts = verdicts
+
+    @classmethod
+    def of(cls, readings: Sequence[Readings], seed: int) -> "_Prefix":
+        """Return the readings as a prefix. A gate that an outer gate judges is given one, and shares its verdicts."""
+        if isinstance(readings, cls) and readings._seed == seed:
+            return readings
+        return cls(readings, len(readings), seed, {})
+
+    def drop_last(self, rounds: int) -> "_Prefix":
+        """Return the prefix without its last rounds."""
+        return _Prefix(self._readings, max(0, self._length - rounds), self._seed, self._verdicts)
+
+    def judge(self, gate: Gate) -> Verdict:
+        """Return the verdict of a gate after the last round of this prefix."""
+        key = (id(gate), self._length)
+        if key not in self._verdicts:
+            self._verdicts[key] = gate, gate.judge(self, self._seed)
+        return self._verdicts[key][1]
 
     def __len__(self) -> int:
         return self._length
@@ -348,12 +386,12 @@ class _PrefixView(Sequence[Readings]):
         return self._readings[index]
 
 
-def _find_stop_start(gate: Gate, readings: Sequence[Readings], seed: int) -> int:
+def _find_stop_start(gate: Gate, prefix: _Prefix) -> int:
     """Return the first round of the unbroken series of stops that ends with the last round."""
     back = 0
-    while back + 1 < len(readings) and gate.judge(_PrefixView(readings, back + 1), seed).stop:
+    while back + 1 < len(prefix) and prefix.drop_last(back + 1).judge(gate).stop:
         back += 1
-    return len(readings) - back
+    return len(prefix) - back
 
 
 def _require_whole(value: float, least: int, message: str) -> None:

@@ -1,5 +1,6 @@
 """The database of the service: an SQLite file in the data directory, or a Postgres that several machines share."""
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +68,7 @@ keys = sa.Table(
 def sqlite_url(path: Path) -> str:
     """Return the URL of an SQLite file and create its folder."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
         raise InputError(
             f"The data directory {path.parent} cannot be created: {error.strerror}; set SUFFICE_DATA_DIR"
@@ -115,6 +116,11 @@ def open_engine(url: str) -> sa.Engine:
 
 
 def _configure_sqlite(connection: Any, record: Any) -> None:
+    file = connection.execute("PRAGMA database_list").fetchone()[2]
+    if file:
+        # Before anything is written: the files that SQLite puts beside this one get the same mode.
+        with suppress(PermissionError):
+            Path(file).chmod(0o600)
     connection.isolation_level = "IMMEDIATE"
     connection.execute("PRAGMA busy_timeout=30000")
     connection.execute("PRAGMA journal_mode=WAL")  # Readers do not wait for the writer.

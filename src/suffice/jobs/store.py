@@ -11,10 +11,19 @@ from typing import Any, Literal
 
 import sqlalchemy as sa
 
+from suffice.jobs.api_keys import Quota
 from suffice.jobs.database import events, runs
 
 RunStatus = Literal["queued", "running", "done", "failed", "cancelled"]
 ENDED_STATUSES = ("done", "failed", "cancelled")
+
+
+class QuotaExceeded(Exception):
+    """The owner's quota allows no further run now; another try may succeed after ``retry_after`` seconds."""
+
+    def __init__(self, message: str, retry_after: int) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
 
 
 class Priority(IntEnum):
@@ -65,8 +74,19 @@ class RunStore:
 
     # -- runs ----------------------------------------------------------------------------------------------------------
 
-    def add(self, run_id: str, owner: str, request: str, priority: int, idempotency_key: str | None) -> StoredRun:
-        """Store a new run. If its owner used the idempotency key before, return the run of that time instead."""
+    def add(
+        self,
+        run_id: str,
+        owner: str,
+        request: str,
+        priority: int,
+        idempotency_key: str | None,
+        quota: Quota | None = None,
+    ) -> StoredRun:
+        """Store a new run. If its owner used the idempotency key before, return the run of that time instead.
+
+        Raises ``QuotaExceeded``, and stores nothing, if the run is more than the quota allows.
+        """
         values = {
             "id": run_id,
             "owner": owner,
@@ -80,7 +100,12 @@ class RunStore:
         }
         try:
             with self.engine.begin() as connection:
+                if quota is not None and self.engine.dialect.name == "postgresql":
+                    # Requests of one owner wait for each other here. On SQLite all writers do, from the insert on.
+                    connection.execute(sa.select(sa.func.pg_advisory_xact_lock(sa.func.hashtext(owner))))
                 connection.execute(sa.insert(runs).values(values))
+                if quota is not None:
+                    _check_quota(connection, owner, quota)
         except sa.exc.IntegrityError:
             earlier = None if idempotency_key is None else self.find_by_idempotency_key(owner, idempotency_key)
             if earlier is None:
@@ -129,12 +154,6 @@ class RunStore:
             query = query.where(runs.c.owner == owner)
         with self.engine.connect() as connection:
             return {str(row[0]): int(row[1]) for row in connection.execute(query)}
-
-    def count_since(self, owner: str, moment: float) -> int:
-        """Return how many runs the owner has requested since a moment."""
-        query = sa.select(sa.func.count()).where(runs.c.owner == owner, runs.c.created > moment)
-        with self.engine.connect() as connection:
-            return connection.execute(query).scalar_one()
 
     def list_stale_queued(self, before: float) -> list[StoredRun]:
         """Return old queued runs; some may never have reached the queue because the process died after storing them."""
@@ -225,6 +244,15 @@ class RunStore:
     def _read(self, query: sa.Select[Any]) -> list[StoredEvent]:
         with self.engine.connect() as connection:
             return [StoredEvent(*row) for row in connection.execute(query)]
+
+
+def _check_quota(connection: sa.Connection, owner: str, quota: Quota) -> None:
+    """Raise ``QuotaExceeded`` if the owner's runs, with the one that was just inserted, are too many."""
+    count = sa.select(sa.func.count()).where(runs.c.owner == owner)
+    if connection.execute(count.where(runs.c.status.in_(("queued", "running")))).scalar_one() > quota.active:
+        raise QuotaExceeded(f"This key allows {quota.active} queued or running runs at the same time", 10)
+    if connection.execute(count.where(runs.c.created > time.time() - 60)).scalar_one() > quota.per_minute:
+        raise QuotaExceeded(f"This key allows {quota.per_minute} runs a minute", 60)
 
 
 def _select_events(run_id: str) -> sa.Select[Any]:

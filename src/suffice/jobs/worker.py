@@ -20,7 +20,7 @@ from dbos import DBOS, DBOSConfig, Serializer, SetEnqueueOptions, SetWorkflowID
 from suffice.api import prepare_run
 from suffice.engine.pipeline import new_run_id
 from suffice.events import Event
-from suffice.jobs.api_keys import ApiKeyStore
+from suffice.jobs.api_keys import ApiKeyStore, Quota
 from suffice.jobs.database import POOL_SIZE, POOL_TIMEOUT, open_engine
 from suffice.jobs.event_stream import EventStream
 from suffice.jobs.executor import ActiveRun, PrepareRun, RunExecutor
@@ -156,10 +156,16 @@ class Worker:
         owner: str = "local",
         priority: Priority = Priority.NORMAL,
         idempotency_key: str | None = None,
+        quota: Quota | None = None,
     ) -> StoredRun:
-        """Queue a run. If its owner used the idempotency key before, return the run of that time instead."""
+        """Queue a run. If its owner used the idempotency key before, return the run of that time instead.
+
+        Raises ``QuotaExceeded`` if the run is more than the quota allows.
+        """
         run_id = new_run_id()
-        stored = await asyncio.to_thread(self.store.add, run_id, owner, request.to_json(), priority, idempotency_key)
+        stored = await asyncio.to_thread(
+            self.store.add, run_id, owner, request.to_json(), priority, idempotency_key, quota
+        )
         if stored.id == run_id:
             await asyncio.to_thread(self._enqueue, stored)
         return stored

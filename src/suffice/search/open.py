@@ -44,8 +44,22 @@ class SearchScope:
 
 async def open_search(
     scope: SearchScope, config: Settings, notify: Notify, progress: ShowProgress | None = None
+) -> Search:
+    """Open the search over a scope. Prompt injections are removed from its passages, and ``notify`` receives which."""
+    from suffice.search.screened import InjectionFilter, describe_removal
+
+    search, _ = await open_unscreened_search(scope, config, notify, progress)
+    return InjectionFilter(search, lambda event: notify(describe_removal(event)))
+
+
+async def open_unscreened_search(
+    scope: SearchScope, config: Settings, notify: Notify, progress: ShowProgress | None = None
 ) -> tuple[Search, Embed | None]:
-    """Open the search over a scope, and the embeddings that compare its results (``None`` when alpha is 1)."""
+    """Open the search over a scope, and the embeddings that compare its results (``None`` when alpha is 1).
+
+    This is for a run, which screens the passages itself to report each removal as an event. Interfaces that show passages
+    use ``open_search``.
+    """
     if scope.is_empty:
         raise InputError("There is nothing to search; name files or folders with --docs (docs= in Python) or add --web")
     web: Search | None = None

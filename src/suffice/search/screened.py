@@ -6,19 +6,24 @@ from dataclasses import replace
 from suffice.events import Event, InjectionsStripped, PageRead
 from suffice.screening.filter import remove_injected_lines
 from suffice.search.base import Reader, Search
+from suffice.search.resilience import FailureListener, make_resilient
 from suffice.types import Failure, Note, Passage, Query, Round
 
 
 class InjectionFilter:
     """Wraps a search and removes prompt injections from its passages. ``emit`` receives one event for each changed passage."""
 
-    def __init__(self, search: Search, emit: Callable[[Event], None]) -> None:
+    def __init__(self, search: Search, emit: Callable[[InjectionsStripped], None]) -> None:
         self._search = search
         self._emit = emit
         self._screened: dict[str, Passage] = {}
 
     async def __call__(self, query: Query, k: int) -> list[Passage]:
         return [self._screen_once(passage) for passage in await self._search(query, k)]
+
+    def with_failure_listener(self, on_failure: FailureListener) -> "InjectionFilter":
+        """Return a filter around the same search, made resilient."""
+        return InjectionFilter(make_resilient(self._search, on_failure), self._emit)
 
     def _screen_once(self, passage: Passage) -> Passage:
         """Screen a passage the first time it is found; the same passage comes back round after round."""
@@ -28,7 +33,7 @@ class InjectionFilter:
         return replace(screened, score=passage.score)
 
 
-def strip_injections(passage: Passage, emit: Callable[[Event], None]) -> Passage:
+def strip_injections(passage: Passage, emit: Callable[[InjectionsStripped], None]) -> Passage:
     """Return the passage without prompt injections in its text and title."""
     text, removed = remove_injected_lines(passage.text)
     title, removed_from_title = remove_injected_lines(passage.title)
@@ -36,6 +41,14 @@ def strip_injections(passage: Passage, emit: Callable[[Event], None]) -> Passage
         return passage
     emit(InjectionsStripped(passage.id, passage.location, (*removed, *removed_from_title)))
     return replace(passage, text=text, title=title.strip() or passage.location)
+
+
+def describe_removal(event: InjectionsStripped) -> str:
+    """Return one sentence for the user about lines that were removed."""
+    count = len(event.lines)
+    return (
+        f"Removed {count} {'line' if count == 1 else 'lines'} of {event.location} that gave orders to a language model."
+    )
 
 
 async def expand_with_pages(

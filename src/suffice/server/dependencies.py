@@ -1,7 +1,6 @@
 """What the routes depend on: the service, the authenticated client, and the client's own runs."""
 
 import asyncio
-import time
 from dataclasses import dataclass
 from typing import Annotated, cast
 
@@ -81,19 +80,3 @@ async def get_owned_run(
 
 
 OwnedRunDep = Annotated[StoredRun, Depends(get_owned_run)]
-
-
-async def enforce_quota(service: Service, client: Client) -> None:
-    """Refuse another run if the client's quota is used up."""
-    if client.quota is None:
-        return
-    store = service.worker.store
-    counts = await asyncio.to_thread(store.count_by_status, client.id)
-    if counts.get("queued", 0) + counts.get("running", 0) >= client.quota.active:
-        raise _too_many_requests(f"This key allows {client.quota.active} queued or running runs at the same time", 10)
-    if await asyncio.to_thread(store.count_since, client.id, time.time() - 60) >= client.quota.per_minute:
-        raise _too_many_requests(f"This key allows {client.quota.per_minute} runs a minute", 60)
-
-
-def _too_many_requests(message: str, seconds: int) -> ApiError:
-    return ApiError(429, message, retryable=True, headers={"retry-after": str(seconds)})

@@ -178,7 +178,7 @@ def _format_answer(report: Report) -> str:
 
 
 async def _search(session: McpSession, query: str, k: int) -> str:
-    search, _ = await open_search(session.options.scope, settings.load(), lambda message: None)
+    search = await open_search(session.options.scope, settings.load(), lambda message: None)
     found = await search(Query(validate_question(query)), k)
     session.remember_passages(found)
     return "\n\n".join(f"{hit.title}\n{hit.location}\n{hit.text}" for hit in found) or "Nothing was found."

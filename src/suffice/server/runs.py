@@ -11,11 +11,11 @@ from fastapi.responses import JSONResponse
 from suffice import settings
 from suffice.api import validate_question
 from suffice.jobs.requests import JobRequest, parse_request, resolve_collections
-from suffice.jobs.store import Priority, StoredRun
+from suffice.jobs.store import Priority, QuotaExceeded, StoredRun
 from suffice.options import RunOptions
 from suffice.search.open import open_search
 from suffice.server import schema
-from suffice.server.dependencies import Client, ClientDep, Service, ServiceDep, enforce_quota
+from suffice.server.dependencies import Client, ClientDep, Service, ServiceDep
 from suffice.server.errors import ApiError, document_errors
 from suffice.server.streaming import stream_response
 from suffice.types import Passage, Query, Report
@@ -85,7 +85,7 @@ async def search(request: schema.SearchRequest, service: ServiceDep, client: Cli
     query = validate_question(request.text)
     job = _build_job_request(service, request.text, request.options, request.options.to_options())
     options = resolve_collections(job, service.worker.collections)
-    opened, _ = await open_search(options.scope, settings.load(), lambda message: None)
+    opened = await open_search(options.scope, settings.load(), lambda message: None)
     found = await opened(Query(query), options.k)
     return schema.SearchResponse(query=query, passages=[_passage_body(passage) for passage in found])
 
@@ -122,8 +122,13 @@ async def submit_run(
         else await asyncio.to_thread(service.worker.store.find_by_idempotency_key, client.id, idempotency_key)
     )
     if stored is None:
-        await enforce_quota(service, client)
-        stored = await service.worker.submit(job, owner=client.id, priority=priority, idempotency_key=idempotency_key)
+        try:
+            stored = await service.worker.submit(
+                job, owner=client.id, priority=priority, idempotency_key=idempotency_key, quota=client.quota
+            )
+        except QuotaExceeded as error:
+            headers = {"retry-after": str(error.retry_after)}
+            raise ApiError(429, str(error), retryable=True, headers=headers) from error
     if idempotency_key is not None and parse_request(stored.request) != job:
         raise ApiError(409, f"Idempotency-Key {idempotency_key!r} was used for another request; choose a new one")
     return stored

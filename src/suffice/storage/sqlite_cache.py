@@ -85,9 +85,11 @@ class SqliteCache:
 
     def _connect(self) -> sqlite3.Connection | None:
         if self._database is None and self._path is not None:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             database = sqlite3.connect(self._path, timeout=_BUSY_TIMEOUT_SECONDS, check_same_thread=False)
             self._database = database
+            with suppress(PermissionError):  # The file of another user, who decides who may read it.
+                self._path.chmod(0o600)
             database.execute("PRAGMA journal_mode=WAL")
             database.execute("PRAGMA synchronous=NORMAL")
             database.execute("CREATE TABLE IF NOT EXISTS shelf (key BLOB PRIMARY KEY, value BLOB) WITHOUT ROWID")

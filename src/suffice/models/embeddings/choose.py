@@ -1,10 +1,12 @@
 """Choose the embedding model: MiniLM on this machine, unless ``SUFFICE_EMBEDDINGS`` names another as ``PROVIDER:NAME``."""
 
 from collections.abc import Callable
+from functools import cache
+from pathlib import Path
 
 from suffice.errors import InputError
 from suffice.models.embeddings.base import Embedder
-from suffice.models.embeddings.minilm import MiniLM
+from suffice.models.embeddings.minilm import get_minilm
 from suffice.models.llm.endpoint import DEFAULT_URLS, is_local, resolve_base_url
 from suffice.settings import KEY_VARIABLES, Settings
 
@@ -13,11 +15,14 @@ REMOTE_PROVIDERS = ("openai", "openrouter", "ollama")
 
 
 def choose_embedder(config: Settings, notify: Callable[[str], None]) -> Embedder:
-    """Return the configured model. Raises ``InputError`` if it would send passages off this machine although
-    ``SUFFICE_OFFLINE`` is set; otherwise ``notify`` receives where they are sent."""
+    """Return the configured model. A model that runs in this process is loaded once and shared by all callers.
+
+    Raises ``InputError`` if the model would send passages off this machine although ``SUFFICE_OFFLINE`` is set; otherwise
+    ``notify`` receives where they are sent.
+    """
     spec = config.models.embeddings
     if spec is None or spec == "minilm":
-        return MiniLM()
+        return get_minilm()
     provider, _, name = spec.partition(":")
     if not name or provider not in (*REMOTE_PROVIDERS, "fastembed"):
         raise InputError(
@@ -25,9 +30,7 @@ def choose_embedder(config: Settings, notify: Callable[[str], None]) -> Embedder
             f"{', '.join((*REMOTE_PROVIDERS, 'fastembed'))}"
         )
     if provider == "fastembed":
-        from suffice.models.embeddings.fastembed import FastEmbedEmbedder
-
-        return FastEmbedEmbedder(name, config.cache_dir / "fastembed", offline=config.offline)
+        return _get_fastembed(name, config.cache_dir / "fastembed", config.offline)
     from suffice.models.embeddings.remote import RemoteEmbedder
 
     url, key = resolve_base_url(provider, config.models), config.models.keys.get(provider)
@@ -41,3 +44,10 @@ def choose_embedder(config: Settings, notify: Callable[[str], None]) -> Embedder
             raise InputError(f"SUFFICE_EMBEDDINGS={spec} needs a key; set {KEY_VARIABLES[provider][0]}")
         notify(f"Passages go to {spec} at {url} for their embeddings; unset SUFFICE_EMBEDDINGS to keep them here.")
     return RemoteEmbedder(name, url, key, local=is_local(url), notify=notify)
+
+
+@cache
+def _get_fastembed(name: str, folder: Path, offline: bool) -> Embedder:
+    from suffice.models.embeddings.fastembed import FastEmbedEmbedder
+
+    return FastEmbedEmbedder(name, folder, offline=offline)

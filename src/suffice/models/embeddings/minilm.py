@@ -9,6 +9,7 @@ import importlib.metadata
 import os
 import threading
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +44,8 @@ class MiniLM:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._loaded: tuple[Any, Any] | None = None
+        # One batch at a time: a batch uses all cores, and batches side by side would only need more memory.
+        self._batch_lock = threading.Lock()
 
     def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
         import numpy as np
@@ -60,7 +63,8 @@ class MiniLM:
                 ids[row, : len(encoded[i])] = encoded[i]
                 mask[row, : len(encoded[i])] = 1
             feed = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
-            hidden = session.run(None, feed)[0]
+            with self._batch_lock:
+                hidden = session.run(None, feed)[0]
             pooled = (hidden * mask[:, :, None]).sum(1) / mask.sum(1, keepdims=True)
             vectors[rows] = normalize_rows(pooled)
         return vectors
@@ -82,6 +86,12 @@ class MiniLM:
                 session = onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
                 self._loaded = tokenizer, session
             return self._loaded
+
+
+@cache
+def get_minilm() -> MiniLM:
+    """Return the model that all runs and searches of this process share. A loaded model takes about 100 MB."""
+    return MiniLM()
 
 
 def _verify_model_file() -> Path:

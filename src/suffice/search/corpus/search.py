@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from suffice.errors import InputError, ModelError, SearchError
-from suffice.models.embeddings import Embedder, MiniLM
+from suffice.models.embeddings import Embedder, get_minilm
 from suffice.search.corpus.index import BM25Index, IndexEntry
 from suffice.search.corpus.sync import STDIN, CorpusIndex, IndexRequest, open_index
 from suffice.search.corpus.vectors import EmbeddingCache
@@ -96,7 +96,7 @@ class CorpusSearch:
         corpus = await _run_in_thread(work)
         if corpus.index.size == 0:
             raise InputError(_describe_empty_corpus(paths, corpus.skipped))
-        return cls(corpus, alpha, EmbeddingCache(embedder or MiniLM(), cache_dir, notify), on_progress)
+        return cls(corpus, alpha, EmbeddingCache(embedder or get_minilm(), cache_dir, notify), on_progress)
 
     @property
     def size(self) -> int:

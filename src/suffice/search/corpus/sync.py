@@ -135,7 +135,7 @@ def _open_if_current(folder: Path, scan: _FileScan) -> CorpusIndex | None:
 
 def _open_and_update(folder: Path, request: IndexRequest, scan: _FileScan) -> CorpusIndex:
     """Bring the index in step under the writer's lock; rebuild it if it is of another version or corrupt."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
+    folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     with _hold_lock(folder.with_suffix(".lock"), request):
         version = _read_version(folder)
         if version is not None and version != str(INDEX_VERSION):
@@ -179,6 +179,8 @@ def _hold_lock(path: Path, request: IndexRequest) -> Iterator[None]:
 
 def _build_on_disk(folder: Path, request: IndexRequest, scan: _FileScan) -> CorpusIndex:
     folder.mkdir(parents=True, exist_ok=True)
+    with suppress(PermissionError):  # The index holds the text of the documents.
+        folder.chmod(0o700)
     (folder / "version").write_text(str(INDEX_VERSION))
     manifest = Manifest(folder / "manifest.sqlite")
     try:

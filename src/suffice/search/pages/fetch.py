@@ -157,7 +157,7 @@ class Fetcher:
         from hishel import AsyncSqliteStorage
         from hishel.httpx2 import AsyncCacheTransport
 
-        self._cache_dir.mkdir(parents=True, exist_ok=True)
+        self._cache_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
         storage = AsyncSqliteStorage(
             database_path=self._cache_dir / "http.db", max_stream_size=MAX_PAGE_BYTES, max_size=MAX_CACHE_BYTES
         )
