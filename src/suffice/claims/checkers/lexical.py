@@ -243,11 +243,7 @@ def _find_number_conflict(claim: SentenceFeatures, source: SentenceFeatures) -> 
 def _is_same_kind(one: Quantity, other: Quantity) -> bool:
     if one.unit or other.unit:
         return one.unit == other.unit
-    return _is_year(one) == _is_year(other)
-
-
-def _is_year(number: Quantity) -> bool:
-    return 1000 <= number.value <= 2100 and number.value == int(number.value)
+    return one.is_year == other.is_year
 
 
 def _find_negation_conflict(claim: SentenceFeatures, source: SentenceFeatures) -> str:

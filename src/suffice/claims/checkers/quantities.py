@@ -150,6 +150,11 @@ class Quantity:
         number = f"{self.value:,.10g}" if is_long else f"{self.value:.10g}"
         return f"{number} {self.unit}".rstrip()
 
+    @property
+    def is_year(self) -> bool:
+        """Whether it may be a year."""
+        return not self.unit and 1000 <= self.value <= 2100 and self.value == int(self.value)
+
     def matches(self, other: "Quantity") -> bool:
         """Whether the two may be the same number."""
         if self.unit and other.unit and self.unit != other.unit:
