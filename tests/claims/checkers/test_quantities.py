@@ -27,6 +27,7 @@ from suffice.claims.checkers.quantities import extract_quantities
         ("CD4, IL-2 and python3 in 3D", []),
         ("three million", [(3e6, "")]),
         ("-5 °C and −3 kg, minus 2 km", [(-5, "°c"), (-3, "kg"), (-2, "km")]),
+        ("50%-75%, (-0.26 to 0.31), (IL)-15", [(50, "%"), (75, "%"), (-0.26, ""), (0.31, ""), (15, "")]),
         ("-$5 million", [(-5e6, "$")]),
         ("12M users", [(12e6, "")]),
         ("12m users", [(12e6, "")]),

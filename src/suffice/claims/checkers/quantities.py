@@ -104,7 +104,7 @@ _NUMBER = re.compile(
       |(?:(?P<parts>an?|one|two|three|2|3)[-\s](?P<part>half|third|quarter)s?|(?<!first\s)(?<!second\s)(?<!latter\s)(?P<half>half)
         |(?P<glyph>[½¼¾⅓⅔]))(?=\sof\b)
       |(?P<top>\d{{1,3}})(?:/|\s(?:in|out\sof)\s)(?P<bottom>\d{{1,3}})(?=\sof\b)
-      |(?P<sign>(?:(?<!\d\s)[-−–]|\bminus\s)(?=[{_MONEY}\d]))?(?P<money>[{_MONEY}]\s?)?
+      |(?P<sign>(?:(?<![\d%]\s)(?<![^\s(\[<>=≤≥~,:;“])[-−–]|\bminus\s)(?=[{_MONEY}\d]))?(?P<money>[{_MONEY}]\s?)?
        (?:(?P<digits>{_DIGITS})(?P<decade>s\b)?(?P<ordinal>st\b|nd\b|rd\b|th\b)?
          |(?P<spelled_ordinal>{"|".join(_ORDINALS)})\b
          |(?P<spelled>(?:{_SPELLED})(?:[-\s](?:{"|".join(_SMALL)}))?)\b)
