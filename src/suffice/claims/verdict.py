@@ -5,6 +5,7 @@ right. A claim that cites nothing is judged by the passages that match it best. 
 supports the claim and none contradicts it, they are judged together.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -12,6 +13,7 @@ from suffice.claims.checkers import Checker, EvidenceSpan
 from suffice.claims.checkers.base import Stance
 from suffice.claims.checkers.features import extract_features
 from suffice.claims.checkers.lexical import find_verbatim, lacks_a_name, lacks_a_number
+from suffice.claims.checkers.quantities import Quantity
 from suffice.claims.split import ClaimText
 from suffice.text.entities import content_stems
 from suffice.text.sentences import quotable_spans
@@ -22,6 +24,12 @@ from suffice.types import Passage, SupportLabel
 _MIN_COMMON_STEMS = 4
 _MIN_COMMON_SHARE = 0.75
 _MAX_PARTS = 3  # Passages that are judged together.
+_LABEL = re.compile(
+    r"\b(?:season|series|episode|chapter|volume|part|round|phase|stage|game|week|day|no\.|number|version|release)\s$",
+    re.I,
+)
+_WHICH_WORDS = frozenset("first second third last final previous next former latter".split())
+_PRONOUN_OPENING = re.compile(r"\s*(?:he|she|it|they|this|these|his|her|its|their)\b", re.I)
 _MAX_QUOTES = 2  # Quotes shown for each side; more would bury the claim.
 
 
@@ -79,7 +87,11 @@ async def judge_claim(
     supporting = [quote for quote in counting if quote.span.stance == "supports"]
     if supporting:
         against = (quote for quote in quotes if quote.span.stance == "contradicts")
-        disagreeing = [quote for quote in against if _is_same_topic(claim.plain_text, quote.text)]
+        disagreeing = [
+            quote
+            for quote in against
+            if _is_same_topic(claim.plain_text, quote.text) and not _is_other_matter(supporting[0], quote)
+        ]
         return ClaimVerdict(claim, "supported", tuple(supporting[:_MAX_QUOTES]), tuple(disagreeing[:_MAX_QUOTES]))
     uncited = next((quote for quote in quotes if quote.span.stance == "supports"), None)
     contradicting = [quote for quote in counting if quote.span.stance == "contradicts"]
@@ -135,6 +147,34 @@ def _select_complementary(claim: ClaimText, quotes: Sequence[Quote]) -> list[Quo
         selected.append(best)
         missing -= content_stems(best.text)
     return selected
+
+
+def _is_other_matter(supporting: Quote, contradicting: Quote) -> bool:
+    """Whether two quotes differ because they are about different years, seasons or things, not because one is wrong."""
+    one, other = (extract_features(" ".join(quote.text.split())) for quote in (supporting, contradicting))
+    if (
+        one.names - other.stems
+        or other.names - one.stems
+        or (one.months and other.months and one.months != other.months)
+    ):
+        return True
+    if one.words & _WHICH_WORDS != other.words & _WHICH_WORDS:
+        return True
+    has_name = bool(one.names or one.possible_name) and not _PRONOUN_OPENING.match(contradicting.text)
+    if not has_name and supporting.passage.title.casefold() != contradicting.passage.title.casefold():
+        return True
+    ours = [number for number in one.numbers if not any(map(number.matches, other.numbers))]
+    theirs = [number for number in other.numbers if not any(map(number.matches, one.numbers))]
+    if len(ours) > 1 or len(theirs) > 1:  # "2020: 120 t" and "2021: 150 t" are both right.
+        return True
+    # A year or a number in a row says when or which, unless it is all that the sentence counts.
+    pairs = ((ours, one, supporting), (theirs, other, contradicting))
+    return any(_is_label(own[0], quote) and len(read.numbers) > 1 for own, read, quote in pairs if own)
+
+
+def _is_label(number: Quantity, quote: Quote) -> bool:
+    text = " ".join(quote.text.split())
+    return number.is_year or number.unit == "ordinal" or _LABEL.search(text, 0, number.start) is not None
 
 
 async def _is_jointly_supported(claim: ClaimText, parts: Sequence[Quote], checker: Checker) -> bool:

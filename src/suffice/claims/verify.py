@@ -32,6 +32,7 @@ from suffice.state.search_log import SEARCH_TIMED_OUT
 from suffice.text.citations import has_citation, trailing_citations_start
 from suffice.text.entities import content_stems
 from suffice.text.markdown import drop_empty_headings, escape_markdown
+from suffice.text.sentences import Offsets
 from suffice.types import Hits, Passage, Query, Round
 
 CleanDraft = Callable[[SynthesisResponse], SynthesisResponse]
@@ -105,10 +106,10 @@ class ClaimVerifier:
         verdicts = await self._check_claims(answer)
         if await self._search_unsupported(verdicts):
             verdicts = await self._check_claims(answer)
-        answer, removed = self._apply_fixes(answer, verdicts)
+        answer, removed = self.apply_fixes(answer, verdicts)
         verdicts = await self._check_claims(answer)
         if self._strict:  # Replacements are verified too.
-            answer, more = self._apply_fixes(answer, verdicts, allow_replacement=False)
+            answer, more = self.apply_fixes(answer, verdicts, allow_replacement=False)
             removed = (*removed, *more)
             verdicts = await self._check_claims(answer)
         self._verified[answer] = tuple(verdicts)
@@ -180,26 +181,35 @@ class ClaimVerifier:
 
     # -- fixing --------------------------------------------------------------------------------------------------------
 
-    def _apply_fixes(
+    def apply_fixes(
         self, text: str, verdicts: Sequence[ClaimVerdict], allow_replacement: bool = True
     ) -> tuple[str, tuple[str, ...]]:
         """Return the text with each claim fixed or removed, and the removed claims. Other sentences are not changed."""
         removed: list[str] = []
-        sentences = [(span, list(own)) for span, own in groupby(verdicts, key=lambda one: one.claim.sentence_span)]
-        for (start, end), own in reversed(sentences):
+        fixes: list[tuple[Offsets, str | None]] = []
+        for span, group in groupby(verdicts, key=lambda one: one.claim.sentence_span):
+            own = list(group)
             if all(self._is_acceptable(verdict) for verdict in own):
+                fixes.append((span, None))
                 continue
-            pieces = [self._fix_claim(verdict, text, allow_replacement, removed) for verdict in own]
-            text = _replace_span(text, start, end, " ".join(piece for piece in pieces if piece))
+            present = "\n".join([text, *(fixed for _, fixed in fixes if fixed)])
+            pieces = [self._fix_claim(verdict, text, present, allow_replacement, removed) for verdict in own]
+            fixes.append((span, " ".join(piece for piece in pieces if piece)))
+        text = _replace_sentences(text, fixes)
         if removed:
             text = drop_empty_headings(text).strip("\n")
-        return text, tuple(reversed(removed))
+        return text, tuple(removed)
 
     def _is_acceptable(self, verdict: ClaimVerdict) -> bool:
         return verdict.support == "unknown" or (verdict.support == "supported" and bool(verdict.claim.handles))
 
-    def _fix_claim(self, verdict: ClaimVerdict, text: str, allow_replacement: bool, removed: list[str]) -> str:
-        """Return the sentence that takes a claim's place; empty when the claim is removed."""
+    def _fix_claim(
+        self, verdict: ClaimVerdict, text: str, present: str, allow_replacement: bool, removed: list[str]
+    ) -> str:
+        """Return the sentence that takes a claim's place; empty when the claim is removed.
+
+        A quote that is in ``present`` already is not repeated.
+        """
         claim = verdict.claim
         original = text[claim.full_span[0] : claim.full_span[1]].strip()
         if self._is_acceptable(verdict):
@@ -215,7 +225,7 @@ class ClaimVerifier:
         nearest = next(iter(verdict.contradicting), verdict.nearest)
         if allow_replacement and nearest is not None and nearest.span.overlap >= _MIN_REPLACEMENT_OVERLAP:
             replacement = self._format_quote(nearest)
-            if replacement not in text:
+            if replacement not in present:
                 return replacement
         removed.append(claim.plain_text)
         return ""
@@ -236,7 +246,7 @@ class ClaimVerifier:
         """Return findings or risks with their citations fixed, without the unsupported ones unless the run is lenient."""
         verified = []
         for line in lines:
-            fixed, _ = self._apply_fixes(line, await self._check_claims(line), allow_replacement=False)
+            fixed, _ = self.apply_fixes(line, await self._check_claims(line), allow_replacement=False)
             if any(map(str.isalnum, fixed)):
                 verified.append(fixed.strip())
         return tuple(verified)
@@ -264,15 +274,38 @@ def _to_sentence(text: str) -> str:
     return body[:1].upper() + body[1:] + citations
 
 
-def _replace_span(text: str, start: int, end: int, replacement: str) -> str:
-    """Return the text with a span replaced; a line that has no words left is removed. What stands before stays in place."""
-    if replacement:
-        return text[:start] + replacement + text[end:]
+def _replace_sentences(text: str, fixes: Sequence[tuple[Offsets, str | None]]) -> str:
+    """Return the text with each sentence replaced by its fix: ``None`` keeps it, an empty one removes it.
+
+    The last sentence is replaced first and nothing before it is touched but white space, so that all offsets stay right.
+    """
+    original = text
+    stays_after, next_start = False, len(text)  # Whether a sentence that stays follows on the same line.
+    for number, ((start, end), fix) in reversed(list(enumerate(fixes))):
+        stays_after = stays_after and "\n" not in original[end:next_start]
+        if fix == "":
+            line_start = original.rfind("\n", 0, start) + 1
+            stays_before = any(other != "" and span[1] > line_start for span, other in fixes[:number])
+            text = _remove_span(text, start, end, keep_line=stays_before or stays_after)
+        else:
+            text = text if fix is None else text[:start] + fix + text[end:]
+            stays_after = True
+        next_start = start
+    return text
+
+
+def _remove_span(text: str, start: int, end: int, *, keep_line: bool) -> str:
+    """Return the text without a span. Unless ``keep_line``, a line that has no words left goes with it."""
     first, last = text.rfind("\n", 0, start) + 1, text.find("\n", end)
     last = len(text) if last < 0 else last
-    if any(map(str.isalpha, text[first:start] + text[end:last])):
-        space = " " if text[end:last].strip() and start > first else ""
-        return text[:start].rstrip(" ") + space + text[end:].lstrip(" ")
+    if keep_line or any(map(str.isalpha, text[first:start] + text[end:last])):
+        before, after = text[:start], text[end:]
+        if not text[end:last].strip():
+            return before.rstrip(" ") + after.lstrip(" ")
+        after = after.lstrip(" ") if not before or before[-1].isspace() else after
+        return (
+            before + ("\\" if start == first and after.startswith("#") else "") + after
+        )  # It does not become a heading.
     before, after = text[:first], text[last + 1 :]
     gap = before[len(before.rstrip()) :] + after[: len(after) - len(after.lstrip("\n"))]
     return before.rstrip() + "\n" * min(2, gap.count("\n")) + after.lstrip("\n")

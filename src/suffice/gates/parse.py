@@ -2,8 +2,7 @@
 
 The text is a small part of Python's expression syntax: gate names with constant arguments, ``|``, ``&``, parentheses and
 the methods of ``_METHODS``. Values are numbers, words (``true``, ``neutral``) or quoted strings without escapes. Python's
-own parser builds the syntax tree; nothing is evaluated. ``str(gate)`` parses back to the same gate, except for a
-budget without a limit: it never stops, so nobody writes it on purpose.
+own parser builds the syntax tree; nothing is evaluated. ``str(gate)`` parses back to the same gate.
 """
 
 import ast
@@ -17,7 +16,6 @@ from suffice import plugins
 from suffice.errors import InputError
 from suffice.gates.base import Gate
 from suffice.gates.leaf import get_signature
-from suffice.gates.limits import budget
 
 MAX_CHARS = 4_000
 MAX_DEPTH = 50
@@ -122,9 +120,6 @@ class _Parser:
         except TypeError as error:
             takes = ", ".join(get_signature(kind).parameters) or "no values"
             raise InputError(f"Gate {self.text!r}: {name}(…): {error}; it takes {takes}") from error
-        if kind is budget and not bound:
-            limits = ", ".join(get_signature(kind).parameters)
-            raise InputError(f"Gate {self.text!r}: budget needs at least one limit of {limits}")
         if not self.files and ("file" in bound or "file" in named):
             raise self._make_error(f"{name} may not name a file here", node.col_offset)
         return self._call(kind, *positional, **named)

@@ -122,3 +122,37 @@ def test_a_repeated_name_is_not_swapped():
 def test_a_number_about_something_else_is_no_contradiction():
     other = make_passage("o", "With 5 runs no answer of Python was a 500; one status was added since.", "Reliability")
     assert stance("asyncio was added in Python 1.5.", other) is None
+
+
+@pytest.mark.parametrize(
+    ("said", "claim", "supported"),
+    [
+        ("-5 °C", "5 °C", False),
+        ("5 °C", "-5 °C", False),
+        ("-5 °C", "−5 °C", True),
+        ("3.5x", "2.5x", False),
+        ("2.5 times", "2.5x", True),
+        ("3.11.5", "3.11.4", False),
+        ("12 metres", "12M", False),
+        ("12 million", "12M", True),
+        ("5 to 10 kg", "5-10 kg", True),
+        ("5 to 10 kg", "5-12 kg", False),
+        ("1 234 567", "1,234,567", True),
+        ("2021-03-05", "5 March 2021", True),
+        ("2021-03-05", "5 April 2021", False),
+        ("March 5, 2021", "2021-03-05", True),
+        ("April 5, 2021", "2021-03-05", False),
+        ("4 March 2021", "2021-03-05", False),
+    ],
+)
+def test_figures_are_compared_by_value_sign_and_unit(said, claim, supported):
+    source = make_passage("p", f"The gauge at the Velholm station recorded {said} yesterday evening.", "Gauge")
+    assert (stance(f"The Velholm station gauge recorded {claim} yesterday evening.", source) == "supports") is supported
+
+
+@pytest.mark.parametrize(
+    ("said", "claim"),
+    [("-5 °C was recorded at Velholm.", "5 °C was recorded at Velholm"), ("Velholm runs 3.11.4.", "Velholm runs 3.11")],
+)
+def test_a_part_of_a_number_is_not_the_number(said, claim):
+    assert stance(claim, make_passage("p", said, "Velholm")) != "supports"

@@ -1,7 +1,12 @@
 """Reading numbers as values with units."""
 
-import pytest
+from datetime import date
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from suffice.claims.checkers.features import extract_features
 from suffice.claims.checkers.quantities import extract_quantities
 
 
@@ -17,9 +22,29 @@ from suffice.claims.checkers.quantities import extract_quantities
         ("420 metres", [(420, "m")]),
         ("40mg/day", [(40, "mg")]),
         ("the 1990s", [(1990, "decade")]),
-        ("the 19th century", [(19, "")]),
+        ("the 19th century", [(19, "ordinal")]),
+        ("the nineteenth century", [(19, "ordinal")]),
         ("CD4, IL-2 and python3 in 3D", []),
         ("three million", [(3e6, "")]),
+        ("-5 °C and −3 kg, minus 2 km", [(-5, "°c"), (-3, "kg"), (-2, "km")]),
+        ("50%-75%, (-0.26 to 0.31), (IL)-15", [(50, "%"), (75, "%"), (-0.26, ""), (0.31, ""), (15, "")]),
+        ("-$5 million", [(-5e6, "$")]),
+        ("12M users", [(12e6, "")]),
+        ("12m users", [(12e6, "")]),
+        ("12 m tall", [(12, "m")]),
+        ("7B parameters", [(7e9, "")]),
+        ("a 5G network", []),
+        ("2.5x faster, 3× slower, 4 times as long", [(2.5, "x"), (3, "x"), (4, "x")]),
+        ("5-10 kg", [(5, "kg"), (10, "kg")]),
+        ("2–3 million people", [(2e6, ""), (3e6, "")]),
+        ("2 to 3 million people", [(2e6, ""), (3e6, "")]),
+        ("in 2020 and 3 million people", [(2020, ""), (3e6, "")]),
+        ("from 500 to 2 million", [(500, ""), (2e6, "")]),
+        ("12 000 t or 1.234.567 or 1'200", [(12000, "t"), (1234567, ""), (1200, "")]),
+        ("a quarter of them, half of us, 3/4 of all", [(25, "%"), (50, "%"), (75, "%")]),
+        ("the second half of 1990, the third of May", [(1990, "")]),
+        ("2021-03-05", [(2021, ""), (3, "calendar month"), (5, "")]),
+        ("5.3.2021", [(2021, ""), (3, "calendar month"), (5, "")]),
         ("from 2009 to 2014.", [(2009, ""), (2014, "")]),
     ],
 )
@@ -40,7 +65,69 @@ def test_values_and_units(text, values):
         ("about 2 million", "2.5 million", False),
         ("2 million", "2.05 million", False),
         ("1,000", "1000", True),
+        ("5 °C", "-5 °C", False),
+        ("2.5x", "3.5x", False),
+        ("2.5x", "2.5 times", True),
+        ("3.11.4", "3.11.5", False),
+        ("3.11.4", "3.11.4", True),
+        ("version 3.1", "version 3.10", False),
+        ("version 3.10", "3.10", True),
+        ("12M users", "12 million users", True),
+        ("12M users", "12 metres", False),
+        ("25 %", "a quarter of", True),
+        ("25 %", "a third of", False),
+        ("5th", "5", True),
+        ("5th", "5 kg", False),
+        ("1 234 567", "1,234,567", True),
     ],
 )
 def test_whether_two_numbers_match(one, other, same):
     assert extract_quantities(one)[0].matches(extract_quantities(other)[0]) is same
+
+
+UNITS = st.sampled_from(["", " kg", " %", "%", " °C", " km", "x", " days", " million", " GB"])
+VALUES = st.integers(0, 10**9) | st.decimals(0, 10**5, places=2)
+
+
+@given(VALUES, VALUES, UNITS, st.sampled_from(["", "-", "−"]), st.sampled_from(["", "-", "−"]))
+def test_two_numbers_match_only_where_value_and_sign_do(one, other, unit, sign, other_sign):
+    [first] = extract_quantities(f"It was {sign}{one}{unit}.")
+    [second] = extract_quantities(f"It was {other_sign}{other}{unit}.")
+    same = float(one) * (-1 if sign else 1) == float(other) * (-1 if other_sign else 1)
+    assert first.matches(second) is second.matches(first) is same
+
+
+@given(st.integers(1000, 10**12), st.sampled_from([",", " ", "'", "\u00a0", "\u202f"]), UNITS)
+def test_separated_thousands_are_the_same_number(value, separator, unit):
+    [plain] = extract_quantities(f"It was {value}{unit}.")
+    [separated] = extract_quantities(f"It was {f'{value:,}'.replace(',', separator)}{unit}.")
+    assert plain.matches(separated)
+
+
+@given(*[st.lists(st.integers(0, 30), min_size=3, max_size=4)] * 2)
+def test_versions_match_only_themselves(one, other):
+    first, second = (".".join(map(str, parts)) for parts in (one, other))
+    [left], [right] = extract_quantities(f"In {first}."), extract_quantities(f"In {second}.")
+    assert left.matches(right) is (one == other)
+
+
+@given(st.dates(date(1000, 1, 1), date(2999, 12, 31)))
+def test_a_date_is_the_same_in_every_spelling(day):
+    month = day.strftime("%B")
+    spellings = [
+        day.isoformat(),
+        f"{day.day}.{day.month}.{day.year}",
+        f"{day.day} {month} {day.year}",
+        f"{month} {day.day}, {day.year}",
+        f"{month[:3]} {day.day} {day.year}",
+    ]
+    read = [extract_features(f"It opened on {spelling}.") for spelling in spellings]
+    assert {(one.months, frozenset(number.value for number in one.numbers)) for one in read} == {
+        (frozenset({day.month}), frozenset({float(day.day), float(day.year)}))
+    }
+
+
+@given(st.text(alphabet="0123456789.,-−–/% $€kmMKB°CxX×'’ \u00a0thandoftover½", max_size=40))
+def test_offsets_lie_inside_the_text(text):
+    for found in extract_quantities(text):
+        assert 0 <= found.start < found.end <= len(text)

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from suffice.claims.checkers.quantities import MONTHS, Quantity, extract_quantities
+from suffice.claims.checkers.quantities import CALENDAR_MONTH, MONTHS, Quantity, extract_quantities
 from suffice.text.entities import stem_words
 from suffice.text.tokens import STOP_WORDS, segment_unspaced
 
@@ -81,17 +81,21 @@ class SentenceFeatures:
 @lru_cache(maxsize=1024)
 def extract_features(text: str) -> SentenceFeatures:
     """Return the features of a sentence. The latest sentences are cached."""
-    numbers = extract_quantities(text)
+    quantities = extract_quantities(text)
+    numbers = tuple(number for number in quantities if number.unit != CALENDAR_MONTH)
     number_spans = [(number.start, number.end) for number in numbers]
-    tokens: list[ContentToken] = [ContentToken(f"#{number.value:g}", number.start, True) for number in numbers]
+    tokens: list[ContentToken] = [ContentToken(f"#{number.value:.12g}", number.start, True) for number in numbers]
     stems, words, names, antonym_stems = set[str](), set[str](), set[str](), set[str]()
-    months, sides = set[int](), set[tuple[int, int]]()
+    months = {int(number.value) for number in quantities if number.unit == CALENDAR_MONTH}
+    sides = set[tuple[int, int]]()
     possible_name = ""
     has_anaphora = text[:4].lower() == "the "
     for position, match in enumerate(_TOKEN.finditer(text)):
         word = match.group()
         lower = word.lower()
-        words.add(lower)
+        is_in_number = any(start <= match.start() < end for start, end in number_spans)
+        if not is_in_number:  # The 5 of "-5 °C" is no 5.
+            words.add(lower)
         has_anaphora = has_anaphora or lower in _PRONOUNS
         if own_sides := antonym_sides(lower):
             sides.update(own_sides)
@@ -99,7 +103,7 @@ def extract_features(text: str) -> SentenceFeatures:
         if lower in MONTHS and (lower != "may" or word[0].isupper()) and _is_next_to_number(match, number_spans):
             months.add(MONTHS[lower])
             continue
-        if any(start <= match.start() < end for start, end in number_spans):
+        if is_in_number:
             continue
         has_capital = _CAPITAL.match(word) is not None
         if not _is_content_word(lower, word, has_capital and position > 0):

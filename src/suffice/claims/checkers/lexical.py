@@ -79,7 +79,8 @@ def pick_strongest(spans: Sequence[EvidenceSpan]) -> EvidenceSpan | None:
 
 def find_verbatim(claim: str, passage: Passage) -> EvidenceSpan | None:
     """Return the span that has the claim word for word, unless the words before deny or suppose it."""
-    match = re.search(r"\s+".join(re.escape(word) for word in claim.split()), passage.text)
+    words = r"\s+".join(re.escape(word) for word in claim.split())
+    match = re.search(rf"(?<![\w.,−–-](?=\d)){words}(?!(?<=\d)(?:\d|[.,]\d|\s?[%°×]))", passage.text)
     if match is None or not claim.strip():
         return None
     before = passage.text[max(0, match.start() - 60) : match.start()]
@@ -242,11 +243,7 @@ def _find_number_conflict(claim: SentenceFeatures, source: SentenceFeatures) -> 
 def _is_same_kind(one: Quantity, other: Quantity) -> bool:
     if one.unit or other.unit:
         return one.unit == other.unit
-    return _is_year(one) == _is_year(other)
-
-
-def _is_year(number: Quantity) -> bool:
-    return 1000 <= number.value <= 2100 and number.value == int(number.value)
+    return one.is_year == other.is_year
 
 
 def _find_negation_conflict(claim: SentenceFeatures, source: SentenceFeatures) -> str:

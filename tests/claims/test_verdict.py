@@ -1,0 +1,60 @@
+"""The verdict on one claim: which sources disagree about it."""
+
+import asyncio
+
+import pytest
+
+from suffice.claims.checkers import LexicalChecker
+from suffice.claims.split import extract_claims
+from suffice.claims.verdict import judge_claim
+from suffice.testing import make_passage
+
+
+def disagree(one, other, titles=("Tin", "Ore")):
+    cited, against = (make_passage(title, text, title) for title, text in zip(titles, (one, other), strict=True))
+    [claim] = extract_claims(f"{one[:-1]} [1].")
+    verdict = asyncio.run(judge_claim(claim, [cited], [against], LexicalChecker()))
+    assert verdict.support == "supported"
+    return bool(verdict.contradicting)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("In 2020 the Velholm mine produced 120 t of tin.", "In 2021 the Velholm mine produced 150 t of tin."),
+        ("In 2020 the Velholm mine produced 120 t of tin.", "In 2021 the Velholm mine produced 120 t of tin."),
+        ("Season 2 of Velholm Nights had 10 episodes on air.", "Season 3 of Velholm Nights had 12 episodes on air."),
+        ("Season 2 of Velholm Nights had 10 episodes on air.", "Season 3 of Velholm Nights had 10 episodes on air."),
+        (
+            "The first album of Karsund has sold 5 million copies.",
+            "The second album of Karsund has sold 6 million copies.",
+        ),
+        ("The Velholm mine produced 120 t of tin ore yearly.", "The Karsund mine produced 150 t of tin ore yearly."),
+        (
+            "The film grossed 5 million dollars at the box office.",
+            "The film grossed 6 million dollars at the box office.",
+        ),
+        ("In March the Velholm mine produced 120 t of tin.", "In March 2021 the Velholm mine produced 150 t of tin."),
+    ],
+    ids=["years", "same figure", "seasons", "same count", "albums", "names", "no name", "one year"],
+)
+def test_different_matters_are_no_disagreement(one, other):
+    assert not disagree(one, other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("In 2020 the Velholm mine produced 120 t of tin.", "In 2020 the Velholm mine produced 150 t of tin."),
+        ("The Velholm mine of tin ore was opened in 1887.", "The Velholm mine of tin ore was opened in 1891."),
+        ("The Velholm mine of tin ore is still open today.", "The Velholm mine of tin ore is not open today."),
+    ],
+    ids=["figure", "year", "negation"],
+)
+def test_sources_that_disagree(one, other):
+    assert disagree(one, other)
+
+
+def test_a_sentence_without_a_name_is_about_its_title():
+    one, other = (f"The film grossed {n} million dollars at the box office." for n in (5, 6))
+    assert disagree(one, other, ("Nights", "nights"))
