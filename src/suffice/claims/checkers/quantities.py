@@ -148,7 +148,7 @@ class Quantity:
             return self.written
         is_long = abs(self.value) >= 10_000  # 1887 is a year, not 1,887.
         number = f"{self.value:,.10g}" if is_long else f"{self.value:.10g}"
-        return f"{number} {self.unit}".rstrip()
+        return f"{number}×" if self.unit == "x" else f"{number} {self.unit}".rstrip()
 
     @property
     def is_year(self) -> bool:
