@@ -40,4 +40,4 @@ def test_the_lock_file_holds_nothing_but_pins_and_hashes() -> None:
     pins = [line for line in lines if re.match(r"[\w.-]+==", line)]
     assert len(pins) == len(PINS), "a pin has no hash"
     assert all(line.startswith("#") or line in pins or line.startswith("    --hash=sha256:") for line in lines)
-    assert not re.search(r"https?://|file:|/home/|/root/|/work/", LOCK)
+    assert not re.search(r"://|file:|(?m:^|\s)/", LOCK)
