@@ -8,6 +8,7 @@ from typing import Any
 
 from suffice.engine.pipeline import RunConfig
 from suffice.errors import InputError
+from suffice.models.base import is_language_model
 from suffice.options import RunOptions
 
 DEFAULT_COLLECTION = "default"  # The collection of a path without a name.
@@ -85,7 +86,7 @@ def has_paid_calls(config: RunConfig) -> bool:
     """Whether a run makes calls that are worth journaling; the extractive model over local files makes none."""
     from suffice.search.corpus.search import CorpusSearch
 
-    return config.model.name != "extractive" or not isinstance(config.search, CorpusSearch)
+    return is_language_model(config.model) or not isinstance(config.search, CorpusSearch)
 
 
 def _to_json_value(value: Any) -> Any:

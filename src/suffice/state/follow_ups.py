@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from suffice.text.entities import content_stems, extract_names, strip_parenthetical
-from suffice.text.tokens import tokenize
+from suffice.text.tokens import normalize_phrase, tokenize
 from suffice.types import Embed, Passage, Query
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class FollowUpQueue:
     def __init__(self, question: str, embed: Embed | None = None) -> None:
         self._question = question
         self._question_stems = content_stems(question)
-        self._question_phrase = _normalize_phrase(question)
+        self._question_phrase = normalize_phrase(question)
         self._question_vector: numpy.ndarray | None = None
         self._embed = embed
         self._queue: list[tuple[float, int, Passage]] = []
@@ -48,7 +48,7 @@ class FollowUpQueue:
         for passage, cosine in zip(passages, self._compute_cosines(passages), strict=True):
             stems = content_stems(f"{passage.title} {passage.text}")
             share = len(self._question_stems & stems) / len(self._question_stems) if self._question_stems else 0.0
-            is_named = _normalize_phrase(strip_parenthetical(passage.title)) in self._question_phrase
+            is_named = normalize_phrase(strip_parenthetical(passage.title)) in self._question_phrase
             similarity = cosine + 0.5 * share + (0.3 if is_named else 0.0)
             self._similarities[passage.id] = similarity
             self._added_count += 1
@@ -102,8 +102,3 @@ class FollowUpQueue:
             self._question_vector = self._embed([self._question])[0]
         vectors = self._embed([f"{passage.title}. {passage.text}" for passage in passages])
         return [float(value) for value in vectors @ self._question_vector]
-
-
-def _normalize_phrase(text: str) -> str:
-    """Return the words in lower case between spaces, so that a phrase is found only as whole words."""
-    return f" {' '.join(tokenize(text))} "

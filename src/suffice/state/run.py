@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from suffice.events import Event, Failed, PromptCompacted
+from suffice.measure.spend import spend_readings
 from suffice.memory.base import MemoryContext, MemoryFactory, RestorableMemory
 from suffice.memory.evidence import Evidence
 from suffice.memory.extraction import update_open_questions
@@ -252,15 +253,15 @@ class RunState:
 
     def measure(self) -> dict[str, float | None]:
         """Return the readings that the run knows without a meter: open questions and what was spent."""
-        return {
-            "belief.open": self.open_questions.open_count,
-            "spend.rounds": float(len(self.readings)),
-            "spend.queries": float(self.budget.queries_used),
-            "spend.sources": float(len(self.evidence)),
-            "spend.tokens": float(self.budget.tokens_used),
-            "spend.seconds": round(self.budget.seconds_used, 3),
-            "spend.usd": self.budget.usd_used,
-        }
+        spent = spend_readings(
+            rounds=len(self.readings),
+            queries=self.budget.queries_used,
+            sources=len(self.evidence),
+            tokens=self.budget.tokens_used,
+            seconds=self.budget.seconds_used,
+            usd=self.budget.usd_used,
+        )
+        return {"belief.open": self.open_questions.open_count, **spent}
 
     @property
     def task_type(self) -> str | None:

@@ -10,7 +10,7 @@ from typing import TypeVar
 from suffice.prompts import Prompt
 from suffice.strategies.base import RunView
 from suffice.text.entities import content_stems, extract_entities
-from suffice.text.tokens import tokenize
+from suffice.text.tokens import normalize_phrase
 from suffice.types import Failure, Query
 
 A = TypeVar("A")
@@ -59,13 +59,8 @@ def finish_with_answer(run: RunView, answer: str) -> list[Query]:
     The answer itself is not passed on, because it cites nothing.
     """
     names = [name for name in extract_entities(answer) if not content_stems(name) <= content_stems(run.task)]
-    phrases = [_normalize_phrase(phrase) for phrase in names or [answer] if content_stems(phrase)]
+    phrases = [normalize_phrase(phrase) for phrase in names or [answer] if content_stems(phrase)]
     run.pin_passages(
-        passage.id for passage in run.evidence if any(phrase in _normalize_phrase(passage.text) for phrase in phrases)
+        passage.id for passage in run.evidence if any(phrase in normalize_phrase(passage.text) for phrase in phrases)
     )
     return []
-
-
-def _normalize_phrase(text: str) -> str:
-    """Return the words in lower case between spaces, so that a phrase is found only as whole words."""
-    return f" {' '.join(tokenize(text))} "

@@ -38,6 +38,11 @@ def tokenize(text: str) -> list[str]:
     return [piece for word in found for piece in _split_unspaced(word)]
 
 
+def normalize_phrase(text: str) -> str:
+    """Return the words in lower case between spaces, so that a phrase is found only as whole words."""
+    return f" {' '.join(tokenize(text))} "
+
+
 @lru_cache(maxsize=1024)
 def tokenize_cached(text: str) -> tuple[str, ...]:
     """Return the words of a text and cache them; for a round's passages, which every meter reads."""

@@ -66,12 +66,6 @@ def split_fences(text: str) -> Iterator[str]:
     return (fence.group(1).strip() for fence in _FENCE.finditer(text))
 
 
-def strip_fence(text: str) -> str:
-    """Return the content of a text that is one code fence, and any other text unchanged."""
-    fence = _FENCE.fullmatch(text)
-    return text if fence is None else fence.group(1).strip() or text
-
-
 def _scan_all(text: str) -> Iterator[JsonText]:
     end = tries = 0
     for start in (match.start() for match in re.finditer(r"[{\[]", text)):

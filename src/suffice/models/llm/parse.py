@@ -15,10 +15,10 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_
 
 import msgspec
 
-from suffice.models.llm.json_text import JsonText, find_json, strip_fence
+from suffice.models.llm.json_text import JsonText, find_json
 from suffice.prompts.base import Prompt
 from suffice.text.citations import skip_citations
-from suffice.text.markdown import strip_list_marker
+from suffice.text.markdown import strip_list_marker, unwrap_fence
 from suffice.text.plain import replace_surrogates
 
 A = TypeVar("A")
@@ -73,7 +73,7 @@ def describe_untidiness(prompt: Prompt[Any], text: str) -> str:
     if clean != text.replace("\ufeff", "").strip():
         return "it came with thoughts"
     if prompt.output_format != "json":
-        return "it stood in a code fence" if strip_fence(clean) != clean else ""
+        return "it stood in a code fence" if unwrap_fence(clean) is not None else ""
     try:
         msgspec.json.decode(clean)
     except msgspec.DecodeError:
@@ -126,7 +126,7 @@ def _parse_text_answer(prompt: Prompt[A], text: str) -> A:
             return _parse_json_answer(prompt, text)
         except UnreadableAnswer:
             pass
-    text = strip_fence(text)
+    text = (unwrap_fence(text) or "").strip() or text
     if prompt.output_format == "line":
         text = _first_line(text)
     try:

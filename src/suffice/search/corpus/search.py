@@ -23,7 +23,7 @@ from suffice.search.files.chunk import INEXACT_KINDS
 from suffice.search.files.walk import SkippedFile
 from suffice.storage.corruption import CorruptCache
 from suffice.text.entities import strip_parenthetical
-from suffice.text.tokens import tokenize
+from suffice.text.tokens import normalize_phrase, tokenize
 from suffice.types import Passage, Place, Query
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ class CorpusSearch:
         entries = [self._index.get_entry(address) for _, address in hits]
         vectors = self._vectors.embed([text, *map(_text_to_embed, entries)], lambda done: check_cancelled())
         cosines = vectors[1:] @ vectors[0]
-        phrase = _normalize_phrase(text)
+        phrase = normalize_phrase(text)
         scored = [
             (
                 self._alpha * score / best
@@ -256,11 +256,7 @@ async def _run_in_thread(work: Callable[[Callable[[], None]], T]) -> T:
         raise
 
 
-def _normalize_phrase(text: str) -> str:
-    return f" {' '.join(tokenize(text))} "
-
-
 def _names_title(phrase: str, title: str) -> bool:
     """Whether the query contains the title word for word, not counting a remark in brackets."""
-    name = _normalize_phrase(strip_parenthetical(title))
+    name = normalize_phrase(strip_parenthetical(title))
     return bool(name.strip()) and name in phrase
