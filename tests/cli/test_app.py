@@ -107,3 +107,21 @@ def test_a_closed_pipe_is_not_an_error(docs: Path, extra: list[str]) -> None:
     os.close(write)
     assert process.stderr == ""
     assert process.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "missing"),
+    [
+        (["serve", "--docs", "."], "fastapi"),
+        (["keys", "list"], "sqlalchemy"),
+        (["resume"], "sqlalchemy"),
+        (["mcp", "--docs", "."], "mcp"),
+    ],
+)
+def test_a_command_without_its_packages_names_the_extra(tmp_path: Path, words: list[str], missing: str) -> None:
+    code = f"import sys; sys.modules[{missing!r}] = None; from suffice.cli.app import main; main({words!r})"
+    environment = {**os.environ, "SUFFICE_DATA_DIR": str(tmp_path)}
+    process = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=60)
+    assert process.returncode == 2
+    assert missing in process.stderr
+    assert "pip install 'suffice[service]'" in process.stderr

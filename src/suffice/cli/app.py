@@ -16,7 +16,7 @@ from suffice import __version__
 from suffice.cli import ask, check, doctor, explain, keys, mcp, replay, runs, search, serve
 from suffice.cli.options import GroupedHelpCommand
 from suffice.cli.output import print_error
-from suffice.errors import EXIT_INTERRUPTED, SufficeError
+from suffice.errors import EXIT_INTERRUPTED, InputError, SufficeError
 
 app = typer.Typer(
     name="suffice",
@@ -89,6 +89,11 @@ def _run_app(arguments: list[str]) -> int:
             raise
         if isinstance(error, SufficeError):
             return print_error(str(error), error.exit_code)
+        if isinstance(error, ModuleNotFoundError) and not str(error.name).startswith("suffice"):
+            return print_error(
+                f"This command needs the package {error.name}; run: pip install 'suffice[service]'",
+                InputError.exit_code,
+            )
         if hasattr(error, "format_message"):  # Typer's own exceptions have this method.
             return print_error(_format_usage_error(error), 2)
         return print_error(f"{type(error).__name__}: {error} (this is a bug; --debug shows the traceback)", 1)

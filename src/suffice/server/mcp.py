@@ -83,12 +83,9 @@ def serve_mcp(options: RunOptions, port: int | None) -> int:
 
 def build_server(options: RunOptions) -> "MCPServer":
     """Build the MCP server with its tools."""
-    try:
-        from mcp.server import MCPServer
-        from mcp.server.mcpserver import Context
-        from mcp.server.mcpserver.exceptions import ToolError
-    except ImportError as error:
-        raise InputError("The MCP server needs another package; run: pip install 'suffice[service]'") from error
+    from mcp.server import MCPServer
+    from mcp.server.mcpserver import Context
+    from mcp.server.mcpserver.exceptions import ToolError
 
     session = McpSession(options)
     server: MCPServer = MCPServer("suffice", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING")
