@@ -1,136 +1,29 @@
 """Applying verdicts to a text: what is kept is kept byte for byte."""
 
-from itertools import groupby
-
 import pytest
-from hypothesis import given, note, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from reliability.fixes import SUPPORTS, TEXTS, check_fixes, check_verifier
 
 from suffice.claims.checkers import EvidenceSpan
 from suffice.claims.fix import FixRules, apply_fixes
 from suffice.claims.split import extract_claims
 from suffice.claims.verdict import ClaimVerdict, Quote
-from suffice.text.markdown import find_headings
 from suffice.types import Passage, Place
 
-SENTENCES = [
-    "The Eiffel Tower was built in 1889 [1].",
-    "Bananas contain potassium [2].",
-    "Graz lies on the river Mur [4], and the Pope was crowned in Avignon [4].",
-    "It costs $5 at 20 °C… [3]",
-    "Its tower is high [1].",
-    "Two spaces  inside\nand a line break [1].",
-    "**Bold words stay** as *they* are `x  y` [1].",
-    "Überall 东京 🌉 [1].",
-    "Is it so?",
-    "No stop here [1]",
-]
-BLOCKS = [
-    "# A heading",
-    "## Empty",
-    "### Deeper",
-    "## A heading that states something [1]",
-    "**Bold line**",
-    "```\ncode\n\n\n\nmore = 1\n```",
-    "    indented = 1",
-    "<!-- a comment -->",
-    "---",
-    "| a | b |\n|---|---|\n| Bananas contain potassium [2]. | Cows sing [1]. |",
-    "[1]: https://example.org",
-    "> ",
-    "-",
-]
-GAPS = [
-    "\n",
-    "\n\n",
-    "\n\n\n",
-    "\n\n\n\n\n",
-    " \n\n\t\n",
-    "  \n",
-    "\r\n\r\n",
-    "\n- ",
-    "\n\n1. ",
-    "\n> ",
-    "\n  - ",
-    " ",
-    "  ",
-]
-TEXTS = st.one_of(
-    st.lists(st.tuples(st.sampled_from(SENTENCES + BLOCKS), st.sampled_from(GAPS)), min_size=1, max_size=9).map(
-        lambda parts: "".join(part + gap for part, gap in parts)
-    ),
-    st.text(alphabet="ab A.1#-*>`|[]\n \t:,;", max_size=80),
-)
-SUPPORTS = st.sampled_from(["supported", "unsupported", "contradicted", "unknown"])
-
-
 RULES = FixRules(cite=lambda passage: "[9]")
-
-
-def is_kept(verdict):
-    return verdict.support == "unknown" or (verdict.support == "supported" and bool(verdict.claim.handles))
-
-
-def squeeze(text):
-    return "".join(text.split())
-
-
-def is_subsequence(short, long):
-    rest = iter(long)
-    return all(char in rest for char in short)
-
-
-def find_orphans(text, sentences, strict):
-    """Return the sentences that begin with "It" or "Its" and whose subject's sentence, in the same section, is removed."""
-    orphans = set()
-    headings = [heading.start for heading in find_headings(text)]
-    for number, ((start, end), _) in enumerate(sentences):
-        if not strict or not text[start:end].lstrip("*_ ").startswith(("It ", "Its ")):
-            continue
-        floor = max((place for place in headings if place <= start), default=-1)
-        for (first, last), own in reversed(sentences[:number]):
-            if first < floor:
-                break
-            if not text[first:last].lstrip("*_ ").startswith(("It ", "Its ")):
-                if not any(map(is_kept, own)):
-                    orphans.add(start)
-                break
-    return orphans
-
-
-def check_fixes(text, supports, strict):
-    """Assert that fixing keeps every sentence that is to be kept, byte for byte and in order, and adds nothing."""
-    verdicts = [ClaimVerdict(claim, next(supports)) for claim in extract_claims(text, skip_asides=False)]
-    fixed = apply_fixes(text, verdicts, FixRules(cite=lambda passage: "[9]", strict=strict))
-    note(f"{text!r} became {fixed.text!r}")
-    sentences = [(span, list(own)) for span, own in groupby(verdicts, key=lambda one: one.claim.sentence_span)]
-    orphans = find_orphans(text, sentences, strict)
-    position = 0
-    for (start, end), own in sentences:
-        if all(map(is_kept, own)) and start not in orphans:
-            place = fixed.text.find(text[start:end].strip(), position)
-            assert place >= 0, text[start:end]
-            position = place + len(text[start:end].strip())
-    if all(map(is_kept, verdicts)):
-        assert fixed.text == text
-    assert [one.claim for one in fixed.removed] == [
-        one.claim for one in verdicts if strict and (not is_kept(one) or one.claim.sentence_span[0] in orphans)
-    ]
-    if strict and all(all(map(is_kept, own)) or not any(map(is_kept, own)) for _, own in sentences):
-        # Nothing is added, nothing changes places.
-        assert is_subsequence(squeeze(fixed.text).replace("\\#", "#"), squeeze(text))
-        if (
-            "#" not in text
-        ):  # A heading goes with the last sentence under it. Nothing else outside the removed ones does.
-            gone = [span for span, own in sentences if not all(map(is_kept, own)) or span[0] in orphans]
-            rest = (char for i, char in enumerate(text) if not any(start <= i < end for start, end in gone))
-            assert [char for char in fixed.text if char.isalpha()] == [char for char in rest if char.isalpha()]
 
 
 @settings(max_examples=300, deadline=None)
 @given(TEXTS, st.data(), st.booleans())
 def test_what_is_kept_is_kept_byte_for_byte(text, data, strict):
     check_fixes(text, iter(lambda: data.draw(SUPPORTS), None), strict)
+
+
+@settings(max_examples=100, deadline=None)
+@given(TEXTS)
+def test_a_verified_text_states_nothing_unsupported(text):
+    check_verifier(text)
 
 
 def fix(text, rules=RULES, **supports):

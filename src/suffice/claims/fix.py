@@ -23,6 +23,7 @@ from suffice.types import Passage
 
 _MIN_REPLACEMENT_OVERLAP = 0.7  # A quote that shares this much with a claim may replace it.
 _SENTENCE_END = re.compile(r"[.!?…。！？][\"'”’)\]*_]*$")
+_BLOCK_OPENING = re.compile(r"\A(\d*)([#>|]|```|~~~|[-*+.)](?=\s))")
 # A sentence that says something about the subject of the one before it.
 _PRONOUN_OPENING = re.compile(r"\W*(?:he|she|it|they|his|her|its|their|this|these|those)\b", re.I)
 # "It" refers to what follows: "It is possible to …".
@@ -188,9 +189,9 @@ def _remove_span(text: str, start: int, end: int, *, keep_line: bool) -> str:
         if not text[end:last].strip():
             return before.rstrip(" ") + after.lstrip(" ")
         after = after.lstrip(" ") if not before or before[-1].isspace() else after
-        return (
-            before + ("\\" if start == first and after.startswith("#") else "") + after
-        )  # It does not become a heading.
+        if start == first:  # What stood inside a line does not become a heading, a list item, a quotation or a fence.
+            after = _BLOCK_OPENING.sub(r"\1\\\2", after, count=1)
+        return before + after
     before, after = text[:first], text[last + 1 :]
     gap = before[len(before.rstrip()) :] + after[: len(after) - len(after.lstrip("\n"))]
     return before.rstrip() + "\n" * min(2, gap.count("\n")) + after.lstrip("\n")
