@@ -115,8 +115,9 @@ class ClaimVerifier:
             *(line for line in draft.open_questions if _is_open_question(line)),
             *(f"{_LEFT_OUT_PREFIX}{verdict.claim.plain_text}{self._quote_instead(verdict)}" for verdict in removed),
         )
-        return SynthesisResponse(
-            answer,
+        return replace(
+            draft,
+            answer=answer,
             summary=" ".join(await self._verify_lines([_SUPPORT_MARKS.sub("", draft.summary)])),
             key_findings=await self._verify_lines(draft.key_findings),
             recommendations=tuple(line for line in draft.recommendations if self._is_grounded(line)),
