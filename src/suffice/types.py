@@ -304,13 +304,20 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A sentence or clause of the answer, its citations, and what the sources say about it; ``note`` gives the reason."""
+    """A sentence or clause of the answer, its citations, and what the sources say about it; ``note`` gives the reason.
+
+    ``evidence`` is the deciding quote with the sentences around it; its highlights are the deciding words. ``checker`` names
+    what judged the claim, and ``probability`` how likely that checker holds the verdict to be right, if it estimates that.
+    """
 
     text: str
     citations: tuple[str, ...]
     support: SupportLabel
     spans: tuple[Span, ...] = ()
     note: str = ""
+    evidence: Excerpt | None = None
+    checker: str = ""
+    probability: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from suffice.claims.verdict import ClaimVerdict, Quote, list_quotes
+from suffice.claims.verdict import ClaimVerdict, Quote, build_evidence, get_deciding_quote, list_quotes
 from suffice.models.base import is_language_model
 from suffice.prompts import SynthesisResponse
 from suffice.report.draft import (
@@ -172,7 +172,18 @@ def _build_claim(run: RunState, verdict: ClaimVerdict, numbers: Mapping[str, str
         if (handle := run.evidence.get_handle(quote.passage)) in numbers
     )
     citations = tuple(dict.fromkeys(numbers[handle] for handle in verdict.claim.handles))
-    return Claim(verdict.claim.plain_text, citations, verdict.support, spans, verdict.note)
+    quote = get_deciding_quote(verdict)
+    source = "" if quote is None else numbers.get(run.evidence.get_handle(quote.passage), "")
+    return Claim(
+        verdict.claim.plain_text,
+        citations,
+        verdict.support,
+        spans,
+        verdict.note,
+        build_evidence(verdict, source),
+        "" if quote is None else quote.span.checker,
+        None if quote is None else quote.span.probability,
+    )
 
 
 def _get_passage(run: RunState, handle: str) -> Passage:

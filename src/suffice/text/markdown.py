@@ -114,7 +114,10 @@ _LINE_PREFIX = re.compile(r"\s*(?:>\s*)*(?:#{1,6}\s+)?(?:[-*+•]\s+(?:\[[ xX]\]
 _TABLE_ROW = re.compile(r"\s*\|.*\|\s*$")
 _LINK_DEFINITION = re.compile(r"\s{0,3}\[\^?[^\]]+\]:\s")
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
-_FRONT_MATTER = re.compile(r"\A---\n.*?\n(?:---|\.\.\.)\n", re.DOTALL)
+# Keys and values. Lines that cite a source or are no keys are text between two rules.
+_FRONT_MATTER = re.compile(
+    r"\A---\n(?:[\w-]+:(?!.*\[\d+\]).*\n(?:(?:[ \t]+|-[ \t])(?!.*\[\d+\]).*\n)*)+(?:---|\.\.\.)\n"
+)
 _BOLD_LINE = re.compile(r" {0,3}\*\*([^*\n]{1,80}?):?\*\*[\s:#]*")
 _BOLD_LEVEL = 6
 _SOURCE_LIST_HEADINGS = frozenset("sources|source list|references|bibliography|works cited|citations".split("|"))
