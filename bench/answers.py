@@ -1,7 +1,8 @@
-"""Ask questions about real documentation and judge the answers: ``python -m bench.answers [fetch]``.
+"""Ask questions about real documentation and judge the answers: ``python -m bench.answers [fetch|tables]``.
 
-``fetch`` gets the corpora as packages by name with pip and apt-get. The questions and their accepted answers are in
-``answers/questions.jsonl``; the accepted answers were written from the documents, before any run.
+``fetch`` gets the corpora as packages by name with pip and apt-get; ``tables`` shows the rows of an earlier run.
+The questions and their accepted answers are in ``answers/questions.jsonl``; the accepted answers were written from
+the documents, before any run.
 """
 
 import argparse
@@ -346,17 +347,33 @@ def write_section(page: Path, name: str, body: str) -> None:
 
 def load_questions() -> list[dict[str, Any]]:
     """Read the question set."""
-    return [json.loads(line) for line in QUESTIONS.read_text(encoding="utf-8").splitlines()]
+    return _load_lines(QUESTIONS)
+
+
+def _load_lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def choose(questions: Sequence[dict[str, Any]], given: argparse.Namespace) -> list[dict[str, Any]]:
+    """Return the questions of the given corpora and kinds; a limit takes them evenly from the whole list."""
+    chosen = [
+        question
+        for question in questions
+        if question["corpus"] in (given.corpus or CORPORA) and (given.kind is None or question["kind"] in given.kind)
+    ]
+    if given.limit is None or given.limit >= len(chosen):
+        return chosen
+    return [chosen[index * len(chosen) // given.limit] for index in range(given.limit)]
 
 
 def main() -> None:
     questions = load_questions()
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0].split(":")[0])
-    parser.add_argument("command", nargs="?", choices=["ask", "fetch"], default="ask")
+    parser.add_argument("command", nargs="?", choices=["ask", "fetch", "tables"], default="ask")
     parser.add_argument("names", nargs="*", metavar="CORPUS", help="fetch only these")
     parser.add_argument("--corpus", action="append", choices=list(CORPORA), help="ask only this; may be repeated")
     parser.add_argument("--kind", action="append", choices=sorted({q["kind"] for q in questions}), help="likewise")
-    parser.add_argument("--limit", type=int, help="ask only the first questions of each corpus")
+    parser.add_argument("--limit", type=int, help="ask only so many questions, spread over all")
     parser.add_argument("--model", default="extractive")
     parser.add_argument("--data", type=Path, help="folder of the corpora, instead of one in the cache folder")
     parser.add_argument(
@@ -371,16 +388,16 @@ def main() -> None:
         for name in given.names or CORPORA:
             print(fetch(name, folder), flush=True)
         return
-    chosen = [
-        question
-        for name in given.corpus or CORPORA
-        for question in [item for item in questions if item["corpus"] == name][: given.limit]
-        if given.kind is None or question["kind"] in given.kind
-    ]
-    try:
-        rows = asyncio.run(run(chosen, folder, given.model, given.out or folder / "answers.jsonl"))
-    except SufficeError as error:
-        sys.exit(f"bench.answers: {error}")
+    out = given.out or folder / "answers.jsonl"
+    if given.command == "tables":
+        if not out.is_file():
+            parser.error(f"there is no {out}; ask first")
+        rows = _load_lines(out)
+    else:
+        try:
+            rows = asyncio.run(run(choose(questions, given), folder, given.model, out))
+        except SufficeError as error:
+            sys.exit(f"bench.answers: {error}")
     if not rows:
         sys.exit("bench.answers: no question was asked")
     tables = format_tables(rows)

@@ -1,5 +1,6 @@
 """The judge of ``bench.answers`` and its question set; nothing is downloaded."""
 
+from argparse import Namespace
 from collections import Counter
 from typing import Any
 
@@ -168,3 +169,15 @@ def test_answers_about_the_chat_stand_in_the_chat() -> None:
     for question in answers.load_questions():
         if question["corpus"] == "chat" and not question.get("absent"):
             assert answers.holds(text, question["accept"]), question["id"]
+
+
+def test_a_limit_takes_questions_from_the_whole_set() -> None:
+    given = Namespace(corpus=None, kind=None, limit=26)
+    chosen = answers.choose(answers.load_questions(), given)
+    assert len(chosen) == 26
+    assert len({question["corpus"] for question in chosen}) == len(answers.CORPORA)
+
+
+def test_a_corpus_and_a_kind_narrow_the_questions() -> None:
+    given = Namespace(corpus=["chat"], kind=["who"], limit=None)
+    assert [question["id"] for question in answers.choose(answers.load_questions(), given)] == ["chat-02"]
