@@ -36,6 +36,7 @@ EXCERPT_CHARS = 600
 _TEXT_SUFFIXES = {".rst", ".txt", ".md", ".py", ".html", ".csv", ".pdf"}
 _SKIPPED_FOLDERS = {"_images", "_static", "images", "__pycache__"}
 _WARM_UP = "What is described here?"
+_PLAIN_MARKS = str.maketrans("‘’“”„–—\N{NON-BREAKING HYPHEN}", '\'\'"""---')
 _YES_NO = {"en": ("yes", "no"), "de": ("ja", "nein"), "fr": ("oui", "non"), "es": ("sí", "no")}
 
 
@@ -171,8 +172,8 @@ def locate(name: str, folder: Path) -> Path:
 
 
 def normalize(text: str) -> str:
-    """Fold case, white space, and the marks of Markdown that do not change what a text says."""
-    text = unicodedata.normalize("NFKC", text).casefold()
+    """Fold case, white space, curly quotes, dashes, and the marks of Markdown that do not change what a text says."""
+    text = unicodedata.normalize("NFKC", text.translate(_PLAIN_MARKS)).casefold()
     # PDF extraction marks a hyphen at a line's end with U+00AD or U+FFFE.
     return " ".join(re.sub(r"[*`\\\u00ad\ufffe]", "", text).split())
 

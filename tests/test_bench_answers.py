@@ -36,6 +36,7 @@ def judge(answer: str, question: dict[str, Any] = QUESTION, **fields: Any) -> di
         ("a value of 5.01", ["5.0"], False),
         ("64 and 1411 days", ["411"], False),
         ("age: 87,Female", ["87"], True),
+        ("it isn’t “here” (2005–2015)", ["isn't", '"here"', "2005-2015"], True),
         ("Straße und MASSE", ["STRASSE"], True),
         ("only one of them", ["only", "both"], False),
     ],
