@@ -333,8 +333,8 @@ _HEAD = f"""# Answers to questions about real documentation
 writes a section of this page. Right: all strings of one accepted answer stand in the judged text; of the first excerpt
 only the first {EXCERPT_CHARS} characters count. Called sufficient: answered, and not marked as partly or not
 sufficient. Answered wrongly: the same for a question that the corpus cannot answer. Characters: mean length of the
-answers to answerable questions, without notices. Seconds: median, with a warm index, on a shared machine with two
-cores: compare within a table.
+answers to answerable questions, without notices. Seconds: median, with a warm index, on a shared machine:
+compare within a table.
 """
 
 
