@@ -28,19 +28,27 @@ def mcp(
     port: Annotated[
         int | None,
         typer.Option(
-            help="Serve streamable HTTP on this port of 127.0.0.1, instead of standard input and output.",
+            help="Serve streamable HTTP on this port, instead of standard input and output.",
             metavar="PORT",
         ),
     ] = None,
+    host: Annotated[
+        str,
+        typer.Option(
+            help="Address to listen on for HTTP. Beyond this machine, clients need a key ('suffice keys create') as "
+            "their bearer token.",
+            metavar="HOST",
+        ),
+    ] = "127.0.0.1",
     debug: DebugOption = False,
 ) -> int:
     """Offer research as tools to other agents over MCP.
 
-    The tools are research, search, fetch and explain_stop (Model Context Protocol).
+    The tools are search, fetch, research, start_research, get_research, check and explain_stop.
     """
     from suffice.server.mcp import serve_mcp
 
     options = build_options(
         docs=docs, web=web, providers=providers, include=include, exclude=exclude, alpha=alpha, model=model
     )
-    return serve_mcp(options, port)
+    return serve_mcp(options, port, host)

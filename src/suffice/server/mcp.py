@@ -1,56 +1,129 @@
 """``suffice mcp``: research as tools for other agents, over standard input and output or streamable HTTP.
 
-    research      a cited answer and why the search stopped, with progress after every round
-    search        the best passages for one query
-    fetch         the text of a source that a search or an answer of this session named
-    explain_stop  why a run of this session stopped, and where another gate would have stopped it
+    search          the best passages for one query
+    fetch           the text of a source that a search or an answer of this session named
+    research        a cited answer and why the search stopped, with progress after every round
+    start_research  the same, in the background; get_research returns its progress and its answer
+    check           the claims of a text, held against the documents
+    explain_stop    why a run of this session stopped, and where another gate would have stopped it
 
-Whoever starts the server decides what is searched; a tool call cannot name a path.
+Whoever starts the server decides what is searched; a tool call cannot name a path. Clients give up on a call after a minute,
+so no call takes longer than ``MAX_CALL_SECONDS``: work that is not done then goes on, and the result says how to ask for it.
 """
 
+import asyncio
 import inspect
 import re
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+
+from pydantic import AliasChoices, BaseModel, Field
+from pydantic.json_schema import SkipJsonSchema
 
 from suffice import __version__, settings
 from suffice.api import prepare_run, validate_question
-from suffice.engine.pipeline import run_pipeline
+from suffice.engine.pipeline import RunConfig, new_run_id, run_pipeline
 from suffice.errors import InputError, SufficeError
-from suffice.events import Event, Finished, RoundDone, SearchStopped, Started, Writing, serialize_event
+from suffice.events import Event, Finished, RoundDone, SearchStopped, Writing, serialize_event
 from suffice.gates.parse import parse_gate
 from suffice.memory.evidence import Evidence
 from suffice.options import RunOptions
 from suffice.replay.episodes import build_trace
 from suffice.replay.judge import what_if
 from suffice.report.markdown import render_markdown
+from suffice.search.base import Search
 from suffice.search.open import open_search
-from suffice.types import Passage, Query, Report
+from suffice.types import Passage, Query, Report, Source
 
 if TYPE_CHECKING:
     from mcp.server import MCPServer
 
+    from suffice.jobs.api_keys import ApiKeyStore
+
 # The options that a call of a tool may set.
 RESEARCH_OPTIONS = ("strategy", "stop", "max_rounds")
-SEARCH_OPTIONS = ("k",)
+MAX_CALL_SECONDS = 25.0  # Clients give up after 60 seconds, some after 30.
 MAX_RUNS = 50  # Runs that a session remembers.
 MAX_LOCATIONS = 5_000  # Locations whose passages a session remembers.
+MAX_SESSIONS = 200  # Sessions that a server remembers.
+MAX_CHECKED_CHARS = 50_000
 INSTRUCTIONS = (
     "Answers questions over the documents this server was started with. Every sentence of an answer is cited and checked, "
-    "and the answer says why the search stopped. Use research for a question, search for single look-ups, fetch to read "
-    "a source they named, explain_stop to ask why a run ended or what another stop rule would have missed."
+    "and the answer says why the search stopped. Use search for a single look-up and fetch to read a source it named; "
+    "research for a question that needs several searches; start_research and get_research if it may take long; check to "
+    "compare a text with the documents; explain_stop to ask why a run ended or what another stop rule would have missed."
 )
+T = TypeVar("T")
+
+
+# -- results -----------------------------------------------------------------------------------------------------------
+
+
+class SearchHit(BaseModel):
+    id: str = Field(description="Give it to fetch to read the whole passage.")
+    title: str
+    url: str
+    text: str
+
+
+class SearchResult(BaseModel):
+    results: list[SearchHit]
+    note: str | None = Field(None, description="Why the results are incomplete, if they are.")
+
+
+class FetchedSource(BaseModel):
+    id: str
+    title: str
+    text: str
+    url: str
+    metadata: dict[str, str]
+
+
+class ResearchResult(BaseModel):
+    run: str = Field(description="The id for get_research and explain_stop.")
+    status: Literal["running", "answered", "partial", "no_evidence", "failed"]
+    answer: str = Field(description="Markdown with citations; what to do next while the run is still running.")
+    short_answer: str | None = None
+    sources: list[SearchHit] = Field(default_factory=list)
+    stop: str = Field("", description="Why the search stopped.")
+    progress: list[str] = Field(default_factory=list)
+
+
+class CheckedClaim(BaseModel):
+    text: str
+    support: Literal["supported", "contradicted", "unsupported", "unknown"]
+    evidence: str = Field("", description="The deciding passage of the documents, in its context.")
+    location: str = ""
+    note: str = ""
+
+
+class CheckResult(BaseModel):
+    claims: list[CheckedClaim]
+    note: str | None = Field(None, description="How many claims were left unchecked, if any.")
+
+
+# -- sessions ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class ResearchJob:
+    """A run that works in the background, and its events so far."""
+
+    run: str
+    task: "asyncio.Task[Report]"
+    events: list[dict[str, Any]]
+    progress: list[str]
 
 
 @dataclass
 class McpSession:
-    """The options of this server, and what its tools have found so far: only that can be fetched or explained."""
+    """What the tools of one client have found so far: only that can be fetched or explained."""
 
-    options: RunOptions
-    runs: OrderedDict[str, list[dict[str, Any]]] = field(default_factory=OrderedDict)
+    jobs: OrderedDict[str, ResearchJob] = field(default_factory=OrderedDict)
     passages: OrderedDict[str, dict[str, Passage]] = field(default_factory=OrderedDict)
     """By location and id: a web page has several passages at one location."""
 
@@ -61,66 +134,214 @@ class McpSession:
         while len(self.passages) > MAX_LOCATIONS:
             self.passages.popitem(last=False)
 
-    def record_event(self, run: str, event: Event) -> None:
-        """Remember an event of a run; the oldest runs are forgotten first."""
-        self.runs.setdefault(run, []).append(serialize_event(event, run))
-        while len(self.runs) > MAX_RUNS:
-            self.runs.popitem(last=False)
+    def remember_job(self, job: ResearchJob) -> None:
+        """Remember a run; the oldest runs are stopped and forgotten first."""
+        self.jobs[job.run] = job
+        while len(self.jobs) > MAX_RUNS:
+            self.jobs.popitem(last=False)[1].task.cancel()
+
+    def find_passages(self, id: str) -> list[Passage]:
+        """Return the passages at a location, however an answer spelled it."""
+        # An answer is Markdown, where a location may have brackets around it or a backslash before a punctuation mark.
+        spelled = id if id in self.passages else re.sub(r"\\([^a-zA-Z0-9\s])", r"\1", id.strip(" <>"))
+        return list(self.passages.get(spelled, {}).values())
 
 
-def serve_mcp(options: RunOptions, port: int | None) -> int:
+class SharedSearch:
+    """Opens the search for all sessions. The index is built in the background, once, and brought up to date by every call."""
+
+    def __init__(self, options: RunOptions) -> None:
+        self._options = options
+        self._opening: asyncio.Task[Search] | None = None
+        self._progress = ""
+
+    async def open(self, seconds: float) -> Search | None:
+        """Return the search, or ``None`` if the index is not ready after this time."""
+        if self._opening is None or self._opening.done():
+            scope = self._options.scope
+            self._opening = asyncio.create_task(
+                open_search(scope, settings.load(), lambda _: None, self._show_progress)
+            )
+        await asyncio.wait({self._opening}, timeout=seconds)
+        return self._opening.result() if self._opening.done() else None
+
+    def describe_progress(self) -> str:
+        """Return one sentence for a client that called before the index was ready."""
+        done = f" ({self._progress})" if self._progress else ""
+        return f"The documents are still being indexed{done}; call again in half a minute."
+
+    def _show_progress(self, stage: str, done: int, total: int) -> None:
+        self._progress = f"{stage}: {done:,} of {total:,}"
+
+
+# -- the server --------------------------------------------------------------------------------------------------------
+
+
+def serve_mcp(options: RunOptions, port: int | None, host: str = "127.0.0.1") -> int:
     """Serve until the client disconnects or the process is interrupted; return the exit status."""
     if options.scope.is_empty:
         raise InputError("There is nothing to search; name files or folders with --docs or add --web")
-    server = build_server(options)
-    with suppress(KeyboardInterrupt):
-        if port is None:
+    if port is None:
+        if host != "127.0.0.1":
+            raise InputError("--host is for HTTP; name a port as well, such as --port 8090")
+        server = build_server(options)
+        with suppress(KeyboardInterrupt):
             server.run("stdio")
-        else:
-            server.run("streamable-http", host="127.0.0.1", port=port)
+        return 0
+    server = build_server(options, api_keys=_require_keys(host), url=f"http://{host}:{port}")
+    with suppress(KeyboardInterrupt):
+        server.run("streamable-http", host=host, port=port)
     return 0
 
 
-def build_server(options: RunOptions) -> "MCPServer":
-    """Build the MCP server with its tools."""
+def _require_keys(host: str) -> "ApiKeyStore | None":
+    """Return the API keys for a server that other machines can reach; ``None`` for one that they cannot."""
+    from suffice.jobs import database
+    from suffice.jobs.api_keys import ApiKeyStore
+
+    if host in ("127.0.0.1", "localhost", "::1"):
+        return None
+    config = settings.load()
+    keys = ApiKeyStore(database.open_engine(database.database_url(config.database_url, config.data_dir)))
+    if not keys.has_any():
+        raise InputError(
+            f"{host} can be reached from other machines and no API key exists; create one with: suffice keys create NAME"
+        )
+    return keys
+
+
+def build_server(options: RunOptions, api_keys: "ApiKeyStore | None" = None, url: str = "") -> "MCPServer":
+    """Build the MCP server with its tools. With ``api_keys``, every HTTP request needs one as a bearer token."""
     from mcp.server import MCPServer
     from mcp.server.mcpserver import Context
-    from mcp.server.mcpserver.exceptions import ToolError
+    from mcp.server.mcpserver.exceptions import ResourceError, ToolError
+    from mcp.server.mcpserver.resources.templates import ResourceSecurity
+    from mcp_types import ToolAnnotations
 
-    session = McpSession(options)
-    server: MCPServer = MCPServer("suffice", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING")
+    shared = SharedSearch(options)
+    sessions: OrderedDict[tuple[str, str], McpSession] = OrderedDict()
+    server: MCPServer = MCPServer(
+        "suffice",
+        instructions=INSTRUCTIONS,
+        version=__version__,
+        log_level="WARNING",
+        **({} if api_keys is None else _authenticate(api_keys, url)),
+    )
 
-    async def report_errors(call: Awaitable[str]) -> str:
+    def get_session(ctx: Context) -> McpSession:
+        session = sessions.setdefault(_identify_client(ctx), McpSession())
+        while len(sessions) > MAX_SESSIONS:
+            sessions.popitem(last=False)
+        return session
+
+    async def report_errors(call: Awaitable[T]) -> T:
         try:
             return await call
         except SufficeError as error:
             raise ToolError(str(error)) from error
 
-    async def research(question: str, ctx: Context, **options: Any) -> str:
-        """Answer a question in rounds of searching; Markdown with citations, sources and why it stopped."""
-        return await report_errors(_research(session, question, options, ctx.report_progress))
+    async def search(
+        query: str, ctx: Context, k: Annotated[SkipJsonSchema[int], Field(ge=1, le=100)] = 5
+    ) -> SearchResult:
+        """Search the documents; the best passages for one query, each with an id for fetch."""
+        return await report_errors(_search(get_session(ctx), shared, query, k))
 
-    async def search(query: str, **options: Any) -> str:
-        """The best passages for one query, each with its location."""
-        return await report_errors(_search(session, query, options["k"]))
+    async def fetch(
+        id: Annotated[str, Field(validation_alias=AliasChoices("id", "location"))], ctx: Context
+    ) -> FetchedSource:
+        """Read the whole text of a source that search or research has named."""
+        return await report_errors(_fetch(get_session(ctx), id))
 
-    async def fetch(location: str) -> str:
-        """The text of a passage at a location that search or research has shown."""
-        return await report_errors(_fetch(session, location))
+    async def research(question: str, ctx: Context, **options_given: Any) -> ResearchResult:
+        """Answer a question in rounds of searching: Markdown with citations, the sources, and why the search stopped."""
+        job = await report_errors(_start(get_session(ctx), options, question, options_given))
+        return await report_errors(_follow(get_session(ctx), job, ctx.report_progress))
 
-    async def explain_stop(run: str, stop: str | None = None) -> str:
+    async def start_research(question: str, ctx: Context, **options_given: Any) -> ResearchResult:
+        """Start to answer a question in the background; ask for the answer with get_research."""
+        job = await report_errors(_start(get_session(ctx), options, question, options_given))
+        return _describe_running(job)
+
+    async def get_research(run: str, ctx: Context) -> ResearchResult:
+        """Return the progress of a run and, when it is done, its answer. Waits for it a few seconds."""
+        return await report_errors(_get(get_session(ctx), run, ctx.report_progress))
+
+    async def check(text: str, ctx: Context) -> CheckResult:
+        """Check the claims of a text against the documents, one by one."""
+        return await report_errors(_check(get_session(ctx), shared, text, ctx.report_progress))
+
+    async def explain_stop(run: str, ctx: Context, stop: str | None = None) -> str:
         """Why a run stopped; with ``stop``, a gate such as ``exhaustion(p=2) | fixed(5)``, what that would have done."""
-        return await report_errors(_explain(session, run, stop))
+        return await report_errors(_explain(get_session(ctx), run, stop))
 
+    # Nothing is changed by a call, and the same call may be made again.
+    read_only = ToolAnnotations(
+        read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=options.scope.uses_web
+    )
     tools: list[Callable[..., Any]] = [
-        _with_options(research, RESEARCH_OPTIONS),
-        _with_options(search, SEARCH_OPTIONS),
-        fetch,
-        explain_stop,
+        *(search, fetch, _with_options(research, RESEARCH_OPTIONS), _with_options(start_research, RESEARCH_OPTIONS)),
+        *(get_research, check, explain_stop),
     ]
     for tool in tools:
-        server.tool(structured_output=False)(tool)
+        server.tool(annotations=read_only, title=tool.__name__.replace("_", " ").capitalize())(tool)
+
+    @server.resource("suffice://report/{run}", mime_type="text/markdown", description="The report of a run.")
+    async def report(run: str, ctx: Context) -> str:
+        job = get_session(ctx).jobs.get(run)
+        if job is None or not job.task.done():
+            raise ResourceError(f"There is no finished run {run!r} in this session")
+        return _describe_done(job).answer
+
+    # An id may look like an absolute path. It is only compared with the sources that were shown, never opened.
+    id_security = ResourceSecurity(exempt_params={"id"})
+
+    @server.resource(
+        "suffice://source/{+id}", mime_type="text/plain", description="A source by its id.", security=id_security
+    )
+    async def source(id: str, ctx: Context) -> str:
+        try:
+            return (await _fetch(get_session(ctx), id)).text
+        except SufficeError as error:
+            raise ResourceError(str(error)) from error
+
+    @server.prompt(description="Research a question over the documents and answer it with citations.")
+    def answer_from_documents(question: str) -> str:
+        return (
+            f"Answer this question with the research tool of suffice and keep its citations: {question}\n"
+            "If it finds no evidence, say so instead of answering from memory."
+        )
+
+    @server.prompt(description="Compare a text with the documents before it is published.")
+    def check_text(text: str) -> str:
+        return f"Check this text with the check tool of suffice and correct what the documents contradict:\n\n{text}"
+
     return server
+
+
+def _authenticate(api_keys: "ApiKeyStore", url: str) -> dict[str, Any]:
+    from mcp.server.auth.provider import AccessToken
+    from mcp.server.auth.settings import AuthSettings
+    from pydantic import AnyHttpUrl
+
+    class KeyVerifier:
+        async def verify_token(self, token: str) -> AccessToken | None:
+            key = await asyncio.to_thread(api_keys.authenticate, token)
+            return None if key is None else AccessToken(token=token, client_id=key.id, scopes=[])
+
+    return {
+        "token_verifier": KeyVerifier(),
+        "auth": AuthSettings(issuer_url=AnyHttpUrl(url), resource_server_url=None),
+    }
+
+
+def _identify_client(ctx: Any) -> tuple[str, str]:
+    """Return who is calling: the API key and the MCP session, each empty where there is none."""
+    from mcp.server.auth.middleware.auth_context import get_access_token
+
+    token = get_access_token()
+    request = ctx.request_context.request
+    session_id = "" if request is None else request.headers.get("mcp-session-id", "")
+    return "" if token is None else token.client_id, session_id
 
 
 def _with_options(tool: Callable[..., Any], names: Sequence[str]) -> Callable[..., Any]:
@@ -135,29 +356,137 @@ def _with_options(tool: Callable[..., Any], names: Sequence[str]) -> Callable[..
     return tool
 
 
-async def _research(
-    session: McpSession, question: str, chosen: Mapping[str, Any], report_progress: Callable[..., Any]
-) -> str:
-    options = replace(session.options, **{name: value for name, value in chosen.items() if value is not None})
+# -- search and fetch --------------------------------------------------------------------------------------------------
+
+
+async def _search(session: McpSession, shared: SharedSearch, query: str, k: int) -> SearchResult:
+    text = validate_question(query)
+    search = await shared.open(MAX_CALL_SECONDS)
+    if search is None:
+        return SearchResult(results=[], note=shared.describe_progress())
+    found = await search(Query(text), k)
+    session.remember_passages(found)
+    return SearchResult(results=[_to_hit(passage) for passage in found])
+
+
+async def _fetch(session: McpSession, id: str) -> FetchedSource:
+    passages = session.find_passages(id)
+    if not passages:
+        raise InputError(f"No search of this session has shown {id!r}; search first, then fetch an id from its results")
+    first = passages[0]
+    texts = dict.fromkeys(passage.text for passage in passages)
+    metadata = {"location": first.location, "kind": first.kind}
+    return FetchedSource(
+        id=first.location, title=first.title, text="\n\n".join(texts), url=_to_url(first), metadata=metadata
+    )
+
+
+def _to_hit(passage: Passage) -> SearchHit:
+    return SearchHit(id=passage.location, title=passage.title, url=_to_url(passage), text=passage.text)
+
+
+def _to_url(passage: Passage) -> str:
+    """Return the web address of a passage; for a file its ``file:`` address with the lines as the fragment."""
+    if passage.url is not None:
+        return passage.url
+    lines = passage.place.lines
+    fragment = f"#L{lines[0]}-L{lines[1]}" if lines else ""
+    return Path(passage.place.path).absolute().as_uri() + fragment
+
+
+# -- research ----------------------------------------------------------------------------------------------------------
+
+
+async def _start(session: McpSession, defaults: RunOptions, question: str, chosen: Mapping[str, Any]) -> ResearchJob:
+    """Check the arguments and start a run in the background."""
+    options = replace(defaults, **{name: value for name, value in chosen.items() if value is not None})
     options.validate(gate_files=False)
-    run, steps, report = "", 0, None
-    # The answer may cite what no round shows: pages that were read, and passages that the check of a claim found.
-    evidence = Evidence()
-    config = replace(await prepare_run(question, options), evidence=evidence)
-    async with aclosing(run_pipeline(config)) as events:
-        async for event in events:
-            run = event.run if isinstance(event, Started) else run
-            session.record_event(run, event)
-            if (message := _format_progress(event)) is not None:
-                steps += 1
-                await report_progress(steps, None, message)
-            if isinstance(event, RoundDone):
-                session.remember_passages(event.round.raw)
-            if isinstance(event, Finished):
-                report = event.report
-    session.remember_passages(evidence)
-    assert report is not None, "the last event of a run is Finished"
-    return _format_answer(report)
+    validate_question(question)
+    run = new_run_id()
+    events: list[dict[str, Any]] = []
+    progress: list[str] = []
+
+    async def work() -> Report:
+        # The answer may cite what no round shows: pages that were read, and passages that the check of a claim found.
+        evidence = Evidence()
+        config: RunConfig = replace(await prepare_run(question, options), evidence=evidence, run_id=run)
+        report = None
+        async with aclosing(run_pipeline(config)) as stream:
+            async for event in stream:
+                events.append(serialize_event(event, run))
+                if (message := _format_progress(event)) is not None:
+                    progress.append(message)
+                if isinstance(event, RoundDone):
+                    session.remember_passages(event.round.raw)
+                if isinstance(event, Finished):
+                    report = event.report
+        session.remember_passages(evidence)
+        assert report is not None, "the last event of a run is Finished"
+        return report
+
+    job = ResearchJob(run, asyncio.create_task(work()), events, progress)
+    session.remember_job(job)
+    return job
+
+
+async def _follow(session: McpSession, job: ResearchJob, report_progress: Callable[..., Any]) -> ResearchResult:
+    """Wait for a run as long as a call may take; a client that cancels its call cancels the run."""
+    try:
+        return await _wait(job, report_progress)
+    except asyncio.CancelledError:
+        job.task.cancel()
+        raise
+
+
+async def _get(session: McpSession, run: str, report_progress: Callable[..., Any]) -> ResearchResult:
+    return await _wait(_find_job(session, run), report_progress)
+
+
+async def _wait(job: ResearchJob, report_progress: Callable[..., Any]) -> ResearchResult:
+    loop = asyncio.get_running_loop()
+    end, shown = loop.time() + MAX_CALL_SECONDS, 0
+    while True:
+        await asyncio.wait({job.task}, timeout=min(0.5, max(0.0, end - loop.time())))
+        for message in job.progress[shown:]:
+            shown += 1
+            await report_progress(shown, None, message)
+        if job.task.done():
+            return _describe_done(job)
+        if loop.time() >= end:
+            return _describe_running(job)
+
+
+def _find_job(session: McpSession, run: str) -> ResearchJob:
+    job = session.jobs.get(run)
+    if job is None:
+        raise InputError(f"There is no run {run!r} in this session; research and start_research name the run")
+    return job
+
+
+def _describe_running(job: ResearchJob) -> ResearchResult:
+    answer = f"The run {job.run} is still working; call get_research with this run to get its answer."
+    return ResearchResult(run=job.run, status="running", answer=answer, progress=list(job.progress))
+
+
+def _describe_done(job: ResearchJob) -> ResearchResult:
+    """Return the answer of a run. A run that could not start raises its error."""
+    report = job.task.result()
+    answer = render_markdown(report) if report.final_answer else f"No report. {report.stop.explanation}"
+    return ResearchResult(
+        run=job.run,
+        status=report.status,
+        answer=f"{answer}\n\nrun: {report.run}",
+        short_answer=report.short_answer,
+        sources=[_source_to_hit(source) for source in report.sources],
+        stop=report.stop.explanation,
+        progress=list(job.progress),
+    )
+
+
+def _source_to_hit(source: Source) -> SearchHit:
+    path = source.location.rsplit(":", 1)[0]
+    url = source.url or (Path(path).absolute().as_uri() if Path(path).exists() else source.location)
+    return SearchHit(id=source.location, title=f"{source.id} {source.title}", url=url, text="")
 
 
 def _format_progress(event: Event) -> str | None:
@@ -168,33 +497,47 @@ def _format_progress(event: Event) -> str | None:
     return f"writing from {event.passages} passages" if isinstance(event, Writing) else None
 
 
-def _format_answer(report: Report) -> str:
-    if not report.final_answer:
-        return f"No report ({report.status.replace('_', ' ')}). {report.stop.explanation}\n\nrun: {report.run}"
-    return f"{render_markdown(report)}\n\nrun: {report.run}"
+# -- check and explain -------------------------------------------------------------------------------------------------
 
 
-async def _search(session: McpSession, query: str, k: int) -> str:
-    search = await open_search(session.options.scope, settings.load(), lambda message: None)
-    found = await search(Query(validate_question(query)), k)
-    session.remember_passages(found)
-    return "\n\n".join(f"{hit.title}\n{hit.location}\n{hit.text}" for hit in found) or "Nothing was found."
+async def _check(
+    session: McpSession, shared: SharedSearch, text: str, report_progress: Callable[..., Any]
+) -> CheckResult:
+    from suffice.claims.audit import TextAudit
+    from suffice.claims.checkers import default_checker
+    from suffice.report.build import NOTICES
 
-
-async def _fetch(session: McpSession, location: str) -> str:
-    # An answer is Markdown, where a location may have brackets around it or a backslash before a punctuation mark.
-    spelled = location if location in session.passages else re.sub(r"\\([^a-zA-Z0-9\s])", r"\1", location.strip(" <>"))
-    passages = list(session.passages.get(spelled, {}).values())
-    if not passages:
-        raise InputError(f"No search of this session has shown {location!r}; search first, then fetch a location")
-    texts = dict.fromkeys(passage.text for passage in passages)
-    return "\n\n".join((f"{passages[0].title}\n{passages[0].location}", *texts))
+    if not text.strip():
+        raise InputError("The text is empty; there is nothing to check")
+    if len(text) > MAX_CHECKED_CHARS:
+        raise InputError(f"The text has {len(text):,} characters; check at most {MAX_CHECKED_CHARS:,} at a time")
+    end = asyncio.get_running_loop().time() + MAX_CALL_SECONDS
+    search = await shared.open(MAX_CALL_SECONDS)
+    if search is None:
+        return CheckResult(claims=[], note=shared.describe_progress())
+    audit = TextAudit(text, search, default_checker(), NOTICES)
+    claims: list[CheckedClaim] = []
+    async with aclosing(audit.check_claims()) as checked:  # type: ignore[type-var]
+        async for claim, _ in checked:
+            evidence = claim.evidence
+            claims.append(
+                CheckedClaim(
+                    text=claim.text,
+                    support=claim.support,
+                    evidence="" if evidence is None else evidence.text,
+                    location="" if evidence is None else evidence.location,
+                    note=claim.note,
+                )
+            )
+            await report_progress(len(claims), len(audit.claim_texts), "checking claims")
+            if asyncio.get_running_loop().time() > end:
+                break
+    left = len(audit.claim_texts) - len(claims)
+    note = f"{left} more claims were not checked in time; check the rest of the text in another call." if left else None
+    return CheckResult(claims=claims, note=note)
 
 
 async def _explain(session: McpSession, run: str, stop: str | None) -> str:
-    events = session.runs.get(run)
-    if events is None:
-        raise InputError(f"There is no run {run!r} in this session; research names the run at the end of its answer")
-    trace = build_trace(events, f"run {run}")
+    trace = build_trace(_find_job(session, run).events, f"run {run}")
     explanation = str((trace.stop or {}).get("explanation", f"The run was cut off after round {len(trace.rounds)}."))
     return explanation if stop is None else f"{explanation}\n\n{what_if(trace, parse_gate(stop, files=False))}"
