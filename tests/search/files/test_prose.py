@@ -74,7 +74,10 @@ MARKDOWN = [
         "See [the *guide*](https://a.example/x_(y) 'T') and [it][ref].\n\n[ref]: https://a.example",
         "See the *guide* and it.",
     ),
-    ("![A plot](p.png) [![badge](b.svg)](ci) <https://a.example>", "A plot  https://a.example"),
+    (
+        "![A plot](p.png)![A plot of the growth](p.png) [![badge](b.svg)](ci) <https://a.example>",
+        "A plot of the growth  https://a.example",
+    ),
     ("A [link\nover](x) lines `[not](this)`.", "A link\nover lines `[not](this)`."),
     ("## Title {#anchor} ##\n\nText[^1].\n\n[^1]: A note.", "## Title\n\nText.\n\nA note."),
     ("Title\n=====\n\nText<br>more <b>bold</b> a < b.", "# Title\n\n\nText more bold a < b."),
@@ -104,6 +107,19 @@ def test_a_described_function_is_a_section_with_its_signature_as_code() -> None:
     chunks = read_text(text, "a.rst")
     assert [c.title for c in chunks] == ["Title", "Title > Pool", "Title > Pool > run", "Title"]
     assert chunks[2].text.startswith("`run(x, *, y=1)`\n`close()`\n\nA sentence")
+
+
+def test_a_description_below_a_bare_signature_belongs_to_it_and_an_anchor_is_no_text() -> None:
+    objects = "".join(f".. attribute:: a.{name}\n\n{BODY}\n\n" for name in ("size", "name"))
+    text = f"Title\n=====\n\n{objects}.. setting:: PORT\n\nPORT\n----\n\n{BODY}\n"
+    chunks = read_text(text, "a.rst")
+    assert [c.title for c in chunks] == ["Title > a.size", "Title > a.name", "Title > PORT"]
+    assert chunks[2].text.startswith("## PORT")
+
+
+def test_a_name_that_repeats_its_heading_is_in_the_title_once() -> None:
+    text = f"Feature\n-------\n\n.. class:: gdal.Feature\n\n   {BODY}\n"
+    assert [c.title for c in read_text(text, "a.rst")] == ["Feature"]
 
 
 def test_entries_of_a_changelog_know_their_version() -> None:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
 
 _MAX_NESTING = 100
+_MIN_CAPTION_WORDS = 4  # A shorter text of an image is a label, such as "Logo" or "build passing".
 _FENCE = re.compile(r"(?P<indent>[\s>]*)(?P<marks>`{3,}|~{3,})(?:\{(?P<name>[\w:-]+)\}\s*(?P<args>[^`]*)|[^`]*)$")
 _ADMONITION = re.compile(
     r"(?P<indent>\s*)(?:!!!|\?\?\?\+?)\s+(?P<kind>[\w-]+)(?P<more>[^\"]*)(?:\"(?P<title>.*)\")?\s*$"
@@ -236,7 +237,9 @@ def clean_inline(text: str) -> str:
 def _replace_inline(match: re.Match[str]) -> str:
     if match["code"]:
         return match.group()
-    words = match["escape"] or match["image"] or match["address"] or ""
+    words = match["escape"] or match["address"] or ""
+    if match["image"] and len(match["image"].split()) >= _MIN_CAPTION_WORDS:
+        words = match["image"]
     if match["role"]:
         words = rst.read_role(match["role"], match["content"])
     elif match["link"] is not None:

@@ -66,14 +66,19 @@ class Prose:
 
     def chunk(self) -> list[Chunk]:
         """Cut the document; a chunk that begins inside a code block or a table is still shown as one."""
+        ends = [heading.end + 1 for heading in self.headings if heading.end is not None]
         structure = Structure(
-            {heading.first for heading in self.headings}
-            | {heading.end + 1 for heading in self.headings if heading.end is not None},
+            {heading.first for heading in self.headings} | {end + (end in self.fence_ends) for end in ends},
             self.block_starts,
-            self.kept_with_previous | {heading.last + 1 for heading in self.headings},
+            self.kept_with_previous | {self._skip_blank(heading.last + 1) for heading in self.headings},
             self.unbroken,
         )
         return [self._repair_start(chunk) for chunk in chunk_lines(self.lines, structure)]
+
+    def _skip_blank(self, number: int) -> int:
+        while number <= len(self.lines) and not self.lines[number - 1].strip():
+            number += 1
+        return number
 
     def _repair_start(self, chunk: Chunk) -> Chunk:
         if chunk.first in self.fenced:
@@ -154,7 +159,13 @@ class HeadingPaths:
         numbers = range(chunk.first - 1, chunk.last)
         paths = [self.paths[n] for n in numbers if self.is_text[n] and self.paths[n]] or [self.paths[chunk.last - 1]]
         shared = [headings[0] for headings in takewhile(_have_same_text, zip(*paths, strict=False))]
-        return format_heading_path(shared or paths[0], self.fallback)
+        return format_heading_path(_drop_repeated(shared or paths[0]), self.fallback)
+
+
+def _drop_repeated(path: HeadingPath) -> HeadingPath:
+    """Return the path without a name that the heading above has already: ``Feature`` > ``gdal.Feature``."""
+    texts = [""] + [text for _, text in path]
+    return [entry for above, entry in zip(texts, path, strict=False) if entry[1].rpartition(".")[2] != above]
 
 
 def _have_same_text(headings: Sequence[tuple[int, str]]) -> bool:

@@ -15,6 +15,7 @@ from suffice.search.files.prose import Heading, Prose, Table, format_record, for
 from suffice.text.chunks import split_lines
 
 _MAX_DEPTH = 40  # Nested blocks; deeper text is read as it stands.
+_MAX_ANCHOR_LINES = 20  # Lines between an anchor and its title.
 _OBJECT_LEVEL = 100  # The level of a described function, class or option; it is below every heading.
 
 _ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1+\s*$")
@@ -434,21 +435,24 @@ class _Converter:
         if not signatures[0]:
             self._convert_content(directive, prefix, depth)
             return
+        if not directive.content and self._is_anchor(directive.end):
+            return
         for offset, signature in enumerate(signatures):
             self.out[index + offset] = f"{prefix}`{signature.rstrip(chr(92)).strip().replace('`', '')}`"
-        if directive.content:
-            self.prose.headings.append(
-                Heading(
-                    index + 1,
-                    index + len(signatures),
-                    _OBJECT_LEVEL + self.depth,
-                    _name_object(signatures[0]),
-                    directive.end,
-                )
-            )
-            self.depth += 1
-            self._convert_content(directive, prefix, depth)
-            self.depth -= 1
+        level, name = _OBJECT_LEVEL + self.depth, _name_object(signatures[0])
+        # Without content of its own it is followed by its description.
+        end = directive.end if directive.content else None
+        self.prose.headings.append(Heading(index + 1, index + len(signatures), level, name, end))
+        self.depth += 1
+        self._convert_content(directive, prefix, depth)
+        self.depth -= 1
+
+    def _is_anchor(self, index: int) -> bool:
+        """Whether only markup stands between a line and the next title; Django marks its settings and tags so."""
+        for line in range(index, min(index + _MAX_ANCHOR_LINES, len(self.lines))):
+            if self.lines[line].strip() and not self.lines[line].startswith(".. "):
+                return line in self.titles
+        return False
 
     def _convert_module(self, directive: _Directive, prefix: str) -> None:
         synopsis = directive.options.get("synopsis")
