@@ -72,11 +72,10 @@ def convert(text: str) -> Prose:
     prose = Prose(lines)
     env: dict[str, Any] = {}
     tokens = _get_parser().parse("\n".join(lines), env)
-    references = env.get("references", {})
-    for reference in references.values():
-        for number in range(*reference["map"]):
-            lines[number] = ""
-    for number, token in enumerate(tokens):
+    for reference in [*env.get("references", {}).values(), *env.get("duplicate_refs", [])]:
+        first, stop = reference["map"]
+        lines[first:stop] = [""] * (stop - first)
+    for token in tokens:
         if token.map is None:
             continue
         first, stop = token.map
@@ -95,14 +94,8 @@ def convert(text: str) -> Prose:
         elif token.type in ("bullet_list_open", "ordered_list_open"):
             prose.kept_with_previous.add(first + 1)
         elif token.type == "list_item_open":
+            prose.unbroken.discard(first + 1)  # An item inside an item may begin a chunk.
             prose.unbroken.update(range(first + 2, stop + 1))
-            prose.block_starts.discard(first + 1)
-        if (
-            token.type in ("list_item_open", "paragraph_open")
-            and token.level > 0
-            and tokens[number - 1].type != "list_item_open"
-        ):
-            prose.unbroken.discard(first + 1)
     for number, line in enumerate(lines):
         if not line.strip():
             lines[number] = ""
