@@ -143,6 +143,16 @@ def test_text_without_a_telling_name_is_recognised() -> None:
     assert read_text("2.0\n===\n\nIt says [a](b) :x:`y`.", "CHANGES")[0].text == "# 2.0\n\n\nIt says [a](b) :x:`y`."
 
 
+def test_a_conversation_on_standard_input_is_read_turn_by_turn() -> None:
+    text = "Ann: Shall we meet on Friday?\nBob: Yes, at ten.\nAnn: Good, I will tell them.\n"
+    chunks = read_text(text, "standard input")
+    assert [(c.title, c.lines, c.kind) for c in chunks] == [
+        ("Ann", (1, 1), "chat"),
+        ("Bob", (2, 2), "chat"),
+        ("Ann", (3, 3), "chat"),
+    ]
+
+
 def test_a_page_of_nothing_but_markup_is_read_as_it_stands() -> None:
     assert "guide/start" in read_text(".. toctree::\n\n   guide/start\n", "index.rst")[0].text
 
