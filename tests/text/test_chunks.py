@@ -1,7 +1,16 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from suffice.text.chunks import MAX_CHARS, MAX_LINE_CHARS, MIN_CHARS, TARGET_CHARS, chunk_lines, split_lines, split_text
+from suffice.text.chunks import (
+    MAX_CHARS,
+    MAX_LINE_CHARS,
+    MIN_CHARS,
+    TARGET_CHARS,
+    Structure,
+    chunk_lines,
+    split_lines,
+    split_text,
+)
 
 LINE = st.one_of(
     st.just(""),
@@ -14,11 +23,11 @@ LINES = st.lists(LINE, max_size=80)
 NUMBERS = st.sets(st.integers(1, 90), max_size=20)
 
 
-@given(LINES, NUMBERS, NUMBERS)
+@given(LINES, NUMBERS, NUMBERS, NUMBERS, NUMBERS)
 def test_chunks_are_exact_ordered_bounded_and_cover_every_line(
-    lines: list[str], starts: set[int], unbroken: set[int]
+    lines: list[str], starts: set[int], blocks: set[int], kept: set[int], unbroken: set[int]
 ) -> None:
-    found = chunk_lines(lines, section_starts=starts, no_break_before=unbroken)
+    found = chunk_lines(lines, Structure(starts, blocks, kept, unbroken))
     covered: set[int] = set()
     previous = 0
     for chunk in found:
@@ -73,19 +82,19 @@ def test_a_paragraph_without_blank_lines_is_cut_at_a_sentence_end() -> None:
 
 def test_sections_are_separated_and_small_sections_joined() -> None:
     lines = ["# A", "a" * 400, "# B", "b" * 400, "# C", "c", "# D", "d" * 300]
-    found = chunk_lines(lines, section_starts={1, 3, 5, 7})
+    found = chunk_lines(lines, Structure(section_starts={1, 3, 5, 7}))
     assert [(c.first, c.last) for c in found] == [(1, 2), (3, 4), (5, 8)]
 
 
 def test_the_tail_of_a_section_joins_its_own_section_not_the_next() -> None:
     lines = ["# A", "a" * 880, "", "b" * 800, "", "tail", "# B", "c" * 900]
-    assert [(c.first, c.last) for c in chunk_lines(lines, section_starts={1, 7})] == [(1, 2), (4, 6), (7, 8)]
+    assert [(c.first, c.last) for c in chunk_lines(lines, Structure(section_starts={1, 7}))] == [(1, 2), (4, 6), (7, 8)]
 
 
 def test_lines_that_must_not_be_broken_before_begin_no_chunk() -> None:
     lines = ["x" * 80, ""] * 30
     free = {c.first for c in chunk_lines(lines)}
-    kept = chunk_lines(lines, no_break_before=free - {1})
+    kept = chunk_lines(lines, Structure(unbroken=free - {1}))
     assert not {c.first for c in kept} & (free - {1})
 
 
@@ -101,3 +110,15 @@ def test_a_giant_line_is_cut_at_sentences_under_its_own_number() -> None:
 def test_source_lines_are_cut_where_indentation_is_least() -> None:
     lines = ["if x:", "    do_something(with_this, and_that)", "    and_again(with_this, and_more)"] * 40
     assert all(c.text.startswith("if x:") for c in chunk_lines(lines))
+
+
+def test_a_list_stays_with_its_lead_in() -> None:
+    lines = ["x" * 850, "", "The steps are:", "", "- one " * 130]
+    assert [(c.first, c.last) for c in chunk_lines(lines, Structure(kept_with_previous={5}))] == [(1, 1), (3, 5)]
+    assert [(c.first, c.last) for c in chunk_lines(lines)] == [(1, 3), (5, 5)]
+
+
+def test_a_block_that_fits_is_not_cut_although_no_blank_line_parts_it() -> None:
+    lines = ["A sentence here ends."] * 30 + ["```"] + ["code()  # ok." * 8] * 13 + ["```"] + ["More text here."] * 30
+    whole = Structure(block_starts={31, 46}, unbroken=set(range(32, 46)))
+    assert any(c.first <= 31 and c.last >= 45 for c in chunk_lines(lines, whole))

@@ -42,16 +42,30 @@ def split_lines(text: str) -> list[str]:
     return lines
 
 
-def chunk_lines(
-    lines: Sequence[str], *, first: int = 1, section_starts: Collection[int] = (), no_break_before: Collection[int] = ()
-) -> list[Chunk]:
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """What the caller knows about lines, by their numbers.
+
+    - ``section_starts`` begin sections. A section of at most ``MAX_CHARS`` stays whole, and a chunk of at least ``MIN_CHARS``
+      ends before it.
+    - ``block_starts`` begin a paragraph, list or code block although no blank line is above; a blank line says so otherwise.
+    - ``kept_with_previous`` begin blocks that belong to the block above, such as a list below its lead-in. They are parted
+      only if both do not fit into one chunk.
+    - ``unbroken`` begin a chunk only if the limit demands it: they are inside a code block, a table row or a list item.
+    """
+
+    section_starts: Collection[int] = ()
+    block_starts: Collection[int] = ()
+    kept_with_previous: Collection[int] = ()
+    unbroken: Collection[int] = ()
+
+
+def chunk_lines(lines: Sequence[str], structure: Structure | None = None, *, first: int = 1) -> list[Chunk]:
     """Return chunks in order, without overlap, that together have every line that is not blank.
 
-    ``first`` is the number of ``lines[0]``. A line number in ``section_starts`` begins a section: a section of at most
-    ``MAX_CHARS`` stays whole, and a chunk of at least ``MIN_CHARS`` ends before it. A line number in ``no_break_before``
-    begins a chunk only if the limit demands it.
+    ``first`` is the number of ``lines[0]``.
     """
-    return _Chunker(lines, first, frozenset(section_starts), frozenset(no_break_before)).chunk()
+    return _Chunker(lines, structure or Structure(), first).chunk()
 
 
 def split_text(text: str, target: int = TARGET_CHARS, limit: int = MAX_CHARS) -> list[str]:
@@ -92,13 +106,13 @@ class _LineSpan:
 class _Chunker:
     """Cuts one text. Lines are indices from 0 here."""
 
-    def __init__(
-        self, lines: Sequence[str], first: int, section_starts: frozenset[int], no_break_before: frozenset[int]
-    ) -> None:
+    def __init__(self, lines: Sequence[str], structure: Structure, first: int) -> None:
         self.lines = lines
         self.first = first
-        self.section_starts = section_starts
-        self.no_break_before = no_break_before
+        self.section_starts = frozenset(structure.section_starts)
+        self.block_starts = frozenset(structure.block_starts)
+        self.kept_with_previous = frozenset(structure.kept_with_previous)
+        self.unbroken = frozenset(structure.unbroken)
         self.line_offsets = [0, *accumulate(len(line) + 1 for line in lines)]
 
     def chunk(self) -> list[Chunk]:
@@ -116,7 +130,7 @@ class _Chunker:
             piece
             for section in self._split_sections(start, end)
             for piece in (
-                [section] if self._size(section.start, section.end) <= MAX_CHARS else self._pack_paragraphs(section)
+                [section] if self._size(section.start, section.end) <= MAX_CHARS else self._pack_blocks(section)
             )
         ]
         return [
@@ -143,22 +157,31 @@ class _Chunker:
             for span in self._trim_blank_lines(low, high, low + self.first in self.section_starts)
         ]
 
-    def _pack_paragraphs(self, section: _LineSpan) -> list[_LineSpan]:
-        """Split a section that is too long for one chunk into runs of its paragraphs."""
-        runs: list[_LineSpan] = []
-        for part in self._split_paragraphs(section):
-            last = runs[-1] if runs else None
-            if last is not None and self._size(last.start, part.end) <= TARGET_CHARS:
-                runs[-1] = _LineSpan(last.start, part.end, last.is_section_start)
+    def _pack_blocks(self, section: _LineSpan) -> list[_LineSpan]:
+        """Split a section that is too long for one chunk into runs of its blocks."""
+        runs: list[list[_LineSpan]] = []
+        for block in self._split_blocks(section):
+            is_kept = block.start + self.first in self.kept_with_previous
+            is_tiny = bool(runs) and self._size(runs[-1][0].start, runs[-1][-1].end) < MIN_CHARS
+            limit = MAX_CHARS if is_kept or is_tiny else TARGET_CHARS
+            if runs and self._size(runs[-1][0].start, block.end) <= limit:
+                runs[-1].append(block)
             else:
-                runs.append(part)
-        return runs
+                runs.append([*(self._take_lead_in(runs[-1], block) if runs and is_kept else []), block])
+        return [_LineSpan(run[0].start, run[-1].end, run[0].is_section_start) for run in runs if run]
 
-    def _split_paragraphs(self, section: _LineSpan) -> list[_LineSpan]:
+    def _take_lead_in(self, run: list[_LineSpan], block: _LineSpan) -> list[_LineSpan]:
+        """Take from the end of a run what should stand in one chunk with the block, as far as both fit."""
+        taken: list[_LineSpan] = []
+        while len(run) > 1 and self._size(run[-1].start, block.end) <= MAX_CHARS:
+            taken.insert(0, run.pop())
+            if taken[0].start + self.first not in self.kept_with_previous:
+                break
+        return taken
+
+    def _split_blocks(self, section: _LineSpan) -> list[_LineSpan]:
         starts = [section.start] + [
-            i
-            for i in range(section.start + 1, section.end)
-            if self.lines[i].strip() and not self.lines[i - 1].strip() and i + self.first not in self.no_break_before
+            i for i in range(section.start + 1, section.end) if self.lines[i].strip() and self._begins_block(i)
         ]
         edges = [*starts, section.end]
         return [
@@ -168,29 +191,46 @@ class _Chunker:
             for part in ([whole] if self._size(whole.start, whole.end) <= MAX_CHARS else self._split_by_lines(whole))
         ]
 
-    def _split_by_lines(self, paragraph: _LineSpan) -> list[_LineSpan]:
+    def _begins_block(self, index: int) -> bool:
+        number = index + self.first
+        return number in self.block_starts or (not self.lines[index - 1].strip() and number not in self.unbroken)
+
+    def _split_by_lines(self, block: _LineSpan) -> list[_LineSpan]:
         parts: list[_LineSpan] = []
-        start = paragraph.start
-        while self._size(start, paragraph.end) > MAX_CHARS:
-            end = start + 1
-            while end < paragraph.end and self._size(start, end + 1) <= TARGET_CHARS:
-                end += 1
-            candidates = [i for i in range(start + 1, end + 1) if self._size(start, i) >= TARGET_CHARS // 2] or [end]
-            cut = max(candidates, key=self._score_break) if end < paragraph.end else end
-            parts += self._trim_blank_lines(start, cut, paragraph.is_section_start and start == paragraph.start)
+        start = block.start
+        while self._size(start, block.end) > MAX_CHARS:
+            cut = self._find_cut(start, block.end)
+            parts += self._trim_blank_lines(start, cut, block.is_section_start and start == block.start)
             start = cut
-            if start == paragraph.end:
+            if start == block.end:
                 return parts
-        return parts + self._trim_blank_lines(
-            start, paragraph.end, paragraph.is_section_start and start == paragraph.start
-        )
+        return parts + self._trim_blank_lines(start, block.end, block.is_section_start and start == block.start)
+
+    def _find_cut(self, start: int, end: int) -> int:
+        """Return the line to cut before: the best in the later half of the target, else any below the limit that may be."""
+        cut = start + 1
+        while cut < end and self._size(start, cut + 1) <= TARGET_CHARS:
+            cut += 1
+        if cut == end:
+            return end
+        low = start + 1
+        while low < cut and self._size(start, low) < TARGET_CHARS // 2:
+            low += 1
+        best = max(range(low, cut + 1), key=self._score_break)
+        if best + self.first not in self.unbroken:
+            return best
+        high = cut
+        while high + 1 < end and self._size(start, high + 1) <= MAX_CHARS:
+            high += 1
+        breakable = [i for i in range(start + 1, high + 1) if i + self.first not in self.unbroken]
+        return max(breakable, key=lambda i: (self._size(start, i) >= MIN_CHARS, -abs(i - cut)), default=best)
 
     def _score_break(self, index: int) -> tuple[bool, bool, bool, int, int]:
         """Return how well a chunk may begin at this line; the later of two equals wins."""
         line, previous = self.lines[index], self.lines[index - 1]
         indent = len(line) - len(line.lstrip())
         ends = bool(_SENTENCE_END.search(previous[-8:]))
-        return (index + self.first not in self.no_break_before, not previous.strip(), ends, -indent, index)
+        return (index + self.first not in self.unbroken, not previous.strip(), ends, -indent, index)
 
     def _merge_small(self, spans: list[_LineSpan]) -> list[_LineSpan]:
         """Join small spans to a neighbour as far as the limit allows.

@@ -24,10 +24,10 @@ class UnreadableFile(InputError):
 class DocumentChunk:
     """A stretch of a file.
 
-    With ``lines``, ``text`` is the file's ``lines[start - 1:end]`` joined by newlines, so that a quote inside it maps to exact
-    lines (a chunk of one giant line is a stretch of that line). For ``INEXACT_KINDS`` the range only covers the source of the
-    text. ``id`` is set for JSONL records only: the record's own id, with ``#2``,
-    ``#3`` … for the later parts of a long one.
+    With ``lines``, ``text`` has one line for each line of the file from start to end, so that a quote inside it maps to exact
+    lines (a chunk of one giant line is a stretch of that line). Source code and plain text are verbatim; prose is light
+    Markdown and a table row is a record. For ``INEXACT_KINDS`` the range only covers the source of the text. ``id`` is set for
+    JSONL records only: the record's own id, with ``#2``, ``#3`` … for the later parts of a long one.
     """
 
     text: str

@@ -8,13 +8,14 @@ import ast
 import re
 import warnings
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
-from pathlib import PurePath
+from itertools import accumulate, pairwise, takewhile
+from pathlib import Path, PurePath
 
 from suffice.search.files.chunk import DocumentChunk, get_suffix, parse_suffixes, to_document_chunk
-from suffice.text.chunks import MAX_CHARS, Chunk, chunk_lines, split_lines
+from suffice.text.chunks import MAX_CHARS, Chunk, Structure, chunk_lines, split_lines
+from suffice.text.plain import to_one_line
 
 PYTHON_SUFFIXES = parse_suffixes("py pyi pyw")
 SUFFIXES = PYTHON_SUFFIXES | parse_suffixes(
@@ -23,6 +24,9 @@ SUFFIXES = PYTHON_SUFFIXES | parse_suffixes(
     svelte proto graphql tf cu css scss less"""
 )
 _MAX_NAMES = 4  # Names in the title of a chunk.
+_MAX_PACKAGE_DEPTH = 6
+_LONG_FUNCTION_LINES = 20
+_MAX_SIGNATURE_CHARS = 160
 _MAX_INDENT = 8  # Columns; deeper definitions are ignored.
 _MODIFIERS = (
     r"(?:(?:export|default|declare|public|private|protected|internal|static|final|abstract|async|sealed|open|override"
@@ -57,32 +61,52 @@ _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 def parse(text: str, name: str) -> list[DocumentChunk]:
-    """Return the chunks of a source file.
+    """Return the chunks of a source file, titled ``package.module > Class > method`` or ``file.js > Class``.
 
-    Titles read ``module.Class.method`` for Python and ``file.js: Class, method`` for other languages.
+    The later parts of a long function have its signature in their title.
     """
     lines = split_lines(text)
     syntax = _parse_python(lines) if get_suffix(name) in PYTHON_SUFFIXES else None
     outline = _Outline(syntax.symbols if syntax is not None else _find_definitions(lines))
     file = _module_name(name) if syntax is not None else PurePath(name).name
-    found = []
-    for chunk in chunk_lines(
-        lines,
+    structure = Structure(
         section_starts=outline.find_section_starts(lines),
-        no_break_before=syntax.continuation_lines if syntax is not None else (),
-    ):
-        names = outline.name_chunk(chunk)
-        if syntax is not None:
-            title = ", ".join(f"{file}.{symbol}" for symbol in names) or file
-        else:
-            title = f"{file}: {', '.join(names)}" if names else file
-        found.append(to_document_chunk(chunk, title, "code"))
-    return found
+        unbroken=syntax.continuation_lines if syntax is not None else (),
+    )
+    constants = syntax.constants if syntax is not None else {}
+    return [
+        to_document_chunk(chunk, _make_title(file, outline.name_chunk(chunk), constants, chunk), "code")
+        for chunk in chunk_lines(lines, structure)
+    ]
+
+
+def _make_title(file: str, names: Sequence[str], constants: Mapping[int, str], chunk: Chunk) -> str:
+    """Return what a chunk defines: the path that its names share, then the rest of each name."""
+    names = [name for name in names if not any(other.startswith(f"{name}.") for other in names)]
+    assigned = dict.fromkeys(constants[n] for n in range(chunk.first, chunk.last + 1) if n in constants)
+    names += [name for name in assigned if name.rpartition(".")[0] not in names and name not in names]
+    names = names[:_MAX_NAMES]
+    parents = [name.partition("(")[0].split(".")[:-1] for name in names]
+    shared = [parts[0] for parts in takewhile(_are_equal, zip(*parents, strict=False))]
+    skipped = sum(len(part) + 1 for part in shared)
+    return " > ".join(filter(None, [file, *shared, ", ".join(name[skipped:] for name in names)]))
+
+
+def _are_equal(parts: Sequence[str]) -> bool:
+    return len(set(parts)) == 1
 
 
 def _module_name(name: str) -> str:
-    path = PurePath(name)
-    return path.parent.name if path.stem == "__init__" and path.parent.name else path.stem
+    """Return the dotted name of a Python module; a folder with an ``__init__.py`` is a package."""
+    path = Path(name)
+    parts = [] if path.stem == "__init__" and path.parent.name else [path.stem]
+    folder = path.parent
+    if not parts:
+        parts, folder = [folder.name], folder.parent
+    while folder.name and len(parts) < _MAX_PACKAGE_DEPTH and (folder / "__init__.py").is_file():
+        parts.insert(0, folder.name)
+        folder = folder.parent
+    return ".".join(parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +119,8 @@ class _Symbol:
     first: int
     depth: int
     name: str
+    signature: str = ""
+    """The name with the parameters, for a definition that may be longer than a chunk."""
 
 
 class _Outline:
@@ -126,7 +152,8 @@ class _Outline:
     def name_chunk(self, chunk: Chunk) -> list[str]:
         """Return the outermost definitions of a chunk, after the one it begins in the middle of."""
         low, high = bisect_left(self.firsts, chunk.first), bisect_right(self.firsts, chunk.last)
-        found = [self.symbols[low - 1].name] if low and self.firsts[low : low + 1] != [chunk.first] else []
+        above = self.symbols[low - 1] if low and self.firsts[low : low + 1] != [chunk.first] else None
+        found = [above.signature or above.name] if above is not None else []
         depth: int | None = None
         for symbol in self.symbols[low:high]:
             if depth is None or symbol.depth <= depth:
@@ -162,6 +189,8 @@ class _PythonSyntax:
 
     symbols: tuple[_Symbol, ...]
     continuation_lines: frozenset[int]
+    constants: Mapping[int, str]
+    """Names that a module or class assigns, by line."""
 
 
 def _parse_python(lines: Sequence[str]) -> _PythonSyntax | None:
@@ -172,34 +201,52 @@ def _parse_python(lines: Sequence[str]) -> _PythonSyntax | None:
             module = ast.parse("\n".join(lines))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    symbols: list[_Symbol] = []
-    continuation_lines: set[int] = set()
-    _collect_symbols(module.body, "", 0, lines, symbols, continuation_lines)
-    return _PythonSyntax(tuple(symbols), frozenset(continuation_lines))
+    visitor = _SymbolVisitor(lines)
+    visitor.visit(module.body, "", 0, in_function=False)
+    return _PythonSyntax(tuple(visitor.symbols), frozenset(visitor.continuation_lines), visitor.constants)
 
 
-def _collect_symbols(
-    body: Iterable[ast.stmt],
-    parent: str,
-    depth: int,
-    lines: Sequence[str],
-    symbols: list[_Symbol],
-    continuation_lines: set[int],
-) -> None:
-    after_definition = False
-    for node in body:
-        first = _find_first_line(node, lines)
-        if isinstance(node, _Definition):
-            name = f"{parent}.{node.name}" if parent else node.name
-            symbols.append(_Symbol(first, depth, name))
-            continuation_lines.update(range(first + 1, _find_signature_end(node) + 1))
-            _collect_symbols(node.body, name, depth + 1, lines, symbols, continuation_lines)
-        else:
-            if after_definition:
-                symbols.append(_Symbol(first, depth, parent))
-            for inner in _list_bodies(node):
-                _collect_symbols(inner, parent, depth + 1, lines, symbols, continuation_lines)
-        after_definition = isinstance(node, _Definition)
+class _SymbolVisitor:
+    """Collects the symbols of a Python file."""
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self.lines = lines
+        self.symbols: list[_Symbol] = []
+        self.continuation_lines: set[int] = set()
+        self.constants: dict[int, str] = {}
+
+    def visit(self, body: Iterable[ast.stmt], parent: str, depth: int, in_function: bool) -> None:
+        after_definition = False
+        for node in body:
+            first = _find_first_line(node, self.lines)
+            if isinstance(node, _Definition):
+                name = f"{parent}.{node.name}" if parent else node.name
+                self.symbols.append(_Symbol(first, depth, name, _format_signature(node, name)))
+                self.continuation_lines.update(range(first + 1, _find_signature_end(node) + 1))
+                self.visit(node.body, name, depth + 1, in_function or not isinstance(node, ast.ClassDef))
+            else:
+                if after_definition:
+                    self.symbols.append(_Symbol(first, depth, parent))
+                if not in_function:
+                    self._add_constants(node, parent)
+                for inner in _list_bodies(node):
+                    self.visit(inner, parent, depth + 1, in_function)
+            after_definition = isinstance(node, _Definition)
+
+    def _add_constants(self, node: ast.stmt, parent: str) -> None:
+        targets = (
+            node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+        )
+        for target in targets:
+            if isinstance(target, ast.Name) and not target.id.startswith("__"):
+                self.constants[node.lineno] = f"{parent}.{target.id}" if parent else target.id
+
+
+def _format_signature(node: _Definition, name: str) -> str:
+    """Return the name with the parameters of a long function; a short one fits into a chunk with its signature."""
+    if isinstance(node, ast.ClassDef) or (node.end_lineno or node.lineno) - node.lineno < _LONG_FUNCTION_LINES:
+        return ""
+    return to_one_line(f"{name}({ast.unparse(node.args)})", _MAX_SIGNATURE_CHARS)
 
 
 def _find_first_line(node: ast.stmt, lines: Sequence[str]) -> int:

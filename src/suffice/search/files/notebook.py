@@ -1,11 +1,12 @@
 """Jupyter notebooks as one or more chunks for each cell. Text outputs are shortened; images are left out."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import PurePath
 from typing import Any
 
 import msgspec
 
+from suffice.search.files import markdown
 from suffice.search.files.chunk import (
     DocumentChunk,
     HeadingPath,
@@ -13,35 +14,51 @@ from suffice.search.files.chunk import (
     enter_heading,
     format_heading_path,
 )
-from suffice.search.files.plain import find_markdown_headings
-from suffice.text.chunks import chunk_lines, split_lines
+from suffice.search.files.prose import Prose
+from suffice.text.chunks import split_lines
 
 _MAX_OUTPUT_CHARS = 500
 
 
 def parse(text: str, name: str) -> list[DocumentChunk]:
-    """Return the chunks of a notebook."""
-    cells = _read_cells(text, name)
+    """Return the chunks of a notebook: text cells as light Markdown, code and its output as fenced blocks."""
+    cells, language = _read_cells(text, name)
     path: HeadingPath = []
     found = []
     for number, cell in enumerate(cells, start=1):
         source = _join_source(cell.get("source", cell.get("input")))
-        if cell.get("cell_type") == "markdown":
-            for heading in find_markdown_headings(split_lines(source))[0]:
+        kind = cell.get("cell_type")
+        if kind == "markdown":
+            prose = markdown.convert(source)
+            for heading in prose.headings:
                 path = enter_heading(path, heading.level, heading.text)
-        elif cell.get("cell_type") == "heading":  # Only in nbformat 3.
+        elif kind == "heading":  # Only in nbformat 3.
             path = enter_heading(path, int(cell.get("level", 1)), source)
+            prose = Prose(split_lines(source))
+        else:
+            blocks = [(source, language if kind == "code" else ""), *[(output, "") for output in _iter_outputs(cell)]]
+            prose = _fence_blocks(blocks)
         title = format_heading_path(path, PurePath(name).name)
-        content = "\n\n".join(part for part in (source.strip("\n"), *_iter_outputs(cell)) if part.strip())
-        found += [
-            DocumentChunk(c.text, title, "notebook", record=f"cell-{number}") for c in chunk_lines(split_lines(content))
-        ]
+        found += [DocumentChunk(c.text, title, "notebook", record=f"cell-{number}") for c in prose.chunk()]
     if not found:
         raise UnreadableFile(f"{name} is a notebook without text; give one that has text in its cells.")
     return found
 
 
-def _read_cells(text: str, name: str) -> list[dict[str, Any]]:
+def _fence_blocks(blocks: Iterable[tuple[str, str]]) -> Prose:
+    """Return texts as fenced blocks, each with its language."""
+    prose = Prose([])
+    for text, language in blocks:
+        lines = split_lines(text.strip("\n"))
+        if any(map(str.strip, lines)):
+            opening = len(prose.lines) + 1
+            prose.lines += [f"```{language}", *lines, "```"]
+            prose.add_fence(opening, opening + len(lines) + 1, opening + len(lines))
+    return prose
+
+
+def _read_cells(text: str, name: str) -> tuple[list[dict[str, Any]], str]:
+    """Return the cells, and the language of the code."""
     try:
         notebook = msgspec.json.decode(text)
     except (msgspec.DecodeError, RecursionError) as error:
@@ -52,8 +69,18 @@ def _read_cells(text: str, name: str) -> list[dict[str, Any]]:
         sheets = [notebook, *[sheet for sheet in notebook.get("worksheets") or [] if isinstance(sheet, dict)]]
         for sheet in sheets:
             if isinstance(cells := sheet.get("cells"), list):
-                return [cell for cell in cells if isinstance(cell, dict)]
+                return [cell for cell in cells if isinstance(cell, dict)], _read_language(notebook)
     raise UnreadableFile(f"{name} is not a valid notebook (it has no cells); open it in Jupyter and save it again.")
+
+
+def _read_language(notebook: dict[str, Any]) -> str:
+    metadata = notebook.get("metadata")
+    for key in ("language_info", "kernelspec"):
+        info = metadata.get(key) if isinstance(metadata, dict) else None
+        language = info.get("name" if key == "language_info" else "language") if isinstance(info, dict) else None
+        if isinstance(language, str) and language.isalnum():
+            return language
+    return "python"
 
 
 def _join_source(source: object) -> str:

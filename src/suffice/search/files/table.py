@@ -1,44 +1,119 @@
-"""CSV and TSV files as chunks of whole rows, titled by the file and its columns.
+"""CSV and TSV files as records: each row is a line ``name: Bob · age: 5``, at the number it has in the file.
 
-Rows stay unchanged lines. A quoted field that spans several lines is not split if it fits into a chunk.
+A row stands alone in its chunk, or with its neighbours if they are short. A quoted field may span several lines; so does its
+row then.
 """
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import PurePath
 
-from suffice.search.files.chunk import DocumentChunk, to_document_chunk
-from suffice.text.chunks import chunk_lines, split_lines
+from suffice.search.files.chunk import DocumentChunk
+from suffice.search.files.prose import format_record
+from suffice.text.chunks import MAX_LINE_CHARS, split_lines, split_text
 from suffice.text.plain import to_one_line
 
+_MAX_CHUNK_CHARS = 600  # Rows are dense; a chunk of many has too many topics to be found by one.
 _MAX_TITLE_CHARS = 300
+_MAX_KEY_CHARS = 60
+_MAX_CELL_CHARS = MAX_LINE_CHARS * 1000
+_KEY_COLUMNS = ("name", "title", "id", "key", "label", "code", "symbol")
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """The cells of a row and the lines it takes up."""
+
+    first: int
+    last: int
+    cells: list[str]
 
 
 def parse(text: str, name: str) -> list[DocumentChunk]:
     """Return the chunks of a CSV or TSV file."""
-    lines = split_lines(text)
-    delimiter = _guess_delimiter(lines)
-    columns, continuation_lines = _scan_rows(lines, delimiter)
-    title = f"{PurePath(name).name}: {', '.join(columns)}"[:_MAX_TITLE_CHARS]
-    return [to_document_chunk(chunk, title, "csv") for chunk in chunk_lines(lines, no_break_before=continuation_lines)]
+    rows = list(_iter_rows(split_lines(text)))
+    columns = [to_one_line(cell) for cell in rows[0].cells] if rows and _is_header(rows[0].cells) else []
+    if columns and len(rows) == 1:
+        columns = []
+    key = _find_key(columns)
+    file = PurePath(name).name
+    found: list[DocumentChunk] = []
+    for group in _group_rows([_format_row(row, columns, rows[0]) for row in rows], rows):
+        title = _make_title(file, [rows[index] for index, _ in group], key, rows[0] if columns else None)
+        chunk_text = "\n".join(line for _, line in group)
+        lines = (rows[group[0][0]].first, rows[group[-1][0]].last)
+        parts = split_text(chunk_text) if len(chunk_text) > MAX_LINE_CHARS else [chunk_text]
+        found += [DocumentChunk(part, title, "csv", lines=lines) for part in parts]
+    return found
 
 
-def _guess_delimiter(lines: Sequence[str]) -> str:
+def _iter_rows(lines: Sequence[str]) -> Iterator[_Row]:
     header = next((line for line in lines if line.strip()), "")
-    return max("\t,;|", key=header.count)
-
-
-def _scan_rows(lines: Sequence[str], delimiter: str) -> tuple[list[str], set[int]]:
-    """Return the cells of the first row, and the lines that continue a row."""
-    columns: list[str] = []
-    continuation_lines: set[int] = set()
+    delimiter = max("\t,;|", key=header.count)
+    previous_limit = csv.field_size_limit(_MAX_CELL_CHARS)
     reader = csv.reader((line + "\n" for line in lines), delimiter=delimiter)
-    row_start = 1
+    last = 0
     try:
-        for row in reader:
-            columns = columns or [to_one_line(cell) for cell in row if cell.strip()]
-            continuation_lines.update(range(row_start + 1, reader.line_num + 1))
-            row_start = reader.line_num + 1
-    except csv.Error:
-        return columns, continuation_lines  # A field exceeds csv's limit: the rest may be split at any line.
-    return columns, continuation_lines
+        for cells in reader:
+            first, last = last + 1, reader.line_num
+            if any(cell.strip() for cell in cells):
+                yield _Row(first, last, [cell.strip(" \t") for cell in cells])
+    except csv.Error:  # A field exceeds the limit: a quote that is never closed. The rest is read line by line.
+        for number in range(last + 1, len(lines) + 1):
+            if lines[number - 1].strip():
+                yield _Row(number, number, [lines[number - 1]])
+    finally:
+        csv.field_size_limit(previous_limit)
+
+
+def _is_header(cells: Sequence[str]) -> bool:
+    """Whether the first row names the columns: it has different texts and no number."""
+    filled = [cell for cell in cells if cell]
+    return len(set(filled)) == len(filled) and not any(_is_number(cell) for cell in filled)
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell.replace(",", ".").strip("%$€£ "))
+    except ValueError:
+        return False
+    return True
+
+
+def _find_key(columns: Sequence[str]) -> int:
+    """Return the column that names a record: one called so, else the first."""
+    lowered = [column.lower() for column in columns]
+    return next((lowered.index(name) for name in _KEY_COLUMNS if name in lowered), 0)
+
+
+def _format_row(row: _Row, columns: Sequence[str], header: _Row) -> str:
+    if columns and row is header:
+        return f"Columns: {', '.join(column for column in columns if column)}" + "\n" * (row.last - row.first)
+    text = format_record(columns, row.cells)
+    return text + "\n" * (row.last - row.first - text.count("\n"))
+
+
+def _group_rows(texts: Sequence[str], rows: Sequence[_Row]) -> Iterator[list[tuple[int, str]]]:
+    """Yield rows that share a chunk. A blank line parts them, because it would have no line in the text."""
+    group: list[tuple[int, str]] = []
+    size = 0
+    for index, text in enumerate(texts):
+        is_apart = bool(group) and rows[index].first != rows[index - 1].last + 1
+        if group and (is_apart or size + len(text) + 1 > _MAX_CHUNK_CHARS):
+            yield group
+            group, size = [], 0
+        group.append((index, text))
+        size += len(text) + 1
+    if group:
+        yield group
+
+
+def _make_title(file: str, rows: Sequence[_Row], key: int, header: _Row | None) -> str:
+    records = [row for row in rows if row is not header]
+    keys = [to_one_line(row.cells[key], _MAX_KEY_CHARS) for row in records if key < len(row.cells)]
+    if not keys:
+        return file
+    if len(keys) == 1:
+        return f"{file} > {keys[0]}"[:_MAX_TITLE_CHARS]
+    return f"{file} > rows {records[0].first}–{records[-1].last}"
