@@ -40,9 +40,10 @@ _LEAD_IN = re.compile(
     r"^(?:please )?(?:(?:note|remember|keep in mind|bear in mind|recall)(?: also)?,? that"
     r"|(?:(?:short|final|direct|the) )?answer\s*:"
     r"|it (?:should|must) (?:also )?be noted that"
-    r"|it is (?:also )?(?:worth noting|worth mentioning|important to note|notable|clear|well known) that)\s+",
+    r"|it is (?:also )?(?:worth noting|worth mentioning|important to note|notable|clear|well known) that|short answer:)\s+",
     re.IGNORECASE,
 )
+_QUOTATION = re.compile(r"(?:^[ \t]*>[^\n]*(?:\n|\Z))+", re.MULTILINE)
 _QUESTION_END = re.compile(r"\?[\"'”’)\]*_]*$")
 _COLON_END = re.compile(r":[*_]*$")
 _OPINION = re.compile(
@@ -104,8 +105,20 @@ def extract_claims(markdown: str, skip_asides: bool = True) -> Iterator[ClaimTex
 
     ``skip_asides`` leaves out sections that make no claims, such as a list of sources.
     """
+    quotations = _find_quotations(markdown)
     for start, end in find_prose_blocks(markdown, skip_asides):
-        yield from _extract_block_claims(markdown[start:end], start)
+        handles = next((cited for first, last, cited in quotations if first <= start < last), ())
+        yield from _extract_block_claims(markdown[start:end], start, handles)
+
+
+def _find_quotations(markdown: str) -> list[tuple[int, int, tuple[str, ...]]]:
+    """Return each block quotation that ends with citations, with the handles: they are the source of all its sentences."""
+    found = []
+    for match in _QUOTATION.finditer(markdown):
+        cut = trailing_citations_start(match.group().rstrip())
+        if handles := list_handles(match.group()[cut:]):
+            found.append((match.start(), match.end(), handles))
+    return found
 
 
 def drop_unknown_citations(markdown: str, resolve: Callable[[str], str | None]) -> tuple[str, list[str]]:
@@ -136,8 +149,11 @@ def strip_claim_markup(markdown: str) -> str:
     return strip_markdown("".join([*pieces, text[position:]]).replace("\n", " "))
 
 
-def _extract_block_claims(block: str, offset: int) -> Iterator[ClaimText]:
-    """Yield the claims of one block. Citations after a full stop belong to the sentence before it."""
+def _extract_block_claims(block: str, offset: int, quoted: tuple[str, ...] = ()) -> Iterator[ClaimText]:
+    """Yield the claims of one block. Citations after a full stop belong to the sentence before it.
+
+    ``quoted`` are the handles of the quotation that the block is part of.
+    """
     masked = mask_quote_markers(mask_inline_code(block))
     sentences: list[Offsets] = []
     for start, end in split_sentences(masked):
@@ -149,7 +165,7 @@ def _extract_block_claims(block: str, offset: int) -> Iterator[ClaimText]:
         if any(map(str.isalnum, block[start:end])):
             sentences.append((start, end))
     for start, end in sentences:
-        handles = list_handles(block[start:end])
+        handles = list_handles(block[start:end]) or quoted
         for clause in _split_clauses(masked, start, end):
             yield from _build_claim_text(block, clause, (start, end), offset, handles)
 

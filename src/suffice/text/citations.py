@@ -6,7 +6,9 @@ r"""All citation syntax is defined here.
   ``[THESIS:MSFT:long]`` names no source.
 - An escaped bracket (``argv\[3]``) is text of a source and cites nothing.
 
-Offsets count characters of the text as given. Code is not treated specially: mask it first where that matters.
+- Brackets in code (``a[1]`` between ticks, or in a fenced block) cite nothing either.
+
+Offsets count characters of the text as given. The functions that find a run of citations at a place do not look for code.
 """
 
 import re
@@ -30,6 +32,12 @@ _RUN_AT_END = re.compile(rf"(?:\s*{_ONE}(?:\([^()\s]*\))?)+\Z")
 _HANDLE = re.compile(rf"\[?\s*({_NUMBER})\s*\]?")
 _SOURCE_ENTRY = re.compile(rf"^(?:[-*+]\s+)?(?:\[\^?({_NUMBER})\]:?|({_NUMBER})[.)])\s+(.*)")
 
+_CODE = re.compile(
+    r"^[ \t>]*(?P<fence>`{3,}|~{3,})[^\n]*\n(?:.*?\n)??[ \t>]*(?P=fence)[^\n]*$"
+    r"|(?<![\\`])(?P<ticks>`+)(?!`)[^\n]+?(?<!`)(?P=ticks)(?!`)",
+    re.MULTILINE | re.DOTALL,
+)
+
 REFERENCE_MARK = r"(?<!\\)\[[^\[\]\n:]{1,40}:[^\[\]\n]{1,60}\](?!\()|(?<!\\)\[\^[\w-]+\](?!\()|【[^】]*】"
 """Pattern of other marks that a writer puts after a claim: any anchor, a footnote, a mark in lenticular brackets."""
 
@@ -42,29 +50,43 @@ class Citation(NamedTuple):
     handle: str
 
 
+def _mask_code(text: str) -> str:
+    """Return the text with its code blanked at the same offsets."""
+    return _CODE.sub(lambda match: " " * len(match.group()), text) if "`" in text or "~~~" in text else text
+
+
+def _substitute(pattern: re.Pattern[str], replace: Callable[[re.Match[str]], str], text: str) -> str:
+    """Return the text with each match outside code replaced."""
+    pieces, position = [], 0
+    for match in pattern.finditer(_mask_code(text)):
+        pieces += [text[position : match.start()], replace(match)]
+        position = match.end()
+    return "".join([*pieces, text[position:]])
+
+
 def find_citations(text: str) -> Iterator[Citation]:
     r"""Yield the citations of a text in reading order.
 
     >>> [(found.start, found.handle) for found in find_citations(r"One [2], argv\[3], two [1].")]
     [(4, '[2]'), (23, '[1]')]
     """
-    return (Citation(match.start(), match.end(), match.group()) for match in _CITATION.finditer(text))
+    return (Citation(match.start(), match.end(), match.group()) for match in _CITATION.finditer(_mask_code(text)))
 
 
 def find_citation_groups(text: str) -> Iterator[tuple[int, int, list[str]]]:
     """Yield start, end and handles of each citation or group of citations."""
-    for match in _GROUP.finditer(text):
+    for match in _GROUP.finditer(_mask_code(text)):
         yield match.start(), match.end(), [f"[{number}]" for number in re.split(_SEPARATOR, match[1])]
 
 
 def list_handles(*texts: str) -> tuple[str, ...]:
     """Return the handles that the texts cite, each once, in the order of first citation."""
-    return tuple(dict.fromkeys(found for text in texts for found in _CITATION.findall(text)))
+    return tuple(dict.fromkeys(found for text in texts for found in _CITATION.findall(_mask_code(text))))
 
 
 def has_citation(text: str) -> bool:
     """Whether the text cites a source by its handle."""
-    return _CITATION.search(text) is not None
+    return _CITATION.search(_mask_code(text)) is not None
 
 
 def strip_citations(text: str) -> str:
@@ -78,7 +100,7 @@ def strip_citations(text: str) -> str:
 
 def replace_citations(text: str, replace: Callable[[str], str], *, anchors: bool = False) -> str:
     """Return the text with each citation replaced; ``anchors`` includes those of typed sources."""
-    return (_CITATION_OR_ANCHOR if anchors else _CITATION).sub(lambda match: replace(match.group()), text)
+    return _substitute(_CITATION_OR_ANCHOR if anchors else _CITATION, lambda match: replace(match.group()), text)
 
 
 def drop_repeated_citations(text: str) -> str:
@@ -97,7 +119,7 @@ def drop_repeated_citations(text: str) -> str:
                 kept += match.group()
         return kept
 
-    return _SEVERAL.sub(drop_repeated, text)
+    return _substitute(_SEVERAL, drop_repeated, text)
 
 
 def split_citation_groups(text: str) -> str:
@@ -106,7 +128,7 @@ def split_citation_groups(text: str) -> str:
     >>> split_citation_groups("So it is [1, 2; FRED:UNRATE:2024-05].")
     'So it is [1] [2] [FRED:UNRATE:2024-05].'
     """
-    return _MIXED_GROUP.sub(lambda match: " ".join(f"[{key}]" for key in re.split(_SEPARATOR, match[1])), text)
+    return _substitute(_MIXED_GROUP, lambda match: " ".join(f"[{key}]" for key in re.split(_SEPARATOR, match[1])), text)
 
 
 def skip_citations(text: str, start: int = 0, end: int | None = None) -> int:

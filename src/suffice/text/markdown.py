@@ -423,6 +423,20 @@ def _strip_inline_markup(text: str) -> str:
     return _ESCAPED.sub(r"\1", text)
 
 
+def find_inline_code(text: str) -> list[Offsets]:
+    """Return the offsets of the inline code in a text, with its ticks."""
+    return [match.span() for match in _CODE.finditer(text) if match["ticks"] is not None]
+
+
+def strip_links(text: str) -> str:
+    """Return the text with every link and image replaced by its words.
+
+    >>> strip_links("See [the docs](https://example.org/a) first.")
+    'See the docs first.'
+    """
+    return _LINK.sub(lambda found: found[1], _IMAGE.sub(lambda found: found[1], text)) if "](" in text else text
+
+
 def mask_inline_code(text: str) -> str:
     """Return the text with its inline code replaced by ``x`` at the same offsets: a full stop in code ends no sentence."""
     return _CODE.sub(lambda match: match.group() if match["ticks"] is None else "x" * len(match.group()), text)

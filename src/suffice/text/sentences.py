@@ -44,7 +44,7 @@ def split_sentences(text: str, start: int = 0, end: int | None = None) -> list[O
 
 def docstring_sentences(text: str) -> list[Offsets]:
     """Return the offsets of the sentences in the docstrings of source code, without interactive examples."""
-    found = [span for start, end in _docstring_spans(text) for span in split_sentences(text, start, end)]
+    found = [span for start, end in docstring_spans(text) for span in split_sentences(text, start, end)]
     return [(start, end) for start, end in found if ">>>" not in text[start:end]]
 
 
@@ -52,7 +52,7 @@ def code_lines(text: str) -> list[Offsets]:
     """Return the offsets of the lines of source code outside docstrings."""
     found: list[Offsets] = []
     position = 0
-    for start, end in _docstring_spans(text):
+    for start, end in docstring_spans(text):
         found.extend(_line_spans(text, position, start))
         position = end
     found.extend(_line_spans(text, position, len(text)))
@@ -64,7 +64,7 @@ def quotable_spans(text: str, kind: str) -> list[Offsets]:
     return sorted(docstring_sentences(text) + code_lines(text)) if kind == "code" else split_sentences(text)
 
 
-def _docstring_spans(text: str) -> list[Offsets]:
+def docstring_spans(text: str) -> list[Offsets]:
     """Return the offsets of the text inside docstrings.
 
     A passage may begin or end inside a docstring. A single mark with nothing after it on its line closes one that began

@@ -79,7 +79,8 @@ def pick_strongest(spans: Sequence[EvidenceSpan]) -> EvidenceSpan | None:
 
 def find_verbatim(claim: str, passage: Passage) -> EvidenceSpan | None:
     """Return the span that has the claim word for word, unless the words before deny or suppose it."""
-    words = r"\s+".join(re.escape(word) for word in claim.split())
+    # The source may have marks of emphasis or code around a word, which the claim was cleaned of.
+    words = r"[*_`]*\s+[*_`]*".join(re.escape(word) for word in claim.split())
     match = re.search(rf"(?<![\w.,−–-](?=\d)){words}(?!(?<=\d)(?:\d|[.,]\d|\s?[%°×]))", passage.text)
     if match is None or not claim.strip():
         return None

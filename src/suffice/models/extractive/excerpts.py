@@ -1,0 +1,380 @@
+"""Choose the stretches of the sources that answer a question, and lay each out as in its source.
+
+A stretch grows around the best unit of a note: sentences with their neighbours, a list with its lead-in, a table with its
+header, code with the sentence above it. Stretches of other notes follow while they add something.
+"""
+
+import re
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from suffice.models.extractive.units import QuestionWords, Unit
+from suffice.text.blocks import TextBlock, split_blocks
+from suffice.text.entities import content_stems, strip_parenthetical
+from suffice.text.markdown import escape_markdown, find_inline_code, strip_links
+from suffice.text.question import Question
+from suffice.text.sentences import Offsets
+from suffice.text.tokens import normalize_phrase
+from suffice.types import Excerpt, ExcerptFormat, Note
+
+MAX_EXCERPTS = 3
+_FIRST_CHARS = 480  # An excerpt is read by its first 600 characters.
+_OTHER_CHARS = 300
+_LIST_CHARS = 1500  # A question for a whole list gets the whole list up to here.
+_MIN_RELATIVE_COVERAGE = 0.5  # A further stretch has this share of the question's words that the first has, or a link.
+_LINK_BONUS = 0.4
+_REDUNDANCY_WEIGHT = 0.4
+_STRUCTURED_BONUS = 0.25
+_ITEM_MARKER = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)]|[a-z]\))\s+")
+_SIGNATURE = re.compile(r"\b(?:def|class|func|function|fn)\s+\w")
+_BOLD = re.compile(r"\*\*(?=\S)([^*]+?)(?<=\S)\*\*")  # Bold marks our own highlights only.
+_PRONOUN = re.compile(
+    r"(?:It|He|She|They|This|That|These|Those|Its|His|Her|Their|Es|Er|Sie|Dies\w*|Il|Elle|Este|Esta)\b"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A stretch of a note: its parts in reading order, each with its block, and the unit that it was chosen for."""
+
+    note: int
+    parts: tuple[tuple[Offsets, TextBlock], ...]
+    unit: Unit
+
+    @property
+    def start(self) -> int:
+        return self.parts[0][0][0]
+
+    @property
+    def end(self) -> int:
+        return self.parts[-1][0][1]
+
+    @property
+    def format(self) -> ExcerptFormat:
+        """The layout of what decides: the unit's own block, or the one that it introduces."""
+        introduced = (block for _, block in self.parts if block.lead == (self.unit.start, self.unit.end))
+        return next(introduced, self.unit.block).format
+
+
+def choose_stretches(
+    question: Question, notes: Sequence[Note], units: Sequence[Unit], words: QuestionWords, limit: int = MAX_EXCERPTS
+) -> list[Stretch]:
+    """Return up to ``limit`` stretches, best first."""
+    ordered = _prefer_structure(question, notes, units)
+    if question.sides and (sides := _choose_sides(question, notes, ordered)):
+        return [_grow(question, notes[unit.note], unit, _OTHER_CHARS + 100) for unit in sides]
+    chosen: list[Stretch] = []
+    covered: frozenset[str] = frozenset()
+    shown = ""
+    topics = [content_stems(note.title) for note in notes]
+    remaining = list(ordered)
+    while remaining and len(chosen) < limit:
+        if chosen:
+            unit = max(remaining, key=lambda unit: _score_addition(unit, notes, chosen, words, covered, shown))
+        else:
+            unit = remaining[0]
+        budget = (_LIST_CHARS if question.kind == "list" else _FIRST_CHARS) if not chosen else _OTHER_CHARS
+        stretch = _grow(question, notes[unit.note], unit, budget)
+        chosen.append(stretch)
+        text = notes[unit.note].text[stretch.start : stretch.end]
+        covered |= content_stems(text) | topics[unit.note]
+        shown += normalize_phrase(text)
+        if stretch.end - stretch.start > _FIRST_CHARS + 200:
+            break  # A whole list is the answer.
+        least = _MIN_RELATIVE_COVERAGE * words.coverage(chosen[0].unit.stems | topics[chosen[0].note])
+        remaining = [
+            other
+            for other in remaining
+            if other.note != unit.note
+            and (words.coverage(other.stems | topics[other.note]) >= least or _is_linked(notes[other.note], shown))
+            and not any(_overlap(other, picked.unit) > 0.8 for picked in chosen)
+        ]
+    return chosen
+
+
+def _score_addition(
+    unit: Unit,
+    notes: Sequence[Note],
+    chosen: Sequence[Stretch],
+    words: QuestionWords,
+    covered: frozenset[str],
+    shown: str,
+) -> float:
+    """Return what a unit adds to the chosen stretches: its score, new words of the question, a link, less what it repeats."""
+    return (
+        unit.score
+        + words.coverage(unit.stems - covered)
+        + _LINK_BONUS * _is_linked(notes[unit.note], shown)
+        - _REDUNDANCY_WEIGHT * max(_overlap(unit, other.unit) for other in chosen)
+    )
+
+
+def _is_linked(note: Note, shown: str) -> bool:
+    """Whether the title of a note is named in what is shown already: the next step of a chain."""
+    title = normalize_phrase(strip_parenthetical(note.title))
+    return len(title) > 5 and title in shown
+
+
+def _prefer_structure(question: Question, notes: Sequence[Note], units: Sequence[Unit]) -> list[Unit]:
+    """Return the units, best first, with a bonus for the layout that the question asks for."""
+    wanted = {"list": ("list", "table"), "how_to": ("code", "list"), "default": ("code",)}.get(question.kind, ())
+    if not wanted:
+        return list(units)
+    raised = [
+        replace(unit, score=unit.score + _STRUCTURED_BONUS)
+        if unit.block.format in wanted or _find_follower(notes[unit.note], unit, wanted) is not None
+        else unit
+        for unit in units
+    ]
+    return sorted(raised, key=lambda unit: -unit.score)
+
+
+def _find_follower(note: Note, unit: Unit, formats: Sequence[str] = ("code", "list", "table")) -> TextBlock | None:
+    """Return the block that the unit introduces, such as the list after "The options are:"."""
+    return next(
+        (
+            block
+            for block in split_blocks(note.text, note.kind)
+            if block.format in formats and block.lead == (unit.start, unit.end)
+        ),
+        None,
+    )
+
+
+def _choose_sides(question: Question, notes: Sequence[Note], units: Sequence[Unit]) -> list[Unit]:
+    """Return the best unit for each of the things that the question compares; empty unless both are there."""
+    found: list[Unit] = []
+    for side in question.sides:
+        stems = content_stems(side)
+        in_title = (u for u in units if stems and stems <= content_stems(notes[u.note].title) and u not in found)
+        in_text = (
+            u for u in units if stems and stems <= content_stems(notes[u.note].title) | u.stems and u not in found
+        )
+        unit = next(in_title, None) or next(in_text, None)
+        if unit is not None:
+            found.append(unit)
+    return found if len(found) == len(question.sides) else []
+
+
+def _overlap(one: Unit, other: Unit) -> float:
+    union = one.stems | other.stems
+    return len(one.stems & other.stems) / len(union) if union else 1.0
+
+
+# -- growing -----------------------------------------------------------------------------------------------------------
+
+
+def _grow(question: Question, note: Note, unit: Unit, budget: int) -> Stretch:
+    """Return the stretch around a unit: as much of its block as fits, what introduces it, and whole blocks that follow."""
+    blocks = split_blocks(note.text, note.kind)
+    block = unit.block
+    span = _fit_block(question, note, block, block.units.index((unit.start, unit.end)), budget)
+    follower = _find_follower(note, unit) if block.format == "prose" else None
+    if follower is not None:  # The sentence is worth little without what it introduces.
+        room = max(budget - 100, budget // 2)
+        lead = (_first_start_within(block, unit, budget - room), unit.end)
+        fitted = _fit_block(question, note, follower, 0, room)
+        return Stretch(unit.note, ((lead, block), *_with_head(follower, fitted)), unit)
+    parts = _with_head(block, span)
+    if block.lead is not None:
+        prose = next((other for other in blocks if other.format == "prose" and block.lead in other.units), block)
+        parts.insert(0, (block.lead, prose))
+    position = blocks.index(block)
+    size = sum(end - start for (start, end), _ in parts)
+    if span[1] == block.end:
+        for following in blocks[position + 1 :]:
+            size += following.end - following.start
+            if size > budget:
+                break
+            parts.append(((following.start, following.end), following))
+    if block.format == "prose" and span[0] == block.start and note.kind == "code" and position:
+        above = blocks[position - 1]
+        if above.format == "code" and _SIGNATURE.search(note.text, above.start, above.end):
+            parts.insert(0, ((above.start, above.end), above))
+    return Stretch(unit.note, tuple(parts), unit)
+
+
+def _with_head(block: TextBlock, span: Offsets) -> list[tuple[Offsets, TextBlock]]:
+    """Return a part of a block; a part of a table comes with its header."""
+    has_lost_head = block.head is not None and span[0] > block.head[0]
+    return [*([(block.head, block)] if has_lost_head and block.head else []), (span, block)]
+
+
+def _first_start_within(block: TextBlock, unit: Unit, room: int) -> int:
+    """Return where the sentences before a unit begin that fit the room."""
+    return next((start for start, _ in block.units if unit.start - start <= room), unit.start)
+
+
+def _fit_block(question: Question, note: Note, block: TextBlock, index: int, budget: int) -> Offsets:
+    if block.end - block.start <= max(budget, _LIST_CHARS if question.kind == "list" else 0):
+        return block.start, block.end
+    return _grow_units(note.text, block.units, index, budget)
+
+
+def _grow_units(text: str, units: Sequence[Offsets], index: int, budget: int) -> Offsets:
+    """Return the units around ``index`` that fit the budget: first what a pronoun refers to, then what follows."""
+    first = last = index
+    if first > 0 and _PRONOUN.match(text, units[first][0]) and units[last][1] - units[first - 1][0] <= budget:
+        first -= 1
+    grown = True
+    while grown:
+        grown = False
+        if last + 1 < len(units) and units[last + 1][1] - units[first][0] <= budget:
+            last, grown = last + 1, True
+        elif first > 0 and units[last][1] - units[first - 1][0] <= budget:
+            first, grown = first - 1, True
+    return units[first][0], units[last][1]
+
+
+# -- layout ------------------------------------------------------------------------------------------------------------
+
+
+def build_excerpt(note: Note, stretch: Stretch, decisive: Sequence[Offsets]) -> Excerpt:
+    """Return a stretch as an excerpt; ``decisive`` are the offsets in the note's text of the words to highlight."""
+    pieces: list[str] = []
+    highlight: list[Offsets] = []
+    length = 0
+    for (start, end), block in stretch.parts:
+        piece, offsets = _lay_out(note.text, start, end, block)
+        if pieces:
+            length += 2
+        for first, last in decisive:
+            if start <= first and last <= end and first in offsets and last - 1 in offsets:
+                highlight.append((length + offsets[first], length + offsets[last - 1] + 1))
+        pieces.append(piece)
+        length += len(piece)
+    return Excerpt(
+        "\n\n".join(pieces),
+        stretch.format,
+        tuple(highlight),
+        " ".join(note.handles),
+        _locate(note, stretch),
+        note.title,
+    )
+
+
+def _lay_out(text: str, start: int, end: int, block: TextBlock) -> tuple[str, dict[int, int]]:
+    """Return the text of a part and where each of its characters went: prose in one line, other blocks dedented."""
+    if block.format == "prose":
+        joined: list[str] = []
+        offsets: dict[int, int] = {}
+        marks = {
+            i for match in _BOLD.finditer(text, start, end) for i in (*_pair(match.start()), *_pair(match.end() - 2))
+        }
+        for position in range(start, end):
+            if position in marks:
+                continue
+            character = text[position]
+            if character.isspace():
+                if joined and joined[-1] != " ":
+                    joined.append(" ")
+            else:
+                offsets[position] = len(joined)
+                joined.append(character)
+        return "".join(joined), offsets
+    line_start = text.rfind("\n", 0, start) + 1
+    begin = line_start if not text[line_start:start].strip() else start
+    raw = text[begin:end]
+    laid = textwrap.dedent(raw)
+    offsets, position = {}, begin
+    for raw_line, line in zip(raw.split("\n"), laid.split("\n"), strict=True):
+        cut = len(raw_line) - len(line)
+        base = len("\n".join(laid.split("\n")[: raw[: position - begin].count("\n")])) + (position > begin)
+        for column in range(len(line)):
+            offsets[position + cut + column] = base + column
+        position += len(raw_line) + 1
+    return laid, offsets
+
+
+def _pair(position: int) -> tuple[int, int]:
+    return position, position + 1
+
+
+def _locate(note: Note, stretch: Stretch) -> str:
+    if note.place is None:
+        return ""
+    return str(note.place.narrowed(note.text, stretch.start, stretch.end))
+
+
+def render_excerpt(excerpt: Excerpt, note: Note, stretch: Stretch, number: int = 0) -> str:
+    """Return an excerpt as Markdown: its heading path and location, then a quotation that ends with its citation.
+
+    ``number``: the excerpt is this item of a list of items that the question asks for.
+    """
+    title = escape_markdown(_shorten(excerpt.title)) if excerpt.title else ""
+    place = f"`{excerpt.location}`" if excerpt.location and "`" not in excerpt.location else ""
+    heading = (f"## {number}. " if number else "### ") + " · ".join(part for part in (title, place) if part)
+    blocks: list[str] = []
+    position = 0
+    for (start, end), block in stretch.parts:
+        piece, _ = _lay_out(note.text, start, end, block)
+        inside = [
+            (a - position, b - position) for a, b in excerpt.highlight if position <= a and b <= position + len(piece)
+        ]
+        blocks.append(_render_piece(piece, block, inside))
+        position += len(piece) + 2
+    body = "\n\n".join(blocks)
+    cited = f"{body} {excerpt.source}" if stretch.parts[-1][1].format == "prose" else f"{body}\n\n{excerpt.source}"
+    quoted = "\n".join(f"> {line}".rstrip() for line in cited.split("\n"))
+    return f"{heading}\n\n{quoted}" if title or place or number else quoted
+
+
+def _render_piece(piece: str, block: TextBlock, highlight: Sequence[Offsets]) -> str:
+    if block.format == "code":
+        fence = "`" * max(3, 1 + max((len(run) for run in re.findall(r"`+", piece)), default=0))
+        return f"{fence}\n{piece}\n{fence}"
+    if block.format == "table":
+        return (
+            piece
+            if piece.lstrip().startswith("|")
+            else "\n".join(f"- {quote_markdown(row)}" for row in piece.split("\n") if row.strip())
+        )
+    if block.format == "list":
+        return "\n".join(_render_item_line(line) for line in _join_item_lines(piece))
+    rendered, position = [], 0
+    for start, end in highlight:
+        if start >= position:
+            rendered += [
+                quote_markdown(piece[position:start], is_start=position == 0),
+                f"**{quote_markdown(piece[start:end], is_start=False).strip('*')}**",
+            ]
+            position = end
+    return "".join([*rendered, quote_markdown(piece[position:], is_start=position == 0)])
+
+
+def _join_item_lines(piece: str) -> list[str]:
+    """Return the lines of a list with each wrapped item in one line."""
+    lines: list[str] = []
+    for line in piece.split("\n"):
+        if lines and line.strip() and lines[-1].strip() and not _ITEM_MARKER.match(line):
+            lines[-1] = f"{lines[-1].rstrip()} {line.strip()}"
+        else:
+            lines.append(line)
+    return lines
+
+
+def _render_item_line(line: str) -> str:
+    marker = _ITEM_MARKER.match(line)
+    head = marker[0] if marker else line[: len(line) - len(line.lstrip())]
+    return head.replace("•", "-") + quote_markdown(line[len(head) :], is_start=False)
+
+
+def quote_markdown(text: str, *, is_start: bool = True) -> str:
+    """Return text of a source as Markdown: inline code stays code, links become their words, the rest is escaped."""
+    pieces, position = [], 0
+    for start, end in find_inline_code(text):
+        pieces += [_escape(text[position:start], is_start and position == 0), text[start:end]]
+        position = end
+    return "".join([*pieces, _escape(text[position:], is_start and position == 0)])
+
+
+def _escape(text: str, is_start: bool) -> str:
+    text = _BOLD.sub(r"\1", strip_links(text))
+    if is_start:
+        return escape_markdown(text)
+    return escape_markdown("\x00" + text).removeprefix("\x00")  # Not at the start of a line: no list, heading or quote.
+
+
+def _shorten(title: str) -> str:
+    return title if len(title) <= 100 else title[:99].rstrip() + "…"

@@ -1,0 +1,100 @@
+"""Find the short answer: a span of the right type in a sentence that matches the question well, or yes or no.
+
+A wrong short answer is worse than none, so the sentence must hold most of the question's words by itself or with its title.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from suffice.models.extractive.excerpts import Stretch
+from suffice.models.extractive.units import QuestionWords, Unit
+from suffice.text.entities import content_stems, extract_names
+from suffice.text.question import Question
+from suffice.text.sentences import Offsets
+from suffice.types import Note
+
+_MIN_TOPIC_COVERAGE = 0.7  # Share of the question's weighted words in the sentence and its title.
+_MIN_OWN_COVERAGE = 0.45  # And in the sentence alone.
+_MIN_YES_NO_COVERAGE = 0.75
+_MAX_YES_NO_CHARS = 300
+_NEGATION = re.compile(
+    r"\b(?:not|never|no|none|neither|nor|cannot|without|unable|n['’]t|nicht|kein\w*|nie|niemals|ohne|weder|ne|n['’]|pas|jamais|aucune?|sans"
+    r"|nunca|ning[úu]n\w*|sin|tampoco)\b|n['’]t\b",
+    re.IGNORECASE,
+)
+_HEDGE = re.compile(
+    r"\b(?:if|unless|whether|may|might|could|except|only|wenn|falls|außer|si|sauf|sólo|seulement)\b", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ShortAnswer:
+    """A short answer: its text, its place in the text of a note, and whether it was counted and not read."""
+
+    text: str
+    note: int
+    span: Offsets
+    is_counted: bool = False
+
+
+def find_short_answer(
+    question: Question, notes: Sequence[Note], stretches: Sequence[Stretch], words: QuestionWords
+) -> ShortAnswer | None:
+    """Return the short answer that stands in the first stretch; ``None`` if there is none of the right kind."""
+    if not stretches:
+        return None
+    unit = stretches[0].unit
+    note = notes[unit.note]
+    if question.kind == "yes_no":
+        return _decide_yes_no(question, note, unit, words)
+    title = content_stems(note.title)
+    if words.coverage(unit.stems | title) < _MIN_TOPIC_COVERAGE or words.coverage(unit.stems) < _MIN_OWN_COVERAGE:
+        return _count_items(question, note, stretches[0], words)
+    if unit.spans:
+        span = _nearest_span(note.text, unit, unit.spans, frozenset(words.weights))
+        return ShortAnswer(_clean(note.text[slice(*span)]), unit.note, span)
+    return _count_items(question, note, stretches[0], words)
+
+
+def _nearest_span(text: str, unit: Unit, spans: Sequence[Offsets], stems: frozenset[str]) -> Offsets:
+    """Return the span with the most words of the question close to it."""
+    matches = [
+        match.start() + unit.start
+        for match in re.finditer(r"\w[\w'’-]*", text[unit.start : unit.end])
+        if content_stems(match.group()) & stems
+    ]
+
+    def closeness(span: Offsets) -> float:
+        return sum(1 / (10 + min(abs(position - span[0]), abs(position - span[1]))) for position in matches)
+
+    return max(spans, key=lambda span: (closeness(span), -span[0]))
+
+
+def _decide_yes_no(question: Question, note: Note, unit: Unit, words: QuestionWords) -> ShortAnswer | None:
+    """Return yes or no if one plain sentence holds nearly all words of the question; a hedged sentence decides nothing."""
+    stems = unit.stems | content_stems(note.title)
+    own = words.coverage(unit.stems)
+    if words.coverage(stems) < _MIN_YES_NO_COVERAGE or own < _MIN_OWN_COVERAGE or len(unit.text) > _MAX_YES_NO_CHARS:
+        return None
+    missing_names = [name for name in extract_names(question.text) if not content_stems(name) <= stems]
+    if missing_names or _HEDGE.search(unit.text) or unit.block.format == "code":
+        return None
+    is_no = bool(_NEGATION.search(unit.text)) != bool(_NEGATION.search(question.text))
+    return ShortAnswer("No" if is_no else "Yes", unit.note, (unit.start, unit.end))
+
+
+def _count_items(question: Question, note: Note, stretch: Stretch, words: QuestionWords) -> ShortAnswer | None:
+    """Return the number of items of a list whose lead-in or heading the question is about."""
+    (start, end), block = stretch.parts[-1]
+    if question.kind != "count" or block.format not in ("list", "table") or (start, end) != (block.start, block.end):
+        return None
+    heading = content_stems(note.title) | (content_stems(note.text[slice(*block.lead)]) if block.lead else frozenset())
+    if words.coverage(heading) < _MIN_TOPIC_COVERAGE:
+        return None
+    what = "items of the list" if block.format == "list" else "rows of the table"
+    return ShortAnswer(f"{len(block.units)} ({what} below)", stretch.note, (start, end), is_counted=True)
+
+
+def _clean(text: str) -> str:
+    return " ".join(text.split()).strip(" ,;:`\"'“”")

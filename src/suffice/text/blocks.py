@@ -1,0 +1,246 @@
+"""Split a passage into its blocks: paragraphs, lists, tables, code and records, as offsets.
+
+Passages are light Markdown, source code or rows. Headings, underlines and rules are no blocks: they state nothing. A list, a
+table or code carries the offset of the paragraph that introduces it ("The options are:").
+"""
+
+import re
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from suffice.text.sentences import Offsets, docstring_spans, split_sentences
+from suffice.types import ExcerptFormat
+
+_FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,})")
+_HEADING = re.compile(r"\s{0,3}#{1,6}\s")
+_RULE = re.compile(r"\s*([=\-~^\"'*+#_.:])\1{2,}\s*$")
+_LIST_ITEM = re.compile(r"(\s*)(?:[-*+•]|\d{1,3}[.)]|[a-z]\))\s+\S")
+_TABLE_ROW = re.compile(r"\s*\|.*\|\s*$")
+_TABLE_RULE = re.compile(r"[\s|:+=-]+$")
+_INDENTED = re.compile(r"(?: {4}|\t)\s*\S")
+_PROMPT = re.compile(r"\s*(?:>>>|\.\.\.|\$|In \[\d+\]:)\s")
+_COLON_END = re.compile(r":[*_`]*\s*$")
+_DEFINITION = re.compile(r"\s*(?:async\s+)?(?:def|class|func|function|fn|struct|interface|enum)\s+\w|\s*@\w")
+# A line of example code in a manual that is not marked as code: a call, a definition, an assignment, a shell prompt.
+_CODE_EXAMPLE = re.compile(
+    r"\s*(?:>>> |\$ |@\w|(?:async )?def \w+\(|class \w+[(:]|from [\w.]+ import |import [\w.]+$|await \w|[\w.\[\]]+ = "
+    r"|[\w.]+\(\S*\)*;?$)"
+)
+_MAX_CODE_LINES = 14  # Longer code without a blank line is split here.
+
+
+@dataclass(frozen=True, slots=True)
+class TextBlock:
+    """A block of a passage: ``text[start:end]``. ``units`` are its sentences, items, rows or lines."""
+
+    start: int
+    end: int
+    format: ExcerptFormat
+    units: tuple[Offsets, ...]
+    lead: Offsets | None = None
+    """The paragraph that introduces it."""
+    head: Offsets | None = None
+    """The header rows of a table."""
+
+
+@lru_cache(maxsize=1024)
+def split_blocks(text: str, kind: str = "text") -> tuple[TextBlock, ...]:
+    """Return the blocks of a passage in reading order.
+
+    >>> [block.format for block in split_blocks("The options are:\\n\\n- fast\\n- slow\\n\\nThat is all.")]
+    ['prose', 'list', 'prose']
+    """
+    if kind == "csv":
+        return tuple(_split_rows(text))
+    if kind == "code":
+        return tuple(_attach_leads(text, _split_code(text)))
+    return tuple(_attach_leads(text, _split_markdown(text, 0, len(text))))
+
+
+def _lines(text: str, start: int, end: int) -> list[Offsets]:
+    """Return the offsets of the lines, without their line ends."""
+    found, position = [], start
+    while position < end:
+        stop = text.find("\n", position, end)
+        stop = end if stop < 0 else stop
+        found.append((position, stop))
+        position = stop + 1
+    return found
+
+
+def _split_rows(text: str) -> list[TextBlock]:
+    rows = tuple((start, end) for start, end in _lines(text, 0, len(text)) if text[start:end].strip())
+    return [TextBlock(rows[0][0], rows[-1][1], "table", rows)] if rows else []
+
+
+def _split_code(text: str) -> list[TextBlock]:
+    """Return code up to each blank line or definition as blocks, and the blocks of docstrings between them."""
+    blocks: list[TextBlock] = []
+    position = 0
+    for start, end in [*docstring_spans(text), (len(text), len(text))]:
+        blocks += _group_code_lines(text, position, max(position, _before_quotes(text, start)))
+        blocks += [block for block in _split_markdown(text, start, end, in_docstring=True) if block.end > block.start]
+        position = _after_quotes(text, end)
+    return blocks
+
+
+def _before_quotes(text: str, start: int) -> int:
+    return start - 3 if text[start - 3 : start] in ('"""', "'''") else start
+
+
+def _after_quotes(text: str, end: int) -> int:
+    return end + 3 if text[end : end + 3] in ('"""', "'''") else end
+
+
+def _group_code_lines(text: str, start: int, end: int) -> list[TextBlock]:
+    blocks: list[TextBlock] = []
+    group: list[Offsets] = []
+    for line in [*_lines(text, start, end), None]:
+        content = "" if line is None else text[line[0] : line[1]]
+        is_break = not content.strip() or len(group) >= _MAX_CODE_LINES
+        starts_definition = group and _DEFINITION.match(content) and not _DEFINITION.match(text[slice(*group[-1])])
+        if group and (is_break or starts_definition):
+            blocks.append(TextBlock(group[0][0], group[-1][1], "code", tuple(group)))
+            group = []
+        if line is not None and any(map(str.isalnum, content)):
+            group.append(line)
+    return blocks
+
+
+def _split_markdown(text: str, start: int, end: int, in_docstring: bool = False) -> list[TextBlock]:
+    lines = _lines(text, start, end)
+    base = _common_indent(text, lines[1:] if in_docstring else lines)
+    blocks: list[TextBlock] = []
+    i = 0
+    while i < len(lines):
+        content = text[slice(*lines[i])]
+        fence = _FENCE.match(content)
+        if not content.strip() or _RULE.match(content):
+            i += 1
+        elif fence:
+            j = i + 1
+            while j < len(lines) and not text[slice(*lines[j])].strip().startswith(fence[1]):
+                j += 1
+            inside = tuple(line for line in lines[i + 1 : j] if text[slice(*line)].strip())
+            if inside:
+                blocks.append(TextBlock(inside[0][0], inside[-1][1], "code", inside))
+            i = j + 1
+        elif _HEADING.match(content) or _is_underlined(text, lines, i):
+            i += 1
+        elif _TABLE_ROW.match(content):
+            i, block = _take_table(text, lines, i)
+            blocks.append(block)
+        elif _LIST_ITEM.match(content):
+            i, block = _take_list(text, lines, i)
+            blocks.append(block)
+        elif _is_code_line(content, base) and (
+            i == 0 or not text[slice(*lines[i - 1])].strip() or _PROMPT.match(content)
+        ):
+            i, block = _take_code(text, lines, i, base)
+            blocks.append(block)
+        else:
+            i, found = _take_paragraph(text, lines, i, base)
+            blocks += found
+    return blocks
+
+
+def _common_indent(text: str, lines: list[Offsets]) -> int:
+    widths = [len(content) - len(content.lstrip()) for line in lines if (content := text[slice(*line)]).strip()]
+    return min(widths, default=0)
+
+
+def _is_code_line(content: str, base: int) -> bool:
+    return bool(_INDENTED.match(content[base:]) or _PROMPT.match(content))
+
+
+def _is_underlined(text: str, lines: list[Offsets], i: int) -> bool:
+    """Whether the line is a title with an underline below it."""
+    if i + 1 >= len(lines):
+        return False
+    below = text[slice(*lines[i + 1])]
+    title = text[slice(*lines[i])].strip()
+    return bool(_RULE.match(below)) and len(below.strip()) >= min(3, len(title)) and not title.endswith((".", ":"))
+
+
+def _take_table(text: str, lines: list[Offsets], i: int) -> tuple[int, TextBlock]:
+    j = i
+    while j < len(lines) and _TABLE_ROW.match(text[slice(*lines[j])]):
+        j += 1
+    has_head = j - i > 2 and _TABLE_RULE.fullmatch(text[slice(*lines[i + 1])]) is not None
+    rows = tuple(lines[i + 2 : j] if has_head else lines[i:j])
+    head = (lines[i][0], lines[i + 1][1]) if has_head else None
+    return j, TextBlock(lines[i][0], lines[j - 1][1], "table", rows, head=head)
+
+
+def _take_list(text: str, lines: list[Offsets], i: int) -> tuple[int, TextBlock]:
+    """Take a list: items with their continued lines; a blank line ends it unless an item or deeper text follows."""
+    indent = len(_LIST_ITEM.match(text[slice(*lines[i])])[1])  # type: ignore[index]
+    items: list[Offsets] = []
+    j = i
+    while j < len(lines):
+        content = text[slice(*lines[j])]
+        marker = _LIST_ITEM.match(content)
+        depth = len(content) - len(content.lstrip())
+        if not content.strip():
+            following = text[slice(*lines[j + 1])] if j + 1 < len(lines) else ""
+            if not (
+                _LIST_ITEM.match(following) or (following.strip() and len(following) - len(following.lstrip()) > indent)
+            ):
+                break
+        elif marker and len(marker[1]) <= indent:
+            items.append(lines[j])
+        elif _HEADING.match(content) or (depth <= indent and not text[slice(*lines[j - 1])].strip()):
+            break
+        else:
+            items[-1] = (items[-1][0], lines[j][1])
+        j += 1
+    return j, TextBlock(items[0][0], items[-1][1], "list", tuple(items))
+
+
+def _take_code(text: str, lines: list[Offsets], i: int, base: int) -> tuple[int, TextBlock]:
+    taken: list[Offsets] = []
+    j = i
+    while j < len(lines):
+        content = text[slice(*lines[j])]
+        following = text[slice(*lines[j + 1])] if j + 1 < len(lines) else ""
+        if not content.strip():
+            if not _is_code_line(following, base):
+                break
+        elif not _is_code_line(content, base) and not (taken and _PROMPT.match(text[slice(*taken[0])])):
+            break
+        else:
+            taken.append(lines[j])
+        j += 1
+    return j, TextBlock(taken[0][0], taken[-1][1], "code", tuple(taken))
+
+
+def _take_paragraph(text: str, lines: list[Offsets], i: int, base: int) -> tuple[int, list[TextBlock]]:
+    j = i
+    while j < len(lines):
+        content = text[slice(*lines[j])]
+        if not content.strip() or _HEADING.match(content) or _TABLE_ROW.match(content) or _FENCE.match(content):
+            break
+        if j > i and (_LIST_ITEM.match(content) or _is_underlined(text, lines, j) or _PROMPT.match(content)):
+            break
+        j += 1
+    start, end = lines[i][0], lines[j - 1][1]
+    if all(_CODE_EXAMPLE.match(text[slice(*line)]) for line in lines[i:j]):
+        return j, [TextBlock(start, end, "code", tuple(lines[i:j]))]
+    units = tuple(split_sentences(text, start, end))
+    return j, [TextBlock(units[0][0], units[-1][1], "prose", units)] if units else []
+
+
+def _attach_leads(text: str, blocks: list[TextBlock]) -> list[TextBlock]:
+    """Give each list, table and code the last sentence before it, if that ends with a colon."""
+    found = list(blocks)
+    for i in range(1, len(blocks)):
+        before, block = blocks[i - 1], blocks[i]
+        if (
+            block.format != "prose"
+            and before.format == "prose"
+            and not text[before.end : block.start].strip("`~\n \tabcdefghijklmnopqrstuvwxyz-")
+        ):
+            lead = before.units[-1]
+            if _COLON_END.search(text[slice(*lead)]):
+                found[i] = replace(block, lead=lead)
+    return found

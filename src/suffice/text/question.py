@@ -1,0 +1,155 @@
+"""Tell from its wording what kind of answer a question asks for: a date, a name, yes or no, a list, a comparison.
+
+English, German, French and Spanish. What no pattern matches is a ``lookup``.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+from suffice.text.entities import extract_entities
+
+QuestionKind = Literal[
+    *("yes_no", "when", "who", "where", "count", "amount", "version", "default", "list", "compare"),
+    *("how_to", "definition", "why", "lookup"),
+]
+SpanType = Literal["date", "year", "number", "name", "version", "value", "choice", "none"]
+"""What a short answer consists of."""
+
+# In the order in which they are tried: the first match decides.
+_PATTERNS: tuple[tuple[QuestionKind, str], ...] = (
+    (
+        "compare",
+        r"\b(?:compare|contrast|difference|differences|differ|versus|vs\.?)\b|\bvergleich\w*|\bunterschied\w*"
+        r"|\bdifférences?\b|\bcompar\w+|\bdiferencias?\b",
+    ),
+    (
+        "default",
+        r"\bdefaults?\b|\bstandardwert\w*|\bvoreinstell\w+|\bvaleur par défaut\b|\bpor (?:defecto|omisión)\b"
+        r"|\bvalor predeterminado\b|\bpar défaut\b|\bstandardmäßig\b",
+    ),
+    (
+        "version",
+        r"\b(?:which|what|in which|since which|as of which) (?:\w+ ){0,3}(?:version|release)\b"
+        r"|\b(?:welche[rnms]?|seit welcher|ab welcher|in welcher) (?:\w+[- ]){0,2}?version\b"
+        r"|\bquelle version\b|\b(?:qué|cuál|que) versi[óo]n\b",
+    ),
+    (
+        "count",
+        r"\bhow many\b|\bnumber of\b.*\?|\bcount (?:the|all|of)\b|\bwie ?viele\b|\banzahl\b|\bcombien d[e’']|\bcu[áa]nt[ao]s\b",
+    ),
+    (
+        "amount",
+        r"\bhow (?:much|long|far|tall|high|old|large|big|deep|fast|heavy|wide|often)\b|\bwhat (?:is|was) the (?:\w+ ){0,2}"
+        r"(?:population|height|length|size|price|cost|limit|weight|area|distance|temperature|percentage|duration)\b"
+        r"|\bwie (?:viel|lang|lange|hoch|groß|alt|weit|oft|schnell|schwer|teuer)\b|\bcombien\b|\bcu[áa]nto\b|\bquel(?:le)? (?:âge|taille|prix|longueur|hauteur)\b",
+    ),
+    (
+        "list",
+        r"^(?:please )?(?:list|enumerate|name|give|show)\b.*\b(?:all|every|the|each)\b|^(?:what|which) (?:are|were) (?:all )?the\b"
+        r"|^(?:what|which) (?:\w+ ){0,3}\w+s (?:are|were|does|do|can|exist|support)\b"
+        r"|^(?:nenne|liste|zähle)\b|^welche \w+(?:en|e|er|s) (?:gibt|sind|werden|stehen|unterstützt|hat|kann)\b"
+        r"|^(?:liste[rz]?|énum\w+|quels? sont|quelles? sont)\b|^(?:enumera|lista|cu[áa]les son)\b",
+    ),
+    (
+        "when",
+        r"\bwhen (?:is|was|were|did|does|do|will|has|had|are|should)\b|^when\b|\b(?:what|which) (?:year|date|day|month|decade|century)\b"
+        r"|\b(?:in|on|at|by|since) (?:what|which) (?:year|date|day|time|month)\b"
+        r"|\bwann\b|\bin welchem jahr\b|\bquand\b|\ben quelle année\b|\bcu[áa]ndo\b|\ben qué año\b",
+    ),
+    (
+        "who",
+        r"\bwho(?:m|se)?\b(?! (?:is|was) the (?:difference))|\bwer\b|\bwen\b|\bwem\b|\bwessen\b|\bqui\b(?! est-ce que)|\bqui[ée]n(?:es)?\b",
+    ),
+    (
+        "where",
+        r"\bwhere\b|\b(?:in|at|to|from|of) (?:what|which) (?:\w+ )?(?:city|country|state|county|town|place|continent|region|province|district)\b"
+        r"|\b(?:what|which) (?:city|country|state|county|town|place|continent|region|province|district)\b|\bwo\b|\bwohin\b|\bwoher\b|^où\b|\bd[óo]nde\b",
+    ),
+    ("why", r"\bwhy\b|\bwarum\b|\bwieso\b|\bweshalb\b|\bpourquoi\b|\bpor qué\b|^what (?:causes|caused)\b"),
+    (
+        "how_to",
+        r"^how (?:do|does|can|could|should|would|to|is|are)\b|\bhow (?:do|can|should) (?:i|you|we|one)\b|\bhow to\b"
+        r"|^wie (?:kann|kannst|können|man|macht|werden|wird|funktioniert|lässt|soll|richte|starte|installier\w*)\b|^comment\b|^c[óo]mo\b",
+    ),
+    (
+        "yes_no",
+        r"^(?:is|are|was|were|do|does|did|can|could|should|will|would|has|have|had|may|must|shall|am)\b"
+        r"|^(?:ist|sind|war|waren|hat|haben|hatte|kann|können|darf|dürfen|muss|müssen|wird|werden|wurde|wurden|soll|sollte|gibt|funktioniert|unterstützt|braucht|benötigt)\b"
+        r"|^est-ce\b|^(?:est|sont|peut|peut-on|faut-il|y a-t-il|a-t-on|doit-on|existe-t-il)\b"
+        r"|^(?:es|son|está|están|puede|pueden|se puede|hay|tiene|tienen|debe|existe|fue|era)\b",
+    ),
+    (
+        "definition",
+        r"^what (?:is|are|was) (?:a |an |the )?[\w\s.'’`()-]{1,60}\??$|^(?:define|explain)\b|\bwhat does .{1,60} mean\b"
+        r"|^was (?:ist|sind|bedeutet|versteht)\b|^qu['’]est-ce\b|^qu[ée] (?:es|son|significa)\b",
+    ),
+)
+_COMPILED = tuple((kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in _PATTERNS)
+_CHOICE = re.compile(r"[,:]?\s(?P<one>[^,?:]{2,60}?),? (?:or|oder|ou|o) (?P<other>[^,?]{2,60})\s*\?*\s*$")
+_YEAR = re.compile(r"\b(?:year|jahr|année|año)\b", re.IGNORECASE)
+_OPENING = re.compile(r"^[\s¿¡\"'“«(]+")
+_CLAUSE_TAIL = re.compile(r"^(?:and|or|than|the|a|an)\s+", re.IGNORECASE)
+_SPAN_TYPES: dict[QuestionKind, SpanType] = {
+    "when": "date", "who": "name", "where": "name", "count": "number", "amount": "number", "version": "version",
+    "default": "value",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a question asks for. ``sides`` are the two things that it compares, or chooses between."""
+
+    text: str
+    kind: QuestionKind
+    span: SpanType
+    sides: tuple[str, ...] = ()
+
+
+@lru_cache(maxsize=256)
+def analyze_question(text: str) -> Question:
+    """Return the kind of a question, the type of its short answer and the things it compares.
+
+    >>> [analyze_question(text).kind for text in ("When was it built?", "Ist das erlaubt?", "List all the options")]
+    ['when', 'yes_no', 'list']
+    """
+    wording = _OPENING.sub("", " ".join(text.split()))
+    sides = _find_choice(wording)
+    if sides:
+        return Question(text, "compare", "choice", sides)
+    kind: QuestionKind = next((kind for kind, pattern in _COMPILED if pattern.search(wording)), "lookup")
+    if kind == "compare":
+        return Question(text, kind, "none", _find_sides(wording))
+    if kind == "when" and _YEAR.search(wording):
+        return Question(text, kind, "year")
+    return Question(text, kind, _SPAN_TYPES.get(kind, "none"))
+
+
+def _find_choice(wording: str) -> tuple[str, ...]:
+    """Return the two things of "Which is older, A or B?"; empty for other questions."""
+    match = _CHOICE.search(wording)
+    if match is None or not wording.rstrip().endswith("?"):
+        return ()
+    one = _shorten_side(match["one"], from_end=True)
+    other = _shorten_side(match["other"], from_end=False)
+    return (one, other) if one and other else ()
+
+
+def _shorten_side(side: str, *, from_end: bool) -> str:
+    """Return the name in a side of a choice; empty if it has none."""
+    names = extract_entities(_CLAUSE_TAIL.sub("", side.strip(" ?.\"'")))
+    return (names[-1] if from_end else names[0]) if names else ""
+
+
+def _find_sides(wording: str) -> tuple[str, ...]:
+    """Return the two things that are compared: "A and B", "A with B", "A versus B"."""
+    match = re.search(
+        r"(?:between|compare|contrast|zwischen|entre|vergleiche|comparer|compara)\s+(?P<one>.{2,60}?)\s+"
+        r"(?:and|with|to|und|mit|et|y|con|versus|vs\.?)\s+(?P<other>[^?.,]{2,60})",
+        wording, re.IGNORECASE,
+    ) or re.search(r"(?P<one>[\w.`()-]+(?: [\w.`()-]+){0,2})\s+(?:versus|vs\.?)\s+(?P<other>[\w.`() -]{2,60})", wording)  # fmt: skip
+    if match is None:
+        names = extract_entities(wording)
+        return tuple(names[:2]) if len(names) >= 2 else ()
+    return match["one"].strip(" `'\""), match["other"].strip(" `'\"")
