@@ -261,6 +261,8 @@ SENSIBLE = {
     "thought": "So the answer is: 1890.",
     "act": '{"thought": "It is known.", "action": "Finish", "argument": "1890"}',
     "step": '{"inner_monologue": "Known.", "tool": "send_message", "arguments": {"message": "1890"}}',
+    "answer": "The Forth Bridge was opened in 1890 [1].\nShort answer: 1890",
+    "self_test": "Petr Kolbe died in 1874 in Vienna [2] [3]. The mill burned in 1871, and he died three years later [2] [3].",
     "short_answer": "It was opened in 1890.",
     "hypotheses": '{"rivals": [{"text": "It was 1890.", "query": "bridge 1890"}, {"text": "1891.", "query": "bridge 1891"}]}',
     "evaluate": '{"relevance": 9, "completeness": 9, "depth": 9, "grounded": 9, "specificity": 9, "structure": 9}',

@@ -154,13 +154,11 @@ def test_a_list_is_written_in_one_piece_although_there_is_an_outline():
 def test_the_subtasks_of_a_deep_task_become_sections():
     model = ScriptedModel({"draft": [section]})
     run = RunState("Compare them all", model, TrajectoryMemory, run_id="r")
-    run.current_plan = PlanResponse(
-        (), "deep", subtasks=("copper", "silver"), notes="be brief", known_facts=("tin melts",)
-    )
+    run.current_plan = PlanResponse((), "deep", subtasks=("copper", "silver"), notes="tin melts at 900 degrees")
     answer = asyncio.run(draft_answer(run, NOTES, ()))
     assert answer.answer.startswith("## copper\n\n")
     assert [prompt.section for prompt in model.prompts] == ["copper", "silver"]
-    assert model.prompts[0].advice == ("be brief", "tin melts")
+    assert all("900" not in prompt.render() for prompt in model.prompts), "a planner's note is not a source"
 
 
 @pytest.mark.parametrize(("count", "expected"), [(2, 2), (3, 3), (9, 3)])

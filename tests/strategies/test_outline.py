@@ -75,7 +75,7 @@ def test_the_least_covered_topic_is_searched():
         {"metals": found("copper"), "more about silver": found("silver"), "more about tin": found("tin")}
     )
     rounds, run, _ = ran(scripted, search, "budget(rounds=3)")
-    assert rounds[0] == ("metals",)
+    assert rounds[0] == (TASK, "metals")
     assert {query for queries in rounds[1:] for query in queries} == {"more about silver", "more about tin"}
     assert run.outline.topics == ["copper", "silver", "tin"]
     assert prompts_of(scripted, "outline")[0].notes[0].title == "Copper", "the outline is drafted from the first round"

@@ -37,7 +37,7 @@ ROLE_GROUPS = {
     ),
     "notes": ("extract", "curate", "compress"),
     "judge": ("judge", "novelty", "evaluate", "support", "support_graded"),
-    "writer": ("draft", "revise", "compute"),
+    "writer": ("draft", "answer", "self_test", "revise", "compute"),
 }
 
 
