@@ -37,6 +37,7 @@ def parse_size(name: str) -> float | None:
     >>> parse_size("qwen2.5-coder-1.5b-instruct"), parse_size("mixtral-8x7b"), parse_size("smollm-360m"), parse_size("gpt-5")
     (1.5, 56.0, 0.36, None)
     """
+    name = name.rpartition("/")[2]  # Some servers name a model by its path.
     if found := _BILLIONS.search(name):
         return float(found[2]) * int(found[1] or 1)
     if found := _MILLIONS.search(name):
