@@ -55,12 +55,15 @@ class FakeLlm:
         models: Sequence[str] = ("fake-model",),
         context: int | None = None,
         routes: Mapping[str, Any] | None = None,
+        refuses_key: bool = False,
     ) -> None:
         self._script = script if callable(script) else list(script)
         self._models = models
         self._context = context
         self._routes = dict(routes or {})
         """More paths and the JSON they answer, also for POST."""
+        self.refuses_key = refuses_key
+        """Whether every GET is answered with 401."""
         self.requests: list[Body] = []
         self.headers: list[dict[str, str]] = []
         self.paths: list[str] = []
@@ -140,6 +143,9 @@ class _Handler(BaseHTTPRequestHandler):
         pass
 
     def do_GET(self) -> None:
+        if self.server.fake.refuses_key:
+            self._send(401, b"{}", {})
+            return
         known = self.server.fake.known(self.path)
         self._send(200 if known is not None else 404, json.dumps(known or {"error": "no such path"}).encode(), {})
 
