@@ -21,6 +21,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from multiprocessing import get_context
+from multiprocessing.queues import Queue
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -132,22 +133,31 @@ async def run_questions(
                 "short_answer": report.short_answer,
                 "summary": report.summary,
             }
-        with out.open("a", encoding="utf-8") as lines:
-            lines.write(json.dumps(row, ensure_ascii=False) + "\n")
+        append_line(out, json.dumps(row, ensure_ascii=False))
 
     await asyncio.gather(*map(answer, questions))
 
 
-def run_share(core: int | None, *arguments: Any) -> None:
-    """Run one process's share, on a core of its own if there are enough: else every process starts a thread per core."""
-    if core is not None:
-        os.sched_setaffinity(0, {core})
+def append_line(path: Path, line: str) -> None:
+    """Append a line in one call, because several processes write to the file."""
+    file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+    try:
+        os.write(file, f"{line}\n".encode())
+    finally:
+        os.close(file)
+
+
+def pin_to_core(cores: "Queue[int]") -> None:
+    """Keep this process on a core of its own: otherwise each of them starts a thread for every core."""
+    os.sched_setaffinity(0, {cores.get()})
+
+
+def run_share(*arguments: Any) -> None:
     asyncio.run(run_questions(*arguments))
 
 
 def run_all(options: argparse.Namespace) -> None:
     done = {(row["data"], row["model"], row["id"]) for row in read_rows(options.out)}
-    cores = sorted(os.sched_getaffinity(0))
     jobs = []
     for folder in options.data:
         left = [
@@ -156,12 +166,14 @@ def run_all(options: argparse.Namespace) -> None:
             if (folder.name, options.model, question["id"]) not in done
         ]
         jobs += [(folder, left[number :: options.processes]) for number in range(options.processes)]
-    with ProcessPoolExecutor(options.processes, mp_context=get_context("spawn")) as pool:
-        pending = []
-        for number, (folder, share) in enumerate(job for job in jobs if job[1]):
-            core = cores[number % options.processes] if options.processes <= len(cores) > 2 else None
-            arguments = (folder, options.model, share, options.out, options.concurrency, options.texts)
-            pending.append(pool.submit(run_share, core, *arguments))
+    spawn, available = get_context("spawn"), sorted(os.sched_getaffinity(0))
+    cores: Queue[int] = spawn.Queue()
+    for number in range(options.processes):
+        cores.put(available[number % len(available)])
+    pin = pin_to_core if options.processes > 1 else None
+    with ProcessPoolExecutor(options.processes, spawn, initializer=pin, initargs=(cores,) if pin else ()) as pool:
+        rest = (options.out, options.concurrency, options.texts)
+        pending = [pool.submit(run_share, folder, options.model, share, *rest) for folder, share in jobs if share]
         for future in pending:
             future.result()
 
