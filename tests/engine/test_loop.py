@@ -304,7 +304,7 @@ def test_gate_and_strategy_share_one_reflection_a_round():
     assert [event.readings["sufficiency.model"] for event in rounds(events)] == [0.0, 1.0]
     assert [event.readings["confidence.answer"] for event in rounds(events)] == [0.3, 0.8]
     assert events[-1].stop.reason == "sufficient"
-    assert run.asked_queries == [run.task, "one", "two"]
+    assert run.asked_queries == ["one", "two"]
 
 
 def test_no_model_is_asked_when_no_gate_needs_it():

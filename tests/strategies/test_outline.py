@@ -195,7 +195,9 @@ def test_few_passages_are_not_grouped():
 def test_without_embeddings_words_are_compared_and_nothing_is_grouped():
     scripted = model(("copper", "silver"))
     many = [make_passage(f"{metal}{n}", f"{metal} {n}", metal.title()) for n in range(3) for metal in METALS[:4]]
-    rounds, run, _ = ran(scripted, FixtureSearch({"metals": found("copper")}, default=many), embed=None, k=12)
+    rounds, run, _ = ran(
+        scripted, FixtureSearch({TASK: found("copper"), "metals": found("copper")}, default=many), embed=None, k=12
+    )
     assert rounds[1] == ("more about silver",)
     assert not prompts_of(scripted, "label")
     assert run.readings[-1]["coverage.gain"] is None, "coverage needs embeddings"
