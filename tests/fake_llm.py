@@ -55,12 +55,15 @@ class FakeLlm:
         models: Sequence[str] = ("fake-model",),
         context: int | None = None,
         routes: Mapping[str, Any] | None = None,
+        refuses_key: bool = False,
     ) -> None:
         self._script = script if callable(script) else list(script)
         self._models = models
         self._context = context
         self._routes = dict(routes or {})
         """More paths and the JSON they answer, also for POST."""
+        self.refuses_key = refuses_key
+        """Whether every GET is answered with 401."""
         self.requests: list[Body] = []
         self.headers: list[dict[str, str]] = []
         self.paths: list[str] = []
@@ -140,6 +143,9 @@ class _Handler(BaseHTTPRequestHandler):
         pass
 
     def do_GET(self) -> None:
+        if self.server.fake.refuses_key:
+            self._send(401, b"{}", {})
+            return
         known = self.server.fake.known(self.path)
         self._send(200 if known is not None else 404, json.dumps(known or {"error": "no such path"}).encode(), {})
 
@@ -261,6 +267,8 @@ SENSIBLE = {
     "thought": "So the answer is: 1890.",
     "act": '{"thought": "It is known.", "action": "Finish", "argument": "1890"}',
     "step": '{"inner_monologue": "Known.", "tool": "send_message", "arguments": {"message": "1890"}}',
+    "answer": "The Forth Bridge was opened in 1890 [1].\nShort answer: 1890",
+    "self_test": "Petr Kolbe died in 1874 in Vienna [2] [3]. The mill burned in 1871, and he died three years later [2] [3].",
     "short_answer": "It was opened in 1890.",
     "hypotheses": '{"rivals": [{"text": "It was 1890.", "query": "bridge 1890"}, {"text": "1891.", "query": "bridge 1891"}]}',
     "evaluate": '{"relevance": 9, "completeness": 9, "depth": 9, "grounded": 9, "specificity": 9, "structure": 9}',

@@ -21,6 +21,7 @@ from suffice.events import Event, Finished
 from suffice.gates.base import Gate
 from suffice.gates.parse import parse_gate
 from suffice.models.base import Model, has_price, is_language_model, supports_vision
+from suffice.models.capability import make_profile
 from suffice.options import Docs, RunOptions, resolve_aliases
 from suffice.search.base import Search
 from suffice.search.open import SearchScope, ShowProgress, open_reader, open_unscreened_search
@@ -215,7 +216,11 @@ async def prepare_run(
         task, options = expand_follow_up(task, prior_run), _inherit_search_scope(folder, options)
     options.validate()
     preset = get_preset(options.strategy)
-    preset = replace(preset, memory=options.memory or preset.memory)
+    preset = replace(
+        preset,
+        memory=options.memory or preset.memory,
+        honors_sufficient=preset.honors_sufficient and options.stop is None,
+    )
     # Leads come first: each other intervention then also applies to the lead's query.
     interventions = validate_interventions([*(["leads"] if options.with_leads else []), *options.interventions])
     gate = preset.gate if options.stop is None else options.stop
@@ -259,6 +264,13 @@ async def prepare_run(
         interventions=interventions,
         review=_resolve_review_rules(options, config, model),
         strict=options.strict,
+        profile=make_profile(
+            model,
+            config.models.writer,
+            config.cache_dir,
+            max_tokens=config.models.report_tokens,
+            notify=notify,
+        ),
         python_rounds=config.python_rounds if is_language_model(model) else 0,
         prior_run=prior_run,
         recalled_findings=tuple(recalled),

@@ -9,6 +9,7 @@
     │       ├── PageError           a web page could not be read
     │       │   └── PageRefused     a web page may not be read: private address or the site's robots.txt
     │       └── ModelError          a model failed to answer
+    │           ├── ModelUnusable       a model cannot be used at all: dead server, refused key, unknown name
     │           └── ModelOutputError    a model answered in a form that cannot be parsed
     └── TimeoutError
         └── CutOff                  no action needed: a resumed run repeats a timeout of its own time limit
@@ -75,6 +76,10 @@ class ModelError(Unavailable):
         super().__init__(message, retryable=retryable)
         self.usage = usage
         self.failures = failures
+
+
+class ModelUnusable(ModelError):
+    """A model cannot be used until somebody mends its address, key or name, so the run ends at once."""
 
 
 class ModelOutputError(ModelError):

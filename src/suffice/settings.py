@@ -82,6 +82,11 @@ class ModelSettings:
     """``HARNESS_PRODUCER_THINK``: let a reasoning model think before it answers. Off, because it multiplies the tokens."""
     keep_alive: str | None = None
     """``OLLAMA_KEEP_ALIVE``: how long Ollama keeps a model in memory. Unset: estimated from the duration of earlier runs."""
+    writer: str | None = None
+    """``SUFFICE_WRITER``: ``prose`` lets the model write the whole answer, ``sentence`` one sentence above quotes of the
+    sources. Unset: by the size of the model, because small models write worse answers than the quotes are."""
+    report_tokens: int = 8_192
+    """``SUFFICE_REPORT_TOKENS``: the longest report in tokens (value of the source system, see docs/sources.md)."""
     cache: str | None = None
     """``SUFFICE_MODEL_CACHE``: ``1`` stores the model's answers and reuses them, ``all`` also those with a temperature above 0.
     Unset: nothing is stored, so that a repeated question is researched again."""
@@ -242,6 +247,8 @@ def _parse_model_settings(values: Mapping[str, str]) -> ModelSettings:
         prices=Path(values["SUFFICE_PRICES"]).expanduser() if values.get("SUFFICE_PRICES") else None,
         think=_is_enabled(values, "HARNESS_PRODUCER_THINK"),
         keep_alive=values.get("OLLAMA_KEEP_ALIVE", "").strip() or None,
+        writer=_parse_writer(values),
+        report_tokens=int(_parse_number(values, "SUFFICE_REPORT_TOKENS", int) or ModelSettings().report_tokens),
         cache=_parse_cache_mode(values),
         embeddings=values.get("SUFFICE_EMBEDDINGS", "").strip() or None,
     )
@@ -259,6 +266,13 @@ def _parse_roles(values: Mapping[str, str]) -> dict[str, str]:
         has_provider = producer.partition(":")[0] in (*KEY_VARIABLES, "extractive")
         roles.setdefault("writer", producer if has_provider else f"ollama:{producer}")
     return roles
+
+
+def _parse_writer(values: Mapping[str, str]) -> str | None:
+    text = values.get("SUFFICE_WRITER", "").strip()
+    if text not in ("", "auto", "prose", "sentence"):
+        raise InputError(f"SUFFICE_WRITER={text!r} is not known; set it to prose, sentence or auto")
+    return text if text in ("prose", "sentence") else None
 
 
 def _parse_cache_mode(values: Mapping[str, str]) -> str | None:

@@ -43,6 +43,7 @@ STOP_REASONS = (
     "budget_tokens",
     "budget_cost",
     "search_unavailable",
+    "model_unavailable",
     "planner_done",
     "cancelled",
 )

@@ -128,6 +128,46 @@ def test_a_model_that_never_answers_exits_with_status_4(ask: Callable) -> None:
     assert report["error_log"]
 
 
+@pytest.mark.parametrize(
+    ("answer", "advice"), [(Say(status=401), "OPENAI_API_KEY"), (Say(status=404), "--model")], ids=["401", "404"]
+)
+def test_a_model_that_cannot_be_used_ends_the_run_at_once(
+    suffice: Callable, docs: Path, monkeypatch: pytest.MonkeyPatch, answer: Say, advice: str
+) -> None:
+    with FakeLlm([answer]) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        result = suffice("ask", QUESTION, "--docs", docs, "--alpha", "1", "--quiet")
+        assert len(server.requests) == 1
+    assert result.status == 4
+    [line] = [line for line in result.err.splitlines() if "No answer" in line]
+    assert advice in line
+
+
+def test_a_dead_server_is_not_waited_for(suffice: Callable, docs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    for options in ([], ["--model", "openai:qwen"]):
+        result = suffice("ask", QUESTION, "--docs", docs, "--alpha", "1", *options)
+        assert result.status == 4
+        assert "start the server" in result.err
+
+
+def test_found_evidence_is_shown_when_the_key_expires_before_the_draft(ask: Callable) -> None:
+    status, report, _ = ask(lambda body: Say(status=401) if role_of(body) == "draft" else sensible(body))
+    assert (status, report["status"]) == (4, "failed")
+    assert "1890" in report["final_answer"]
+
+
+def test_a_small_model_writes_a_sentence_above_quotes(ask: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SUFFICE_WRITER", "sentence")
+    status, report, server = ask(sensible)
+    assert (status, report["status"], report["short_answer"]) == (0, "answered", "1890")
+    assert [role_of(body) for body in server.requests] == ["answer"]
+    assert report["metadata"]["writer"] == "sentence"
+    assert report["metadata"]["model"] == "openai:fake-model"
+    assert report["metadata"]["token_count"] == report["usage"]["input_tokens"] + report["usage"]["output_tokens"] > 0
+    assert report["metadata"]["timestamp"]
+
+
 def test_the_draft_is_streamed(ask: Callable, tmp_path: Path) -> None:
     trace = tmp_path / "trace.jsonl"
     _, _, server = ask(sensible, "--trace", str(trace))
@@ -140,7 +180,7 @@ def test_the_draft_is_streamed(ask: Callable, tmp_path: Path) -> None:
 def test_a_role_has_its_own_model(ask: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SUFFICE_MODEL_PLANNER", "extractive")
     _, report, server = ask(sensible)
-    assert {role_of(body) for body in server.requests} == {"draft", "evaluate"}
+    assert {role_of(body) for body in server.requests} == {"self_test", "draft", "evaluate"}
     assert report["usage"]["model"] == "openai:fake-model + extractive"
 
 

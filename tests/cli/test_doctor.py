@@ -55,6 +55,21 @@ def test_the_loaded_model_is_named(suffice: Callable, monkeypatch: pytest.Monkey
     assert "start the server" in result.out
 
 
+def test_a_dead_server_and_a_refused_key_are_told_apart(suffice: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
+    with FakeLlm(refuses_key=True) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        for model in ("", "openai:qwen"):
+            monkeypatch.setenv("SUFFICE_MODEL", model)
+            result = suffice("doctor")
+            assert result.status == 4
+            assert "refuses the key" in result.out
+            assert "OPENAI_API_KEY" in result.out
+    monkeypatch.setenv("SUFFICE_MODEL", "")
+    result = suffice("doctor")
+    assert result.status == 4
+    assert "start the server" in result.out
+
+
 def test_every_model_of_a_list_is_checked(suffice: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
     monkeypatch.setenv("SUFFICE_MODEL", "openai:a,openai:b")

@@ -58,7 +58,7 @@ def test_gap_aware_continues_where_the_reflection_would_stop():
             Extraction((ExtractedFact(ADA.text, ("[2]",), WHERE),), (WHERE,)),
         ]
     }
-    search = FixtureSearch({WHO: [FILM], WHERE: [FILM]}, default=[ADA])
+    search = FixtureSearch({TASK: [FILM], WHO: [FILM], WHERE: [FILM]}, default=[ADA])
     early, rounds, _ = ran(script, search, strategy="reflect", memory="structured")
     assert (early.stop.reason, len(rounds)) == ("sufficient", 1)
     late, rounds, _ = ran(script, search, strategy="reflect", memory="structured", interventions=("gap_aware",))
@@ -174,11 +174,11 @@ GO_ON = ReflectionResponse(False, 0.2, (), ("Ada Lind",))
 
 
 def test_hypotheses_are_tested_beside_the_strategys_query_and_weighed():
-    search = FixtureSearch({WHO: [FILM], WHERE: [FILM]}, default=[ADA])
+    search = FixtureSearch({TASK: [FILM], WHO: [FILM], WHERE: [FILM]}, default=[ADA])
     script = {"hypotheses": [RIVALS], "reflect": [GO_ON]}
     options = {"strategy": "reflect", "max_iters": 2, "max_queries": 9, "interventions": ("hypotheses",)}
     report, (first, second), _ = ran(script, search, **options)
-    assert first.round.queries == (WHO, WHERE)
+    assert first.round.queries == (TASK, WHO, WHERE)
     assert second.round.queries == ("Ada Lind", "Ada Lind Graz", "Ada Lind Malmo")
     assert [note.text for note in second.belief.notes[:2]] == [
         "100% of the support: Born in Graz",
@@ -192,20 +192,20 @@ def test_hypotheses_are_tested_beside_the_strategys_query_and_weighed():
 
 
 def test_hypotheses_take_turns_with_few_queries():
-    search = FixtureSearch({WHO: [FILM], WHERE: [FILM]}, default=[ADA])
+    search = FixtureSearch({TASK: [FILM], WHO: [FILM], WHERE: [FILM]}, default=[ADA])
     again = [replace(GO_ON, new_queries=(f"Ada Lind {n}",)) for n in range(9)]
     rivals = [
         HypothesesResponse(tuple(replace(rival, query=f"{rival.query} {n}") for rival in RIVALS.rivals))
         for n in range(9)
     ]
-    options = {"strategy": "reflect", "max_iters": 3, "max_queries": 6, "interventions": ("hypotheses",)}
+    options = {"strategy": "reflect", "max_iters": 3, "max_queries": 7, "interventions": ("hypotheses",)}
     _, (_, second, third), _ = ran({"hypotheses": rivals, "reflect": again}, search, **options)
     assert [query.rsplit(" ", 1)[0] for query in second.round.queries] == ["Ada Lind", "Ada Lind Graz"]
     assert [query.rsplit(" ", 1)[0] for query in third.round.queries] == ["Ada Lind", "Ada Lind Malmo"]
 
 
 def test_without_hypotheses_the_search_continues():
-    search = FixtureSearch({WHO: [FILM], WHERE: [FILM]}, default=[ADA])
+    search = FixtureSearch({TASK: [FILM], WHO: [FILM], WHERE: [FILM]}, default=[ADA])
     options = {"strategy": "reflect", "max_iters": 2, "interventions": ("hypotheses",)}
     report, (_, second), _ = ran({"reflect": [GO_ON]}, search, **options)
     assert second.round.queries == ("Ada Lind",)

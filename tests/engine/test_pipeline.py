@@ -121,5 +121,5 @@ def test_a_risk_without_a_citation_is_dropped():
 
 def test_the_report_names_its_writing_instruction():
     report = outcome(setup(model(reflects=[ENOUGH])))
-    assert report.metadata["writing"] == {"variant": "prose", "version": "1"}
+    assert report.metadata["writing"] == {"variant": "prose", "version": "2"}
     assert "review" not in report.metadata

@@ -15,7 +15,7 @@ from suffice.storage.sqlite_cache import SqliteCache
 from suffice.testing import ScriptedModel
 from suffice.types import Note, Usage
 
-ANSWER = PlanResponse((PlannedQuery("what bees say", "the dance"),), "deep", known_facts=("they dance",))
+ANSWER = PlanResponse((PlannedQuery("what bees say", "the dance"),), "deep", subtasks=("they dance",))
 BILL = Usage(1, 100, 20, 0.01)
 
 

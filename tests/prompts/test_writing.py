@@ -1,6 +1,12 @@
 """Written answers as models of every size write them."""
 
-from suffice.prompts.writing import parse_markdown_answer
+import re
+
+import pytest
+
+from suffice.models.choose import list_roles
+from suffice.prompts.base import load_template
+from suffice.prompts.writing import AnswerSentence, Draft, is_non_answer, parse_markdown_answer
 
 
 def test_findings_without_an_answer_become_the_answer() -> None:
@@ -19,3 +25,61 @@ def test_lists_at_the_end_become_fields() -> None:
 def test_a_comment_in_code_is_not_a_heading() -> None:
     text = "Ada built it [1].\n\n```python\n# risks\nx = 1\n```"
     assert parse_markdown_answer(text).answer == text
+
+
+def test_the_short_answer_is_a_field_and_not_part_of_the_text():
+    written = parse_markdown_answer("The mill has nine wheels [1].\n\n**Short answer:** nine wheels [1].")
+    assert (written.answer, written.short_answer) == ("The mill has nine wheels [1].", "nine wheels")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The sources do not say who built the mill.",
+        "The provided passages don't explicitly mention the builder.",
+        "The builder is not mentioned in the sources.",
+        "There is no information about the builder in the passages.",
+        "It cannot be determined who built it.",
+        "None.",
+    ],
+)
+def test_a_sentence_that_says_there_is_no_answer_is_none(text):
+    assert is_non_answer(text)
+    assert AnswerSentence.parse(f"{text}\nShort answer: Kolbe").answer == ""
+    assert parse_markdown_answer(f"{text}\n\nShort answer: none").short_answer == ""
+    assert parse_markdown_answer(text).sufficiency == "partly"
+
+
+@pytest.mark.parametrize("text", ["The mill was not built by Kolbe [1].", "No mill is older than this one [2]."])
+def test_a_negative_answer_is_an_answer(text):
+    assert not is_non_answer(text)
+
+
+def test_a_small_models_answer_is_one_sentence():
+    text = "Line 1: Kolbe built the mill [1]. He was born in Brno [2].\nShort answer: Kolbe"
+    written = AnswerSentence.parse(text)
+    assert (written.answer, written.summary, written.short_answer) == (*["Kolbe built the mill [1]."] * 2, "Kolbe")
+
+
+def test_a_heading_that_states_the_answer_is_checked_like_a_sentence():
+    assert parse_markdown_answer("### Answer: Kolbe built the mill [1].\n\nIt is old [2].").answer.startswith(
+        "Kolbe built"
+    )
+
+
+def test_headings_of_the_prompt_are_removed_with_their_text():
+    text = "Kolbe built it [1].\n\n## How to write\n\nWrite prose.\n\n## Wheels\n\nIt has nine [1]."
+    assert parse_markdown_answer(text).answer == "Kolbe built it [1].\n\n## Wheels\n\nIt has nine [1]."
+
+
+def test_a_prompt_shows_only_what_applies():
+    bare = Draft("Who built it?", (), (), ()).render()
+    assert all(word not in bare for word in ("(none)", "section", "## ", "first paragraph"))
+    full = Draft("Who built it?", (), (), ("a caveat",), section="Wheels", lists='"## Risks"').render()
+    assert all(word in full for word in ("a caveat", "Wheels", "## Risks"))
+
+
+@pytest.mark.parametrize("role", sorted(list_roles()))
+def test_no_example_has_a_value_to_copy(role):
+    """A number, a word or dots between quotation marks after a field's name would be copied by small models."""
+    assert not re.search(r'": (?:\d|"|\["|null|\[\])', load_template(role).body.template.split("JSON")[-1])

@@ -1,5 +1,7 @@
 """The report of a finished run: its citations, sources, claims and status."""
 
+from dataclasses import replace
+
 import pytest
 from bridge_story import ENOUGH, PASSAGES, asking, kinds, model, outcome, play, roles, setup
 
@@ -53,7 +55,8 @@ def test_citations_in_the_lists_are_renumbered_too():
         "Ida Halloran moved to Trieste [3].",
     )
     draft = SynthesisResponse(answer, "", (finding,), ("Visit the works [2].",), (risk,), ("What of [4]?",))
-    report = report_on(draft)
+    config = setup(model(reflects=[ENOUGH], drafts=[draft]), FixtureSearch(default=PASSAGES))
+    report = outcome(replace(config, task="What do you recommend about the Meridian bridge, and what are the risks?"))
     assert report.key_findings == ("Graz lies on a river [2].",)
     assert report.recommendations == ("Visit the works [1].",)
     assert report.risks == ("Ida Halloran moved to Trieste [3].",)
@@ -126,7 +129,8 @@ def test_without_evidence_there_is_no_answer():
 def test_a_failed_writer_is_recorded():
     report = outcome(setup(model(reflects=[ENOUGH], drafts=[ModelError("no words")])))
     assert report.status == "failed"
-    assert report.final_answer == ""
+    assert "The Meridian bridge was built by Halloran Works" in report.final_answer, "what was found is shown as it is"
+    assert "could not be used" in report.final_answer
     assert [(failure.where, failure.message) for failure in report.error_log] == [("draft", "no words")]
 
 

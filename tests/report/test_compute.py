@@ -51,6 +51,27 @@ def test_the_model_gets_the_error_and_may_correct_its_program():
     assert len(run.error_log) == 2
 
 
+def test_a_computation_may_build_on_another():
+    first = ComputeResponse("print(f'years between the bridges: {1903 - 1887}')", more=True)
+    second = ComputeResponse("print(f'months between the bridges: {16 * 12}')")
+    run, model = compute(first, second)
+    assert [passage.location for passage in run.evidence if passage.kind == "computed"] == ["computed:1", "computed:2"]
+    assert "16" in model.prompts[1].render()
+    assert len(model.prompts) == 2
+
+
+def test_a_result_is_kept_although_its_label_is_not_in_the_sources():
+    run, _ = compute(ComputeResponse("print(f'Span in Gregorian Years: {1903 - 1887}')"))
+    assert run.evidence.find_passage("[2]").text.startswith("Result: 16.")
+    assert run.error_log == []
+
+
+def test_the_user_reads_no_error_of_the_parser():
+    run, model = compute(ComputeResponse("print(1903 - 1887"), ComputeResponse(""))
+    assert "not valid Python" in model.prompts[1].trouble
+    assert "Python" not in run.error_log[0].message
+
+
 @pytest.mark.parametrize(
     "answer", [ComputeResponse("1/0"), ComputeResponse("print(1903 - 1850)"), ComputeResponse("import os")]
 )
@@ -81,6 +102,7 @@ def test_which_tasks_sound_like_arithmetic():
     assert needs_computation("What is the average rainfall?", notes)
     assert needs_computation("By what % did it grow?", notes)
     assert not needs_computation("Who wrote the summary in 1952?", notes)
+    assert not needs_computation("How many wheels has the mill?", notes), "a source states it"
 
 
 @pytest.mark.parametrize(

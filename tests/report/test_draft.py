@@ -12,12 +12,15 @@ from suffice.models.extractive import ExtractiveModel
 from suffice.prompts import PlanResponse, SynthesisResponse
 from suffice.prompts.base import load_template
 from suffice.report.draft import (
+    LOOKUP_TOKENS,
     NOTES_PER_SECTION,
     VARIANT_ORDER,
     choose_instruction,
+    clean_draft,
     draft_answer,
     find_list_sections,
     get_task_type,
+    limit_output,
     trim_list_sections,
     unwrap_markdown,
 )
@@ -154,13 +157,11 @@ def test_a_list_is_written_in_one_piece_although_there_is_an_outline():
 def test_the_subtasks_of_a_deep_task_become_sections():
     model = ScriptedModel({"draft": [section]})
     run = RunState("Compare them all", model, TrajectoryMemory, run_id="r")
-    run.current_plan = PlanResponse(
-        (), "deep", subtasks=("copper", "silver"), notes="be brief", known_facts=("tin melts",)
-    )
+    run.current_plan = PlanResponse((), "deep", subtasks=("copper", "silver"), notes="tin melts at 900 degrees")
     answer = asyncio.run(draft_answer(run, NOTES, ()))
     assert answer.answer.startswith("## copper\n\n")
     assert [prompt.section for prompt in model.prompts] == ["copper", "silver"]
-    assert model.prompts[0].advice == ("be brief", "tin melts")
+    assert all("900" not in prompt.render() for prompt in model.prompts), "a planner's note is not a source"
 
 
 @pytest.mark.parametrize(("count", "expected"), [(2, 2), (3, 3), (9, 3)])
@@ -184,6 +185,14 @@ def chosen(task, **plan):
         ("Write an investment thesis for a Python hosting company", "trading"),
         ("Which Python database driver fails in the trials?", "technical"),
         ("What do clinical studies find about sleep?", "research"),
+        ("Analyze the causes of the 2008 crisis", "research"),
+        ("Assess how remote work changed cities", "research"),
+        ("What drove the fall of the lira?", "research"),
+        ("How has Lisbon changed since 2000?", "research"),
+        ("Write a long thesis for copper miners", "trading"),
+        ("Find a trade setup for crude oil", "trading"),
+        ("Why does my CUDA kernel stall?", "technical"),
+        ("Assess the CUDA memory model", "technical"),
         ("Who built the Meridian bridge?", "prose"),
         ("Why is there interest in apiaries and restaurants?", "prose"),
         ("What are the five most common causes of database corruption?", "count"),
@@ -192,6 +201,43 @@ def chosen(task, **plan):
 )
 def test_variants_are_tried_in_order_and_match_whole_words(task, variant):
     assert chosen(task).variant == variant
+
+
+@pytest.mark.parametrize(
+    ("task", "is_short"),
+    [
+        ("Who built the Meridian bridge?", True),
+        ("In which year was the bridge opened?", True),
+        ("Is the bridge open?", True),
+        ("Explain how the bridge was built", False),
+        ("What are the advantages of stone bridges?", False),
+        ("What do clinical studies find about sleep?", False),
+    ],
+)
+def test_a_lookup_gets_a_few_sentences_and_a_survey_a_report(task, is_short):
+    run = RunState(task, ScriptedModel({}), TrajectoryMemory, run_id="r")
+    assert choose_instruction(run).is_lookup is is_short
+    assert (limit_output(run) == LOOKUP_TOKENS) is is_short
+    assert is_short or limit_output(run) == run.max_report_tokens == 8192
+
+
+@pytest.mark.parametrize(
+    ("task", "offered"),
+    [
+        ("Who built the bridge?", set()),
+        ("Explain how the bridge was built", {"Key findings"}),
+        ("Explain what we should do about the bridge", {"Key findings", "Recommendations"}),
+        ("Explain the risks of the bridge", {"Key findings", "Risks"}),
+    ],
+)
+def test_advice_and_risks_are_offered_only_if_the_task_asks_for_them(task, offered):
+    model = ScriptedModel({"draft": [SynthesisResponse("Stone [1].", "", (), ("Paint it [1].",), ("Rust [1].",))]})
+    _, run = write(model, (), task=task)
+    shown = model.prompts[0].render()
+    headings = ("Key findings", "Recommendations", "Risks", "Open questions")
+    assert {heading for heading in headings if f"## {heading}" in shown} == offered
+    cleaned = clean_draft(run, SynthesisResponse("Stone.", "", (), ("Paint it.",), ("Rust.",)))
+    assert (cleaned.recommendations, cleaned.risks) == ((), ())
 
 
 def test_every_variant_is_a_versioned_file():

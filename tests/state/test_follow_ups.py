@@ -1,5 +1,7 @@
 """Follow-up queries: proposed until asked, the most similar to the question first, each once."""
 
+from dataclasses import replace
+
 import numpy
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -111,3 +113,12 @@ def test_similarity_of_added_passages():
     leads = make_queue(NEAR, FAR)
     assert leads.get_similarity(NEAR) > leads.get_similarity(FAR)
     assert leads.get_similarity(make_passage("never", "added")) == 0.0
+
+
+def test_a_follow_up_of_code_has_no_stray_words_of_it():
+    text = "def merge(*iterables, key=None, reverse=False):\n    # Merge sorted inputs. Similar to sorted.\n    # Returns None."
+    passage = replace(make_passage("heapq", text, "heapq.py merge"), kind="code")
+    queue = FollowUpQueue("How does it combine sorted inputs?")
+    queue.add([passage])
+    [query] = queue.propose(1)
+    assert not {"None", "False", "Merge", "Similar"} & set(query.text.split())

@@ -75,7 +75,7 @@ def test_the_least_covered_topic_is_searched():
         {"metals": found("copper"), "more about silver": found("silver"), "more about tin": found("tin")}
     )
     rounds, run, _ = ran(scripted, search, "budget(rounds=3)")
-    assert rounds[0] == ("metals",)
+    assert rounds[0] == (TASK, "metals")
     assert {query for queries in rounds[1:] for query in queries} == {"more about silver", "more about tin"}
     assert run.outline.topics == ["copper", "silver", "tin"]
     assert prompts_of(scripted, "outline")[0].notes[0].title == "Copper", "the outline is drafted from the first round"
@@ -195,7 +195,9 @@ def test_few_passages_are_not_grouped():
 def test_without_embeddings_words_are_compared_and_nothing_is_grouped():
     scripted = model(("copper", "silver"))
     many = [make_passage(f"{metal}{n}", f"{metal} {n}", metal.title()) for n in range(3) for metal in METALS[:4]]
-    rounds, run, _ = ran(scripted, FixtureSearch({"metals": found("copper")}, default=many), embed=None, k=12)
+    rounds, run, _ = ran(
+        scripted, FixtureSearch({TASK: found("copper"), "metals": found("copper")}, default=many), embed=None, k=12
+    )
     assert rounds[1] == ("more about silver",)
     assert not prompts_of(scripted, "label")
     assert run.readings[-1]["coverage.gain"] is None, "coverage needs embeddings"

@@ -33,14 +33,15 @@ def asked(reflections, *, found=None, plans=(PLAN,), rounds=3):
     return [record.queries for record in run.records], run, model, events[-1].stop
 
 
-def test_the_plan_makes_the_first_round_and_reflection_every_later_one():
+def test_question_and_plan_make_the_first_round_and_reflection_every_later_one():
     reflections = [
         ReflectionResponse(False, 0.2, ("who",), ("Halloran Works founder",)),
         ReflectionResponse(False, 0.3, ("who",), ("Ida Halloran", "Graz stone")),
         ReflectionResponse(True, 0.9),
     ]
     rounds, _, model, stop = asked(reflections, rounds=9)
-    assert rounds == [("bridge builder", "bridge date"), ("Halloran Works founder",), ("Ida Halloran", "Graz stone")]
+    first = ("Who built the bridge?", "bridge builder", "bridge date")
+    assert rounds == [first, ("Halloran Works founder",), ("Ida Halloran", "Graz stone")]
     assert [prompt.role for prompt in model.prompts].count("plan") == 1, "the plan is made once"
     assert stop.reason == "sufficient"
 
@@ -95,6 +96,6 @@ def test_three_empty_results_in_a_row_are_reworded():
 
     rounds, run, _, stop = asked([reword], found=found, plans=[plan])
     assert rounds[1] == ("plain wording",)
-    assert run.searches.thin_queries == [f"odd wording {n}" for n in range(3)]
+    assert run.searches.thin_queries == ["Who built the bridge?", *(f"odd wording {n}" for n in range(3))]
     assert not run.is_degraded
     assert stop.reason == "sufficient"

@@ -21,6 +21,7 @@ from suffice.strategies.base import PassageSelector, Strategy
 from suffice.types import Failure, Hits, Passage, Query, Round, RoundRecord, Stop, Verdict
 
 MAX_EXTRA_DEPTH = 45  # How much further down the ranking to look for passages that replace those seen before.
+MIN_SURE_CONFIDENCE = 0.8  # A reflection that is less sure does not end a search by itself.
 # Stops because nothing new was found. If search failed, they mean nothing.
 _FUTILE_REASONS = ("saturated", "exhausted", "diminished")
 
@@ -34,11 +35,17 @@ async def run_loop(
     *,
     k: int = 5,
     per_round: int | None = None,
+    honor_sufficient: bool = False,
 ) -> AsyncGenerator[Event, None]:
-    """Search in rounds of at most ``per_round`` new passages, ``k`` per query. The last event is ``SearchStopped``."""
+    """Search in rounds of at most ``per_round`` new passages, ``k`` per query. The last event is ``SearchStopped``.
+
+    With ``honor_sufficient`` a reflection that is sure of the evidence ends the search, whatever the gate says.
+    """
     verdict = Verdict(str(gate), None)
     while not verdict.stop:
         queries, verdict = await _propose_queries(run, strategy)
+        if honor_sufficient and _is_surely_sufficient(run):
+            queries, verdict = [], _build_sufficient_verdict(run)
         if queries:
             yield Searching(len(run.records) + 1, tuple(queries))
             round = await _search_all(run, search, strategy, queries, k, per_round)
@@ -69,6 +76,20 @@ async def _propose_queries(run: RunState, strategy: Strategy) -> tuple[list[Quer
     if run.searches.has_no_answer:
         return [], _build_unavailable_verdict(run)
     return [], Verdict("planner", True, "planner_done", "the strategy has nothing new to ask")
+
+
+def _is_surely_sufficient(run: RunState) -> bool:
+    """Return whether a language model called the evidence sufficient, with confidence and without naming a gap."""
+    reflection = run.reflection
+    if reflection is None or not run.is_answered_by_language_model("reflect"):
+        return False
+    return reflection.sufficient and not reflection.gaps and (reflection.confidence or 0.0) >= MIN_SURE_CONFIDENCE
+
+
+def _build_sufficient_verdict(run: RunState) -> Verdict:
+    assert run.reflection is not None, "the evidence was judged"
+    because = f"the model judged the evidence sufficient with confidence {run.reflection.confidence:.2g}"
+    return Verdict("sufficiency", True, "sufficient", because)
 
 
 async def _judge_round(run: RunState, gate: Gate, meters: MeterSet, round: Round) -> RoundDone:

@@ -16,18 +16,21 @@ from suffice.claims.verify import ClaimVerifier, has_lost_all_claims, make_ask_s
 from suffice.engine.interventions import RunParts, add_recalled_queries, apply_interventions
 from suffice.engine.loop import build_stopped, run_loop
 from suffice.engine.presets import Preset
+from suffice.engine.probes import build_support_probes
 from suffice.engine.vision import describe_images
-from suffice.errors import ModelError
+from suffice.errors import ModelError, ModelUnusable
 from suffice.events import Continued, Event, Finished, Recalled, SearchStopped, Started, Writing
 from suffice.gates.base import Gate
 from suffice.gates.limits import budget
 from suffice.memory.evidence import Evidence
 from suffice.meters import build_meters
 from suffice.models.base import Model, is_language_model
-from suffice.prompts import SynthesisResponse
+from suffice.models.capability import ModelEvidence, ModelProfile
+from suffice.models.extractive import ExtractiveModel
+from suffice.prompts import CheckSupport, SelfTest, SupportResponse, SynthesisResponse
 from suffice.report.build import build_report
 from suffice.report.compute import run_computation
-from suffice.report.draft import clean_draft, quote_sources, write_draft
+from suffice.report.draft import clean_draft, extract_quotes, finish_text, quote_sources, write_draft
 from suffice.review.loop import ReviewLoop
 from suffice.search.base import Reader, Search
 from suffice.search.distinct import DistinctTextSearch
@@ -37,8 +40,8 @@ from suffice.state.run import RunState
 from suffice.storage.findings import StoredFinding
 from suffice.types import Bounds, Embed, Failure, Image, PriorRun, Report, Verdict
 
-# After these stops the model is asked once more what is missing. Finding nothing new does not mean that the evidence is
-# sufficient. When tokens, money or time are spent, it is not asked.
+# After these stops it is asked once more what is missing, if that is free: without a language model. A quarter of all tokens
+# went into that question when a language model answered it, and nothing was done with the answer.
 _REFLECT_AFTER = ("diminished", "saturated", "exhausted", "planner_done", "budget_rounds", "budget_queries")
 
 
@@ -67,6 +70,8 @@ class RunConfig:
     """``None``: the answer is not reviewed."""
     strict: bool = True
     """Whether an unsupported claim is removed; otherwise it is marked."""
+    profile: ModelProfile = field(default_factory=ModelProfile)
+    """How the model writes, and what is skipped for it."""
     python_rounds: int = 0
     """Attempts that the model has to write a computation; 0: none."""
     prior_run: PriorRun | None = None
@@ -96,11 +101,15 @@ async def run_pipeline(config: RunConfig) -> AsyncGenerator[Event, None]:
             task.uncancel()  # After the first interruption, what was found is still reported.
         yield pipeline.stop_cancelled()
         await pipeline.verify_unchecked_draft()
+    except ModelUnusable as error:
+        yield pipeline.stop_without_model(error)
+        await pipeline.quote_evidence()
     except ModelError as error:
         yield pipeline.stop_without_embeddings(error)
     finally:
         if config.reader is not None:
             await config.reader.aclose()
+    await config.profile.save()
     yield Finished(pipeline.build_report())
 
 
@@ -124,7 +133,11 @@ class _Pipeline:
         )
         search = DistinctTextSearch(make_resilient(config.search, run.record_failure))
         self._search = InjectionFilter(search, run.event_queue.add)
-        checker = default_checker(config.embed, make_ask_support(run))
+        run.max_report_tokens = config.profile.max_tokens
+        self._profile = config.profile
+        self._ask_support = make_ask_support(run)
+        self._relies_on_support = False  # Whether a claim of this run was decided by the model.
+        checker = default_checker(config.embed, self._ask_claim_support if self._ask_support is not None else None)
         self._verifier = ClaimVerifier(run, self._search, checker, partial(clean_draft, run), strict=config.strict)
         self._review = ReviewLoop(run, self._verifier, config.review)
         self._gate = add_budget(self._parts.gate, Bounds())  # The bounds are added when they are known.
@@ -134,6 +147,7 @@ class _Pipeline:
     async def search(self) -> AsyncGenerator[Event, None]:
         """Resolve the bounds, take over earlier work and search until the gate stops."""
         config, run = self._config, self._run
+        await self._adapt_to_model()
         await describe_images(run, config.images)
         run.budget.bounds = await _resolve_bounds(config, run)
         self._gate = add_budget(self._parts.gate, run.budget.bounds)
@@ -145,7 +159,14 @@ class _Pipeline:
             yield Recalled(tuple(finding.title for finding in config.recalled_findings))
         meters = build_meters(self._gate.needs, run.task, config.embed)
         loop = run_loop(
-            run, self._search, self._parts.strategy, self._gate, meters, k=config.k, per_round=config.per_round
+            run,
+            self._search,
+            self._parts.strategy,
+            self._gate,
+            meters,
+            k=config.k,
+            per_round=config.per_round,
+            honor_sufficient=config.preset.honors_sufficient,
         )
         async with aclosing(loop):
             async for event in loop:
@@ -156,11 +177,13 @@ class _Pipeline:
     async def write(self) -> AsyncGenerator[Event, None]:
         """Write the answer, verify its claims and review it."""
         run = self._run
-        if self._get_stopped().stop.reason in _REFLECT_AFTER:
+        if self._get_stopped().stop.reason in _REFLECT_AFTER and not run.is_answered_by_language_model("reflect"):
             await run.reflect()
         yield Writing(len(run.evidence))
-        await run_computation(run, self._config.python_rounds)
-        writing = asyncio.ensure_future(write_draft(run, self._get_stopped().stop))
+        if "compute" not in self._profile.skipped:
+            outcomes = await run_computation(run, self._config.python_rounds)
+            self._profile.record(ModelEvidence(programs=outcomes))
+        writing = asyncio.ensure_future(write_draft(run, self._get_stopped().stop, self._profile.style or "prose"))
         async with aclosing(run.event_queue.drain_while(writing)) as events:
             async for event in events:
                 yield event
@@ -170,6 +193,8 @@ class _Pipeline:
             async for event in events:
                 yield event
         async for review_round in self._review.run(verifying.result()):
+            if review_round.composite is not None:
+                self._profile.record(ModelEvidence(scores=(review_round.composite,)))
             yield review_round
         for event in run.take_events():
             yield event
@@ -190,6 +215,21 @@ class _Pipeline:
         self._stopped = build_stopped(self._run, self._gate, Verdict("search", True, "search_unavailable", str(error)))
         return self._stopped
 
+    def stop_without_model(self, error: ModelUnusable) -> SearchStopped:
+        """End the run because its model cannot be used: a dead server, a refused key, an unknown name."""
+        self._run.model_fault = str(error)
+        self._run.record_failure(Failure("model", type(error).__name__, str(error)))
+        if self._stopped is None:
+            verdict = Verdict("model", True, "model_unavailable", str(error))
+            self._stopped = build_stopped(self._run, self._gate, verdict)
+        return self._stopped
+
+    async def quote_evidence(self) -> None:
+        """Without a model that writes, show what was found in the sources' own words."""
+        if self._review.best is None and self._run.evidence:
+            quoted = await extract_quotes(self._run, self._get_stopped().stop)
+            self._review.best = await self._verifier.verify_lexically(quoted)
+
     async def verify_unchecked_draft(self) -> None:
         """After an interruption, check a draft by its words and numbers if its claims were not verified yet."""
         if self._draft is not None and self._review.best is None:
@@ -203,14 +243,66 @@ class _Pipeline:
             "task_type": self._run.task_type,
             **self._review.to_metadata(),
         }
-        return build_report(self._run, self._get_stopped().stop, best, metadata, self._verifier.get_verdicts(best))
+        if is_language_model(self._run.model):
+            metadata |= {"writer": self._profile.style or "prose", "skipped": dict(self._profile.skipped)}
+        text = None if best is None else finish_text(self._run, best)
+        return build_report(self._run, self._get_stopped().stop, text, metadata, self._verifier.get_verdicts(best))
+
+    async def _adapt_to_model(self) -> None:
+        """Find out how the model writes and which steps it is no use for; plan without it if that finds more."""
+        run, profile = self._run, self._profile
+        if not is_language_model(run.model):
+            return
+        await profile.load()
+        if profile.style is None:
+            answer = await run.try_ask(SelfTest())
+            profile.set_style(None if answer is None else answer.passed)
+        profile.apply_style()
+        if not self._config.preset.adapts:
+            for role in ("plan", "reflect"):
+                profile.skipped.pop(role, None)
+        if planning := [role for role in ("plan", "reflect") if role in profile.skipped]:
+            run.delegate(planning, ExtractiveModel(run.embed))
+        if "review" in profile.skipped:
+            self._review.disable()
+
+    async def _ask_claim_support(self, prompt: CheckSupport) -> SupportResponse | None:
+        if self._ask_support is None or "support" in self._profile.skipped:
+            return None
+        self._relies_on_support = True
+        return await self._ask_support(prompt)
 
     async def _verify_draft(self, draft: SynthesisResponse | None) -> SynthesisResponse | None:
         """Return the draft with its claims verified; if none of a model's claims holds, quote the sources instead."""
-        verified = None if draft is None else await self._verifier(draft)
-        if verified is not None and has_lost_all_claims(verified) and is_language_model(self._run.model):
-            verified = await self._verifier(await quote_sources(self._run, self._get_stopped().stop))
+        run, stop = self._run, self._get_stopped().stop
+        if draft is None:  # The model failed, but what was found can be shown.
+            run.model_fault = run.error_log[-1].message
+            return await self._verifier.verify_lexically(await extract_quotes(run, stop)) if run.evidence else None
+        verified = await self._verifier(draft)
+        if not is_language_model(run.model):
+            return verified
+        has_lost_opening = bool(draft.summary) and not verified.summary
+        if has_lost_all_claims(verified) or (has_lost_opening and self._profile.style == "sentence"):
+            verified = await self._verifier(await quote_sources(run, stop))
+        elif has_lost_opening or draft.sufficiency == "partly":
+            run.lacks_answer = True
+            verified = replace(verified, sufficiency="partly")
+        await self._probe_support(verified)
         return verified
+
+    async def _probe_support(self, verified: SynthesisResponse) -> None:
+        """Ask the model about a claim that a source states, and about the same claim with another name or number.
+
+        Its answers are evidence whether its judgement of claims can be trusted; after a few runs there is enough of it.
+        """
+        if self._ask_support is None or not self._relies_on_support or self._profile.has_enough_probes:
+            return
+        probes = build_support_probes(self._verifier.get_verdicts(verified), list(self._run.evidence))
+        answers = await asyncio.gather(*(self._ask_support(prompt) for prompt, _ in probes))
+        right = tuple(
+            answer.yes == expected for answer, (_, expected) in zip(answers, probes, strict=True) if answer is not None
+        )
+        self._profile.record(ModelEvidence(probes=right))
 
     def _get_stopped(self) -> SearchStopped:
         assert self._stopped is not None, "the search has ended"

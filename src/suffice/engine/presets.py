@@ -16,6 +16,10 @@ class Preset:
     cap: Bounds = Bounds()
     alpha: float | None = None
     """The weight of words (1) against meaning (0) in search; ``None``: the default."""
+    honors_sufficient: bool = False
+    """Whether a model that is sure of the evidence ends the search beside the gate."""
+    adapts: bool = False
+    """Whether steps that are no use with the model at hand are left out of the search."""
 
 
 def _limit_rounds(rounds: int) -> Bounds:
@@ -24,7 +28,7 @@ def _limit_rounds(rounds: int) -> Bounds:
 
 
 PRESETS = {
-    "auto": Preset("reflect", "trajectory", "worth | exhaustion"),
+    "auto": Preset("reflect", "trajectory", "worth | exhaustion", honors_sufficient=True, adapts=True),
     "reflect": Preset("reflect", "trajectory", "sufficiency"),
     # The quality floor is part of the gate, so that the loop, a replay and `explain` agree.
     "saturate": Preset("saturate", "rolling", "saturation.after(2).epsilon(0.15).floor(1800)", Bounds(rounds=5)),

@@ -15,6 +15,7 @@ STOP_REASON_TEXT = {
     "budget_tokens": "the limit on tokens was reached",
     "budget_cost": "the limit on cost was reached",
     "search_unavailable": "search failed too often to be relied on",
+    "model_unavailable": "the language model cannot be used",
     "planner_done": "nothing was left to ask",
     "cancelled": "the run was interrupted",
 }

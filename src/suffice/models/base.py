@@ -108,6 +108,10 @@ class ModelWrapper:
         self.has_price = has_price(model)
         self.endpoint = getattr(model, "endpoint", None)
 
+    @property
+    def wrapped(self) -> Model:
+        return self._model
+
 
 class UsageTrackingModel(ModelWrapper):
     """Adds up what the calls to a model cost, in total and by role.
@@ -119,6 +123,8 @@ class UsageTrackingModel(ModelWrapper):
         super().__init__(model)
         self.by_role: dict[str, Usage] = {}
         self.total = Usage()
+        self.answered_count = 0
+        self.failed_count = 0
 
     async def __call__(self, prompt: Prompt[A]) -> Reply[A]:
         with collect_usage() as exchanges:
@@ -126,11 +132,14 @@ class UsageTrackingModel(ModelWrapper):
                 reply = await self._model(prompt)
             except ModelError as error:
                 self._add_usage(prompt.role, error.usage)
+                self.failed_count += 1
                 raise
             except BaseException:
+                self.failed_count += 1
                 self._add_usage(prompt.role, sum(exchanges, Usage()))
                 raise
         self._add_usage(prompt.role, reply.usage)
+        self.answered_count += 1
         return reply
 
     def _add_usage(self, role: str, usage: Usage) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from suffice import plugins, prompts
-from suffice.errors import InputError
+from suffice.errors import InputError, ModelUnusable
 from suffice.models import prices, servers
 from suffice.models.base import Model, is_language_model
 from suffice.models.cache import CachedModel
@@ -37,7 +37,7 @@ ROLE_GROUPS = {
     ),
     "notes": ("extract", "curate", "compress"),
     "judge": ("judge", "novelty", "evaluate", "support", "support_graded"),
-    "writer": ("draft", "revise", "compute"),
+    "writer": ("draft", "answer", "self_test", "revise", "compute"),
 }
 
 
@@ -203,6 +203,8 @@ class _ModelChooser:
         server_models = server_models or servers.fetch_models(url, key)
         if server_models is None or not server_models.names:
             if not model:
+                if server_models is None and (fault := _describe_fault(provider, url, key)):
+                    raise ModelUnusable(fault)
                 raise InputError(
                     f"{provider}: {url} does not list its models; name one: --model {provider}:NAME"
                     if server_models is None
@@ -284,6 +286,16 @@ def check_all_models(model: Model) -> tuple[bool, list[tuple[bool, str]]]:
     return suffices(good for good, _ in results), list(dict.fromkeys(line for _, lines in results for line in lines))
 
 
+def _describe_fault(provider: str, url: str, key: str | None) -> str:
+    """Say what is wrong with a server that does not list its models, and how to mend it; empty if it only has no list."""
+    state = servers.diagnose(url, key)
+    if state == "dead":
+        return f"no server answers at {url}; start the server, or use --model extractive"
+    if state == "refused":
+        return f"the server at {url} refuses the key; set {KEY_VARIABLES[provider][0]} to a valid one"
+    return ""
+
+
 def check_model(model: Model) -> tuple[bool, str]:
     """Return whether the model is available, as far as that can be checked without paying, with a message."""
     if not is_language_model(model):
@@ -296,10 +308,15 @@ def check_model(model: Model) -> tuple[bool, str]:
         return True, f"{endpoint.name} at {endpoint.host}, {context}; it is not called before a question is asked"
     server_models = servers.fetch_models(endpoint.url, endpoint.key)
     if server_models is None:
-        return (
-            False,
-            f"{endpoint.name}: no server answers at {endpoint.url}; start the server, or use --model extractive",
-        )
+        fault = _describe_fault(endpoint.provider, endpoint.url, endpoint.key)
+        if fault:
+            return False, f"{endpoint.name}: {fault}"
+        return True, f"{endpoint.name} at {endpoint.host}, {context}; the server does not list its models"
     names = server_models.names
+    if names and server_models.match_name(endpoint.model) is None:
+        return False, (
+            f"{endpoint.name}: {endpoint.host} does not have this model; it has {', '.join(names[:5])}: load it there, or name "
+            "one of these with --model or SUFFICE_MODEL"
+        )
     shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
     return True, f"{endpoint.name} at {endpoint.host}, {context}; loaded there: {shown}"

@@ -24,6 +24,10 @@ class FallbackModel:
         self.has_price = all(map(has_price, models))
         self.supports_vision = next((known for known in map(supports_vision, models) if known is not False), False)
 
+    def get_model(self, role: str) -> Model:
+        """Return the model that is asked first."""
+        return self.models[0]
+
     async def __call__(self, prompt: Prompt[A]) -> Reply[A]:
         usage = Usage()
         failures: list[Failure] = []
@@ -57,8 +61,12 @@ class RoleRouter:
         self.has_price = all(map(has_price, models))
         self.supports_vision = supports_vision(self._by_role.get("look", default))
 
+    def get_model(self, role: str) -> Model:
+        """Return the model that answers a role."""
+        return self._by_role.get(role, self._default)
+
     async def __call__(self, prompt: Prompt[A]) -> Reply[A]:
-        return await self._by_role.get(prompt.role, self._default)(prompt)
+        return await self.get_model(prompt.role)(prompt)
 
 
 def _smallest_context(models: Sequence[Model]) -> int | None:

@@ -7,10 +7,10 @@ import json
 import socket
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
-from urllib.error import URLError
+from typing import Any, Literal
+from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
-from urllib.request import ProxyHandler, Request, build_opener
+from urllib.request import OpenerDirector, ProxyHandler, Request, build_opener
 
 from suffice.models.llm.endpoint import is_local, server_root
 
@@ -46,6 +46,18 @@ def is_listening(url: str) -> bool:
             return True
     except OSError:
         return False
+
+
+def diagnose(url: str, key: str | None = None) -> Literal["ok", "dead", "refused", "unlisted"]:
+    """Return what a server does with a request for its models: answers, is not there, refuses the key, or has no list."""
+    request = Request(f"{url.rstrip('/')}/models", headers={"Authorization": f"Bearer {key}"} if key else {})
+    try:
+        with _build_opener(url).open(request, timeout=REQUEST_TIMEOUT):
+            return "ok"
+    except HTTPError as error:
+        return "refused" if error.code in (401, 403) else "unlisted"
+    except (URLError, OSError, ValueError):
+        return "dead"
 
 
 def fetch_models(url: str, key: str | None = None) -> ServerModels | None:
@@ -115,14 +127,18 @@ def _read_vision(row: Mapping[str, Any]) -> bool | None:
     return "image" in modalities if isinstance(modalities, list) else None
 
 
+def _build_opener(url: str) -> OpenerDirector:
+    """Return how to open a URL: a proxy is not used for a server on this machine."""
+    return build_opener(ProxyHandler({})) if is_local(url) else build_opener()
+
+
 def _fetch_json(url: str, key: str | None = None, body: Mapping[str, Any] | None = None) -> Any:
     """Return the JSON at an address; ``None`` when there is none."""
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     data = None if body is None else json.dumps(body).encode()
-    opener = build_opener(ProxyHandler({})) if is_local(url) else build_opener()
     try:
         request = Request(url, data, {**headers, "Content-Type": "application/json"})
-        with opener.open(request, timeout=REQUEST_TIMEOUT) as response:
+        with _build_opener(url).open(request, timeout=REQUEST_TIMEOUT) as response:
             return json.loads(response.read(_MAX_RESPONSE_BYTES))
     except (URLError, OSError, ValueError):
         return None

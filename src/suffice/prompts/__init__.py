@@ -68,9 +68,19 @@ from suffice.prompts.planning import (
     ReflectionResponse,
 )
 from suffice.prompts.vision import DescribeImage, DescribeImageResponse
-from suffice.prompts.writing import Compute, ComputeResponse, Draft, Revise, SynthesisResponse
+from suffice.prompts.writing import (
+    AnswerSentence,
+    Compute,
+    ComputeResponse,
+    Draft,
+    Revise,
+    SelfTest,
+    SelfTestResponse,
+    SynthesisResponse,
+)
 
 __all__ = [
+    "AnswerSentence",
     "CheckSupport",
     "Compress",
     "Compression",
@@ -117,6 +127,8 @@ __all__ = [
     "Reflect",
     "ReflectionResponse",
     "Revise",
+    "SelfTest",
+    "SelfTestResponse",
     "ShortAnswer",
     "ShortAnswerResponse",
     "SupportResponse",

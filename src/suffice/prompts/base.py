@@ -24,7 +24,8 @@ class Prompt(Generic[A]):
     role: ClassVar[str]
     response_type: ClassVar[type]
     temperature: ClassVar[float] = 0.0
-    max_tokens: ClassVar[int] = 800
+    max_tokens: int = 800
+    """The longest response. A prompt of varying length has a field of this name."""
     output_format: ClassVar[Literal["json", "line", "text"]] = "json"
     """How a language model writes the response: as JSON of the response type, in one line, or as free text."""
     bounded_field: ClassVar[str] = ""
@@ -35,6 +36,9 @@ class Prompt(Generic[A]):
     """The lists that are shortened when a prompt is too long (``truncate``), the least important list first, and at which
     end of each the least useful items are. All other inputs stay as they are."""
 
+    omits_empty: ClassVar[bool] = False
+    """Whether a paragraph of the template is left out when all of its inputs are empty, so that the prompt stays short."""
+
     @property
     def images(self) -> tuple[Image, ...]:
         """Images that belong to the prompt; the model must support vision."""
@@ -42,8 +46,11 @@ class Prompt(Generic[A]):
 
     def render(self) -> str:
         """Return the text for a language model."""
-        inputs = {item.name: render_value(getattr(self, item.name)) for item in fields(self)}  # type: ignore[arg-type]
-        return load_template(self.role).body.substitute(inputs)
+        values = {item.name: getattr(self, item.name) for item in fields(self)}  # type: ignore[arg-type]
+        template = load_template(self.role).body
+        if self.omits_empty:
+            template = _omit_empty_paragraphs(template, {name for name, value in values.items() if not value})
+        return template.substitute({name: render_value(value) for name, value in values.items()})
 
     @classmethod
     def parse(cls, text: str) -> A:
@@ -104,6 +111,15 @@ def render_value(value: object) -> str:
         lines = [render_value(item) if isinstance(item, Note) else f"- {render_value(item)}" for item in value]
         return "\n".join(lines) or "(none)"
     return str(value)
+
+
+def _omit_empty_paragraphs(template: Template, empty: set[str]) -> Template:
+    kept = []
+    for paragraph in template.template.split("\n\n"):
+        inputs = Template(paragraph).get_identifiers()
+        if not inputs or not empty.issuperset(inputs):
+            kept.append(paragraph)
+    return Template("\n\n".join(kept))
 
 
 def _escape_fences(text: str) -> str:

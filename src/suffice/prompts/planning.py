@@ -31,10 +31,8 @@ class PlanResponse:
     task_type: TaskType = "research"
     expected_sections: int | None = None
     """How many items a list must have, if the task says so."""
-    known_facts: tuple[str, ...] = ()
-    """What the model believes before the search. The writer gets it as advice; it is not evidence."""
     notes: str = ""
-    """One sentence of advice for the writer."""
+    """One sentence of advice for the search. The writer does not get it: models copied it into answers as a fact."""
     subtasks: tuple[str, ...] = ()
     """Parts of the task that can be searched and written on their own."""
 

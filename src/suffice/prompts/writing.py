@@ -1,26 +1,56 @@
 """Prompts that write the answer.
 
-===========  ==============  ======================================================================
-``Draft``    ``draft.md``    the answer or one section of it (snippets: ``writing``)
-``Revise``   ``revise.md``   the answer or one section, without the issues that a review found
-``Compute``  ``compute.md``  a program for arithmetic that the answer needs
-===========  ==============  ======================================================================
+==================  ================  ======================================================================
+``Draft``           ``draft.md``      the answer or one section of it (snippets: ``writing``)
+``AnswerSentence``  ``answer.md``     the answer in one sentence, by a model too small to write more
+``Revise``          ``revise.md``     the answer or one section, without the issues that a review found
+``Compute``         ``compute.md``    a program for arithmetic that the answer needs
+``SelfTest``        ``self_test.md``  whether a model can write more than one sentence
+==================  ================  ======================================================================
 
 A model writes the answer as plain Markdown: models of every size do that best, and it can be shown while it streams. Its
-first sentence is the summary; lists under known headings at its end become fields of the response.
+first sentence is the summary, a line "Short answer: …" is the short answer; lists under known headings at its end become
+fields of the response.
 """
 
 import re
 from dataclasses import dataclass
 
 from suffice.prompts.base import Prompt
-from suffice.text.citations import skip_citations
+from suffice.text.citations import list_handles, skip_citations, strip_citations
 from suffice.text.markdown import Section, find_headings, has_list_marker, split_list_items
 from suffice.text.sentences import split_sentences
 from suffice.types import ClosestPassage, Excerpt, Note, Sufficiency
 
 _LIST_FIELDS = ("key_findings", "recommendations", "risks", "open_questions")
 _OPENING_HEADINGS = ("answer", "final answer", "report", "summary")
+# Words of the prompt that models repeat as headings, with text that is none of the answer.
+_ECHOED_HEADINGS = (
+    "how to write",
+    "known gaps",
+    "task",
+    "sources",
+    "noted before the search",
+    "what the reader must be told",
+)
+_ANSWER_HEADING = re.compile(r"^#+[ \t]*(?:final[ \t]+)?answer[ \t]*[:–—-][ \t]*(\S.*)$", re.IGNORECASE | re.MULTILINE)
+_SHORT_ANSWER = re.compile(
+    r"^[ \t>*_-]*(?:line 2[ \t]*:[ \t]*)?short(?:[ \t]answer)?[ \t]*\**[ \t]*:[ \t]*(.*)$", re.I | re.M
+)
+_LINE_LABEL = re.compile(r"^(?:line 1|(?:full |final )?answer|sentence)\s*:\s*", re.IGNORECASE)
+_MAX_SHORT_CHARS = 120  # Characters; a longer "short answer" is a sentence.
+_SOURCE = r"(?:sources?|passages?|documents?|texts?|excerpts?|evidence|information|context)"
+_NON_ANSWER = re.compile(
+    rf"\b{_SOURCE}\b(?:\s+\w+){{0,4}}\s+(?:do|does|did)(?:\s+not|n['’]t)(?:\s+\w+){{0,2}}?\s+(?:say|state|mention|contain|provide"
+    r"|specif|give|hold|name|answer|include|tell|indicate|identify|address|cover|reveal|list)"
+    rf"|\bnot\s+(?:\w+\s+)?(?:mentioned|stated|specified|given|provided|named|found|available|answered|included)\s+(?:in|by|from)\s+"
+    rf"(?:the|these|this|any|my)\s+(?:\w+\s+)?{_SOURCE}"
+    rf"|\bno\s+(?:\w+\s+)?(?:information|mention|evidence|source|passage|answer)\b.*\b(?:{_SOURCE}|says?|states?|mentions?|given|found)\b"
+    r"|\b(?:cannot|can['’]t|could\s+not)\s+be\s+(?:determined|answered|inferred)\b"
+    r"|^\W*(?:none|n/?a|unknown|no answer|not (?:stated|given|found|specified|mentioned|available|provided|known))"
+    r"\W*(?:$|in\b)",
+    re.IGNORECASE,
+)
 _EMPTY_ITEM = re.compile(r"\W*(?:none|nothing|n/a|not applicable)\b.{0,40}", re.IGNORECASE)
 
 
@@ -50,12 +80,13 @@ class Draft(Prompt[SynthesisResponse]):
     response_type = SynthesisResponse
     output_format = "text"
     temperature = 0.1
-    max_tokens = 2000
-    truncation_order = (("advice", "last"), ("gaps", "last"), ("notes", "first"))
+    omits_empty = True
+    truncation_order = (("gaps", "last"), ("notes", "first"))
 
     task: str
     notes: tuple[Note, ...]
     gaps: tuple[str, ...]
+    """What the search did not find. Only an extractive answer lists it: writers stated such guesses as facts."""
     caveats: tuple[str, ...]
     section: str = ""
     """The section to write; empty for the whole answer."""
@@ -63,14 +94,68 @@ class Draft(Prompt[SynthesisResponse]):
     """How to write: one of the snippets in ``writing``."""
     count: int = 0
     """How many sections a list must have; 0 when the task gives no number."""
-    advice: tuple[str, ...] = ()
-    """What the planner noted before the search: advice, not evidence."""
+    lists: str = ""
+    """The headings of lists that may follow the answer."""
     correction: str = ""
     """What was wrong with the last draft if it is requested again."""
+    max_tokens: int = 2000
 
     @classmethod
     def parse(cls, text: str) -> SynthesisResponse:
         return parse_markdown_answer(text)
+
+
+@dataclass(frozen=True)
+class AnswerSentence(Prompt[SynthesisResponse]):
+    """There is no way out such as NONE: small models take it although the answer is there (docs/writing.md)."""
+
+    role = "answer"
+    response_type = SynthesisResponse
+    output_format = "text"
+    max_tokens = 160
+    truncation_order = (("notes", "first"),)
+
+    task: str
+    notes: tuple[Note, ...]
+    opening: str = ""
+    """How the sentence must begin, if that matters."""
+
+    @classmethod
+    def parse(cls, text: str) -> SynthesisResponse:
+        """Keep the first sentence and the short answer. A sentence that says that there is no answer is none."""
+        written = parse_markdown_answer(text)
+        sentence = _LINE_LABEL.sub("", written.summary)
+        if not sentence or is_non_answer(sentence):
+            return SynthesisResponse("", short_answer="", sufficiency="no")
+        return SynthesisResponse(sentence, sentence, short_answer=written.short_answer, sufficiency="unknown")
+
+
+@dataclass(frozen=True, slots=True)
+class SelfTestResponse:
+    """``passed``: the model found the answer, which takes two sources and a sum, and cited every sentence."""
+
+    passed: bool
+
+
+@dataclass(frozen=True)
+class SelfTest(Prompt[SelfTestResponse]):
+    role = "self_test"
+    response_type = SelfTestResponse
+    output_format = "text"
+    max_tokens = 200
+
+    @classmethod
+    def parse(cls, text: str) -> SelfTestResponse:
+        sentences = [text[start:end] for start, end in split_sentences(text) if any(map(str.isalpha, text[start:end]))]
+        opening = sentences[0] if sentences else ""
+        is_right = "1874" in opening and "Vienna" in opening
+        cited = set(list_handles(text))
+        return SelfTestResponse(
+            is_right
+            and {"[2]", "[3]"} <= cited <= {"[1]", "[2]", "[3]"}
+            and len(sentences) <= 4
+            and not find_headings(text)
+        )
 
 
 @dataclass(frozen=True)
@@ -97,9 +182,10 @@ class Revise(Prompt[SynthesisResponse]):
 
 @dataclass(frozen=True, slots=True)
 class ComputeResponse:
-    """``code`` is empty when nothing needs to be computed."""
+    """``code`` is empty when nothing needs to be computed; ``more`` says that another program should follow."""
 
     code: str = ""
+    more: bool = False
 
 
 @dataclass(frozen=True)
@@ -117,7 +203,7 @@ class Compute(Prompt[ComputeResponse]):
 
 def parse_markdown_answer(text: str) -> SynthesisResponse:
     """Return the parts of a written answer. Only known headings at its end are taken out; other headings belong to it."""
-    text = text.strip()
+    text, short_answer = _take_short_answer(_drop_echoes(text.strip()))
     lists: dict[str, tuple[str, ...]] = {}
     while headings := find_headings(text, bold_lines=True):
         last = headings[-1]
@@ -130,8 +216,47 @@ def parse_markdown_answer(text: str) -> SynthesisResponse:
         text = text[headings[0].body_start :].lstrip()
     if not text:  # Small models sometimes write only the lists: the findings are then the answer.
         text = "\n\n".join(lists.pop("key_findings", ()))
+    summary = extract_first_sentence(text)
     findings, recommendations, risks, questions = (lists.get(name, ()) for name in _LIST_FIELDS)
-    return SynthesisResponse(text, _extract_first_sentence(text), findings, recommendations, risks, questions)
+    is_empty = is_non_answer(summary)
+    return SynthesisResponse(
+        text,
+        summary,
+        findings,
+        recommendations,
+        risks,
+        questions,
+        short_answer="" if is_empty else short_answer,
+        sufficiency="partly" if is_empty else "unknown",
+    )
+
+
+def is_non_answer(text: str) -> bool:
+    """Return whether a sentence says that the sources do not hold the answer, instead of answering.
+
+    >>> is_non_answer("The sources do not say who built it."), is_non_answer("The mill was not built by Kolbe.")
+    (True, False)
+    """
+    return bool(_NON_ANSWER.search(text))
+
+
+def _take_short_answer(text: str) -> tuple[str, str]:
+    """Return the text without its line "Short answer: …", and the short answer without citations; empty if it is none."""
+    found = _SHORT_ANSWER.search(text)
+    if found is None:
+        return text, ""
+    rest = f"{text[: found.start()].rstrip()}\n\n{text[found.end() :].lstrip()}".strip()
+    short = strip_citations(found[1]).strip(' *_"“”.')
+    return rest, "" if len(short) > _MAX_SHORT_CHARS or not short or is_non_answer(short) else short
+
+
+def _drop_echoes(text: str) -> str:
+    """Remove sections that repeat the prompt, and turn a heading that states the answer into a sentence, so that it is
+    checked like one."""
+    for heading in reversed(find_headings(text)):
+        if _heading_title(heading) in _ECHOED_HEADINGS:
+            text = text[: heading.start] + text[heading.end :]
+    return _ANSWER_HEADING.sub(lambda found: f"{found[1]}\n\n", text).strip()
 
 
 def _heading_title(heading: Section) -> str:
@@ -144,7 +269,7 @@ def _parse_list_items(text: str) -> tuple[str, ...]:
     return tuple(line for line in lines if line and not _EMPTY_ITEM.fullmatch(line))
 
 
-def _extract_first_sentence(text: str) -> str:
+def extract_first_sentence(text: str) -> str:
     """Return the first sentence outside headings, quotations and lists, with the handles that follow it."""
     for paragraph in text.split("\n\n"):
         prose = paragraph.strip()
@@ -153,3 +278,20 @@ def _extract_first_sentence(text: str) -> str:
             after = skip_citations(prose, end)
             return prose[start : after + (after > end and prose.startswith(".", after))]
     return ""
+
+
+def split_cited_sentences(prose: str) -> list[str]:
+    """Return the sentences of a paragraph, each with the citations that follow it.
+
+    >>> split_cited_sentences("It is old [1]. It has nine wheels. [2] Kolbe built it [1].")
+    ['It is old [1].', 'It has nine wheels. [2]', 'Kolbe built it [1].']
+    """
+    sentences: list[str] = []
+    for start, end in split_sentences(prose):
+        piece = prose[start:end].strip()
+        cut = skip_citations(piece) if sentences else 0
+        if cut:
+            sentences[-1] += f" {piece[:cut].strip()}"
+        if piece[cut:].strip():
+            sentences.append(piece[cut:].strip())
+    return sentences

@@ -3,6 +3,7 @@
 This module does not write or check text; ``draft`` and ``claims`` did that before.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -41,6 +42,7 @@ from suffice.types import (
 NO_MODEL_NOTICE = "No language model was used: every sentence below is quoted verbatim from its source."
 SHORT_LIST_NOTICE = "The list is shorter than the task asks for because the sources name no further items."
 QUOTED_NOTICE = "No statement of the model's draft was supported by the sources, so the sources are quoted instead."
+MODEL_FAULT_NOTICE = "The language model could not be used, so the sources are quoted instead."
 _EARLIER_NO_MODEL_NOTICE = NO_MODEL_NOTICE.replace(
     "its source", "the source behind it"
 )  # In reports before version 0.2.
@@ -48,12 +50,14 @@ NOTICES = (
     NO_MODEL_NOTICE,
     _EARLIER_NO_MODEL_NOTICE,
     QUOTED_NOTICE,
+    MODEL_FAULT_NOTICE,
     DEGRADED_NOTICE,
     INSUFFICIENT_NOTICE,
     SHORT_LIST_NOTICE,
 )
 """The notices above an answer. They say how it was made, so a claim check of a finished report ignores them."""
 
+_YEAR = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
 DISAGREEMENT_HEADING = "Where the sources disagree"
 
 
@@ -128,6 +132,8 @@ def _list_notices(run: RunState, stop: Stop, *, is_short_list: bool) -> list[str
         notices.append(SHORT_LIST_NOTICE)
     if not is_language_model(run.model):
         notices.append(NO_MODEL_NOTICE)
+    if run.model_fault:
+        notices.append(MODEL_FAULT_NOTICE)
     if run.has_quote_fallback:
         notices.append(QUOTED_NOTICE)
     return notices
@@ -201,14 +207,29 @@ def _render_disagreements(run: RunState, claims: Sequence[ClaimVerdict]) -> str:
     items = dict.fromkeys(
         f"- {cite(claim.supporting[0])}, but {cite(claim.contradicting[0])}"
         for claim in claims
-        if claim.supporting and claim.contradicting
+        if claim.supporting
+        and claim.contradicting
+        and not are_of_different_years(claim.supporting[0].text, claim.contradicting[0].text)
     )
     return "\n\n### " + DISAGREEMENT_HEADING + "\n\n" + "\n".join(items) if items else ""
 
 
+def are_of_different_years(one: str, other: str) -> bool:
+    """Return whether two statements name years and none in common, so that they differ in time and do not contradict.
+
+    >>> are_of_different_years("In 2019 it had 4 wheels.", "In 2023 it has 9 wheels."), are_of_different_years("4", "In 2023 9")
+    (True, False)
+    """
+    years, others = set(_YEAR.findall(one)), set(_YEAR.findall(other))
+    return bool(years) and bool(others) and years.isdisjoint(others)
+
+
 def _determine_status(run: RunState, stop: Stop, *, has_answer: bool, has_failed: bool) -> Status:
+    if run.model_fault or (not has_answer and run.model.failed_count and not run.model.answered_count):
+        return "failed"
     if has_answer:
-        return "partial" if list_caveats(run, stop) or stop.reason == "cancelled" else "answered"
+        is_partial = run.lacks_answer or bool(list_caveats(run, stop)) or stop.reason == "cancelled"
+        return "partial" if is_partial else "answered"
     if has_failed or run.searches.has_no_answer or stop.reason in ("search_unavailable", "cancelled"):
         return "failed"
     return "no_evidence"

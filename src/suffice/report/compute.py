@@ -1,8 +1,9 @@
 """Do arithmetic over the evidence before the draft is written.
 
 The model writes a program, a sandbox runs it, and the output becomes a passage of the kind ``computed`` that shows its code
-and is cited like any other. The model is asked only if the task sounds like arithmetic and the sources contain figures. A
-program may use only figures and names that occur in the task or the sources, because its output counts as evidence.
+and is cited like any other. Several programs may follow one another. The model is asked only if the task combines figures and
+the sources contain some. A program may use only figures that occur in the task or the sources, because its output counts as
+evidence; a label with a name that no source has is replaced, and its figure stays.
 """
 
 import ast
@@ -17,9 +18,12 @@ from suffice.tools import sandbox
 from suffice.types import COMPUTED_KIND, Failure, Note, Passage, Place
 
 _ARITHMETIC_WORDS = re.compile(
-    r"\b(?:how\s+(?:many|much|long|old|far|often)|calculat\w*|comput\w*|totals?|sum|averages?|mean|median|percent(?:age)?s?"
-    r"|ratios?|proportions?|shares?|growth|rates?|difference|increase\w*|decrease\w*|grew|fell|rose|per\s+capita|combined|altogether"
-    r"|net|margins?|times\s+(?:as|more|larger|higher))\b|%",
+    r"\b(?:calculat\w*|comput\w*|totals?|sum|averages?|mean|median|percent(?:age)?s?|ratios?|proportions?|shares?|growth|rates?"
+    r"|difference|increase\w*|decrease\w*|grew|fell|rose|per\s+capita|combined|altogether|net|margins?"
+    r"|times\s+(?:as|more|larger|higher)"
+    r"|how\s+(?:many|much|long|old|far|often)\b.*\b(?:between|after|before|until|till|since|than|more|less|fewer|older|younger|longer"
+    r"|together|both|each|per|left|remain\w*)"
+    r"|(?:older|younger|longer|shorter|larger|smaller|higher|lower|taller|more|less|fewer)\b.*\bby\s+how)\b|%",
     re.IGNORECASE,
 )
 _NUMBER = re.compile(r"\d+(?:[,\u202f\u00a0 ]\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?")
@@ -30,71 +34,123 @@ _FREE_CONSTANTS = frozenset(
 _UNIT_SCALES = (1, 100, 1e-3, 1e-6, 1e-9)  # 12 % may be written as 0.12, and 3 million as 3_000_000.
 
 
-async def run_computation(run: RunState, max_attempts: int) -> None:
-    """Add a computed passage to the evidence if the task needs one; a refused program may be corrected by the model."""
-    notes = select_writer_notes(run)
-    if not max_attempts or not needs_computation(run.task, notes):
-        return
-    source_text = "\n".join((run.task, *(f"{note.title}\n{note.text}" for note in notes)))
+async def run_computation(run: RunState, max_attempts: int) -> tuple[bool, ...]:
+    """Add a computed passage to the evidence for each program that the task needs; return whether each attempt gave one.
+
+    A program that cannot be used may be corrected by the model. The user is told that a computation was left out, and the
+    model why.
+    """
+    outcomes: list[bool] = []
+    if not max_attempts or not needs_computation(run.task, select_writer_notes(run)):
+        return ()
     correction = ""
     for _ in range(max_attempts):
         if run.budget.is_spent():
-            return
+            break
+        notes = select_writer_notes(run)
         answer = await run.try_ask(Compute(run.task, ", ".join(sorted(sandbox.ALLOWED_MODULES)), correction, notes))
         code = "" if answer is None else _strip_fence(answer.code)
-        if not code:
-            return
-        unsourced = find_unsourced_value(code, source_text)
-        result = (
-            sandbox.ProgramResult(error=unsourced) if unsourced else await sandbox.run_program(code, _time_limit(run))
-        )
-        if not result.error:
-            passage = build_computed_passage(code, result.output)
-            run.evidence.add(passage)
-            run.pinned_ids.add(passage.id)
-            return
-        run.record_failure(Failure("compute", "Refused", f"a computation was left out: {result.error}"))
-        correction = f"Your last program could not be used: {result.error}."
+        if answer is None or not code:
+            break
+        result = await _compute(run, code, notes)
+        outcomes.append(not result.error)
+        if result.error:
+            run.record_failure(
+                Failure("compute", "Refused", "a computation was left out: its program could not be used")
+            )
+            correction = f"Your last program could not be used: {result.error}."
+            continue
+        passage = build_computed_passage(code, result.output, sum(outcomes))
+        run.evidence.add(passage)
+        run.pinned_ids.add(passage.id)
+        correction = ""
+        if not answer.more:
+            break
+    return tuple(outcomes)
+
+
+async def _compute(run: RunState, code: str, notes: tuple[Note, ...]) -> sandbox.ProgramResult:
+    """Run a program whose figures the sources have, and give its results labels that the sources bear out."""
+    source_text = "\n".join((run.task, *(f"{note.title}\n{note.text}" for note in notes)))
+    unsourced = find_unsourced_figure(code, source_text)
+    if unsourced:
+        return sandbox.ProgramResult(error=unsourced)
+    result = await sandbox.run_program(code, _time_limit(run))
+    if result.error or not (unknown := find_unsourced_name(code, source_text)):
+        return result
+    output = relabel(result.output, source_text)
+    return sandbox.ProgramResult(output) if output else sandbox.ProgramResult(error=unknown)
+
+
+def relabel(output: str, source_text: str) -> str:
+    """Return the result lines; a label with a name that no source has becomes "Result". Lines without a figure are dropped."""
+    lines = []
+    for line in output.splitlines():
+        if not any(name.lower() not in source_text.lower() for name in extract_names(line.lstrip())):
+            lines.append(line)
+        elif figures := _NUMBER.findall(line.rpartition(":")[2]) or _NUMBER.findall(line):
+            lines.append(f"Result: {figures[-1]}")
+    return "\n".join(lines)
 
 
 def needs_computation(task: str, notes: tuple[Note, ...]) -> bool:
-    """Return whether the task sounds like arithmetic and the notes contain at least two figures."""
+    """Return whether the task combines figures and the notes contain at least two of them.
+
+    A question such as "How many wheels has the mill?" asks for a figure that a source states, so it does not count.
+    """
     return bool(_ARITHMETIC_WORDS.search(task)) and sum(len(_NUMBER.findall(note.text)) for note in notes) > 1
 
 
 def find_unsourced_value(code: str, source_text: str) -> str:
     """Name a figure or name of the program that does not occur in the sources; empty if there is none."""
+    return find_unsourced_figure(code, source_text) or find_unsourced_name(code, source_text)
+
+
+def find_unsourced_figure(code: str, source_text: str) -> str:
+    """Name a figure of the program that does not occur in the sources; empty if there is none."""
+    known_figures = {_parse_number(text) for text in _NUMBER.findall(source_text)}
+    values = _list_constants(code)
+    figures = [float(value) for value in values if isinstance(value, int | float) and not isinstance(value, bool)]
+    in_texts = [
+        _parse_number(number) for value in values if isinstance(value, str) for number in _NUMBER.findall(value)
+    ]
+    for figure in (*figures, *in_texts):
+        if figure not in _FREE_CONSTANTS and not any(
+            round(figure * scale, 9) in known_figures for scale in _UNIT_SCALES
+        ):
+            return f"{figure:g} occurs in no source"
+    return ""
+
+
+def find_unsourced_name(code: str, source_text: str) -> str:
+    """Name a name in the texts of the program that does not occur in the sources; empty if there is none."""
+    texts = (value for value in _list_constants(code) if isinstance(value, str))
+    names = (name for text in texts for name in extract_names(text.lstrip()))
+    unknown = next((name for name in names if name.lower() not in source_text.lower()), None)
+    return f"{unknown} occurs in no source" if unknown else ""
+
+
+def _list_constants(code: str) -> list[object]:
+    """Return the constants of a program, without those that format numbers."""
     try:
         tree = ast.parse(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return ""  # The sandbox's own check reports this with a better message.
+        return []  # The sandbox's own check reports this with a better message.
     format_specs = {
         id(part)
         for node in ast.walk(tree)
         if isinstance(node, ast.FormattedValue) and node.format_spec is not None
         for part in ast.walk(node.format_spec)
     }
-    values = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in format_specs]
-    known_figures = {_parse_number(text) for text in _NUMBER.findall(source_text)}
-    texts = [value for value in values if isinstance(value, str)]
-    figures = [float(value) for value in values if isinstance(value, int | float) and not isinstance(value, bool)]
-    for figure in (*figures, *(_parse_number(number) for text in texts for number in _NUMBER.findall(text))):
-        if figure not in _FREE_CONSTANTS and not any(
-            round(figure * scale, 9) in known_figures for scale in _UNIT_SCALES
-        ):
-            return f"{figure:g} occurs in no source"
-    names = (name for text in texts for name in extract_names(text.lstrip()))
-    unknown = next((name for name in names if name.lower() not in source_text.lower()), None)
-    return f"{unknown} occurs in no source" if unknown else ""
+    return [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in format_specs]
 
 
-def build_computed_passage(code: str, output: str) -> Passage:
+def build_computed_passage(code: str, output: str, number: int = 1) -> Passage:
     """Return the computation as a passage: each output line as a sentence that can be quoted, then the program."""
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     results = "\n\n".join(f"{line[0].upper()}{line[1:]}{'' if line[-1] in '.!?' else '.'}" for line in lines)
-    return Passage(
-        "computed:1", f"{results}\n\nProgram:\n{code}", "Computed from the sources", Place("computed:1"), COMPUTED_KIND
-    )
+    name = f"computed:{number}"
+    return Passage(name, f"{results}\n\nProgram:\n{code}", "Computed from the sources", Place(name), COMPUTED_KIND)
 
 
 def _parse_number(text: str) -> float:

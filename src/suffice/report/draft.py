@@ -1,24 +1,28 @@
 """Write the draft of an answer from the evidence of a run that has stopped.
 
     select_writer_notes → choose_instruction → draft_answer (whole, or section by section) → clean_draft
+                                             → draft_sentence (a small model: one sentence, then quotes)
 
 ``claims`` cleans each draft with ``clean_draft`` and verifies its claims; ``build`` then numbers the sources.
 """
 
 import asyncio
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from suffice.claims.split import drop_unknown_citations
-from suffice.errors import ModelError
+from suffice.errors import ModelError, ModelUnusable
 from suffice.models.base import is_language_model
-from suffice.prompts import Draft, SynthesisResponse
-from suffice.prompts.base import load_template
+from suffice.models.capability import WriterStyle
+from suffice.prompts import AnswerSentence, Draft, SynthesisResponse
+from suffice.prompts.base import load_snippet, load_template
+from suffice.prompts.writing import extract_first_sentence, split_cited_sentences
 from suffice.state.outline import TopicOutline, normalize_topics
 from suffice.state.prompting import MAX_EVIDENCE_TOKENS
 from suffice.state.run import RunState
-from suffice.text.citations import has_citation, split_citation_groups
+from suffice.text.citations import has_citation, list_handles, split_citation_groups, strip_citations
 from suffice.text.markdown import (
     Section,
     drop_empty_headings,
@@ -29,8 +33,15 @@ from suffice.text.markdown import (
     neutralize_links,
     unwrap_fence,
 )
-from suffice.text.task_type import TaskType, classify_task, mentions_number, parse_item_count
-from suffice.text.tokens import estimate_tokens
+from suffice.text.task_type import (
+    TaskType,
+    classify_task,
+    is_lookup,
+    is_yes_no_question,
+    mentions_number,
+    parse_item_count,
+)
+from suffice.text.tokens import estimate_tokens, tokenize
 from suffice.types import BELIEF_KIND, Failure, Note, Passage, Stop
 
 DEGRADED_NOTICE = "Search was limited because searches kept failing; this answer is partial."
@@ -56,31 +67,79 @@ _STRUCTURAL_HEADINGS = frozenset(
     )
 )
 _SUFFICIENCY_ORDER = ("yes", "partly", "no", "unknown")  # The best section decides about an answer in sections.
+_LOOKUP_VARIANTS = ("prose", "technical")
+LOOKUP_TOKENS = 800  # Tokens of an answer to a question about a fact.
+MAX_SENTENCE_SOURCES = 8  # Sources for one sentence: with more, a small model picks the wrong one (docs/writing.md).
+_ASKED_LISTS = {
+    "Recommendations": re.compile(
+        r"\brecommend|\bshould\b|\badvi[cs]e|\bsuggest|\bbest\s+(?:practice|way|choice)|\bhow\s+(?:can|do)\s+(?:i|we)\b"
+        r"|\bwhat\s+to\s+do\b",
+        re.IGNORECASE,
+    ),
+    "Risks": re.compile(
+        r"\brisk|\bdanger|\bdownside|\bdrawback|\bpitfall|\bsafe(?:ty|ly)?\b|\bthreat|\bcaveat|\bfail|\bthesis\b|\binvest"
+        r"|\btrad(?:e|ing)\b",
+        re.IGNORECASE,
+    ),
+}
+_PRONOUN = re.compile(
+    r"\W*(?:he|she|it|they|this|these|those|his|her|hers|its|their|theirs|him|them)\b(?!\s+(?:is|was|has\s+been|remains)\s+(?:\w+\s+)?"
+    r"(?:known|unknown|said|possible|true|clear|unclear|likely|unlikely|not)\b)",
+    re.IGNORECASE,
+)
 _LEADING_NUMBER = re.compile(r"^\W*\d+[.):]?\s*")
 
 
-async def write_draft(run: RunState, stop: Stop) -> SynthesisResponse | None:
+async def write_draft(run: RunState, stop: Stop, style: WriterStyle = "prose") -> SynthesisResponse | None:
     """Return the model's draft, empty without evidence, or ``None`` when the model failed."""
     notes = select_writer_notes(run)
     if not notes:
         return SynthesisResponse("")
     run.record_compaction("before writing", sum(note.whole for note in notes))
     try:
+        if style == "sentence":
+            return await draft_sentence(run, stop)
         return await draft_answer(run, notes, list_caveats(run, stop))
+    except ModelUnusable:
+        raise
     except ModelError as error:
         run.record_failure(Failure("draft", type(error).__name__, str(error), error.retryable))
         return None
 
 
+async def draft_sentence(run: RunState, stop: Stop) -> SynthesisResponse:
+    """Return one sentence of the model and, below it, what the extractive model quotes: so the answer holds no less than
+    it would without the model."""
+    opening = "It begins with Yes or No." if is_yes_no_question(run.task) else ""
+    sources = select_writer_notes(run, MAX_SENTENCE_SOURCES)
+    sentence, quoted = await asyncio.gather(
+        run.ask(AnswerSentence(run.task, sources, opening)), extract_quotes(run, stop)
+    )
+    if not sentence.answer:
+        return quoted
+    return replace(
+        quoted,
+        answer=f"{sentence.answer}\n\n{quoted.answer}".strip(),
+        summary=sentence.summary,
+        short_answer=sentence.short_answer or quoted.short_answer,
+    )
+
+
 async def quote_sources(run: RunState, stop: Stop) -> SynthesisResponse:
     """Return a draft of verbatim quotes, for when no claim of the model's draft was supported."""
-    from suffice.models.extractive import ExtractiveModel
-
     run.has_quote_fallback = True
     run.record_failure(
         Failure("draft", "Unsupported", "no source supports a claim of the draft; the sources are quoted instead")
     )
-    prompt = Draft(run.task, select_writer_notes(run), run.gaps, list_caveats(run, stop))
+    return await extract_quotes(run, stop)
+
+
+async def extract_quotes(run: RunState, stop: Stop) -> SynthesisResponse:
+    """Return the answer that the extractive model gives from the run's evidence."""
+    from suffice.models.extractive import ExtractiveModel
+
+    count = choose_instruction(run).count
+    prompt = Draft(run.task, select_writer_notes(run), run.gaps, list_caveats(run, stop), count=count)
     return (await ExtractiveModel(run.embed)(prompt)).answer
 
 
@@ -100,14 +159,15 @@ def list_caveats(run: RunState, stop: Stop) -> tuple[str, ...]:
 # -- What the writer sees ----------------------------------------------------------------------------------------------
 
 
-def select_writer_notes(run: RunState) -> tuple[Note, ...]:
+def select_writer_notes(run: RunState, max_sources: int | None = None) -> tuple[Note, ...]:
     """Return the facts of the belief and the passages that fit into the writer's prompt.
 
     Passages are ranked: pinned ones, those that the facts come from, those most similar to the question. At most
-    ``bounds.sources`` are taken, and they are listed in the order in which they were found. A fact is left out when one of
-    its passages is.
+    ``max_sources`` and ``bounds.sources`` are taken, and they are listed in the order in which they were found. A fact is
+    left out when one of its passages is.
     """
-    tokens_left, _ = run.compute_prompt_budget(Draft.max_tokens)
+    tokens_left, _ = run.compute_prompt_budget(limit_output(run))
+    limits = [limit for limit in (max_sources, run.budget.bounds.sources) if limit is not None]
     fact_tokens = min(MAX_EVIDENCE_TOKENS // 10, tokens_left // 2)
     facts = [note for note in run.memory.render(fact_tokens) if note.kind == BELIEF_KIND]
     fact_position = {handle: position for position, fact in reversed(list(enumerate(facts))) for handle in fact.handles}
@@ -120,7 +180,7 @@ def select_writer_notes(run: RunState) -> tuple[Note, ...]:
         )
 
     chosen: set[str] = set()
-    for passage in sorted(run.evidence, key=rank)[: run.budget.bounds.sources]:
+    for passage in sorted(run.evidence, key=rank)[: min(limits, default=None)]:
         tokens_left -= estimate_tokens(passage.text) + estimate_tokens(passage.title) + _NOTE_MARKUP_TOKENS
         if tokens_left < 0 and chosen:
             break
@@ -134,17 +194,26 @@ def select_writer_notes(run: RunState) -> tuple[Note, ...]:
     return (*(fact for fact in facts if shown.issuperset(fact.handles)), *sources)
 
 
+def limit_output(run: RunState) -> int:
+    """Return the tokens that the answer may have: few for a fact, else the setting, and at most a quarter of what the model
+    reads."""
+    limit = LOOKUP_TOKENS if choose_instruction(run).is_lookup else run.max_report_tokens
+    return limit if run.model.context is None else min(limit, max(LOOKUP_TOKENS, run.model.context // 4))
+
+
 # -- How the answer is to be written -----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class WritingInstruction:
-    """How to write the answer. ``count`` is the number of list sections that the task asks for, 0 if it names none."""
+    """How to write the answer. ``count`` is the number of list sections that the task asks for, 0 if it names none;
+    ``is_lookup`` means that a few sentences are enough."""
 
     variant: str
     version: str
     text: str
     count: int = 0
+    is_lookup: bool = False
 
 
 def choose_instruction(run: RunState) -> WritingInstruction:
@@ -154,6 +223,10 @@ def choose_instruction(run: RunState) -> WritingInstruction:
         return WritingInstruction("count", file.version, file.body.substitute(count=count or "separate"), count)
     variant = next(name for name in VARIANT_ORDER if _matches_variant(name, run.task))
     file = load_template(f"writing/{variant}")
+    if variant in _LOOKUP_VARIANTS and is_lookup(run.task):
+        text = load_snippet("writing/lookup")
+        opening = " Begin with Yes or No." if is_yes_no_question(run.task) else ""
+        return WritingInstruction(variant, file.version, text + opening, is_lookup=True)
     return WritingInstruction(variant, file.version, file.body.template)
 
 
@@ -185,7 +258,16 @@ def _matches_variant(variant: str, task: str) -> bool:
 async def draft_answer(run: RunState, notes: tuple[Note, ...], caveats: tuple[str, ...]) -> SynthesisResponse:
     """Draft the whole answer, section by section if there is an outline; raise ``ModelError`` if nothing was written."""
     instruction = choose_instruction(run)
-    prompt = Draft(run.task, notes, run.gaps, caveats, "", instruction.text, instruction.count, _planner_notes(run))
+    prompt = Draft(
+        run.task,
+        notes,
+        run.gaps,
+        caveats,
+        instruction=instruction.text,
+        count=instruction.count,
+        lists=_offer_lists(run.task, instruction),
+        max_tokens=limit_output(run),
+    )
     outline = None if instruction.count else await asyncio.to_thread(_choose_outline, run)
     if outline is None or len(outline.topics) < 2:
         return await _draft_whole(run, prompt)
@@ -215,11 +297,11 @@ async def _draft_whole(run: RunState, prompt: Draft) -> SynthesisResponse:
     return second if len(find_list_sections(second.answer)) > count else first
 
 
-def _planner_notes(run: RunState) -> tuple[str, ...]:
-    """Return the planner's advice and the facts that it knew before the search."""
-    if run.current_plan is None:
-        return ()
-    return tuple(line for line in (run.current_plan.notes, *run.current_plan.known_facts) if line.strip())
+def _offer_lists(task: str, instruction: WritingInstruction) -> str:
+    """Return the headings of the lists that the writer may add: advice and risks only for a task that asks for them."""
+    headings = [] if instruction.is_lookup or instruction.count else ["Key findings"]
+    headings += [heading for heading, words in _ASKED_LISTS.items() if words.search(task)]
+    return ", ".join(f'"## {heading}"' for heading in headings)
 
 
 def _choose_outline(run: RunState) -> TopicOutline:
@@ -282,6 +364,63 @@ def _deduplicate(lines: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(lines))
 
 
+# -- Finishing a verified text -----------------------------------------------------------------------------------------
+
+
+def finish_text(run: RunState, text: SynthesisResponse) -> SynthesisResponse:
+    """Return the verified text as it is reported: it opens with its subject, has a summary, and its short answer stands
+    in it."""
+    answer = lead_with_subject(text.answer, partial(_get_title, run))
+    return replace(
+        text,
+        answer=answer,
+        summary=text.summary if text.summary and not _PRONOUN.match(text.summary) else extract_first_sentence(answer),
+        short_answer=text.short_answer if _stands_in(text.short_answer, answer) else "",
+    )
+
+
+def lead_with_subject(text: str, get_title: Callable[[str], str]) -> str:
+    """Return the text with a sentence in front that names its subject, if it opens with a pronoun.
+
+    The claim check may have removed the sentence that the pronoun refers to. A later sentence that names its subject moves
+    to the front; without one, the title of the cited source, which ``get_title`` returns, precedes the pronoun.
+    """
+    blocks = text.split("\n\n")
+    number = next((i for i, block in enumerate(blocks) if block[:1].isalpha()), None)
+    if number is None or not _PRONOUN.match(blocks[number]):
+        return text
+    sentences = split_cited_sentences(blocks[number])
+    named = next((sentence for sentence in sentences if not _PRONOUN.match(sentence)), None)
+    if named is not None:
+        sentences.remove(named)
+        blocks[number] = " ".join([named, *sentences])
+        return "\n\n".join(blocks)
+    later = next(
+        (i for i in range(number + 1, len(blocks)) if blocks[i][:1].isalpha() and not _PRONOUN.match(blocks[i])), None
+    )
+    if later is not None and not any(block.startswith("#") for block in blocks[number:later]):
+        blocks.insert(number, blocks.pop(later))
+        return "\n\n".join(blocks)
+    title = next((title for handle in list_handles(blocks[number]) if (title := get_title(handle))), "")
+    if title:
+        blocks[number] = f"{escape_markdown(title)}: {blocks[number][0].lower()}{blocks[number][1:]}"
+    return "\n\n".join(blocks)
+
+
+def _get_title(run: RunState, handle: str) -> str:
+    passage = run.evidence.find_passage(handle)
+    return "" if passage is None else " ".join(passage.title.split())
+
+
+def _stands_in(short_answer: str, answer: str) -> bool:
+    """Return whether the words of a short answer stand in the answer. Yes and no must open it."""
+    words = tokenize(short_answer)
+    if words and words[0] in ("yes", "no"):
+        opening = tokenize(answer)[:1]
+        return bool(answer.strip()) and (opening == words[:1] or opening not in (["yes"], ["no"]))
+    return bool(words) and f" {' '.join(words)} " in f" {' '.join(tokenize(strip_citations(answer)))} "
+
+
 # -- Cleaning what the model wrote -------------------------------------------------------------------------------------
 
 
@@ -289,12 +428,17 @@ def clean_draft(run: RunState, draft: SynthesisResponse) -> SynthesisResponse:
     """Return the draft without wrapping, unknown citations, links to other places than sources, and excess list items.
 
     Findings, recommendations and risks that cite nothing are removed, because they can only come from the evidence.
+    Recommendations and risks are also removed if the task does not ask for them.
     """
     count = choose_instruction(run).count
     answer = _check_citations(run, unwrap_markdown(draft.answer))
     findings, recommendations, risks = (
         tuple(line for line in (_check_citations(run, line) for line in lines) if has_citation(line))
-        for lines in (draft.key_findings, draft.recommendations, draft.risks)
+        for lines in (
+            draft.key_findings,
+            draft.recommendations if _ASKED_LISTS["Recommendations"].search(run.task) else (),
+            draft.risks if _ASKED_LISTS["Risks"].search(run.task) else (),
+        )
     )
     return replace(
         draft,

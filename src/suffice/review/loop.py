@@ -55,6 +55,11 @@ class ReviewLoop:
         self._best_round = 0
         self._ending: str | None = None
 
+    def disable(self) -> None:
+        """Review nothing, unless a panel was asked for: a step that the model is no use for is skipped."""
+        if self._rules is not None and not self._rules.panel:
+            self._rules = None
+
     async def run(self, written: SynthesisResponse | None) -> AsyncGenerator[ReviewRound, None]:
         """Review the written answer and yield each evaluation."""
         self.best = written

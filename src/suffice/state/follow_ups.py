@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _MAX_ENTITIES = 5  # Entities of the passage in one query.
 _MAX_CANDIDATES = 20  # Passages examined for one proposal: chunks of one document often lead to the same query.
+_CONSTANTS = frozenset({"None", "True", "False"})
 
 
 class FollowUpQueue:
@@ -93,6 +94,10 @@ class FollowUpQueue:
         unused = [
             name for name in extract_names(passage.text) if name.lower() not in self._used_names and name not in title
         ]
+        if (
+            passage.kind == "code"
+        ):  # Single words of code are ``None``, ``False`` and first words of comments, not names.
+            unused = [name for name in unused if " " in name and not _CONSTANTS & set(name.split())]
         return Query(" ".join([*rest, title, *unused[:_MAX_ENTITIES]]), f"follow {passage.title!r}")
 
     def _compute_cosines(self, passages: Sequence[Passage]) -> Sequence[float]:

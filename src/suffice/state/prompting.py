@@ -3,13 +3,13 @@
 A draft is streamed while the model writes it.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from suffice.errors import ModelError
+from suffice.errors import ModelError, ModelUnusable
 from suffice.events import Drafting, Event, PromptCompacted
-from suffice.models.base import UsageTrackingModel, text_listener
+from suffice.models.base import Model, UsageTrackingModel, text_listener
 from suffice.prompts import Draft, Prompt
 from suffice.prompts.truncate import fit_to_budget
 from suffice.state.budget import Budget
@@ -42,6 +42,15 @@ class Prompter:
         self._budget = budget
         self._emit = emit
         self._record_failure = record_failure
+        self._delegates: dict[str, Model] = {}
+
+    def delegate(self, roles: Iterable[str], model: Model) -> None:
+        """Let another model answer these roles. It costs nothing and is not counted."""
+        self._delegates.update(dict.fromkeys(roles, model))
+
+    def get_model(self, role: str) -> Model:
+        """Return the model that answers a role."""
+        return self._delegates.get(role, self._model)
 
     async def ask(self, prompt: Prompt[A]) -> A:
         """Return the model's answer; raise ``ModelError`` when it fails or cannot read even the shortened prompt."""
@@ -58,7 +67,7 @@ class Prompter:
             self._emit(PromptCompacted(reason, fitted.whole_count, fitted.shortened_count))
         try:
             with stream_draft(fitted.prompt, self._emit):
-                reply = await self._model(fitted.prompt)
+                reply = await self.get_model(prompt.role)(fitted.prompt)
         except ModelError as error:
             for failure in error.failures:
                 self._record_failure(failure)
@@ -71,6 +80,8 @@ class Prompter:
         """Return the model's answer, or ``None`` after recording why there is none."""
         try:
             return await self.ask(prompt)
+        except ModelUnusable:
+            raise
         except ModelError as error:
             self._record_failure(Failure(prompt.role, type(error).__name__, str(error), error.retryable))
             return None

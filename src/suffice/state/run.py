@@ -16,7 +16,8 @@ from suffice.memory.base import MemoryContext, MemoryFactory, RestorableMemory
 from suffice.memory.evidence import Evidence
 from suffice.memory.extraction import update_open_questions
 from suffice.memory.open_questions import OpenQuestions
-from suffice.models.base import Model, UsageTrackingModel
+from suffice.models.base import Model, UsageTrackingModel, is_language_model
+from suffice.models.capability import find_model
 from suffice.prompts import Plan, PlannedQuery, PlanResponse, Prompt, Reflect, ReflectionResponse
 from suffice.search.base import Reader
 from suffice.search.screened import expand_with_pages
@@ -33,6 +34,7 @@ A = TypeVar("A")
 
 MAX_PLAN_QUERIES = 6  # A plan has three to six queries. Value of the source system, see docs/sources.md.
 MAX_GAP_QUERIES = 3  # Queries that a reflection may propose.
+DEFAULT_REPORT_TOKENS = 8_192  # The longest report. Value of the source system, see docs/sources.md.
 RECENT_QUERIES = 30  # Queries that a prompt lists, so that its length does not grow with the rounds.
 
 
@@ -83,6 +85,10 @@ class RunState:
         self._admitted_tokens = 0
         self.pages_read = 0
         self.has_quote_fallback = False  # Whether the answer quotes the sources because no claim of the model held.
+        self.lacks_answer = False  # Whether the text says only what is around the answer.
+        self.max_report_tokens = DEFAULT_REPORT_TOKENS
+        self.model_fault = ""  # Why the model cannot be used at all.
+        self.useful_reflections: list[bool] = []  # Whether each reflection of a language model led anywhere.
 
     # -- asking the model ----------------------------------------------------------------------------------------------
 
@@ -93,6 +99,14 @@ class RunState:
     async def try_ask(self, prompt: Prompt[A]) -> A | None:
         """Return the model's answer, or ``None`` after recording why there is none."""
         return await self._prompter.try_ask(prompt)
+
+    def delegate(self, roles: Iterable[str], model: Model) -> None:
+        """Let another model answer these roles."""
+        self._prompter.delegate(roles, model)
+
+    def is_answered_by_language_model(self, role: str) -> bool:
+        """Return whether a language model answers a role, so that asking costs something."""
+        return is_language_model(find_model(self._prompter.get_model(role), role))
 
     def compute_prompt_budget(self, answer_tokens: int) -> tuple[int, str]:
         """Return how many tokens a prompt may hold beside its answer, and what sets that limit."""
@@ -120,6 +134,9 @@ class RunState:
         self.reflection = await self.try_ask(prompt)
         if self.reflection is None:
             self.searches.return_thin_queries(thin)
+        elif self.is_answered_by_language_model(prompt.role):
+            new = self.filter_new_queries([Query(text) for text in self.reflection.new_queries])
+            self.useful_reflections.append(self.reflection.sufficient or bool(new))
         return self.reflection
 
     # -- what the model is shown ---------------------------------------------------------------------------------------

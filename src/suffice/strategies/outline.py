@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from suffice.prompts import DraftOutline, HypotheticalDocument, LabelCluster, ProposeQuery
 from suffice.state.outline import normalize_topics
-from suffice.strategies.base import RunView
+from suffice.strategies.base import RunView, list_first_queries
 from suffice.types import Hits, Note, Passage, Query
 
 INITIAL_TOPICS = 5  # Topics of the first outline.
@@ -31,7 +31,7 @@ class OutlineStrategy:
 
     async def propose(self, run: RunView) -> list[Query]:
         if not run.records:
-            return [Query(planned.query, planned.intent) for planned in (await run.plan()).queries]
+            return run.filter_new_queries(list_first_queries(run.task, await run.plan()))
         outline = run.outline
         if not outline.topics:
             await _draft_outline(run)

@@ -1,17 +1,18 @@
 """Plan, search, reflect, repeat.
 
-The queries of the plan make the first round. Every later round asks the queries that the reflection on the round before
-proposes; the reflection also rewords thin queries. The plan is never made again.
+The question itself and the queries of the plan make the first round: neither finds as much alone. Every later round asks the
+queries that the reflection on the round before proposes; the reflection also rewords thin queries. The plan is never made
+again.
 """
 
-from suffice.strategies.base import RunView
+from suffice.strategies.base import RunView, list_first_queries
 from suffice.types import Query
 
 
 class ReflectStrategy:
     async def propose(self, run: RunView) -> list[Query]:
         if not run.records:
-            return [Query(planned.query, planned.intent) for planned in (await run.plan()).queries]
+            return run.filter_new_queries(list_first_queries(run.task, await run.plan()))
         reflection = await run.reflect()
         proposed = reflection.new_queries if reflection is not None else ()
         # If the reflection failed or has nothing new, follow what was found.

@@ -18,6 +18,39 @@ _BEST_PRACTICE = re.compile(
     r"\b(?:best|good)\s+practices?\b|\bguidelines?\b|\bhow\s+(?:should|best)\b|\brecommend\w*", re.IGNORECASE
 )
 
+_LOOKUP = re.compile(
+    r"^\W*(?:(?:in|at|on|by|for|from|of|to|with)\s+)?(?:who|whom|whose|when|where|which|what|how\s+(?:many|much|long|old|far|tall|big|often))\b",
+    re.IGNORECASE,
+)
+_SURVEY = re.compile(
+    r"\b(?:why|explain\w*|compar\w+|difference[s]?|describe|overview|summar\w+|discuss|advantages|disadvantages|pros|cons|trade-?offs?"
+    r"|history|impact|effects?|causes?|reasons?|ways?|approaches|options|steps|analy\w+|assess\w*|evaluat\w+|review|report|survey)\b",
+    re.IGNORECASE,
+)
+_YES_NO = re.compile(
+    r"^\W*(?:is|are|was|were|do|does|did|can|could|has|have|had|will|would|should|may|must)(?:n['’]t)?\s", re.IGNORECASE
+)
+_MAX_LOOKUP_WORDS = 40
+
+
+def is_yes_no_question(task: str) -> bool:
+    """Return whether a question wants yes or no.
+
+    >>> is_yes_no_question("Is the mill old?"), is_yes_no_question("Is the mill or the bridge older?")
+    (True, False)
+    """
+    return bool(_YES_NO.search(task)) and not re.search(r"\bor\b(?! not\b)", task, re.IGNORECASE)
+
+
+def is_lookup(task: str) -> bool:
+    """Return whether a task asks for one fact, which deserves a few sentences and not a report.
+
+    >>> is_lookup("Who built the mill?"), is_lookup("How does the mill work?")
+    (True, False)
+    """
+    asks_fact = bool(_LOOKUP.search(task)) or bool(_YES_NO.search(task))
+    return asks_fact and not _SURVEY.search(task) and len(task.split()) <= _MAX_LOOKUP_WORDS
+
 
 def classify_task(task: str) -> TaskType:
     """Return the type of a task."""

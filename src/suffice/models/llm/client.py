@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary
 
 from suffice.models.llm.endpoint import DEFAULT_URLS, Endpoint
 from suffice.models.retry import MAX_RETRY_AFTER, CallError, retry_attempts
+from suffice.settings import KEY_VARIABLES
 
 if TYPE_CHECKING:
     import httpx2
@@ -56,7 +57,7 @@ class ProviderError(CallError):
     """A call to a provider failed.
 
     ``is_rejected``: the server does not support a request like this. ``is_unreadable``: what it sent is not a response.
-    ``was_sent``: the model may have worked on it, so it may be billed.
+    ``was_sent``: the model may have worked on it, so it may be billed. ``is_fatal``: every other call would fail too.
     """
 
     def __init__(
@@ -68,11 +69,13 @@ class ProviderError(CallError):
         is_rejected: bool = False,
         is_unreadable: bool = False,
         was_sent: bool = False,
+        is_fatal: bool = False,
     ) -> None:
         super().__init__(message, retryable=retryable, retry_after=retry_after)
         self.is_rejected = is_rejected
         self.is_unreadable = is_unreadable
         self.was_sent = was_sent or is_unreadable
+        self.is_fatal = is_fatal
 
 
 class ProviderConnection:
@@ -80,6 +83,7 @@ class ProviderConnection:
 
     def __init__(self, endpoint: Endpoint) -> None:
         self.endpoint = endpoint
+        self._has_answered = False  # A server that has answered once and is gone now may come back.
 
     async def get_client(self) -> "Client[Any]":
         clients = _clients.setdefault(asyncio.get_running_loop(), {})
@@ -112,9 +116,11 @@ class ProviderConnection:
             with attempt:
                 try:
                     async with rate_limit(self.endpoint):
-                        return await self._await_request(
+                        completion = await self._await_request(
                             _send_request(client, messages, settings, parameters, listener), on_failure
                         )
+                        self._has_answered = True
+                        return completion
                 except Exception as error:  # The only place where a provider's exceptions become ours.
                     raise self._translate_error(error) from error
         raise AssertionError("the last attempt returns or raises")
@@ -139,6 +145,10 @@ class ProviderConnection:
             return ProviderError(
                 f"{server} refuses more calls for now (too many requests)", retryable=True, retry_after=retry_after
             )
+        is_unreachable = isinstance(error, exceptions.ModelConnectionError) and error.phase == "connect"
+        if is_unreachable and not self._has_answered:
+            how = "start the server" if self.endpoint.local else "check the address and the network"
+            return ProviderError(f"{server} cannot be reached; {how}, or use --model extractive", is_fatal=True)
         if isinstance(error, exceptions.ModelTimeoutError | exceptions.ModelRequestTimeout):
             return ProviderError(
                 f"{server} did not answer within {self.endpoint.timeout_seconds:g} seconds; "
@@ -157,13 +167,20 @@ class ProviderConnection:
                 f"{server} reports a server error: {_error_text(error)}", retryable=True, retry_after=retry_after
             )
         if isinstance(error, exceptions.ModelAuthenticationError):
-            return ProviderError(f"{server} does not accept the API key: {_error_text(error)}")
+            return ProviderError(
+                f"{server} does not accept the API key: {_error_text(error)}; {_describe_key(self.endpoint)}",
+                is_fatal=True,
+            )
         if isinstance(error, exceptions.ModelContextWindowExceededError):
             return ProviderError(
                 f"The prompt is too long for {server}; set SUFFICE_CONTEXT to how many tokens the model can read"
             )
         if isinstance(error, exceptions.ModelNotFoundError):
-            return ProviderError(f"{server} does not exist there: {_error_text(error)}")
+            return ProviderError(
+                f"{server} does not exist there: {_error_text(error)}; name another with --model or SUFFICE_MODEL, or check "
+                "the address",
+                is_fatal=True,
+            )
         if isinstance(error, exceptions.ModelRequestRejectedError):
             return ProviderError(f"{server} rejects the request: {_error_text(error)}", is_rejected=True)
         is_undecoded = isinstance(error.__cause__, ValueError)
@@ -207,6 +224,10 @@ def _parse_completion(response: "ModelResponse") -> Completion:
         logprobs=logprobs if isinstance(logprobs, list) else (),
         has_thoughts=any(part.part_kind == "thinking" for part in response.parts),
     )
+
+
+def _describe_key(endpoint: Endpoint) -> str:
+    return f"set {KEY_VARIABLES[endpoint.provider][0]} to a valid key"
 
 
 def _error_text(error: Exception) -> str:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from suffice.errors import ModelError, ModelOutputError
+from suffice.errors import ModelError, ModelOutputError, ModelUnusable
 from suffice.models.base import Reply, text_listener, usage_listener
 from suffice.models.llm.client import Completion, FailureCallback, ProviderConnection, ProviderError
 from suffice.models.llm.endpoint import Endpoint
@@ -72,6 +72,8 @@ class LanguageModel:
         except ModelError as error:
             error.usage = conversation.usage
             error.failures = tuple(conversation.failures)
+            if isinstance(error, ProviderError) and error.is_fatal:
+                raise ModelUnusable(str(error), usage=error.usage, failures=error.failures) from error
             raise
         return Reply(answer, conversation.usage, tuple(conversation.failures))
 

@@ -1,0 +1,121 @@
+"""How a model writes, by its name and its self-test, and which steps are skipped for it, by evidence of earlier runs."""
+
+import asyncio
+
+import pytest
+
+from suffice.models.capability import (
+    MAX_AGE_SECONDS,
+    EvidenceStore,
+    ModelEvidence,
+    ModelProfile,
+    find_model,
+    guess_style,
+    make_profile,
+)
+from suffice.models.extractive import ExtractiveModel
+from suffice.models.llm import Endpoint, LanguageModel
+from suffice.models.routing import FallbackModel, RoleRouter
+from suffice.prompts import SelfTest
+from suffice.testing import ScriptedModel
+
+URL = "http://127.0.0.1:9/v1"
+
+
+@pytest.mark.parametrize(
+    ("name", "local", "style"),
+    [
+        ("qwen2.5-coder-1.5b-instruct-q4_k_m.gguf", True, "sentence"),
+        ("/models/7b/llama-3.2-3B-Instruct", True, "sentence"),
+        ("smollm-360m", True, "sentence"),
+        ("phi3:mini", True, "sentence"),
+        ("qwen3:8b", True, "prose"),
+        ("mixtral-8x7b", True, "prose"),
+        ("openai/gpt-oss-20b", False, "prose"),
+        ("gpt-5.4-mini", False, "prose"),
+        ("my-model", True, None),
+    ],
+)
+def test_the_name_tells_how_a_model_writes(name, local, style):
+    assert guess_style(name, local=local) == style
+
+
+@pytest.mark.parametrize(
+    ("text", "passed"),
+    [
+        (
+            "Petr Kolbe died in 1874 in Vienna [2] [3]. The mill burned in 1871 and he died three years later [2] [3].",
+            True,
+        ),
+        ("Petr Kolbe died in 1871 in Vienna [2] [3]. That follows from the sources [2] [3].", False),
+        ("Petr Kolbe died in 1874 in Vienna.", False),
+        ("## Answer\n\nPetr Kolbe died in 1874 in Vienna [2] [3].", False),
+        ("", False),
+    ],
+)
+def test_the_self_test_wants_the_answer_and_its_sources(text, passed):
+    assert SelfTest.parse(text).passed is passed
+
+
+SKIPPED = [
+    ("review", ModelEvidence(scores=(10.0,) * 8)),
+    ("compute", ModelEvidence(programs=(False,) * 5 + (True,))),
+    ("support", ModelEvidence(probes=(True, False) * 4)),
+    ("reflect", ModelEvidence(reflections=(False,) * 6 + (True,) * 2)),
+]
+
+
+@pytest.mark.parametrize(("step", "evidence"), SKIPPED, ids=[step for step, _ in SKIPPED])
+def test_a_step_that_tells_nothing_is_skipped_and_the_reason_named(step, evidence):
+    assert list(evidence.find_useless_steps()) == [step]
+    assert any(map(str.isdigit, evidence.find_useless_steps()[step]))
+
+
+@pytest.mark.parametrize(
+    "evidence",
+    [
+        ModelEvidence(scores=(10.0,) * 7),
+        ModelEvidence(scores=(7.0, 9.5) * 4),
+        ModelEvidence(programs=(True, False) * 3),
+        ModelEvidence(probes=(True,) * 8),
+        ModelEvidence(),
+    ],
+)
+def test_steps_run_until_there_is_enough_evidence_against_them(evidence):
+    assert evidence.find_useless_steps() == {}
+
+
+def test_evidence_is_kept_for_each_model_and_forgotten_after_a_while(tmp_path, monkeypatch):
+    async def add_and_load():
+        small, other = (EvidenceStore(tmp_path, name) for name in ("small", "other"))
+        for score in (10.0, 9.0):
+            await small.add(ModelEvidence(scores=(score,)))
+        await small.add(ModelEvidence(self_test=False))
+        return await EvidenceStore(tmp_path, "small").load(), await other.load()
+
+    small, other = asyncio.run(add_and_load())
+    assert (small.scores, small.self_test, other) == ((10.0, 9.0), False, ModelEvidence())
+    monkeypatch.setattr("time.time", lambda now=small.since: now + MAX_AGE_SECONDS + 1)
+    assert asyncio.run(EvidenceStore(tmp_path, "small").load()) == ModelEvidence()
+
+
+def test_a_small_model_starts_without_review_and_plan():
+    profile = ModelProfile("sentence")
+    profile.apply_style()
+    assert set(profile.skipped) == {"review", "plan", "reflect"}
+    strong = ModelProfile("prose")
+    strong.apply_style()
+    assert strong.skipped == {}
+
+
+def test_the_writers_model_decides_and_a_setting_overrides_it(tmp_path):
+    small, large = (LanguageModel(Endpoint("openai", name, URL)) for name in ("tiny-1b", "big-70b"))
+    model = RoleRouter(FallbackModel([small, ExtractiveModel()]), {"draft": large})
+    assert find_model(model, "draft") is large
+    assert find_model(model, "plan") is small
+    assert make_profile(model, None, tmp_path, max_tokens=100).style == "prose"
+    assert make_profile(small, None, tmp_path, max_tokens=100).style == "sentence"
+    assert make_profile(small, "prose", tmp_path, max_tokens=100).style == "prose"
+    assert make_profile(ScriptedModel({}), None, tmp_path, max_tokens=100).store is None, (
+        "a test double leaves no evidence"
+    )
