@@ -64,6 +64,7 @@ serve: $(READY) ## Start the service on this machine, over part of the standard 
 reliability: $(READY) ## Long tests: kill -9 at every step, requests of every shape, many runs at once.
 	cd tests && ../$(BIN)/python -W ignore -m reliability.crashes --write ../docs/reliability.md
 	cd tests && ../$(BIN)/python -W ignore -m reliability.shapes
+	cd tests && ../$(BIN)/python -W ignore -m reliability.fixes
 	$(BIN)/python -W ignore -m bench.load
 
 clean: ## Remove .venv and everything generated.

@@ -27,6 +27,10 @@ SupportLabel = Literal["supported", "contradicted", "unsupported", "unknown"]
 """What the sources say about a claim."""
 Status = Literal["answered", "partial", "no_evidence", "failed"]
 """How a run ended for the reader."""
+Sufficiency = Literal["yes", "partly", "no", "unknown"]
+"""Whether the evidence answers the question."""
+ExcerptFormat = Literal["prose", "code", "list", "table"]
+"""How an excerpt is laid out in its source."""
 
 STOP_REASONS = (
     "sufficient",
@@ -163,7 +167,7 @@ class Round:
 class Note:
     """A note for a prompt: a text and the handles (``[3]``) of the passages it comes from.
 
-    ``whole`` is false if the text was shortened to fit.
+    ``whole`` is false if the text was shortened to fit. ``place`` is where the text of a passage begins, if that is known.
     """
 
     text: str
@@ -171,6 +175,7 @@ class Note:
     title: str = ""
     kind: str = "text"
     whole: bool = True
+    place: Place | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +239,8 @@ class RoundRecord:
 class Stop:
     """Why the search ended: one of ``STOP_REASONS``, the gate that stopped it, and the records of all rounds.
 
-    ``gate`` is the simple gate that decided, ``expression`` the whole gate as text.
+    ``gate`` is the simple gate that decided, ``expression`` the whole gate as text. ``sufficiency`` says whether the
+    evidence answers the question; it is known when the report is built.
     """
 
     reason: str
@@ -244,6 +250,7 @@ class Stop:
     explanation: str
     rounds: tuple[RoundRecord, ...] = ()
     expression: str = ""
+    sufficiency: Sufficiency = "unknown"
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,6 +266,33 @@ class Bounds:
 
 
 @dataclass(frozen=True, slots=True)
+class Excerpt:
+    """A part of a source, verbatim and laid out as there, that answers the question.
+
+    ``highlight`` holds the offsets of the deciding words in ``text``; ``title`` is the heading path of the source.
+    """
+
+    text: str
+    format: ExcerptFormat
+    highlight: tuple[tuple[int, int], ...]
+    source: str
+    location: str = ""
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ClosestPassage:
+    """A passage that is near the question but does not answer it; ``missing`` are the question's words that it lacks."""
+
+    text: str
+    format: ExcerptFormat
+    highlight: tuple[tuple[int, int], ...]
+    title: str = ""
+    location: str = ""
+    missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Span:
     """A verbatim quote of a source that supports or contradicts a claim."""
 
@@ -270,13 +304,20 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A sentence or clause of the answer, its citations, and what the sources say about it; ``note`` gives the reason."""
+    """A sentence or clause of the answer, its citations, and what the sources say about it; ``note`` gives the reason.
+
+    ``evidence`` is the deciding quote with the sentences around it; its highlights are the deciding words. ``checker`` names
+    what judged the claim, and ``probability`` how likely that checker holds the verdict to be right, if it estimates that.
+    """
 
     text: str
     citations: tuple[str, ...]
     support: SupportLabel
     spans: tuple[Span, ...] = ()
     note: str = ""
+    evidence: Excerpt | None = None
+    checker: str = ""
+    probability: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -380,6 +421,9 @@ class Report:
     ``final_answer`` is Markdown with citations such as ``[1]``, which refer to ``sources``. ``sufficient`` and
     ``confidence`` are the last judgement of the evidence, ``None`` if there was none. ``insufficient_termination`` means
     that a limit ended the search before the evidence was judged sufficient; ``degraded_mode`` that searches kept failing.
+    ``short_answer`` is a name, number or the like, ``None`` if no such answer was found. Without a language model
+    ``excerpts`` are the parts of the sources that ``final_answer`` shows. ``closest`` are the passages nearest to the
+    question when there is no evidence.
     """
 
     run: str
@@ -404,3 +448,6 @@ class Report:
     error_log: tuple[Failure, ...]
     raw: Any = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    short_answer: str | None = None
+    excerpts: tuple[Excerpt, ...] = ()
+    closest: tuple[ClosestPassage, ...] = ()

@@ -110,3 +110,15 @@ def test_claims_are_exact_and_do_not_overlap(markdown):
         assert markdown[start:end].startswith(claim.text)
         assert reached <= start < end
         reached = end
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("---\ntitle: The bridge was built in 1887\ntags:\n- bridges\n---\nBananas contain potassium.", 1),
+        ("---\nPigs fly over Vienna in winter [1].\n---\nBananas contain potassium.", 2),
+        ("---\nnote: Pigs fly over Vienna in winter [1].\n---\nBananas contain potassium.", 2),
+    ],
+)
+def test_only_keys_and_values_are_front_matter(text, count):
+    assert len(list(extract_claims(text))) == count

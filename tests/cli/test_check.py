@@ -24,7 +24,7 @@ def test_a_supported_text(suffice: Callable, docs: Path, write: Callable) -> Non
     result = suffice("check", write(TRUE), "--docs", docs, "--alpha", 1)
     assert result.status == 0, result.err
     assert "2 supported · 1 unknown" in result.out
-    assert "docs/bees.md:5-5" in result.out
+    assert "docs/bees.md:" in result.out
 
 
 @pytest.mark.parametrize(
@@ -73,13 +73,76 @@ def test_a_report_of_suffice_passes(suffice: Callable, docs: Path, tmp_path: Pat
     assert result.status == 0, result.out
 
 
-@pytest.mark.parametrize("name", ["report.html", "report.pdf", "report.json", "notes.DOCX"])
-def test_a_file_that_is_not_plain_text_is_rejected(suffice: Callable, docs: Path, tmp_path: Path, name: str) -> None:
-    (tmp_path / name).write_text("<p>A hive holds one queen.</p>")
+@pytest.mark.parametrize("name", ["report.json", "rows.csv"])
+def test_data_is_rejected(suffice: Callable, docs: Path, tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("A hive holds one queen.")
     result = suffice("check", tmp_path / name, "--docs", docs, "--alpha", 1)
     assert result.status == 2
     assert name in result.err
     assert "runs export" in result.err
+
+
+@pytest.mark.parametrize("name", ["report.pdf", "notes.DOCX"])
+def test_a_broken_document_is_rejected(suffice: Callable, docs: Path, tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("A hive holds one queen.")
+    result = suffice("check", tmp_path / name, "--docs", docs, "--alpha", 1)
+    assert result.status == 2
+    assert name in result.err
+
+
+def test_the_text_of_an_html_file_is_checked(suffice: Callable, docs: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    page.write_text(
+        "<html><body><p>A hive holds one queen. Karl von Frisch decoded the dance in 1972.</p></body></html>"
+    )
+    result = suffice("check", page, "--docs", docs, "--alpha", 1, "--json")
+    assert [claim["support"] for claim in json.loads(result.out)["claims"]] == ["supported", "contradicted"]
+
+
+def test_each_claim_shows_its_evidence_in_context(suffice: Callable, docs: Path, write: Callable) -> None:
+    result = suffice(
+        "check", write("Karl von Frisch decoded the dance in 1972.\n"), "--docs", docs, "--alpha", 1, "--json"
+    )
+    [claim] = json.loads(result.out)["claims"]
+    evidence = claim["evidence"]
+    [[start, end]] = evidence["highlight"]
+    assert evidence["text"][start:end] == claim["spans"][0]["quote"]
+    assert evidence["location"].startswith("docs/bees.md")
+    assert (claim["checker"], claim["probability"]) == ("lexical", None)
+
+
+def test_a_mended_text_passes(suffice: Callable, docs: Path, write: Callable, tmp_path: Path) -> None:
+    true = "# Bees\n\n- A hive holds one queen.\n- Why is that?\n"
+    wrong = "Karl von Frisch decoded the dance in 1972.\n\nA hive holds forty golden thrones of Byzantium. It shines.\n"
+    file, mended = write(f"{true}\n{wrong}"), tmp_path / "mended.md"
+    result = suffice("check", file, "--docs", docs, "--alpha", 1, "--fix", mended)
+    assert result.status == 1
+    assert "1 replaced, 2 left out" in result.err
+    assert file.read_text() == f"{true}\n{wrong}"
+    text = mended.read_text()
+    assert text.startswith(true)
+    assert "1972" not in text
+    assert "1927" in text
+    assert "Byzantium" not in text
+    assert suffice("check", mended, "--docs", docs, "--alpha", 1).status == 0
+
+
+def test_several_files_are_mended_into_a_folder(suffice: Callable, docs: Path, tmp_path: Path) -> None:
+    one, two = tmp_path / "one.md", tmp_path / "two.md"
+    one.write_text(TRUE)
+    two.write_text("A hive holds forty golden thrones of Byzantium.\n")
+    result = suffice("check", one, two, "--docs", docs, "--alpha", 1, "--json", "--fix", tmp_path / "mended")
+    assert result.status == 1
+    assert [len(file["claims"]) for file in json.loads(result.out)["files"]] == [3, 1]
+    assert (tmp_path / "mended" / "one.md").read_text() == TRUE
+    assert (tmp_path / "mended" / "two.md").read_text() == "\n"
+    assert suffice("check", one, two, "--docs", docs, "--alpha", 1, "--fix", one).status == 2
+
+
+def test_a_file_is_not_checked_against_itself(suffice: Callable, docs: Path) -> None:
+    own = docs / "claims.md"
+    own.write_text("A hive holds forty golden thrones of Byzantium.\n")
+    assert suffice("check", own, "--docs", docs, "--alpha", 1).status == 1
 
 
 def test_standard_input(suffice: Callable, docs: Path) -> None:

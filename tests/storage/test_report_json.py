@@ -118,9 +118,11 @@ def test_keys_are_stable(report: Report) -> None:
     encoded = report_json.to_dict(report)
     assert " ".join(encoded) == (
         "run task status summary final_answer key_findings recommendations risks open_questions sources claims stop "
-        "usage sufficient confidence gaps failed_queries insufficient_termination degraded_mode error_log raw metadata"
+        "usage sufficient confidence gaps failed_queries insufficient_termination degraded_mode error_log raw metadata "
+        "short_answer excerpts closest"
     )
-    assert set(encoded["stop"]) == {"reason", "gate", "round", "promise", "explanation", "rounds", "expression"}
+    stop_keys = {"reason", "gate", "round", "promise", "explanation", "rounds", "expression", "sufficiency"}
+    assert set(encoded["stop"]) == stop_keys
     round_keys = {"index", "accepted", "queries", "new_passages", "readings", "verdicts", "found", "belief", "open"}
     assert set(encoded["stop"]["rounds"][0]) == round_keys
     assert set(encoded["stop"]["rounds"][0]["verdicts"][0]) == {"gate", "stop", "reason", "because", "signals"}

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from suffice.claims.checkers import Checker
 from suffice.claims.split import ClaimText, extract_claims
-from suffice.claims.verdict import ClaimVerdict, judge_claim, list_quotes
+from suffice.claims.verdict import ClaimVerdict, build_evidence, get_deciding_quote, judge_claim, list_quotes
 from suffice.search.base import Search
 from suffice.text.citations import next_handle, parse_source_entry
 from suffice.text.markdown import iter_source_lines
@@ -64,7 +64,18 @@ class TextAudit:
             Span(self._assign_handle(quote.passage), quote.text, quote.location, stance)
             for quote, stance in list_quotes(verdict)
         )
-        return Claim(verdict.claim.text, verdict.claim.handles, verdict.support, spans, verdict.note)
+        quote = get_deciding_quote(verdict)
+        shown = bool(spans) and quote is not None
+        return Claim(
+            verdict.claim.text,
+            verdict.claim.handles,
+            verdict.support,
+            spans,
+            verdict.note,
+            build_evidence(verdict, spans[0].source if shown else ""),
+            "" if quote is None else quote.span.checker,
+            None if quote is None else quote.span.probability,
+        )
 
     def _assign_handle(self, passage: Passage) -> str:
         """Return the handle that the text itself gives to the source, else the next free one."""

@@ -38,6 +38,7 @@ _VERB = re.compile(
 # Words that introduce a claim and are not part of it.
 _LEAD_IN = re.compile(
     r"^(?:please )?(?:(?:note|remember|keep in mind|bear in mind|recall)(?: also)?,? that"
+    r"|(?:(?:short|final|direct|the) )?answer\s*:"
     r"|it (?:should|must) (?:also )?be noted that"
     r"|it is (?:also )?(?:worth noting|worth mentioning|important to note|notable|clear|well known) that)\s+",
     re.IGNORECASE,

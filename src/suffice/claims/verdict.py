@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 
 from suffice.claims.checkers import Checker, EvidenceSpan
 from suffice.claims.checkers.base import Stance
-from suffice.claims.checkers.features import extract_features
+from suffice.claims.checkers.features import SentenceFeatures, extract_features
 from suffice.claims.checkers.lexical import find_verbatim, lacks_a_name, lacks_a_number
 from suffice.claims.checkers.quantities import Quantity
 from suffice.claims.split import ClaimText
 from suffice.text.entities import content_stems
 from suffice.text.sentences import quotable_spans
-from suffice.types import Passage, SupportLabel
+from suffice.types import Excerpt, Passage, SupportLabel
 
 # Sources count as disagreeing about a supported claim only where claim and quote are about the same matter: this many
 # content words in common, and this share of the words of both.
@@ -30,6 +30,8 @@ _LABEL = re.compile(
 )
 _WHICH_WORDS = frozenset("first second third last final previous next former latter".split())
 _PRONOUN_OPENING = re.compile(r"\s*(?:he|she|it|they|this|these|his|her|its|their)\b", re.I)
+_WORD = re.compile(r"[^\W_][\w.,'’%-]*[^\W_]|[^\W_]")
+_MAX_CONTEXT_CHARS = 500  # A quote with the sentences around it is not longer, unless the quote itself is.
 _MAX_QUOTES = 2  # Quotes shown for each side; more would bury the claim.
 
 
@@ -115,6 +117,44 @@ def list_quotes(verdict: ClaimVerdict) -> Iterator[tuple[Quote, Stance]]:
     supporting = verdict.supporting or ((verdict.uncited_support,) if verdict.uncited_support is not None else ())
     yield from ((quote, "supports") for quote in supporting)
     yield from ((quote, "contradicts") for quote in verdict.contradicting)
+
+
+def build_evidence(verdict: ClaimVerdict, source: str) -> Excerpt | None:
+    """Return the deciding quote with a sentence of context on each side; ``None`` where there is no quote.
+
+    The highlighted words are those that the quote has in common with the claim; of a contradiction, the whole quote.
+    """
+    quote = get_deciding_quote(verdict)
+    if quote is None:
+        return None
+    text, span = quote.passage.text, quote.span
+    around = [one for one in quotable_spans(text, quote.passage.kind) if one[1] <= span.start or one[0] >= span.end]
+    before = [start for start, end in around if end <= span.start and span.end - start <= _MAX_CONTEXT_CHARS]
+    after = [end for start, end in around if start >= span.end and end - span.start <= _MAX_CONTEXT_CHARS]
+    start, end = (before[-1] if before else span.start), (after[0] if after else span.end)
+    wanted = extract_features(verdict.claim.plain_text)
+    marks = [(span.start, span.end)] if span.stance == "contradicts" else _find_common_words(quote, wanted)
+    highlight = tuple((first - start, last - start) for first, last in marks)
+    location = str(quote.passage.place.narrowed(text, start, end))
+    return Excerpt(text[start:end], "prose", highlight, source, location, quote.passage.title)
+
+
+def get_deciding_quote(verdict: ClaimVerdict) -> Quote | None:
+    """Return the quote that decided the verdict, or the nearest one where none did."""
+    found = next(list_quotes(verdict), None)
+    return found[0] if found else verdict.nearest
+
+
+def _find_common_words(quote: Quote, wanted: SentenceFeatures) -> list[tuple[int, int]]:
+    """Return the offsets of the quote's words that the claim has too; neighbours are joined."""
+    text, found = quote.passage.text, list[tuple[int, int]]()
+    stems = wanted.stems | {token.stem for token in wanted.tokens}
+    for match in _WORD.finditer(text, quote.span.start, quote.span.end):
+        features = extract_features(match.group())
+        if features.stems & stems or any(any(map(number.matches, wanted.numbers)) for number in features.numbers):
+            joins = bool(found) and match.start() - found[-1][1] <= 1
+            found[-1:] = [(found[-1][0], match.end())] if joins else [*found[-1:], match.span()]
+    return found
 
 
 def _is_same_topic(claim: str, quote: str) -> bool:

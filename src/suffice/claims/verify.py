@@ -3,24 +3,23 @@
     each claim ─▶ supported by its citation ─▶ stays
                 ─▶ supported by another source ─▶ gets that citation
                 ─▶ neither ─▶ is searched for once, if the budget allows
-                ─▶ still neither ─▶ is replaced by the nearest sentence of a source, if one is near enough
-                ─▶ else is removed, and listed under the open questions
+                ─▶ still neither ─▶ is replaced or removed (``fix``), and listed under the open questions
 
-A lenient run keeps and marks the claims of the last two cases. Verdicts are cached, so verifying a revision costs only its new
-sentences.
+Verdicts are cached, so verifying a revision costs only its new sentences.
 """
 
 import asyncio
 import heapq
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from itertools import groupby
+from textwrap import shorten
 
 from suffice.claims.checkers import AskSupport, Checker, LexicalChecker
 from suffice.claims.checkers.lexical import lacks_a_name, lacks_a_number
+from suffice.claims.fix import FixRules, apply_fixes
 from suffice.claims.split import CONTRADICTED_MARK, UNSUPPORTED_MARK, ClaimText, extract_claims
-from suffice.claims.verdict import ClaimVerdict, Quote, judge_claim
+from suffice.claims.verdict import ClaimVerdict, judge_claim
 from suffice.errors import SearchError
 from suffice.events import CheckingClaim
 from suffice.models.base import is_language_model
@@ -29,10 +28,8 @@ from suffice.search.base import Search
 from suffice.search.resilience import to_failure
 from suffice.state.run import RunState
 from suffice.state.search_log import SEARCH_TIMED_OUT
-from suffice.text.citations import has_citation, trailing_citations_start
+from suffice.text.citations import has_citation
 from suffice.text.entities import content_stems
-from suffice.text.markdown import drop_empty_headings, escape_markdown
-from suffice.text.sentences import Offsets
 from suffice.types import Hits, Passage, Query, Round
 
 CleanDraft = Callable[[SynthesisResponse], SynthesisResponse]
@@ -40,8 +37,8 @@ CleanDraft = Callable[[SynthesisResponse], SynthesisResponse]
 
 PASSAGES_PER_CLAIM = 6  # Passages besides the cited ones that a claim is judged by.
 MAX_CLAIM_QUERIES = 5  # Claims that are searched for each time a draft is verified.
-_MIN_REPLACEMENT_OVERLAP = 0.7  # A quote that shares this much with a claim may replace it.
-_SENTENCE_END = re.compile(r"[.!?…。！？][\"'”’)\]*_]*$")
+_MIN_QUOTED_OVERLAP = 0.5  # A sentence of a source that shares this much with a removed claim is shown beside it.
+_MAX_QUOTED_CHARS = 200
 _OPEN_QUESTION = re.compile(
     r"\?\s*$|^\W*(?:whether|how|what|why|who|when|where|which)\b|\b(?:not|no|missing|unknown|unclear|lacks?|lacking)\b",
     re.I,
@@ -74,7 +71,7 @@ class ClaimVerifier:
         self._search = search
         self._checker = checker
         self._clean = clean
-        self._strict = strict
+        self._rules = FixRules(cite=lambda passage: run.evidence.get_handle(passage), strict=strict)
         self._is_lexical_only = False
         self._verdict_cache: dict[tuple[str, tuple[str, ...]], tuple[int, ClaimVerdict]] = {}
         self._searched_claims: set[str] = set()
@@ -106,19 +103,21 @@ class ClaimVerifier:
         verdicts = await self._check_claims(answer)
         if await self._search_unsupported(verdicts):
             verdicts = await self._check_claims(answer)
-        answer, removed = self.apply_fixes(answer, verdicts)
+        fixed = apply_fixes(answer, verdicts, self._rules)
+        answer, removed = fixed.text, fixed.removed
         verdicts = await self._check_claims(answer)
-        if self._strict:  # Replacements are verified too.
-            answer, more = self.apply_fixes(answer, verdicts, allow_replacement=False)
-            removed = (*removed, *more)
+        if self._rules.strict:  # Replacements are verified too.
+            fixed = apply_fixes(answer, verdicts, replace(self._rules, allow_replacement=False))
+            answer, removed = fixed.text, (*removed, *fixed.removed)
             verdicts = await self._check_claims(answer)
         self._verified[answer] = tuple(verdicts)
         questions = (
             *(line for line in draft.open_questions if _is_open_question(line)),
-            *(f"{_LEFT_OUT_PREFIX}{claim}" for claim in removed),
+            *(f"{_LEFT_OUT_PREFIX}{verdict.claim.plain_text}{self._quote_instead(verdict)}" for verdict in removed),
         )
-        return SynthesisResponse(
-            answer,
+        return replace(
+            draft,
+            answer=answer,
             summary=" ".join(await self._verify_lines([_SUPPORT_MARKS.sub("", draft.summary)])),
             key_findings=await self._verify_lines(draft.key_findings),
             recommendations=tuple(line for line in draft.recommendations if self._is_grounded(line)),
@@ -179,59 +178,15 @@ class ClaimVerifier:
         except SearchError as error:
             return Hits(query, failure=to_failure(error))
 
-    # -- fixing --------------------------------------------------------------------------------------------------------
+    # -- what the fixes leave ------------------------------------------------------------------------------------------
 
-    def apply_fixes(
-        self, text: str, verdicts: Sequence[ClaimVerdict], allow_replacement: bool = True
-    ) -> tuple[str, tuple[str, ...]]:
-        """Return the text with each claim fixed or removed, and the removed claims. Other sentences are not changed."""
-        removed: list[str] = []
-        fixes: list[tuple[Offsets, str | None]] = []
-        for span, group in groupby(verdicts, key=lambda one: one.claim.sentence_span):
-            own = list(group)
-            if all(self._is_acceptable(verdict) for verdict in own):
-                fixes.append((span, None))
-                continue
-            present = "\n".join([text, *(fixed for _, fixed in fixes if fixed)])
-            pieces = [self._fix_claim(verdict, text, present, allow_replacement, removed) for verdict in own]
-            fixes.append((span, " ".join(piece for piece in pieces if piece)))
-        text = _replace_sentences(text, fixes)
-        if removed:
-            text = drop_empty_headings(text).strip("\n")
-        return text, tuple(removed)
-
-    def _is_acceptable(self, verdict: ClaimVerdict) -> bool:
-        return verdict.support == "unknown" or (verdict.support == "supported" and bool(verdict.claim.handles))
-
-    def _fix_claim(
-        self, verdict: ClaimVerdict, text: str, present: str, allow_replacement: bool, removed: list[str]
-    ) -> str:
-        """Return the sentence that takes a claim's place; empty when the claim is removed.
-
-        A quote that is in ``present`` already is not repeated.
-        """
-        claim = verdict.claim
-        original = text[claim.full_span[0] : claim.full_span[1]].strip()
-        if self._is_acceptable(verdict):
-            return _to_sentence(original)
-        support = (verdict.uncited_support,) if verdict.uncited_support is not None else verdict.supporting
-        if support:
-            needed = support if verdict.is_joint else support[:1]
-            handles = (self._run.evidence.get_handle(quote.passage) for quote in needed)
-            return " ".join((_to_sentence(claim.text), *handles))
-        if not self._strict:
-            mark = CONTRADICTED_MARK if verdict.support == "contradicted" else UNSUPPORTED_MARK
-            return f"{_to_sentence(original)} {mark}"
-        nearest = next(iter(verdict.contradicting), verdict.nearest)
-        if allow_replacement and nearest is not None and nearest.span.overlap >= _MIN_REPLACEMENT_OVERLAP:
-            replacement = self._format_quote(nearest)
-            if replacement not in present:
-                return replacement
-        removed.append(claim.plain_text)
-        return ""
-
-    def _format_quote(self, quote: Quote) -> str:
-        return f"{escape_markdown(' '.join(quote.text.split()))} {self._run.evidence.get_handle(quote.passage)}"
+    def _quote_instead(self, verdict: ClaimVerdict) -> str:
+        """Return what a source says instead of a removed claim; empty if no source says anything near it."""
+        quote = next(iter(verdict.contradicting), verdict.nearest)
+        if quote is None or quote.span.overlap < _MIN_QUOTED_OVERLAP:
+            return ""
+        said = shorten(" ".join(quote.text.split()), _MAX_QUOTED_CHARS, placeholder=" …")
+        return f" (a source says: “{said}” {self._run.evidence.get_handle(quote.passage)})"
 
     def _is_grounded(self, advice: str) -> bool:
         """Whether the names and numbers of a recommendation are in the sources it cites. Advice itself cannot be checked."""
@@ -246,7 +201,8 @@ class ClaimVerifier:
         """Return findings or risks with their citations fixed, without the unsupported ones unless the run is lenient."""
         verified = []
         for line in lines:
-            fixed, _ = self.apply_fixes(line, await self._check_claims(line), allow_replacement=False)
+            rules = replace(self._rules, allow_replacement=False)
+            fixed = apply_fixes(line, await self._check_claims(line), rules).text
             if any(map(str.isalnum, fixed)):
                 verified.append(fixed.strip())
         return tuple(verified)
@@ -262,50 +218,3 @@ def has_lost_all_claims(verified: SynthesisResponse) -> bool:
 def _is_open_question(line: str) -> bool:
     """Whether a line asks something or names something missing. A line with a citation or a number is a statement."""
     return bool(_OPEN_QUESTION.search(line)) or not (has_citation(line) or any(map(str.isdigit, line)))
-
-
-def _to_sentence(text: str) -> str:
-    """Return a clause as a sentence: with a capital letter and a full stop before its citations."""
-    text = text.strip().rstrip(",;")
-    cut = trailing_citations_start(text)
-    body, citations = text[:cut], text[cut:]
-    if not _SENTENCE_END.search(body):
-        body += "."
-    return body[:1].upper() + body[1:] + citations
-
-
-def _replace_sentences(text: str, fixes: Sequence[tuple[Offsets, str | None]]) -> str:
-    """Return the text with each sentence replaced by its fix: ``None`` keeps it, an empty one removes it.
-
-    The last sentence is replaced first and nothing before it is touched but white space, so that all offsets stay right.
-    """
-    original = text
-    stays_after, next_start = False, len(text)  # Whether a sentence that stays follows on the same line.
-    for number, ((start, end), fix) in reversed(list(enumerate(fixes))):
-        stays_after = stays_after and "\n" not in original[end:next_start]
-        if fix == "":
-            line_start = original.rfind("\n", 0, start) + 1
-            stays_before = any(other != "" and span[1] > line_start for span, other in fixes[:number])
-            text = _remove_span(text, start, end, keep_line=stays_before or stays_after)
-        else:
-            text = text if fix is None else text[:start] + fix + text[end:]
-            stays_after = True
-        next_start = start
-    return text
-
-
-def _remove_span(text: str, start: int, end: int, *, keep_line: bool) -> str:
-    """Return the text without a span. Unless ``keep_line``, a line that has no words left goes with it."""
-    first, last = text.rfind("\n", 0, start) + 1, text.find("\n", end)
-    last = len(text) if last < 0 else last
-    if keep_line or any(map(str.isalpha, text[first:start] + text[end:last])):
-        before, after = text[:start], text[end:]
-        if not text[end:last].strip():
-            return before.rstrip(" ") + after.lstrip(" ")
-        after = after.lstrip(" ") if not before or before[-1].isspace() else after
-        return (
-            before + ("\\" if start == first and after.startswith("#") else "") + after
-        )  # It does not become a heading.
-    before, after = text[:first], text[last + 1 :]
-    gap = before[len(before.rstrip()) :] + after[: len(after) - len(after.lstrip("\n"))]
-    return before.rstrip() + "\n" * min(2, gap.count("\n")) + after.lstrip("\n")

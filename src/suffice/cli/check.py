@@ -1,14 +1,17 @@
-"""``suffice check``: compare the claims of any text with the sources."""
+"""``suffice check``: compare the claims of texts with documents, and write the mended texts."""
 
 import json
+import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from suffice import settings
 from suffice.cli.options import (
+    OUTPUT,
     SEARCH,
     AlphaOption,
     DebugOption,
@@ -22,19 +25,29 @@ from suffice.cli.output import print_error
 from suffice.errors import EXIT_INTERRUPTED, InputError
 
 if TYPE_CHECKING:
-    from suffice.claims.audit import TextAudit
-    from suffice.claims.checkers import AskSupport
-    from suffice.claims.verdict import ClaimVerdict
-    from suffice.prompts import CheckSupport, SupportResponse
-    from suffice.types import Claim
+    from rich.table import Table
+    from rich.text import Text
 
-_UNSUPPORTED_SUFFIXES = frozenset(".html .htm .xhtml .pdf .docx .doc .odt .rtf .json .jsonl .ipynb .csv".split())
+    from suffice.claims.checkers import AskSupport, Checker
+    from suffice.claims.verdict import ClaimVerdict
+    from suffice.cli.terminal import Terminal
+    from suffice.prompts import CheckSupport, SupportResponse
+    from suffice.search.base import Search
+    from suffice.types import Claim, Excerpt, Passage, Query, Source
+
+_DATA_SUFFIXES = frozenset(".json .jsonl .ndjson .ipynb .csv .tsv .xlsx .ods".split())
 _STYLES = {"supported": "green", "contradicted": "red", "unsupported": "yellow", "unknown": "dim"}
+_LIKELIHOODS = ((0.95, "almost certainly"), (0.8, "very likely"), (0.6, "likely"), (0.0, "perhaps"))
 
 
 def check(
-    file: Annotated[
-        str, typer.Argument(help="A plain text or Markdown file; '-' reads standard input.", metavar="FILE")
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            help="Markdown, plain text, HTML, PDF or Word; '-' reads standard input.",
+            metavar="FILE…",
+            show_default=False,
+        ),
     ],
     docs: DocsOption = None,
     include: IncludeOption = None,
@@ -49,51 +62,137 @@ def check(
             rich_help_panel=SEARCH,
         ),
     ] = None,
+    fix: Annotated[
+        Path | None,
+        typer.Option(
+            "--fix",
+            help="Write the mended text there: wrong claims are replaced by what the sources say or left out. For several "
+            "files, name a folder. The text of an HTML, PDF or Word file is written as Markdown.",
+            metavar="OUT",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
     as_json: JsonOption = False,
     debug: DebugOption = False,
 ) -> int:
-    """Check the claims of a text against your documents.
+    """Check the claims of texts against your documents.
 
-    The exit status is 1 if a claim is contradicted or unsupported.
+    A file that is among the documents is not checked against itself. The exit status is 1 if a claim is contradicted or
+    unsupported.
     """
-    from suffice.claims.audit import TextAudit
     from suffice.claims.checkers import default_checker
     from suffice.cli.terminal import Terminal, run_interruptible
-    from suffice.report.build import NOTICES
     from suffice.search.open import open_corpus
 
     if not docs:
         raise InputError("There is nothing to check against; name files or folders with --docs")
-    text = _read_text(file, docs)
+    texts = {file: _read_text(file, docs) for file in dict.fromkeys(files)}
+    targets = _choose_targets(list(texts), fix)
     options = build_options(docs=docs, include=include, exclude=exclude, alpha=alpha)
     with Terminal().live_display() as terminal:
 
-        async def check_claims() -> "tuple[TextAudit, list[tuple[Claim, ClaimVerdict]]]":
+        async def check_files() -> "list[CheckedText]":
             config = settings.load()
             ask_support = _make_ask_support(model, config, terminal.notify)
             corpus = await open_corpus(options.scope, config, terminal.notify, terminal.show_progress)
             checker = default_checker(corpus.embed if alpha != 1 else None, ask_support)
-            audit = TextAudit(text, corpus, checker, NOTICES)
-            checked = []
-            async for claim_and_verdict in audit.check_claims():
-                checked.append(claim_and_verdict)
-                terminal.show_progress("checking claims", len(checked), len(audit.claim_texts))
-            return audit, checked
+            return [
+                await _check_text(file, text, _screen(corpus, file, terminal), checker, terminal)
+                for file, text in texts.items()
+            ]
 
-        result = run_interruptible(check_claims())
-    if result is None:
+        checked = run_interruptible(check_files())
+    if checked is None:
         return EXIT_INTERRUPTED
-    audit, checked = result
-    if not checked:
-        print_error(f"{file} makes no claim that can be checked.")
+    for one in checked:
+        if not one.claims:
+            print_error(f"{one.file} makes no claim that can be checked.")
     if as_json:
+        rows = [one.to_json() for one in checked]
+        print(json.dumps(rows[0] if len(rows) == 1 else {"files": rows}, ensure_ascii=False, indent=2))
+    else:
+        _print_files(checked)
+    for one in checked:
+        if one.file in targets:
+            _write_fixed(one, targets[one.file])
+    return int(any(claim.support in ("contradicted", "unsupported") for one in checked for claim, _ in one.claims))
+
+
+@dataclass(frozen=True)
+class CheckedText:
+    """A text with its claims and their verdicts."""
+
+    file: str
+    text: str
+    claims: "list[tuple[Claim, ClaimVerdict]]"
+    sources: "list[Source]"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the claims as in a report, and the sources quoted for them."""
         import msgspec
 
-        rows = {"claims": [claim for claim, _ in checked], "sources": list(audit.sources.values())}
-        print(json.dumps({"file": file, **msgspec.to_builtins(rows)}, ensure_ascii=False, indent=2))
-    else:
-        _print_claims(checked)
-    return int(any(claim.support in ("contradicted", "unsupported") for claim, _ in checked))
+        rows = {"claims": [claim for claim, _ in self.claims], "sources": self.sources}
+        return {"file": self.file, **msgspec.to_builtins(rows)}
+
+
+async def _check_text(file: str, text: str, search: "Search", checker: "Checker", terminal: "Terminal") -> CheckedText:
+    from suffice.claims.audit import TextAudit
+    from suffice.report.build import NOTICES
+
+    audit = TextAudit(text, search, checker, NOTICES)
+    claims = []
+    async for claim_and_verdict in audit.check_claims():
+        claims.append(claim_and_verdict)
+        terminal.show_progress(f"checking {file}", len(claims), len(audit.claim_texts))
+    return CheckedText(file, text, claims, list(audit.sources.values()))
+
+
+def _screen(corpus: "Search", file: str, terminal: "Terminal") -> "Search":
+    """Return the search without prompt injections and without the checked file itself, which would support every claim."""
+    from suffice.search.screened import InjectionFilter, describe_removal
+
+    own = Path(file).resolve()
+
+    async def search_other_files(query: "Query", k: int) -> "list[Passage]":
+        found = await corpus(query, k)
+        if any(Path(passage.place.path).resolve() == own for passage in found):
+            found = [one for one in await corpus(query, 4 * k) if Path(one.place.path).resolve() != own]
+        return found[:k]
+
+    return InjectionFilter(search_other_files, lambda event: terminal.notify(describe_removal(event)))
+
+
+def _choose_targets(files: list[str], fix: Path | None) -> dict[str, Path]:
+    """Return where each mended text goes; raise ``InputError`` before anything is checked if it cannot go there."""
+    if fix is None:
+        return {}
+    if len(files) == 1 and not fix.is_dir():
+        if not fix.parent.is_dir():
+            raise InputError(f"--fix {fix}: the folder {fix.parent} does not exist; create it first")
+        return {files[0]: fix}
+    if fix.exists() and not fix.is_dir():
+        raise InputError(f"--fix {fix} is a file; name a folder for the mended texts of several files")
+    targets = {file: fix / _name_fixed(file) for file in files}
+    if len(set(targets.values())) < len(files):
+        raise InputError(f"--fix {fix}: two of the files have the same name; check them one by one")
+    return targets
+
+
+def _name_fixed(file: str) -> str:
+    path = Path("stdin.md" if file == "-" else file)
+    return path.name if _is_text_file(path.name) else f"{path.stem}.md"
+
+
+def _write_fixed(checked: CheckedText, target: Path) -> None:
+    from suffice.claims.fix import FixRules, apply_fixes
+    from suffice.cli.output import write_file
+
+    rules = FixRules(cite=lambda passage: "", require_citation=False)
+    fixed = apply_fixes(checked.text, [verdict for _, verdict in checked.claims], rules)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    write_file(target, fixed.text if fixed.text.endswith("\n") else f"{fixed.text}\n", "--fix")
+    changes = [f"{len(fixed.replaced)} replaced", f"{len(fixed.removed)} left out"]
+    print(f"Wrote {target}: {', '.join(changes)}.", file=sys.stderr)
 
 
 def _make_ask_support(
@@ -122,9 +221,10 @@ def _read_text(file: str, docs: list[str]) -> str:
     from suffice.search.files.decode import decode
     from suffice.search.open import read_stdin
 
-    if Path(file).suffix.lower() in _UNSUPPORTED_SUFFIXES:
+    path = Path(file)
+    if path.suffix.lower() in _DATA_SUFFIXES:
         raise InputError(
-            f"suffice check reads plain text and Markdown, not {file}; convert it first, "
+            f"suffice check reads texts, not data such as {file}; convert it first, "
             "or export the report of a stored run as Markdown: suffice runs export RUN report.md"
         )
     if file == "-":
@@ -133,15 +233,30 @@ def _read_text(file: str, docs: list[str]) -> str:
         text = read_stdin()
     else:
         try:
-            text = decode(Path(file).read_bytes(), file)
+            data = path.read_bytes()
         except OSError as error:
             raise InputError(f"{file} cannot be read: {error.strerror}") from error
+        text = decode(data, file) if _is_text_file(file) else _read_document(path)
     if not text.strip():
         raise InputError(f"{'Standard input' if file == '-' else file} is empty; there is nothing to check")
     return text
 
 
-def _print_claims(checked: "list[tuple[Claim, ClaimVerdict]]") -> None:
+def _is_text_file(file: str) -> bool:
+    """Whether the file is plain text or Markdown, so that its own bytes are checked."""
+    from suffice.search.files.read import guess_format
+
+    return guess_format(file) in (None, "plain", "code")
+
+
+def _read_document(path: Path) -> str:
+    """Return the text of an HTML, PDF or Word file as Markdown, page after page."""
+    from suffice.search.files.read import read_file
+
+    return "\n\n".join(chunk.text for chunk in read_file(path))
+
+
+def _print_files(checked: list[CheckedText]) -> None:
     from collections import Counter
 
     from rich.console import Console
@@ -150,19 +265,49 @@ def _print_claims(checked: "list[tuple[Claim, ClaimVerdict]]") -> None:
     from suffice.report.answer_html import SUPPORT_SYMBOLS
 
     console = Console(highlight=False)
-    for claim, verdict in checked:
+    for one in checked:
+        if len(checked) > 1:
+            console.print(Text(one.file, style="bold"), soft_wrap=True)
+        if one.claims:
+            console.print(_build_table(one.claims))
+        counts = Counter(claim.support for claim, _ in one.claims)
+        summary = " · ".join(f"{counts[name]} {name}" for name in SUPPORT_SYMBOLS if counts[name])
+        console.print(Text(summary, style="bold"))
+
+
+def _build_table(claims: "list[tuple[Claim, ClaimVerdict]]") -> "Table":
+    from rich.table import Table
+    from rich.text import Text
+
+    from suffice.report.answer_html import SUPPORT_SYMBOLS
+
+    table = Table(box=None, padding=(0, 2, 1, 0), header_style="dim")
+    table.add_column("Claim", overflow="fold", ratio=2)
+    table.add_column("What the sources say", overflow="fold", ratio=3)
+    for claim, _ in claims:
         label = f"{SUPPORT_SYMBOLS[claim.support]} {claim.support}"
-        line = Text.assemble((label, _STYLES[claim.support]), f"  {' '.join(claim.text.split())}")
-        console.print(line, soft_wrap=True)
-        if claim.note:
-            console.print(Text(f"    {claim.note}", style="dim"), soft_wrap=True)
-        for span in claim.spans:
-            against = "against: " if span.stance == "contradicts" else ""
-            quote = " ".join(span.quote.split())
-            console.print(Text.assemble(f"    {against}“{quote}”  ", (span.location, "cyan")), soft_wrap=True)
-        if verdict.nearest is not None and not claim.spans:
-            quote = " ".join(verdict.nearest.text.split())
-            nearest = Text.assemble(("    nearest: ", "dim"), f"“{quote}”  ", (verdict.nearest.location, "cyan"))
-            console.print(nearest, soft_wrap=True)
-    counts = Counter(claim.support for claim, _ in checked)
-    console.print(Text(" · ".join(f"{counts[name]} {name}" for name in SUPPORT_SYMBOLS if counts[name]), style="bold"))
+        said = Text.assemble((label, _STYLES[claim.support]))
+        if reason := "; ".join(filter(None, (claim.note, _describe_checker(claim)))):
+            said.append(f"  {reason}", style="dim")
+        if claim.evidence is not None:
+            said.append("\n").append_text(_mark(claim.evidence)).append(f"  {claim.evidence.location}", style="cyan")
+        table.add_row(Text(" ".join(claim.text.split())), said)
+    return table
+
+
+def _describe_checker(claim: "Claim") -> str:
+    """Return who judged a claim and how surely, in words; empty where the words of both are compared."""
+    if claim.probability is None or claim.support == "unknown":
+        return ""
+    likelihood = next(words for least, words in _LIKELIHOODS if claim.probability >= least)
+    return f"{likelihood}, says the {claim.checker} checker"
+
+
+def _mark(evidence: "Excerpt") -> "Text":
+    """Return the evidence in one line, the deciding words in bold."""
+    from rich.text import Text
+
+    text = Text(evidence.text)
+    for start, end in evidence.highlight:
+        text.stylize("bold", start, end)
+    return Text(" ").join(text.split(allow_blank=False)) if "\n" in evidence.text else text

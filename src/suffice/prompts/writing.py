@@ -17,7 +17,7 @@ from suffice.prompts.base import Prompt
 from suffice.text.citations import skip_citations
 from suffice.text.markdown import Section, find_headings, has_list_marker, split_list_items
 from suffice.text.sentences import split_sentences
-from suffice.types import Note
+from suffice.types import ClosestPassage, Excerpt, Note, Sufficiency
 
 _LIST_FIELDS = ("key_findings", "recommendations", "risks", "open_questions")
 _OPENING_HEADINGS = ("answer", "final answer", "report", "summary")
@@ -26,7 +26,11 @@ _EMPTY_ITEM = re.compile(r"\W*(?:none|nothing|n/a|not applicable)\b.{0,40}", re.
 
 @dataclass(frozen=True, slots=True)
 class SynthesisResponse:
-    """``answer`` is Markdown in which every statement is followed by the handles of its sources: ``… [3].``"""
+    """``answer`` is Markdown in which every statement is followed by the handles of its sources: ``… [3].``
+
+    ``short_answer`` is the bare answer (a name, a number, yes or no), empty if there is none. A model that quotes instead of
+    writing fills ``excerpts``, or ``closest`` when nothing answers the question. ``sufficiency`` is the writer's judgement.
+    """
 
     answer: str
     summary: str = ""
@@ -34,6 +38,10 @@ class SynthesisResponse:
     recommendations: tuple[str, ...] = ()
     risks: tuple[str, ...] = ()
     open_questions: tuple[str, ...] = ()
+    short_answer: str = ""
+    excerpts: tuple[Excerpt, ...] = ()
+    closest: tuple[ClosestPassage, ...] = ()
+    sufficiency: Sufficiency = "unknown"
 
 
 @dataclass(frozen=True)
@@ -122,7 +130,8 @@ def parse_markdown_answer(text: str) -> SynthesisResponse:
         text = text[headings[0].body_start :].lstrip()
     if not text:  # Small models sometimes write only the lists: the findings are then the answer.
         text = "\n\n".join(lists.pop("key_findings", ()))
-    return SynthesisResponse(text, _extract_first_sentence(text), *(lists.get(name, ()) for name in _LIST_FIELDS))
+    findings, recommendations, risks, questions = (lists.get(name, ()) for name in _LIST_FIELDS)
+    return SynthesisResponse(text, _extract_first_sentence(text), findings, recommendations, risks, questions)
 
 
 def _heading_title(heading: Section) -> str:

@@ -5,9 +5,10 @@ This module does not write or check text; ``draft`` and ``claims`` did that befo
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
-from suffice.claims.verdict import ClaimVerdict, Quote, list_quotes
+from suffice.claims.verdict import ClaimVerdict, Quote, build_evidence, get_deciding_quote, list_quotes
 from suffice.models.base import is_language_model
 from suffice.prompts import SynthesisResponse
 from suffice.report.draft import (
@@ -23,7 +24,19 @@ from suffice.search.urls import canonicalize_url
 from suffice.state.run import RunState
 from suffice.text.citations import drop_repeated_citations, list_handles, replace_citations
 from suffice.text.markdown import escape_markdown
-from suffice.types import COMPUTED_KIND, Claim, Passage, Report, RoleUsage, Source, Span, Status, Stop, UsageSummary
+from suffice.types import (
+    COMPUTED_KIND,
+    Claim,
+    Passage,
+    Report,
+    RoleUsage,
+    Source,
+    Span,
+    Status,
+    Stop,
+    Sufficiency,
+    UsageSummary,
+)
 
 NO_MODEL_NOTICE = "No language model was used: every sentence below is quoted verbatim from its source."
 SHORT_LIST_NOTICE = "The list is shorter than the task asks for because the sources name no further items."
@@ -64,6 +77,8 @@ def build_report(
     if answer:
         notices = _list_notices(run, stop, is_short_list=len(find_list_sections(answer)) < instruction.count)
         answer = "\n".join([*(f"> {notice}\n" for notice in notices), answer])
+    sufficiency = _judge_sufficiency(run, text, has_answer=bool(answer))
+    stop = replace(stop, sufficiency=sufficiency)
     findings, recommendations, risks, questions = (
         tuple(_renumber(line, numbers) for line in lines) if answer else () for lines in lists
     )
@@ -81,15 +96,29 @@ def build_report(
         claims=tuple(_build_claim(run, verdict, numbers) for verdict in claims) if answer else (),
         stop=stop,
         usage=_summarize_usage(run),
-        sufficient=run.sufficient,
+        sufficient=run.sufficient if sufficiency == "unknown" else sufficiency == "yes",
         confidence=None if run.reflection is None else run.reflection.confidence,
         gaps=run.gaps,
         failed_queries=tuple(run.searches.thin_queries),
         insufficient_termination=is_insufficient(run, stop),
         degraded_mode=run.is_degraded,
         error_log=tuple(run.error_log),
-        metadata={**metadata, **_build_writing_metadata(run, instruction, numbers)},
+        metadata={**_build_run_metadata(run), **metadata, **_build_writing_metadata(run, instruction, numbers)},
+        short_answer=(text.short_answer or None) if answer else None,
+        excerpts=tuple(
+            replace(excerpt, source=numbers[excerpt.source]) for excerpt in text.excerpts if excerpt.source in numbers
+        ),
+        closest=() if answer else text.closest,
     )
+
+
+def _judge_sufficiency(run: RunState, text: SynthesisResponse, *, has_answer: bool) -> Sufficiency:
+    """Return the writer's judgement; without one, that of the search. An empty answer is never sufficient."""
+    if not has_answer:
+        return "no" if run.evidence else "unknown"
+    if text.sufficiency != "unknown" or run.sufficient is None:
+        return text.sufficiency
+    return "yes" if run.sufficient else "partly"
 
 
 def _list_notices(run: RunState, stop: Stop, *, is_short_list: bool) -> list[str]:
@@ -143,7 +172,18 @@ def _build_claim(run: RunState, verdict: ClaimVerdict, numbers: Mapping[str, str
         if (handle := run.evidence.get_handle(quote.passage)) in numbers
     )
     citations = tuple(dict.fromkeys(numbers[handle] for handle in verdict.claim.handles))
-    return Claim(verdict.claim.plain_text, citations, verdict.support, spans, verdict.note)
+    quote = get_deciding_quote(verdict)
+    source = "" if quote is None else numbers.get(run.evidence.get_handle(quote.passage), "")
+    return Claim(
+        verdict.claim.plain_text,
+        citations,
+        verdict.support,
+        spans,
+        verdict.note,
+        build_evidence(verdict, source),
+        "" if quote is None else quote.span.checker,
+        None if quote is None else quote.span.probability,
+    )
 
 
 def _get_passage(run: RunState, handle: str) -> Passage:
@@ -172,6 +212,16 @@ def _determine_status(run: RunState, stop: Stop, *, has_answer: bool, has_failed
     if has_failed or run.searches.has_no_answer or stop.reason in ("search_unavailable", "cancelled"):
         return "failed"
     return "no_evidence"
+
+
+def _build_run_metadata(run: RunState) -> dict[str, Any]:
+    """Return when the report was written, by which model, and how many tokens the run used."""
+    total = run.model.total
+    return {
+        "timestamp": datetime.now(UTC).isoformat(timespec="seconds"),
+        "model": run.model.name,
+        "token_count": total.input_tokens + total.output_tokens,
+    }
 
 
 def _build_writing_metadata(

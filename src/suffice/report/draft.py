@@ -55,6 +55,7 @@ _STRUCTURAL_HEADINGS = frozenset(
         "portfolio summary",
     )
 )
+_SUFFICIENCY_ORDER = ("yes", "partly", "no", "unknown")  # The best section decides about an answer in sections.
 _LEADING_NUMBER = re.compile(r"^\W*\d+[.):]?\s*")
 
 
@@ -125,7 +126,7 @@ def select_writer_notes(run: RunState) -> tuple[Note, ...]:
             break
         chosen.add(passage.id)
     sources = tuple(
-        Note(passage.text, (run.evidence.get_handle(passage),), passage.title, passage.kind)
+        Note(passage.text, (run.evidence.get_handle(passage),), passage.title, passage.kind, place=passage.place)
         for passage in run.evidence
         if passage.id in chosen
     )
@@ -248,14 +249,21 @@ def _join_sections(topics: Sequence[str], answers: Sequence[SynthesisResponse | 
         if answer is not None and text:
             blocks.append(f"## {escape_markdown(topic)}\n\n{text}")
             written.append(answer)
+    recommendations, risks, questions = (
+        _deduplicate(line for answer in written for line in getattr(answer, name))
+        for name in ("recommendations", "risks", "open_questions")
+    )
     return SynthesisResponse(
         "\n\n".join(blocks),
         next((answer.summary for answer in written if answer.summary), ""),
         _deduplicate(answer.key_findings[0] for answer in written if answer.key_findings)[:_MAX_FINDINGS],
-        *(
-            _deduplicate(line for answer in written for line in getattr(answer, name))
-            for name in ("recommendations", "risks", "open_questions")
-        ),
+        recommendations,
+        risks,
+        questions,
+        short_answer=next((answer.short_answer for answer in written if answer.short_answer), ""),
+        excerpts=tuple(dict.fromkeys(excerpt for answer in written for excerpt in answer.excerpts)),
+        closest=() if written else next((answer.closest for answer in answers if answer is not None), ()),
+        sufficiency=min((answer.sufficiency for answer in written), key=_SUFFICIENCY_ORDER.index, default="unknown"),
     )
 
 
@@ -288,7 +296,8 @@ def clean_draft(run: RunState, draft: SynthesisResponse) -> SynthesisResponse:
         tuple(line for line in (_check_citations(run, line) for line in lines) if has_citation(line))
         for lines in (draft.key_findings, draft.recommendations, draft.risks)
     )
-    return SynthesisResponse(
+    return replace(
+        draft,
         answer=trim_list_sections(answer, count) if count else answer,
         summary=_check_citations(run, draft.summary),
         key_findings=findings,

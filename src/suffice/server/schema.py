@@ -13,7 +13,7 @@ from suffice.jobs.store import RunStatus
 from suffice.options import OPTIONS, RunOptions, resolve_aliases
 from suffice.server.errors import ErrorDetail
 from suffice.server.request_options import GateText, Name, option_fields
-from suffice.types import Source
+from suffice.types import ClosestPassage, Excerpt, Source
 
 SEARCH_OPTIONS = ("web", "k", "alpha")
 RUN_OPTIONS = (
@@ -127,6 +127,9 @@ class AgentResponse(BaseModel):
     final_answer: str
     raw: Any = None
     metadata: dict[str, Any]
+    short_answer: str | None = None
+    excerpts: list[Excerpt] = []
+    closest: list[ClosestPassage] = []
 
 
 class FoundPassage(BaseModel):

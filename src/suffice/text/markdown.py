@@ -63,11 +63,11 @@ def find_sections(markdown: str, level: int) -> list[Section]:
 
 
 def drop_empty_headings(markdown: str) -> str:
-    """Return the text without headings that have nothing under them. A heading that cites a source is content itself."""
+    """Return the text without headings that have nothing under them. A heading that states something is content itself."""
     next_level = 0
     for heading in reversed(find_headings(markdown)):
         has_body = bool(markdown[heading.body_start : heading.end].strip())
-        if has_body or next_level > heading.level or has_citation(markdown[heading.start : heading.body_start]):
+        if has_body or next_level > heading.level or _is_statement(markdown[heading.start : heading.body_start]):
             next_level = heading.level
         else:
             markdown = markdown[: heading.start] + markdown[heading.end :]
@@ -114,7 +114,10 @@ _LINE_PREFIX = re.compile(r"\s*(?:>\s*)*(?:#{1,6}\s+)?(?:[-*+•]\s+(?:\[[ xX]\]
 _TABLE_ROW = re.compile(r"\s*\|.*\|\s*$")
 _LINK_DEFINITION = re.compile(r"\s{0,3}\[\^?[^\]]+\]:\s")
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
-_FRONT_MATTER = re.compile(r"\A---\n.*?\n(?:---|\.\.\.)\n", re.DOTALL)
+# Keys and values. Lines that cite a source or are no keys are text between two rules.
+_FRONT_MATTER = re.compile(
+    r"\A---\n(?:[\w-]+:(?!.*\[\d+\]).*\n(?:(?:[ \t]+|-[ \t])(?!.*\[\d+\]).*\n)*)+(?:---|\.\.\.)\n"
+)
 _BOLD_LINE = re.compile(r" {0,3}\*\*([^*\n]{1,80}?):?\*\*[\s:#]*")
 _BOLD_LEVEL = 6
 _SOURCE_LIST_HEADINGS = frozenset("sources|source list|references|bibliography|works cited|citations".split("|"))
@@ -182,9 +185,9 @@ def iter_source_lines(markdown: str) -> Iterator[str]:
 
 
 def _parse_heading(block: "_Block", line: str) -> tuple[int, str] | None:
-    """Return level and words of a heading, which may be a bold line. One that cites a source is a statement instead."""
+    """Return level and words of a heading, which may be a bold line; ``None`` for one that states something."""
     if block.kind == "heading":
-        is_title = not block.is_nested and "\n" not in block.content and not has_citation(block.content)
+        is_title = not block.is_nested and "\n" not in block.content and not _is_statement(block.content)
         return (block.level, re.sub(r"[*_:`]", "", block.content).strip().lower()) if is_title else None
     if block.kind == "paragraph" and (title := _parse_bold_line(line)):
         return _BOLD_LEVEL, title.lower()
@@ -195,7 +198,40 @@ def _parse_bold_line(line: str) -> str:
     """Return the words of a line that is nothing but bold and no sentence; empty for any other line."""
     bold = _BOLD_LINE.fullmatch(line) if "**" in line else None
     title = bold[1].strip() if bold else ""
-    return "" if title.endswith(".") or has_citation(title) else title
+    return "" if title.endswith(".") or _is_statement(title) else title
+
+
+def _is_statement(title: str) -> bool:
+    """Whether a heading makes a claim: it cites a source, gives an answer after a label, or is a sentence about something.
+
+    A sentence has a verb, and a number or a name that is not capitalised just because the heading is in title case.
+    """
+    if has_citation(title):
+        return True
+    words = strip_markdown(title.strip(" #\n")).split()
+    if _ANSWER_LABEL.match(" ".join(words)):
+        return True
+    if len(words) < 4 or _NO_SENTENCE.match(words[0]) or words[-1].endswith("?"):
+        return False
+    verb = next((i for i, word in enumerate(words) if _FINITE_VERB.fullmatch(word)), 0)
+    if not 0 < verb < len(words) - 1 or any(_RELATIVE.fullmatch(word) for word in words[:verb]):
+        return False
+    is_title_case = all(word[0].isupper() for word in words[1:] if len(word) > 4 and word[0].isalpha())
+    has_name = any(word[0].isupper() for word in words[1:]) and not is_title_case
+    return has_name or any(any(map(str.isdigit, word)) for word in words[1:])
+
+
+_ANSWER_LABEL = re.compile(
+    r"(?:(?:short|final|direct|the)\s+)?(?:answer|conclusion|result|verdict)\s*[:=–—-]\s*\S", re.I
+)
+_NO_SENTENCE = re.compile(
+    r"(?:what|who|whom|whose|which|when|where|why|how|if|whether|is|are|was|were|does|do|did|can)$", re.I
+)
+_FINITE_VERB = re.compile(
+    r"is|are|was|were|has|have|had|does|did|can|will|became|began|won|wrote|built|made|led|rose|fell|grew|lost|held|took"
+    r"|\w{3,}ed",
+)
+_RELATIVE = re.compile(r"that|which|who|whose|where|when|why|how", re.I)
 
 
 def _is_prose(block: "_Block", line: str) -> bool:

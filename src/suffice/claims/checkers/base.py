@@ -6,7 +6,7 @@ that span supports or contradicts it, and how surely. ``claims/verdict.py`` comb
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from importlib.resources import files
 from typing import Literal, Protocol
@@ -30,6 +30,10 @@ class EvidenceSpan:
     """How much of the claim's subject the span is about, from 0 to 1."""
     reason: str = ""
     """What is against the claim, in a few words."""
+    checker: str = ""
+    """The name of the checker that took the stance."""
+    probability: float | None = None
+    """How likely the stance is right, if the checker estimates that."""
 
 
 class Checker(Protocol):
@@ -54,9 +58,13 @@ class CascadeChecker:
         for checker in self._checkers:
             if any(span is not None and span.stance == "supports" for span in found):
                 break
-            later = await checker(claim, passages)
+            later = [_sign(span, checker.name) for span in await checker(claim, passages)]
             found = [_merge(before, after) for before, after in zip(found, later, strict=True)]
         return found
+
+
+def _sign(span: EvidenceSpan | None, name: str) -> EvidenceSpan | None:
+    return span if span is None or span.checker else replace(span, checker=name)
 
 
 def _merge(before: EvidenceSpan | None, after: EvidenceSpan | None) -> EvidenceSpan | None:

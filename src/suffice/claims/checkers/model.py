@@ -72,4 +72,6 @@ def apply_answer(
     """Return the nearest span as support if the answer is sure enough; otherwise unchanged."""
     if answer.sure is None or answer.sure < threshold or lacks_a_number(claim, passage.text):
         return nearest
-    return replace(nearest, stance="supports", score=answer.sure, reason="")
+    return replace(
+        nearest, stance="supports", score=answer.sure, reason="", checker=ModelChecker.name, probability=answer.sure
+    )
