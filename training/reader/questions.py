@@ -8,7 +8,9 @@ import re
 from random import Random
 
 MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
-DATE = re.compile(rf"^(?:(?:early|late|mid|the) )?(?:\d{{1,2}}(?:st|nd|rd|th)? )?(?:(?:{MONTHS})\b[ \d,]*|(?:1[0-9]|20)\d\ds?)$", re.I)
+DATE = re.compile(
+    rf"^(?:(?:early|late|mid|the) )?(?:\d{{1,2}}(?:st|nd|rd|th)? )?(?:(?:{MONTHS})\b[ \d,]*|(?:1[0-9]|20)\d\ds?)$", re.I
+)
 NUMBER = re.compile(
     r"^(?:about |around |over |nearly |almost |approximately |more than |at least )?[$€£]?\d[\d,.]*(?: ?%| percent| million| billion"
     r"| thousand)?$|^(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|hundreds?|thousands?|dozens?)$",
@@ -55,8 +57,17 @@ class Verbs:
         if lower in IRREGULAR:
             return "did", IRREGULAR[lower]
         if lower.endswith("ed") and len(lower) > 4:
-            stems = [lower[:-1], lower[:-2], lower[:-3] if lower[-3] == lower[-4] else "", lower[:-3] + "y" if lower.endswith("ied") else ""]
-            order = [stems[3], stems[2], stems[1], stems[0]] if not lower.endswith(("ated", "ized", "ised", "uced", "ired")) else stems
+            stems = [
+                lower[:-1],
+                lower[:-2],
+                lower[:-3] if lower[-3] == lower[-4] else "",
+                lower[:-3] + "y" if lower.endswith("ied") else "",
+            ]
+            order = (
+                [stems[3], stems[2], stems[1], stems[0]]
+                if not lower.endswith(("ated", "ized", "ised", "uced", "ired"))
+                else stems
+            )
             for stem in order:
                 if stem and stem in self.words:
                     return "did", stem
@@ -100,8 +111,14 @@ def find_answers(claim: str, evidence: str) -> list[tuple[int, int]]:
     more = []
     for start, end in found:
         text = claim[start:end]
-        parts = re.findall(r"(?:[A-Z][\w'’.-]*\w|[$€£]?\d[\d,.]*\d|\d+%?)(?: (?:of|the|de|von|and)? ?(?:[A-Z][\w'’-]*\w|\d+))*", text)
-        more += [(start + text.index(part), start + text.index(part) + len(part)) for part in parts if part.lower() not in FUNCTION]
+        parts = re.findall(
+            r"(?:[A-Z][\w'’.-]*\w|[$€£]?\d[\d,.]*\d|\d+%?)(?: (?:of|the|de|von|and)? ?(?:[A-Z][\w'’-]*\w|\d+))*", text
+        )
+        more += [
+            (start + text.index(part), start + text.index(part) + len(part))
+            for part in parts
+            if part.lower() not in FUNCTION
+        ]
     candidates = list(dict.fromkeys(more + found))
 
     def value(span: tuple[int, int]) -> float:
@@ -127,7 +144,9 @@ def differing_span(claim: str, other: str) -> tuple[int, int] | None:
     while start < min(len(first), len(second)) and first[start].lower() == second[start].lower():
         start += 1
     end = 0
-    while end < min(len(first), len(second)) - start and first[-1 - end].lower().strip(".") == second[-1 - end].lower().strip("."):
+    while end < min(len(first), len(second)) - start and first[-1 - end].lower().strip(".") == second[
+        -1 - end
+    ].lower().strip("."):
         end += 1
     words = [(match.start(), match.end()) for match in re.finditer(r"\S+", claim)]
     if start >= len(words) - end:
@@ -162,10 +181,15 @@ def content_words(text: str) -> set[str]:
 def question_word(before: str, answer: str, after: str, random: Random) -> tuple[str, bool]:
     """Return the question word and whether it takes the preposition before the answer with it."""
     last = before.split()[-1].lower() if before.split() else ""
-    capital = answer[0].isupper() and before.strip() != "" or answer.istitle()
+    capital = (answer[0].isupper() and before.strip() != "") or answer.istitle()
     if DATE.match(answer):
         if last in ("in", "on", "since", "until", "by", "during"):
-            return (random.choice(["when", "when", "what year", "in what year"] if re.search(r"\d{3}", answer) else ["when"]), True)
+            return (
+                random.choice(
+                    ["when", "when", "what year", "in what year"] if re.search(r"\d{3}", answer) else ["when"]
+                ),
+                True,
+            )
         return random.choice(["what year", "when", "what date"]), False
     if answer[0] in "$€£":
         return random.choice(["how much", "how much money", "what amount"]), False
@@ -246,7 +270,9 @@ def lowered(tokens: list[str]) -> list[str]:
 
 def keywords(before: str, after: str, word: str, random: Random) -> str:
     """Return the words that somebody would type into a search box."""
-    words = [found for found in WORD.findall(f"{before} {after}") if found.lower() not in FUNCTION or random.random() < 0.12]
+    words = [
+        found for found in WORD.findall(f"{before} {after}") if found.lower() not in FUNCTION or random.random() < 0.12
+    ]
     if random.random() < 0.3:
         words = [word, *words]
     if random.random() < 0.3 and len(words) > 4:

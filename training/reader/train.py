@@ -93,7 +93,9 @@ class Examples:
         self.claims: list[dict] = []
         for rows in chunks(self.rows["claims"], 20_000):
             for row, ids in zip(rows, encode(tokenizer, [row[0] for row in rows]), strict=True):
-                self.claims.append({"ids": ids, "passage": row[1], "label": LABELS[row[2]], "source": row[3], "kind": row[4]})
+                self.claims.append(
+                    {"ids": ids, "passage": row[1], "label": LABELS[row[2]], "source": row[3], "kind": row[4]}
+                )
         self.questions: list[dict] = []
         for rows in chunks(self.rows["questions"], 20_000):
             for row, ids in zip(rows, encode(tokenizer, [row[0] for row in rows]), strict=True):
@@ -156,7 +158,9 @@ class Draws(torch.utils.data.IterableDataset):
         self.near: dict[int, list[int]] = {}  # Passages much like a passage that do not say the same.
         for rows in self.questions.values():
             for row in rows:
-                self.near.setdefault(row["passage"], []).extend(n for n in row["others"] if examples.parts[n] == "train")
+                self.near.setdefault(row["passage"], []).extend(
+                    n for n in row["others"] if examples.parts[n] == "train"
+                )
         self.ends_at = 0.0
         self.late_at = 0.0
 
@@ -174,7 +178,10 @@ class Draws(torch.utils.data.IterableDataset):
         if self.random.random() < self.given.questions:
             return self.question()
         names = [name for name in self.claims if name in PASSAGE] if late else list(self.claims)
-        weights = [(2.0 if n in SMALL_HUMAN else 0.6 if n in NLI else 0.8 if n == "generated" else 1.0) * len(self.claims[n]) for n in names]
+        weights = [
+            (2.0 if n in SMALL_HUMAN else 0.6 if n in NLI else 0.8 if n == "generated" else 1.0) * len(self.claims[n])
+            for n in names
+        ]
         row = self.random.choice(self.claims[self.random.choices(names, weights)[0]])
         number, label = row["passage"], row["label"]
         if label == 0 and row["source"] != "fever" and self.near.get(number) and self.random.random() < 0.08:
@@ -190,13 +197,21 @@ class Draws(torch.utils.data.IterableDataset):
         number, spans, answerable = row["passage"], row["spans"], int(row["kind"] != "altered")
         others = [other for other in row["others"] if self.examples.parts[other] == "train"]
         if answerable and self.random.random() < 0.4:
-            number = self.random.choice(others) if others and self.random.random() < 0.8 else self.random.choice(rows)["passage"]
+            number = (
+                self.random.choice(others)
+                if others and self.random.random() < 0.8
+                else self.random.choice(rows)["passage"]
+            )
             if number != row["passage"]:
                 answerable, spans = 0, []
         passage, shift = self.surround(number, rows, 220, self.given.hide, row["passage"])
-        return Example(row["ids"], passage, answerable=answerable, spans=[(start + shift, end + shift) for start, end in spans])
+        return Example(
+            row["ids"], passage, answerable=answerable, spans=[(start + shift, end + shift) for start, end in spans]
+        )
 
-    def surround(self, number: int, rows: list[dict], longest: int, share: float, avoid: int = -1) -> tuple[numpy.ndarray, int]:
+    def surround(
+        self, number: int, rows: list[dict], longest: int, share: float, avoid: int = -1
+    ) -> tuple[numpy.ndarray, int]:
         """Return a passage, hidden among others for a share of the draws, and how many tokens stand before it."""
         ids = self.examples.ids[number]
         if len(ids) >= longest or self.random.random() >= share:
@@ -294,7 +309,13 @@ def losses(model: nn.Module, batch: dict[str, torch.Tensor], smoothing: float) -
     wanted = batch["answerable"].clamp(min=0).float() * (1 - 2 * smoothing) + smoothing
     answer = functional.binary_cross_entropy_with_logits(answerable.float(), wanted, reduction="none")
     question = (answer + 0.5 * span_loss(ends, batch)) * is_question
-    return torch.stack([(claim + question).sum() / len(is_claim), claim.sum() / is_claim.sum().clamp(min=1), question.sum() / is_question.sum().clamp(min=1)])
+    return torch.stack(
+        [
+            (claim + question).sum() / len(is_claim),
+            claim.sum() / is_claim.sum().clamp(min=1),
+            question.sum() / is_question.sum().clamp(min=1),
+        ]
+    )
 
 
 @torch.no_grad()
@@ -348,14 +369,22 @@ def evaluation(examples: Examples, part: str, held: set[str], limit: int) -> tup
     """Return rows and examples of one part: claims, then questions with their passage, then with a passage that lacks the answer."""
     chosen: list[tuple[dict, Example]] = []
     for row in examples.claims:
-        if examples.parts[row["passage"]] == part or (row["source"] in held and examples.parts[row["passage"]] != "test"):
+        if examples.parts[row["passage"]] == part or (
+            row["source"] in held and examples.parts[row["passage"]] != "test"
+        ):
             chosen.append((row, Example(row["ids"], examples.ids[row["passage"]], label=row["label"])))
     for row in examples.questions:
-        if examples.parts[row["passage"]] == part or (row["source"] in held and examples.parts[row["passage"]] != "test"):
+        if examples.parts[row["passage"]] == part or (
+            row["source"] in held and examples.parts[row["passage"]] != "test"
+        ):
             answerable = int(row["kind"] != "altered")
-            chosen.append((row, Example(row["ids"], examples.ids[row["passage"]], answerable=answerable, spans=row["spans"])))
+            chosen.append(
+                (row, Example(row["ids"], examples.ids[row["passage"]], answerable=answerable, spans=row["spans"]))
+            )
             if row["others"]:
-                chosen.append((row | {"kind": "other"}, Example(row["ids"], examples.ids[row["others"][0]], answerable=0)))
+                chosen.append(
+                    (row | {"kind": "other"}, Example(row["ids"], examples.ids[row["others"][0]], answerable=0))
+                )
     if len(chosen) > limit:
         chosen = random.Random(0).sample(chosen, limit)
     return [row for row, _ in chosen], [example for _, example in chosen]
@@ -371,9 +400,14 @@ def scores(rows: list[dict], examples: list[Example], found: dict[str, numpy.nda
     says = supported(found["claims"]) >= 0.5
     answers = found["answerable"] >= 0
     spanned = numpy.array([bool(example.spans) for example in examples])
-    exact = numpy.array([tuple(span) in example.spans for span, example in zip(found["spans"].tolist(), examples, strict=True)])
+    exact = numpy.array(
+        [tuple(span) in example.spans for span, example in zip(found["spans"].tolist(), examples, strict=True)]
+    )
     inside = numpy.array(
-        [any(first <= end and start <= last for start, end in example.spans) for (first, last), example in zip(found["spans"].tolist(), examples, strict=True)]
+        [
+            any(first <= end and start <= last for start, end in example.spans)
+            for (first, last), example in zip(found["spans"].tolist(), examples, strict=True)
+        ]
     )
     result: dict = {
         "claims": {"rows": int(claims.sum()), "balanced": balanced(says[claims], labels[claims] == 0)},
@@ -383,7 +417,10 @@ def scores(rows: list[dict], examples: list[Example], found: dict[str, numpy.nda
             "exact": float(exact[spanned].mean()) if spanned.any() else 0.0,
             "overlap": float(inside[spanned].mean()) if spanned.any() else 0.0,
         },
-        "kinds": {kind: float((answers == (answerable == 1))[asked & (kinds == kind)].mean()) for kind in sorted(set(kinds[asked]))},
+        "kinds": {
+            kind: float((answers == (answerable == 1))[asked & (kinds == kind)].mean())
+            for kind in sorted(set(kinds[asked]))
+        },
         "claims_by_source": {},
         "questions_by_source": {},
     }
@@ -436,7 +473,9 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=9.0, help="everything is done and written after this long")
     parser.add_argument("--rate", type=float, default=1e-4, help="highest learning rate")
     parser.add_argument("--tokens", type=int, default=32_768, help="padded tokens in a batch")
-    parser.add_argument("--pool", type=int, default=4096, help="examples that a worker draws and sorts by length at a time")
+    parser.add_argument(
+        "--pool", type=int, default=4096, help="examples that a worker draws and sorts by length at a time"
+    )
     parser.add_argument("--questions", type=float, default=0.45, help="share of the draws that are questions")
     parser.add_argument("--hide", type=float, default=0.4, help="share of short passages hidden among others")
     parser.add_argument("--smoothing", type=float, default=0.02)
@@ -464,18 +503,26 @@ def main() -> None:
     model = Reader(BertConfig.from_json_file(given.data / "config.json"))
     load_start(model, given.data)
     model.to(device).train()
-    mean = {name: value.detach().clone().float() for name, value in model.state_dict().items() if value.is_floating_point()}
+    mean = {
+        name: value.detach().clone().float() for name, value in model.state_dict().items() if value.is_floating_point()
+    }
     decay = [value for value in model.parameters() if value.ndim > 1]
     rest = [value for value in model.parameters() if value.ndim <= 1]
     optimizer = torch.optim.AdamW(
-        [{"params": decay, "weight_decay": 0.01}, {"params": rest, "weight_decay": 0.0}], lr=given.rate, fused=device == "cuda"
+        [{"params": decay, "weight_decay": 0.01}, {"params": rest, "weight_decay": 0.0}],
+        lr=given.rate,
+        fused=device == "cuda",
     )
     reserve = 25 if device == "cuda" else 0.25 * given.minutes * 60  # Seconds for the last evaluation and for writing.
     started = time.monotonic()
     ends_at = began + given.minutes * 60 - reserve
     draws.ends_at, draws.late_at = ends_at + 600, started + 0.78 * (ends_at - started)
     loader = torch.utils.data.DataLoader(
-        draws, batch_size=None, num_workers=given.workers, prefetch_factor=8 if given.workers else None, collate_fn=unchanged
+        draws,
+        batch_size=None,
+        num_workers=given.workers,
+        prefetch_factor=8 if given.workers else None,
+        collate_fn=unchanged,
     )
     step, drawn, tokens, shown, running = 0, 0, 0, started, None
     for arrays in loader:
@@ -512,7 +559,9 @@ def main() -> None:
                 flush=True,
             )
     print(f"trained {step} steps, {drawn} examples, {time.monotonic() - began:.0f} s", flush=True)
-    last = scores([dev_rows[i] for i in few], [dev[i] for i in few], predict(model, [dev[i] for i in few], device), held)
+    last = scores(
+        [dev_rows[i] for i in few], [dev[i] for i in few], predict(model, [dev[i] for i in few], device), held
+    )
     model.load_state_dict(mean, strict=False)
     save(model.state_dict(), given.out)
     found = predict(model, dev, device)
@@ -527,7 +576,13 @@ def main() -> None:
     (given.out / "summary.json").write_text(json.dumps(summary, indent=1))
     print(json.dumps({key: summary[key] for key in ("last_weights", "claims", "questions", "kinds", "seconds")}))
     for key in ("claims_by_source", "questions_by_source"):
-        print(key, " ".join(f"{name}{'*' if value['held_out'] else ''}={value['balanced']:.3f}" for name, value in summary[key].items()))
+        print(
+            key,
+            " ".join(
+                f"{name}{'*' if value['held_out'] else ''}={value['balanced']:.3f}"
+                for name, value in summary[key].items()
+            ),
+        )
 
 
 if __name__ == "__main__":
