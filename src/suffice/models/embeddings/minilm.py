@@ -79,7 +79,7 @@ class MiniLM:
                 tokenizer.enable_truncation(_MAX_TOKENS)
                 tokenizer.no_padding()
                 options = onnxruntime.SessionOptions()
-                options.intra_op_num_threads = _available_cores()
+                options.intra_op_num_threads = available_cores()
                 # Threads that spin while they wait starve each other on a busy machine: a query took 28 ms instead of 13.
                 options.add_session_config_entry("session.intra_op.allow_spinning", "0")
                 model = _verify_model_file()
@@ -115,6 +115,6 @@ def _verify_model_file() -> Path:
     return path
 
 
-def _available_cores() -> int:
+def available_cores() -> int:
     """Return how many cores this process may use; in a container these are fewer than the machine has."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,167 @@
+"""The model that reads a passage with a claim or a question in mind. It needs no network and no key.
+
+A cross-encoder of 22 million parameters (int8, ONNX) with three heads: what a passage says of a claim, whether it answers
+a question, and where. It was trained on English; ``training/reader`` holds its recipe and its model card. It knows nothing
+of figures beyond their letters: rules check those.
+"""
+
+import hashlib
+import json
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from suffice.errors import ModelError
+from suffice.models.embeddings.minilm import available_cores
+from suffice.models.reading import AnswerSpan
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_FOLDER = Path(__file__).parent
+_TOKENIZER = _FOLDER.parent / "minilm" / "tokenizer.json"
+# Lengths as in the training: claim or question, and both together with three marks.
+_MAX_FIRST_TOKENS = 160
+_MAX_TOKENS = 512
+_WINDOW_OVERLAP = 96
+_MAX_ANSWER_TOKENS = 24
+
+
+@dataclass(frozen=True, slots=True)
+class _Window:
+    """One text pair that fits the model: a claim or question, and part of a passage."""
+
+    pair: int
+    ids: list[int]
+    passage_start: int  # Index of the passage's first token in ids.
+    offsets: list[tuple[int, int]]  # Where the passage's tokens stand in its text.
+
+
+class Reader:
+    """Judges claims against passages and finds answers in them. Loads at first use; thread-safe.
+
+    Pairs are read one at a time: the int8 weights scale their inputs by the largest value of a batch, so in batches a
+    pair's probabilities would depend on its neighbours, and batches are hardly faster on a few cores.
+    """
+
+    name = "suffice-reader-1"
+
+    def __init__(self, folder: Path = _FOLDER) -> None:
+        self._folder = folder
+        self._lock = threading.Lock()
+        self._loaded: tuple[Any, Any, dict[str, float]] | None = None
+        self._run_lock = threading.Lock()
+
+    def judge(self, pairs: Sequence[tuple[str, str]]) -> "NDArray[np.float64]":
+        """Return P(supported), P(contradicted), P(not enough) of each pair of claim and passage, one row each.
+
+        A long passage is read in windows; the one with the least P(not enough) decides.
+        """
+        import numpy as np
+
+        _, _, temperatures = self._load()
+        best = np.tile(np.array([0.0, 0.0, 1.0]), (len(pairs), 1))
+        read = np.zeros(len(pairs), bool)
+        for window in self._windows(pairs):
+            logits = self._run(window, "claims")[0] / temperatures["claims"]
+            found = np.exp(logits - logits.max())
+            found /= found.sum()
+            if not read[window.pair] or found[2] < best[window.pair, 2]:
+                best[window.pair], read[window.pair] = found, True
+        return best
+
+    def read(self, question: str, passages: Sequence[str]) -> list[AnswerSpan]:
+        """Return the answer span of each passage, in order, with the probability that the passage answers at all."""
+        import numpy as np
+
+        _, _, temperatures = self._load()
+        best = [AnswerSpan(0.0, 0, 0)] * len(passages)
+        for window in self._windows([(question, passage) for passage in passages]):
+            answerable, ends = self._run(window, "answerable", "ends")
+            probability = float(1 / (1 + np.exp(-answerable[0] / temperatures["answerable"])))
+            if window.offsets and probability > best[window.pair].probability:
+                scores = ends[0, window.passage_start : window.passage_start + len(window.offsets)]
+                first, last = _best_span(scores)
+                best[window.pair] = AnswerSpan(probability, window.offsets[first][0], window.offsets[last][1])
+        return best
+
+    def _windows(self, pairs: Sequence[tuple[str, str]]) -> Iterator[_Window]:
+        tokenizer, _, _ = self._load()
+        texts = list(dict.fromkeys(text for pair in pairs for text in pair))
+        encoded = dict(zip(texts, tokenizer.encode_batch(texts, add_special_tokens=False), strict=True))
+        start_mark, end_mark = tokenizer.token_to_id("[CLS]"), tokenizer.token_to_id("[SEP]")
+        for number, (first, passage) in enumerate(pairs):
+            head = [start_mark, *encoded[first].ids[:_MAX_FIRST_TOKENS], end_mark]
+            ids, offsets = encoded[passage].ids, encoded[passage].offsets
+            size = _MAX_TOKENS - len(head) - 1
+            start = 0
+            while True:
+                part = slice(start, start + size)
+                yield _Window(number, [*head, *ids[part], end_mark], len(head), offsets[part])
+                if start + size >= len(ids):
+                    break
+                start += size - _WINDOW_OVERLAP
+
+    def _run(self, window: _Window, *outputs: str) -> "list[NDArray[np.float32]]":
+        import numpy as np
+
+        _, session, _ = self._load()
+        ids = np.array([window.ids], np.int64)
+        kinds = np.zeros_like(ids)
+        kinds[0, window.passage_start :] = 1
+        feed = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": kinds}
+        # One pair at a time: a pair uses all cores.
+        with self._run_lock:
+            return session.run(list(outputs), feed)  # type: ignore[no-any-return]
+
+    def _load(self) -> tuple[Any, Any, dict[str, float]]:
+        with self._lock:
+            if self._loaded is None:
+                import onnxruntime
+                from tokenizers import Tokenizer
+
+                model, temperatures = _verify_files(self._folder)
+                tokenizer = Tokenizer.from_file(str(_TOKENIZER))
+                tokenizer.no_truncation()
+                tokenizer.no_padding()
+                options = onnxruntime.SessionOptions()
+                options.intra_op_num_threads = available_cores()
+                options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+                session = onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
+                self._loaded = tokenizer, session, temperatures
+            return self._loaded
+
+
+@cache
+def get_reader() -> Reader:
+    """Return the reader that all runs and checks of this process share."""
+    return Reader()
+
+
+def _best_span(scores: "NDArray[np.float32]") -> tuple[int, int]:
+    """Return first and last token of the span with the highest sum of start and end scores."""
+    import numpy as np
+
+    sums = scores[:, 0][:, None] + scores[:, 1][None, :]
+    width = np.arange(len(scores))[None, :] - np.arange(len(scores))[:, None]
+    sums[(width < 0) | (width >= _MAX_ANSWER_TOKENS)] = -np.inf
+    first, last = divmod(int(sums.argmax()), len(scores))
+    return first, last
+
+
+def _verify_files(folder: Path) -> tuple[Path, dict[str, float]]:
+    """Return the model file, after checking its hash, and its temperatures: thresholds depend on this exact model."""
+    path = folder / "model.onnx"
+    try:
+        record = json.loads((folder / "provenance.json").read_text(encoding="utf-8"))
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+    except (OSError, ValueError) as error:
+        raise ModelError(f"The reader model cannot be loaded ({error}); install suffice again") from error
+    if digest != record["sha256"]:
+        raise ModelError(f"{path} is not the expected model (SHA-256 {digest[:12]}…); install suffice again")
+    return path, record["temperatures"]
