@@ -34,7 +34,9 @@ class BeliefLimits:
 
     def __post_init__(self) -> None:
         if not 1 <= self.target <= self.trigger:
-            raise InputError(f"A belief is curated from {self.trigger} facts to {self.target}; give a target from 1 to that")
+            raise InputError(
+                f"A belief is curated from {self.trigger} facts to {self.target}; give a target from 1 to that"
+            )
 
 
 @dataclass(frozen=True, slots=True)

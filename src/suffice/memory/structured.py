@@ -40,10 +40,14 @@ class StructuredMemory:
     def render(self, budget: int) -> tuple[Note, ...]:
         return select_within_budget(self.facts, budget)
 
+    @property
+    def open_questions(self) -> tuple[str, ...]:
+        return self._context.open_questions.open
+
     def render_text(self) -> str:
         """Return the belief as a JSON object: the facts with their sources, and the open questions."""
         facts = [{"fact": fact.text, "sources": list(fact.handles)} for fact in self.facts]
-        return json.dumps({"facts": facts, "open_questions": self._context.open_questions.open}, ensure_ascii=False)
+        return json.dumps({"facts": facts, "open_questions": self.open_questions}, ensure_ascii=False)
 
 
 async def curate_belief(facts: Sequence[Note], task: str, context: MemoryContext) -> list[Note]:

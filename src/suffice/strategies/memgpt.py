@@ -127,9 +127,7 @@ class CoreMemory:
         return outcome
 
 
-def search_evidence(
-    evidence: Evidence, query: str, passages: Iterable[Passage] | None = None
-) -> tuple[Note, ...]:
+def search_evidence(evidence: Evidence, query: str, passages: Iterable[Passage] | None = None) -> tuple[Note, ...]:
     """Return the accepted passages, or those given, that share words with the query, those that share most first."""
     words = set(content_words(query))
     shared = [

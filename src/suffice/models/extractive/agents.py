@@ -11,10 +11,12 @@ from dataclasses import dataclass
 
 from suffice.models.extractive.belief import list_sentences
 from suffice.prompts import (
+    AnswerFromMemory,
     IRCoTStep,
     IRCoTStepResponse,
     MemGPTStep,
     MemGPTStepResponse,
+    MemoryAnswerResponse,
     ReActStep,
     ReActStepResponse,
     ShortAnswer,
@@ -74,6 +76,11 @@ def answer_briefly(prompt: ShortAnswer) -> ShortAnswerResponse:
     """Return the name or number of the best sentence that looks like the answer; the sentence itself if it has none."""
     link = find_next_link(prompt.task, prompt.notes, ())
     return ShortAnswerResponse("" if link is None else find_answer(prompt.task, [link.text_with_title]))
+
+
+def answer_from_memory(prompt: AnswerFromMemory) -> MemoryAnswerResponse:
+    """Answer as ``answer_briefly`` does."""
+    return MemoryAnswerResponse(answer_briefly(ShortAnswer(prompt.task, prompt.notes)).text)
 
 
 @dataclass(frozen=True, slots=True)
