@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from suffice.replay.episodes import Episode
     from suffice.types import Embed
 
-lab_app = typer.Typer(help="Fit and calibrate the default stop rule on recorded runs.", no_args_is_help=True)
+lab_app = typer.Typer(help="Compare agents that search, and fit the default stop rule.", no_args_is_help=True)
 
 _RecordingsArgument = Annotated[
     list[Path],

@@ -45,8 +45,10 @@ class exhaustion(LeafGate):
     """Stop when similar queries bring back known passages: J ≥ ``j`` and UPR ≤ ``u`` for ``p`` rounds in a row.
 
     J is the Jaccard overlap with the queries of the last ``window`` rounds, UPR the share of new passages. ``smooth`` (0–1)
-    judges exponential moving averages instead: x̄ₜ = smooth·xₜ + (1 − smooth)·x̄ₜ₋₁. With ``d`` the belief must stand still too: its
-    state difference (the share of its words that differ from the round before) is at most ``d``.
+    judges exponential moving averages instead: x̄ₜ = smooth·xₜ + (1 − smooth)·x̄ₜ₋₁.
+
+    With ``d`` the belief must stand still too: its state difference, the share of its words that differ from the round
+    before, is at most ``d``.
     """
 
     dials = (

@@ -1,4 +1,4 @@
-"""Failure detectors G1–G7 over one recorded search. Each returns true, false, or ``None`` when the recording lacks what it needs.
+"""Failure detectors G1–G7 over one recorded search. Each returns true, false, or ``None`` when what it needs was not recorded.
 
 ==  ========================  ====================================================================================
 G1  evidence not persisted    a true answer stood in a passage that was found, but not in what the answer was made from
