@@ -65,6 +65,10 @@ def run(
     out: Annotated[Path, typer.Option(help="Folder of the rows. Started again, it continues.", metavar="DIR")] = Path(
         "runs/grid"
     ),
+    part: Annotated[
+        str | None,
+        typer.Option(help="Only this part of the questions, as 3/8, for several processes with a --out each."),
+    ] = None,
     concurrency: Annotated[int, typer.Option(help="Questions at the same time.", min=1)] = 4,
     max_cost: Annotated[float | None, typer.Option(help="US dollars at most.", metavar="USD")] = None,
     max_seconds: Annotated[
@@ -104,7 +108,7 @@ def run(
     models = _open_model(chosen.model, config, notify), None
     if chosen.judge is not None:
         models = models[0], _open_model(chosen.judge, config, notify)
-    grid = Grid(chosen, out, models, config, notify)
+    grid = Grid(chosen, out, models, config, notify, part=_parse_part(part))
     done = grid.load_done() if out.exists() else set()
     jobs = [job for job in grid.list_jobs() if job.key not in done]
     _show_estimate(grid.estimate(jobs), len(done), len(chosen.list_cells()))
@@ -291,6 +295,13 @@ def _describe_progress(progress: "Progress") -> str:
         f"{progress.done:,} of {progress.total:,} rows · {progress.per_second:.1f}/s · {progress.tokens:,} tokens · "
         f"${progress.usd:.2f} · {progress.errors} errors{time_left}"
     )
+
+
+def _parse_part(text: str | None) -> tuple[int, int]:
+    number, _, count = (text or "1/1").partition("/")
+    if not (number.isdecimal() and count.isdecimal() and 1 <= int(number) <= int(count)):
+        raise InputError(f"--part is written NUMBER/COUNT, such as 3/8, not {text!r}")
+    return int(number), int(count)
 
 
 def _split(text: str | None) -> list[str] | None:

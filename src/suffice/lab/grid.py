@@ -78,7 +78,10 @@ class Estimate:
 
 
 class Grid:
-    """An experiment in its folder. ``models`` are the model and the judge; the judge may be ``None``."""
+    """An experiment in its folder. ``models`` are the model and the judge; the judge may be ``None``.
+
+    ``part`` is the number of this part of the questions and how many parts there are, for several processes or machines.
+    """
 
     def __init__(
         self,
@@ -87,7 +90,10 @@ class Grid:
         models: tuple[Model, Model | None],
         config: settings.Settings,
         notify: Notify = lambda message: None,
+        *,
+        part: tuple[int, int] = (1, 1),
     ) -> None:
+        self._part = part
         self.experiment = experiment
         self._folder = folder
         self._model, self._judge = models
@@ -110,14 +116,15 @@ class Grid:
     def _generate_jobs(self) -> Iterator[Job]:
         cells = self.experiment.list_cells()
         samples = [self._sample(dataset) for dataset in self.datasets]
-        for number in range(max(map(len, samples))):
+        for number in range(max(map(len, samples), default=0)):
             for dataset, sample in zip(self.datasets, samples, strict=True):
                 if number < len(sample):
                     for cell in cells:
                         yield Job(dataset.name, cell, sample[number])
 
     def _sample(self, dataset: Dataset) -> list[LabQuestion]:
-        return sample_questions(dataset.questions, self.experiment.questions, self.experiment.seed)
+        number, count = self._part
+        return sample_questions(dataset.questions, self.experiment.questions, self.experiment.seed)[number - 1 :: count]
 
     def estimate(self, jobs: Sequence[Job]) -> Estimate:
         """Estimate the calls, tokens and price of jobs, from the limits of their cells: most runs end earlier."""
@@ -300,8 +307,7 @@ def read_rows(path: Path) -> list[Row]:
             rows |= {make_key(row): row for row in read_rows(file)}
         return list(rows.values())
     try:
-        opened = gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8")
-        with opened as lines:
+        with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as lines:
             return [cast(Row, json.loads(line)) for line in lines if line.endswith("\n") and line.strip()]
     except (OSError, ValueError, EOFError) as error:
         raise InputError(f"{path} cannot be read as rows: {error}") from error
