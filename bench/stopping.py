@@ -22,9 +22,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from suffice.cli.replay import EXHAUSTION_SWEEP, format_table
+from suffice.cli.replay import format_table
 from suffice.gates.parse import parse_gate
 from suffice.lab.fit import calibrate_price, fit_worth
+from suffice.lab.sweep import EXHAUSTION_SWEEP
 from suffice.measure.frontier import fixed_envelope, interpolate, oracle_envelope, upper_concave_hull
 from suffice.replay.compare import GateComparison, compare_gates, compute_recall_curve
 from suffice.replay.episodes import Episode, read_corpus, read_episodes

@@ -27,7 +27,7 @@ ORDER = """
     state
     meters gates
     replay
-    monitor
+    monitor belief
     strategies
     claims
     tools report
@@ -42,7 +42,8 @@ ORDER = """
 """
 RANKS = {folder: rank for rank, line in enumerate(ORDER.strip().splitlines()) for folder in line.split()}
 PUBLIC = """
-    CheckingClaim Continued Drafting Event Failed Finished Gate InjectionsStripped InputError ModelError ModelOutputError
+    BeliefState CheckingClaim Continued Drafting Event Failed Finished Gate InjectionsStripped InputError ModelError
+    ModelOutputError
     PageError PageRead PageRefused Passage Place PromptCompacted Query Recalled Report ReviewRound RoundDone RunOptions
     SearchError SearchRefused SearchStopped Searching Started StopMonitor SufficeError Unavailable Verdict Writing __version__
     budget exhaustion fixed gain judged parse_gate predicates recall research run_research saturation sufficiency unseen worth

@@ -9,6 +9,7 @@ __version__ = "0.2.0"
 
 if TYPE_CHECKING:
     from suffice.api import research, run_research
+    from suffice.belief import BeliefState
     from suffice.errors import (
         InputError,
         ModelError,
@@ -58,8 +59,9 @@ if TYPE_CHECKING:
 
 # fmt: off
 __all__ = [  # A literal list, because type checkers read it.
-    "CheckingClaim", "Continued", "Drafting", "Event", "Failed", "Finished", "Gate", "InjectionsStripped",
-    "InputError", "ModelError", "ModelOutputError", "PageError", "PageRead", "PageRefused", "Passage", "Place",
+    "BeliefState", "CheckingClaim", "Continued", "Drafting", "Event", "Failed", "Finished", "Gate",
+    "InjectionsStripped", "InputError", "ModelError", "ModelOutputError", "PageError", "PageRead", "PageRefused",
+    "Passage", "Place",
     "PromptCompacted", "Query", "Recalled", "Report", "ReviewRound", "RoundDone", "RunOptions", "SearchError",
     "SearchRefused", "SearchStopped", "Searching", "Started", "StopMonitor", "SufficeError", "Unavailable",
     "Verdict", "Writing", "__version__", "budget", "exhaustion", "fixed", "gain", "judged", "parse_gate",
@@ -69,6 +71,7 @@ __all__ = [  # A literal list, because type checkers read it.
 
 _MODULES = {
     "suffice.api": "research run_research",
+    "suffice.belief": "BeliefState",
     "suffice.errors": """InputError ModelError ModelOutputError PageError PageRefused SearchError SearchRefused SufficeError
         Unavailable""",
     "suffice.events": """CheckingClaim Continued Drafting Event Failed Finished InjectionsStripped PageRead PromptCompacted

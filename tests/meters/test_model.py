@@ -21,6 +21,7 @@ from suffice.prompts import (
     RateNovelty,
     ReflectionResponse,
 )
+from suffice.prompts.judging import NOTHING_NEW
 from suffice.state.run import RunState
 from suffice.testing import ScriptedModel, WordSearch, make_passage
 from suffice.types import Bounds, Hits, Note, Query, Round
@@ -65,15 +66,24 @@ def test_the_search_ends_when_the_model_judges_it_exhausted():
         JudgeProgressResponse("QUERY_STALE"),
         JudgeProgressResponse("EXHAUSTED"),
     ]
-    report, model = research("judged", judge=verdicts)
+    report, model = research("judged(window=2)", judge=verdicts)
     assert (report.stop.reason, report.stop.round) == ("exhausted", 3)
-    assert [record.readings["judged.conservative"] for record in report.stop.rounds] == [0, 0.5, 1]
-    assert all("In doubt" in prompt.render() for prompt in model.prompts if isinstance(prompt, JudgeProgress))
+    assert [record.readings["judged.conservative@2"] for record in report.stop.rounds] == [0, 0.5, 1]
+    seen = [prompt for prompt in model.prompts if isinstance(prompt, JudgeProgress)]
+    assert all("In\ndoubt" in prompt.render() for prompt in seen)
+    assert [[note.handles[0] for note in prompt.rounds] for prompt in seen] == [
+        ["Round 1"],
+        ["Round 1", "Round 2"],
+        ["Round 2", "Round 3"],
+    ], "the last two rounds, with their queries"
+    assert seen[2].rounds[0].title == report.stop.rounds[1].queries[0]
+    assert {note.text for note in seen[2].state} >= {PAGES[0].text}, "what the memory holds"
 
 
 def test_the_neutral_verdict_has_no_tie_break():
-    _, model = research("judged(style=neutral)", judge=[JudgeProgressResponse("EXHAUSTED")])
-    assert ["In doubt" in prompt.render() for prompt in model.prompts if isinstance(prompt, JudgeProgress)] == [False]
+    _, model = research("judged(style=neutral)", judge_neutral=[JudgeProgressResponse("EXHAUSTED")])
+    (prompt,) = [prompt for prompt in model.prompts if isinstance(prompt, JudgeProgress)]
+    assert "doubt" not in prompt.render()
 
 
 def test_the_model_is_not_asked_for_a_reading_that_the_gate_does_not_need():
@@ -155,9 +165,10 @@ def test_without_a_language_model_novelty_is_counted_in_words():
 
 
 def test_without_a_language_model_a_round_without_anything_new_is_exhausted():
-    def judged(queries, results):
-        return asyncio.run(ExtractiveModel()(JudgeProgress(TASK, "", queries, results))).answer.verdict
+    def judged(queries, result):
+        rounds = tuple(Note(result, (), query) for query in queries)
+        return asyncio.run(ExtractiveModel()(JudgeProgress(TASK, (), (), rounds))).answer.verdict
 
-    assert judged(("a b", "a b"), ()) == "EXHAUSTED"
-    assert judged(("the keeper", "the keeper"), (Note("x", ()),)) == "QUERY_STALE"
-    assert judged(("the keeper", "other words"), (Note("x", ()),)) == "PRODUCTIVE"
+    assert judged(("a b", "a b"), NOTHING_NEW) == "EXHAUSTED"
+    assert judged(("the keeper", "the keeper"), "x") == "QUERY_STALE"
+    assert judged(("the keeper", "other words"), "x") == "PRODUCTIVE"

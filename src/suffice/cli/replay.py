@@ -17,15 +17,7 @@ if TYPE_CHECKING:
     from suffice.replay.episodes import Episode
     from suffice.types import Embed
 
-# The parameter sweep of the paper that introduced the exhaustion gate (docs/sources.md): seven discrete and nine smooth
-# configurations.
-EXHAUSTION_SWEEP = (
-    *(f"exhaustion(j={j}, u={u}, p={p})" for j, u, p in ((0.5, 0.3, 2), (0.6, 0.2, 2), (0.6, 0.3, 1), (0.6, 0.3, 2))),
-    *(f"exhaustion(j={j}, u={u}, p={p})" for j, u, p in ((0.6, 0.3, 3), (0.7, 0.3, 2), (0.8, 0.5, 2))),
-    *(f"exhaustion(j={j}, u={u}, p=1, smooth=0.5)" for j in (0.5, 0.6, 0.7) for u in (0.1, 0.12, 0.15)),
-)
-
-lab_app = typer.Typer(help="Fit and calibrate the default stop rule on recorded runs.", no_args_is_help=True)
+lab_app = typer.Typer(help="Compare agents that search, and fit the default stop rule.", no_args_is_help=True)
 
 _RecordingsArgument = Annotated[
     list[Path],
@@ -63,6 +55,7 @@ def replay(
     For each rule, shows where it would have stopped, and what that would have saved and missed.
     """
     from suffice.gates.parse import parse_gate
+    from suffice.lab.sweep import EXHAUSTION_SWEEP
     from suffice.meters import EMBEDDING_READINGS
     from suffice.replay.compare import compare_gates
 

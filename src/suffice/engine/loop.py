@@ -116,7 +116,7 @@ async def _search_all(
     run: RunState, search: Search, strategy: Strategy, queries: Sequence[Query], k: int, per_round: int | None
 ) -> Round:
     """Search for all queries at once and record the outcome. Searches that the time limit cuts off count as failed."""
-    depth = k + min(len(run.evidence), MAX_EXTRA_DEPTH)
+    depth = k if run.is_faithful else k + min(len(run.evidence), MAX_EXTRA_DEPTH)
     tasks = [asyncio.ensure_future(_search_one(search, query, depth)) for query in queries]
     try:
         await asyncio.wait(tasks, timeout=run.budget.seconds_left)

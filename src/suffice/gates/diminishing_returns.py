@@ -46,6 +46,9 @@ class exhaustion(LeafGate):
 
     J is the Jaccard overlap with the queries of the last ``window`` rounds, UPR the share of new passages. ``smooth`` (0–1)
     judges exponential moving averages instead: x̄ₜ = smooth·xₜ + (1 − smooth)·x̄ₜ₋₁.
+
+    With ``d`` the belief must stand still too: its state difference, the share of its words that differ from the round
+    before, is at most ``d``.
     """
 
     dials = (
@@ -55,35 +58,55 @@ class exhaustion(LeafGate):
     )
 
     def __init__(
-        self, j: float = 0.6, u: float = 0.3, p: int = 2, window: int = 5, smooth: float | None = None
+        self,
+        j: float = 0.6,
+        u: float = 0.3,
+        p: int = 2,
+        window: int = 5,
+        smooth: float | None = None,
+        *,
+        d: float | None = None,
     ) -> None:
-        if not (0 <= j <= 1 and 0 <= u <= 1):
-            raise ValueError("exhaustion(j, u) takes shares between 0 and 1")
+        if not (0 <= j <= 1 and 0 <= u <= 1 and (d is None or 0 <= d <= 1)):
+            raise ValueError("exhaustion(j, u, d) takes shares between 0 and 1")
         if p < 1 or p != int(p) or window < 1 or window != int(window):
             raise ValueError("exhaustion(p, window) takes whole numbers, 1 or more")
         if smooth is not None and not 0 < smooth <= 1:
             raise ValueError("exhaustion(smooth) takes a weight above 0 and up to 1")
-        super().__init__(j=j, u=u, p=p, window=window, smooth=smooth)
-        self.j, self.u, self.p, self.smooth = j, u, int(p), smooth
+        super().__init__(j=j, u=u, p=p, window=window, smooth=smooth, d=d)
+        self.j, self.u, self.p, self.smooth, self.d = j, u, int(p), smooth, d
         self.overlap = "overlap.jaccard" if window == 5 else f"overlap.jaccard@{int(window)}"
-        self.needs = frozenset({self.overlap, "overlap.upr"})
+        self.needs = frozenset({self.overlap, "overlap.upr", *(() if d is None else ("belief.difference",))})
 
     def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
         if not readings:
             return self.abstain("overlap.upr", self.u)
-        stagnated: list[bool | None] = []  # For each of the last p rounds; unknown when a search failed.
-        for back in range(min(self.p, len(readings))):
-            j, u = (self._read_value(name, readings, back) for name in (self.overlap, "overlap.upr"))
-            stagnated.append(None if j is None or u is None else j >= self.j and u <= self.u)
+        # For each of the last p rounds; unknown when a search failed or there is no belief to compare.
+        stagnated = [self._is_stagnated(readings, back) for back in range(min(self.p, len(readings)))]
         j, u = (self._read_value(name, readings, 0) for name in (self.overlap, "overlap.upr"))
         signals = {self.overlap: (j, self.j), "overlap.upr": (u, self.u)}
+        if self.d is not None:
+            signals["belief.difference"] = (self._read_value("belief.difference", readings, 0), self.d)
         if False in stagnated or len(stagnated) < self.p:
             return self.make_verdict(False, because="the search is not going in circles", signals=signals)
         if None in stagnated:
-            return self.make_verdict(None, because="a search failed, so the overlap is unknown", signals=signals)
+            because = (
+                "the overlap or the belief's difference is unknown"
+                if self.d is not None
+                else ("a search failed, so the overlap is unknown")
+            )
+            return self.make_verdict(None, because=because, signals=signals)
         numbers = f"J {j:.2f} ≥ {self.j:g}, new share {u:.2f} ≤ {self.u:g}"
         because = f"similar queries returned passages already seen for {self.p} rounds ({numbers})"
         return self.make_verdict(True, "exhausted", because, signals)
+
+    def _is_stagnated(self, readings: Sequence[Readings], back: int) -> bool | None:
+        j, u = (self._read_value(name, readings, back) for name in (self.overlap, "overlap.upr"))
+        conditions = [None if j is None else j >= self.j, None if u is None else u <= self.u]
+        if self.d is not None:
+            difference = self._read_value("belief.difference", readings, back)
+            conditions.append(None if difference is None else difference <= self.d)
+        return None if None in conditions else all(conditions)
 
     def _read_value(self, name: str, readings: Sequence[Readings], back: int) -> float | None:
         last = len(readings) - 1 - back

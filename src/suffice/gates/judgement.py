@@ -40,14 +40,17 @@ class predicates(LeafGate):
 class judged(LeafGate):
     """Stop when a model calls the search exhausted.
 
-    The ``conservative`` prompt tells the model to go on when in doubt; the ``neutral`` prompt does not.
+    The ``conservative`` prompt tells the model to go on when in doubt; the ``neutral`` prompt does not. Both see what is known
+    and the last ``window`` rounds.
     """
 
-    def __init__(self, style: str = "conservative") -> None:
+    def __init__(self, style: str = "conservative", window: int = 3) -> None:
         if style not in ("conservative", "neutral"):
             raise ValueError(f"judged(style={style}) is not known; choose conservative or neutral")
-        super().__init__(style=style)
-        self.reading = f"judged.{style}"
+        if window < 1 or window != int(window):
+            raise ValueError("judged(window) takes a whole number of rounds, 1 or more")
+        super().__init__(style=style, window=window)
+        self.reading = f"judged.{style}" if window == 3 else f"judged.{style}@{int(window)}"
         self.needs = frozenset({self.reading})
 
     def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Protocol, TypeVar, runtime_checkable
 
+from suffice.errors import InputError
 from suffice.memory.evidence import Evidence
 from suffice.memory.open_questions import OpenQuestions
 from suffice.prompts.base import Prompt
@@ -25,6 +26,20 @@ class ModelCaller(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class BeliefLimits:
+    """How many facts a belief holds: more than ``trigger`` are curated down to about ``target``."""
+
+    trigger: int = 10
+    target: int = 6
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.target <= self.trigger:
+            raise InputError(
+                f"A belief is curated from {self.trigger} facts to {self.target}; give a target from 1 to that"
+            )
+
+
+@dataclass(frozen=True, slots=True)
 class MemoryContext:
     """The parts of a run that a memory may use.
 
@@ -36,6 +51,7 @@ class MemoryContext:
     open_questions: OpenQuestions
     record_refusal: Callable[[str], None]
     grounded: bool = False
+    limits: BeliefLimits = BeliefLimits()
 
 
 @runtime_checkable
@@ -54,6 +70,13 @@ class RestorableMemory(Protocol):
     """A memory of facts. It can start from those of an earlier run whose evidence has the same handles."""
 
     def restore(self, facts: tuple[Note, ...]) -> None: ...
+
+
+@runtime_checkable
+class BeliefMemory(Protocol):
+    """A memory that states what it believes as one text: facts and open questions."""
+
+    def render_text(self) -> str: ...
 
 
 MemoryFactory = Callable[[str, Evidence, MemoryContext], Memory]

@@ -93,9 +93,8 @@ def _update_questions(answer: Extraction, answered: set[str], facts: Sequence[No
             questions.resolve(question)
         else:
             context.record_refusal(f"still open, no fact answers it: {question!r}")
-    if questions.open_count is not None:  # Only runs that started with open questions get new ones.
-        for question in answer.questions[:MAX_NEW_QUESTIONS]:
-            questions.add(question)
+    for question in answer.questions[:MAX_NEW_QUESTIONS]:
+        questions.add(question)
 
 
 def admit_fact(

@@ -31,6 +31,10 @@ class FreeformMemory:
         quotes = dict.fromkeys(note for note in self._quotes.values() if note is not None)
         return select_within_budget([*self._structured.facts, *quotes], budget)
 
+    def render_text(self) -> str:
+        """Return the facts and the open questions as a JSON object."""
+        return self._structured.render_text()
+
     def _refresh_quotes(self) -> None:
         pairs = [(fact.text, handle) for fact in self._structured.facts for handle in fact.handles]
         self._quotes = {pair: self._quotes[pair] if pair in self._quotes else self._find_quote(*pair) for pair in pairs}

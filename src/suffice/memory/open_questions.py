@@ -33,10 +33,16 @@ class OpenQuestions:
         """The reading ``belief.open``: how many questions are open; unknown if none was ever added."""
         return float(len(self._open)) if self._known else None
 
-    def add(self, question: str) -> bool:
-        """Add a question. Returns false for an empty or known one, and when there are too many."""
+    def add(self, question: str, *, again: bool = False) -> bool:
+        """Add a question. Returns false for an empty or known one, and when there are too many.
+
+        ``again`` also opens a question that was closed before.
+        """
         text = " ".join(question.split())[:MAX_QUESTION_CHARS]
         key = tuple(tokenize(text))
+        if again and key in self._known and key not in self._open and len(self._open) < MAX_OPEN:
+            self._open[key] = text
+            return True
         if not key or key in self._known or len(self._open) >= MAX_OPEN or len(self._known) >= MAX_TOTAL:
             return False
         self._known.add(key)

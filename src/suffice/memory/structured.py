@@ -1,13 +1,14 @@
-"""Memory as a structured belief: at most ten facts, each with its sources.
+"""Memory as a structured belief: at most ten facts, each with its sources, and the questions that are still open.
 
 Every round's facts are extracted and checked (``extraction.py``). When there are too many, the belief is curated: a model,
 or a rule when the model fails, chooses and merges facts. No source is lost in a merge, and facts that link two others of a
 chain of reasoning stay.
 """
 
+import json
 from collections.abc import Sequence
 
-from suffice.memory.base import MemoryContext, select_within_budget
+from suffice.memory.base import BeliefLimits, MemoryContext, select_within_budget
 from suffice.memory.evidence import Evidence
 from suffice.memory.extraction import MAX_FACT_CHARS, extract_facts, find_unsupported_term
 from suffice.prompts import Curate, Curation
@@ -15,8 +16,8 @@ from suffice.text.entities import content_stems
 from suffice.text.facts import are_linked, select_facts
 from suffice.types import BELIEF_KIND, Note, Round
 
-MAX_FACTS = 10  # More facts than this are curated …
-TARGET_FACTS = 6  # … down to this many, plus the facts that link them.
+MAX_FACTS = BeliefLimits().trigger  # By default, more facts than this are curated …
+TARGET_FACTS = BeliefLimits().target  # … down to this many, plus the facts that link them.
 
 
 class StructuredMemory:
@@ -34,34 +35,44 @@ class StructuredMemory:
             self.facts = tuple(await curate_belief([*self.facts, *new], self._task, self._context))
 
     def restore(self, facts: tuple[Note, ...]) -> None:
-        self.facts = facts[:MAX_FACTS]
+        self.facts = facts[: self._context.limits.trigger]
 
     def render(self, budget: int) -> tuple[Note, ...]:
         return select_within_budget(self.facts, budget)
 
+    @property
+    def open_questions(self) -> tuple[str, ...]:
+        return self._context.open_questions.open
+
+    def render_text(self) -> str:
+        """Return the belief as a JSON object: the facts with their sources, and the open questions."""
+        facts = [{"fact": fact.text, "sources": list(fact.handles)} for fact in self.facts]
+        return json.dumps({"facts": facts, "open_questions": self.open_questions}, ensure_ascii=False)
+
 
 async def curate_belief(facts: Sequence[Note], task: str, context: MemoryContext) -> list[Note]:
-    """Return at most ``MAX_FACTS`` facts: the model's choice or a rule's, and the facts that are linked to them.
+    """Return at most ``limits.trigger`` facts: the model's choice or a rule's, and the facts that are linked to them.
 
     The model names facts by number, so that code joins their sources. A merged text that says what none of its facts said
     is not used.
     """
-    if len(facts) <= MAX_FACTS:
+    limits = context.limits
+    if len(facts) <= limits.trigger:
         return list(facts)
     open_questions = context.open_questions.open
     numbered = tuple(Note(fact.text, (str(number),), kind=BELIEF_KIND) for number, fact in enumerate(facts, 1))
-    answer = await context.ask_model(Curate(task, open_questions, numbered, TARGET_FACTS))
+    answer = await context.ask_model(Curate(task, open_questions, numbered, limits.target))
     groups = {} if answer is None else _parse_groups(answer, len(facts))
     if not groups:
         if answer is not None:
             context.record_refusal("a curation that names no fact; a rule curated instead")
-        selected = select_facts([fact.text for fact in facts], task, open_questions, TARGET_FACTS)
+        selected = select_facts([fact.text for fact in facts], task, open_questions, limits.target)
         groups = {tuple(group): "" for group in selected}
-    chosen = list(groups.items())[:TARGET_FACTS]
+    chosen = list(groups.items())[: limits.target]
     curated = [_merge_facts([facts[n] for n in group], text, context) for group, text in chosen]
     used = {number for group, _ in chosen for number in group}
     for number, fact in enumerate(facts):
-        is_free = number not in used and len(curated) < MAX_FACTS
+        is_free = number not in used and len(curated) < limits.trigger
         if is_free and any(are_linked(fact.text, other.text, task) for other in curated):
             curated.append(fact)
     return curated

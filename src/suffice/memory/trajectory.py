@@ -44,7 +44,12 @@ class TrajectoryMemory:
 
 
 class LobotomizedMemory:
-    """The passages of the current round only, including those that came back again. A baseline for comparisons."""
+    """The passages of the current round only, including those that came back again. A baseline for comparisons.
+
+    An agent's own notes of earlier steps are wiped too (``replaces_history``).
+    """
+
+    replaces_history = True
 
     def __init__(self, task: str, evidence: Evidence, context: MemoryContext) -> None:
         self._init_args = (task, evidence, context)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeVar, runtime_checkable
 from suffice.types import Embed, Note, Readings, Round
 
 if TYPE_CHECKING:
+    from suffice.memory.open_questions import OpenQuestions
     from suffice.prompts import Prompt, ReflectionResponse
     from suffice.state.budget import Budget
     from suffice.state.outline import TopicOutline
@@ -55,7 +56,7 @@ class LiveRun(Protocol):
     @property
     def task(self) -> str: ...
     @property
-    def asked_queries(self) -> Sequence[str]: ...
+    def open_questions(self) -> "OpenQuestions": ...
     @property
     def outline(self) -> "TopicOutline": ...
     @property

@@ -3,21 +3,29 @@
 novelty.model         0–10: how much the round adds to the memory, as the model rates it; taken before the round is accepted
 sufficiency.model     1 if the reflection calls the evidence sufficient, else 0
 confidence.answer     0–1: the confidence that the reflection states
-judged.conservative   how exhausted the search is: 0 productive, 0.5 stale query, 1 exhausted; in doubt, productive
-judged.neutral        the same without that tie-break
+judged.conservative[@W]  how exhausted the search is: 0 productive, 0.5 stale query, 1 exhausted; in doubt, productive. The
+                      model sees what the memory holds, the open questions and the last W rounds (default 3)
+judged.neutral[@W]    the same with a prompt that has no such preference
 """
 
+from collections import deque
 from dataclasses import replace
 
 from suffice.meters.base import LiveRun, MeterContext, Moment
-from suffice.prompts import JudgeProgress, RateNovelty
+from suffice.prompts import JudgeNeutrally, JudgeProgress, RateNovelty
+from suffice.prompts.judging import NOTHING_NEW
 from suffice.types import Note, Readings, Round
 
 # Characters of a result or note that the model sees. Value of the source system, see docs/sources.md.
 SNIPPET_CHARS = 800
 _KNOWN_TOKENS = 800  # Tokens of memory that a round is compared with.
-_JUDGED_QUERIES = 10  # Latest queries that the model sees when it judges progress.
-_TIE_BREAKS = {"judged.conservative": "In doubt, answer PRODUCTIVE.", "judged.neutral": ""}
+DEFAULT_JUDGED_WINDOW = 3  # Latest rounds that the model sees when it judges progress …
+_JUDGED_STATE_TOKENS = 1_500  # … and tokens of memory …
+_JUDGED_SNIPPET_CHARS = 300  # … and characters of each result.
+_PROGRESS_PROMPTS: dict[str, type[JudgeProgress]] = {
+    "judged.conservative": JudgeProgress,
+    "judged.neutral": JudgeNeutrally,
+}
 _PROGRESS_SCORES = {"PRODUCTIVE": 0.0, "QUERY_STALE": 0.5, "EXHAUSTED": 1.0}
 
 
@@ -53,15 +61,27 @@ class ModelVerdictMeter:
     moment: Moment = "after"
 
     def __init__(self, context: MeterContext = MeterContext()) -> None:
-        self.names: tuple[str, ...] = tuple(name for name in _TIE_BREAKS if name in context.needs)
+        self.names: tuple[str, ...] = tuple(
+            sorted(name for name in context.needs if name.partition("@")[0] in _PROGRESS_PROMPTS)
+        )
+        self._windows = {name: int(name.partition("@")[2] or DEFAULT_JUDGED_WINDOW) for name in self.names}
+        self._rounds: deque[Note] = deque(maxlen=max(self._windows.values(), default=1))
 
     async def read_with_model(self, round: Round, run: LiveRun) -> Readings:
         readings: dict[str, float | None] = {}
-        for name in self.names:
-            queries = tuple(run.asked_queries[-_JUDGED_QUERIES:])
-            answer = await run.try_ask(JudgeProgress(run.task, _TIE_BREAKS[name], queries, _build_snippets(round)))
+        self._rounds.append(_describe_round(round))
+        state = run.render_memory(_JUDGED_STATE_TOKENS)
+        for name, window in self._windows.items():
+            prompt = _PROGRESS_PROMPTS[name.partition("@")[0]]
+            answer = await run.try_ask(prompt(run.task, state, run.open_questions.open, tuple(self._rounds)[-window:]))
             readings[name] = None if answer is None else _PROGRESS_SCORES.get(answer.verdict)
         return readings
+
+
+def _describe_round(round: Round) -> Note:
+    """Return a round as a note: its queries as the title, then the beginning of each new passage."""
+    found = [f"{passage.title}: {passage.text[:_JUDGED_SNIPPET_CHARS]}" for passage in round.new]
+    return Note("\n".join(found) or NOTHING_NEW, (f"Round {round.index}",), "; ".join(round.queries), whole=False)
 
 
 def _build_snippets(round: Round) -> tuple[Note, ...]:

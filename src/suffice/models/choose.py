@@ -33,10 +33,10 @@ DEFAULT_MODELS = {
 ROLE_GROUPS = {
     "planner": (
         *("plan", "reflect", "gap", "outline", "hypothetical", "hypotheses", "label"),
-        *("thought", "act", "step", "short_answer", "look"),
+        *("thought", "act", "step", "short_answer", "answer_from_memory", "look"),
     ),
-    "notes": ("extract", "curate", "compress"),
-    "judge": ("judge", "novelty", "evaluate", "support", "support_graded"),
+    "notes": ("extract", "curate", "compress", "notes"),
+    "judge": ("judge", "judge_neutral", "novelty", "evaluate", "support", "support_graded", "grade"),
     "writer": ("draft", "answer", "self_test", "revise", "compute"),
 }
 

@@ -8,6 +8,7 @@
 ``judging``        novelty and progress of a round, quality of an answer, support of a claim
 ``writing``        draft and revise an answer, compute what it needs
 ``vision``         describe an image
+``lab``            notes in free text, the answer and the grade of an experiment
 =================  =====================================================================================
 
 ``base`` has the ``Prompt`` class and the templates; ``truncate`` cuts a prompt to a token budget. The folders ``writing``,
@@ -41,11 +42,20 @@ from suffice.prompts.judging import (
     Evaluation,
     EvaluationIssue,
     GradeSupport,
+    JudgeNeutrally,
     JudgeProgress,
     JudgeProgressResponse,
     NoveltyResponse,
     RateNovelty,
     SupportResponse,
+)
+from suffice.prompts.lab import (
+    AnswerFromMemory,
+    GradeAnswer,
+    GradeResponse,
+    MemoryAnswerResponse,
+    NotesResponse,
+    RewriteNotes,
 )
 from suffice.prompts.outline import (
     DraftOutline,
@@ -80,6 +90,7 @@ from suffice.prompts.writing import (
 )
 
 __all__ = [
+    "AnswerFromMemory",
     "AnswerSentence",
     "CheckSupport",
     "Compress",
@@ -99,6 +110,8 @@ __all__ = [
     "Extract",
     "ExtractedFact",
     "Extraction",
+    "GradeAnswer",
+    "GradeResponse",
     "GradeSupport",
     "HypothesesResponse",
     "Hypothesis",
@@ -107,12 +120,15 @@ __all__ = [
     "HypotheticalDocumentResponse",
     "IRCoTStep",
     "IRCoTStepResponse",
+    "JudgeNeutrally",
     "JudgeProgress",
     "JudgeProgressResponse",
     "LabelCluster",
     "LabelClusterResponse",
     "MemGPTStep",
     "MemGPTStepResponse",
+    "MemoryAnswerResponse",
+    "NotesResponse",
     "NoveltyResponse",
     "OutlineResponse",
     "Plan",
@@ -127,6 +143,7 @@ __all__ = [
     "Reflect",
     "ReflectionResponse",
     "Revise",
+    "RewriteNotes",
     "SelfTest",
     "SelfTestResponse",
     "ShortAnswer",

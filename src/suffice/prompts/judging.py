@@ -2,7 +2,8 @@
 
 =================  =====================  =================================================================
 ``RateNovelty``    ``novelty.md``         how much of a round's results is new, from 0 to 10
-``JudgeProgress``  ``judge.md``           whether searching on will help
+``JudgeProgress``  ``judge.md``           whether searching on will help; in doubt, yes
+``JudgeNeutrally`` ``judge_neutral.md``   the same without that preference
 ``Evaluate``       ``evaluate.md``        scores and issues of an answer (snippets: ``readers``, ``criteria``)
 ``CheckSupport``   ``support.md``         whether sources support a claim: YES or NO
 ``GradeSupport``   ``support_graded.md``  the same from 0 to 10, for providers without log-probabilities
@@ -17,6 +18,7 @@ from typing import Any, ClassVar, Literal
 from suffice.prompts.base import Prompt
 from suffice.types import Note
 
+NOTHING_NEW = "(nothing new)"  # The text of a round that brought nothing.
 _WHOLE_NUMBER = re.compile(r"(?<![\d.])\d{1,2}(?![\d]|\.\d)")
 _VERDICT = re.compile(r"\b(PRODUCTIVE|QUERY[_ ]STALE|EXHAUSTED)\b")
 _YES_NO = re.compile(r"\b(YES|NO)\b")
@@ -57,18 +59,18 @@ class JudgeProgressResponse:
 
 @dataclass(frozen=True)
 class JudgeProgress(Prompt[JudgeProgressResponse]):
-    """``doubt`` says what to answer when in doubt: the conservative judge continues; for the neutral one it is empty."""
+    """``state`` is what the memory holds; ``rounds`` are the latest rounds, each with its queries as the title."""
 
     role = "judge"
     response_type = JudgeProgressResponse
     output_format = "line"
     max_tokens = 20
-    truncation_order = (("queries", "first"), ("results", "last"))
+    truncation_order = (("rounds", "first"), ("state", "first"), ("open", "last"))
 
     task: str
-    doubt: str
-    queries: tuple[str, ...]
-    results: tuple[Note, ...]
+    state: tuple[Note, ...]
+    open: tuple[str, ...]
+    rounds: tuple[Note, ...]
 
     @classmethod
     def parse(cls, text: str) -> JudgeProgressResponse:
@@ -77,6 +79,11 @@ class JudgeProgress(Prompt[JudgeProgressResponse]):
             raise ValueError("the answer must be one of the words PRODUCTIVE, QUERY_STALE, EXHAUSTED")
         verdict: Any = found.pop()
         return JudgeProgressResponse(verdict)
+
+
+@dataclass(frozen=True)
+class JudgeNeutrally(JudgeProgress):
+    role = "judge_neutral"
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from suffice.events import Event, Failed, PromptCompacted
 from suffice.measure.spend import spend_readings
-from suffice.memory.base import MemoryContext, MemoryFactory, RestorableMemory
+from suffice.memory.base import BeliefLimits, BeliefMemory, MemoryContext, MemoryFactory, RestorableMemory
 from suffice.memory.evidence import Evidence
 from suffice.memory.extraction import update_open_questions
 from suffice.memory.open_questions import OpenQuestions
@@ -27,7 +27,7 @@ from suffice.state.follow_ups import FollowUpQueue
 from suffice.state.outline import TopicOutline
 from suffice.state.prompting import MAX_EVIDENCE_TOKENS, Prompter
 from suffice.state.search_log import SearchLog
-from suffice.text.tokens import estimate_tokens
+from suffice.text.tokens import estimate_tokens, jaccard, tokenize
 from suffice.types import Bounds, Embed, Failure, Note, Passage, PriorRun, Query, Readings, Round, RoundRecord
 
 A = TypeVar("A")
@@ -53,8 +53,13 @@ class RunState:
         reader: Reader | None = None,
         evidence: Evidence | None = None,
         clock: Callable[[], float] = time.monotonic,
+        limits: BeliefLimits = BeliefLimits(),
+        faithful: bool = False,
     ) -> None:
+        """With ``faithful`` an agent gets no help: a query may be repeated, nothing is asked in its place, and a search returns
+        the same passages again instead of ones further down."""
         self.id = run_id
+        self.is_faithful = faithful
         self.task = task
         self.seed = seed
         self.embed = embed
@@ -70,7 +75,7 @@ class RunState:
         self.open_questions = OpenQuestions()
         self.outline = TopicOutline(embed)
         self.follow_ups = FollowUpQueue(task, embed)
-        self._memory_context = MemoryContext(self.try_ask, self.open_questions, self.record_refusal, grounded)
+        self._memory_context = MemoryContext(self.try_ask, self.open_questions, self.record_refusal, grounded, limits)
         self.memory = memory(task, self.evidence, self._memory_context)
         self.pinned_ids: set[str] = set()
         self._extra_notes: list[Callable[[], Sequence[Note]]] = []
@@ -81,6 +86,7 @@ class RunState:
         self.latest_round: Round | None = None
         self.records: list[RoundRecord] = []
         self.readings: list[Readings] = []
+        self._belief_words: frozenset[str] = frozenset()
         self._admitted_rounds = 0
         self._admitted_tokens = 0
         self.pages_read = 0
@@ -154,6 +160,11 @@ class RunState:
         """Return what the memory holds in about ``max_tokens``."""
         return self.memory.render(max_tokens)
 
+    @property
+    def shows_history(self) -> bool:
+        """Whether an agent may see its own earlier steps; not if the memory replaces them."""
+        return not getattr(self.memory, "replaces_history", False)
+
     def render_extra_notes(self) -> tuple[Note, ...]:
         """Return the notes added by ``show_notes``."""
         return tuple(note for render in self._extra_notes for note in render())
@@ -184,11 +195,16 @@ class RunState:
         return self.searches.is_degraded
 
     def filter_new_queries(self, queries: Sequence[Query]) -> list[Query]:
-        """Return the queries that were not asked before, each once, and no more than the budget allows."""
+        """Return the queries that were not asked before, each once, and no more than the budget allows.
+
+        A faithful run allows a query to be repeated.
+        """
+        if self.is_faithful:
+            return [query for query in queries if query.text.strip()][: self.budget.queries_left]
         return self.searches.filter_new(queries, self.budget.queries_left)
 
     def propose_follow_ups(self, limit: int) -> list[Query]:
-        """Return queries that follow what was found, best first, without asking the model."""
+        """Return queries that follow what was found, best first, without asking the model. A faithful run has none."""
         return self.follow_ups.propose(limit)
 
     def record_searches(self, round: Round) -> None:
@@ -237,6 +253,8 @@ class RunState:
         self._admitted_tokens += sum(estimate_tokens(f"{passage.title}{passage.text}") + 4 for passage in passages)
 
     async def _queue_follow_ups(self, passages: Sequence[Passage]) -> None:
+        if self.is_faithful:
+            return
         if self.follow_ups.uses_embeddings:
             await asyncio.to_thread(self.follow_ups.add, passages)
         else:  # Without embeddings, starting a thread costs more than the work.
@@ -278,7 +296,14 @@ class RunState:
             seconds=self.budget.seconds_used,
             usd=self.budget.usd_used,
         )
-        return {"belief.open": self.open_questions.open_count, **spent}
+        return {"belief.open": self.open_questions.open_count, "belief.difference": self._compare_belief(), **spent}
+
+    def _compare_belief(self) -> float | None:
+        """Return the share of words in which the belief differs from the round before; unknown if the memory is no belief."""
+        if not isinstance(self.memory, BeliefMemory):
+            return None
+        before, self._belief_words = self._belief_words, frozenset(tokenize(self.memory.render_text()))
+        return 1.0 - jaccard(before, self._belief_words)
 
     @property
     def task_type(self) -> str | None:

@@ -83,6 +83,16 @@ class RunView(Protocol):
         """Return what the memory holds in about ``max_tokens``."""
         ...
 
+    @property
+    def shows_history(self) -> bool:
+        """Whether an agent may see its own earlier steps; not if the memory replaces them."""
+        ...
+
+    @property
+    def is_faithful(self) -> bool:
+        """Whether an agent gets no help: only its own queries are asked, also when they repeat themselves."""
+        ...
+
     # -- asking the model ----------------------------------------------------------------------------------------------
 
     async def try_ask(self, prompt: Prompt[A]) -> A | None:

@@ -11,7 +11,7 @@ from suffice.prompts import Prompt
 from suffice.strategies.base import RunView
 from suffice.text.entities import content_stems, extract_entities
 from suffice.text.tokens import normalize_phrase
-from suffice.types import Failure, Query
+from suffice.types import Failure, Passage, Query
 
 A = TypeVar("A")
 
@@ -24,8 +24,22 @@ def propose_query(run: RunView, text: str, intent: str) -> list[Query]:
 
 
 def propose_fallback(run: RunView) -> list[Query]:
-    """Return a query that needs no model: the question itself, then the best follow-up."""
+    """Return a query that needs no model: the question itself, then the best follow-up.
+
+    In a faithful run an agent without a query of its own ends the search, unless it has not begun.
+    """
+    if run.is_faithful:
+        return [] if run.records else [Query(run.task, "the question itself")]
     return run.filter_new_queries([Query(run.task, "the question itself")]) or run.propose_follow_ups(1)
+
+
+def list_visible_passages(run: RunView) -> list[Passage]:
+    """Return the passages that an agent may look up: all accepted ones, or those of the latest round if the memory replaces
+    the history."""
+    if run.shows_history or run.latest_round is None:
+        return list(run.evidence)
+    found = {passage.id: passage for passage in (*run.latest_round.raw, *run.latest_round.new)}
+    return [passage for passage in found.values() if passage.id in run.evidence]
 
 
 def can_ask(run: RunView) -> bool:

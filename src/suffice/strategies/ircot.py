@@ -28,6 +28,8 @@ class IRCoTStrategy:
             return []
         if not run.records or not can_ask(run):
             return propose_fallback(run)
+        if not run.shows_history:
+            self._chain.clear()
         answer = await run.try_ask(IRCoTStep(run.task, run.render_notes(), tuple(self._chain)))
         if answer is None:
             return propose_fallback(run)
@@ -38,6 +40,8 @@ class IRCoTStrategy:
             return finish_with_answer(run, conclusion.group(1) if conclusion else "")
         self._chain.append(sentence)
         statements = [thought for thought in self._chain if not is_reasoning(thought)]
+        if run.is_faithful and not statements:
+            statements = [sentence]
         return propose_query(run, statements[-1], "the last thought") if statements else propose_fallback(run)
 
 

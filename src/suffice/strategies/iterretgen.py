@@ -2,22 +2,23 @@
 
     query_1 = question        query_t = question + " " + short answer from the passages of round t-1
 
-The answer is generated from the passages of the latest round only. So the memory does not change what this strategy asks, and
-the memory ``lobotomized`` (only the latest round) changes nothing. The strategy does not end by itself; its preset runs four
-rounds.
+The answer is generated from the passages of the latest round and from the belief, if the memory is one. Without a belief it has
+no history, so the memory ``lobotomized`` (only the latest round) changes nothing. The strategy does not end by itself; its
+preset runs four rounds.
 """
 
 from suffice.prompts import ShortAnswer
 from suffice.strategies.base import RunView
 from suffice.strategies.harness import can_ask, propose_fallback, propose_query
-from suffice.types import Note, Query
+from suffice.types import BELIEF_KIND, Note, Query
 
 
 class IterRetGenStrategy:
     async def propose(self, run: RunView) -> list[Query]:
         if run.latest_round is None or not can_ask(run):
             return propose_fallback(run)
-        answer = await run.try_ask(ShortAnswer(run.task, render_latest_round(run)))
+        belief = tuple(note for note in run.render_notes() if note.kind == BELIEF_KIND)
+        answer = await run.try_ask(ShortAnswer(run.task, (*belief, *render_latest_round(run))))
         text = "" if answer is None else answer.text.strip()
         if not text:
             return propose_fallback(run)

@@ -7,14 +7,21 @@ malformed, the model is asked again once with the reason; if it is malformed aga
 
 import re
 from collections import deque
+from collections.abc import Iterable
 
 from suffice.memory.evidence import Evidence
 from suffice.prompts import MemGPTStep, MemGPTStepResponse
 from suffice.state.prompting import MAX_EVIDENCE_TOKENS
 from suffice.strategies.base import RunView
-from suffice.strategies.harness import ask_with_retry, finish_with_answer, propose_fallback, propose_query
+from suffice.strategies.harness import (
+    ask_with_retry,
+    finish_with_answer,
+    list_visible_passages,
+    propose_fallback,
+    propose_query,
+)
 from suffice.text.tokens import content_words, estimate_tokens
-from suffice.types import Note, Query
+from suffice.types import Note, Passage, Query
 
 MAX_CORE_CHARS = 2_000  # Size of the core memory. Value of the source system, see docs/sources.md.
 PAGE_SIZE = 5  # Passages on a page of results. Value of the source system, see docs/sources.md.
@@ -41,6 +48,10 @@ class MemGPTStrategy:
         self._is_done = False
 
     async def propose(self, run: RunView) -> list[Query]:
+        monologue = ""
+        if not run.shows_history:
+            self._core, self._page = CoreMemory(), ()
+            self._steps.clear()
         for _ in range(MAX_CALLS):
             if self._is_done:
                 return []
@@ -48,7 +59,7 @@ class MemGPTStrategy:
                 run, lambda complaint: self._build_prompt(run, complaint), lambda answer: find_fault(answer, run)
             )
             if answer is None:
-                break
+                return propose_fallback(run)
             monologue = " ".join(answer.inner_monologue.split())[:_MAX_MONOLOGUE_CHARS]
             if find_fault(answer, run):
                 return self._propose_search(run, monologue, monologue)
@@ -58,6 +69,8 @@ class MemGPTStrategy:
                 self._is_done = True
                 return finish_with_answer(run, get_argument(answer, "message"))
             self._steps.append(f"{monologue} {answer.tool}: {self._call_tool(run, answer)}")
+        if run.is_faithful and monologue:  # Too many calls without a search: its own last words are searched for.
+            return self._propose_search(run, monologue, monologue)
         return propose_fallback(run)
 
     def _build_prompt(self, run: RunView, complaint: str) -> MemGPTStep:
@@ -80,7 +93,7 @@ class MemGPTStrategy:
         if answer.tool == "core_memory_replace":
             return self._core.replace(get_argument(answer, "old"), get_argument(answer, "new"))
         number = int(get_argument(answer, "page") or 1)
-        found = search_evidence(run.evidence, get_argument(answer, "query"))
+        found = search_evidence(run.evidence, get_argument(answer, "query"), list_visible_passages(run))
         self._page = found[(number - 1) * PAGE_SIZE : number * PAGE_SIZE]
         return f"page {number} of {-(-len(found) // PAGE_SIZE)} for {get_argument(answer, 'query')!r}"
 
@@ -114,10 +127,13 @@ class CoreMemory:
         return outcome
 
 
-def search_evidence(evidence: Evidence, query: str) -> tuple[Note, ...]:
-    """Return the accepted passages that share words with the query, those that share most first."""
+def search_evidence(evidence: Evidence, query: str, passages: Iterable[Passage] | None = None) -> tuple[Note, ...]:
+    """Return the accepted passages, or those given, that share words with the query, those that share most first."""
     words = set(content_words(query))
-    shared = [(len(words & set(content_words(f"{passage.title} {passage.text}"))), passage) for passage in evidence]
+    shared = [
+        (len(words & set(content_words(f"{passage.title} {passage.text}"))), passage)
+        for passage in (evidence if passages is None else passages)
+    ]
     ranked = sorted((pair for pair in shared if pair[0]), key=lambda pair: -pair[0])
     return tuple(
         Note(

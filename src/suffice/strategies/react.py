@@ -10,7 +10,13 @@ from dataclasses import dataclass
 
 from suffice.prompts import ReActStep, ReActStepResponse
 from suffice.strategies.base import RunView
-from suffice.strategies.harness import ask_with_retry, finish_with_answer, propose_fallback, propose_query
+from suffice.strategies.harness import (
+    ask_with_retry,
+    finish_with_answer,
+    list_visible_passages,
+    propose_fallback,
+    propose_query,
+)
 from suffice.text.sentences import quotable_spans
 from suffice.types import Note, Query
 
@@ -34,6 +40,9 @@ class ReActStrategy:
 
     async def propose(self, run: RunView) -> list[Query]:
         lookups: list[Note] = []
+        if not run.shows_history:
+            self._steps.clear()
+            self._lookups_by_keyword.clear()
         while not self._is_done:
             answer = await ask_with_retry(
                 run,
@@ -93,11 +102,14 @@ def find_fault(answer: ReActStepResponse, run: RunView) -> str:
 
 
 def find_sentences(run: RunView, keyword: str) -> list[Note]:
-    """Return every sentence of the evidence with the keyword, in the order in which passages were accepted."""
+    """Return every sentence of the evidence with the keyword, in the order in which passages were accepted.
+
+    If the memory replaces the history, only the latest round is searched.
+    """
     keyword = keyword.lower()
     return [
         Note(passage.text[start:end], (run.evidence.get_handle(passage),), passage.title, passage.kind, False)
-        for passage in run.evidence
+        for passage in list_visible_passages(run)
         if keyword in passage.text.lower()
         for start, end in quotable_spans(passage.text, passage.kind)
         if keyword in passage.text[start:end].lower()

@@ -11,10 +11,12 @@ from dataclasses import dataclass
 
 from suffice.models.extractive.belief import list_sentences
 from suffice.prompts import (
+    AnswerFromMemory,
     IRCoTStep,
     IRCoTStepResponse,
     MemGPTStep,
     MemGPTStepResponse,
+    MemoryAnswerResponse,
     ReActStep,
     ReActStepResponse,
     ShortAnswer,
@@ -42,7 +44,7 @@ def next_thought(prompt: IRCoTStep) -> IRCoTStepResponse:
 
 def choose_action(prompt: ReActStep) -> ReActStepResponse:
     """Search for what the chain through the evidence leaves open; finish when it covers the question or ends."""
-    if not prompt.steps:
+    if not prompt.steps and not prompt.notes:
         return ReActStepResponse("The question itself comes first.", "Search", prompt.task)
     chain = _build_chain(prompt.task, prompt.notes)
     query = None if is_covered(prompt.task, chain) else _next_query(prompt.task, chain, prompt.steps)
@@ -53,11 +55,11 @@ def choose_action(prompt: ReActStep) -> ReActStepResponse:
 
 def choose_tool_call(prompt: MemGPTStep) -> MemGPTStepResponse:
     """Store one sentence that continues the chain after each search; then search for what is open; then answer."""
-    if not prompt.steps:
+    if not prompt.steps and not prompt.notes:
         return MemGPTStepResponse("The question itself comes first.", "archival_search", {"query": prompt.task})
     core = [line for note in prompt.core for line in note.text.splitlines()]
     complete = is_covered(prompt.task, core)
-    if not complete and "archival_search" in prompt.steps[-1]:
+    if not complete and (not prompt.steps or "archival_search" in prompt.steps[-1]):
         link = find_next_link(prompt.task, prompt.notes, core)
         if link is not None:
             line = " ".join((link.text_with_title, *link.handles))
@@ -74,6 +76,11 @@ def answer_briefly(prompt: ShortAnswer) -> ShortAnswerResponse:
     """Return the name or number of the best sentence that looks like the answer; the sentence itself if it has none."""
     link = find_next_link(prompt.task, prompt.notes, ())
     return ShortAnswerResponse("" if link is None else find_answer(prompt.task, [link.text_with_title]))
+
+
+def answer_from_memory(prompt: AnswerFromMemory) -> MemoryAnswerResponse:
+    """Answer as ``answer_briefly`` does."""
+    return MemoryAnswerResponse(answer_briefly(ShortAnswer(prompt.task, prompt.notes)).text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,18 @@ sentence (with the title of its page) is about it, whether or not it says what w
 
 from dataclasses import dataclass
 
-from suffice.prompts import Compress, Compression, Curate, CuratedFact, Curation, Extract, ExtractedFact, Extraction
+from suffice.prompts import (
+    Compress,
+    Compression,
+    Curate,
+    CuratedFact,
+    Curation,
+    Extract,
+    ExtractedFact,
+    Extraction,
+    NotesResponse,
+    RewriteNotes,
+)
 from suffice.text.entities import content_stems, extract_names
 from suffice.text.facts import select_facts
 from suffice.text.sentences import quotable_spans
@@ -96,6 +107,15 @@ def curate_facts(prompt: Curate) -> Curation:
     """Select facts by rule; see ``select_facts``."""
     groups = select_facts([fact.text for fact in prompt.facts], prompt.task, prompt.open, prompt.most)
     return Curation(tuple(CuratedFact(tuple(number + 1 for number in group)) for group in groups))
+
+
+def rewrite_notes(prompt: RewriteNotes) -> NotesResponse:
+    """Keep the notes and add the sentence of each new passage that fits the task best."""
+    known = " ".join(note.text for note in prompt.notes)
+    facts = extract_facts(Extract(prompt.task, prompt.notes, (), prompt.observation)).facts
+    new = [fact for fact in facts if fact.text not in known]
+    sentences = [f"{fact.text} {' '.join(fact.handles)}" for fact in new]
+    return NotesResponse(" ".join([*(note.text for note in prompt.notes), *sentences]), tuple(new[: prompt.most]))
 
 
 def compress_facts(prompt: Compress) -> Compression:

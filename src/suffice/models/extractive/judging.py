@@ -1,6 +1,7 @@
 """Rate novelty and judge progress by counting words."""
 
 from suffice.prompts import JudgeProgress, JudgeProgressResponse, NoveltyResponse, RateNovelty
+from suffice.prompts.judging import NOTHING_NEW
 from suffice.text.tokens import jaccard, tokenize
 
 _STALE_THRESHOLD = 0.6  # Two queries with a larger Jaccard index of words count as the same.
@@ -16,12 +17,10 @@ def rate_novelty(prompt: RateNovelty) -> NoveltyResponse:
 
 
 def judge_progress(prompt: JudgeProgress) -> JudgeProgressResponse:
-    """Return EXHAUSTED without results, QUERY_STALE for a repeated query, else PRODUCTIVE."""
-    if not prompt.results:
+    """Return EXHAUSTED if the last round brought nothing new, QUERY_STALE for a repeated query, else PRODUCTIVE."""
+    *earlier, last = prompt.rounds
+    if last.text == NOTHING_NEW:
         return JudgeProgressResponse("EXHAUSTED")
-    if (
-        len(prompt.queries) > 1
-        and jaccard(tokenize(prompt.queries[-1]), tokenize(prompt.queries[-2])) > _STALE_THRESHOLD
-    ):
+    if earlier and jaccard(tokenize(last.title), tokenize(earlier[-1].title)) > _STALE_THRESHOLD:
         return JudgeProgressResponse("QUERY_STALE")
     return JudgeProgressResponse("PRODUCTIVE")

@@ -6,13 +6,20 @@ from typing import Any, TypeVar
 
 from suffice.errors import ModelError
 from suffice.models.base import Reply
-from suffice.models.extractive.agents import answer_briefly, choose_action, choose_tool_call, next_thought
-from suffice.models.extractive.belief import compress_facts, curate_facts, extract_facts
+from suffice.models.extractive.agents import (
+    answer_briefly,
+    answer_from_memory,
+    choose_action,
+    choose_tool_call,
+    next_thought,
+)
+from suffice.models.extractive.belief import compress_facts, curate_facts, extract_facts, rewrite_notes
 from suffice.models.extractive.judging import judge_progress, rate_novelty
 from suffice.models.extractive.outline import draft_outline, echo_topic, label_cluster
 from suffice.models.extractive.planning import plan_queries, propose_hypotheses, propose_query, reflect
 from suffice.models.extractive.writing import draft_answer
 from suffice.prompts import (
+    AnswerFromMemory,
     Compress,
     Curate,
     Draft,
@@ -21,6 +28,7 @@ from suffice.prompts import (
     Hypothesize,
     HypotheticalDocument,
     IRCoTStep,
+    JudgeNeutrally,
     JudgeProgress,
     LabelCluster,
     MemGPTStep,
@@ -30,6 +38,7 @@ from suffice.prompts import (
     RateNovelty,
     ReActStep,
     Reflect,
+    RewriteNotes,
     ShortAnswer,
 )
 from suffice.types import Embed, Usage
@@ -41,6 +50,9 @@ _HANDLERS: dict[type, Callable[[Any], Any]] = {
     Reflect: reflect,
     RateNovelty: rate_novelty,
     JudgeProgress: judge_progress,
+    JudgeNeutrally: judge_progress,
+    RewriteNotes: rewrite_notes,
+    AnswerFromMemory: answer_from_memory,
     Extract: extract_facts,
     Curate: curate_facts,
     Compress: compress_facts,

@@ -1,0 +1,329 @@
+"""``suffice lab run``, ``tables``, ``gaps`` and ``data``: experiments with agents that search."""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from suffice import settings
+from suffice.cli.options import DebugOption
+from suffice.cli.output import write_file
+from suffice.cli.replay import lab_app
+from suffice.errors import EXIT_INTERRUPTED, InputError
+
+if TYPE_CHECKING:
+    from suffice.lab.grid import Estimate, Grid, Progress
+    from suffice.models.base import Model
+
+_LIST = "Comma-separated."
+
+
+@lab_app.command()
+def run(
+    experiment: Annotated[
+        Path | None, typer.Argument(help="An experiment as a TOML file; options override it.", metavar="[FILE.toml]")
+    ] = None,
+    data: Annotated[list[Path] | None, typer.Option(help="A data set's folder. Repeatable.", metavar="FOLDER")] = None,
+    preset: Annotated[
+        str | None, typer.Option(help="Start from a preset: belief, gates or ablations.", metavar="NAME")
+    ] = None,
+    harness: Annotated[str | None, typer.Option(help=f"ircot, react, memgpt, iterretgen. {_LIST}")] = None,
+    memory: Annotated[str | None, typer.Option(help=f"baseline, lobotomized, structured, freeform. {_LIST}")] = None,
+    gate: Annotated[
+        str | None, typer.Option(help=f"'none' and stop rules as for 'suffice ask'. {_LIST}", metavar="EXPR,...")
+    ] = None,
+    model: Annotated[str | None, typer.Option(help="The model, as for 'suffice ask'.", metavar="PROVIDER:NAME")] = None,
+    judge: Annotated[
+        str | None, typer.Option(help="A model that grades the answers from 0 to 100.", metavar="PROVIDER:NAME")
+    ] = None,
+    questions: Annotated[int | None, typer.Option(help="Questions of each data set. Default: all.", min=1)] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of the sample of questions.", min=0)] = None,
+    rounds: Annotated[
+        str | None, typer.Option(help="Rounds at most: a number, or by harness as ircot=6,memgpt=8.", metavar="N")
+    ] = None,
+    k: Annotated[str | None, typer.Option("-k", help=f"Passages for each query. {_LIST}", metavar="N,...")] = None,
+    alpha: Annotated[str | None, typer.Option(help=f"Weight of words in search. {_LIST}", metavar="0..1,...")] = None,
+    limits: Annotated[
+        str | None,
+        typer.Option(help=f"Facts from which a belief is curated, and to how many. {_LIST}", metavar="10/6,..."),
+    ] = None,
+    unanswerable: Annotated[
+        str | None,
+        typer.Option(help="Questions without an answer: own (those of the set), swap (LoCoMo entity swaps) or none."),
+    ] = None,
+    answers_each_round: Annotated[
+        bool | None,
+        typer.Option(
+            "--answers-each-round", help="Also answer after every round without a gate, to compare with fixed rounds."
+        ),
+    ] = None,
+    no_text: Annotated[
+        bool, typer.Option("--no-text", help="Leave answers and queries out of the rows: they may quote the data.")
+    ] = False,
+    out: Annotated[Path, typer.Option(help="Folder of the rows. Started again, it continues.", metavar="DIR")] = Path(
+        "runs/grid"
+    ),
+    part: Annotated[
+        str | None,
+        typer.Option(help="Only this part of the questions, as 3/8, for several processes with a --out each."),
+    ] = None,
+    concurrency: Annotated[int, typer.Option(help="Questions at the same time.", min=1)] = 4,
+    max_cost: Annotated[float | None, typer.Option(help="US dollars at most.", metavar="USD")] = None,
+    max_seconds: Annotated[
+        float | None, typer.Option(help="End after so many seconds; the rows so far stay.", metavar="S")
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before spending money.")] = False,
+    debug: DebugOption = False,
+) -> int | None:
+    """Run agents over questions: harness x memory x gate, one row a question.
+
+    Rows are appended to DIR/rows.jsonl. A grid that was interrupted continues when it is started again, and pays for no
+    call twice.
+    """
+    from suffice.cli.terminal import Terminal
+    from suffice.lab.experiment import load_experiment, parse_rounds
+    from suffice.lab.grid import Grid
+
+    options: dict[str, Any] = {
+        "data": [str(path) for path in data] if data else None,
+        "harness": _split(harness),
+        "memory": _split(memory),
+        "gate": _split_gates(gate),
+        "model": model,
+        "judge": judge,
+        "questions": questions,
+        "seed": seed,
+        "rounds": None if rounds is None else parse_rounds(rounds),
+        "k": _split_numbers(k, int),
+        "alpha": _split_numbers(alpha, float),
+        "limits": _split(limits),
+        "unanswerable": unanswerable,
+        "answers_each_round": answers_each_round,
+        "keep_text": False if no_text else None,
+    }
+    chosen = load_experiment(experiment, preset, options)
+    config, notify = settings.load(), Terminal().notify
+    models = _open_model(chosen.model, config, notify), None
+    if chosen.judge is not None:
+        models = models[0], _open_model(chosen.judge, config, notify)
+    grid = Grid(chosen, out, models, config, notify, part=_parse_part(part))
+    done = grid.load_done() if out.exists() else set()
+    jobs = [job for job in grid.list_jobs() if job.key not in done]
+    _show_estimate(grid.estimate(jobs), len(done), len(chosen.list_cells()))
+    if jobs and not yes:
+        _confirm(models[0], grid.estimate(jobs))
+    try:
+        progress = asyncio.run(_run_with_progress(grid, concurrency, max_cost, max_seconds))
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        typer.echo(f"Interrupted; the rows so far are in {out}. Start again to continue.", err=True)
+        return EXIT_INTERRUPTED
+    left = progress.total - progress.done
+    end = f"{left:,} are left; start again to continue" if left else f"see: suffice lab tables {out}"
+    typer.echo(
+        f"{progress.done:,} of {progress.total:,} rows are in {out}, {progress.errors} with an error; {end}", err=True
+    )
+    return None
+
+
+@lab_app.command()
+def tables(
+    folder: Annotated[Path, typer.Argument(help="The folder of a grid, or a file of rows.", metavar="DIR")],
+    csv: Annotated[
+        Path | None, typer.Option(help="Also write every table as CSV into this folder.", metavar="DIR")
+    ] = None,
+    latex: Annotated[Path | None, typer.Option(help="Also write all tables as LaTeX.", metavar="FILE.tex")] = None,
+    figures: Annotated[Path | None, typer.Option(help="Also draw the figures into this folder.", metavar="DIR")] = None,
+    debug: DebugOption = False,
+) -> None:
+    """Print all tables of a grid as Markdown, from its rows alone."""
+    from suffice.lab.grid import read_rows
+    from suffice.lab.tables import build_tables, to_csv, to_latex, to_markdown
+
+    found = build_tables(read_rows(folder))
+    if csv is not None:
+        csv.mkdir(parents=True, exist_ok=True)
+        for table in found:
+            write_file(csv / f"{table.slug}.csv", to_csv(table))
+    if latex is not None:
+        write_file(latex, "\n\n".join(map(to_latex, found)) + "\n")
+    if figures is not None:
+        from suffice.lab.figures import draw_figures
+
+        figures.mkdir(parents=True, exist_ok=True)
+        draw_figures(read_rows(folder), figures)
+    print("\n\n".join(map(to_markdown, found)))
+
+
+@lab_app.command()
+def gaps(
+    paths: Annotated[
+        list[Path],
+        typer.Argument(help="The folder of a grid, or files of --trace or episodes.", metavar="DIR|TRACE..."),
+    ],
+    debug: DebugOption = False,
+) -> None:
+    """Count failures of searches: G1-G7."""
+    from suffice.lab.gaps import GAP_NAMES
+    from suffice.lab.tables import build_gap_table, to_markdown
+
+    print(to_markdown(build_gap_table(_read_gaps(paths))))
+    print()
+    print("; ".join(f"{key} {name}" for key, name in GAP_NAMES.items()) + ".")
+
+
+@lab_app.command("data")
+def show_data(
+    folder: Annotated[Path | None, typer.Argument(help="A folder to check.", metavar="[FOLDER]")] = None,
+    debug: DebugOption = False,
+) -> None:
+    """List the data sets that 'suffice lab run' reads, or check a folder."""
+    from collections import Counter
+
+    from suffice.lab.data import FORMATS, load_dataset
+
+    if folder is None:
+        for format in FORMATS:
+            print(
+                f"{format.name}: {format.what}\n  from {format.source}, {format.licence}\n  a folder with {format.layout}"
+            )
+        return
+    dataset = load_dataset(folder, settings.load().cache_dir)
+    groups = Counter(question.group for question in dataset.questions)
+    unanswerable = sum(not question.answerable for question in dataset.questions)
+    with_gold = sum(bool(question.gold) for question in dataset.questions)
+    print(
+        f"{folder}: {dataset.format}, {len(dataset.questions):,} questions, {unanswerable:,} of them cannot be answered"
+    )
+    print(f"{with_gold:,} questions name their gold passages")
+    print("groups: " + ", ".join(f"{name} {count:,}" for name, count in sorted(groups.items())))
+    print(f"collections: {len({question.corpus for question in dataset.questions})}")
+
+
+def _read_gaps(paths: Sequence[Path]) -> list[dict[str, Any]]:
+    """Return rows of a grid, or a row for each recorded search."""
+    from suffice.lab.gaps import SearchRecord, SearchRound, detect_gaps
+    from suffice.lab.grid import read_rows
+    from suffice.replay.episodes import is_trace, read_episodes, read_trace
+
+    rows: list[dict[str, Any]] = []
+    for path in paths:
+        if path.is_dir() or path.name.startswith("rows"):
+            rows += read_rows(path)
+            continue
+        stop: str | None = None
+        answer: str | None = None
+        if is_trace(path):
+            trace = read_trace(path)
+            stop = (trace.stop or {}).get("reason")
+            answer = (trace.report or {}).get("short_answer")
+        for episode in read_episodes(path):
+            rounds = tuple(
+                SearchRound(round.queries, {hit.id: hit.text for hit in round.raw}) for round in episode.rounds
+            )
+            last = episode.rounds[-1].answer if episode.rounds else None
+            record = SearchRecord(
+                episode.question, rounds, answer or last, stop, episode.answers or None, episode.gold or None
+            )
+            rows.append(
+                {"data": path.name, "harness": episode.agent or "–", "memory": "–", "gaps": detect_gaps(record)}
+            )
+    return rows
+
+
+def _open_model(name: str | None, config: settings.Settings, notify: Any) -> "Model":
+    from suffice.models.choose import choose_model
+
+    return choose_model(name, config, notify)(None)
+
+
+def _show_estimate(estimate: "Estimate", done: int, cells: int) -> None:
+    price = "price unknown" if estimate.usd is None else f"{estimate.usd:,.2f} US dollars"
+    typer.echo(
+        f"{cells} cells, {estimate.runs:,} runs to do{f' ({done:,} done)' if done else ''}: at most about "
+        f"{estimate.calls:,} calls, {estimate.input_tokens:,} + {estimate.output_tokens:,} tokens, {price}.",
+        err=True,
+    )
+
+
+def _confirm(model: "Model", estimate: "Estimate") -> None:
+    """Ask before money is spent; a model on this machine costs nothing."""
+    import sys
+
+    if model.local or estimate.usd == 0:
+        return
+    if not sys.stdin.isatty():
+        raise InputError("This spends money; add --yes to start without a question, and --max-cost to limit it")
+    if not typer.confirm("Start?", err=True):
+        raise typer.Abort
+
+
+async def _run_with_progress(
+    grid: "Grid", concurrency: int, max_cost: float | None, max_seconds: float | None
+) -> "Progress":
+    import sys
+    import time
+
+    from rich.console import Console
+    from rich.live import Live
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        printed_at = time.monotonic()
+
+        def report(progress: "Progress") -> None:
+            nonlocal printed_at
+            if time.monotonic() - printed_at >= 30:
+                printed_at = time.monotonic()
+                print(_describe_progress(progress), file=sys.stderr, flush=True)
+
+        return await grid.run(concurrency=concurrency, max_usd=max_cost, max_seconds=max_seconds, on_progress=report)
+    with Live("starting", console=console, refresh_per_second=4, transient=True) as live:
+        return await grid.run(
+            concurrency=concurrency,
+            max_usd=max_cost,
+            max_seconds=max_seconds,
+            on_progress=lambda progress: live.update(_describe_progress(progress)),
+        )
+
+
+def _describe_progress(progress: "Progress") -> str:
+    left = progress.seconds_left
+    time_left = "" if left is None else f" · {left / 60:,.0f} min left" if left >= 90 else f" · {left:.0f} s left"
+    return (
+        f"{progress.done:,} of {progress.total:,} rows · {progress.per_second:.1f}/s · {progress.tokens:,} tokens · "
+        f"${progress.usd:.2f} · {progress.errors} errors{time_left}"
+    )
+
+
+def _parse_part(text: str | None) -> tuple[int, int]:
+    number, _, count = (text or "1/1").partition("/")
+    if not (number.isdecimal() and count.isdecimal() and 1 <= int(number) <= int(count)):
+        raise InputError(f"--part is written NUMBER/COUNT, such as 3/8, not {text!r}")
+    return int(number), int(count)
+
+
+def _split(text: str | None) -> list[str] | None:
+    return None if text is None else [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _split_gates(text: str | None) -> list[str] | None:
+    """Split at commas outside brackets: ``none,exhaustion(j=0.6, u=0.3)`` are two gates."""
+    if text is None:
+        return None
+    parts, depth = [""], 0
+    for character in text:
+        depth += (character == "(") - (character == ")")
+        if character == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return [part.strip() for part in parts if part.strip()]
+
+
+def _split_numbers(text: str | None, kind: type[int] | type[float]) -> list[Any] | None:
+    try:
+        return None if text is None else [kind(part) for part in _split(text) or ()]
+    except ValueError as error:
+        raise InputError(f"{text!r} is not a list of numbers; write them with commas between") from error

@@ -1,0 +1,115 @@
+"""Memory conditions of an experiment: what a harness sees of its past, and what its answer is made from.
+
+===============  ==========================================================  ===============================
+condition        a step of the harness sees, beside the question             the answer is made from
+===============  ==========================================================  ===============================
+``baseline``     its own history: its steps and every passage, truncated     every passage, truncated
+``lobotomized``  the current observation only                                the last observation
+``structured``   a JSON object of facts and open questions, and the current  the JSON object
+                 observation
+``freeform``     notes rewritten at every step, and the current observation  the notes
+===============  ==========================================================  ===============================
+
+In all conditions but the first, the harness's own history (thoughts, steps, core memory) is wiped after every search. What it
+writes between two searches stays until the next one. A belief is updated from the belief and the observation alone. Iter-RetGen
+has no history, so its baseline is the lobotomized condition.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Protocol
+
+from suffice.errors import InputError
+from suffice.memory.base import MemoryContext
+from suffice.memory.evidence import Evidence
+from suffice.memory.notes import NotesMemory
+from suffice.memory.structured import StructuredMemory
+from suffice.memory.trajectory import LobotomizedMemory, TrajectoryMemory
+from suffice.types import BELIEF_KIND, Note, Round
+
+ANSWER_TOKENS = 6_000  # What the answer is made from, cut to this; the same for every condition.
+
+
+class Condition(Protocol):
+    """A memory of a run that also says what the answer may be made from."""
+
+    async def update(self, round: Round) -> None: ...
+    def render(self, budget: int) -> tuple[Note, ...]: ...
+    def render_for_answer(self) -> tuple[Note, ...]:
+        """Return what the answer may be made from."""
+        ...
+
+
+class BaselineCondition(TrajectoryMemory):
+    """The harness keeps its own history."""
+
+    def render(self, budget: int) -> tuple[Note, ...]:
+        return super().render(min(budget, ANSWER_TOKENS))
+
+    def render_for_answer(self) -> tuple[Note, ...]:
+        return self.render(ANSWER_TOKENS)
+
+
+class LobotomizedCondition(LobotomizedMemory):
+    """The harness sees the current observation only."""
+
+    def render_for_answer(self) -> tuple[Note, ...]:
+        return self.render(ANSWER_TOKENS)
+
+
+class BeliefCondition:
+    """The harness's history is replaced by a belief. A step also sees the current observation; the answer does not."""
+
+    replaces_history = True
+    memory_type: Callable[[str, Evidence, MemoryContext], StructuredMemory | NotesMemory]
+
+    def __init__(self, task: str, evidence: Evidence, context: MemoryContext) -> None:
+        self._memory = self.memory_type(task, evidence, context)
+        self._observation = LobotomizedMemory(task, evidence, context)
+
+    async def update(self, round: Round) -> None:
+        await self._observation.update(round)
+        # The observation is what the search returned, also what it had returned before.
+        await self._memory.update(replace(round, new=round.raw))
+
+    def render(self, budget: int) -> tuple[Note, ...]:
+        belief = self.render_for_answer()
+        return (*belief, *self._observation.render(budget))
+
+    def render_for_answer(self) -> tuple[Note, ...]:
+        """Return the belief as one note; nothing before the first observation."""
+        notes = self._memory.render(ANSWER_TOKENS)
+        if not notes and not self._memory.open_questions:
+            return ()
+        return (Note(self.render_text(), (), kind=BELIEF_KIND, whole=False),)
+
+    def render_text(self) -> str:
+        return self._memory.render_text()
+
+
+class StructuredCondition(BeliefCondition):
+    """The belief is a JSON object of facts and open questions."""
+
+    memory_type = StructuredMemory
+
+
+class FreeformCondition(BeliefCondition):
+    """The belief is a paragraph that is rewritten at every step, with sentences word for word."""
+
+    memory_type = NotesMemory
+
+
+CONDITIONS: dict[str, Callable[[str, Evidence, MemoryContext], Condition]] = {
+    "baseline": BaselineCondition,
+    "lobotomized": LobotomizedCondition,
+    "structured": StructuredCondition,
+    "freeform": FreeformCondition,
+}
+
+
+def get_condition(name: str) -> Callable[[str, Evidence, MemoryContext], Condition]:
+    """Return a memory condition by name; ``trajectory`` is another name of ``baseline``."""
+    name = "baseline" if name == "trajectory" else name
+    if name not in CONDITIONS:
+        raise InputError(f"There is no memory condition {name!r}; choose one of: {', '.join(CONDITIONS)}")
+    return CONDITIONS[name]

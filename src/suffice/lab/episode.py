@@ -1,0 +1,235 @@
+"""One question in one cell: search with the harness, answer from the memory condition, score, and return the row.
+
+The harness is faithful: its own queries only, repeated ones included. The answer sees what the memory condition holds and
+nothing else, through one prompt that all cells share.
+"""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from suffice import plugins
+from suffice.engine.loop import run_loop
+from suffice.engine.pipeline import add_budget
+from suffice.errors import ModelError
+from suffice.events import RoundDone, SearchStopped
+from suffice.gates.parse import parse_gate
+from suffice.lab.conditions import get_condition
+from suffice.lab.data import LabQuestion
+from suffice.lab.experiment import NO_GATE, Cell
+from suffice.lab.gaps import SearchRecord, SearchRound, detect_gaps
+from suffice.lab.scores import cosine, is_abstention, judge_answer, score_lexically
+from suffice.meters import EMBEDDING_READINGS, build_meters
+from suffice.models.base import Model, UsageTrackingModel
+from suffice.prompts import AnswerFromMemory, GradeAnswer, GradeResponse
+from suffice.search.base import Search
+from suffice.state.prompting import Prompter
+from suffice.state.run import RunState
+from suffice.types import Bounds, Embed, Stop, Usage
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeParts:
+    """What an episode runs with. ``search`` retrieves; ``embed`` is for readings and scores that need it."""
+
+    search: Search
+    model: Model
+    judge: Model | None = None
+    embed: Embed | None = None
+    seed: int = 0
+    answers_each_round: bool = False
+    keep_text: bool = True
+
+
+@dataclass
+class _Course:
+    """What happened round by round."""
+
+    rounds: list[SearchRound] = field(default_factory=list)
+    recall: list[float | None] = field(default_factory=list)
+    tokens: list[int] = field(default_factory=list)
+    answers: list[str] = field(default_factory=list)
+    answer_usage: list[Usage] = field(default_factory=list)
+    readings: list[dict[str, float | None]] = field(default_factory=list)
+
+
+async def run_episode(cell: Cell, question: LabQuestion, parts: EpisodeParts) -> Row:
+    """Return the row of a question. A failure of the model becomes the row's ``error``."""
+    started_at = time.monotonic()
+    gate = add_budget(None if cell.gate == NO_GATE else parse_gate(cell.gate), Bounds(rounds=cell.rounds))
+    run = RunState(
+        question.text,
+        parts.model,
+        get_condition(cell.memory),
+        run_id=f"{cell.name} {question.id}",
+        bounds=Bounds(rounds=cell.rounds),
+        seed=parts.seed,
+        limits=cell.limits,
+        faithful=True,
+    )
+    embed = None if gate.needs.isdisjoint(EMBEDDING_READINGS) else parts.embed
+    meters = build_meters(gate.needs, question.text, embed)
+    strategy = plugins.load_plugin("strategies", cell.harness)()
+    course, stop = _Course(), None
+    async for event in run_loop(run, parts.search, strategy, gate, meters, k=cell.k):
+        if isinstance(event, RoundDone):
+            await _record_round(course, event, run, question, parts, shadow=cell.gate == NO_GATE)
+        elif isinstance(event, SearchStopped):
+            stop = event.stop
+        run.take_events()
+    assert stop is not None, "the last event of a loop is SearchStopped"
+    if course.answers:  # The last of the extra answers is the answer; now it is billed.
+        answer, usage, failed = course.answers[-1], course.answer_usage[-1], False
+    else:
+        answer, usage, failed = await _answer(run, parts.model)
+    judge_usage = Usage()
+    judge_score = None
+    if parts.judge is not None:
+        judge_score, judge_usage = await _judge(question, answer, parts.judge)
+    return _build_row(cell, question, parts, run, course, stop, answer, usage, failed, judge_score, judge_usage) | {
+        "seconds": round(time.monotonic() - started_at, 3)
+    }
+
+
+async def _record_round(
+    course: _Course, event: RoundDone, run: RunState, question: LabQuestion, parts: EpisodeParts, *, shadow: bool
+) -> None:
+    passages: dict[str, str | None] = {
+        passage.id: f"{passage.title}\n{passage.text}" for passage in (*event.round.raw, *event.round.new)
+    }
+    course.rounds.append(SearchRound(event.round.queries, passages))
+    found = {passage.id for passage in run.evidence}
+    course.recall.append(len(question.gold & found) / len(question.gold) if question.gold else None)
+    course.tokens.append(run.budget.tokens_used)
+    course.readings.append(dict(event.readings))
+    if parts.answers_each_round and shadow:
+        answer, usage, _ = await _answer(run, parts.model)
+        course.answers.append(answer)
+        course.answer_usage.append(usage)
+
+
+async def _answer(run: RunState, model: Model) -> tuple[str, Usage, bool]:
+    """Return the answer from what the memory holds, what it cost, and whether the call failed. It is not billed to the run."""
+    tracked = UsageTrackingModel(model)
+    prompter = Prompter(tracked, run.budget, lambda event: None, run.error_log.append)
+    memory: Any = run.memory
+    answer = await prompter.try_ask(AnswerFromMemory(run.task, memory.render_for_answer()))
+    return "" if answer is None else answer.text.strip(), tracked.total, answer is None
+
+
+async def _judge(question: LabQuestion, answer: str, judge: Model) -> tuple[float | None, Usage]:
+    tracked = UsageTrackingModel(judge)
+
+    async def ask(prompt: GradeAnswer) -> GradeResponse | None:
+        try:
+            return (await tracked(prompt)).answer
+        except ModelError:
+            return None
+
+    return await judge_answer(question.text, answer, question.answers, ask), tracked.total
+
+
+def _build_row(
+    cell: Cell,
+    question: LabQuestion,
+    parts: EpisodeParts,
+    run: RunState,
+    course: _Course,
+    stop: Stop,
+    answer: str,
+    answer_usage: Usage,
+    failed: bool,
+    judge_score: float | None,
+    judge_usage: Usage,
+) -> Row:
+    total = run.model.total + answer_usage
+    by_role = {role: [used.calls, used.input_tokens, used.output_tokens] for role, used in run.model.by_role.items()}
+    by_role["answer"] = [answer_usage.calls, answer_usage.input_tokens, answer_usage.output_tokens]
+    fired = cell.gate != NO_GATE and not stop.gate.startswith(("budget", "planner", "breaker"))
+    memory: Any = run.memory
+    memory_text = "\n".join(f"{note.title}\n{note.text}" for note in memory.render_for_answer())
+    record = SearchRecord(
+        question.text, tuple(course.rounds), answer, stop.reason, question.answers, question.gold or None, memory_text
+    )
+    scores = {
+        **score_lexically(answer, question.answers),
+        "cosine": cosine(answer, question.answers, parts.embed),
+        "judge": judge_score,
+    }
+    failures = [failure for failure in run.error_log if failure.kind != "Refused"]
+    row: Row = {
+        "question": question.id,
+        "group": question.group,
+        "answerable": question.answerable,
+        "harness": cell.harness,
+        "memory": cell.memory,
+        "gate": cell.gate,
+        "variant": cell.variant,
+        "model": parts.model.name,
+        "scores": {name: _round(value) for name, value in scores.items()},
+        "recall": _round(course.recall[-1]) if course.recall else None,
+        "abstained": is_abstention(answer),
+        "stop": stop.reason,
+        "fired": fired,
+        "fire_round": len(course.rounds) if fired else None,
+        "rounds": len(course.rounds),
+        "queries": sum(len(round.queries) for round in course.rounds),
+        "calls": total.calls + total.stored,
+        "input_tokens": total.input_tokens,
+        "output_tokens": total.output_tokens,
+        "by_role": by_role,
+        "judge_tokens": judge_usage.input_tokens + judge_usage.output_tokens,
+        "cost_usd": _round(_add_cost(total, judge_usage), 6),
+        "recall_by_round": [_round(value) for value in course.recall],
+        "tokens_by_round": course.tokens,
+        "similarity_by_round": [_round(readings.get("overlap.jaccard")) for readings in course.readings],
+        "new_by_round": [_round(readings.get("overlap.upr")) for readings in course.readings],
+        "gaps": detect_gaps(record),
+        "refused": len(run.error_log) - len(failures),
+        "failures": len(failures),
+        "error": failures[-1].message if (failed or not course.rounds) and failures else None,
+    }
+    if course.answers:
+        each = [score_lexically(text, question.answers) for text in course.answers]
+        row["f1_by_round"] = [_round(score["f1"]) for score in each]
+        row["em_by_round"] = [_round(score["em"]) for score in each]
+        row["answer_tokens_by_round"] = [used.input_tokens + used.output_tokens for used in course.answer_usage]
+    if parts.keep_text:
+        row |= {
+            "answer": answer,
+            "query_texts": [list(round.queries) for round in course.rounds],
+            "passages_by_round": [list(round.passages) for round in course.rounds],
+        }
+    return row
+
+
+def _add_cost(*usages: Usage) -> float | None:
+    return sum(usages, Usage()).usd
+
+
+def _round(value: float | None, digits: int = 4) -> float | None:
+    return None if value is None else round(value, digits)
+
+
+def build_error_row(cell: Cell, question: LabQuestion, model: str, error: Exception) -> Row:
+    """Return the row of a question that could not be run."""
+    return {
+        "question": question.id,
+        "group": question.group,
+        "answerable": question.answerable,
+        "harness": cell.harness,
+        "memory": cell.memory,
+        "gate": cell.gate,
+        "variant": cell.variant,
+        "model": model,
+        "error": f"{type(error).__name__}: {error}",
+    }
+
+
+async def run_all(episodes: Sequence[tuple[Cell, LabQuestion]], parts: EpisodeParts) -> list[Row]:
+    """Return the rows of several episodes that share their parts, in order. For use from Python; a grid is ``run_grid``."""
+    return list(await asyncio.gather(*(run_episode(cell, question, parts) for cell, question in episodes)))

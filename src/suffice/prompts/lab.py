@@ -1,0 +1,78 @@
+"""Prompts of the lab and of a belief state in free text.
+
+===================  =============  ========================================================================
+``RewriteNotes``     ``notes.md``   a belief as running notes, rewritten from the last ones and a new observation
+``AnswerFromMemory`` ``answer.md``  the short answer of an experiment, from what the memory condition holds
+``GradeAnswer``      ``grade.md``   a rubric score of an answer against the reference
+===================  =============  ========================================================================
+"""
+
+from dataclasses import dataclass
+
+from suffice.prompts.base import Prompt
+from suffice.prompts.belief import ExtractedFact
+from suffice.types import Note
+
+
+@dataclass(frozen=True, slots=True)
+class NotesResponse:
+    """A paragraph, sentences word for word with their handles, and what is still open."""
+
+    notes: str
+    memories: tuple[ExtractedFact, ...] = ()
+    questions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class RewriteNotes(Prompt[NotesResponse]):
+    """``notes`` is the whole belief so far; ``most`` bounds the verbatim memories."""
+
+    role = "notes"
+    response_type = NotesResponse
+    bounded_field = "memories"
+    max_tokens = 600
+    truncation_order = (("observation", "last"), ("notes", "last"))
+
+    task: str
+    notes: tuple[Note, ...]
+    observation: tuple[Note, ...]
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryAnswerResponse:
+    """A few words; empty when the memory does not hold the answer."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class AnswerFromMemory(Prompt[MemoryAnswerResponse]):
+    role = "answer_from_memory"
+    response_type = MemoryAnswerResponse
+    output_format = "line"
+    max_tokens = 60
+    truncation_order = (("notes", "first"),)
+
+    task: str
+    notes: tuple[Note, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GradeResponse:
+    """Three marks from 0 to 100; a missing one makes the grade unknown."""
+
+    correctness: float | None = None
+    completeness: float | None = None
+    irrelevance: float | None = None
+
+
+@dataclass(frozen=True)
+class GradeAnswer(Prompt[GradeResponse]):
+    role = "grade"
+    response_type = GradeResponse
+    max_tokens = 60
+
+    task: str
+    reference: Note
+    answer: Note
