@@ -45,6 +45,15 @@ def allocate(megabytes: int) -> int:
     return len(bytearray(megabytes << 20))
 
 
+_kept = []
+
+
+def keep(megabytes: int) -> int:
+    """Allocate memory that is never given back."""
+    _kept.append(bytearray(megabytes << 20))
+    return os.getpid()
+
+
 def repeat(text: str, times: int) -> str:
     return text * times
 

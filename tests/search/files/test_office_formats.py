@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from suffice.search.files import UnreadableFile, ocr, read_document, read_file
+from suffice.search.files import UnreadableFile, ocr, read_document, read_file, read_isolated
 from suffice.search.files.chunk import DocumentChunk
 from suffice.search.files.read import guess_format
 from suffice.types import Place
@@ -165,14 +165,12 @@ def test_deeply_nested_document_is_refused(tmp_path: Path) -> None:
         read_file(tmp_path / "a.docx")
 
 
-def test_scanned_pdf_is_named_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ocr, "is_installed", lambda: False)
+def test_scanned_pdf_is_named_as_such() -> None:
     with pytest.raises(UnreadableFile, match=r"looks scanned.*suffice\[ocr\]"):
         read_file(FIXTURES / "scanned.pdf")
 
 
-def test_scanned_pages_of_a_pdf_are_remarked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ocr, "is_installed", lambda: False)
+def test_scanned_pages_of_a_pdf_are_remarked() -> None:
     document = read_document(FIXTURES / "partly-scanned.pdf")
     assert [chunk.page for chunk in document.chunks] == [2]
     assert document.remark.startswith("page 1 looks scanned")
@@ -180,6 +178,6 @@ def test_scanned_pages_of_a_pdf_are_remarked(monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.mark.skipif(not ocr.is_installed(), reason="needs the extra ocr")
 def test_ocr_reads_scanned_pages() -> None:
-    (chunk,) = read_document(FIXTURES / "scanned.pdf").chunks
+    (chunk,) = read_isolated(FIXTURES / "scanned.pdf").chunks
     assert (chunk.page, chunk.title) == (1, "scanned.pdf, page 1 (OCR)")
     assert "Call the harbour master on channel 12." in chunk.text

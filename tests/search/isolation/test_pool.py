@@ -81,6 +81,15 @@ def test_a_worker_that_ended_while_idle_is_replaced() -> None:
         workers.close()
 
 
+def test_a_worker_that_has_grown_is_replaced() -> None:
+    workers = WorkerPool(1)
+    try:
+        pids = [workers.run(job("keep", 600), int) for _ in range(3)]
+    finally:
+        workers.close()
+    assert len(set(pids)) == 3
+
+
 def test_a_result_of_another_type_is_an_error(pool: WorkerPool) -> None:
     with pytest.raises(JobFailed):
         pool.run(job("repeat", "x", 1), int)

@@ -39,6 +39,10 @@ class UnreadableFile(InputError):
     """A file that cannot be read; the message says what is wrong and how to fix it."""
 
 
+class ScannedFile(UnreadableFile):
+    """A file whose pages are pictures without text, which OCR may be able to read."""
+
+
 @dataclass(frozen=True, slots=True)
 class DocumentChunk:
     """A stretch of a file.
@@ -61,10 +65,14 @@ class DocumentChunk:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """The chunks of a file in order. ``remark`` says what of it could not be read, as in ``pages 2-5 look scanned …``."""
+    """The chunks of a file in order. ``remark`` says what of it could not be read, as in ``pages 2-5 look scanned …``.
+
+    ``needs_ocr`` means that OCR may be able to read it.
+    """
 
     chunks: list[DocumentChunk]
     remark: str = ""
+    needs_ocr: bool = False
 
 
 def to_document_chunk(chunk: Chunk, title: str, kind: ChunkKind) -> DocumentChunk:

@@ -7,21 +7,22 @@ What a file may use grows with its size: a linear parser is never stopped on a l
 import os
 import stat
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from suffice.errors import SufficeError
-from suffice.search.files.chunk import MAX_BYTES, Document, UnreadableFile, get_suffix
+from suffice.search.files import ocr
+from suffice.search.files.chunk import MAX_BYTES, Document, ScannedFile, UnreadableFile, get_suffix
 from suffice.search.files.decode import load_bytes
-from suffice.search.files.ocr import OCR_SECONDS, is_installed
 from suffice.search.isolation.jobs import IsolatedJob, JobFailed, Limits
 from suffice.search.isolation.pool import choose_worker_count, get_pool
 
 _READER = "suffice.search.files.read"
 _MB = 1024 * 1024
-_BASE_MEMORY = 1024 * _MB  # The libraries alone need about 400 MB of address space.
+_BASE_MEMORY = 1024 * _MB  # Ten times what the libraries and a usual file need.
 _MEMORY_PER_BYTE = 24  # A text of 4 bytes a character, its lines, its chunks and the answer, all at once.
 _MAX_MEMORY = 4096 * _MB
-_OCR_MEMORY = 4096 * _MB
+_OCR_MEMORY = 3072 * _MB
 _BASE_CPU_SECONDS = 20
 _CPU_SECONDS_PER_MB = 5  # The slowest reader takes a fifth of this on a slow core.
 _WALL_CLOCK_FACTOR = 6  # On a busy machine a process gets a small part of a core.
@@ -36,7 +37,10 @@ def read_documents(
         map(_make_job, paths), Document, check_cancelled, max_workers=choose_worker_count(len(paths))
     )
     for path, result in zip(paths, results, strict=True):
-        yield _check_result(result, str(path))
+        document = _check_result(result, str(path))
+        if ocr.is_installed() and (isinstance(document, ScannedFile) or _needs_ocr(document)):
+            document = _read_with_ocr(path, document, check_cancelled)
+        yield document
 
 
 def read_isolated(path: Path) -> Document:
@@ -60,14 +64,34 @@ def get_limits(name: str, size: int) -> Limits:
     """Return what reading a file of this size may use."""
     memory = min(_BASE_MEMORY + _MEMORY_PER_BYTE * size, _MAX_MEMORY)
     cpu = _BASE_CPU_SECONDS + _CPU_SECONDS_PER_MB * size // _MB
-    if get_suffix(name) == ".pdf" and is_installed():
-        memory, cpu = _OCR_MEMORY, cpu + 2 * OCR_SECONDS
     return Limits(memory, cpu, float(cpu * _WALL_CLOCK_FACTOR), _OUTPUT_BYTES)
 
 
 def get_reader_version(name: str) -> str:
     """Return what else than the file decides how it is read: whether OCR is installed, for PDF files."""
-    return ":ocr" if get_suffix(name) == ".pdf" and is_installed() else ""
+    return ":ocr" if get_suffix(name) == ".pdf" and ocr.is_installed() else ""
+
+
+def _needs_ocr(document: Document | UnreadableFile) -> bool:
+    return isinstance(document, Document) and document.needs_ocr
+
+
+def _read_with_ocr(
+    path: Path, without: Document | UnreadableFile, check_cancelled: Callable[[], None]
+) -> Document | UnreadableFile:
+    """Read a file again with OCR, which may use more; return it as it was without OCR if that fails."""
+    cpu = 2 * ocr.OCR_SECONDS
+    limits = Limits(_OCR_MEMORY, cpu, float(cpu * _WALL_CLOCK_FACTOR), _OUTPUT_BYTES)
+    try:
+        return get_pool().run(
+            IsolatedJob(f"{_READER}:read_path_with_ocr", (str(path),), limits), Document, check_cancelled
+        )
+    except UnreadableFile as error:
+        return error
+    except JobFailed as error:
+        if isinstance(without, Document):
+            return replace(without, remark=f"{without.remark}; OCR {error}")
+        return UnreadableFile(f"{path} looks scanned, and OCR {error}; leave it out.")
 
 
 def _make_job(path: Path) -> IsolatedJob:

@@ -71,8 +71,8 @@ def _extract_body(message: EmailMessage) -> str:
         texts = [_extract_body(part) for part in plain or parts[-1:] if isinstance(part, EmailMessage)]
         return "\n\n".join(filter(None, texts))
     if message.is_multipart():
-        parts = message.get_payload()
-        inner = parts if isinstance(parts, list) else []
+        payload = message.get_payload()
+        inner = payload if isinstance(payload, list) else []
         return "\n\n".join(filter(None, (_extract_body(part) for part in inner if isinstance(part, EmailMessage))))
     if message.get_content_maintype() != "text" or message.get_content_disposition() == "attachment":
         return ""

@@ -1,4 +1,4 @@
-"""PDF files as chunks with page numbers. PDFium extracts the text; scanned pages are read by ``ocr`` if it is installed."""
+"""PDF files as chunks with page numbers. PDFium extracts the text; ``ocr`` reads scanned pages if the caller wants it."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from threading import Lock
 from typing import Any
 
 from suffice.search.files import ocr
-from suffice.search.files.chunk import MAX_BYTES, Document, DocumentChunk, UnreadableFile
+from suffice.search.files.chunk import MAX_BYTES, Document, DocumentChunk, ScannedFile, UnreadableFile
 from suffice.text.chunks import split_text
 from suffice.text.plain import to_one_line
 
@@ -22,7 +22,7 @@ class _PdfPage:
     is_scanned: bool = False  # It has pictures and no text of its own.
 
 
-def parse(data: bytes, path: Path, max_chars: int | None = None) -> Document:
+def parse(data: bytes, path: Path, *, max_chars: int | None = None, use_ocr: bool = False) -> Document:
     """Return a PDF file as a document; with ``max_chars``, only the pages up to so many characters are read."""
     import pypdfium2
 
@@ -30,7 +30,7 @@ def parse(data: bytes, path: Path, max_chars: int | None = None) -> Document:
         try:
             with pypdfium2.PdfDocument(data) as document:
                 title = document.get_metadata_value("Title").strip("\x00 ")
-                pages = list(_limit_text(_read_pages(document), path, max_chars))
+                pages = list(_limit_text(_read_pages(document, use_ocr), path, max_chars))
         except pypdfium2.PdfiumError as error:
             if "password" in str(error).lower():
                 raise UnreadableFile(f"{path} is encrypted; save a copy without a password.") from error
@@ -42,12 +42,12 @@ def parse(data: bytes, path: Path, max_chars: int | None = None) -> Document:
     ]
     unread = [page.number for page in pages if page.is_scanned and not page.text]
     if chunks:
-        return Document(chunks, _describe_unread(unread))
+        return Document(chunks, _describe_unread(unread), needs_ocr=bool(unread) and not use_ocr)
     if not unread:
         raise UnreadableFile(f"{path} contains no text; run OCR on it first if its pages show some.")
-    if ocr.is_installed():
+    if use_ocr:
         raise UnreadableFile(f"{path} looks scanned, and OCR finds no text in its pictures; leave it out.")
-    raise UnreadableFile(
+    raise ScannedFile(
         f"{path} looks scanned: its pages are pictures without text; {_OCR_HINT}, or run OCR on it first."
     )
 
@@ -56,7 +56,7 @@ def _make_title(title: str, page: _PdfPage) -> str:
     return to_one_line(f"{title}, page {page.number}{' (OCR)' if page.is_scanned else ''}")
 
 
-def _read_pages(document: Any) -> Iterator[_PdfPage]:
+def _read_pages(document: Any, use_ocr: bool) -> Iterator[_PdfPage]:
     recognizer: ocr.PageRecognizer | None = None
     for index in range(len(document)):
         page = document[index]
@@ -64,7 +64,7 @@ def _read_pages(document: Any) -> Iterator[_PdfPage]:
         text = _clean_text(textpage.get_text_bounded())
         textpage.close()
         is_scanned = not text.strip() and _has_picture(page)
-        if is_scanned and ocr.is_installed():
+        if is_scanned and use_ocr:
             recognizer = recognizer or ocr.PageRecognizer()
             if recognizer.has_time():
                 text = _clean_text(recognizer.read(page.render(scale=ocr.RENDER_SCALE).to_numpy()))

@@ -99,7 +99,7 @@ def read_file(path: Path) -> list[DocumentChunk]:
     return read_document(path).chunks
 
 
-def read_document(path: Path) -> Document:
+def read_document(path: Path, *, use_ocr: bool = False) -> Document:
     """Return a file as a document of at least one chunk, with a remark if a part of it could not be read."""
     format = guess_format(path.name)
     if format == "unsupported":
@@ -108,7 +108,7 @@ def read_document(path: Path) -> Document:
     try:
         if format == "records":
             return Document(list(records.parse_file(path)))
-        return read_data(load_bytes(path), str(path))
+        return read_data(load_bytes(path), str(path), use_ocr=use_ocr)
     except RecursionError as error:
         raise UnreadableFile(f"{path} is nested too deeply; save it again with the program that made it.") from error
 
@@ -118,13 +118,18 @@ def read_path(path: str) -> Document:
     return read_document(Path(path))
 
 
-def read_data(data: bytes, name: str) -> Document:
+def read_path_with_ocr(path: str) -> Document:
+    """Run ``read_document`` with OCR in a child process."""
+    return read_document(Path(path), use_ocr=True)
+
+
+def read_data(data: bytes, name: str, *, use_ocr: bool = False) -> Document:
     """Return the bytes of a file as a document; ``name`` is its path."""
     if get_suffix(name) == ".gz":
-        return _read_compressed(data, name)
+        return _read_compressed(data, name, use_ocr)
     format, path = guess_format(name), Path(name)
     if format == "pdf" or data.startswith(b"%PDF-"):
-        return pdf.parse(data, path)
+        return pdf.parse(data, path, use_ocr=use_ocr)
     if format is not None and format in _BINARY_READERS:
         return Document(_BINARY_READERS[format](data, path))
     return Document(read_text(decode(data, name), name))
@@ -151,7 +156,7 @@ def find_unsupported_suffix(name: str) -> str:
     return get_suffix(name.lower().removesuffix(".gz"))
 
 
-def _read_compressed(data: bytes, name: str) -> Document:
+def _read_compressed(data: bytes, name: str, use_ocr: bool) -> Document:
     inner = name[: -len(".gz")]
     try:
         with gzip.GzipFile(fileobj=BytesIO(data)) as file:
@@ -165,9 +170,9 @@ def _read_compressed(data: bytes, name: str) -> Document:
     if get_suffix(inner) == ".gz":
         raise UnreadableFile(f"{name} is compressed twice; unpack it once.")
     try:
-        return read_data(unpacked, inner)
+        return read_data(unpacked, inner, use_ocr=use_ocr)
     except UnreadableFile as error:
-        raise UnreadableFile(str(error).replace(inner, name, 1)) from error
+        raise type(error)(str(error).replace(inner, name, 1)) from error
 
 
 def _detect_text_format(text: str, name: str) -> FileFormat:

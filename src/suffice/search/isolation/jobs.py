@@ -11,7 +11,7 @@ FailureKind = Literal["time", "memory", "output", "crash", "bug"]
 
 
 class Limits(msgspec.Struct, array_like=True, frozen=True):
-    """What one job may use. ``memory_bytes`` counts address space, of which an idle child has about 150 MB."""
+    """What one job may use. ``memory_bytes`` counts address space, of which an idle child has 110 to 150 MB."""
 
     memory_bytes: int
     cpu_seconds: int

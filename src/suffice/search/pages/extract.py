@@ -85,7 +85,7 @@ def _extract_html(url: str, markup: str) -> tuple[str, str]:
 
 def _extract_pdf(page: FetchedPage, max_chars: int) -> PageText:
     title, parts, left = "", [], max_chars
-    for chunk in pdf.parse(page.body, Path(page.url.rpartition("/")[2] or "page.pdf"), max_chars).chunks:
+    for chunk in pdf.parse(page.body, Path(page.url.rpartition("/")[2] or "page.pdf"), max_chars=max_chars).chunks:
         title = title or chunk.title.rpartition(", page ")[0]
         if left <= 0:
             break
