@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from suffice.errors import PageError
+from suffice.errors import PageError, SearchError
 from suffice.search.isolation.jobs import IsolatedJob, JobFailed, Limits
 from suffice.search.isolation.pool import WorkerPool
 
@@ -88,6 +88,14 @@ def test_a_worker_that_has_grown_is_replaced() -> None:
     finally:
         workers.close()
     assert len(set(pids)) == 3
+
+
+def test_an_installation_that_cannot_start_workers_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "python").write_text("#!/bin/sh\nexit 3\n")
+    (tmp_path / "python").chmod(0o700)
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    with pytest.raises(SearchError, match=r"cannot be started.*status 3"):
+        WorkerPool(1).run(job("add", 1, 1), int)
 
 
 def test_a_result_of_another_type_is_an_error(pool: WorkerPool) -> None:

@@ -230,6 +230,11 @@ class WorkerPool:
         was_used = worker.jobs_started > 1
         if isinstance(answer, int):
             self._discard(worker)
+            if answer > 0 and not was_used:  # A child that has begun to work ends with a signal or with status 0.
+                raise SearchError(
+                    f"The process that parses files cannot be started: {sys.executable} -m {_WORKER_MODULE} ends with"
+                    f" status {answer}; check the installation."
+                )
             # Status 0: the worker ended because it was idle, before it saw the job.
             if (answer == 0 or was_used) and task.retries < 2 and not _is_timeout(answer):
                 task.retries += 1
