@@ -48,6 +48,7 @@ _BASE_URL_VARIABLES = {
 }
 _ROLE_PREFIX = "SUFFICE_MODEL_"
 _CACHE_VARIABLE = "SUFFICE_MODEL_CACHE"
+_CHILD_VARIABLES = ("PATH", "HOME", "TMPDIR", "LANG", "LC_", "LD_LIBRARY_PATH", "DYLD_", "PYTHON")
 _DOTENV_FORBIDDEN_SUFFIXES = ("_URL", "_HOST", "SUFFICE_ALLOW_HOSTS")
 
 
@@ -173,6 +174,12 @@ def read_dotenv(folder: Path) -> dict[str, str]:
         if separator and name.strip().isidentifier() and not name.strip().endswith(_DOTENV_FORBIDDEN_SUFFIXES):
             values[name.strip()] = value.strip().strip("\"'")
     return values
+
+
+def get_child_environment(**changes: str) -> dict[str, str]:
+    """Return the environment of a process that parses untrusted files: without keys, addresses and other secrets."""
+    kept = {name: value for name, value in os.environ.items() if name.startswith(_CHILD_VARIABLES)}
+    return {**kept, **changes}
 
 
 # -- Bounds ------------------------------------------------------------------------------------------------------------

@@ -59,10 +59,11 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The location of a text: lines of a file, a page of a PDF, a record of a collection, or a URL.
+    """The location of a text: lines of a file, a page of a PDF, a record of a collection, a section, or a URL.
 
-    ``str(place)`` is what a citation shows: ``path:3-9``, ``path:p4``, ``path#id`` or the URL itself. ``exact`` means that
-    the file contains the text line for line, which is not so for text extracted from HTML.
+    ``str(place)`` is what a citation shows: ``path:3-9``, ``path:p4``, ``path#id``, ``path:slide 3`` or the URL itself.
+    ``section`` is ``slide N``, ``sheet NAME row N``, ``message N`` or ``chapter N``. ``exact`` means that the file contains
+    the text line for line, which is not so for text extracted from HTML.
     """
 
     path: str
@@ -70,6 +71,7 @@ class Place:
     page: int | None = None
     record: str | None = None
     exact: bool = True
+    section: str | None = None
 
     def __str__(self) -> str:
         if self.lines is not None:
@@ -78,6 +80,8 @@ class Place:
             return f"{self.path}:p{self.page}"
         if self.record is not None:
             return f"{self.path}#{self.record}"
+        if self.section is not None:
+            return f"{self.path}:{self.section}"
         return self.path
 
     def narrowed(self, text: str, start: int, end: int) -> "Place":

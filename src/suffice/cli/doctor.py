@@ -37,6 +37,7 @@ def doctor(debug: DebugOption = False) -> int:
         *(("model", lambda model=model: model) for model in models),
         ("embeddings", lambda: _check_embeddings(config)),
         ("index", _check_index),
+        ("files", _check_files),
         ("cache", lambda: _check_cache(config.cache_dir)),
         ("web", lambda: _check_web(config)),
         ("limits", lambda: _CheckResult(True, _format_limits(config))),
@@ -78,6 +79,23 @@ def _check_embeddings(config: settings.Settings) -> _CheckResult:
     where = "from a server on this machine" if isinstance(model, RemoteEmbedder) else "on this machine"
     language = ", English" if model.name.startswith("all-MiniLM") else ""
     return _CheckResult(True, f"{model.name}, {model.dimension} dimensions{language}, {where}")
+
+
+def _check_files() -> _CheckResult:
+    """Read a small text in a child process, as all files are read."""
+    from suffice.search.files import ocr
+    from suffice.search.files.isolated import read_isolated_text
+
+    try:
+        read_isolated_text("text", "text", lambda: None)
+    except SufficeError as error:
+        return _CheckResult(False, str(error))
+    scanned = "with OCR" if ocr.is_installed() else "scanned pages need: pip install 'suffice[ocr]'"
+    return _CheckResult(
+        True,
+        "text, Markdown, HTML, code, PDF, Word, PowerPoint, Excel, OpenDocument, RTF, EPUB, e-mail, notebooks, CSV, JSON,"
+        f" JSONL, and .gz of these ({scanned})",
+    )
 
 
 def _check_index() -> _CheckResult:

@@ -107,6 +107,8 @@ async def open_corpus(
         first = "; ".join(f"{skipped.path} ({skipped.why})" for skipped in corpus.skipped[:3])
         more = f" and {count - 3} more" if count > 3 else ""
         notify(f"Skipped {count} {'file' if count == 1 else 'files'} that cannot be read: {first}{more}.")
+    for partly in corpus.partly_read[:3]:
+        notify(f"{partly.path}: {partly.why}.")
     return corpus
 
 

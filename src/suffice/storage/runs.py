@@ -266,7 +266,14 @@ def _parse_passage(found: dict[str, Any]) -> Passage:
         found["id"],
         found["text"],
         found["title"],
-        Place(place["path"], (lines[0], lines[1]) if lines else None, place["page"], place["record"], place["exact"]),
+        Place(
+            place["path"],
+            (lines[0], lines[1]) if lines else None,
+            place["page"],
+            place["record"],
+            place["exact"],
+            place.get("section"),
+        ),
         found["kind"],
         found["score"],
     )

@@ -219,7 +219,7 @@ def test_html_with_an_unknown_section_is_read() -> None:
         (b" \n ", "a.py", "empty"),
         (b"ab\x00cd", "a.txt", "binary"),
         (bytes(range(1, 256)) * 9, "a.unknown", "binary"),
-        (b"x", "a.xlsx", "export it as CSV"),
+        (b"x", "a.doc", "save it as .docx"),
         (b"<script>1</script>", "a.html", "no text"),
     ],
 )

@@ -72,10 +72,14 @@ def test_overlapping_roots_list_a_file_once(tmp_path: Path) -> None:
     assert list_files([tmp_path / "d/b.md", tmp_path / "d"]).files == (tmp_path / "d/b.md", tmp_path / "d/a.md")
 
 
-def test_office_files_are_skipped_with_advice(tmp_path: Path) -> None:
-    make(tmp_path, "plan.xlsx")
-    (skipped,) = list_files([tmp_path]).skipped
-    assert "CSV" in skipped.why
+def test_files_that_cannot_be_read_are_skipped_with_advice(tmp_path: Path) -> None:
+    make(tmp_path, "backup.tar.gz", "old.doc", "plan.xlsx", "notes.md.gz", "photo.png.gz")
+    listed = list_files([tmp_path])
+    assert [path.name for path in listed.files] == ["notes.md.gz", "plan.xlsx"]
+    assert {skipped.path.name: skipped.why for skipped in listed.skipped} == {
+        "backup.tar.gz": ".tar files cannot be read; unpack it and name the folder",
+        "old.doc": ".doc files cannot be read; save it as .docx or PDF",
+    }
 
 
 def test_missing_root_raises_input_error(tmp_path: Path) -> None:

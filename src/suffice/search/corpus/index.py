@@ -45,6 +45,7 @@ class IndexEntry(msgspec.Struct, array_like=True, frozen=True):
     record: str | None
     id: str | None
     part: int = 1
+    section: str | None = None
 
 
 _encode = msgspec.msgpack.Encoder().encode
@@ -205,10 +206,19 @@ def _make_entries(file: str, chunks: Sequence[DocumentChunk]) -> Iterator[IndexE
     for chunk in chunks:
         part = 1
         if chunk.id is None:
-            location = (chunk.lines, chunk.page, chunk.record)
+            location = (chunk.lines, chunk.page, chunk.record, chunk.section)
             part = counts[location] = counts.get(location, 0) + 1
         yield IndexEntry(
-            file, chunk.text, chunk.title, chunk.kind, chunk.lines, chunk.page, chunk.record, chunk.id, part
+            file,
+            chunk.text,
+            chunk.title,
+            chunk.kind,
+            chunk.lines,
+            chunk.page,
+            chunk.record,
+            chunk.id,
+            part,
+            chunk.section,
         )
 
 

@@ -16,7 +16,7 @@ _BUSY_TIMEOUT_SECONDS = 30.0
 
 @dataclass(frozen=True, slots=True)
 class ManifestRow:
-    """A file as it was read. ``why`` says why it could not be read; it is empty otherwise."""
+    """A file as it was read. ``why`` says why it, or a part of it, could not be read; it is empty otherwise."""
 
     stamp: str
     passages: int = 0

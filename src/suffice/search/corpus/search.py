@@ -52,6 +52,7 @@ class CorpusSearch:
 
     def __init__(self, corpus: CorpusIndex, alpha: float, vectors: EmbeddingCache, progress: ProgressCallback) -> None:
         self.skipped: tuple[SkippedFile, ...] = corpus.skipped
+        self.partly_read: tuple[SkippedFile, ...] = corpus.partly_read
         self._files = corpus.files
         self._invalidate = corpus.invalidate
         self._index: BM25Index = corpus.index
@@ -209,7 +210,7 @@ class CorpusSearch:
 
     def _to_passage(self, entry: IndexEntry, score: float, working_dir: str) -> Passage:
         path, exact = entry.file.removeprefix(working_dir), entry.kind not in INEXACT_KINDS
-        place = Place(path, entry.lines, entry.page, entry.record, exact)
+        place = Place(path, entry.lines, entry.page, entry.record, exact, entry.section)
         if entry.id is None:
             key = str(place) if entry.part == 1 else f"{place}#{entry.part}"
         else:

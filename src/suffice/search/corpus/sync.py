@@ -19,8 +19,8 @@ from pathlib import Path
 from suffice.errors import SearchError
 from suffice.search.corpus.index import BM25Index, IndexWriter
 from suffice.search.corpus.manifest import Manifest, ManifestRow
-from suffice.search.files.chunk import UnreadableFile
-from suffice.search.files.read import read_file, read_text
+from suffice.search.files.chunk import Document, UnreadableFile
+from suffice.search.files.isolated import get_reader_version, read_documents, read_isolated_text
 from suffice.search.files.walk import SkippedFile, list_files
 from suffice.storage.corruption import CorruptCache
 
@@ -55,6 +55,7 @@ class CorpusIndex:
     index: BM25Index
     files: tuple[str, ...]
     skipped: tuple[SkippedFile, ...]
+    partly_read: tuple[SkippedFile, ...] = ()
     folder: Path | None = None
 
     def invalidate(self) -> None:
@@ -111,7 +112,7 @@ def _scan_files(request: IndexRequest) -> _FileScan:
             if not status.st_size and name not in scan.explicit_files:
                 continue  # An empty file in a folder, such as an __init__.py, is not worth a message.
             # ctime shows a change of permissions, and an edit that restores the old mtime.
-            scan.stamps[name] = f"{status.st_size}:{status.st_mtime_ns}:{status.st_ctime_ns}"
+            scan.stamps[name] = f"{status.st_size}:{status.st_mtime_ns}:{status.st_ctime_ns}{get_reader_version(name)}"
     return scan
 
 
@@ -213,11 +214,11 @@ def _sync_index(index: BM25Index, manifest: Manifest, request: IndexRequest, sca
             writer.remove(file)
         done: dict[str, ManifestRow] = {}
         passages, last_commit = 0, time.monotonic()
-        for number, file in enumerate(changed, start=1):
+        for number, (file, document) in enumerate(_read_changed(changed, request), start=1):
             request.check_cancelled()
             if file in rows:
                 writer.remove(file)
-            done[file] = _index_file(writer, file, request, scan)
+            done[file] = _index_document(writer, file, document, request, scan)
             passages += done[file].passages
             request.progress("indexing", number, len(changed))
             if passages >= _COMMIT_EVERY_PASSAGES or time.monotonic() - last_commit > _COMMIT_EVERY_SECONDS:
@@ -231,16 +232,24 @@ def _sync_index(index: BM25Index, manifest: Manifest, request: IndexRequest, sca
     return manifest.read_rows()
 
 
-def _index_file(writer: IndexWriter, file: str, request: IndexRequest, scan: _FileScan) -> ManifestRow:
+def _read_changed(changed: list[str], request: IndexRequest) -> Iterator[tuple[str, Document | UnreadableFile]]:
+    files = list(changed)
+    if STDIN in files:
+        files.remove(STDIN)
+        yield STDIN, read_isolated_text(request.stdin_text or "", "standard input", request.check_cancelled)
+    yield from zip(files, read_documents(list(map(Path, files)), request.check_cancelled), strict=True)
+
+
+def _index_document(
+    writer: IndexWriter, file: str, document: Document | UnreadableFile, request: IndexRequest, scan: _FileScan
+) -> ManifestRow:
     stamp = scan.stamps[file]
-    try:
-        chunks = read_text(request.stdin_text or "", "standard input") if file == STDIN else read_file(Path(file))
-    except UnreadableFile as error:
+    if isinstance(document, UnreadableFile):
         if file in scan.explicit_files:
-            raise
-        return ManifestRow(stamp, 0, str(error).removeprefix(file).strip())
-    writer.add(file, chunks, request.check_cancelled)
-    return ManifestRow(stamp, len(chunks))
+            raise document
+        return ManifestRow(stamp, 0, str(document).removeprefix(file).strip())
+    writer.add(file, document.chunks, request.check_cancelled)
+    return ManifestRow(stamp, len(document.chunks), document.remark)
 
 
 def _find_changed(rows: dict[str, ManifestRow], scan: _FileScan) -> list[str]:
@@ -248,7 +257,8 @@ def _find_changed(rows: dict[str, ManifestRow], scan: _FileScan) -> list[str]:
 
     Unreadable files that the user now names are read again, so that the error is raised.
     """
-    known = {file: row.stamp for file, row in rows.items() if not (row.why and file in scan.explicit_files)}
+    unreadable = {file for file in scan.explicit_files & rows.keys() if rows[file].why and not rows[file].passages}
+    known = {file: row.stamp for file, row in rows.items() if file not in unreadable}
     return [file for file, stamp in scan.stamps.items() if known.get(file) != stamp]
 
 
@@ -263,9 +273,11 @@ def _is_consistent(index: BM25Index, rows: dict[str, ManifestRow]) -> bool:
 def _make_corpus_index(
     index: BM25Index, rows: dict[str, ManifestRow], scan: _FileScan, folder: Path | None = None
 ) -> CorpusIndex:
-    skipped = [SkippedFile(Path(file), row.why) for file, row in rows.items() if row.why]
-    files = tuple(file for file in scan.stamps if not rows[file].why)
-    return CorpusIndex(index, files, (*scan.skipped, *skipped), folder)
+    remarks = [(SkippedFile(Path(file), row.why), row.passages) for file, row in rows.items() if row.why]
+    skipped = [file for file, passages in remarks if not passages]
+    partly_read = tuple(file for file, passages in remarks if passages)
+    files = tuple(file for file in scan.stamps if rows[file].passages or not rows[file].why)
+    return CorpusIndex(index, files, (*scan.skipped, *skipped), partly_read, folder)
 
 
 def _hash_request(request: IndexRequest) -> str:

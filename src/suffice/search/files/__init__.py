@@ -3,33 +3,46 @@
     .md .rst .txt .log        plain        ``markdown`` or ``rst``, titled by headings; ``transcript`` if most lines are turns
     .py .js .go .sql …        code         titled by definitions, with the signature in the later parts of a long one
     .html .htm .xhtml         html         readable text without navigation
-    .pdf                      pdf          one or more chunks for each page
+    .pdf                      pdf          one or more chunks for each page; scanned pages with the extra ``ocr``
     .docx                     docx         titled by headings
+    .odt .odp                 opendocument titled by headings; one or more chunks for each slide
+    .rtf                      rtf          paragraphs
+    .pptx                     pptx         one or more chunks for each slide
+    .xlsx .xlsm .xlsb .xls .ods  spreadsheet  one chunk for each row: "column: value"
+    .epub                     epub         titled by headings, with the number of the chapter
+    .eml .mbox                mail         one or more chunks for each message
     .csv .tsv                 table        each row as ``column: value``
     .ipynb                    notebook     one or more chunks for each cell
     .json                     chat         one chunk for each message; ``plain`` if it is not a conversation
     .jsonl .ndjson (.gz)      records      one or more chunks for each record, with the record's own id
+    NAME.gz                   the reader of NAME; archives of several files are refused
 
 The text of prose is light Markdown with one line for each line of the source (``prose``).
-``walk`` lists files, ``read`` chooses the reader, ``decode`` turns bytes into text, ``chunk`` defines the result.
+``walk`` lists files, ``read`` chooses the reader, ``isolated`` calls it in a child process with limits, ``decode`` turns bytes
+into text, ``chunk`` defines the result; ``package``, ``blocks`` and ``slides`` are shared by the Office formats.
 
 A reader has ``parse(text, name) -> list[DocumentChunk]``, or ``parse(data, path)`` for a binary format, and raises
 ``UnreadableFile`` with advice. CONTRIBUTING.md lists the steps to add a file type. A change that reads existing files
 differently must also raise ``INDEX_VERSION`` in ``search.corpus.sync``, so that they are indexed again.
 """
 
-from suffice.search.files.chunk import MAX_BYTES, ChunkKind, DocumentChunk, UnreadableFile
-from suffice.search.files.read import read_file, read_text
+from suffice.search.files.chunk import MAX_BYTES, ChunkKind, Document, DocumentChunk, UnreadableFile
+from suffice.search.files.isolated import read_documents, read_isolated
+from suffice.search.files.read import read_document, read_file, read_text
 from suffice.search.files.walk import FileListing, SkippedFile, list_files
 
 __all__ = [
     "MAX_BYTES",
     "ChunkKind",
+    "Document",
     "DocumentChunk",
     "FileListing",
     "SkippedFile",
     "UnreadableFile",
     "list_files",
+    "read_document",
+    "read_documents",
     "read_file",
+    "read_isolated",
     "read_text",
 ]

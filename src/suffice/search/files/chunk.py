@@ -9,7 +9,26 @@ from suffice.errors import InputError
 from suffice.text.chunks import Chunk
 from suffice.text.plain import to_one_line
 
-ChunkKind = Literal["text", "markdown", "code", "html", "pdf", "docx", "csv", "notebook", "chat", "record"]
+ChunkKind = Literal[
+    "text",
+    "markdown",
+    "code",
+    "html",
+    "pdf",
+    "docx",
+    "odt",
+    "rtf",
+    "pptx",
+    "odp",
+    "xlsx",
+    "ods",
+    "epub",
+    "email",
+    "csv",
+    "notebook",
+    "chat",
+    "record",
+]
 HeadingPath = Sequence[tuple[int, str]]  # The headings above a line, outermost first, each with its level.
 
 INEXACT_KINDS = frozenset({"html"})  # Their text does not match the lines of the source one by one.
@@ -20,14 +39,19 @@ class UnreadableFile(InputError):
     """A file that cannot be read; the message says what is wrong and how to fix it."""
 
 
+class ScannedFile(UnreadableFile):
+    """A file whose pages are pictures without text, which OCR may be able to read."""
+
+
 @dataclass(frozen=True, slots=True)
 class DocumentChunk:
     """A stretch of a file.
 
     With ``lines``, ``text`` has one line for each line of the file from start to end, so that a quote inside it maps to exact
     lines (a chunk of one giant line is a stretch of that line). Source code and plain text are verbatim; prose is light
-    Markdown and a table row is a record. For ``INEXACT_KINDS`` the range only covers the source of the text. ``id`` is set for
-    JSONL records only: the record's own id, with ``#2``, ``#3`` … for the later parts of a long one.
+    Markdown and a table row is a record. For ``INEXACT_KINDS`` the range only covers the source of the text. ``section`` is
+    a part that has a number or a name of its own, such as ``slide 3``. ``id`` is set for JSONL records only: the record's own
+    id, with ``#2``, ``#3`` … for the later parts of a long one.
     """
 
     text: str
@@ -37,6 +61,19 @@ class DocumentChunk:
     page: int | None = None
     record: str | None = None
     id: str | None = None
+    section: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """The chunks of a file in order. ``remark`` says what of it could not be read, as in ``pages 2-5 look scanned …``.
+
+    ``needs_ocr`` means that OCR may be able to read it.
+    """
+
+    chunks: list[DocumentChunk]
+    remark: str = ""
+    needs_ocr: bool = False
 
 
 def to_document_chunk(chunk: Chunk, title: str, kind: ChunkKind) -> DocumentChunk:

@@ -1,114 +1,157 @@
 """Word documents as chunks titled by the headings above them.
 
-Paragraphs and table rows of the body are read in order; footnotes, headers and comments are not read.
+Paragraphs, lists and tables of the body are read in order; footnotes, headers and comments are not read.
 """
 
 import re
-import zipfile
-import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
-from io import BytesIO
+from dataclasses import dataclass, field
 from pathlib import Path
-from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
 
-from suffice.search.files.chunk import (
-    MAX_BYTES,
-    DocumentChunk,
-    HeadingPath,
-    UnreadableFile,
-    enter_heading,
-    format_heading_path,
-)
-from suffice.text.chunks import MAX_CHARS, TARGET_CHARS, split_text
+from suffice.search.files.blocks import Block, format_item, format_tables, pack_blocks
+from suffice.search.files.chunk import DocumentChunk, UnreadableFile
+from suffice.search.files.package import Package, open_package
 
 _WORD_NS = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _FALLBACK_TAG = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
-# RuntimeError: encrypted; NotImplementedError: an unknown compression; KeyError: a missing part.
-_PARSE_ERRORS = (
-    zipfile.BadZipFile,
-    zlib.error,
-    EOFError,
-    KeyError,
-    ElementTree.ParseError,
-    NotImplementedError,
-    RuntimeError,
-)
+_SKIPPED_TAGS = frozenset({_FALLBACK_TAG, *(f"{_WORD_NS}{name}" for name in ("pPr", "delText", "instrText"))})
 _HEADING_STYLE = re.compile(r"heading\s*(\d)", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class _Paragraph:
-    text: str
-    level: int | None  # The level of a heading.
+_UNNUMBERED = ("bullet", "none")
 
 
 def parse(data: bytes, path: Path) -> list[DocumentChunk]:
     """Return the chunks of a Word document."""
-    try:
-        with zipfile.ZipFile(BytesIO(data)) as archive:
-            levels = _read_heading_levels(archive, path)
-            body = _read_part(archive, "word/document.xml", path).find(f"{_WORD_NS}body")
-    except _PARSE_ERRORS as error:
-        raise UnreadableFile(f"{path} is not a valid Word document ({error}); save it again as .docx.") from error
-    paragraphs = [] if body is None else [p for p in _iter_paragraphs(body, levels) if p.text.strip()]
-    if not paragraphs:
+    with open_package(data, path, "Word document") as package:
+        body = package.read_xml("word/document.xml").find(f"{_WORD_NS}body")
+        reader = _BodyReader(_read_styles(package), _read_numbered_lists(package))
+        blocks = [] if body is None else [block for block in reader.read(body) if block.text.strip()]
+    if not blocks:
         raise UnreadableFile(f"{path} contains no text; give a document that does.")
-    return list(_pack_paragraphs(paragraphs, path.name))
+    return list(pack_blocks(blocks, path.name, "docx"))
 
 
-def _read_part(archive: zipfile.ZipFile, name: str, path: Path) -> ElementTree.Element:
-    """Parse one XML part. ``zipfile`` never yields more than the declared size, so the check also stops zip bombs."""
-    if archive.getinfo(name).file_size > MAX_BYTES:
-        raise UnreadableFile(
-            f"{path} unpacks to more than {MAX_BYTES // 1024 // 1024} MB; split it into smaller files."
-        )
-    data = archive.read(name)
-    if b"<!DOCTYPE" in data[:1024]:
-        raise ElementTree.ParseError("it declares a document type, which Word does not write")
-    return ElementTree.fromstring(data)
+@dataclass(frozen=True, slots=True)
+class _Style:
+    """What a paragraph style says: the level of a heading, and the list that its paragraphs are items of."""
+
+    level: int | None = None
+    list_id: str | None = None
 
 
-def _read_heading_levels(archive: zipfile.ZipFile, path: Path) -> dict[str, int]:
-    """Return the heading level of each style id. Word translates the ids into its language, but not the names."""
-    if "word/styles.xml" not in archive.namelist():
+@dataclass(slots=True)
+class _BodyReader:
+    """Reads paragraphs in order; numbers paragraphs and the items of lists."""
+
+    styles: dict[str, _Style]
+    numbered_lists: frozenset[tuple[str, int]]
+    paragraphs: int = 0
+    item_counts: dict[tuple[str, int], int] = field(default_factory=dict)
+
+    def read(self, parent: Element) -> Iterator[Block]:
+        for child in parent:
+            if child.tag == f"{_WORD_NS}p":
+                yield self._read_paragraph(child)
+            elif child.tag == f"{_WORD_NS}tbl":
+                first = self.paragraphs + 1
+                rows = [[_read_cell(cell) for cell in _find_all(row, "tc")] for row in _find_all(child, "tr")]
+                self.paragraphs += sum(map(any, rows))  # A row counts as one paragraph.
+                yield from (Block(table, first) for table in format_tables(rows))
+            else:
+                yield from self.read(child)
+
+    def _read_paragraph(self, paragraph: Element) -> Block:
+        text = _extract_text(paragraph).strip()
+        if text:
+            self.paragraphs += 1
+        style_node = paragraph.find(f"{_WORD_NS}pPr/{_WORD_NS}pStyle")
+        name = "" if style_node is None else style_node.get(f"{_WORD_NS}val", "")
+        style = self.styles.get(name) or _Style(_parse_heading_level(name))
+        if style.level is not None:
+            return Block(" ".join(text.split()), self.paragraphs, style.level)
+        list_id, depth = _read_list_position(paragraph)
+        list_id = list_id or style.list_id
+        if not text or list_id in (None, "0"):
+            return Block(text, self.paragraphs)
+        mark = self._count_item(list_id, depth) if (list_id, depth) in self.numbered_lists else "-"
+        return Block(format_item(text, depth, mark), self.paragraphs, is_item=True)
+
+    def _count_item(self, list_id: str, depth: int) -> str:
+        self.item_counts[list_id, depth] = self.item_counts.get((list_id, depth), 0) + 1
+        for key in [key for key in self.item_counts if key[0] == list_id and key[1] > depth]:
+            del self.item_counts[key]
+        return f"{self.item_counts[list_id, depth]}."
+
+
+def _read_cell(cell: Element) -> str:
+    return " ".join(filter(None, (_extract_text(paragraph).strip() for paragraph in cell.iter(f"{_WORD_NS}p"))))
+
+
+def _find_all(node: Element, name: str) -> Iterator[Element]:
+    """Yield the children with this name, also those inside content controls."""
+    for child in node:
+        if child.tag == f"{_WORD_NS}{name}":
+            yield child
+        elif child.tag in (f"{_WORD_NS}sdt", f"{_WORD_NS}sdtContent", f"{_WORD_NS}ins"):
+            yield from _find_all(child, name)
+
+
+def _read_styles(package: Package) -> dict[str, _Style]:
+    """Return the styles by id. Word translates the ids into its language, but not the names."""
+    if "word/styles.xml" not in package.names:
         return {}
-    levels = {}
-    for style in _read_part(archive, "word/styles.xml", path).iter(f"{_WORD_NS}style"):
+    styles = {}
+    for style in package.read_xml("word/styles.xml").iter(f"{_WORD_NS}style"):
         name = style.find(f"{_WORD_NS}name")
         title = "" if name is None else name.get(f"{_WORD_NS}val", "")
-        if match := _HEADING_STYLE.fullmatch(title):
-            levels[style.get(f"{_WORD_NS}styleId", "")] = int(match.group(1))
-        elif title.lower() == "title":
-            levels[style.get(f"{_WORD_NS}styleId", "")] = 0
-    return levels
+        list_id = style.find(f"{_WORD_NS}pPr/{_WORD_NS}numPr/{_WORD_NS}numId")
+        styles[style.get(f"{_WORD_NS}styleId", "")] = _Style(
+            _parse_heading_level(title), None if list_id is None else list_id.get(f"{_WORD_NS}val")
+        )
+    return styles
 
 
-def _iter_paragraphs(parent: ElementTree.Element, levels: dict[str, int]) -> Iterator[_Paragraph]:
-    for child in parent:
-        if child.tag == f"{_WORD_NS}p":
-            yield _Paragraph(_extract_text(child), _get_heading_level(child, levels))
-        elif child.tag == f"{_WORD_NS}tbl":
-            for row in child.findall(f"{_WORD_NS}tr"):
-                cells = [
-                    " ".join(_extract_text(p) for p in cell.iter(f"{_WORD_NS}p")).strip()
-                    for cell in row.findall(f"{_WORD_NS}tc")
-                ]
-                yield _Paragraph(" | ".join(cells) if any(cells) else "", None)
-        else:
-            yield from _iter_paragraphs(child, levels)
+def _parse_heading_level(style_name: str) -> int | None:
+    match = _HEADING_STYLE.fullmatch(style_name)
+    return int(match.group(1)) if match else 0 if style_name.lower() == "title" else None
 
 
-def _get_heading_level(paragraph: ElementTree.Element, levels: dict[str, int]) -> int | None:
-    style = paragraph.find(f"{_WORD_NS}pPr/{_WORD_NS}pStyle")
-    if style is None:
-        return None
-    name = style.get(f"{_WORD_NS}val", "")
-    match = _HEADING_STYLE.fullmatch(name)
-    return levels.get(name, int(match.group(1)) if match else 0 if name == "Title" else None)
+def _read_numbered_lists(package: Package) -> frozenset[tuple[str, int]]:
+    """Return the lists, by id and depth, whose items have numbers instead of bullets."""
+    if "word/numbering.xml" not in package.names:
+        return frozenset()
+    root = package.read_xml("word/numbering.xml")
+    numbered: dict[str, list[int]] = {}
+    for abstract in root.iter(f"{_WORD_NS}abstractNum"):
+        for level in abstract.iter(f"{_WORD_NS}lvl"):
+            format = level.find(f"{_WORD_NS}numFmt")
+            if format is not None and format.get(f"{_WORD_NS}val") not in _UNNUMBERED:
+                key = abstract.get(f"{_WORD_NS}abstractNumId", "")
+                numbered.setdefault(key, []).append(_to_int(level.get(f"{_WORD_NS}ilvl")))
+    found = set()
+    for number in root.iter(f"{_WORD_NS}num"):
+        link = number.find(f"{_WORD_NS}abstractNumId")
+        key = "" if link is None else link.get(f"{_WORD_NS}val", "")
+        found |= {(number.get(f"{_WORD_NS}numId", ""), depth) for depth in numbered.get(key, [])}
+    return frozenset(found)
 
 
-def _extract_text(node: ElementTree.Element) -> str:
+def _read_list_position(paragraph: Element) -> tuple[str | None, int]:
+    properties = paragraph.find(f"{_WORD_NS}pPr/{_WORD_NS}numPr")
+    if properties is None:
+        return None, 0
+    list_id, depth = properties.find(f"{_WORD_NS}numId"), properties.find(f"{_WORD_NS}ilvl")
+    return (
+        None if list_id is None else list_id.get(f"{_WORD_NS}val"),
+        0 if depth is None else min(_to_int(depth.get(f"{_WORD_NS}val")), 8),
+    )
+
+
+def _to_int(value: str | None) -> int:
+    return int(value) if value is not None and value.isdecimal() else 0
+
+
+def _extract_text(node: Element) -> str:
     if node.tag == f"{_WORD_NS}t":
         return node.text or ""
     if node.tag == f"{_WORD_NS}tab":
@@ -116,31 +159,4 @@ def _extract_text(node: ElementTree.Element) -> str:
     if node.tag in (f"{_WORD_NS}br", f"{_WORD_NS}cr"):
         return "\n"
     # A text box is stored twice, the second time for old versions of Word; pPr holds tab stops, which are not text.
-    return "".join(_extract_text(child) for child in node if child.tag not in (_FALLBACK_TAG, f"{_WORD_NS}pPr"))
-
-
-def _pack_paragraphs(paragraphs: list[_Paragraph], name: str) -> Iterator[DocumentChunk]:
-    path: HeadingPath = []
-    texts: list[str] = []
-    first, has_body = 1, False
-    for number, paragraph in enumerate(paragraphs, start=1):
-        size = sum(len(text) + 1 for text in texts)
-        is_full = size + len(paragraph.text) > (TARGET_CHARS if size >= TARGET_CHARS // 2 else MAX_CHARS)
-        # A heading starts a new chunk, unless only headings precede it.
-        if texts and ((paragraph.level is not None and has_body) or is_full):
-            yield from _make_chunks(texts, path, name, first)
-            texts, has_body = [], False
-        if not texts:
-            first = number
-        if paragraph.level is None:
-            has_body = True
-        else:
-            path = enter_heading(path, paragraph.level, paragraph.text)
-        texts.append(paragraph.text)
-    yield from _make_chunks(texts, path, name, first)
-
-
-def _make_chunks(texts: list[str], path: HeadingPath, name: str, first: int) -> Iterator[DocumentChunk]:
-    title = format_heading_path(path, name)
-    for part in split_text("\n".join(texts)):
-        yield DocumentChunk(part, title, "docx", record=f"para-{first}")
+    return "".join(_extract_text(child) for child in node if child.tag not in _SKIPPED_TAGS)

@@ -1,49 +1,114 @@
-"""PDF files as chunks with page numbers. PDFium extracts the text; scanned pages are not read."""
+"""PDF files as chunks with page numbers. PDFium extracts the text; ``ocr`` reads scanned pages if the caller wants it."""
 
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
+from typing import Any
 
-from suffice.search.files.chunk import DocumentChunk, UnreadableFile
+from suffice.search.files import ocr
+from suffice.search.files.chunk import MAX_BYTES, Document, DocumentChunk, ScannedFile, UnreadableFile
 from suffice.text.chunks import split_text
 from suffice.text.plain import to_one_line
 
 _PDFIUM_LOCK = Lock()  # PDFium is not thread-safe, not even across documents.
+_OCR_HINT = "install OCR with: pip install 'suffice[ocr]'"
 
 
-def parse(data: bytes, path: Path) -> list[DocumentChunk]:
-    """Return the chunks of a PDF file."""
+@dataclass(frozen=True, slots=True)
+class _PdfPage:
+    number: int
+    text: str
+    is_scanned: bool = False  # It has pictures and no text of its own.
+
+
+def parse(data: bytes, path: Path, *, max_chars: int | None = None, use_ocr: bool = False) -> Document:
+    """Return a PDF file as a document; with ``max_chars``, only the pages up to so many characters are read."""
     import pypdfium2
 
     with _PDFIUM_LOCK:
         try:
-            title, pages = _read_pages(data)
+            with pypdfium2.PdfDocument(data) as document:
+                title = document.get_metadata_value("Title").strip("\x00 ")
+                pages = list(_limit_text(_read_pages(document, use_ocr), path, max_chars))
         except pypdfium2.PdfiumError as error:
             if "password" in str(error).lower():
                 raise UnreadableFile(f"{path} is encrypted; save a copy without a password.") from error
             raise UnreadableFile(f"{path} is not a valid PDF ({error}); export it again.") from error
-    found = [
-        DocumentChunk(part, to_one_line(f"{title or path.name}, page {number}"), "pdf", page=number)
-        for number, text in enumerate(pages, start=1)
-        for part in split_text(text)
+    chunks = [
+        DocumentChunk(part, _make_title(title or path.name, page), "pdf", page=page.number)
+        for page in pages
+        for part in split_text(page.text)
     ]
-    if not found:
-        raise UnreadableFile(f"{path} contains no text, only images; run OCR on it first.")
-    return found
+    unread = [page.number for page in pages if page.is_scanned and not page.text]
+    if chunks:
+        return Document(chunks, _describe_unread(unread), needs_ocr=bool(unread) and not use_ocr)
+    if not unread:
+        raise UnreadableFile(f"{path} contains no text; run OCR on it first if its pages show some.")
+    if use_ocr:
+        raise UnreadableFile(f"{path} looks scanned, and OCR finds no text in its pictures; leave it out.")
+    raise ScannedFile(
+        f"{path} looks scanned: its pages are pictures without text; {_OCR_HINT}, or run OCR on it first."
+    )
 
 
-def _read_pages(data: bytes) -> tuple[str, list[str]]:
-    import pypdfium2
+def _make_title(title: str, page: _PdfPage) -> str:
+    return to_one_line(f"{title}, page {page.number}{' (OCR)' if page.is_scanned else ''}")
 
-    with pypdfium2.PdfDocument(data) as document:
-        title = document.get_metadata_value("Title").strip("\x00 ")
-        texts = []
-        for index in range(len(document)):
-            page = document[index]
-            textpage = page.get_textpage()
-            texts.append(_clean_text(textpage.get_text_bounded()))
-            textpage.close()
-            page.close()
-    return title, texts
+
+def _read_pages(document: Any, use_ocr: bool) -> Iterator[_PdfPage]:
+    recognizer: ocr.PageRecognizer | None = None
+    for index in range(len(document)):
+        page = document[index]
+        textpage = page.get_textpage()
+        text = _clean_text(textpage.get_text_bounded())
+        textpage.close()
+        is_scanned = not text.strip() and _has_picture(page)
+        if is_scanned and use_ocr:
+            recognizer = recognizer or ocr.PageRecognizer()
+            if recognizer.has_time():
+                text = _clean_text(recognizer.read(page.render(scale=ocr.RENDER_SCALE).to_numpy()))
+        yield _PdfPage(index + 1, text.strip(), is_scanned)
+        page.close()
+
+
+def _limit_text(pages: Iterator[_PdfPage], path: Path, max_chars: int | None) -> Iterator[_PdfPage]:
+    size = 0
+    for page in pages:
+        size += len(page.text)
+        if size > MAX_BYTES:
+            raise UnreadableFile(f"{path} expands to more than {MAX_BYTES // 1024 // 1024} MB of text; split it.")
+        yield page
+        if max_chars is not None and size >= max_chars:
+            return
+
+
+def _has_picture(page: Any) -> bool:
+    from pypdfium2.raw import FPDF_PAGEOBJ_IMAGE
+
+    return next(iter(page.get_objects(filter=[FPDF_PAGEOBJ_IMAGE], max_depth=3)), None) is not None
+
+
+def _describe_unread(pages: Sequence[int]) -> str:
+    if not pages:
+        return ""
+    what = f"page {pages[0]} looks" if len(pages) == 1 else f"pages {_format_ranges(pages)} look"
+    return f"{what} scanned and could not be read{'' if ocr.is_installed() else f'; {_OCR_HINT}'}"
+
+
+def _format_ranges(numbers: Sequence[int]) -> str:
+    """Return numbers in order as ranges.
+
+    >>> _format_ranges([1, 3, 4, 5, 9])
+    '1, 3-5, 9'
+    """
+    ranges: list[list[int]] = []
+    for number in numbers:
+        if ranges and number == ranges[-1][-1] + 1:
+            ranges[-1][1:] = [number]
+        else:
+            ranges.append([number])
+    return ", ".join("-".join(map(str, ends)) for ends in ranges)
 
 
 def _clean_text(text: str) -> str:

@@ -1,36 +1,74 @@
 """Read a file as chunks: the table of file types, and the choice of the reader.
 
 The suffix of the name decides; a file without a known suffix is recognised by its content. Every failure is an
-``UnreadableFile``. The package docstring explains how to add a file type.
+``UnreadableFile``. The package docstring explains how to add a file type. ``isolated`` calls this module in a child process.
 """
 
+import gzip
 import re
+import zlib
 from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
 from typing import Literal
 
-from suffice.search.files import chat, code, docx, html, notebook, pdf, plain, records, table, transcript
-from suffice.search.files.chunk import DocumentChunk, UnreadableFile, get_suffix, parse_suffixes
+from suffice.search.files import (
+    chat,
+    code,
+    docx,
+    epub,
+    html,
+    mail,
+    notebook,
+    opendocument,
+    pdf,
+    plain,
+    pptx,
+    records,
+    rtf,
+    spreadsheet,
+    table,
+    transcript,
+)
+from suffice.search.files.chunk import MAX_BYTES, Document, DocumentChunk, UnreadableFile, get_suffix, parse_suffixes
 from suffice.search.files.decode import decode, load_bytes
 
 FileFormat = Literal[
-    "plain", "code", "html", "pdf", "docx", "table", "notebook", "json", "records", "binary", "unsupported"
+    "plain",
+    "code",
+    "html",
+    "pdf",
+    "docx",
+    "rtf",
+    "pptx",
+    "opendocument",
+    "spreadsheet",
+    "epub",
+    "mail",
+    "table",
+    "notebook",
+    "json",
+    "records",
+    "binary",
+    "unsupported",
 ]
 
 BINARY_SUFFIXES = parse_suffixes(
     """png jpg jpeg gif bmp tif tiff webp ico icns heic avif psd ai eps raw svgz mp3 wav flac ogg m4a aac mp4 m4v mkv
-    mov avi webm wmv zip gz bz2 xz zst 7z rar tar tgz tbz2 txz jar war whl egg apk ipa deb rpm dmg iso img so dylib dll
+    mov avi webm wmv jar war whl egg apk ipa deb rpm dmg iso img so dylib dll
     a o obj lib exe bin class pyc pyo pyd wasm node ttf otf woff woff2 eot db sqlite sqlite3 mdb parquet arrow feather
     orc avro npy npz pkl pickle joblib pt pth onnx safetensors gguf h5 hdf5 mat rds rdata tflite pb swp ds_store
     keystore p12 pfx der mo gmo"""
 )
 # Documents that cannot be read, with advice for the user.
 UNSUPPORTED_SUFFIXES = {
-    **dict.fromkeys(parse_suffixes("doc rtf odt pages"), "save it as .docx or PDF"),
-    **dict.fromkeys(parse_suffixes("ppt pptx odp key"), "export it as PDF"),
-    **dict.fromkeys(parse_suffixes("xls xlsx ods"), "export it as CSV"),
-    **dict.fromkeys(parse_suffixes("epub mobi"), "convert it to HTML or PDF"),
+    **dict.fromkeys(parse_suffixes("doc pages wpd"), "save it as .docx or PDF"),
+    **dict.fromkeys(parse_suffixes("ppt pps key"), "save it as .pptx or PDF"),
+    **dict.fromkeys(parse_suffixes("numbers"), "save it as .xlsx or CSV"),
+    **dict.fromkeys(parse_suffixes("mobi azw azw3"), "convert it to EPUB or PDF"),
+    **dict.fromkeys(parse_suffixes("msg pst"), "save its messages as .eml or .mbox"),
+    **dict.fromkeys(parse_suffixes("zip tar tgz tbz2 txz 7z rar"), "unpack it and name the folder"),
+    **dict.fromkeys(parse_suffixes("bz2 xz zst lz4"), "unpack it, or compress it as .gz"),
 }
 _FORMATS: dict[str, FileFormat] = {
     **dict.fromkeys(plain.MARKDOWN_SUFFIXES | parse_suffixes("txt text rst log"), "plain"),
@@ -38,10 +76,16 @@ _FORMATS: dict[str, FileFormat] = {
     **dict.fromkeys(parse_suffixes("html htm xhtml"), "html"),
     **dict.fromkeys(parse_suffixes("csv tsv"), "table"),
     **dict.fromkeys(parse_suffixes("jsonl ndjson"), "records"),
+    **dict.fromkeys(parse_suffixes("docx docm dotx"), "docx"),
+    **dict.fromkeys(parse_suffixes("pptx pptm ppsx potx"), "pptx"),
+    **dict.fromkeys(parse_suffixes("xlsx xlsm xlsb xls ods"), "spreadsheet"),
+    **dict.fromkeys(parse_suffixes("odt ott odp otp"), "opendocument"),
+    **dict.fromkeys(parse_suffixes("eml mbox mbx"), "mail"),
     **dict.fromkeys(BINARY_SUFFIXES, "binary"),
     **dict.fromkeys(UNSUPPORTED_SUFFIXES, "unsupported"),
     ".pdf": "pdf",
-    ".docx": "docx",
+    ".rtf": "rtf",
+    ".epub": "epub",
     ".ipynb": "notebook",
     ".json": "json",
 }
@@ -52,18 +96,43 @@ _SHEBANG = re.compile(r"#!.*\b(?:python|(?:sh|bash|zsh|ruby|perl|node)\b)")
 
 def read_file(path: Path) -> list[DocumentChunk]:
     """Return the chunks of a file in order; at least one."""
+    return read_document(path).chunks
+
+
+def read_document(path: Path, *, use_ocr: bool = False) -> Document:
+    """Return a file as a document of at least one chunk, with a remark if a part of it could not be read."""
     format = guess_format(path.name)
     if format == "unsupported":
-        suffix = get_suffix(path.name)
+        suffix = find_unsupported_suffix(path.name)
         raise UnreadableFile(f"{path} cannot be read, because it is a {suffix} file; {UNSUPPORTED_SUFFIXES[suffix]}.")
-    if format == "records":
-        return list(records.parse_file(path))
-    data = load_bytes(path)
+    try:
+        if format == "records":
+            return Document(list(records.parse_file(path)))
+        return read_data(load_bytes(path), str(path), use_ocr=use_ocr)
+    except RecursionError as error:
+        raise UnreadableFile(f"{path} is nested too deeply; save it again with the program that made it.") from error
+
+
+def read_path(path: str) -> Document:
+    """Run ``read_document`` in a child process, which is sent plain data."""
+    return read_document(Path(path))
+
+
+def read_path_with_ocr(path: str) -> Document:
+    """Run ``read_document`` with OCR in a child process."""
+    return read_document(Path(path), use_ocr=True)
+
+
+def read_data(data: bytes, name: str, *, use_ocr: bool = False) -> Document:
+    """Return the bytes of a file as a document; ``name`` is its path."""
+    if get_suffix(name) == ".gz":
+        return _read_compressed(data, name, use_ocr)
+    format, path = guess_format(name), Path(name)
     if format == "pdf" or data.startswith(b"%PDF-"):
-        return pdf.parse(data, path)
-    if format == "docx":
-        return docx.parse(data, path)
-    return read_text(decode(data, str(path)), str(path))
+        return pdf.parse(data, path, use_ocr=use_ocr)
+    if format is not None and format in _BINARY_READERS:
+        return Document(_BINARY_READERS[format](data, path))
+    return Document(read_text(decode(data, name), name))
 
 
 def read_text(text: str, name: str) -> list[DocumentChunk]:
@@ -77,9 +146,33 @@ def read_text(text: str, name: str) -> list[DocumentChunk]:
 def guess_format(name: str) -> FileFormat | None:
     """Return the format of a file by the suffix of its name; ``None`` if the suffix is not known."""
     lowered = name.lower()
-    if lowered.endswith((".jsonl.gz", ".ndjson.gz")):
-        return "records"
+    if lowered.endswith(".gz"):
+        return guess_format(lowered.removesuffix(".gz"))
     return _FORMATS.get(get_suffix(lowered))
+
+
+def find_unsupported_suffix(name: str) -> str:
+    """Return the suffix that makes a file unsupported, such as ``.tar`` of ``a.tar.gz``."""
+    return get_suffix(name.lower().removesuffix(".gz"))
+
+
+def _read_compressed(data: bytes, name: str, use_ocr: bool) -> Document:
+    inner = name[: -len(".gz")]
+    try:
+        with gzip.GzipFile(fileobj=BytesIO(data)) as file:
+            unpacked = file.read(MAX_BYTES + 1)
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise UnreadableFile(f"{name} is not a complete gzip file ({error}); compress it again.") from error
+    if len(unpacked) > MAX_BYTES:
+        raise UnreadableFile(
+            f"{name} unpacks to more than {MAX_BYTES // 1024 // 1024} MB; split it into smaller files."
+        )
+    if get_suffix(inner) == ".gz":
+        raise UnreadableFile(f"{name} is compressed twice; unpack it once.")
+    try:
+        return read_data(unpacked, inner, use_ocr=use_ocr)
+    except UnreadableFile as error:
+        raise type(error)(str(error).replace(inner, name, 1)) from error
 
 
 def _detect_text_format(text: str, name: str) -> FileFormat:
@@ -113,4 +206,13 @@ _TEXT_READERS: dict[FileFormat, Callable[[str, str], list[DocumentChunk]]] = {
     "notebook": notebook.parse,
     "json": _parse_json,
     "records": _parse_records,
+}
+_BINARY_READERS: dict[FileFormat, Callable[[bytes, Path], list[DocumentChunk]]] = {
+    "docx": docx.parse,
+    "rtf": rtf.parse,
+    "pptx": pptx.parse,
+    "opendocument": opendocument.parse,
+    "spreadsheet": spreadsheet.parse,
+    "epub": epub.parse,
+    "mail": mail.parse,
 }

@@ -12,8 +12,7 @@ from pathlib import Path
 from pathspec import GitIgnoreSpec
 
 from suffice.errors import InputError
-from suffice.search.files.chunk import get_suffix
-from suffice.search.files.read import UNSUPPORTED_SUFFIXES, guess_format
+from suffice.search.files.read import UNSUPPORTED_SUFFIXES, find_unsupported_suffix, guess_format
 
 _ALWAYS_SKIPPED = frozenset({"node_modules", "__pycache__"})
 
@@ -104,7 +103,7 @@ class _FileWalker:
         if self._is_excluded(path) or _is_ignored(rules, entry.name):
             return False
         if format == "unsupported":
-            suffix = get_suffix(entry.name)
+            suffix = find_unsupported_suffix(entry.name)
             self.skipped.append(
                 SkippedFile(root / path, f"{suffix} files cannot be read; {UNSUPPORTED_SUFFIXES[suffix]}")
             )

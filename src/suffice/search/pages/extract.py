@@ -1,4 +1,7 @@
-"""Extract the title and the readable text of a fetched page: HTML, PDF or plain text."""
+"""Extract the title and the readable text of a fetched page: HTML, PDF or plain text.
+
+``extract_isolated`` does it in a child process with limits, because a page may be made to keep a parser busy for hours.
+"""
 
 import re
 from dataclasses import dataclass
@@ -9,12 +12,17 @@ from suffice.errors import PageError
 from suffice.search.files import html, pdf
 from suffice.search.files.chunk import UnreadableFile
 from suffice.search.files.decode import decode
+from suffice.search.isolation.jobs import IsolatedJob, JobFailed, Limits
+from suffice.search.isolation.pool import get_pool
 from suffice.search.pages.fetch import FetchedPage
+from suffice.search.urls import shorten_url
 from suffice.text.chunks import split_text
 from suffice.text.plain import to_one_line
 
 _MAX_TITLE_CHARS = 300
 _MAX_MARKUP_CHARS = 3_000_000  # HTML beyond this length is not parsed.
+# A page has at most 10 MB; ordinary ones take less than a second and 300 MB.
+LIMITS = Limits(memory_bytes=1 << 30, cpu_seconds=10, seconds=18.0, output_bytes=4 << 20)
 _HTML_START = re.compile(rb"\s*<(?:!doctype html|html|head|body|\?xml)", re.IGNORECASE)
 
 
@@ -25,6 +33,20 @@ class PageText:
     title: str
     kind: str
     parts: tuple[tuple[str, str], ...]
+
+
+async def extract_isolated(page: FetchedPage, max_chars: int, limits: Limits = LIMITS) -> PageText:
+    """Return the first ``max_chars`` characters of the page's text, extracted in a child process."""
+    args = (page.url, page.content_type, page.charset, page.body, max_chars)
+    try:
+        return await get_pool().run_async(IsolatedJob(f"{__name__}:extract_fields", args, limits), PageText)
+    except JobFailed as error:
+        raise PageError(f"{shorten_url(page.url)} {error}") from error
+
+
+def extract_fields(url: str, content_type: str, charset: str, body: bytes, max_chars: int) -> PageText:
+    """Run ``extract_page`` on the fields of a page, which can be sent to another process."""
+    return extract_page(FetchedPage(url, content_type, charset, body), max_chars)
 
 
 def extract_page(page: FetchedPage, max_chars: int) -> PageText:
@@ -63,7 +85,7 @@ def _extract_html(url: str, markup: str) -> tuple[str, str]:
 
 def _extract_pdf(page: FetchedPage, max_chars: int) -> PageText:
     title, parts, left = "", [], max_chars
-    for chunk in pdf.parse(page.body, Path(page.url.rpartition("/")[2] or "page.pdf")):
+    for chunk in pdf.parse(page.body, Path(page.url.rpartition("/")[2] or "page.pdf"), max_chars=max_chars).chunks:
         title = title or chunk.title.rpartition(", page ")[0]
         if left <= 0:
             break

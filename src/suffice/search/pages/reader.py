@@ -9,7 +9,7 @@ from pathlib import Path
 
 from suffice.errors import PageError
 from suffice.search.base import Page, PageBatch
-from suffice.search.pages.extract import extract_page
+from suffice.search.pages.extract import extract_isolated
 from suffice.search.pages.fetch import Fetcher
 from suffice.search.pages.guard import HostAllowlist
 from suffice.search.urls import canonicalize_url
@@ -70,7 +70,7 @@ class PageReader:
     async def read(self, url: str) -> Page:
         """Read one page as passages."""
         fetched = await self._fetch(url)
-        text = await asyncio.to_thread(extract_page, fetched, MAX_PAGE_CHARS)
+        text = await extract_isolated(fetched, MAX_PAGE_CHARS)
         id = canonicalize_url(fetched.url) or fetched.url
         title = text.title or fetched.url
         passages = tuple(

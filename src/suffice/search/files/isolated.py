@@ -1,0 +1,117 @@
+"""Read files in child processes with limits, so that a hostile or broken file cannot hurt this process.
+
+Every file is read this way, because most parsers are not linear in every case and all of them are faster in several processes.
+What a file may use grows with its size: a linear parser is never stopped on a large file, and a small file that expands is.
+"""
+
+import os
+import stat
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from suffice.errors import SufficeError
+from suffice.search.files import ocr
+from suffice.search.files.chunk import MAX_BYTES, Document, ScannedFile, UnreadableFile, get_suffix
+from suffice.search.files.decode import load_bytes
+from suffice.search.isolation.jobs import IsolatedJob, JobFailed, Limits
+from suffice.search.isolation.pool import choose_worker_count, get_pool
+
+_READER = "suffice.search.files.read"
+_MB = 1024 * 1024
+_BASE_MEMORY = 1024 * _MB  # Ten times what the libraries and a usual file need.
+_MEMORY_PER_BYTE = 24  # A text of 4 bytes a character, its lines, its chunks and the answer, all at once.
+_MAX_MEMORY = 4096 * _MB
+_OCR_MEMORY = 3072 * _MB
+_BASE_CPU_SECONDS = 20
+_CPU_SECONDS_PER_MB = 5  # The slowest reader takes a fifth of this on a slow core.
+_WALL_CLOCK_FACTOR = 6  # On a busy machine a process gets a small part of a core.
+_OUTPUT_BYTES = 3 * MAX_BYTES
+
+
+def read_documents(
+    paths: Sequence[Path], check_cancelled: Callable[[], None] = lambda: None
+) -> Iterator[Document | UnreadableFile]:
+    """Yield the files as documents, in order; a file that cannot be read as its error."""
+    results = get_pool().run_all(
+        map(_make_job, paths), Document, check_cancelled, max_workers=choose_worker_count(len(paths))
+    )
+    for path, result in zip(paths, results, strict=True):
+        document = _check_result(result, str(path))
+        if ocr.is_installed() and (isinstance(document, ScannedFile) or _needs_ocr(document)):
+            document = _read_with_ocr(path, document, check_cancelled)
+        yield document
+
+
+def read_isolated(path: Path) -> Document:
+    """Return one file as a document."""
+    (document,) = read_documents([path])
+    if isinstance(document, UnreadableFile):
+        raise document
+    return document
+
+
+def read_isolated_text(text: str, name: str, check_cancelled: Callable[[], None]) -> Document | UnreadableFile:
+    """Return a text, such as standard input, as a document; the suffix of ``name`` decides the format."""
+    data = text.encode("utf-8", "replace")
+    (result,) = get_pool().run_all(
+        [IsolatedJob(f"{_READER}:read_data", (data, name), get_limits(name, len(data)))], Document, check_cancelled
+    )
+    return _check_result(result, name)
+
+
+def get_limits(name: str, size: int) -> Limits:
+    """Return what reading a file of this size may use."""
+    memory = min(_BASE_MEMORY + _MEMORY_PER_BYTE * size, _MAX_MEMORY)
+    cpu = _BASE_CPU_SECONDS + _CPU_SECONDS_PER_MB * size // _MB
+    return Limits(memory, cpu, float(cpu * _WALL_CLOCK_FACTOR), _OUTPUT_BYTES)
+
+
+def get_reader_version(name: str) -> str:
+    """Return what else than the file decides how it is read: whether OCR is installed, for PDF files."""
+    return ":ocr" if get_suffix(name) == ".pdf" and ocr.is_installed() else ""
+
+
+def _needs_ocr(document: Document | UnreadableFile) -> bool:
+    return isinstance(document, Document) and document.needs_ocr
+
+
+def _read_with_ocr(
+    path: Path, without: Document | UnreadableFile, check_cancelled: Callable[[], None]
+) -> Document | UnreadableFile:
+    """Read a file again with OCR, which may use more; return it as it was without OCR if that fails."""
+    cpu = 2 * ocr.OCR_SECONDS
+    limits = Limits(_OCR_MEMORY, cpu, float(cpu * _WALL_CLOCK_FACTOR), _OUTPUT_BYTES)
+    try:
+        return get_pool().run(
+            IsolatedJob(f"{_READER}:read_path_with_ocr", (str(path),), limits), Document, check_cancelled
+        )
+    except UnreadableFile as error:
+        return error
+    except JobFailed as error:
+        if isinstance(without, Document):
+            return replace(without, remark=f"{without.remark}; OCR {error}")
+        return UnreadableFile(f"{path} looks scanned, and OCR {error}; leave it out.")
+
+
+def _make_job(path: Path) -> IsolatedJob:
+    try:
+        status = os.stat(path)
+        if not stat.S_ISREG(status.st_mode):
+            # A pipe, such as the shell's <(command), exists in this process only.
+            data = load_bytes(path)
+            return IsolatedJob(f"{_READER}:read_data", (data, str(path)), get_limits(path.name, len(data)))
+        size = min(status.st_size, MAX_BYTES)
+    except (OSError, UnreadableFile):
+        size = 0  # The reader finds the reason.
+    return IsolatedJob(f"{_READER}:read_path", (str(path),), get_limits(path.name, size))
+
+
+def _check_result(result: Document | JobFailed | SufficeError, name: str) -> Document | UnreadableFile:
+    match result:
+        case Document() | UnreadableFile():
+            return result
+        case JobFailed():
+            return UnreadableFile(f"{name} {result}; leave it out, or save it again in another format.")
+        case _:
+            raise result

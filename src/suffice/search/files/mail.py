@@ -1,0 +1,104 @@
+"""E-mail (.eml, .mbox) as one or more chunks for each message; each begins with From, Date and Subject.
+
+Of a message in several formats the plain text is read, else the HTML. Attachments are named, not read.
+"""
+
+import re
+from collections.abc import Iterator
+from email import message_from_bytes, policy
+from email.message import EmailMessage
+from pathlib import Path
+
+from suffice.search.files import html
+from suffice.search.files.chunk import DocumentChunk, UnreadableFile, get_suffix
+from suffice.text.chunks import split_text
+from suffice.text.plain import to_one_line
+
+_HEADERS = ("From", "To", "Date", "Subject")
+# The line before each message of an mbox file, and the mark of a line of text that looks like one.
+_MBOX_START = re.compile(rb"(?:\A|\r?\n\r?\n)From [^\n]*\d{4}[^\n]*\n")
+_MBOX_QUOTED = re.compile(rb"^>(>*From )", re.MULTILINE)
+_SIGNATURE = re.compile(r"\n-- \n.*\Z", re.DOTALL)
+_MAX_HEADER_CHARS = 300
+
+
+def parse(data: bytes, path: Path) -> list[DocumentChunk]:
+    """Return the chunks of a message, or of all messages of a mailbox."""
+    is_mailbox = get_suffix(path.name) in (".mbox", ".mbx") or _MBOX_START.match(data) is not None
+    messages = _split_mailbox(data) if is_mailbox else [data]
+    found = [chunk for number, raw in enumerate(messages, start=1) for chunk in _read_message(raw, number)]
+    if not found:
+        raise UnreadableFile(f"{path} contains no message with text; export it again from the mail program.")
+    return found
+
+
+def _split_mailbox(data: bytes) -> list[bytes]:
+    starts = list(_MBOX_START.finditer(data))
+    ends = [*[match.start() for match in starts[1:]], len(data)][: len(starts)]
+    return [_MBOX_QUOTED.sub(rb"\1", data[match.end() : end]) for match, end in zip(starts, ends, strict=True)]
+
+
+def _read_message(raw: bytes, number: int) -> Iterator[DocumentChunk]:
+    message = message_from_bytes(raw, policy=policy.default)
+    assert isinstance(message, EmailMessage)
+    headers = {name: _get_header(message, name) for name in _HEADERS}
+    if not any(headers.values()):
+        return
+    body = _SIGNATURE.sub("", _extract_body(message).replace("\r\n", "\n")).strip()
+    attachments = [name for part in message.walk() if (name := _get_attachment_name(part))]
+    if attachments:
+        body = f"{body}\n\nAttachments: {', '.join(attachments)}".strip()
+    head = "\n".join(f"{name}: {value}" for name, value in headers.items() if value)
+    who = ", ".join(filter(None, (headers["From"], headers["Date"])))
+    title = to_one_line(f"{headers['Subject'] or '(no subject)'} ({who})" if who else headers["Subject"])
+    for part in split_text(body) or [""]:
+        yield DocumentChunk(f"{head}\n\n{part}".strip(), title, "email", section=f"message {number}")
+
+
+def _get_header(message: EmailMessage, name: str) -> str:
+    try:
+        value = str(message.get(name, ""))
+    except (ValueError, IndexError, AttributeError, TypeError):  # The parser of the standard library on odd headers.
+        value = next((str(raw) for key, raw in message.raw_items() if key.lower() == name.lower()), "")
+    return to_one_line(_clean(value))[:_MAX_HEADER_CHARS]
+
+
+def _extract_body(message: EmailMessage) -> str:
+    """Return the texts of a message in order; for alternatives, the plain one."""
+    if message.get_content_type() == "multipart/alternative":
+        parts = list(message.iter_parts())
+        plain = [part for part in parts if part.get_content_type() == "text/plain"]
+        texts = [_extract_body(part) for part in plain or parts[-1:] if isinstance(part, EmailMessage)]
+        return "\n\n".join(filter(None, texts))
+    if message.is_multipart():
+        payload = message.get_payload()
+        inner = payload if isinstance(payload, list) else []
+        return "\n\n".join(filter(None, (_extract_body(part) for part in inner if isinstance(part, EmailMessage))))
+    if message.get_content_maintype() != "text" or message.get_content_disposition() == "attachment":
+        return ""
+    text = _decode_text(message)
+    if message.get_content_subtype() != "html":
+        return text
+    try:
+        return "\n\n".join(chunk.text for chunk in html.parse(text, "message"))
+    except UnreadableFile:
+        return ""
+
+
+def _decode_text(message: EmailMessage) -> str:
+    payload = message.get_payload(decode=True)
+    data = payload if isinstance(payload, bytes) else b""
+    try:
+        return data.decode(message.get_content_charset("utf-8"), "replace")
+    except LookupError:
+        return data.decode("utf-8", "replace")
+
+
+def _get_attachment_name(part: object) -> str:
+    if not isinstance(part, EmailMessage) or part.get_content_disposition() != "attachment":
+        return ""
+    return to_one_line(_clean(part.get_filename() or "without a name"))[:_MAX_HEADER_CHARS]
+
+
+def _clean(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()

@@ -1,0 +1,148 @@
+"""Hostile and broken files: each is skipped and named, and the rest of the collection is read."""
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import zipfile
+import zlib
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from suffice.errors import InputError
+from suffice.search.corpus.search import CorpusSearch
+from suffice.search.files import UnreadableFile, isolated, ocr, read_documents, read_isolated
+from suffice.search.isolation.jobs import Limits
+from suffice.types import Query
+
+FIXTURES = Path(__file__).parent / "fixtures"
+
+
+@pytest.fixture
+def low_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Limits that a test can reach without harm to the machine."""
+    limits = Limits(memory_bytes=500 << 20, cpu_seconds=1, seconds=20.0, output_bytes=8 << 20)
+    monkeypatch.setattr(isolated, "get_limits", lambda name, size: limits)
+    monkeypatch.setattr(ocr, "is_installed", lambda: False)
+
+
+def make_expanding_pdf() -> bytes:
+    """Return a PDF of about 50 KB whose page draws 15 million characters."""
+    words = zlib.compress(
+        b"BT /F 1 Tf " + b"(a b c d e f g h i j k l m n o p q r s t u v w x y z) Tj " * 300_000 + b"ET", 9
+    )
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Contents 4 0 R /Resources << /Font << /F 5 0 R >> >> >>",
+        f"<< /Filter /FlateDecode /Length {len(words)} >>\nstream\n".encode() + words + b"\nendstream",
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+    ]
+    out, offsets = b"%PDF-1.4\n", []
+    for number, body in enumerate(objects, start=1):
+        offsets.append(len(out))
+        out += f"{number} 0 obj\n".encode() + body + b"\nendobj\n"
+    xref = "".join(f"{offset:010} 00000 n \n" for offset in offsets)
+    tail = f"xref\n0 6\n0000000000 65535 f \n{xref}trailer << /Size 6 /Root 1 0 R >>\nstartxref\n{len(out)}\n%%EOF"
+    return out + tail.encode()
+
+
+def make_nested_docx(path: Path) -> None:
+    word = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+    body = (
+        f'<w:document xmlns:w="{word}"><w:body>' + "<w:sdt>" * 300_000 + "</w:sdt>" * 300_000 + "</w:body></w:document>"
+    )
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("word/document.xml", body)
+
+
+def make_sparse_sheet(path: Path) -> None:
+    """Write a sheet with a cell in the last corner, which is 17 billion cells when it is filled up."""
+    with zipfile.ZipFile(FIXTURES / "budget.xlsx") as whole, zipfile.ZipFile(path, "w") as archive:
+        for name in whole.namelist():
+            corner = b'<row r="1048576"><c r="XFD1048576"><v>2</v></c></row></sheetData>'
+            archive.writestr(name, whole.read(name).replace(b"</sheetData>", corner))
+
+
+@pytest.mark.usefixtures("low_limits")
+def test_hostile_files_do_not_disable_a_folder(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    (docs / "a.md").write_text("# Heron\n\nThe heron waits at the pond.\n")
+    (docs / "expands.pdf").write_bytes(make_expanding_pdf())
+    make_nested_docx(docs / "nested.docx")
+    make_sparse_sheet(docs / "sparse.xlsx")
+    (docs / "odd.ipynb").write_text(json.dumps({"cells": [{"cell_type": "heading", "level": "x", "source": 1}, None]}))
+    (docs / "deep.json").write_text("[" * 100_000)
+    (docs / "comments.html").write_text("<!--" * 100_000)
+    (docs / "z.md").write_text("# Crane\n\nThe crane waits at the heron's pond.\n")
+    corpus = asyncio.run(CorpusSearch.open([docs], cache_dir=tmp_path / "cache", alpha=1.0))
+    found = asyncio.run(corpus(Query("heron pond"), 5))
+    assert {Path(passage.place.path).name for passage in found} == {"a.md", "z.md"}
+    why = {skipped.path.name: skipped.why for skipped in corpus.skipped}
+    assert {"expands.pdf", "nested.docx", "sparse.xlsx", "odd.ipynb"} <= why.keys()
+    assert all(why.values())
+    assert capfd.readouterr() == ("", "")
+    again = asyncio.run(CorpusSearch.open([docs], cache_dir=tmp_path / "cache", alpha=1.0))
+    assert {skipped.path.name: skipped.why for skipped in again.skipped} == why
+
+
+@pytest.mark.usefixtures("low_limits")
+def test_a_named_hostile_file_is_an_input_error(tmp_path: Path) -> None:
+    make_sparse_sheet(tmp_path / "sparse.xlsx")
+    with pytest.raises(InputError, match=r"sparse\.xlsx"):
+        asyncio.run(CorpusSearch.open([tmp_path / "sparse.xlsx"], cache_dir=None, alpha=1.0))
+
+
+def test_limits_grow_with_the_file() -> None:
+    small, large = isolated.get_limits("a.txt", 10_000), isolated.get_limits("a.txt", 90 << 20)
+    assert small.cpu_seconds < large.cpu_seconds
+    assert small.memory_bytes < large.memory_bytes
+    assert msgspec.structs.asdict(large)["memory_bytes"] <= 4 << 30
+
+
+def test_results_are_those_of_the_readers_in_order(tmp_path: Path) -> None:
+    for number in range(30):
+        (tmp_path / f"{number:02}.txt").write_text(f"Note {number}")
+    (tmp_path / "10.txt").write_bytes(b"")
+    results = list(read_documents(sorted(tmp_path.iterdir())))
+    assert isinstance(results[10], UnreadableFile)
+    texts = [result.chunks[0].text for result in results if not isinstance(result, UnreadableFile)]
+    assert texts == [f"Note {number}" for number in range(30) if number != 10]
+
+
+def test_pipe_of_the_shell_is_read() -> None:
+    reading, writing = os.pipe()
+    os.write(writing, b"The heron waits.")
+    os.close(writing)
+    try:
+        assert read_isolated(Path(f"/dev/fd/{reading}")).chunks[0].text == "The heron waits."
+    finally:
+        os.close(reading)
+
+
+def test_partly_scanned_file_is_indexed_and_remarked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ocr, "is_installed", lambda: False)
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.pdf").write_bytes((FIXTURES / "partly-scanned.pdf").read_bytes())
+    for _ in range(2):
+        corpus = asyncio.run(CorpusSearch.open([tmp_path / "docs"], cache_dir=tmp_path / "cache", alpha=1.0))
+        assert [path.name for path in corpus.files] == ["a.pdf"]
+        assert not corpus.skipped
+        assert "page 1 looks scanned" in corpus.partly_read[0].why
+
+
+def test_script_without_a_main_guard(tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.md").write_text("# Heron\n\nThe heron waits.\n")
+    (tmp_path / "script.py").write_text(
+        "from pathlib import Path\nfrom suffice.search.files import read_isolated\n"
+        "print(read_isolated(Path('docs/a.md')).chunks[0].title)\n"
+    )
+    completed = subprocess.run(
+        [sys.executable, "script.py"], capture_output=True, text=True, timeout=60, cwd=tmp_path, check=False
+    )
+    assert (completed.stdout, completed.stderr) == ("Heron\n", "")
