@@ -2,7 +2,9 @@
 
 import struct
 import zlib
+from contextlib import suppress
 from pathlib import Path
+from time import process_time
 
 import pytest
 
@@ -105,3 +107,12 @@ def test_a_web_address_is_an_error_offline(folder: Path) -> None:
 def test_too_many_images_are_an_error(folder: Path) -> None:
     with pytest.raises(InputError, match="at most 8"):
         names(" ".join(f"http://x.test/{i}.png" for i in range(9)), folder)
+
+
+@pytest.mark.attack("questions that are slow to parse")
+@pytest.mark.parametrize("piece", ["$1", "x@", "/a", "?", "“", "a.png/", "http://", "'a", '"a'])
+def test_a_long_question_is_parsed_in_linear_time(piece: str, folder: Path) -> None:
+    started = process_time()
+    with suppress(InputError):
+        names(piece * (20_000 // len(piece)), folder)
+    assert process_time() - started < 1, "quadratic parsing takes many seconds"

@@ -1,5 +1,7 @@
 """Entities and facets of a question, and stems."""
 
+from time import process_time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -85,3 +87,22 @@ def test_stems_word_by_word_are_those_of_the_analyzer(text):
 def test_a_hash_is_no_word_either_way():
     text = f"short {'a' * 70} words {'b' * 64} {'c' * 63}"
     assert stem_words(text) == tuple(get_analyzer().analyze(text))
+
+
+@pytest.mark.attack("questions that are slow to parse")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "$1" * 9900,
+        '"$1"' * 5000,
+        "[1]" * 6600,
+        " ".join(map(str, range(4000))),
+        " ".join(f"Na{number}x," for number in range(2500)),
+        " ".join(f'"q{number}"' for number in range(2500)),
+    ],
+    ids=lambda text: text[:12],
+)
+def test_a_long_question_is_parsed_in_linear_time(text: str) -> None:
+    started = process_time()
+    extract_facets(text)
+    assert process_time() - started < 2, "quadratic parsing takes many seconds"

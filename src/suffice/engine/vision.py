@@ -24,9 +24,11 @@ _IMAGE_REFERENCE = re.compile(
     |(?P<address>https?://[^\s"'<>`]+?{_EXTENSION}(?:\?[^\s"'<>`]*)?(?![\w/]))
     |https?://\S+  # any other address
     |"(?P<double>[^"\n]+{_EXTENSION})" | '(?P<single>[^'\n]+{_EXTENSION})'
-    |(?P<word>[^\s"'<>`()\[\],;]+{_EXTENSION})(?!\w)""",
+    |(?P<word>[^\s"'<>`()\[\],;]++)  # possessive: with the ending in this pattern, a long word would take quadratic time
+    """,
     re.IGNORECASE | re.VERBOSE,
 )
+_ENDS_WITH_IMAGE = re.compile(rf".*\S{_EXTENSION}(?!\w)", re.IGNORECASE)
 _MEDIA_TYPES = {
     b"\x89PNG\r\n\x1a\n": "image/png",
     b"\xff\xd8\xff": "image/jpeg",
@@ -46,7 +48,7 @@ def find_images(task: str, folder: Path, *, offline: bool) -> tuple[Image, ...]:
                     f"SUFFICE_OFFLINE is set, so {address} cannot be fetched; save the image and name its file"
                 )
             found[address] = Image(address, _guess_media_type(address))
-        elif name := match["double"] or match["single"] or match["word"]:
+        elif name := match["double"] or match["single"] or _image_in_word(match["word"] or ""):
             path = folder / os.path.expanduser(name)
             if os.path.isfile(path):  # Unlike Path.is_file, it does not raise for an impossible name.
                 found[name] = _read_image(name, path)
@@ -55,6 +57,12 @@ def find_images(task: str, folder: Path, *, offline: bool) -> tuple[Image, ...]:
     if len(found) > MAX_IMAGES:
         raise InputError(f"The question refers to {len(found)} images; at most {MAX_IMAGES} are supported")
     return tuple(found.values())
+
+
+def _image_in_word(word: str) -> str:
+    """Return a word up to its last image ending, such as ``a.png`` of ``a.png.``; empty if it has none."""
+    found = _ENDS_WITH_IMAGE.match(word)
+    return found[0] if found else ""
 
 
 def _read_image(name: str, path: Path) -> Image:

@@ -87,19 +87,22 @@ def extract_entities(text: str) -> tuple[str, ...]:
     >>> extract_entities('Who directed "The Kid" before Charles Chaplin of London met lru_cache in 1952?')
     ('The Kid', 'Charles Chaplin of London', 'lru_cache', '1952')
     """
-    found: list[tuple[int, int, str]] = []
+    found: list[tuple[int, str]] = []
+    taken = bytearray(len(text))  # Which characters belong to an entity.
     for match in _QUOTED.finditer(text):
-        found.append((match.start(), match.end(), next(group for group in match.groups() if group)))
+        found.append((match.start(), next(group for group in match.groups() if group)))
+        taken[match.start() : match.end()] = b"\1" * (match.end() - match.start())
     for pattern in (_IDENTIFIER, _CAPITALISED, _NUMBER):
         for match in pattern.finditer(text):
-            if any(start <= match.start() < end for start, end, _ in found):
+            if taken[match.start()]:
                 continue
             name = _POSSESSIVE.sub("", match.group().strip(".,;:'’-"))
             if pattern is _CAPITALISED:
                 name = _strip_leading_stop_words(name, text, match.start())
             if name:
-                found.append((match.start(), match.end(), name))
-    return tuple(dict.fromkeys(name for _, _, name in sorted(found, key=lambda item: item[0])))
+                found.append((match.start(), name))
+                taken[match.start() : match.end()] = b"\1" * (match.end() - match.start())
+    return tuple(dict.fromkeys(name for _, name in sorted(found, key=lambda item: item[0])))
 
 
 @lru_cache(maxsize=4096)
@@ -127,7 +130,10 @@ def extract_facets(question: str, limit: int = 6) -> list[Facet]:
     """Return the parts of a question: its entities, then the content words of its clauses that are in no entity."""
     parts: list[Facet] = []
     taken: set[str] = set()
-    for name in [side for entity in extract_entities(question) for side in _split_conjunction(entity, question)]:
+    names = (side for entity in extract_entities(question) for side in _split_conjunction(entity, question))
+    for name in names:
+        if len(parts) == limit:
+            return parts
         found = content_stems(name)
         if found and not found <= taken:
             parts.append(Facet(name, found, True))
