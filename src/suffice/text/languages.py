@@ -29,7 +29,7 @@ _QUESTION_WORDS = {
     "dutch": "wat wie welke wanneer waar waarom hoe hoeveel zijn worden wordt moet kunnen",
     "finnish": "mikä mitä kuka milloin missä miksi miten kuinka",
     "french": "comment quand quel quelle quels quelles pourquoi combien où qui que est sont être peut faut plus si dont cette",
-    "german": "was wer wen wem wann wo warum wieso weshalb wie viele viel welche welcher welches wird werden wurde wurden kann können",
+    "german": "was wer wen wem wann wo warum wieso weshalb viele viel welche welcher welches wird werden wurde wurden kann können",
     "hungarian": "mi ki mikor hol miért hogyan mennyi melyik",
     "italian": "cosa chi quando dove perché come quanto quanti quale quali è sono può essere",
     "norwegian": "hva hvem hvilken hvilke når hvor hvorfor hvordan kan",

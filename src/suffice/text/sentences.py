@@ -22,7 +22,8 @@ _ABBREVIATIONS = frozenset(
 )
 # "am 3. Oktober": a number before a month is a day.
 _DAY_AND_MONTH = re.compile(
-    r"(?<!\d)\d{1,2}\.\s+(?:januar|jänner|februar|märz|april|mai|juni|juli|august|september|oktober|november|dezember)\b", re.I
+    r"(?<!\d)\d{1,2}\.\s+(?:januar|jänner|februar|märz|april|mai|juni|juli|august|september|oktober|november|dezember)\b",
+    re.I,
 )
 _NEXT_CHARACTER = re.compile(r"\s*(\S)")
 _LAST_WORD = re.compile(r"[\w.]+$")

@@ -57,18 +57,24 @@ ENGLISH = "The houses by the river were built by the people of the town."
     ],
 )
 def test_a_word_is_found_in_another_form_in_its_language(query: str, expected: str) -> None:
-    index = filled(BM25Index(None), **{f"f{n}": [chunk(text)] for n, text in enumerate([GERMAN, FRENCH, SPANISH, ENGLISH])})
+    index = filled(
+        BM25Index(None), **{f"f{n}": [chunk(text)] for n, text in enumerate([GERMAN, FRENCH, SPANISH, ENGLISH])}
+    )
     assert find(index, query)[0] == expected
     assert index.count_languages() == {"english": 1, "french": 1, "german": 1, "spanish": 1}
 
 
 def test_chinese_and_japanese_are_found_by_their_characters() -> None:
-    index = filled(BM25Index(None), a=[chunk("東京都の人口は約千四百万人です。")], b=[chunk("数据库保存在用户的文件夹中。")])
+    index = filled(
+        BM25Index(None), a=[chunk("東京都の人口は約千四百万人です。")], b=[chunk("数据库保存在用户的文件夹中。")]
+    )
     assert find(index, "人口")[0].startswith("東京都")
     assert find(index, "数据库在哪里？")[0].startswith("数据库")
 
 
-@pytest.mark.parametrize("query", ["thread pool executor", "ThreadPoolExecutor", "max workers", "max_workers", "maxWorkers"])
+@pytest.mark.parametrize(
+    "query", ["thread pool executor", "ThreadPoolExecutor", "max workers", "max_workers", "maxWorkers"]
+)
 def test_identifiers_are_found_by_their_parts_and_as_a_whole(query: str) -> None:
     code = chunk("class ThreadPoolExecutor:\n    def __init__(self, max_workers=None): ...")
     index = filled(BM25Index(None), a=[code], b=[chunk("The kitchen table is made of oak.")])
@@ -99,7 +105,10 @@ def test_lone_surrogate_is_replaced() -> None:
 def test_order_of_equals_does_not_depend_on_the_order_of_writing() -> None:
     one = filled(BM25Index(None), a=[chunk("heron")], b=[chunk("heron")], c=[chunk("heron")])
     two = filled(BM25Index(None), c=[chunk("heron")], b=[chunk("heron")], a=[chunk("heron")])
-    ranked = [[index.get_entry(address).file for _, address in index.search(index.extract_terms("heron"), 3)] for index in (one, two)]
+    ranked = [
+        [index.get_entry(address).file for _, address in index.search(index.extract_terms("heron"), 3)]
+        for index in (one, two)
+    ]
     assert ranked[0] == ranked[1]
 
 

@@ -63,7 +63,7 @@ class CorpusSearch:
         self._index: BM25Index = corpus.index
         self._alpha = alpha
         self._vectors = vectors
-        self._is_english_only = vectors.is_english_only
+        self.is_english_only = vectors.is_english_only
         self._progress = progress
         self._dense: tuple[list[tantivy.DocAddress], NDArray[np.float32]] | None = None
         self._dense_lock = threading.Lock()
@@ -164,7 +164,7 @@ class CorpusSearch:
             return sorted(found, key=lambda item: (-item[0], item[1]))  # Equal passages keep their order by words.
 
         everything = range(len(entries))
-        if self._is_english_only:
+        if self.is_english_only:
             rough = score(dict(zip(everything, _static_cosines(text, entries), strict=True)))
         else:  # The static vectors say little about other languages.
             rough, k = [(0.0, i) for i in everything], len(entries)
@@ -183,7 +183,7 @@ class CorpusSearch:
 
     def _has_meaning(self, entry: IndexEntry) -> bool:
         """Whether the embedding model knows the passage's language."""
-        return entry.language == ENGLISH or not self._is_english_only
+        return entry.language == ENGLISH or not self.is_english_only
 
     @property
     def language(self) -> str | None:
