@@ -143,7 +143,7 @@ def test_only_the_cli_prints() -> None:
         ("mcp", ("server.mcp",)),
         ("dbos", ("jobs.",)),
         ("sqlalchemy", ("jobs.", "server.health")),
-        ("tantivy", ("search.", "text.entities", "cli.doctor")),
+        ("tantivy", ("search.", "text.languages", "cli.doctor")),
         ("onnxruntime", ("models.embeddings",)),
         ("pydantic_ai", ("models.llm.", "adapters.pydantic_ai")),
         ("openai", ("models.llm.",)),

@@ -22,6 +22,7 @@ from suffice.gates.base import Gate
 from suffice.gates.parse import parse_gate
 from suffice.models.base import Model, has_price, is_language_model, supports_vision
 from suffice.models.capability import make_profile
+from suffice.models.embeddings import embed_static
 from suffice.options import Docs, RunOptions, resolve_aliases
 from suffice.search.base import Search
 from suffice.search.open import SearchScope, ShowProgress, open_reader, open_unscreened_search
@@ -29,6 +30,7 @@ from suffice.storage import findings, runs
 from suffice.storage.findings import FindingStore, StoredFinding
 from suffice.storage.runs import RunRecorder
 from suffice.text.entities import extract_names
+from suffice.text.languages import ENGLISH, detect_language
 from suffice.types import Embed, Notify, Passage, PriorRun, Query, Report
 
 MAX_QUESTION_CHARS = 20_000  # Longer material is a document and belongs in ``docs``.
@@ -234,7 +236,11 @@ async def prepare_run(
     if search is None:
         search, embed = await open_unscreened_search(scope, config, notify, progress)
         reader = open_reader(scope, config)
-    model = make_model(embed)
+    language = detect_language(task) or getattr(search, "language", None)
+    if language not in (None, ENGLISH) and getattr(search, "is_english_only", False):
+        embed = None  # Vectors of a language that the model does not know mislead; words do not.
+    # Without a language model many sentences are compared, for which the static vectors are fast enough.
+    model = make_model(None if embed is None else embed_static)
     if bounds.usd is not None and not has_price(model):
         raise InputError(
             f"The price of {model.name} is unknown, so --max-cost cannot be enforced; add the price to a file and set "
@@ -258,6 +264,7 @@ async def prepare_run(
         tier=options.tier,
         bounds=bounds,
         embed=embed,
+        language=language,
         k=options.k,
         per_round=options.per_round,
         images=images,

@@ -33,6 +33,19 @@ def test_a_follow_up_has_the_title_and_the_new_names_of_its_passage():
     assert "Meridian bridge" in lead.intent
 
 
+def test_a_follow_up_is_what_a_person_would_type():
+    """No heading path, no question words, no capitals that only begin a sentence, no tokens of code."""
+    question = "What happens when the heartbeats of a worker stop?"
+    decision = make_passage(
+        "d", "Workers stop. Similar to Postgres, the job of Ada Lane goes back.", "Decisions > Job queue"
+    )
+    (query,) = make_queue(decision, question=question).propose(1)
+    assert query.text == "heartbeats worker stop Job queue Postgres Ada Lane"
+    code = replace(make_passage("c", "def merge(key=None): return False\nMerge Similar", "heapq.merge"), kind="code")
+    (query,) = make_queue(code, question="How does heapq combine sorted inputs?").propose(1)
+    assert query.text == "combine sorted inputs heapq.merge"
+
+
 def test_the_passage_most_similar_to_the_question_comes_first():
     for order in ((NEAR, FAR), (FAR, NEAR)):
         first, second = make_queue(*order).propose(2)

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from suffice.text.entities import content_stems, extract_entities, extract_facets, get_analyzer, stem_words
+from suffice.text.entities import content_stems, extract_entities, extract_facets, stem_words
+from suffice.text.languages import get_analyzer
 from suffice.text.tokens import segment_unspaced
 
 

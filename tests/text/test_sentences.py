@@ -67,6 +67,11 @@ def test_units_of_code_are_exact_and_in_order(text: str) -> None:
         ("# Title\nBody goes\nover two lines. End", ["# Title", "Body goes\nover two lines.", "End"]),
         ("A paragraph\n\nAnother one", ["A paragraph", "Another one"]),
         ("| a | b |\n| 1 | 2 |", ["| a | b |", "| 1 | 2 |"]),
+        ("Er kam am 3. Oktober, z.B. mit ca. 20 Leuten bzw. Freunden. Dann ging er.",
+         ["Er kam am 3. Oktober, z.B. mit ca. 20 Leuten bzw. Freunden.", "Dann ging er."]),
+        ("Mme. Curie, p.ex. en chap. 3, le dit. Elle a raison.", ["Mme. Curie, p.ex. en chap. 3, le dit.", "Elle a raison."]),
+        ("La Sra. Ruiz vive en EE.UU. desde 1990. Es médica.", ["La Sra. Ruiz vive en EE.UU. desde 1990.", "Es médica."]),
+        ("Es waren 3. Danach kam keiner.", ["Es waren 3.", "Danach kam keiner."]),
     ],
 )  # fmt: skip
 def test_where_a_reader_would_cut(text: str, expected: list[str]) -> None:

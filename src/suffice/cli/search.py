@@ -22,6 +22,7 @@ from suffice.cli.output import print_error
 from suffice.errors import EXIT_INTERRUPTED
 
 if TYPE_CHECKING:
+    from suffice.search.corpus.search import CorpusSearch
     from suffice.types import Passage
 
 
@@ -84,14 +85,21 @@ def index(
 ) -> int:
     """Read documents into the search index ahead of time.
 
-    Other commands do this when needed; doing it now makes the first question faster.
+    Other commands do this when needed; doing it now makes questions faster, because all passages are embedded too.
+    An interrupted command goes on where it stopped.
     """
     from suffice.cli.terminal import Terminal, run_interruptible
     from suffice.search.open import open_corpus
 
     options = build_options(docs=paths, include=include, exclude=exclude)
     with Terminal().live_display() as terminal:
-        corpus = run_interruptible(open_corpus(options.scope, settings.load(), terminal.notify, terminal.show_progress))
+
+        async def prepare() -> "CorpusSearch":
+            corpus = await open_corpus(options.scope, settings.load(), terminal.notify, terminal.show_progress)
+            await corpus.embed_passages()
+            return corpus
+
+        corpus = run_interruptible(prepare())
     if corpus is None:
         return EXIT_INTERRUPTED
     print(f"The index holds {corpus.size:,} passages from {len(corpus.files):,} files.")

@@ -38,6 +38,7 @@ from suffice.search.resilience import make_resilient
 from suffice.search.screened import InjectionFilter
 from suffice.state.run import RunState
 from suffice.storage.findings import StoredFinding
+from suffice.text.languages import use_language
 from suffice.types import Bounds, Embed, Failure, Image, PriorRun, Report, Verdict
 
 # After these stops it is asked once more what is missing, if that is free: without a language model. A quarter of all tokens
@@ -58,6 +59,8 @@ class RunConfig:
     tier: str = "standard"
     bounds: Bounds = Bounds()
     embed: Embed | None = None
+    language: str | None = None
+    """The language of the question, in which words are stemmed; ``None`` is English."""
     reader: Reader | None = None
     """Reads the whole pages that web results link to. The pipeline closes it."""
     k: int = 5
@@ -89,6 +92,7 @@ class RunConfig:
 
 async def run_pipeline(config: RunConfig) -> AsyncGenerator[Event, None]:
     """Run a question. The last event is ``Finished`` with the report, also after an interruption."""
+    use_language(config.language)
     pipeline = _Pipeline(config)
     try:
         for step in (pipeline.search, pipeline.write):

@@ -1,8 +1,9 @@
 """Follow-up queries from what was found, without asking a model.
 
 A multi-hop question is answered over a *bridge*: a passage that is similar to the question and introduces something the
-question does not name. Passages wait in a queue, the most similar to the question first. A follow-up query consists of the
-question without the words of the bridge's title, that title, and a few entities of the passage that no query has used.
+question does not name. Passages wait in a queue, the most similar to the question first. A follow-up query is what a person
+would type: the key words of the question, the bridge's title, and names of the passage that no query has used, those from the
+sentences nearest to the question first.
 
     similarity = cosine(question, passage) + ½ · share of the question's stems in it + 0.3 if the question names its title
 
@@ -10,19 +11,22 @@ Adding a passage costs O(log n), and a passage is examined only when its turn co
 """
 
 import heapq
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from suffice.text.entities import content_stems, extract_names, strip_parenthetical
+from suffice.text.sentences import split_sentences
 from suffice.text.tokens import normalize_phrase, tokenize
 from suffice.types import Embed, Passage, Query
 
 if TYPE_CHECKING:
     import numpy
 
-_MAX_ENTITIES = 5  # Entities of the passage in one query.
+_MAX_ENTITIES = 2  # Names of the passage in one query.
+_PATH_SEPARATORS = re.compile(r"\s+[>›»/|]\s+")
+_WORD = re.compile(r"[\w][\w'’./+#-]*[\w+#]|\w")
 _MAX_CANDIDATES = 20  # Passages examined for one proposal: chunks of one document often lead to the same query.
-_CONSTANTS = frozenset({"None", "True", "False"})
 
 
 class FollowUpQueue:
@@ -30,6 +34,7 @@ class FollowUpQueue:
         self._question = question
         self._question_stems = content_stems(question)
         self._question_phrase = normalize_phrase(question)
+        self._key_words = extract_key_words(question)
         self._question_vector: numpy.ndarray | None = None
         self._embed = embed
         self._queue: list[tuple[float, int, Passage]] = []
@@ -88,17 +93,27 @@ class FollowUpQueue:
             self._used_names.update(name.lower() for name in extract_names(query))
 
     def _build_query(self, passage: Passage) -> Query:
-        title = strip_parenthetical(passage.title)
-        title_words = set(tokenize(title))
-        rest = [word for word in self._question.split() if not set(tokenize(word.removesuffix("'s"))) <= title_words]
-        unused = [
-            name for name in extract_names(passage.text) if name.lower() not in self._used_names and name not in title
-        ]
-        if (
-            passage.kind == "code"
-        ):  # Single words of code are ``None``, ``False`` and first words of comments, not names.
-            unused = [name for name in unused if " " in name and not _CONSTANTS & set(name.split())]
-        return Query(" ".join([*rest, title, *unused[:_MAX_ENTITIES]]), f"follow {passage.title!r}")
+        title = make_readable_title(passage.title)
+        words = set(tokenize(title))
+        key_words = [word for word in self._key_words if not set(tokenize(word)) <= words]
+        return Query(
+            " ".join([*key_words, title, *self._find_bridges(passage, title)]).strip(), f"follow {passage.title!r}"
+        )
+
+    def _find_bridges(self, passage: Passage, title: str) -> list[str]:
+        """Return names of a passage that no query has used, the one in the sentence nearest to the question first."""
+        if passage.kind == "code":  # Capitals in code are no names.
+            return []
+        found: dict[str, float] = {}
+        for start, end in split_sentences(passage.text):
+            sentence = passage.text[start:end]
+            overlap = len(self._question_stems & content_stems(sentence))
+            for name in extract_names(sentence):
+                is_first_word = " " not in name and sentence.startswith(name)
+                is_known = name.lower() in self._used_names or name in title
+                if not is_known and not (is_first_word and passage.text.count(name) == 1):
+                    found[name] = max(overlap, found.get(name, 0))
+        return sorted(found, key=lambda name: -found[name])[:_MAX_ENTITIES]  # Equals in the order of the text.
 
     def _compute_cosines(self, passages: Sequence[Passage]) -> Sequence[float]:
         if self._embed is None or not passages:
@@ -107,3 +122,22 @@ class FollowUpQueue:
             self._question_vector = self._embed([self._question])[0]
         vectors = self._embed([f"{passage.title}. {passage.text}" for passage in passages])
         return [float(value) for value in vectors @ self._question_vector]
+
+
+def extract_key_words(question: str) -> list[str]:
+    """Return the words of a question that carry meaning, as they are written.
+
+    >>> extract_key_words("What happens when the heartbeats of a worker stop?")
+    ['heartbeats', 'worker', 'stop']
+    """
+    words = [word.removesuffix("'s").removesuffix("’s") for word in _WORD.findall(question)]
+    return list(dict.fromkeys(word for word in words if content_stems(word))) or question.split()
+
+
+def make_readable_title(title: str) -> str:
+    """Return the last part of a heading path, without the remark in brackets.
+
+    >>> make_readable_title("Decisions > 12. Workers")
+    '12. Workers'
+    """
+    return strip_parenthetical(_PATH_SEPARATORS.split(title)[-1])

@@ -7,13 +7,10 @@ only quoted strings, identifiers and numbers count as entities.
 import re
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING
 
+from suffice.text.languages import ENGLISH, get_analyzer, get_language, is_stop_word
 from suffice.text.sentences import quotable_spans
 from suffice.text.tokens import STOP_WORDS, segment_unspaced, tokenize
-
-if TYPE_CHECKING:
-    from tantivy import TextAnalyzer
 
 _NAME = r"(?:[A-ZÀ-ÖØ-ÞĀ-Ž][\w'’.-]*\w|[A-Z])"
 _CAPITALISED = re.compile(
@@ -28,8 +25,6 @@ _POSSESSIVE_ENDINGS = ("'s", "’s")
 _NUMBER = re.compile(r"\b\d[\d.,/:-]*\d\b|\b\d\b")
 _ASCII_WORD = re.compile(r"[a-z0-9]+")
 _STEM_CACHE_SIZE = 100_000
-# Longer "words" are hashes and base64, which would only make the index larger.
-_MAX_WORD_LENGTH = 64
 _SENTENCE_START = re.compile(r"(?:^|[.!?]\s+|[\"“(]\s*)$")
 _CLAUSE_BREAK = re.compile(
     r"[,;:()\n?!]|\s[-–—]\s|\b(?:who|whom|whose|which|that|where|when|while|because|and|or|but|if)\b", re.I
@@ -44,17 +39,23 @@ _LEADING_STOP_WORDS = STOP_WORDS | _QUESTION_WORDS
 
 
 class _StemCache(dict[str, str]):
-    """The stem of each ASCII word so far; empty for a word that is left out. It is cleared before it grows large."""
+    """The stem of each ASCII word so far in one language; empty for a word that is left out. Cleared before it grows large."""
+
+    def __init__(self, language: str) -> None:
+        super().__init__()
+        self._analyzer = get_analyzer(language)
 
     def __missing__(self, word: str) -> str:
         if len(self) >= _STEM_CACHE_SIZE:
             self.clear()
-        found = get_analyzer().analyze(word)
+        found = self._analyzer.analyze(word)
         self[word] = found[0] if found else ""
         return self[word]
 
 
-_STEM_CACHE = _StemCache()
+@cache
+def _get_stem_cache(language: str) -> _StemCache:
+    return _StemCache(language)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,27 +67,40 @@ class Facet:
     is_named: bool
 
 
-@lru_cache(maxsize=8192)
 def stem_words(text: str) -> tuple[str, ...]:
-    """Return the words of a text as the index compares them: lower-cased, folded to ASCII, stemmed as English."""
-    if text.isascii():  # Word by word: most words are in the cache.
-        return tuple(filter(None, map(_STEM_CACHE.__getitem__, _ASCII_WORD.findall(text.lower()))))
-    return tuple(get_analyzer().analyze(segment_unspaced(text)))
+    """Return the words of a text as the index compares them: lower-cased, stemmed in the run's language, folded to ASCII."""
+    return _stem_words(text, get_language())
 
 
 @lru_cache(maxsize=8192)
+def _stem_words(text: str, language: str) -> tuple[str, ...]:
+    if text.isascii():  # Word by word: most words are in the cache.
+        return tuple(filter(None, map(_get_stem_cache(language).__getitem__, _ASCII_WORD.findall(text.lower()))))
+    return tuple(get_analyzer(language).analyze(segment_unspaced(text)))
+
+
 def content_stems(text: str) -> frozenset[str]:
     """Return the stems of the words that carry meaning."""
-    return frozenset(stem_words(" ".join(word for word in tokenize(text) if _is_content_word(word))))
+    return _content_stems(text, get_language())
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=8192)
+def _content_stems(text: str, language: str) -> frozenset[str]:
+    words = (word for word in tokenize(text) if _is_content_word(word, language))
+    return frozenset(_stem_words(" ".join(words), language))
+
+
 def extract_entities(text: str) -> tuple[str, ...]:
     """Return names, quoted strings, identifiers and numbers in order of appearance, each once.
 
     >>> extract_entities('Who directed "The Kid" before Charles Chaplin of London met lru_cache in 1952?')
     ('The Kid', 'Charles Chaplin of London', 'lru_cache', '1952')
     """
+    return _extract_entities(text, get_language())
+
+
+@lru_cache(maxsize=4096)
+def _extract_entities(text: str, language: str) -> tuple[str, ...]:
     found: list[tuple[int, str]] = []
     taken = bytearray(len(text))  # Which characters belong to an entity.
     for match in _QUOTED.finditer(text):
@@ -98,22 +112,26 @@ def extract_entities(text: str) -> tuple[str, ...]:
                 continue
             name = _POSSESSIVE.sub("", match.group().strip(".,;:'’-"))
             if pattern is _CAPITALISED:
-                name = _strip_leading_stop_words(name, text, match.start())
+                name = _strip_leading_stop_words(name, text, match.start(), language)
             if name:
                 found.append((match.start(), name))
                 taken[match.start() : match.end()] = b"\1" * (match.end() - match.start())
     return tuple(dict.fromkeys(name for _, name in sorted(found, key=lambda item: item[0])))
 
 
-@lru_cache(maxsize=4096)
 def extract_names(text: str) -> tuple[str, ...]:
     """Return the runs of capitalised words, which lead from one page to another; numbers and quotations do not."""
+    return _extract_names(text, get_language())
+
+
+@lru_cache(maxsize=4096)
+def _extract_names(text: str, language: str) -> tuple[str, ...]:
     found: dict[str, str] = {}
     for run in dict.fromkeys(_NAME_RUN.findall(text)):
         pieces = run.rstrip("'’-").split()
         if pieces[-1][-2:] in _POSSESSIVE_ENDINGS:
             pieces[-1] = pieces[-1][:-2]
-        while pieces and pieces[0].lower() in _LEADING_STOP_WORDS:
+        while pieces and _is_leading_stop_word(pieces[0], language):
             del pieces[0]
         name = " ".join(pieces)
         if len(name) > 1:
@@ -128,6 +146,7 @@ def strip_parenthetical(title: str) -> str:
 
 def extract_facets(question: str, limit: int = 6) -> list[Facet]:
     """Return the parts of a question: its entities, then the content words of its clauses that are in no entity."""
+    language = get_language()
     parts: list[Facet] = []
     taken: set[str] = set()
     names = (side for entity in extract_entities(question) for side in _split_conjunction(entity, question))
@@ -139,7 +158,7 @@ def extract_facets(question: str, limit: int = 6) -> list[Facet]:
             parts.append(Facet(name, found, True))
             taken |= found
     for clause in _CLAUSE_BREAK.split(question):
-        run = [word for word in re.findall(r"\w[\w'’-]*", clause or "") if _is_content_word(word.lower())]
+        run = [word for word in re.findall(r"\w[\w'’-]*", clause or "") if _is_content_word(word.lower(), language)]
         run = [word for word in run if not content_stems(word) <= taken]
         if run:
             found = content_stems(" ".join(run))
@@ -155,20 +174,22 @@ def _split_conjunction(name: str, question: str) -> list[str]:
     return [name] if joined else re.split(r"\s+(?:and|&)\s+", name)
 
 
-def _is_content_word(word: str) -> bool:
-    return (
-        word not in STOP_WORDS
-        and word not in _QUESTION_WORDS
-        and (len(word) > 1 or not word.isascii() or word.isdigit())
-    )
+def _is_content_word(word: str, language: str) -> bool:
+    if is_stop_word(word, language) or (language == ENGLISH and word in _QUESTION_WORDS):
+        return False
+    return len(word) > 1 or not word.isascii() or word.isdigit()
 
 
-def _strip_leading_stop_words(name: str, text: str, start: int) -> str:
+def _is_leading_stop_word(word: str, language: str) -> bool:
+    return word.lower() in _LEADING_STOP_WORDS if language == ENGLISH else is_stop_word(word.lower(), language)
+
+
+def _strip_leading_stop_words(name: str, text: str, start: int, language: str) -> str:
     """Remove question and stop words that have a capital letter only because they begin a sentence."""
     pieces = name.split()
     while (
         pieces
-        and pieces[0].lower() in _LEADING_STOP_WORDS
+        and _is_leading_stop_word(pieces[0], language)
         and (
             len(pieces) == 1
             or pieces[0].lower() in _QUESTION_WORDS
@@ -177,18 +198,6 @@ def _strip_leading_stop_words(name: str, text: str, start: int) -> str:
     ):
         pieces = pieces[1:]
     return " ".join(pieces)
-
-
-@cache
-def get_analyzer() -> "TextAnalyzer":
-    """Return the analyzer that stems words; the index uses the same one."""
-    from tantivy import Filter, TextAnalyzerBuilder, Tokenizer
-
-    filters = (Filter.remove_long(_MAX_WORD_LENGTH), Filter.lowercase(), Filter.ascii_fold(), Filter.stemmer("english"))
-    builder = TextAnalyzerBuilder(Tokenizer.simple())
-    for each in filters:
-        builder = builder.filter(each)
-    return builder.build()
 
 
 SUMMARY_CHARS = 200  # Most characters of a one-line summary.

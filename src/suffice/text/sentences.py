@@ -6,7 +6,7 @@ import re
 # ideographic full stop, at a blank line, at the end of a heading, or before a list item, heading or table row.
 _SENTENCE_END = re.compile(
     r"""(?P<stop>(?<![.!?…])[.!?…]+["'”’)\]*_`]*)(?=\s)
-      | [。！？]+[」』）]*
+      | [。！？।؟]+[」』）]*
       | \n[ \t]*\n\s*
       | ^[ \t]*\#{1,6}[ \t][^\n]*\n
       | \n(?=[ \t]*(?:[-*+•|>#]|\d+[.)])\s)""",
@@ -14,7 +14,16 @@ _SENTENCE_END = re.compile(
 )
 _ABBREVIATIONS = frozenset(
     """mr mrs ms dr prof sr jr st vs etc e.g i.e cf fig figs eq no vol pp ed eds al inc ltd co corp dept est approx
-    gen col lt sgt capt rev hon jan feb mar apr jun jul aug sep sept oct nov dec u.s u.k a.m p.m""".split()
+    gen col lt sgt capt rev hon jan feb mar apr jun jul aug sep sept oct nov dec u.s u.k a.m p.m
+    z.b d.h u.a u.ä o.ä i.d.r s.o s.u bzw ca evtl ggf inkl usw vgl sog bspw abb nr abs kap tel hrsg str mio mrd
+    mme mlle mm p.ex c.-à-d av env éd hab chap
+    sra srta dra ud uds ee.uu p.ej pág págs núm aprox tel dpto avda
+    sig ecc pag dott ing avv bijv enz blz nl dhr mevr resp""".split()
+)
+# "am 3. Oktober": a number before a month is a day.
+_DAY_AND_MONTH = re.compile(
+    r"(?<!\d)\d{1,2}\.\s+(?:januar|jänner|februar|märz|april|mai|juni|juli|august|september|oktober|november|dezember)\b",
+    re.I,
 )
 _NEXT_CHARACTER = re.compile(r"\s*(\S)")
 _LAST_WORD = re.compile(r"[\w.]+$")
@@ -90,6 +99,8 @@ def _continues_sentence(text: str, dot: int, after: int, end: int) -> bool:
     if word is None:
         return False
     last = word.group().lower()
+    if last.isdigit() and _DAY_AND_MONTH.match(text, dot - len(last), end):
+        return True
     return last in _ABBREVIATIONS or (len(last) == 1 and last.isalpha())
 
 

@@ -13,6 +13,11 @@ _ASCII_WORDS = bytes(code if chr(code).isalnum() or chr(code) == "_" else 32 for
 _UNSPACED_SCRIPT = re.compile(
     r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002fa1f]+"
 )
+# A name of a program: words joined by underscores or by capitals inside. The second pattern finds its words.
+_IDENTIFIER = re.compile(
+    r"\b(?=\w*(?:[a-z0-9][A-Z]|[A-Z]{2}[a-z]|[A-Za-z0-9]_[A-Za-z0-9]))[A-Za-z_]\w{3,80}\b", re.ASCII
+)
+_IDENTIFIER_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 STOP_WORDS = frozenset(
     """a about after all also am an and any are aren't as at be because been before being between both but by can could
@@ -62,6 +67,30 @@ def segment_unspaced(text: str) -> str:
     return _UNSPACED_SCRIPT.sub(lambda run: " " + " ".join(_character_bigrams(run.group())) + " ", text)
 
 
+def count_unspaced(text: str) -> int:
+    """Return how many characters belong to scripts without spaces."""
+    return sum(len(run) for run in _UNSPACED_SCRIPT.findall(text))
+
+
+def expand_identifiers(text: str) -> str:
+    """Return the text with the parts of each identifier after it, so that an index finds it by its parts and as a whole.
+
+    >>> expand_identifiers("a ThreadPoolExecutor with max_workers")
+    'a ThreadPoolExecutor Thread Pool Executor with max_workers maxworkers'
+    """
+    return _IDENTIFIER.sub(_append_parts, text)
+
+
+def _append_parts(match: re.Match[str]) -> str:
+    whole = match.group()
+    pieces = [_IDENTIFIER_PART.findall(piece) for piece in whole.split("_") if piece]
+    # The index splits at underscores by itself.
+    extra = [part for parts in pieces if len(parts) > 1 for part in parts]
+    if len(pieces) > 1:
+        extra.append(whole.replace("_", ""))
+    return " ".join([whole, *extra])
+
+
 def content_words(text: str) -> list[str]:
     """Return the words that carry meaning: no stop words, no single letters (digits and ideographs stay)."""
     return [word for word in tokenize(text) if word not in STOP_WORDS and not (len(word) == 1 and "a" <= word <= "z")]
@@ -80,7 +109,7 @@ def estimate_tokens(text: str) -> int:
     """
     if text.isascii():
         return (len(text) + 3) // 4
-    dense = sum(len(run) for run in _UNSPACED_SCRIPT.findall(text))
+    dense = count_unspaced(text)
     return dense + (len(text) - dense + 3) // 4
 
 

@@ -23,12 +23,67 @@ def filled(index: BM25Index, **files: list[DocumentChunk]) -> BM25Index:
     return index
 
 
+def stems(index: BM25Index, text: str) -> list[str]:
+    return [stem for _, stem in index.extract_terms(text)]
+
+
 def test_terms_are_distinct_and_normalised() -> None:
     index = BM25Index(None)
-    assert index.extract_terms("Running RUNS, the café's cafe\u0301!") == ["run", "cafe"]
-    assert index.extract_terms("who was the who") == ["who", "was", "the"]
-    assert index.extract_terms("東京都") == ["東京", "京都"]
-    assert index.extract_terms("x" * 65 + " ok") == ["ok"]
+    assert stems(index, "Running RUNS, the café's cafe\u0301!") == ["run", "cafe"]
+    assert stems(index, "who was the who") == ["who", "was", "the"]
+    assert stems(index, "東京都") == ["東京", "京都"]
+    assert stems(index, "x" * 65 + " ok") == ["ok"]
+
+
+def find(index: BM25Index, query: str) -> list[str]:
+    return [index.get_entry(address).text for _, address in index.search(index.extract_terms(query), 5)]
+
+
+GERMAN = "Die Häuser am Fluss wurden von den Bewohnern der Stadt gebaut."
+FRENCH = "Le serveur garde les bases de données dans un dossier de l'utilisateur."
+SPANISH = "Los paquetes se instalan con las configuraciones que el usuario ha elegido."
+ENGLISH = "The houses by the river were built by the people of the town."
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("Haus", GERMAN),
+        ("Wer hat das Haus in der Stadt gebaut?", GERMAN),
+        ("base de donnée", FRENCH),
+        ("Où sont les données de l'utilisateur ?", FRENCH),
+        ("configuración de un paquete", SPANISH),
+        ("Who built the house?", ENGLISH),
+    ],
+)
+def test_a_word_is_found_in_another_form_in_its_language(query: str, expected: str) -> None:
+    index = filled(
+        BM25Index(None), **{f"f{n}": [chunk(text)] for n, text in enumerate([GERMAN, FRENCH, SPANISH, ENGLISH])}
+    )
+    assert find(index, query)[0] == expected
+    assert index.count_languages() == {"english": 1, "french": 1, "german": 1, "spanish": 1}
+
+
+def test_chinese_and_japanese_are_found_by_their_characters() -> None:
+    index = filled(
+        BM25Index(None), a=[chunk("東京都の人口は約千四百万人です。")], b=[chunk("数据库保存在用户的文件夹中。")]
+    )
+    assert find(index, "人口")[0].startswith("東京都")
+    assert find(index, "数据库在哪里？")[0].startswith("数据库")
+
+
+@pytest.mark.parametrize(
+    "query", ["thread pool executor", "ThreadPoolExecutor", "max workers", "max_workers", "maxWorkers"]
+)
+def test_identifiers_are_found_by_their_parts_and_as_a_whole(query: str) -> None:
+    code = chunk("class ThreadPoolExecutor:\n    def __init__(self, max_workers=None): ...")
+    index = filled(BM25Index(None), a=[code], b=[chunk("The kitchen table is made of oak.")])
+    assert find(index, query) == [code.text]
+
+
+def test_every_entry_has_its_static_vector() -> None:
+    index = filled(BM25Index(None), f=[chunk("A heron waits"), chunk("")])
+    assert [len(index.get_entry(address).vector) for address in index.list_addresses()] == [256, 256]
 
 
 def test_entry_round_trips() -> None:
@@ -50,7 +105,10 @@ def test_lone_surrogate_is_replaced() -> None:
 def test_order_of_equals_does_not_depend_on_the_order_of_writing() -> None:
     one = filled(BM25Index(None), a=[chunk("heron")], b=[chunk("heron")], c=[chunk("heron")])
     two = filled(BM25Index(None), c=[chunk("heron")], b=[chunk("heron")], a=[chunk("heron")])
-    ranked = [[index.get_entry(address).file for _, address in index.search(["heron"], 3)] for index in (one, two)]
+    ranked = [
+        [index.get_entry(address).file for _, address in index.search(index.extract_terms("heron"), 3)]
+        for index in (one, two)
+    ]
     assert ranked[0] == ranked[1]
 
 

@@ -11,7 +11,7 @@ import pytest
 from suffice.errors import InputError
 from suffice.models.embeddings import MiniLM
 from suffice.search.base import Search
-from suffice.search.corpus.search import CorpusSearch
+from suffice.search.corpus.search import MAX_EMBEDDED, CorpusSearch
 from suffice.types import Passage, Query
 
 DATA = Path(__file__).parents[4] / "shared" / "data"
@@ -31,6 +31,11 @@ class Letters:
         self.embedded.extend(texts)
         counts = np.array([[text.lower().count(chr(97 + i)) + 1e-3 for i in range(26)] for text in texts], np.float32)
         return counts / np.linalg.norm(counts, axis=1, keepdims=True)
+
+
+class EnglishLetters(Letters):
+    name = "letters-en-1"
+    is_english_only = True
 
 
 class Unwanted:
@@ -229,3 +234,58 @@ def test_real_collection_keeps_its_ids() -> None:
     corpus = opened(DATA / "musique" / "corpus.jsonl")
     assert corpus.size >= 7_690
     assert found(corpus, "capital of the Andaman and Nicobar Islands")[0].id == "p0"
+
+
+def make_many(folder: Path, count: int = 40) -> Path:
+    texts = {f"p{n}": f"The heron number {n} waits by the river of the {n}th valley." for n in range(count)}
+    return records(folder / "many.jsonl", **texts)
+
+
+def test_only_the_best_dozen_is_embedded_for_a_question(tmp_path: Path) -> None:
+    embedder = EnglishLetters()
+    corpus = opened(make_many(tmp_path), alpha=0.5, embedder=embedder)
+    assert embedder.embedded == []
+    found(corpus, "Where does the heron wait?")
+    assert len(embedder.embedded) == 1 + MAX_EMBEDDED
+
+
+def test_after_embedding_ahead_a_question_embeds_no_passage(tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    asyncio.run(opened(make_many(tmp_path), alpha=0.5, embedder=EnglishLetters(), cache_dir=cache).embed_passages())
+    later = EnglishLetters()
+    corpus = opened(tmp_path / "many.jsonl", alpha=0.5, embedder=later, cache_dir=cache)
+    question = "Where does the heron wait in the 7th valley?"
+    assert len(found(corpus, question)) == 5
+    assert later.embedded == [question]
+
+
+def test_embedding_ahead_costs_only_what_is_new(tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    asyncio.run(opened(make_many(tmp_path), alpha=0.5, embedder=EnglishLetters(), cache_dir=cache).embed_passages())
+    later = EnglishLetters()
+    stages: list[tuple[str, int, int]] = []
+    corpus = opened(
+        make_many(tmp_path, 41), alpha=0.5, embedder=later, cache_dir=cache, progress=lambda *args: stages.append(args)
+    )
+    asyncio.run(corpus.embed_passages())
+    assert len(later.embedded) == 1
+    assert stages[-1] == ("embedding", 41, 41)
+
+
+def test_a_language_that_the_embedder_does_not_know_is_ranked_by_words(tmp_path: Path) -> None:
+    texts = {f"p{n}": f"Der Reiher Nummer {n} wartet am Fluss, und die Fische sind im Wasser." for n in range(9)}
+    docs = records(tmp_path / "c.jsonl", **texts, best="Die Häuser der Stadt stehen am Fluss und im Tal.")
+    embedder = EnglishLetters()
+    corpus = opened(docs, alpha=0.5, embedder=embedder)
+    assert corpus.language == "german"
+    assert found(corpus, "Haus am Fluss")[0].id == "best"
+    assert embedder.embedded == ["Haus am Fluss"]
+
+
+def test_a_multilingual_embedder_is_used_for_every_language(tmp_path: Path) -> None:
+    embedder = Letters()
+    corpus = opened(
+        records(tmp_path / "c.jsonl", a="Die Häuser der Stadt stehen am Fluss."), alpha=0.5, embedder=embedder
+    )
+    found(corpus, "Haus")
+    assert len(embedder.embedded) == 2

@@ -12,7 +12,8 @@ class Embedder(Protocol):
     """Turns texts into vectors of length one, so that a dot product is the cosine.
 
     ``name`` identifies the model and its version: vectors of the same name and dimension are interchangeable and may be
-    cached by them. Behind a model with ``is_remote`` a server may change the model without changing the name.
+    cached by them. Behind a model with ``is_remote`` a server may change the model without changing the name. A model that
+    has a true ``is_english_only`` is not used for passages in other languages.
     """
 
     @property

@@ -40,6 +40,7 @@ class MiniLM:
     name = "all-MiniLM-L6-v2-int8-1.0.0-128"
     dimension = 384
     is_remote = False
+    is_english_only = True
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -1,5 +1,9 @@
 """A word index over passages, ranked by BM25: a tantivy index in a folder or in memory.
 
+Each passage is stored with its static vector and its language. Its words go to the field of that language, where they are
+stemmed as that language; a query is stemmed in every language the index holds. So a question is found in its own language
+without guessing which one it is in.
+
 An index that tantivy cannot read raises ``CorruptCache``; the caller decides whether to rebuild it.
 """
 
@@ -14,10 +18,18 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from suffice.models.embeddings.static import embed_static
 from suffice.search.files.chunk import DocumentChunk
 from suffice.storage.corruption import CorruptCache, translate_tantivy_errors
-from suffice.text.entities import get_analyzer
-from suffice.text.tokens import content_words, segment_unspaced
+from suffice.text.languages import (
+    ENGLISH,
+    STEMMED_LANGUAGES,
+    UNSPACED,
+    detect_language,
+    get_analyzer,
+    is_stop_word,
+)
+from suffice.text.tokens import content_words, expand_identifiers, segment_unspaced, tokenize
 
 if TYPE_CHECKING:
     import tantivy
@@ -28,6 +40,13 @@ _HEAP_PER_THREAD = 64_000_000
 _OPEN_ATTEMPTS = 5
 # Beyond so many passages of equal score, which of them are returned may change when the index is rebuilt.
 _MAX_TIES = 10_000
+# Chunks of a file made ready at once.
+_BATCH_SIZE = 512
+# The language of a file is guessed from its first chunks; a chunk that does not tell has the language of its file.
+_SAMPLE_CHUNKS = 20
+
+Term = tuple[str, str]
+"""A field of the index and a stem in it."""
 
 
 class IndexEntry(msgspec.Struct, array_like=True, frozen=True):
@@ -46,6 +65,9 @@ class IndexEntry(msgspec.Struct, array_like=True, frozen=True):
     id: str | None
     part: int = 1
     section: str | None = None
+    language: str = ENGLISH
+    vector: bytes = b""
+    """The static vector: int8, to be scaled to length one."""
 
 
 _encode = msgspec.msgpack.Encoder().encode
@@ -59,12 +81,12 @@ class BM25Index:
         import tantivy
 
         self._schema = _build_schema()
-        self._analyzer = get_analyzer()
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
         with translate_tantivy_errors():
             self._index = tantivy.Index(self._schema, None if folder is None else str(folder))
-        self._index.register_tokenizer("words", self._analyzer)
+        for language in STEMMED_LANGUAGES:
+            self._index.register_tokenizer(language, get_analyzer(language))
         self._searcher = self._open_searcher()
 
     @property
@@ -96,17 +118,35 @@ class BM25Index:
             with translate_tantivy_errors():
                 writer.wait_merging_threads()
 
-    def extract_terms(self, text: str) -> list[str]:
-        """Return the distinct terms of a text; stop words only if there are no other words."""
-        content = " ".join(content_words(text))
-        return list(dict.fromkeys(self._analyzer.analyze(_normalize(content or text))))
+    def count_languages(self) -> dict[str, int]:
+        """Return how many passages there are of each language."""
+        counts = {
+            language: self._searcher.doc_freq("language", language) for language in (*STEMMED_LANGUAGES, UNSPACED)
+        }
+        return {language: count for language, count in counts.items() if count}
 
-    def search(self, terms: Sequence[str], limit: int) -> list[tuple[float, "tantivy.DocAddress"]]:
+    def extract_terms(self, text: str) -> list[Term]:
+        """Return the distinct terms of a text; stop words only if there are no other words."""
+        text = _normalize(text)
+        terms: dict[Term, None] = {}
+        # Scripts without spaces have no stems; they stand in the English field, with the names and numbers among them.
+        fields = dict.fromkeys(ENGLISH if found == UNSPACED else found for found in self.count_languages())
+        for language in fields or (ENGLISH,):
+            words = (
+                content_words(text)
+                if language == ENGLISH
+                else [word for word in tokenize(text) if len(word) > 1 and not is_stop_word(word, language)]
+            )
+            stems = get_analyzer(language).analyze(" ".join(words) or text)
+            terms |= dict.fromkeys((_name_field(language), stem) for stem in stems)
+        return list(terms)
+
+    def search(self, terms: Sequence[Term], limit: int) -> list[tuple[float, "tantivy.DocAddress"]]:
         """Rank the passages with any of the terms by BM25, best first; the order of equals does not change on a rebuild."""
         import tantivy
 
         should = tantivy.Occur.Should
-        parts = [(should, tantivy.Query.term_query(self._schema, "words", term, "freq")) for term in terms]
+        parts = [(should, tantivy.Query.term_query(self._schema, field, stem, "freq")) for field, stem in terms]
         query = tantivy.Query.boolean_query(parts)
         width = limit + 1
         with translate_tantivy_errors():
@@ -192,7 +232,9 @@ class IndexWriter:
             entry = _replace_surrogates(entry)
             data = _encode(entry)
         document = self._new_document()
-        document.add_text("words", _normalize(f"{entry.title} {entry.text}"))
+        field = _name_field(ENGLISH if entry.language == UNSPACED else entry.language)
+        document.add_text(field, _normalize(f"{entry.title} {entry.text}"))
+        document.add_text("language", entry.language)
         document.add_text("file", entry.file)
         if entry.id is not None:
             document.add_text("id", entry.id)
@@ -203,23 +245,29 @@ class IndexWriter:
 
 def _make_entries(file: str, chunks: Sequence[DocumentChunk]) -> Iterator[IndexEntry]:
     counts: dict[tuple[Any, ...], int] = {}
-    for chunk in chunks:
-        part = 1
-        if chunk.id is None:
-            location = (chunk.lines, chunk.page, chunk.record, chunk.section)
-            part = counts[location] = counts.get(location, 0) + 1
-        yield IndexEntry(
-            file,
-            chunk.text,
-            chunk.title,
-            chunk.kind,
-            chunk.lines,
-            chunk.page,
-            chunk.record,
-            chunk.id,
-            part,
-            chunk.section,
-        )
+    file_language = detect_language(" ".join(chunk.text[:200] for chunk in chunks[:_SAMPLE_CHUNKS])) or ENGLISH
+    for start in range(0, len(chunks), _BATCH_SIZE):
+        batch = chunks[start : start + _BATCH_SIZE]
+        vectors = _embed([f"{chunk.title}. {chunk.text}" for chunk in batch])
+        for chunk, vector in zip(batch, vectors, strict=True):
+            part = 1
+            if chunk.id is None:
+                location = (chunk.lines, chunk.page, chunk.record, chunk.section)
+                part = counts[location] = counts.get(location, 0) + 1
+            language = detect_language(chunk.text) or file_language
+            place = (chunk.lines, chunk.page, chunk.record, chunk.id)
+            yield IndexEntry(
+                file, chunk.text, chunk.title, chunk.kind, *place, part, chunk.section, language, vector
+            )
+
+
+def _embed(texts: list[str]) -> list[bytes]:
+    """Return static vectors as int8, each scaled to use the whole range."""
+    import numpy as np
+
+    vectors = embed_static([text.encode("utf-8", "replace").decode() for text in texts])
+    peaks = np.maximum(np.abs(vectors).max(axis=1, keepdims=True), 1e-9)
+    return [row.tobytes() for row in np.round(vectors / peaks * 127).astype(np.int8)]
 
 
 def _replace_surrogates(entry: IndexEntry) -> IndexEntry:
@@ -230,15 +278,22 @@ def _replace_surrogates(entry: IndexEntry) -> IndexEntry:
 
 
 def _normalize(text: str) -> str:
-    """Return the text in NFKC, with runs of unspaced scripts cut into pairs."""
-    return text if text.isascii() else segment_unspaced(unicodedata.normalize("NFKC", text))
+    """Return the text in NFKC, with runs of unspaced scripts cut into pairs and the parts of identifiers added."""
+    text = text if text.isascii() else segment_unspaced(unicodedata.normalize("NFKC", text))
+    return expand_identifiers(text)
+
+
+def _name_field(language: str) -> str:
+    return f"words_{language}"
 
 
 def _build_schema() -> "tantivy.Schema":
     import tantivy
 
     builder = tantivy.SchemaBuilder()
-    builder.add_text_field("words", tokenizer_name="words", index_option="freq")
+    for language in STEMMED_LANGUAGES:
+        builder.add_text_field(_name_field(language), tokenizer_name=language, index_option="freq")
+    builder.add_text_field("language", tokenizer_name="raw", index_option="basic")
     builder.add_text_field("file", tokenizer_name="raw", index_option="basic")
     builder.add_text_field("id", tokenizer_name="raw", index_option="basic")
     builder.add_unsigned_field("order", fast=True)

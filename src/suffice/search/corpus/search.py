@@ -1,10 +1,12 @@
 """Search in files, by words first and by meaning second.
 
-    BM25 over all passages → the best candidates → alpha · bm25 / best + (1 − alpha) · cosine + 0.15 if the query names the
+    BM25 over all passages → 50 candidates → alpha · bm25 / best + (1 − alpha) · cosine + 0.15 if the query names the
     passage's title → near-duplicates dropped
 
-Only candidates are embedded, so that a folder can be searched as soon as its words are indexed. ``alpha`` 1 needs no
-embedding model; ``alpha`` 0 compares with every passage and embeds them all once. ``sync`` keeps the index up to date.
+The cosine is taken twice: of the static vectors, which the index holds for every passage, to choose the best dozen; then of the
+embedding model's vectors for these alone. They are cached, and ``embed_passages`` makes them all ahead of time. The built-in
+model knows English only: passages in other languages are ranked by their words. ``alpha`` 1 needs no embedding model;
+``alpha`` 0 compares with every passage and embeds them all once. ``sync`` keeps the index up to date.
 """
 
 import asyncio
@@ -15,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from suffice.errors import InputError, ModelError, SearchError
-from suffice.models.embeddings import Embedder, get_minilm
+from suffice.models.embeddings import Embedder, embed_static, get_minilm
 from suffice.search.corpus.index import BM25Index, IndexEntry
 from suffice.search.corpus.sync import STDIN, CorpusIndex, IndexRequest, open_index
 from suffice.search.corpus.vectors import EmbeddingCache
@@ -23,6 +25,7 @@ from suffice.search.files.chunk import INEXACT_KINDS
 from suffice.search.files.walk import SkippedFile
 from suffice.storage.corruption import CorruptCache
 from suffice.text.entities import strip_parenthetical
+from suffice.text.languages import ENGLISH
 from suffice.text.tokens import normalize_phrase, tokenize
 from suffice.types import Passage, Place, Query
 
@@ -31,8 +34,11 @@ if TYPE_CHECKING:
     import tantivy
     from numpy.typing import NDArray
 
-# Enough for the embeddings to lift a passage from far down; each costs one embedding, once (tens of milliseconds).
+# Enough for the cosines to lift a passage from far down.
 MAX_CANDIDATES = 50
+# Of these, so many are compared by the embedding model; each costs one embedding, once (tens of milliseconds). Recall is the
+# same as with all fifty (bench/latency.md).
+MAX_EMBEDDED = 12
 # Passages with word sets this similar are copies: a page saved twice, a quotation with another caption.
 NEAR_DUPLICATE_SIMILARITY = 0.9
 # Added if the query contains the title of the passage.
@@ -58,6 +64,7 @@ class CorpusSearch:
         self._index: BM25Index = corpus.index
         self._alpha = alpha
         self._vectors = vectors
+        self.is_english_only = vectors.is_english_only
         self._progress = progress
         self._dense: tuple[list[tantivy.DocAddress], NDArray[np.float32]] | None = None
         self._dense_lock = threading.Lock()
@@ -141,20 +148,71 @@ class CorpusSearch:
                 ((score / best, self._index.get_entry(address)) for score, address in hits), k
             )
         entries = [self._index.get_entry(address) for _, address in hits]
-        vectors = self._vectors.embed([text, *map(_text_to_embed, entries)], lambda done: check_cancelled())
-        cosines = vectors[1:] @ vectors[0]
+        words = [score / best for score, _ in hits]
+        ranked = self._rank(text, words, entries, max(MAX_EMBEDDED, k), check_cancelled)
+        return self._drop_near_duplicates(ranked, k)
+
+    def _rank(
+        self, text: str, words: list[float], entries: list[IndexEntry], k: int, check_cancelled: Callable[[], None]
+    ) -> list[tuple[float, IndexEntry]]:
+        """Rank candidates by words and meaning: all by their static vectors, then the best ``k`` by the embedding model."""
         phrase = normalize_phrase(text)
-        scored = [
-            (
-                self._alpha * score / best
-                + (1 - self._alpha) * float(cosine)
-                + _TITLE_MATCH_BONUS * _names_title(phrase, entry.title),
-                entry,
-            )
-            for (score, _), cosine, entry in zip(hits, cosines, entries, strict=True)
-        ]
-        # The sort is stable: equal passages keep their order by words.
-        return self._drop_near_duplicates(sorted(scored, key=lambda item: -item[0]), k)
+        bonus = [_TITLE_MATCH_BONUS * _names_title(phrase, entry.title) for entry in entries]
+        has_meaning = [self._has_meaning(entry) for entry in entries]
+
+        def score(cosines: dict[int, float]) -> list[tuple[float, int]]:
+            found = [(self._score(words[i], cosines[i] if has_meaning[i] else None) + bonus[i], i) for i in cosines]
+            return sorted(found, key=lambda item: (-item[0], item[1]))  # Equal passages keep their order by words.
+
+        everything = range(len(entries))
+        if self.is_english_only:
+            rough = score(dict(zip(everything, _static_cosines(text, entries), strict=True)))
+        else:  # The static vectors say little about other languages.
+            rough, k = [(0.0, i) for i in everything], len(entries)
+        best = [i for _, i in rough[:k]]
+        embedded = [i for i in best if has_meaning[i]]
+        vectors = self._vectors.embed(
+            [text, *(_text_to_embed(entries[i]) for i in embedded)], lambda done: check_cancelled()
+        )
+        cosines = dict(zip(embedded, (vectors[1:] @ vectors[0]).tolist(), strict=True))
+        exact = score({i: cosines.get(i, 0.0) for i in best})
+        lowest = exact[-1][0]
+        return [(value, entries[i]) for value, i in [*exact, *((min(value, lowest), i) for value, i in rough[k:])]]
+
+    def _score(self, words: float, cosine: float | None) -> float:
+        return words if cosine is None else self._alpha * words + (1 - self._alpha) * cosine
+
+    def _has_meaning(self, entry: IndexEntry) -> bool:
+        """Whether the embedding model knows the passage's language."""
+        return entry.language == ENGLISH or not self.is_english_only
+
+    @property
+    def language(self) -> str | None:
+        """The language of most passages, for a question that does not show its own."""
+        counts = self._index.count_languages()
+        return max(counts, key=lambda name: counts[name]) if counts else None
+
+    async def embed_passages(self) -> None:
+        """Embed all passages ahead of time, so that a later question embeds none of them. Cached vectors are kept."""
+        try:
+            await _run_in_thread(self._embed_ahead)
+        except CorruptCache as error:
+            self._invalidate()
+            raise SearchError(f"The index is damaged ({error}); start again to rebuild it.") from error
+
+    def _embed_ahead(self, check_cancelled: Callable[[], None]) -> None:
+        addresses = self._index.list_addresses()
+        for start in range(0, len(addresses), _EMBED_BATCH_SIZE):
+            entries = [self._index.get_entry(address) for address in addresses[start : start + _EMBED_BATCH_SIZE]]
+            texts = [_text_to_embed(entry) for entry in entries if self._has_meaning(entry)]
+
+            def on_batch(done: int, start: int = start) -> None:
+                check_cancelled()
+                self._progress("embedding", start + done, len(addresses))
+
+            check_cancelled()
+            self._vectors.embed(texts, on_batch)
+            self._progress("embedding", start + len(entries), len(addresses))
 
     def _search_dense(
         self, text: str, k: int, check_cancelled: Callable[[], None]
@@ -225,6 +283,17 @@ class CorpusSearch:
 
 def _text_to_embed(entry: IndexEntry) -> str:
     return f"{entry.title}. {entry.text}"
+
+
+def _static_cosines(text: str, entries: Sequence[IndexEntry]) -> list[float]:
+    """Return the cosines of a query and passages by the vectors that the index holds."""
+    import numpy as np
+
+    stored = np.frombuffer(b"".join(entry.vector for entry in entries), np.int8).reshape(len(entries), -1)
+    vectors = stored.astype(np.float32)
+    lengths = np.maximum(np.linalg.norm(vectors, axis=1), 1e-9)
+    cosines: list[float] = (vectors @ embed_static([text])[0] / lengths).tolist()
+    return cosines
 
 
 def _is_near_duplicate(left: set[str], right: set[str]) -> bool:

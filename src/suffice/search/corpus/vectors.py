@@ -43,6 +43,10 @@ class EmbeddingCache:
         self._recent: OrderedDict[bytes, bytes] = OrderedDict()
         self._cache: SqliteCache | None = None
 
+    @property
+    def is_english_only(self) -> bool:
+        return getattr(self._embedder, "is_english_only", False)
+
     def embed(self, texts: Sequence[str], on_progress: Callable[[int], None] | None = None) -> "NDArray[np.float32]":
         """Return one row for each text, in order.
 

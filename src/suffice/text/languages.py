@@ -1,0 +1,148 @@
+"""Languages: guess which one a text is in, and its stop words and stems.
+
+Stop words and Snowball stems come from tantivy, which the index uses too. A language is guessed by its stop words; a text with
+few of them (a name, code, a table) has none. Scripts without spaces are ``UNSPACED``: they have no stems.
+
+A run works in one language, that of its question (``use_language``), so that the stems of a question and of a sentence are
+comparable however short they are.
+"""
+
+from contextvars import ContextVar
+from functools import cache
+from typing import TYPE_CHECKING
+
+from suffice.text.tokens import STOP_WORDS, count_unspaced, tokenize
+
+if TYPE_CHECKING:
+    from tantivy import TextAnalyzer
+
+ENGLISH = "english"
+UNSPACED = "unspaced"
+# Those for which tantivy has both stems and stop words.
+STEMMED_LANGUAGES = (
+    ENGLISH, "danish", "dutch", "finnish", "french", "german", "hungarian", "italian", "norwegian", "portuguese", "russian",
+    "spanish", "swedish",
+)  # fmt: skip
+# Words that begin a question and words of high frequency that the lists of stop words lack.
+_QUESTION_WORDS = {
+    "danish": "hvad hvem hvilken hvilke hvornår hvor hvorfor hvordan kan",
+    "dutch": "wat wie welke wanneer waar waarom hoe hoeveel zijn worden wordt moet kunnen",
+    "finnish": "mikä mitä kuka milloin missä miksi miten kuinka",
+    "french": "comment quand quel quelle quels quelles pourquoi combien où qui que est sont être peut faut plus si dont cette",
+    "german": "was wer wen wem wann wo warum wieso weshalb viele viel welche welcher welches wird werden wurde wurden kann können",
+    "hungarian": "mi ki mikor hol miért hogyan mennyi melyik",
+    "italian": "cosa chi quando dove perché come quanto quanti quale quali è sono può essere",
+    "norwegian": "hva hvem hvilken hvilke når hvor hvorfor hvordan kan",
+    "portuguese": "como quando onde quem qual quais quanto quantos porque é são pode ser",
+    "russian": "что кто когда где почему как сколько какой какая какие можно",
+    "spanish": "cómo cuándo dónde quién quiénes cuál cuáles cuánto cuántos cuánta cuántas qué por es son puede ser está",
+    "swedish": "vad vem vilken vilket vilka när var varför hur kan",
+}
+# Longer words are in no list of stop words.
+_MAX_STOP_WORD = 12
+# A guess needs so many different stop words, and so large a share of all words. English prose has a share of about 0.4.
+_MIN_STOP_WORDS = 2
+_MIN_SHARE = 0.15
+# Longer "words" are hashes and base64, which would only make the index larger.
+_MAX_WORD_LENGTH = 64
+_VOTE_CACHE_SIZE = 100_000
+_MAX_DETECT_CHARS = 2000
+
+_current: ContextVar[str] = ContextVar("language", default=ENGLISH)
+
+
+def detect_language(text: str) -> str | None:
+    """Return the language of a text, ``UNSPACED`` for scripts without spaces, or ``None`` if the text does not tell.
+
+    >>> detect_language("Wie viele Häuser stehen in der Stadt?")
+    'german'
+    """
+    text = text[:_MAX_DETECT_CHARS]
+    if not text.isascii():
+        letters = sum(character.isalpha() for character in text)
+        if letters and count_unspaced(text) > letters / 3:
+            return UNSPACED
+    words = [word for word in tokenize(text) if not word.isdigit()]
+    counts: dict[str, int] = {}
+    for word in words:
+        for language in _VOTES[word]:
+            counts[language] = counts.get(language, 0) + 1
+    if not counts:
+        return None
+    # Related languages share stop words: the one with most different ones wins, and a tie tells nothing.
+    ranked = sorted(counts.items(), key=lambda item: -item[1])
+    best, votes = ranked[0]
+    distinct = sum(best in _VOTES[word] for word in set(words))
+    if distinct < _MIN_STOP_WORDS or votes < _MIN_SHARE * len(words):
+        return None
+    return None if len(ranked) > 1 and ranked[1][1] == votes else best
+
+
+def use_language(language: str | None) -> None:
+    """Set the language in which this task stems words from now on; ``None`` is English."""
+    _current.set(language if language in STEMMED_LANGUAGES else ENGLISH)
+
+
+def get_language() -> str:
+    """Return the language in which this task stems words."""
+    return _current.get()
+
+
+def is_stop_word(word: str, language: str) -> bool:
+    """Whether a lower-case word carries no meaning of its own."""
+    return word in STOP_WORDS if language == ENGLISH else language in _VOTES[word]
+
+
+@cache
+def get_analyzer(language: str = ENGLISH) -> "TextAnalyzer":
+    """Return the analyzer that folds and stems words of a language; the index uses the same one."""
+    from tantivy import Filter
+
+    # English is folded first, as "café" is no English word; other stems depend on their accents.
+    steps = [Filter.stemmer(language), Filter.ascii_fold()]
+    filters = [
+        Filter.remove_long(_MAX_WORD_LENGTH),
+        Filter.lowercase(),
+        *(steps[::-1] if language == ENGLISH else steps),
+    ]
+    return _build_analyzer(filters)
+
+
+class _VoteCache(dict[str, tuple[str, ...]]):
+    """The languages in which a word is a stop word."""
+
+    def __missing__(self, word: str) -> tuple[str, ...]:
+        if len(self) >= _VOTE_CACHE_SIZE:
+            self.clear()
+        found: list[str] = []
+        if len(word) <= _MAX_STOP_WORD:
+            found = [language for language in STEMMED_LANGUAGES[1:] if word in _get_question_words(language)]
+            found += [language for language, filter in _get_stop_filters() if not filter.analyze(word)]
+        if word in STOP_WORDS:
+            found.append(ENGLISH)
+        self[word] = tuple(dict.fromkeys(found))
+        return self[word]
+
+
+_VOTES = _VoteCache()
+
+
+@cache
+def _get_question_words(language: str) -> frozenset[str]:
+    return frozenset(_QUESTION_WORDS[language].split())
+
+
+@cache
+def _get_stop_filters() -> "list[tuple[str, TextAnalyzer]]":
+    from tantivy import Filter
+
+    return [(language, _build_analyzer([Filter.stopword(language)])) for language in STEMMED_LANGUAGES[1:]]
+
+
+def _build_analyzer(filters: list[object]) -> "TextAnalyzer":
+    from tantivy import TextAnalyzerBuilder, Tokenizer
+
+    builder = TextAnalyzerBuilder(Tokenizer.simple())
+    for each in filters:
+        builder = builder.filter(each)
+    return builder.build()

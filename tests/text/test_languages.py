@@ -1,0 +1,50 @@
+"""Languages: which one a text is in, and stems and stop words in it."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from suffice.text.entities import content_stems, extract_facets, extract_names
+from suffice.text.languages import UNSPACED, detect_language, get_language, use_language
+
+
+@pytest.fixture(autouse=True)
+def _restore_language() -> Iterator[None]:
+    yield
+    use_language(None)
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("The cat sat on the mat in the house.", "english"),
+        ("Wie viele Häuser stehen in der Stadt?", "german"),
+        ("Comment créer une base de données ?", "french"),
+        ("¿Cómo se crea una base de datos?", "spanish"),
+        ("Hoe installeer ik het pakket?", "dutch"),
+        ("Il pacchetto viene installato nella cartella che è stata scelta.", "italian"),
+        ("O pacote é instalado na pasta que foi escolhida pelo utilizador.", "portuguese"),
+        ("Пакет устанавливается в папку, которую выбрал пользователь, и он будет там.", "russian"),
+        ("東京都の人口は約千四百万人です。", UNSPACED),
+        ("ThreadPoolExecutor(max_workers=5)", None),
+        ("", None),
+    ],
+)
+def test_detect_language(text: str, language: str | None) -> None:
+    assert detect_language(text) == language
+
+
+def test_stems_are_those_of_the_language_in_use() -> None:
+    use_language("german")
+    assert content_stems("Die Häuser") == content_stems("das Haus")
+    use_language("french")
+    assert content_stems("les bases de données") == content_stems("une base de donnée")
+    use_language(UNSPACED)
+    assert get_language() == "english"
+
+
+def test_question_words_are_no_facets_and_no_names() -> None:
+    use_language("german")
+    assert [facet.text for facet in extract_facets("Wann wurde die Datenbank gegründet?")] == ["Datenbank", "gegründet"]
+    use_language("french")
+    assert extract_names("Comment Debian gère les paquets ?") == ("Debian",)
