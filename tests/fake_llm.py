@@ -263,7 +263,7 @@ SENSIBLE = {
     "judge": "PRODUCTIVE",
     "judge_neutral": "PRODUCTIVE",
     "notes": '{"notes": "The bridge was opened in 1890 [1].", "memories": [], "questions": []}',
-    "answer": "1890",
+    "answer_from_memory": "1890",
     "grade": '{"correctness": 90, "completeness": 80, "irrelevance": 0}',
     "outline": '{"topics": ["opening", "design", "designers", "railway"]}',
     "hypothetical": "The bridge was opened in the nineteenth century.",

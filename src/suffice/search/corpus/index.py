@@ -256,9 +256,7 @@ def _make_entries(file: str, chunks: Sequence[DocumentChunk]) -> Iterator[IndexE
                 part = counts[location] = counts.get(location, 0) + 1
             language = detect_language(chunk.text) or file_language
             place = (chunk.lines, chunk.page, chunk.record, chunk.id)
-            yield IndexEntry(
-                file, chunk.text, chunk.title, chunk.kind, *place, part, chunk.section, language, vector
-            )
+            yield IndexEntry(file, chunk.text, chunk.title, chunk.kind, *place, part, chunk.section, language, vector)
 
 
 def _embed(texts: list[str]) -> list[bytes]:
