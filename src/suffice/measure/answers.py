@@ -14,6 +14,11 @@ def token_f1(answer: str, truths: Iterable[str]) -> float:
     return max((_pair_f1(given, _tokenize_answer(truth)) for truth in truths), default=0.0)
 
 
+def normalize_answer(text: str) -> str:
+    """Return the lower-case words without punctuation and articles, with single spaces."""
+    return " ".join(_tokenize_answer(text))
+
+
 def _tokenize_answer(text: str) -> list[str]:
     """Return the lower-case words without punctuation and articles."""
     return _ARTICLES.sub(" ", _PUNCTUATION.sub(" ", text.lower())).split()
