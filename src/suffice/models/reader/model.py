@@ -67,7 +67,7 @@ class Reader:
         best = np.tile(np.array([0.0, 0.0, 1.0]), (len(pairs), 1))
         read = np.zeros(len(pairs), bool)
         for window in self._windows(pairs):
-            logits = self._run(window, "claims")[0] / temperatures["claims"]
+            logits = self._run(window, "claims")[0][0] / temperatures["claims"]
             found = np.exp(logits - logits.max())
             found /= found.sum()
             if not read[window.pair] or found[2] < best[window.pair, 2]:
