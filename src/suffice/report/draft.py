@@ -101,7 +101,7 @@ async def write_draft(run: RunState, stop: Stop, style: WriterStyle = "prose") -
     try:
         if style == "sentence":
             return await draft_sentence(run, stop)
-        return await draft_answer(run, notes, list_caveats(run, stop))
+        return drop_unasked_lists(run.task, await draft_answer(run, notes, list_caveats(run, stop)))
     except ModelUnusable:
         raise
     except ModelError as error:
@@ -337,6 +337,15 @@ def _offer_lists(task: str, instruction: WritingInstruction) -> str:
     return ", ".join(f'"## {heading}"' for heading in headings)
 
 
+def drop_unasked_lists(task: str, draft: SynthesisResponse) -> SynthesisResponse:
+    """Return the draft without recommendations and risks that the task does not ask for."""
+    return replace(
+        draft,
+        recommendations=draft.recommendations if _ASKED_LISTS["Recommendations"].search(task) else (),
+        risks=draft.risks if _ASKED_LISTS["Risks"].search(task) else (),
+    )
+
+
 def _choose_outline(run: RunState) -> TopicOutline:
     """Return the run's outline, or one made from the subtasks of a deep task, whose answer would not fit into one reply."""
     if run.outline.topics or run.current_plan is None or run.current_plan.complexity != "deep":
@@ -461,17 +470,12 @@ def clean_draft(run: RunState, draft: SynthesisResponse) -> SynthesisResponse:
     """Return the draft without wrapping, unknown citations, links to other places than sources, and excess list items.
 
     Findings, recommendations and risks that cite nothing are removed, because they can only come from the evidence.
-    Recommendations and risks are also removed if the task does not ask for them.
     """
     count = choose_instruction(run).count
     answer = _check_citations(run, unwrap_markdown(draft.answer))
     findings, recommendations, risks = (
         tuple(line for line in (_check_citations(run, line) for line in lines) if has_citation(line))
-        for lines in (
-            draft.key_findings,
-            draft.recommendations if _ASKED_LISTS["Recommendations"].search(run.task) else (),
-            draft.risks if _ASKED_LISTS["Risks"].search(run.task) else (),
-        )
+        for lines in (draft.key_findings, draft.recommendations, draft.risks)
     )
     return replace(
         draft,
