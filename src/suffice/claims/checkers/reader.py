@@ -56,7 +56,12 @@ class ReaderChecker:
             span = self._find_deciding(claim, passage, spans, 1)
             reason = veto or "the source says something else"
             return replace(
-                span, stance="contradicts", score=contradicted, reason=reason, checker=self.name, probability=contradicted
+                span,
+                stance="contradicts",
+                score=contradicted,
+                reason=reason,
+                checker=self.name,
+                probability=contradicted,
             )
         return replace(nearest, reason=veto)
 

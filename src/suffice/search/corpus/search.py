@@ -192,6 +192,11 @@ class CorpusSearch:
         counts = self._index.count_languages()
         return max(counts, key=lambda name: counts[name]) if counts else None
 
+    @property
+    def embeds_remotely(self) -> bool:
+        """Whether a server computes the vectors of passages."""
+        return self._vectors.is_remote
+
     async def embed_passages(self) -> None:
         """Embed all passages ahead of time, so that a later question embeds none of them. Cached vectors are kept."""
         try:
