@@ -6,7 +6,7 @@ from pathlib import Path
 from suffice.errors import InputError
 from suffice.lab.episode import Row
 from suffice.lab.experiment import NO_GATE
-from suffice.lab.tables import find_frontier, measure_cells
+from suffice.lab.tables import find_frontier, measure_cells, select_usual
 
 _COLOURS = {"baseline": "0.35", "lobotomized": "#a33b2e", "structured": "#1f6f5c", "freeform": "#2b5fa8"}
 _MARKERS = {"ircot": "o", "react": "s", "memgpt": "^", "iterretgen": "D"}
@@ -23,7 +23,7 @@ def draw_figures(rows: Sequence[Row], folder: Path) -> list[Path]:
         raise InputError("Drawing needs matplotlib; install it with: pip install 'suffice[lab]'") from error
     matplotlib.rcParams["svg.hashsalt"] = "suffice"  # The same rows give the same file.
     paths = []
-    good = [row for row in rows if not row.get("error") and not row["variant"]]
+    good = select_usual([row for row in rows if not row.get("error")])
     for data in sorted({row["data"] for row in good}):
         own = [row for row in good if row["data"] == data]
         figure, axes = pyplot.subplots(figsize=(8, 5.5), layout="constrained")

@@ -6,7 +6,7 @@ error are left out and counted in the first table. The same rows always give the
 
 import csv
 import io
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -43,7 +43,7 @@ class Table:
 def build_tables(rows: Sequence[Row]) -> list[Table]:
     """Return all tables that the rows can fill."""
     good = sorted((row for row in rows if not row.get("error")), key=_sort_key)
-    usual = [row for row in good if not row["variant"]]
+    usual = select_usual(good)
     tables = [
         _count_rows(rows),
         *_score_tables(usual),
@@ -66,6 +66,16 @@ def build_tables(rows: Sequence[Row]) -> list[Table]:
         _frontier_table(usual),
     ]
     return [table for table in tables if table.rows]
+
+
+def select_usual(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows without the ablations: for each data set and harness the usual variant, or else the most frequent one."""
+    chosen: list[Row] = []
+    for _, group in _group(rows, "data", "harness"):
+        counts = Counter(row["variant"] for row in group)
+        usual = "" if "" in counts else min(counts, key=lambda variant: (-counts[variant], variant))
+        chosen += [row for row in group if row["variant"] == usual]
+    return chosen
 
 
 # -- formats -------------------------------------------------------------------------------------------------------------
@@ -298,7 +308,7 @@ def _fire_table(rows: Sequence[Row]) -> Table:
 def _ablation_table(rows: Sequence[Row]) -> Table:
     table = Table("ablations", "Ablations: retrieval depth k, weight of words alpha, limits K of the belief", [])
     table.header = ["data", "harness", "memory", "gate", "variant", "n", "judge", "F1", "recall", "tokens"]
-    varied = {tuple(row[name] for name in _CELL) for row in rows if row["variant"]}
+    varied = {key for key, group in _group(rows, *_CELL) if len({row["variant"] for row in group}) > 1}
     for key, group in _group([row for row in rows if tuple(row[name] for name in _CELL) in varied], *_CELL, "variant"):
         table.rows.append(
             [
