@@ -108,11 +108,8 @@ def test_few_questions_are_marked_and_errors_counted():
     rows = make_rows(FEW - 1)
     assert "*" in find(rows, "f1-by-memory").rows[0][2]
     assert "*" not in find(make_rows(FEW), "f1-by-memory").rows[0][2]
-    failed = {
-        "question": "q99",
-        "error": "gone",
-        **{k: rows[0][k] for k in ("data", "model", "harness", "memory", "gate", "variant")},
-    }
+    names = ("data", "model", "harness", "memory", "gate", "variant")
+    failed = {"question": "q99", "error": "gone", **{name: rows[0][name] for name in names}}
     assert find([*rows, failed], "rows").rows[0][-1] == "1"
 
 
