@@ -99,6 +99,7 @@ class Grid:
         self._model, self._judge = models
         self._config = config
         self._notify = notify
+        self._opening = asyncio.Lock()
         self._corpora: dict[tuple[Path, float], asyncio.Task[tuple[Search, Embed | None]]] = {}
         self.datasets = [
             load_dataset(Path(path), config.cache_dir, experiment.unanswerable) for path in experiment.data
@@ -235,7 +236,8 @@ class Grid:
         return await asyncio.shield(self._corpora[key])
 
     async def _open_corpus(self, corpus: Path, alpha: float) -> tuple[Search, Embed | None]:
-        search = await open_corpus(SearchScope(docs=(str(corpus),), alpha=alpha), self._config, self._notify)
+        async with self._opening:  # Two weights of words share an index, which one of them builds.
+            search = await open_corpus(SearchScope(docs=(str(corpus),), alpha=alpha), self._config, self._notify)
         return search, None if alpha == 1 else search.embed
 
     def _check_settings(self) -> None:
