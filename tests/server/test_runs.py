@@ -36,7 +36,8 @@ def test_simple_run_answers_without_the_record(service):
     response = service.client.post("/run-simple", json=body)
     assert response.status_code == 200
     assert set(response.json()) == set(
-        "summary key_findings recommendations risks open_questions sources final_answer raw metadata".split()
+        "summary key_findings recommendations risks open_questions sources final_answer raw metadata short_answer "
+        "excerpts closest".split()
     )
     assert "Fowler" in response.json()["final_answer"]
 

@@ -8,9 +8,11 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
+from sqlalchemy.exc import SQLAlchemyError
 from starlette.exceptions import HTTPException
 
 from suffice.errors import InputError, SufficeError, Unavailable
+from suffice.jobs.database import is_database_failure
 
 log = logging.getLogger(__name__)
 
@@ -93,6 +95,13 @@ def install_error_handlers(app: FastAPI) -> None:
         if isinstance(error, Unavailable):
             return error_response(503, str(error), error.retryable)
         return error_response(422 if isinstance(error, InputError) else 500, str(error))
+
+    @app.exception_handler(SQLAlchemyError)
+    async def handle_database_error(request: Request, error: SQLAlchemyError) -> JSONResponse:
+        if not is_database_failure(error):
+            return await handle_unexpected_error(request, error)
+        log.error("The database failed: %s", str(error).partition("\n")[0])
+        return error_response(503, "The database does not answer; try again later", True, {"retry-after": "10"})
 
     @app.exception_handler(Exception)
     async def handle_unexpected_error(request: Request, error: Exception) -> JSONResponse:
