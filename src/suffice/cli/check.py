@@ -259,7 +259,7 @@ def _read_document(path: Path) -> str:
 def _print_files(checked: list[CheckedText]) -> None:
     from collections import Counter
 
-    from rich.console import Console
+    from suffice.cli.console import SafeConsole as Console
     from rich.text import Text
 
     from suffice.report.answer_html import SUPPORT_SYMBOLS
