@@ -9,6 +9,7 @@ import ast
 import re
 
 from suffice.prompts import Compute
+from suffice.report.computed_lines import keep_computed_lines
 from suffice.report.draft import select_writer_notes
 from suffice.state.run import RunState
 from suffice.text.entities import extract_names
@@ -48,6 +49,9 @@ async def run_computation(run: RunState, max_attempts: int) -> None:
         result = (
             sandbox.ProgramResult(error=unsourced) if unsourced else await sandbox.run_program(code, _time_limit(run))
         )
+        if not result.error:
+            output = keep_computed_lines(result.output, code, source_text)
+            result = sandbox.ProgramResult(output) if output else sandbox.ProgramResult(error="it computes no value")
         if not result.error:
             passage = build_computed_passage(code, result.output)
             run.evidence.add(passage)
