@@ -24,7 +24,9 @@ def nasty(tmp_path: Path) -> Path:
 
 
 def assert_clean(text: str) -> None:
-    assert not FORBIDDEN & set(text), [text[max(0, at - 20) : at + 20] for at, c in enumerate(text) if c in FORBIDDEN][:3]
+    assert not FORBIDDEN & set(text), [text[max(0, at - 20) : at + 20] for at, c in enumerate(text) if c in FORBIDDEN][
+        :3
+    ]
 
 
 def test_no_command_prints_them(suffice, nasty: Path, tmp_path: Path) -> None:
@@ -45,7 +47,7 @@ def test_no_command_prints_them(suffice, nasty: Path, tmp_path: Path) -> None:
         ("runs", "show", "last"),
         ("memory", "search"),
         ("search", f"x{NASTY}", "--docs", tmp_path / "no\x1b[31m"),
-        (f"no\x1b[31mcommand",),
+        ("no\x1b[31mcommand",),
     ]
     seen = ""
     for command in commands:
