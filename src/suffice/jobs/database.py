@@ -14,6 +14,8 @@ POOL_TIMEOUT = 120.0  # Seconds that a query waits for a connection.
 
 _POSTGRES_DRIVERS = ("postgresql", "postgres", "postgresql+psycopg")
 
+DatabaseError = sa.exc.SQLAlchemyError
+
 metadata = sa.MetaData()
 
 runs = sa.Table(

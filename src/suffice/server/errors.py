@@ -8,11 +8,10 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
-from sqlalchemy.exc import SQLAlchemyError
 from starlette.exceptions import HTTPException
 
 from suffice.errors import InputError, SufficeError, Unavailable
-from suffice.jobs.database import is_database_failure
+from suffice.jobs.database import DatabaseError, is_database_failure
 
 log = logging.getLogger(__name__)
 
@@ -96,8 +95,8 @@ def install_error_handlers(app: FastAPI) -> None:
             return error_response(503, str(error), error.retryable)
         return error_response(422 if isinstance(error, InputError) else 500, str(error))
 
-    @app.exception_handler(SQLAlchemyError)
-    async def handle_database_error(request: Request, error: SQLAlchemyError) -> JSONResponse:
+    @app.exception_handler(DatabaseError)
+    async def handle_database_error(request: Request, error: DatabaseError) -> JSONResponse:
         if not is_database_failure(error):
             return await handle_unexpected_error(request, error)
         log.error("The database failed: %s", str(error).partition("\n")[0])

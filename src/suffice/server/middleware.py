@@ -5,11 +5,11 @@ import re
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
-from sqlalchemy.exc import SQLAlchemyError
 from starlette.datastructures import MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from suffice.jobs.database import DatabaseError
 from suffice.server.errors import error_response
 
 MAX_BODY_BYTES = 256 * 1024  # A question has at most 20,000 characters, and documents are not uploaded.
@@ -82,7 +82,7 @@ class SecurityMiddleware:
     async def _is_key_needed(self) -> bool:
         try:
             return await self._needs_key()
-        except SQLAlchemyError:  # The route answers with the error; until the database is back, this machine only.
+        except DatabaseError:  # The route answers with the error; until the database is back, this machine only.
             return False
 
 
