@@ -201,6 +201,7 @@ class _Pipeline:
             **self._config.metadata,
             "preset": asdict(self._config.preset),
             "task_type": self._run.task_type,
+            "checker": self._verifier.checker_name,
             **self._review.to_metadata(),
         }
         return build_report(self._run, self._get_stopped().stop, best, metadata, self._verifier.get_verdicts(best))
