@@ -5,7 +5,7 @@ import json
 import pytest
 
 from suffice.errors import ModelError
-from suffice.models.reader import Reader, get_reader
+from suffice.models.reader import ReaderModel, get_reader
 
 TOWER = (
     "The Meridian bridge is a wrought-iron bridge over the river Aldan in Karsholm. It was designed by the engineer Ada "
@@ -56,8 +56,8 @@ def test_an_empty_passage_answers_nothing(text):
 
 def test_a_missing_or_changed_file_is_said_in_one_sentence(tmp_path):
     with pytest.raises(ModelError, match="install suffice again"):
-        Reader(tmp_path).judge([("a", "b")])
+        ReaderModel(tmp_path).judge([("a", "b")])
     (tmp_path / "model.onnx").write_bytes(b"no model")
     (tmp_path / "provenance.json").write_text(json.dumps({"sha256": "0", "temperatures": {}}))
     with pytest.raises(ModelError, match="not the expected model"):
-        Reader(tmp_path).judge([("a", "b")])
+        ReaderModel(tmp_path).judge([("a", "b")])

@@ -249,6 +249,7 @@ class _Pipeline:
             **self._config.metadata,
             "preset": asdict(self._config.preset),
             "task_type": self._run.task_type,
+            "checker": self._verifier.checker_name,
             **self._review.to_metadata(),
         }
         if is_language_model(self._run.model):

@@ -16,6 +16,7 @@ from suffice.claims.split import drop_unknown_citations
 from suffice.errors import ModelError, ModelUnusable
 from suffice.models.base import is_language_model
 from suffice.models.capability import WriterStyle
+from suffice.models.extractive.writing import SHORT_ANSWER_LABEL
 from suffice.prompts import AnswerSentence, Draft, SynthesisResponse
 from suffice.prompts.base import load_snippet, load_template
 from suffice.prompts.writing import extract_first_sentence, split_cited_sentences
@@ -122,7 +123,7 @@ async def draft_sentence(run: RunState, stop: Stop) -> SynthesisResponse:
         return quoted
     return replace(
         quoted,
-        answer=f"{sentence.answer}\n\n{quoted.answer}".strip(),
+        answer=f"{sentence.answer}\n\n{_drop_short_answer(quoted.answer)}".strip(),
         summary=sentence.summary,
         short_answer=sentence.short_answer or find_new_words(run.task, sentence.answer) or quoted.short_answer,
     )
@@ -155,6 +156,12 @@ def find_new_words(question: str, sentence: str) -> str:
         return ""
     found = text[slice(*stretches[0])].strip(' .,;"“”')
     return found if len(found.split()) <= MAX_SHORT_WORDS else ""
+
+
+def _drop_short_answer(quoted: str) -> str:
+    """Return the quotes without the short answer above them: the model's sentence takes its place."""
+    first, _, rest = quoted.partition("\n\n")
+    return rest if first.startswith(SHORT_ANSWER_LABEL) else quoted
 
 
 async def quote_sources(run: RunState, stop: Stop) -> SynthesisResponse:

@@ -1,17 +1,25 @@
 """Check claims by meaning with the reader, the small model that comes with the package; rules for figures and names veto it.
 
-The reader is good at other words for the same thing and bad at telling 1887 from 1889. So it is asked about what words and
-figures leave open, and a passage that lacks a number or a name of the claim, or has another one in its place, never supports
-the claim whatever the reader says. Where its file cannot be loaded, the cascade goes on without it.
+The reader is good at other words for the same thing and poor at telling 1887 from 1889. So rules decide first: a claim that a
+passage has word for word is supported, a claim with another figure is contradicted, and a passage that lacks a number or a
+name of the claim does not support it. The reader decides about the rest. Where words alone would support a claim, it
+only has to agree a little; where they would not, it has to be sure.
 """
 
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
-from suffice.claims.checkers.base import CheckerThresholds, EvidenceSpan, load_thresholds
-from suffice.claims.checkers.lexical import compare_sentences, find_verbatim, lacks_a_name, lacks_a_number
-from suffice.models.reader import Reader, get_reader
+from suffice.claims.checkers.base import CheckerThresholds, EvidenceSpan, Stance, load_thresholds
+from suffice.claims.checkers.lexical import (
+    LexicalChecker,
+    is_figure_conflict,
+    lacks_a_name,
+    lacks_a_number,
+    names_difference,
+)
+from suffice.errors import ModelError
+from suffice.models.reader import ReaderModel, get_reader
 from suffice.text.entities import content_stems
 from suffice.text.sentences import quotable_spans
 from suffice.types import Passage
@@ -20,87 +28,112 @@ _MAX_SENTENCES = 3  # Sentences that are read one by one to find the deciding on
 
 
 class ReaderChecker:
-    """Asks the reader what each passage says of a claim and caches its answers."""
+    """Checks claims by rules first and asks the reader what they leave open. Answers are cached."""
 
-    name = "reader"
+    name = "lexical+reader"
 
-    def __init__(self, reader: Reader | None = None, thresholds: CheckerThresholds | None = None) -> None:
+    def __init__(self, reader: ReaderModel | None = None, thresholds: CheckerThresholds | None = None) -> None:
         self._reader = reader or get_reader()
         self._thresholds = thresholds or load_thresholds()
-        self._answers: dict[tuple[str, str], EvidenceSpan | None] = {}  # Claims are checked again after each change.
+        self._lexical = LexicalChecker(self._thresholds)
+        self._cache: dict[tuple[str, str], EvidenceSpan | None] = {}  # A claim is checked again after each change.
+        self.pairs_checked = 0
+        self.pairs_read = 0
+        """How many pairs of claim and passage were checked, and how many of them the reader was asked about."""
 
     async def __call__(self, claim: str, passages: Sequence[Passage]) -> list[EvidenceSpan | None]:
-        return await asyncio.to_thread(lambda: [self._check_once(claim, passage) for passage in passages])
-
-    def _check_once(self, claim: str, passage: Passage) -> EvidenceSpan | None:
-        key = claim, f"{passage.title}\n{passage.text}"
-        if key not in self._answers:
-            self._answers[key] = self.check(claim, passage)
-        return self._answers[key]
+        return await asyncio.to_thread(lambda: [self.check(claim, passage) for passage in passages])
 
     def check(self, claim: str, passage: Passage) -> EvidenceSpan | None:
         """Return the span of the passage that decides about the claim, or the nearest one where none does."""
-        if verbatim := find_verbatim(claim, passage):
-            return verbatim
-        spans = _rank_sentences(claim, passage)
-        if not spans:
-            return None
-        start, end, overlap = spans[0]
-        nearest = EvidenceSpan(start, end, None, 0.0, overlap)
-        veto = find_veto(claim, passage)
-        supported, contradicted, _ = map(float, self._reader.judge([(claim, _to_text(passage))])[0])
-        if not veto and supported >= self._thresholds.reader_supports:
-            span = self._find_deciding(claim, passage, spans, 0)
-            return replace(span, stance="supports", score=supported, checker=self.name, probability=supported)
-        if contradicted >= self._thresholds.reader_contradicts:
-            span = self._find_deciding(claim, passage, spans, 1)
-            reason = veto or "the source says something else"
-            return replace(
-                span,
-                stance="contradicts",
-                score=contradicted,
-                reason=reason,
-                checker=self.name,
-                probability=contradicted,
-            )
-        return replace(nearest, reason=veto)
+        key = claim, f"{passage.title}\n{passage.text}"
+        if key not in self._cache:
+            self._cache[key] = self._check(claim, passage)
+        return self._cache[key]
+
+    def _check(self, claim: str, passage: Passage) -> EvidenceSpan | None:
+        self.pairs_checked += 1
+        found = self._lexical.check(claim, passage)
+        if found is not None and is_settled(found):
+            return replace(found, checker=LexicalChecker.name)
+        sentences = _rank_sentences(claim, passage)
+        if not sentences:  # Nothing in common.
+            return found
+        self.pairs_read += 1
+        supported, contradicted, _ = map(float, self._reader.judge([(claim, to_text(passage))])[0])
+        veto = find_veto(claim, passage, found)
+        limits = self._thresholds
+        by_words = found.stance if found is not None else None
+        stance: Stance | None = None
+        if not veto and supported >= (limits.reader_confirms if by_words == "supports" else limits.reader_supports):
+            stance = "supports"
+        elif contradicted >= (limits.reader_confirms if by_words == "contradicts" else limits.reader_contradicts):
+            stance = "contradicts"
+        reason = veto or (found.reason if found is not None else "")
+        if stance is None:
+            start, end, overlap = sentences[0]
+            nearest = found or EvidenceSpan(start, end, None, 0.0, overlap)
+            return replace(nearest, stance=None, reason=reason)
+        probability = supported if stance == "supports" else contradicted
+        span = (
+            found
+            if found is not None and by_words == stance
+            else self._find_deciding(claim, passage, sentences, stance)
+        )
+        reason = "" if stance == "supports" else reason or "the source says something else"
+        return replace(span, stance=stance, score=probability, reason=reason, checker="reader", probability=probability)
 
     def _find_deciding(
-        self, claim: str, passage: Passage, spans: Sequence[tuple[int, int, float]], column: int
+        self, claim: str, passage: Passage, sentences: Sequence[tuple[int, int, float]], stance: Stance
     ) -> EvidenceSpan:
-        """Return the sentence that says most surely what the passage says."""
-        spans = spans[:_MAX_SENTENCES]
-        texts = [" ".join(passage.text[start:end].split()) for start, end, _ in spans]
-        found = self._reader.judge([(claim, text) for text in texts])[:, column] if len(spans) > 1 else [1.0]
-        start, end, overlap = spans[max(range(len(spans)), key=lambda number: found[number])]
+        """Return the sentence that alone says most surely what the passage says."""
+        rows = sentences[:_MAX_SENTENCES]
+        best = 0
+        if len(rows) > 1:
+            texts = [" ".join(passage.text[start:end].split()) for start, end, _ in rows]
+            judged = self._reader.judge([(claim, text) for text in texts])
+            best = int(judged[:, 0 if stance == "supports" else 1].argmax())
+        start, end, overlap = rows[best]
         return EvidenceSpan(start, end, None, 0.0, overlap)
 
 
-def find_veto(claim: str, passage: Passage) -> str:
-    """Return why the passage cannot support the claim whatever it means, in a few words; empty when nothing is against it."""
+def has_reader() -> bool:
+    """Whether the reader's files are there and unchanged."""
+    try:
+        get_reader().verify()
+    except ModelError:
+        return False
+    return True
+
+
+def is_settled(found: EvidenceSpan) -> bool:
+    """Whether rules decide: the passage has the claim word for word, or another figure in its place."""
+    return found.is_verbatim or (found.stance == "contradicts" and is_figure_conflict(found.reason))
+
+
+def find_veto(claim: str, passage: Passage, found: EvidenceSpan | None) -> str:
+    """Return why the passage cannot support the claim, whatever it means; empty when nothing is against it."""
     text = f"{passage.title}\n{passage.text}"
     if lacks_a_number(claim, text):
         return "the source does not have a number of the claim"
     if lacks_a_name(claim, text):
         return "the source does not have a name of the claim"
-    rows = [comparison for _, _, comparison in compare_sentences(claim, passage)]
-    best = max(rows, key=lambda comparison: comparison.overlap, default=None)
-    if best is not None and best.conflict and best.overlap >= 0.65:
-        return best.conflict
+    if found is not None and found.stance is None and names_difference(found.reason):  # A name in another's place.
+        return found.reason
     return ""
 
 
-def _to_text(passage: Passage) -> str:
+def to_text(passage: Passage) -> str:
     """Return the passage as the reader was trained to see it: with its title, unless it opens with it."""
-    opens_with_title = passage.text[:200].casefold().startswith(passage.title.casefold())
+    opens_with_title = passage.text.casefold().startswith(passage.title.casefold())
     return passage.text if opens_with_title else f"{passage.title}. {passage.text}"
 
 
 def _rank_sentences(claim: str, passage: Passage) -> list[tuple[int, int, float]]:
-    """Return the passage's sentences with the share of the claim's words in each, the highest share first."""
+    """Return the sentences that share words with the claim, the highest share first."""
     wanted = content_stems(claim)
     found = [
         (start, end, len(wanted & content_stems(passage.text[start:end])) / max(1, len(wanted)))
         for start, end in quotable_spans(passage.text, passage.kind)
     ]
-    return sorted(found, key=lambda row: -row[2])
+    return sorted((row for row in found if row[2]), key=lambda row: -row[2])
