@@ -14,8 +14,8 @@ from suffice.text.question import Question
 from suffice.text.sentences import Offsets
 from suffice.types import Note
 
-_MIN_TOPIC_COVERAGE = 0.7  # Share of the question's weighted words in the sentence and its title.
-_MIN_OWN_COVERAGE = 0.45  # And in the sentence alone.
+_MIN_TOPIC_COVERAGE = 0.8  # Share of the question's weighted words in the sentence and its title.
+_MIN_OWN_COVERAGE = 0.5  # And in the sentence alone.
 _MIN_YES_NO_COVERAGE = 0.75
 _MAX_YES_NO_CHARS = 300
 _NEGATION = re.compile(
