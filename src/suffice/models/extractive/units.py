@@ -4,6 +4,7 @@ The score is a weighted sum of a handful of features; ``weights.json`` holds the
 """
 
 import math
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,7 +27,7 @@ _MAX_CANDIDATES = 60  # Units looked at closely; they are selected by words.
 _MAX_UNIT_CHARS = 600  # A longer "sentence" is a table or a list without full stops.
 UNIT_FEATURES = (
     *("own", "topic", "note", "note_cosine", "span", "belief", "rank", "named", "code", "names", "short"),
-    "reader",
+    *("link", "reader"),
 )
 
 
@@ -100,6 +101,7 @@ def rank_units(
     phrase = normalize_phrase(question.text)
     wanted = frozenset(tokenize(question.text))
     question_stems = frozenset(words.weights)
+    links = _measure_links(question.text, notes, about)
     rows, found = [], []
     for unit in candidates:
         note = notes[unit.note]
@@ -123,6 +125,7 @@ def rank_units(
                 float(unit.block.format == "code"),
                 float(names_new),
                 float(len(unit.text) < 40),
+                links[unit.note],
                 answer.probability if answer is not None and holds_answer else 0.0,
             )
         )
@@ -134,6 +137,21 @@ def rank_units(
         for (unit, spans), row, value in zip(found, rows, values, strict=True)
     ]
     return sorted(ranked, key=lambda unit: -unit.score)
+
+
+def _measure_links(task: str, notes: Sequence[Note], about: Sequence[float]) -> list[float]:
+    """Return for each note how much the best other note that names its title is about the question: a step of a chain.
+
+    The title must be written as there, so that a heading such as "Testing" is not taken for a name.
+    """
+    links = []
+    for number, note in enumerate(notes):
+        title = strip_parenthetical(note.title)
+        pattern = re.compile(rf"(?<!\w){re.escape(title)}(?!\w)")
+        is_name = len(title) > 3 and title[0].isupper() and not pattern.search(task)
+        naming = (about[i] for i, other in enumerate(notes) if is_name and i != number and pattern.search(other.text))
+        links.append(max(naming, default=0.0))
+    return links
 
 
 def compute_cosines(task: str, texts: Sequence[str], embed: Embed | None) -> list[float]:
