@@ -59,7 +59,8 @@ def count_valid_quotes(report: dict[str, Any]) -> int:
 def test_an_answer_is_quoted_and_cited(suffice: Callable, docs: Path) -> None:
     result = suffice("ask", QUESTION, "--docs", docs, "--alpha", 1)
     assert result.status == 0
-    assert "decoded the dance in 1927. [1]" in result.out
+    assert "**Karl von Frisch** decoded the dance in 1927." in result.out
+    assert "summer. [1]" in result.out
     assert "docs/bees.md:" in result.out
     assert "Why it stopped" in result.out
     assert "round 1" in result.err
