@@ -15,14 +15,14 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import numpy
-from fit import decide, measure, select
+from fit import FACT_CHECKING, PARAPHRASED, Limits, decide, measure, select
 from held import Question, load_part
 
 sys.path[:0] = [str(Path(__file__).parents[2])]
-from bench.corruptions import flip_negation
-from suffice.claims.checkers.base import load_thresholds
-from suffice.models.reader import get_reader
-from suffice.text.entities import content_stems
+from bench.corruptions import flip_negation  # noqa: E402
+from suffice.claims.checkers.base import load_thresholds  # noqa: E402
+from suffice.models.reader import get_reader  # noqa: E402
+from suffice.text.entities import content_stems  # noqa: E402
 
 TABLE_FILE = Path(__file__).parents[2] / "bench" / "claims.md"
 DOMAINS = {
@@ -34,10 +34,6 @@ DOMAINS = {
     "single sentences": "mnli snli cad_nli negation_nli med",
 }
 DOMAIN_OF = {source: domain for domain, sources in DOMAINS.items() for source in sources.split()}
-FACT_CHECKING = frozenset("fever feverous fm2 check_covid scifact_train wice".split())
-PARAPHRASED = frozenset(
-    "scitldr cochrane_simplification wikisplit clapnq quotesum qmsum swipe realsumm_scu defacto".split()
-)
 KINDS = {
     "number": r"(?:^|-)number\b|number changed",
     "negation": r"negat|contradiction",
@@ -80,11 +76,12 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def describe_claims(rows: list[dict]) -> str:
-    limits = load_thresholds()
+    stored = load_thresholds()
+    limits = Limits(*(getattr(stored, f"reader_{name}") for name in Limits._fields))
     true = numpy.array([row["label"] == "supported" for row in rows])
     probability = numpy.array([row["probabilities"][0] for row in rows])
     words = numpy.array([row["lexical"] == "supports" for row in rows])
-    both = decide(rows, limits.reader_supports, limits.reader_confirms, limits.reader_contradicts) == 1
+    both = decide(rows, limits) == 1
     checkers = {"words": words, "reader at .5": probability >= 0.5, "both": both}
 
     def columns(chosen: numpy.ndarray) -> list[float]:
@@ -100,7 +97,9 @@ def describe_claims(rows: list[dict]) -> str:
     text += [
         "Balanced accuracy of supported against not supported. `both` is the product: rules settle and veto, the reader decides the rest,"
     ]
-    text += [f"with the thresholds {limits.reader_supports}, {limits.reader_confirms} where words agree.\n"]
+    text += [
+        f"with the thresholds {limits.supports}, {limits.confirms} where words agree, {limits.despite_name} where a name is missing.\n"
+    ]
     whole = numpy.ones(len(rows), bool)
     facts = numpy.array([row["source"] in FACT_CHECKING for row in rows])
     general = [["all", len(rows), *columns(whole)], ["fact-verification sets", int(facts.sum()), *columns(facts)]]

@@ -1,12 +1,13 @@
 """Check claims by meaning with the reader, the small model that comes with the package; rules for figures and names veto it.
 
 The reader is good at other words for the same thing and poor at telling 1887 from 1889. So rules decide first: a claim that a
-passage has word for word is supported, a claim with another figure is contradicted, and a passage that lacks a number or a
-name of the claim does not support it. The reader decides about the rest. Where words alone would support a claim, it
-only has to agree a little; where they would not, it has to be sure.
+passage has word for word is supported, a claim with another figure is contradicted, and a passage that lacks a number of the
+claim, or has another name in the place of its name, does not support it. The reader decides about the rest. Where words alone
+would support a claim, it need not be sure; where the passage lacks a name of the claim, it must be very sure.
 """
 
 import asyncio
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -24,6 +25,7 @@ from suffice.text.entities import content_stems
 from suffice.text.sentences import quotable_spans
 from suffice.types import Passage
 
+NAME_MISSING = "the source does not have a name of the claim"
 _MAX_SENTENCES = 3  # Sentences that are read one by one to find the deciding one: those that share most words.
 
 
@@ -64,8 +66,11 @@ class ReaderChecker:
         veto = find_veto(claim, passage, found)
         limits = self._thresholds
         by_words = found.stance if found is not None else None
+        needed = limits.reader_confirms if by_words == "supports" else limits.reader_supports
+        if veto:
+            needed = limits.reader_despite_name if veto == NAME_MISSING else math.inf
         stance: Stance | None = None
-        if not veto and supported >= (limits.reader_confirms if by_words == "supports" else limits.reader_supports):
+        if supported >= needed:
             stance = "supports"
         elif contradicted >= (limits.reader_confirms if by_words == "contradicts" else limits.reader_contradicts):
             stance = "contradicts"
@@ -112,12 +117,12 @@ def is_settled(found: EvidenceSpan) -> bool:
 
 
 def find_veto(claim: str, passage: Passage, found: EvidenceSpan | None) -> str:
-    """Return why the passage cannot support the claim, whatever it means; empty when nothing is against it."""
+    """Return why the passage cannot support the claim, or hardly (``NAME_MISSING``); empty when nothing is against it."""
     text = f"{passage.title}\n{passage.text}"
     if lacks_a_number(claim, text):
         return "the source does not have a number of the claim"
     if lacks_a_name(claim, text):
-        return "the source does not have a name of the claim"
+        return NAME_MISSING
     if found is not None and found.stance is None and names_difference(found.reason):  # A name in another's place.
         return found.reason
     return ""
