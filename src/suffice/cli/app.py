@@ -59,7 +59,11 @@ app.command()(serve.worker)
 app.command(cls=GroupedHelpCommand)(mcp.mcp)
 app.add_typer(runs.runs_app, name="runs")
 app.add_typer(runs.memory_app, name="memory")
-app.add_typer(lab.lab_app, name="lab")
+replay.lab_app.command()(lab.run)
+replay.lab_app.command()(lab.tables)
+replay.lab_app.command()(lab.gaps)
+replay.lab_app.command("data")(lab.show_data)
+app.add_typer(replay.lab_app, name="lab")
 app.add_typer(keys.keys_app, name="keys")
 
 
