@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from suffice.models.extractive.excerpts import Stretch
 from suffice.models.extractive.units import QuestionWords, Unit
+from suffice.models.reading import AnswerSpan
 from suffice.text.entities import content_stems, extract_names
 from suffice.text.question import Question
 from suffice.text.sentences import Offsets
@@ -55,9 +56,16 @@ class ShortAnswer:
 
 
 def find_short_answer(
-    question: Question, notes: Sequence[Note], stretches: Sequence[Stretch], words: QuestionWords
+    question: Question,
+    notes: Sequence[Note],
+    stretches: Sequence[Stretch],
+    words: QuestionWords,
+    answers: Sequence[AnswerSpan] = (),
 ) -> ShortAnswer | None:
-    """Return the short answer that stands in the first stretch; ``None`` if there is none of the right kind."""
+    """Return the short answer that stands in the first stretch; ``None`` if there is none of the right kind.
+
+    ``answers`` is what a reader found in each note.
+    """
     if not stretches:
         return None
     unit = stretches[0].unit

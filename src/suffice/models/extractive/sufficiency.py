@@ -8,7 +8,7 @@ import math
 import re
 from collections.abc import Sequence
 
-from suffice.models.extractive.units import QuestionWords, Unit, note_stems
+from suffice.models.extractive.units import UNIT_FEATURES, QuestionWords, Unit, note_stems
 from suffice.models.extractive.weights import load_weights
 from suffice.text.entities import content_stems, extract_facets
 from suffice.text.question import Question
@@ -44,7 +44,7 @@ def compute_features(
         max((words.coverage(unit.stems | content_stems(notes[unit.note].title)) for unit in units), default=0.0),
         sum(not stems <= held for stems in names) / len(names) if names else 0.0,
         float(question.span in ("none", "choice") or any(unit.spans for unit in good)),
-        max((unit.features[-1] for unit in units), default=0.0),
+        max((unit.features[UNIT_FEATURES.index("reader_note")] for unit in units), default=0.0),
     )
 
 

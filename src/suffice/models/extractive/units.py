@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from suffice.models.extractive.weights import load_weights
-from suffice.models.reading import PassageReader
+from suffice.models.reading import AnswerSpan, PassageReader
 from suffice.text.answer_spans import find_assignment, find_spans
 from suffice.text.blocks import TextBlock, split_blocks
 from suffice.text.entities import content_stems, extract_facets, extract_names, strip_parenthetical
+from suffice.text.languages import ENGLISH, detect_language, get_language
 from suffice.text.question import Question
 from suffice.text.sentences import Offsets
 from suffice.text.tokens import normalize_phrase, tokenize
@@ -27,7 +28,7 @@ _MAX_CANDIDATES = 60  # Units looked at closely; they are selected by words.
 _MAX_UNIT_CHARS = 600  # A longer "sentence" is a table or a list without full stops.
 UNIT_FEATURES = (
     *("own", "topic", "note", "note_cosine", "span", "belief", "rank", "named", "code", "names", "short"),
-    *("link", "reader"),
+    *("link", "reader", "reader_note"),
 )
 
 
@@ -68,6 +69,18 @@ def weigh_question(task: str, notes: Sequence[Note]) -> QuestionWords:
     return QuestionWords({stem: weight / total for stem, weight in raw.items()})
 
 
+def read_notes(question: Question, notes: Sequence[Note], reader: PassageReader | None) -> list[AnswerSpan]:
+    """Return what the reader finds in each note, as offsets in its text; empty without a reader for the language."""
+    if reader is None or not notes or get_language() != ENGLISH or (detect_language(question.text) or ENGLISH) != ENGLISH:
+        return []
+    found = reader.read(question.text, [f"{note.title}\n{note.text}" for note in notes])
+    shifts = [len(note.title) + 1 for note in notes]
+    return [
+        AnswerSpan(answer.probability, answer.start - shift, answer.end - shift)
+        for answer, shift in zip(found, shifts, strict=True)
+    ]
+
+
 def note_stems(note: Note) -> frozenset[str]:
     """Return the stems of a note with its title."""
     return content_stems(note.title) | content_stems(note.text)
@@ -79,14 +92,13 @@ def rank_units(
     believed: frozenset[str],
     words: QuestionWords,
     embed: Embed | None,
-    reader: PassageReader | None = None,
+    answers: Sequence[AnswerSpan] = (),
 ) -> list[Unit]:
-    """Return the units that may answer the question, best first."""
+    """Return the units that may answer the question, best first. ``answers`` is what a reader found in each note."""
     import numpy as np
 
     about = [words.coverage(note_stems(note)) for note in notes]
     cosines = compute_cosines(question.text, [f"{note.title}. {note.text}" for note in notes], embed)
-    answers = reader.read(question.text, [f"{note.title}\n{note.text}" for note in notes]) if reader and notes else []
     candidates = [unit for number, note in enumerate(notes) for unit in _list_units(number, note)]
     topics = [content_stems(note.title) for note in notes]
     candidates.sort(
@@ -110,8 +122,7 @@ def rank_units(
         title = normalize_phrase(strip_parenthetical(note.title))
         names_new = any(not content_stems(name) <= question_stems | topic for name in extract_names(unit.text))
         answer = answers[unit.note] if answers else None
-        shift = len(note.title) + 1
-        holds_answer = answer is not None and unit.start <= answer.start - shift < unit.end
+        holds_answer = answer is not None and unit.start <= answer.start < unit.end
         rows.append(
             (
                 words.coverage(unit.stems),
@@ -127,6 +138,7 @@ def rank_units(
                 float(len(unit.text) < 40),
                 links[unit.note],
                 answer.probability if answer is not None and holds_answer else 0.0,
+                answer.probability if answer is not None else 0.0,
             )
         )
         found.append((unit, spans))

@@ -23,6 +23,7 @@ from suffice.models.extractive.units import (
     compute_cosines,
     note_stems,
     rank_units,
+    read_notes,
     weigh_question,
 )
 from suffice.models.reading import PassageReader
@@ -48,12 +49,13 @@ def draft_answer(prompt: Draft, embed: Embed | None, reader: PassageReader | Non
     notes = tuple(note for note in prompt.notes if note.kind != BELIEF_KIND)
     question = analyze_question(prompt.task)
     words = weigh_question(prompt.task, notes)
-    units = rank_units(question, notes, believed, words, embed, reader)
+    answers = read_notes(question, notes, reader)
+    units = rank_units(question, notes, believed, words, embed, answers)
     sufficiency = _judge_evidence(prompt.task, notes, units, words, embed)
     if sufficiency == "no" or not units:
         return SynthesisResponse("", closest=_list_closest(prompt.task, notes, units, words), sufficiency="no")
     stretches = choose_stretches(question, notes, units, words, prompt.count or MAX_EXCERPTS)
-    short = find_short_answer(question, notes, stretches, words)
+    short = find_short_answer(question, notes, stretches, words, answers)
     excerpts = [
         build_excerpt(notes[stretch.note], stretch, _list_decisive(stretch, short, notes[stretch.note], is_first=not i))
         for i, stretch in enumerate(stretches)
