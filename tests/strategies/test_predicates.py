@@ -81,7 +81,7 @@ def test_the_preset():
     assert (chosen.strategy, chosen.memory, chosen.gate) == ("predicates", "freeform", "predicates | exhaustion")
 
 
-@pytest.mark.parametrize("memory", ["freeform", "structured", "rolling", "lobotomized", "trajectory"])
+@pytest.mark.parametrize("memory", ["freeform", "structured", "rolling", "notes", "lobotomized", "trajectory"])
 def test_it_answers_without_a_language_model_with_every_memory(memory):
     noise = [make_passage(f"n{n}", f"It rained in town {n}.", f"Town {n}") for n in range(5)]
     search = WordSearch([FILM, ADA, *noise])

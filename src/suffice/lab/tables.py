@@ -379,9 +379,7 @@ def _sweep_table(rows: Sequence[Row]) -> Table:
             stops = [find_stop(parsed, _readings(row)).rounds for row in group]
             points = [(stop, row["recall_by_round"][stop - 1]) for stop, row in zip(stops, group, strict=True)]
             table.rows += _compare_recall((data, "all", "all", gate), points, group)
-    table.note = (
-        "All harnesses and memories together. A paper's value is only j=0.6, u=0.3, p=2; see suffice.lab.sweep."
-    )
+    table.note = "All harnesses and memories together. The paper names only j=0.6, u=0.3, p=2; see suffice.lab.sweep."
     return table
 
 
