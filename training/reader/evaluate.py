@@ -108,8 +108,24 @@ def describe_claims(rows: list[dict]) -> str:
         table(["", "pairs", *checkers], general + compare(list(DOMAINS), lambda row: DOMAIN_OF.get(row["source"], ""))),
         "",
     ]
-    passes = [[name, float(passed[true].mean()), float(passed[~true].mean())] for name, passed in checkers.items()]
-    text += [table(["checker", "true claims passed", "false claims passed"], passes), ""]
+    written = numpy.array([row["source"] in PARAPHRASED for row in rows])
+    passes = [
+        [name, *(float(passed[part].mean()) for part in (true, ~true, written & true, written & ~true))]
+        for name, passed in checkers.items()
+    ]
+    text += [
+        table(
+            [
+                "checker",
+                "true claims passed",
+                "false passed",
+                "people's paraphrases passed",
+                "false versions of them passed",
+            ],
+            passes,
+        ),
+        "",
+    ]
     kinds = Counter(filter(None, map(kind_of, rows)))
     parts = []
     for kind in (
