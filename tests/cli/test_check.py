@@ -170,7 +170,7 @@ def test_a_text_without_claims(suffice: Callable, docs: Path, write: Callable) -
     assert "no claim" in result.err
 
 
-REWORDED = "It was Karl von Frisch who in 1927 worked out what the dance means.\n"
+REWORDED = "Karl von Frisch was proud of decoding the dance in 1927.\n"
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ REWORDED = "It was Karl von Frisch who in 1927 worked out what the dance means.\
         (Say("out of order", status=401), 1),
     ],
 )
-def test_a_named_model_decides_what_comparing_words_cannot(
+def test_a_named_model_decides_what_words_and_the_reader_leave_open(
     suffice: Callable, docs: Path, write: Callable, monkeypatch: pytest.MonkeyPatch, answer: Say, status: int
 ) -> None:
     check = ("check", write(REWORDED), "--docs", docs, "--alpha", 1)

@@ -18,6 +18,7 @@ from suffice.models.extractive.judging import judge_progress, rate_novelty
 from suffice.models.extractive.outline import draft_outline, echo_topic, label_cluster
 from suffice.models.extractive.planning import plan_queries, propose_hypotheses, propose_query, reflect
 from suffice.models.extractive.writing import draft_answer
+from suffice.models.reader import find_reader
 from suffice.prompts import (
     AnswerFromMemory,
     Compress,
@@ -69,7 +70,10 @@ _HANDLERS: dict[type, Callable[[Any], Any]] = {
 
 
 class ExtractiveModel:
-    """Answers prompts with sentences of the sources. With ``embed`` it selects sentences by meaning too, else by words."""
+    """Answers prompts with sentences of the sources.
+
+    With ``embed`` it selects them by meaning too, and lets the reader model look for the answer; else by words alone.
+    """
 
     name = "extractive"
     local = True
@@ -80,7 +84,8 @@ class ExtractiveModel:
 
     async def __call__(self, prompt: Prompt[A]) -> Reply[A]:
         if isinstance(prompt, Draft):
-            answer: Any = await asyncio.to_thread(draft_answer, prompt, self._embed)
+            reader = None if self._embed is None else find_reader()
+            answer: Any = await asyncio.to_thread(draft_answer, prompt, self._embed, reader)
         elif type(prompt) in _HANDLERS:
             answer = _HANDLERS[type(prompt)](prompt)
         else:

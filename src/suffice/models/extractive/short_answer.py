@@ -19,6 +19,9 @@ _MIN_TOPIC_COVERAGE = 0.8  # Share of the question's weighted words in the sente
 _MIN_OWN_COVERAGE = 0.5  # And in the sentence alone.
 _MIN_YES_NO_COVERAGE = 0.75
 _MAX_YES_NO_CHARS = 300
+# What the reader's span may answer where no pattern finds a span of the right type, and how sure it must be.
+_READ_KINDS = frozenset({"who", "when", "where", "amount", "version"})
+_MIN_READ_PROBABILITY = 0.8
 _NEGATION = re.compile(
     r"\b(?:not|never|no|none|neither|nor|cannot|without|unable|n['’]t|nicht|kein\w*|nie|niemals|ohne|weder|ne"
     r"|n['’]|pas|jamais|aucune?|sans"
@@ -77,9 +80,18 @@ def find_short_answer(
     title = content_stems(note.title)
     if words.coverage(unit.stems | title) < _MIN_TOPIC_COVERAGE or words.coverage(unit.stems) < _MIN_OWN_COVERAGE:
         return _count_items(question, note, stretches[0], words)
+    answer = answers[unit.note] if answers else None
     if unit.spans:
-        span = _nearest_span(note.text, unit, unit.spans, frozenset(words.weights))
+        read = [span for span in unit.spans if answer and span[0] < answer.end and answer.start < span[1]]
+        span = _nearest_span(note.text, unit, read or unit.spans, frozenset(words.weights))
         return ShortAnswer(_clean(note.text[slice(*span)]), unit.note, span)
+    if (
+        answer is not None
+        and question.kind in _READ_KINDS
+        and answer.probability >= _MIN_READ_PROBABILITY
+        and unit.start <= answer.start < answer.end <= unit.end
+    ):
+        return ShortAnswer(_clean(note.text[answer.start : answer.end]), unit.note, (answer.start, answer.end))
     return _count_items(question, note, stretches[0], words)
 
 

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     import numpy
 
 _MAX_CANDIDATES = 60  # Units looked at closely; they are selected by words.
+# The reader knows single steps: it is trusted where one passage has nearly all words of the question, and hardly where the
+# question must be answered over several passages.
+_TRUST_POWER = 4
 _MAX_UNIT_CHARS = 600  # A longer "sentence" is a table or a list without full stops.
 UNIT_FEATURES = (
     *("own", "topic", "note", "note_cosine", "span", "belief", "rank", "named", "code", "names", "short"),
@@ -71,7 +74,12 @@ def weigh_question(task: str, notes: Sequence[Note]) -> QuestionWords:
 
 def read_notes(question: Question, notes: Sequence[Note], reader: PassageReader | None) -> list[AnswerSpan]:
     """Return what the reader finds in each note, as offsets in its text; empty without a reader for the language."""
-    if reader is None or not notes or get_language() != ENGLISH or (detect_language(question.text) or ENGLISH) != ENGLISH:
+    if (
+        reader is None
+        or not notes
+        or get_language() != ENGLISH
+        or (detect_language(question.text) or ENGLISH) != ENGLISH
+    ):
         return []
     found = reader.read(question.text, [f"{note.title}\n{note.text}" for note in notes])
     shifts = [len(note.title) + 1 for note in notes]
@@ -123,6 +131,7 @@ def rank_units(
         names_new = any(not content_stems(name) <= question_stems | topic for name in extract_names(unit.text))
         answer = answers[unit.note] if answers else None
         holds_answer = answer is not None and unit.start <= answer.start < unit.end
+        trust = words.coverage(unit.stems | topic) ** _TRUST_POWER
         rows.append(
             (
                 words.coverage(unit.stems),
@@ -137,13 +146,15 @@ def rank_units(
                 float(names_new),
                 float(len(unit.text) < 40),
                 links[unit.note],
-                answer.probability if answer is not None and holds_answer else 0.0,
-                answer.probability if answer is not None else 0.0,
+                answer.probability * trust if answer is not None and holds_answer else 0.0,
+                answer.probability * trust if answer is not None else 0.0,
             )
         )
         found.append((unit, spans))
     weights = load_weights()["unit"]
     values = np.array(rows) @ np.array([weights[name] for name in UNIT_FEATURES]) + weights["bias"]
+    if question.kind == "default":  # "Default: 1000" has none of the question's words; its title has them.
+        values += weights["default_span"] * np.array([float(bool(spans)) for _, spans in found])
     ranked = [
         Unit(unit.note, unit.block, unit.start, unit.end, unit.text, unit.stems, tuple(spans), row, float(value))
         for (unit, spans), row, value in zip(found, rows, values, strict=True)

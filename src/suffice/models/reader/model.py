@@ -148,6 +148,15 @@ def get_reader() -> ReaderModel:
     return ReaderModel()
 
 
+def find_reader() -> ReaderModel | None:
+    """Return the shared reader, or ``None`` if its files are missing or changed."""
+    try:
+        get_reader().verify()
+    except ModelError:
+        return None
+    return get_reader()
+
+
 def _best_span(scores: "NDArray[np.float32]") -> tuple[int, int]:
     """Return first and last token of the span with the highest sum of start and end scores."""
     import numpy as np
