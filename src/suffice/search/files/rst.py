@@ -1,7 +1,7 @@
 """reStructuredText, also as Sphinx extends it, as light Markdown with one line for each line of the source.
 
 docutils reads this markup thoroughly, but it gives lines only to blocks, knows no directive or role of Sphinx, and takes
-fifteen times as long as this reader (docs/decisions.md). What matters here is which lines are text, code, table or markup,
+about ten times as long as this reader (docs/decisions.md). What matters here is which lines are text, code, table or markup,
 and that follows from indentation and the first characters of a block.
 """
 
