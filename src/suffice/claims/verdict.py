@@ -23,7 +23,9 @@ from suffice.types import Excerpt, Passage, SupportLabel
 # content words in common, and this share of the words of both.
 _MIN_COMMON_STEMS = 4
 _MIN_COMMON_SHARE = 0.75
-_MIN_EQUAL_STEMS = 3  # Or all their content words, if they have at least this many: "… was opened in 1894", "… in 1955".
+_MIN_EQUAL_STEMS = (
+    3  # Or all their content words, if they have at least this many: "… was opened in 1894", "… in 1955".
+)
 _MAX_PARTS = 3  # Passages that are judged together.
 _LABEL = re.compile(
     r"\b(?:season|series|episode|chapter|volume|part|round|phase|stage|game|week|day|no\.|number|version|release)\s$",
