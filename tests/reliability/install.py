@@ -7,6 +7,7 @@ dependency can be missing there although the newest pip installs it.
 """
 
 import argparse
+import os
 import subprocess
 import sys
 import tempfile
@@ -17,8 +18,14 @@ ROOT = Path(__file__).parents[2]
 SERVICE_COMMANDS = (["serve"], ["worker"], ["keys", "list"], ["mcp", "--docs", "."])
 
 
+# ``worker`` asks for a database first.
+ENVIRONMENT = {**os.environ, "SUFFICE_DATABASE_URL": "postgresql://127.0.0.1:9/none"}
+
+
 def run(*command: object, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(list(map(str, command)), cwd=cwd, capture_output=True, text=True, timeout=600)
+    return subprocess.run(
+        list(map(str, command)), cwd=cwd, capture_output=True, text=True, timeout=600, env=ENVIRONMENT
+    )
 
 
 def check_environment(folder: Path, wheel: Path, *, upgrade: bool) -> list[str]:
