@@ -61,11 +61,16 @@ endif
 serve: $(READY) ## Start the service on this machine, over part of the standard library or DOCS=path.
 	$(BIN)/suffice serve --docs "$(or $(DOCS),$(STDLIB)/json)"
 
-reliability: $(READY) ## Long tests: kill -9 at every step, requests of every shape, many runs at once.
+reliability: $(READY) ## Long tests: kill -9 at every step, attacks, requests of every shape, leaks, installing, load, a soak.
 	cd tests && ../$(BIN)/python -W ignore -m reliability.crashes --write ../docs/reliability.md
 	cd tests && ../$(BIN)/python -W ignore -m reliability.shapes
 	cd tests && ../$(BIN)/python -W ignore -m reliability.fixes
+	cd tests && ../$(BIN)/python -W ignore -m reliability.attacks --write ../docs/reliability.md
+	cd tests && ../$(BIN)/python -W ignore -m reliability.leaks
+	cd tests && ../$(BIN)/python -W ignore -m reliability.install
+	cd tests && ../$(BIN)/python -W ignore -m reliability.soak --minutes 30
 	$(BIN)/python -W ignore -m bench.load
+	$(BIN)/python -W ignore -m bench.load --mixed
 
 clean: ## Remove .venv and everything generated.
 	rm -rf $(VENV) build dist demo.html demo.jsonl .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,6 +1,10 @@
 """Measure many concurrent runs: one process with SQLite, and several workers with Postgres. Prints a Markdown table.
 
     python -m bench.load [--runs 200] [--workers 2,4] [--latency 0.05]
+    python -m bench.load --mixed [--runs 200] [--streams 500] [--searches 10000] [--queued 1000]
+
+The second form loads one process with SQLite in phases: runs, streams of the same runs, searches, and a full queue in which
+every tenth job is cancelled.
 
 The model is a stub server on loopback, in its own process, that answers every call after 50 ms. Everything else is real: the
 service, its database, its events over HTTP and the model client. A run has two rounds of search over a small folder, a draft
@@ -19,8 +23,9 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -176,15 +181,19 @@ async def follow_run(client: httpx2.AsyncClient, delays: list[float]) -> str:
     return found["report"]["status"] if is_complete and found["report"] else "lost"
 
 
+async def wait_until_ready(client: httpx2.AsyncClient) -> None:
+    for _ in range(600):
+        try:
+            await client.get("/readyz")
+            return
+        except httpx2.TransportError:
+            await asyncio.sleep(0.1)
+
+
 async def run_load(url: str, runs: int) -> tuple[float, list[float], list[str]]:
     limits = httpx2.Limits(max_connections=2 * runs, max_keepalive_connections=2 * runs)
     async with httpx2.AsyncClient(base_url=url, limits=limits, timeout=900, trust_env=False) as client:
-        for _ in range(600):
-            try:
-                await client.get("/readyz")
-                break
-            except httpx2.TransportError:
-                await asyncio.sleep(0.1)
+        await wait_until_ready(client)
         delays: list[float] = []
         await follow_run(client, [])  # The first run imports every module.
         started = time.monotonic()
@@ -230,8 +239,105 @@ def _summarize(
     }
 
 
+async def run_mixed(url: str, pid: int, counts: dict[str, int]) -> list[tuple[str, int, float, float, float, str]]:
+    """Run the four phases; return for each its name, count, seconds, p50 and p95 in seconds, and what came of it."""
+    rows = []
+    # Connections are not reused: the service closes idle ones, and a request that crosses the closing is lost.
+    limits = httpx2.Limits(max_connections=700, max_keepalive_connections=0)
+    async with httpx2.AsyncClient(base_url=url, limits=limits, timeout=900, trust_env=False) as client:
+        await wait_until_ready(client)
+        await follow_run(client, [])
+
+        async def timed(title: str, works: list[Any], concurrency: int) -> list[Any]:
+            gate, durations = asyncio.Semaphore(concurrency), []
+
+            async def one(work: Any) -> Any:
+                async with gate:
+                    started = time.monotonic()
+                    result = await work
+                    durations.append(time.monotonic() - started)
+                    return result
+
+            started = time.monotonic()
+            results = await asyncio.gather(*map(one, works))
+            p95 = statistics.quantiles(durations, n=20)[18]
+            kinds = Counter("accepted" if "-" in str(result) else str(result) for result in results)
+            outcome = ", ".join(f"{count} {name}" for name, count in kinds.most_common())
+            seconds = time.monotonic() - started
+            rows.append((title, len(works), seconds, statistics.median(durations), p95, outcome))
+            print(f"{title}: {seconds:.0f} s, {outcome}, {read_memory(pid):.0f} MB", file=sys.stderr, flush=True)
+            return results
+
+        async def start(body: dict[str, Any]) -> str:
+            return str((await client.post("/run", json=body)).raise_for_status().json()["job_id"])
+
+        async def stream(job: str) -> str:
+            async with client.stream("GET", f"/jobs/{job}/events") as response:
+                lines = [line async for line in response.aiter_lines()]
+            return "complete" if "event: end" in lines else "lost"
+
+        async def search(number: int) -> int:
+            body = {"question": f"waggle dance {number}", "options": {"alpha": 1}}
+            return (await client.post("/search", json=body)).status_code
+
+        async def cancel(job: str) -> int:
+            return (await client.delete(f"/jobs/{job}")).status_code
+
+        await timed("runs, each followed", [follow_run(client, []) for _ in range(counts["runs"])], counts["runs"])
+        jobs = [await start(BODY) for _ in range(10)]
+        streams = counts["streams"]
+        await timed("streams of ten runs", [stream(jobs[number % 10]) for number in range(streams)], streams)
+        await timed("searches", [search(number) for number in range(counts["searches"])], 50)
+        queued = await timed("jobs queued", [start(BODY) for _ in range(counts["queued"])], 50)
+        await timed("cancelled while queued", [cancel(job) for job in queued[::10]], 20)
+        polls = asyncio.Semaphore(50)
+        await timed("jobs until their end", [wait_for_end(client, job, polls) for job in queued], len(queued))
+    return rows
+
+
+async def wait_for_end(client: httpx2.AsyncClient, job: str, polls: asyncio.Semaphore) -> str:
+    while True:
+        async with polls:
+            with suppress(httpx2.TransportError):  # The service closes a connection that was idle, as it may.
+                status = str((await client.get(f"/jobs/{job}")).json()["status"])
+                if status in ("done", "failed", "cancelled"):
+                    return status
+        await asyncio.sleep(15)
+
+
+def read_memory(pid: int) -> float:
+    """Return the memory of a process in MB."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmRSS"))
+
+
+def measure_mixed(folder: Path, model: str, counts: dict[str, int]) -> None:
+    docs = folder / "docs"
+    docs.mkdir(exist_ok=True)
+    (docs / "bees.txt").write_text(TEXT, encoding="utf-8")
+    environment = {
+        "OPENAI_BASE_URL": model,
+        "OPENAI_API_KEY": "none",
+        "SUFFICE_DATA_DIR": str(folder / "data"),
+        "SUFFICE_CACHE_DIR": str(folder / "cache"),
+    }
+    port = find_free_port()
+    limits = ["--docs", str(docs), "--runs", str(counts["runs"]), "--runs-per-user", str(counts["runs"])]
+    serve = ["-m", "suffice", "serve", "--port", str(port), "--model", "openai:stub", *limits]
+    with run_process(*serve, environment=environment) as process:
+        rows = asyncio.run(run_mixed(f"http://127.0.0.1:{port}", process.pid, counts))
+        peak, now = read_peak_memory(process.pid), read_memory(process.pid)
+    print("| phase | number | seconds | p50 s | p95 s | outcome |\n|---|---|---|---|---|---|")
+    for title, count, seconds, p50, p95, outcome in rows:
+        print(f"| {title} | {count:,} | {seconds:.0f} | {p50:.2f} | {p95:.2f} | {outcome} |")
+    print(f"\nMemory of the service: peak {peak:.0f} MB, at the end {now:.0f} MB.")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
+    parser.add_argument("--mixed", action="store_true", help="one process: runs, streams, searches and a full queue")
+    for name, count in (("streams", 500), ("searches", 10_000), ("queued", 1_000)):
+        parser.add_argument(f"--{name}", type=int, default=count)
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--workers", default="2,4")
     parser.add_argument("--latency", type=float, default=0.05)
@@ -244,6 +350,10 @@ def main() -> None:
         folder, port = Path(name), find_free_port()
         with run_process("-m", "bench.load", "--stub", str(port), "--latency", str(arguments.latency)):
             model = f"http://127.0.0.1:{port}/v1"
+            if arguments.mixed:
+                names = ("runs", "streams", "searches", "queued")
+                measure_mixed(folder, model, {name: getattr(arguments, name) for name in names})
+                return
             rows = [("one process, SQLite", measure(folder, arguments.runs, model, None, 0))]
             worker_counts = [int(count) for count in arguments.workers.split(",") if count]
             if worker_counts:

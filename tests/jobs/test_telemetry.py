@@ -3,6 +3,7 @@
 import asyncio
 import io
 import json
+import logging
 
 import pytest
 from opentelemetry import trace
@@ -14,6 +15,7 @@ from prometheus_client import generate_latest
 from suffice.api import prepare_run
 from suffice.engine.pipeline import run_pipeline
 from suffice.jobs import telemetry
+from suffice.jobs.telemetry import MAX_REPEATS, configure_logging
 from suffice.options import RunOptions
 from suffice.testing import FixtureSearch, WordSearch, make_passage, make_search_error
 
@@ -90,3 +92,15 @@ def test_spans_of_run_round_and_call_are_nested(spans: InMemorySpanExporter) -> 
     assert len({span.context.trace_id for span in found.values()}) == 1
     assert found["run"].attributes["suffice.stop"]
     assert found["run"].attributes["suffice.run"] == "run-1"
+
+
+@pytest.mark.attack("floods of log lines")
+def test_repeated_log_lines_are_limited():
+    stream = io.StringIO()
+    configure_logging(stream)
+    for number in range(5000):
+        logging.getLogger("asyncio").error("socket.accept() out of system resource\nsocket: %d", number)
+    logging.getLogger("asyncio").error("something else")
+    lines = stream.getvalue().splitlines()
+    assert len(lines) == MAX_REPEATS + 1
+    assert "something else" in lines[-1]

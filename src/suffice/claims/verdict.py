@@ -23,6 +23,9 @@ from suffice.types import Excerpt, Passage, SupportLabel
 # content words in common, and this share of the words of both.
 _MIN_COMMON_STEMS = 4
 _MIN_COMMON_SHARE = 0.75
+_MIN_EQUAL_STEMS = (
+    3  # Or all their content words, if they have at least this many: "… was opened in 1894", "… in 1955".
+)
 _MAX_PARTS = 3  # Passages that are judged together.
 _LABEL = re.compile(
     r"\b(?:season|series|episode|chapter|volume|part|round|phase|stage|game|week|day|no\.|number|version|release)\s$",
@@ -160,6 +163,8 @@ def _find_common_words(quote: Quote, wanted: SentenceFeatures) -> list[tuple[int
 def _is_same_topic(claim: str, quote: str) -> bool:
     one, other = extract_features(claim), extract_features(" ".join(quote.split()))
     ours, theirs = one.stems - one.antonym_stems, other.stems - other.antonym_stems
+    if one.stems == other.stems and len(one.stems) >= _MIN_EQUAL_STEMS:
+        return True
     return len(ours & theirs) >= _MIN_COMMON_STEMS and len(ours & theirs) >= _MIN_COMMON_SHARE * len(ours | theirs)
 
 

@@ -45,6 +45,9 @@ TOKENS = Counter(
 )
 COST = Counter("suffice_cost_usd_total", "Cost of the model calls whose price is known.", registry=REGISTRY)
 
+MAX_REPEATS = 10  # Lines with the same text that are logged in ``REPEAT_SECONDS``.
+REPEAT_SECONDS = 60.0
+
 log = structlog.get_logger("suffice")
 tracer = trace.get_tracer("suffice")
 
@@ -73,7 +76,31 @@ def configure_logging(stream: Any = None) -> None:
             ],
         )
     )
+    handler.addFilter(RepeatFilter())
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
+
+
+class RepeatFilter(logging.Filter):
+    """Drops repeated log lines beyond ``MAX_REPEATS`` a minute; the next line that passes says how many were dropped.
+
+    When file descriptors run out, asyncio reports each connection that it cannot accept, thousands a second.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._windows: dict[tuple[str, str], tuple[float, int]] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        key, now = (record.name, str(record.msg)[:80]), monotonic()
+        started, count = self._windows.get(key, (now, 0))
+        if now - started > REPEAT_SECONDS:
+            dropped, started, count = count - MAX_REPEATS, now, 0
+            if dropped > 0:
+                record.msg, record.args = f"{record.getMessage()} ({dropped} lines like this were left out)", ()
+        if len(self._windows) > 1000:
+            self._windows.clear()
+        self._windows[key] = (started, count + 1)
+        return count < MAX_REPEATS
 
 
 class Telemetry:

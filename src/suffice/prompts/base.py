@@ -104,11 +104,13 @@ def render_value(value: object) -> str:
         content = _escape_fences(f"{title}\n{value.text}" if title else value.text)
         return f"{' '.join(value.handles)}\n<<<\n{content}\n>>>".lstrip()
     if isinstance(value, Query):
-        return value.text
+        return _to_item(value.text)
     if isinstance(value, Mapping):
-        return "\n".join(f"- {name}: {render_value(item)}" for name, item in value.items()) or "(none)"
+        return "\n".join(f"- {name}: {_to_item(render_value(item))}" for name, item in value.items()) or "(none)"
     if isinstance(value, Sequence) and not isinstance(value, str):
-        lines = [render_value(item) if isinstance(item, Note) else f"- {render_value(item)}" for item in value]
+        lines = [
+            render_value(item) if isinstance(item, Note) else f"- {_to_item(render_value(item))}" for item in value
+        ]
         return "\n".join(lines) or "(none)"
     return str(value)
 
@@ -120,6 +122,11 @@ def _omit_empty_paragraphs(template: Template, empty: set[str]) -> Template:
         if not inputs or not empty.issuperset(inputs):
             kept.append(paragraph)
     return Template("\n\n".join(kept))
+
+
+def _to_item(text: str) -> str:
+    """Return a list item in one line: queries and records contain titles and file names of sources."""
+    return _escape_fences(" ".join(text.split()))
 
 
 def _escape_fences(text: str) -> str:

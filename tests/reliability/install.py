@@ -1,0 +1,77 @@
+"""Install the built wheel into empty environments, with the pip that Python ships and with the newest, and use it.
+
+    python -m reliability.install [--old-only]
+
+It needs the package index, so it is not part of ``.ci/run``. Old versions of pip do not know every spelling of an extra, so a
+dependency can be missing there although the newest pip installs it.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+# Commands that need the extra ``service``; without it they must name it.
+SERVICE_COMMANDS = (["serve"], ["worker"], ["keys", "list"], ["mcp", "--docs", "."])
+
+
+# ``worker`` asks for a database first.
+ENVIRONMENT = {**os.environ, "SUFFICE_DATABASE_URL": "postgresql://127.0.0.1:9/none"}
+
+
+def run(*command: object, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        list(map(str, command)), cwd=cwd, capture_output=True, text=True, timeout=600, env=ENVIRONMENT
+    )
+
+
+def check_environment(folder: Path, wheel: Path, *, upgrade: bool) -> list[str]:
+    """Install the wheel into a new environment and return what is wrong with it."""
+    environment = folder / ("new" if upgrade else "old")
+    run(sys.executable, "-m", "venv", environment, cwd=folder)
+    python = environment / "bin" / "python"
+    if upgrade:
+        run(python, "-m", "pip", "install", "--quiet", "--upgrade", "pip", cwd=folder)
+    version = run(python, "-m", "pip", "--version", cwd=folder).stdout.split()[1]
+    installed = run(python, "-m", "pip", "install", "--quiet", wheel, cwd=folder)
+    if installed.returncode:
+        return [f"pip {version}: {installed.stderr.strip()[-300:]}"]
+    docs = folder / "docs"
+    docs.mkdir(exist_ok=True)
+    (docs / "tea.html").write_text("<h1>Tea</h1><p>Tea has been grown in Assam since 1837.</p>", encoding="utf-8")
+    wrong = []
+    suffice = (python, "-m", "suffice")
+    asked = run(*suffice, "ask", "Since when has tea been grown in Assam?", "--docs", docs, "--quiet", cwd=folder)
+    if asked.returncode or "1837" not in asked.stdout:
+        wrong.append(f"pip {version}: ask ended with {asked.returncode}: {asked.stderr[-300:]}")
+    if run(python, "-c", "import trafilatura, lxml_html_clean", cwd=folder).returncode:
+        wrong.append(f"pip {version}: lxml_html_clean is missing")
+    for command in SERVICE_COMMANDS:
+        result = run(*suffice, *command, cwd=folder)
+        if result.returncode != 2 or "suffice[service]" not in result.stderr or "Traceback" in result.stderr:
+            wrong.append(f"pip {version}: {' '.join(command)} ended with {result.returncode}: {result.stderr[-200:]}")
+    print(f"pip {version}: {'ok' if not wrong else 'failed'}", flush=True)
+    return wrong
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--old-only", action="store_true", help="only the pip that this Python ships")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        built = run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder, cwd=ROOT)
+        wheels = list(folder.glob("*.whl"))
+        if not wheels:
+            sys.exit(built.stderr)
+        kinds = (False,) if arguments.old_only else (False, True)
+        wrong = [line for upgrade in kinds for line in check_environment(folder, wheels[0], upgrade=upgrade)]
+    if wrong:
+        sys.exit("\n".join(wrong))
+
+
+if __name__ == "__main__":
+    main()
