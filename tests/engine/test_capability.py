@@ -13,6 +13,7 @@ from suffice.models.capability import EvidenceStore, ModelProfile
 from suffice.prompts import Evaluation, ReflectionResponse, SynthesisResponse
 from suffice.settings import ReviewRules
 from suffice.testing import FixtureSearch, ScriptedModel, make_passage
+from suffice.text.markdown import strip_markdown
 from suffice.types import Bounds
 
 SENTENCE = SynthesisResponse(
@@ -41,7 +42,7 @@ def test_a_small_model_is_asked_once_and_the_rest_is_quoted():
     report, the_model = small()
     assert roles(the_model) == ["answer"], "no plan, no reflection, no review"
     assert report.final_answer.startswith("The Meridian bridge was built by Halloran Works [1].")
-    assert "The Meridian bridge was built by Halloran Works in 1887." in report.final_answer
+    assert "The Meridian bridge was built by Halloran Works in 1887." in strip_markdown(report.final_answer)
     assert (report.status, report.short_answer) == ("answered", "Halloran Works")
     assert report.summary == SENTENCE.summary
     assert report.metadata["writer"] == "sentence"
@@ -133,7 +134,7 @@ def test_an_unusable_model_ends_the_run_at_once():
 def test_what_was_found_is_quoted_when_the_model_fails_at_the_end(error):
     report = outcome(setup(model(reflects=[ENOUGH], drafts=[error]), FixtureSearch(default=PASSAGES)))
     assert report.status == "failed"
-    assert PASSAGES[0].text in report.final_answer
+    assert PASSAGES[0].text in strip_markdown(report.final_answer)
     assert str(error) in report.error_log[-1].message
 
 

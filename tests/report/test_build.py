@@ -10,6 +10,7 @@ from suffice.errors import ModelError
 from suffice.events import PromptCompacted, SearchStopped
 from suffice.prompts import SynthesisResponse
 from suffice.testing import FixtureSearch, make_passage
+from suffice.text.markdown import strip_markdown
 from suffice.types import Bounds, Passage, Place
 
 DRAFT = (
@@ -129,7 +130,7 @@ def test_without_evidence_there_is_no_answer():
 def test_a_failed_writer_is_recorded():
     report = outcome(setup(model(reflects=[ENOUGH], drafts=[ModelError("no words")])))
     assert report.status == "failed"
-    assert "The Meridian bridge was built by Halloran Works" in report.final_answer, "what was found is shown as it is"
+    assert "The Meridian bridge was built by Halloran Works" in strip_markdown(report.final_answer)
     assert "could not be used" in report.final_answer
     assert [(failure.where, failure.message) for failure in report.error_log] == [("draft", "no words")]
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _MAX_CANDIDATES = 60  # Units looked at closely; they are selected by words.
 # The reader knows single steps: it is trusted where one passage has nearly all words of the question, and hardly where the
-# question must be answered over several passages.
+# question must be answered over several passages. Links between passages are the other way round.
 _TRUST_POWER = 4
 _MAX_UNIT_CHARS = 600  # A longer "sentence" is a table or a list without full stops.
 UNIT_FEATURES = (
@@ -152,12 +152,15 @@ def rank_units(
         )
         found.append((unit, spans))
     weights = load_weights()["unit"]
-    values = np.array(rows) @ np.array([weights[name] for name in UNIT_FEATURES]) + weights["bias"]
+    table = np.array(rows)
+    # A step to another passage is needed only if no passage has all words of the question.
+    table[:, UNIT_FEATURES.index("link")] *= 1 - table[:, UNIT_FEATURES.index("topic")].max() ** _TRUST_POWER
+    values = table @ np.array([weights[name] for name in UNIT_FEATURES]) + weights["bias"]
     if question.kind == "default":  # "Default: 1000" has none of the question's words; its title has them.
         values += weights["default_span"] * np.array([float(bool(spans)) for _, spans in found])
     ranked = [
-        Unit(unit.note, unit.block, unit.start, unit.end, unit.text, unit.stems, tuple(spans), row, float(value))
-        for (unit, spans), row, value in zip(found, rows, values, strict=True)
+        Unit(unit.note, unit.block, unit.start, unit.end, unit.text, unit.stems, tuple(spans), tuple(row), float(value))
+        for (unit, spans), row, value in zip(found, table, values, strict=True)
     ]
     return sorted(ranked, key=lambda unit: -unit.score)
 
