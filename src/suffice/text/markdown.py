@@ -131,7 +131,7 @@ _NON_CLAIM_HEADINGS = _SOURCE_LIST_HEADINGS | {
 _MIXED_HEADINGS = frozenset({"footnotes", "notes", "see also"})
 _SOURCE_LINE = re.compile(r"\s*(?:[-*+]\s+)?(?:\[\^?[\w-]+\]:?\s|\d{1,4}[.)]\s)|.*\w://")
 # Four words or more up to a full stop, without other signs: prose, although it stands in a code block.
-_CODE_PREFIX = re.compile(r"[\s>|]*(?:(?:[-*+•#>|]+|\d{1,9}[.)])\s+)*")
+_CODE_PREFIX = re.compile(r"[\s>|]*(?:(?:[-*+•#>|]+|[`~]{3,}|\d{1,9}[.)])\s+)*")
 _PLAIN_SENTENCE = re.compile(r"[A-Z][\w'’,%-]*(?:\s+[\w'’,%-]+){3,}(?P<stop>[.!?]*)")
 
 
