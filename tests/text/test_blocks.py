@@ -27,8 +27,10 @@ Done.
 """
 
 
-def test_a_passage_is_split_into_blocks_without_its_heading():
-    blocks = split_blocks(MANUAL)
+def test_a_passage_is_split_into_blocks():
+    headings = [block for block in split_blocks(MANUAL) if block.is_heading]
+    blocks = [block for block in split_blocks(MANUAL) if not block.is_heading]
+    assert len(headings) == 1
     assert [block.format for block in blocks] == ["prose", "list", "table", "prose", "code", "prose"]
     lead = blocks[1].lead
     assert lead is not None

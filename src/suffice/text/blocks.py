@@ -1,7 +1,8 @@
 """Split a passage into its blocks: paragraphs, lists, tables, code and records, as offsets.
 
-Passages are light Markdown, source code or rows. Headings, underlines and rules are no blocks: they state nothing. A list, a
-table or code carries the offset of the paragraph that introduces it ("The options are:").
+Passages are light Markdown, source code or rows. Underlines and rules are no blocks, and a heading is a block that states
+nothing but may hold a date or a version. A list, a table or code carries the offset of the paragraph that introduces it
+("The options are:").
 """
 
 import re
@@ -41,6 +42,7 @@ class TextBlock:
     """The paragraph that introduces it."""
     head: Offsets | None = None
     """The header rows of a table."""
+    is_heading: bool = False
 
 
 @lru_cache(maxsize=1024)
@@ -125,7 +127,9 @@ def _split_markdown(text: str, start: int, end: int, in_docstring: bool = False)
             if inside:
                 blocks.append(TextBlock(inside[0][0], inside[-1][1], "code", inside))
             i = j + 1
-        elif _HEADING.match(content) or _is_underlined(text, lines, i):
+        elif (marker := _HEADING.match(content)) or _is_underlined(text, lines, i):
+            words = (lines[i][0] + (len(marker[0]) if marker else 0), lines[i][1])
+            blocks.append(TextBlock(*words, "prose", (words,), is_heading=True))
             i += 1
         elif _TABLE_ROW.match(content):
             i, block = _take_table(text, lines, i)

@@ -17,6 +17,8 @@ _UNSPACED_SCRIPT = re.compile(
 _IDENTIFIER = re.compile(
     r"\b(?=\w*(?:[a-z0-9][A-Z]|[A-Z]{2}[a-z]|[A-Za-z0-9]_[A-Za-z0-9]))[A-Za-z_]\w{3,80}\b", re.ASCII
 )
+_DOTTED_NUMBER = re.compile(r"(?<![\w./-])v?(\d+(?:[./-]\d+)+)(?![\w/-]|\.\d)", re.ASCII)
+_NUMBER_JOINT = re.compile(r"[./-]")
 _IDENTIFIER_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 STOP_WORDS = frozenset(
@@ -79,6 +81,15 @@ def expand_identifiers(text: str) -> str:
     'a ThreadPoolExecutor Thread Pool Executor with max_workers maxworkers'
     """
     return _IDENTIFIER.sub(_append_parts, text)
+
+
+def expand_numbers(text: str) -> str:
+    """Return the text with each version, date or dotted number as one more word after it: "2.0.0" is not "0.2.0".
+
+    >>> expand_numbers("Flask 2.0.0 of 2021-05-11")
+    'Flask 2.0.0 n2n0n0 of 2021-05-11 n2021n05n11'
+    """
+    return _DOTTED_NUMBER.sub(lambda match: f"{match[0]} n{_NUMBER_JOINT.sub('n', match[1])}", text)
 
 
 def _append_parts(match: re.Match[str]) -> str:

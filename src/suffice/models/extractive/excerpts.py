@@ -9,7 +9,7 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from suffice.models.extractive.units import QuestionWords, Unit
+from suffice.models.extractive.units import HEADING_SPANS, QuestionWords, Unit, find_heading
 from suffice.text.blocks import TextBlock, split_blocks
 from suffice.text.entities import content_stems, strip_parenthetical
 from suffice.text.markdown import escape_markdown, find_inline_code, strip_links
@@ -169,6 +169,11 @@ def _grow(question: Question, note: Note, unit: Unit, budget: int) -> Stretch:
     """Return the stretch around a unit: as much of its block as fits, what introduces it, and whole blocks that follow."""
     blocks = split_blocks(note.text, note.kind)
     block = unit.block
+    if block.is_heading:
+        return _grow_section(unit, blocks, budget)
+    if question.span in HEADING_SPANS and (heading := find_heading(note, block)) is not None:
+        stretch = _grow(replace(question, span="none"), note, unit, budget)
+        return replace(stretch, parts=(((heading.start, heading.end), heading), *stretch.parts))
     if note.kind == "csv" and question.kind not in ("list", "count"):
         return Stretch(unit.note, tuple(_pick_rows(note, unit, budget)), unit)
     span = _fit_block(question, note, block, block.units.index((unit.start, unit.end)), budget)
@@ -187,13 +192,25 @@ def _grow(question: Question, note: Note, unit: Unit, budget: int) -> Stretch:
     if span[1] == block.end:
         for following in blocks[position + 1 :]:
             size += following.end - following.start
-            if size > budget:
+            if size > budget or following.is_heading:
                 break
             parts.append(((following.start, following.end), following))
     if block.format == "prose" and span[0] == block.start and note.kind == "code" and position:
         above = blocks[position - 1]
         if above.format == "code" and _SIGNATURE.search(note.text, above.start, above.end):
             parts.insert(0, ((above.start, above.end), above))
+    return Stretch(unit.note, tuple(parts), unit)
+
+
+def _grow_section(unit: Unit, blocks: Sequence[TextBlock], budget: int) -> Stretch:
+    """Return a heading and the blocks below it that fit."""
+    parts = [((unit.start, unit.end), unit.block)]
+    size = unit.end - unit.start
+    for block in blocks[blocks.index(unit.block) + 1 :]:
+        size += block.end - block.start
+        if size > budget or block.is_heading:
+            break
+        parts.append(((block.start, block.end), block))
     return Stretch(unit.note, tuple(parts), unit)
 
 

@@ -18,7 +18,7 @@ from suffice.text.entities import content_stems, extract_facets, extract_names, 
 from suffice.text.languages import ENGLISH, detect_language, get_language
 from suffice.text.question import Question
 from suffice.text.sentences import Offsets
-from suffice.text.tokens import normalize_phrase, tokenize
+from suffice.text.tokens import expand_numbers, normalize_phrase, tokenize
 from suffice.types import Embed, Note
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ _MAX_CANDIDATES = 60  # Units looked at closely; they are selected by words.
 # The reader knows single steps: it is trusted where one passage has nearly all words of the question, and hardly where the
 # question must be answered over several passages. Links between passages are the other way round.
 _TRUST_POWER = 4
+HEADING_SPANS = frozenset({"date", "year", "version"})  # What the heading of a release may answer.
 _MAX_UNIT_CHARS = 600  # A longer "sentence" is a table or a list without full stops.
 UNIT_FEATURES = (
     *("own", "topic", "note", "note_cosine", "span", "belief", "rank", "named", "code", "names", "short"),
@@ -65,7 +66,10 @@ class QuestionWords:
 
 def weigh_question(task: str, notes: Sequence[Note]) -> QuestionWords:
     """Weigh the question's stems by their rarity among the notes."""
-    stems = frozenset[str]().union(*(facet.stems for facet in extract_facets(task, limit=20))) or content_stems(task)
+    stems = frozenset[str]().union(*(facet.stems for facet in extract_facets(task, limit=20)))
+    stems |= {stem for stem in find_stems(task) if stem not in content_stems(task)} or (
+        frozenset() if stems else find_stems(task)
+    )
     counts = Counter(stem for note in notes for stem in stems & note_stems(note))
     raw = {stem: math.log(1 + (len(notes) + 1) / (counts[stem] + 0.5)) for stem in stems}
     total = sum(raw.values()) or 1.0
@@ -89,9 +93,14 @@ def read_notes(question: Question, notes: Sequence[Note], reader: PassageReader 
     ]
 
 
+def find_stems(text: str) -> frozenset[str]:
+    """Return the stems of the words that carry meaning; a version or date is one of them as a whole."""
+    return content_stems(expand_numbers(text))
+
+
 def note_stems(note: Note) -> frozenset[str]:
     """Return the stems of a note with its title."""
-    return content_stems(note.title) | content_stems(note.text)
+    return find_stems(note.title) | find_stems(note.text)
 
 
 def rank_units(
@@ -107,8 +116,8 @@ def rank_units(
 
     about = [words.coverage(note_stems(note)) for note in notes]
     cosines = compute_cosines(question.text, [f"{note.title}. {note.text}" for note in notes], embed)
-    candidates = [unit for number, note in enumerate(notes) for unit in _list_units(number, note)]
-    topics = [content_stems(note.title) for note in notes]
+    candidates = [unit for number, note in enumerate(notes) for unit in _list_units(number, note, question)]
+    topics = [find_stems(note.title) for note in notes]
     candidates.sort(
         key=lambda unit: (
             unit.text not in believed,
@@ -128,7 +137,7 @@ def rank_units(
         topic = topics[unit.note] | _lead_stems(note, unit.block)
         spans = _find_new_spans(question, note, unit, wanted, question_stems)
         title = normalize_phrase(strip_parenthetical(note.title))
-        names_new = any(not content_stems(name) <= question_stems | topic for name in extract_names(unit.text))
+        names_new = any(not find_stems(name) <= question_stems | topic for name in extract_names(unit.text))
         answer = answers[unit.note] if answers else None
         holds_answer = answer is not None and unit.start <= answer.start < unit.end
         trust = words.coverage(unit.stems | topic) ** _TRUST_POWER
@@ -188,12 +197,16 @@ def compute_cosines(task: str, texts: Sequence[str], embed: Embed | None) -> lis
     return [float(value) for value in vectors[1:] @ vectors[0]]
 
 
-def _list_units(number: int, note: Note) -> list[Unit]:
+def _list_units(number: int, note: Note, question: Question) -> list[Unit]:
     found = []
     for block in split_blocks(note.text, note.kind):
+        if block.is_heading and not (
+            question.span in HEADING_SPANS and find_spans(note.text[block.start : block.end], question.span)
+        ):
+            continue
         for start, end in block.units:
             text = " ".join(note.text[start:end].split())
-            stems = content_stems(text)
+            stems = find_stems(text)
             is_statement = len(stems) >= (2 if block.format == "prose" else 1) and not text.rstrip("*_`\"')”").endswith(
                 "?"
             )
@@ -203,8 +216,16 @@ def _list_units(number: int, note: Note) -> list[Unit]:
 
 
 def _lead_stems(note: Note, block: TextBlock) -> frozenset[str]:
-    stems = content_stems(note.text[slice(*block.lead)]) if block.lead else frozenset[str]()
-    return stems | content_stems(note.text[slice(*block.head)]) if block.head else stems
+    """Return the stems of what introduces a block: its lead-in, the header of a table, the heading above it."""
+    above = find_heading(note, block)
+    spans = [span for span in (block.lead, block.head, (above.start, above.end) if above else None) if span]
+    return frozenset[str]().union(*(find_stems(note.text[slice(*span)]) for span in spans))
+
+
+def find_heading(note: Note, block: TextBlock) -> TextBlock | None:
+    """Return the heading in the note's text that a block stands under; ``None`` if there is none."""
+    headings = (other for other in split_blocks(note.text, note.kind) if other.is_heading and other.end <= block.start)
+    return max(headings, key=lambda heading: heading.start, default=None)
 
 
 def _find_new_spans(
@@ -216,7 +237,7 @@ def _find_new_spans(
     if question.kind == "default" and (assigned := find_assignment(text, wanted)):
         spans = [assigned, *spans]
     if question.span == "name":  # A name of the question's own words is no answer.
-        spans = [(start, end) for start, end in spans if not content_stems(text[start:end]) <= stems]
+        spans = [(start, end) for start, end in spans if not find_stems(text[start:end]) <= stems]
     else:
         spans = [(start, end) for start, end in spans if not set(tokenize(text[start:end])) <= wanted]
     return [(unit.start + start, unit.start + end) for start, end in spans]

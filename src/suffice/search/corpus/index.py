@@ -29,7 +29,7 @@ from suffice.text.languages import (
     get_analyzer,
     is_stop_word,
 )
-from suffice.text.tokens import content_words, expand_identifiers, segment_unspaced, tokenize
+from suffice.text.tokens import content_words, expand_identifiers, expand_numbers, segment_unspaced, tokenize
 
 if TYPE_CHECKING:
     import tantivy
@@ -276,9 +276,9 @@ def _replace_surrogates(entry: IndexEntry) -> IndexEntry:
 
 
 def _normalize(text: str) -> str:
-    """Return the text in NFKC, with runs of unspaced scripts cut into pairs and the parts of identifiers added."""
+    """Return the text in NFKC, unspaced scripts cut into pairs, parts of identifiers and whole versions and dates added."""
     text = text if text.isascii() else segment_unspaced(unicodedata.normalize("NFKC", text))
-    return expand_identifiers(text)
+    return expand_identifiers(expand_numbers(text))
 
 
 def _name_field(language: str) -> str:
