@@ -50,7 +50,7 @@ class _CleanStream:
 def clean_streams() -> Iterator[None]:
     """Strip escape sequences from everything that is printed inside the block."""
     before = sys.stdout, sys.stderr
-    sys.stdout, sys.stderr = (stream and _CleanStream(stream) for stream in before)  # type: ignore[assignment]
+    sys.stdout, sys.stderr = (stream and _CleanStream(stream) for stream in before)
     try:
         yield
     finally:

@@ -112,7 +112,8 @@ def render_value(value: object) -> str:
             render_value(item) if isinstance(item, Note) else f"- {_to_item(render_value(item))}" for item in value
         ]
         return "\n".join(lines) or "(none)"
-    return str(value)
+    # A single line may be a title, such as the name of a section. Longer texts are the task's or the model's own.
+    return str(value) if "\n" in str(value) else _escape_fences(str(value))
 
 
 def _omit_empty_paragraphs(template: Template, empty: set[str]) -> Template:

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakKeyDictionary
 
 from suffice.models.llm.endpoint import DEFAULT_URLS, Endpoint
@@ -336,8 +336,8 @@ async def limit_body(response: "httpx2.Response") -> None:
     """Make a response fail while it is read if it is larger than any answer of a model."""
     import httpx2
 
-    wire, is_packed = response.stream, response.headers.get("content-encoding", "identity") != "identity"
-    assert isinstance(wire, httpx2.AsyncByteStream)
+    is_packed = response.headers.get("content-encoding", "identity") != "identity"
+    wire = cast(httpx2.AsyncByteStream, response.stream)
     limit = MAX_PACKED_BYTES if is_packed else MAX_RESPONSE_BYTES
 
     class LimitedStream(httpx2.AsyncByteStream):
