@@ -23,7 +23,7 @@ from suffice.types import Passage
 
 _MIN_REPLACEMENT_OVERLAP = 0.7  # A quote that shares this much with a claim may replace it.
 _SENTENCE_END = re.compile(r"[.!?…。！？][\"'”’)\]*_]*$")
-_BLOCK_OPENING = re.compile(r"\A(\d*)([#>|]|```|~~~|[-*+.)](?=\s))")
+_BLOCK_OPENING = re.compile(r"\A(?=#|>|\||```|~~~|[-*+]\s)|\A\d+(?=[.)]\s)")
 # A sentence that says something about the subject of the one before it.
 _PRONOUN_OPENING = re.compile(r"\W*(?:he|she|it|they|his|her|its|their|this|these|those)\b", re.I)
 # "It" refers to what follows: "It is possible to …".
@@ -190,7 +190,7 @@ def _remove_span(text: str, start: int, end: int, *, keep_line: bool) -> str:
             return before.rstrip(" ") + after.lstrip(" ")
         after = after.lstrip(" ") if not before or before[-1].isspace() else after
         if start == first:  # What stood inside a line does not become a heading, a list item, a quotation or a fence.
-            after = _BLOCK_OPENING.sub(r"\1\\\2", after, count=1)
+            after = _BLOCK_OPENING.sub(lambda match: f"{match[0]}\\", after, count=1)
         return before + after
     before, after = text[:first], text[last + 1 :]
     gap = before[len(before.rstrip()) :] + after[: len(after) - len(after.lstrip("\n"))]
