@@ -74,7 +74,7 @@ def find_short_answer(
     unit = stretches[0].unit
     note = notes[unit.note]
     if question.kind == "yes_no":
-        return _decide_yes_no(question, note, unit, words)
+        return _decide_yes_no(question, note, stretches[0], words)
     if note.kind == "csv":
         return _find_column(note, unit, words)
     title = content_stems(note.title)
@@ -120,8 +120,12 @@ def _find_column(note: Note, unit: Unit, words: QuestionWords) -> ShortAnswer | 
     return None
 
 
-def _decide_yes_no(question: Question, note: Note, unit: Unit, words: QuestionWords) -> ShortAnswer | None:
-    """Return yes or no if one plain sentence holds nearly all words of the question; a hedged sentence decides nothing."""
+def _decide_yes_no(question: Question, note: Note, stretch: Stretch, words: QuestionWords) -> ShortAnswer | None:
+    """Return yes or no if one plain sentence holds nearly all words of the question.
+
+    A hedged sentence decides nothing, and neither does one beside which another sentence denies something.
+    """
+    unit = stretch.unit
     stems = unit.stems | content_stems(note.title)
     own = words.coverage(unit.stems)
     if words.coverage(stems) < _MIN_YES_NO_COVERAGE or own < _MIN_OWN_COVERAGE or len(unit.text) > _MAX_YES_NO_CHARS:
@@ -129,7 +133,10 @@ def _decide_yes_no(question: Question, note: Note, unit: Unit, words: QuestionWo
     missing_names = [name for name in extract_names(question.text) if not content_stems(name) <= stems]
     if missing_names or _HEDGE.search(unit.text) or unit.block.format == "code":
         return None
-    is_no = bool(_NEGATION.search(unit.text)) != bool(_NEGATION.search(question.text))
+    is_denied = bool(_NEGATION.search(unit.text))
+    if not is_denied and _NEGATION.search(note.text, stretch.start, stretch.end):
+        return None
+    is_no = is_denied != bool(_NEGATION.search(question.text))
     yes, no = next((words for opening, words in _YES_NO if opening.match(question.text.strip(" ¿¡\"'"))), ("Yes", "No"))
     return ShortAnswer(no if is_no else yes, unit.note, (unit.start, unit.end))
 

@@ -24,6 +24,8 @@ from suffice.types import Embed, Note
 if TYPE_CHECKING:
     import numpy
 
+_TYPED_KINDS = frozenset({"when", "version", "amount", "default"})
+_LITERAL = re.compile(r"[`'\"]*(?:[-+]?\d|True\b|False\b|None\b|null\b|['\"\[({])")
 _MAX_CANDIDATES = 60  # Units looked at closely; they are selected by words.
 # The reader knows single steps: it is trusted where one passage has nearly all words of the question, and hardly where the
 # question must be answered over several passages. Links between passages are the other way round.
@@ -165,13 +167,20 @@ def rank_units(
     # A step to another passage is needed only if no passage has all words of the question.
     table[:, UNIT_FEATURES.index("link")] *= 1 - table[:, UNIT_FEATURES.index("topic")].max() ** _TRUST_POWER
     values = table @ np.array([weights[name] for name in UNIT_FEATURES]) + weights["bias"]
-    if question.kind == "default":  # "Default: 1000" has none of the question's words; its title has them.
-        values += weights["default_span"] * np.array([float(bool(spans)) for _, spans in found])
+    if question.kind in _TYPED_KINDS:  # "Default: 1000" or "Released 2021-05-11" has few words of the question.
+        values += weights["typed_span"] * np.array([_has_typed_span(question, notes, *pair) for pair in found])
     ranked = [
         Unit(unit.note, unit.block, unit.start, unit.end, unit.text, unit.stems, tuple(spans), tuple(row), float(value))
         for (unit, spans), row, value in zip(found, table, values, strict=True)
     ]
     return sorted(ranked, key=lambda unit: -unit.score)
+
+
+def _has_typed_span(question: Question, notes: Sequence[Note], unit: Unit, spans: Sequence[Offsets]) -> bool:
+    """Whether a unit holds a value of the type that the question asks for; as a default counts only a literal value."""
+    if question.kind != "default":
+        return bool(spans)
+    return any(_LITERAL.match(notes[unit.note].text, start) for start, _ in spans)
 
 
 def _measure_links(task: str, notes: Sequence[Note], about: Sequence[float]) -> list[float]:
