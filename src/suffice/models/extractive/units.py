@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     import numpy
 
 _TYPED_KINDS = frozenset({"when", "version", "amount", "default"})
+_RELEASE = re.compile(
+    r"\d\.\d|\bversion\b", re.IGNORECASE
+)  # Sections of a changelog mention each other; that is no step.
 _LITERAL = re.compile(r"[`'\"]*(?:[-+]?\d|True\b|False\b|None\b|null\b|['\"\[({])")
 _MAX_CANDIDATES = 60  # Units looked at closely; they are selected by words.
 # The reader knows single steps: it is trusted where one passage has nearly all words of the question, and hardly where the
@@ -192,7 +195,8 @@ def _measure_links(task: str, notes: Sequence[Note], about: Sequence[float]) -> 
     for number, note in enumerate(notes):
         title = strip_parenthetical(note.title)
         pattern = re.compile(rf"(?<!\w){re.escape(title)}(?!\w)")
-        is_name = len(title) > 3 and title[0].isupper() and not pattern.search(task)
+        is_release = _RELEASE.search(title) is not None
+        is_name = len(title) > 3 and title[0].isupper() and not is_release and not pattern.search(task)
         naming = (about[i] for i, other in enumerate(notes) if is_name and i != number and pattern.search(other.text))
         links.append(max(naming, default=0.0))
     return links
