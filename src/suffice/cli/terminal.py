@@ -35,7 +35,7 @@ from suffice.events import (
 )
 from suffice.gates.explanation import STOP_REASON_TEXT, describe_sufficiency
 from suffice.report.chart import render_sparkline
-from suffice.report.markdown import format_usage, render_markdown
+from suffice.report.markdown import describe_lack, describe_missing, format_usage, render_markdown
 from suffice.report.timeline import describe_outcome, get_reading_series, select_readings
 from suffice.text.plain import format_number
 from suffice.types import Passage, Report, ReviewRound, Stop
@@ -179,8 +179,10 @@ def print_report(report: Report) -> None:
     if not console.is_terminal:
         sys.stdout.write(render_markdown(report))
         return
-    console.print(Markdown(report.final_answer))
-    console.print()
+    if report.final_answer:
+        console.print(Markdown(report.final_answer))
+        console.print()
+    _print_closest(report, console)
     for title, lines in (
         ("Key findings", report.key_findings),
         ("Recommendations", report.recommendations),
@@ -195,10 +197,29 @@ def print_report(report: Report) -> None:
         line = Text.assemble((source.id, "bold"), f" {source.title}  ", (source.location, "cyan"))
         console.print(line, soft_wrap=True)
     console.print()
-    print_stop(report.stop, console)
-    sufficiency = describe_sufficiency(report.sufficient, report.confidence)
+    reason = STOP_REASON_TEXT.get(report.stop.reason, report.stop.reason)
+    rounds = f"{report.stop.round} {'round' if report.stop.round == 1 else 'rounds'}"
+    console.print(
+        Text.assemble(("Why it stopped", "bold"), f" after {rounds}: {reason} (suffice explain {report.run})")
+    )
+    sufficiency = describe_sufficiency(report.sufficient, report.confidence, report.stop.sufficiency)
     console.print(Text(f"Evidence judged sufficient: {sufficiency}"))
     console.print(Text(f"{report.status} · {format_usage(report.usage)} · run {report.run}", style="dim"))
+
+
+def _print_closest(report: Report, console: Console) -> None:
+    """Print the passages nearest to a question that nothing answers, and the words of the question that they lack."""
+    if not report.closest:
+        return
+    if missing := describe_missing(report.closest):
+        console.print(Text(missing))
+    console.print(Text("Closest passages, which do not answer the question", style="bold"))
+    for passage in report.closest:
+        console.print(Text.assemble(f"{passage.title}  ", (passage.location, "cyan")), soft_wrap=True)
+        console.print(Text(passage.text, style="dim"))
+        if lack := describe_lack(passage):
+            console.print(Text(lack))
+    console.print()
 
 
 def print_passages(passages: Sequence[Passage]) -> None:

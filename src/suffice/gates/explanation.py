@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from suffice.types import Promise, RoundRecord
+from suffice.types import Promise, RoundRecord, Sufficiency
 
 STOP_REASON_TEXT = {
     "sufficient": "what was found was judged to answer the question",
@@ -48,8 +48,19 @@ def explain_stop(reason: str, because: str, promise: Promise, rounds: Sequence[R
     return " ".join(parts)
 
 
-def describe_sufficiency(sufficient: bool | None, confidence: float | None) -> str:
+_SUFFICIENCY_TEXT: dict[Sufficiency, str] = {
+    "yes": "yes (the evidence answers the question)",
+    "partly": "partly (the evidence is about the question but may not answer all of it)",
+    "no": "no (nothing that was found answers the question)",
+}
+
+
+def describe_sufficiency(
+    sufficient: bool | None, confidence: float | None, sufficiency: Sufficiency = "unknown"
+) -> str:
     """Say whether the evidence was judged sufficient. This is independent of why the search stopped."""
+    if confidence is None and sufficiency in _SUFFICIENCY_TEXT:
+        return _SUFFICIENCY_TEXT[sufficiency]
     if sufficient is None:
         return "not judged"
     basis = f"{'every' if sufficient else 'not every'} part of the question was found"

@@ -15,7 +15,7 @@ def token_f1(answer: str, truths: Iterable[str]) -> float:
 
 
 def normalize_answer(text: str) -> str:
-    """Return the answer as exact match compares it."""
+    """Return the lower-case words without punctuation and articles, with single spaces."""
     return " ".join(_tokenize_answer(text))
 
 

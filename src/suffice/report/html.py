@@ -13,7 +13,7 @@ from html import escape
 from suffice.gates.explanation import PROMISE_TEXT, STOP_REASON_TEXT, describe_sufficiency
 from suffice.report.answer_html import SUPPORT_SYMBOLS, MarkdownRenderer, highlight_claims, is_http_url
 from suffice.report.chart import render_chart
-from suffice.report.markdown import NO_ANSWER_TEXT, format_usage
+from suffice.report.markdown import NO_ANSWER_TEXT, describe_lack, describe_missing, format_usage
 from suffice.report.provenance import (
     build_review_table,
     get_open_issues,
@@ -63,6 +63,7 @@ def render_html(report: Report) -> str:
 <div class="prose" dir="auto">{answer}</div>
 {_render_legend(report.claims)}
 </section>
+{_render_closest(report)}
 {_render_list_section("findings", "Key findings", map(renderer.render_inline, report.key_findings))}
 {_render_list_section("recommendations", "Recommendations", map(renderer.render_inline, report.recommendations))}
 {_render_list_section("risks", "Risks", map(renderer.render_inline, report.risks))}
@@ -103,6 +104,21 @@ def _render_header(report: Report, renderer: MarkdownRenderer) -> str:
     return "\n".join(parts)
 
 
+def _render_closest(report: Report) -> str:
+    if not report.closest:
+        return ""
+    items = "".join(
+        f'<li><p class="title" dir="auto">{_escape(passage.title, 200)}</p>'
+        f'<p class="place"><bdi>{_format_location(passage.location)}</bdi></p>'
+        f'<blockquote dir="auto">{"<br>".join(_escape(line) for line in passage.text.splitlines())}</blockquote>'
+        f"<p>{_escape(describe_lack(passage)).capitalize()}</p></li>"
+        for passage in report.closest
+    )
+    return _render_section(
+        "closest", "Closest passages", f"<p>{_escape(describe_missing(report.closest))}</p><ul>{items}</ul>"
+    )
+
+
 def _render_legend(claims: Sequence[Claim]) -> str:
     counts = {support: sum(claim.support == support for claim in claims) for support in SUPPORT_SYMBOLS}
     items = [f"{_render_symbol(support)} {count} {support}" for support, count in counts.items() if count]
@@ -138,13 +154,14 @@ def _render_stop(report: Report) -> str:
         "<figcaption>Each reading over the rounds, on its own scale. Blue and bold: the readings that ended the search. "
         "Dashed: the threshold. Hatched: a rejected round. A gap: unknown.</figcaption></figure>"
     )
+    sufficiency = describe_sufficiency(report.sufficient, report.confidence, stop.sufficiency)
     failed_queries = _render_items(_escape(query, 300) for query in report.failed_queries)
     return f"""<section id="why" aria-labelledby="why-title">
 <h2 id="why-title">Why it stopped</h2>
 <p class="explanation" dir="auto">{_escape(stop.explanation)}</p>
 <dl class="facts"><div><dt>Reason</dt><dd>{_escape(stop.reason.replace("_", " "), 60)}</dd></div>
 <div><dt>Gate</dt><dd><code>{_escape(stop.expression or stop.gate, 400)}</code></dd></div>
-<div><dt>Evidence judged sufficient</dt><dd>{describe_sufficiency(report.sufficient, report.confidence)}</dd></div>
+<div><dt>Evidence judged sufficient</dt><dd>{sufficiency}</dd></div>
 <div><dt>Promise</dt><dd>{stop.promise}: {PROMISE_TEXT[stop.promise]}</dd></div></dl>
 {figure if chart else ""}
 {_render_rounds_table(stop)}

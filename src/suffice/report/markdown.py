@@ -19,7 +19,7 @@ from suffice.report.timeline import describe_outcome, get_reading_series, select
 from suffice.text.citations import is_handle
 from suffice.text.markdown import escape_markdown, neutralize_links, to_inline_code
 from suffice.text.plain import format_number, strip_control_chars, to_one_line
-from suffice.types import Report, Stop, UsageSummary
+from suffice.types import ClosestPassage, Report, Stop, UsageSummary
 
 # Shown in place of an answer. A partial answer carries its own notices.
 NO_ANSWER_TEXT = {
@@ -36,6 +36,7 @@ def render_markdown(report: Report) -> str:
     parts = [
         *_render_header(report),
         _render_answer(report),
+        *_render_closest(report),
         *_render_list("Key findings", _neutralize_lines(report, report.key_findings)),
         *_render_list("Recommendations", _neutralize_lines(report, report.recommendations)),
         *_render_list("Risks", _neutralize_lines(report, report.risks)),
@@ -79,6 +80,35 @@ def _render_answer(report: Report) -> str:
     return f"*{NO_ANSWER_TEXT.get(report.status, NO_ANSWER_TEXT['no_evidence'])}*"
 
 
+def describe_missing(closest: Sequence[ClosestPassage]) -> str:
+    """Say which words of the question none of the closest passages has; empty if each word is somewhere."""
+    everywhere = (
+        [word for word in closest[0].missing if all(word in other.missing for other in closest)] if closest else []
+    )
+    return f"Nothing found mentions {_join_words(everywhere)}." if everywhere else ""
+
+
+def describe_lack(passage: ClosestPassage) -> str:
+    """Say which words of the question a passage lacks; empty if it has them all."""
+    return f"lacks {_join_words(passage.missing)}" if passage.missing else ""
+
+
+def _join_words(words: Sequence[str]) -> str:
+    return ", ".join(f"“{word}”" for word in words[:6])
+
+
+def _render_closest(report: Report) -> Iterable[str]:
+    if not report.closest:
+        return
+    if missing := describe_missing(report.closest):
+        yield escape_line(missing)
+    yield "## Closest passages"
+    for passage in report.closest:
+        place = " · ".join(part for part in (passage.title, passage.location, describe_lack(passage)) if part)
+        quoted = "\n".join(f"> {escape_line(line)}".rstrip() for line in passage.text.split("\n"))
+        yield f"{escape_line(place)}\n\n{quoted}"
+
+
 def _neutralize_lines(report: Report, lines: Iterable[str]) -> Iterable[str]:
     return (neutralize_links(to_one_line(line), _list_source_urls(report)) for line in lines)
 
@@ -118,7 +148,7 @@ def _render_stop(report: Report) -> Iterable[str]:
     stop = report.stop
     yield "## Why it stopped"
     yield f"**{escape_line(stop.reason)}.** {escape_line(stop.explanation)}"
-    sufficiency = describe_sufficiency(report.sufficient, report.confidence)
+    sufficiency = describe_sufficiency(report.sufficient, report.confidence, report.stop.sufficiency)
     gate = to_inline_code(to_one_line(stop.expression or stop.gate))
     yield f"Evidence judged sufficient: {sufficiency}. Gate: {gate}"
     if stop.rounds:

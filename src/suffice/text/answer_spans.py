@@ -9,20 +9,25 @@ from suffice.text.question import SpanType
 from suffice.text.sentences import Offsets
 
 _MONTHS = (
-    r"(?:jan(?:uary|uar|vier)?|feb(?:ruary|ruar)?|févr(?:ier)?|mar(?:ch|s)?|märz|marzo|apr(?:il)?|avril|abril|may|mai|mayo|june?"
-    r"|juni|juin|junio|july?|juli|juillet|julio|aug(?:ust)?|août|agosto|sept?(?:ember|embre|iembre)?|o[ck]t(?:ober|obre|ubre)?"
+    r"(?:jan(?:uary|uar|vier)?|feb(?:ruary|ruar)?|févr(?:ier)?|mar(?:ch|s)?|märz|marzo|apr(?:il)?|avril|abril"
+    r"|may|mai|mayo|june?"
+    r"|juni|juin|junio|july?|juli|juillet|julio|aug(?:ust)?|août|agosto|sept?(?:ember|embre|iembre)?"
+    r"|o[ck]t(?:ober|obre|ubre)?"
     r"|nov(?:ember|embre|iembre)?|de[cz](?:ember|embre)?|déc(?:embre)?|diciembre|enero|febrero)\.?"
 )
 _YEAR = r"(?<![\d.,-])(?:1\d{3}|20\d{2})(?![\d%]|[.,]\d)"
 _DATE = re.compile(
-    rf"\b\d{{4}}-\d{{2}}-\d{{2}}\b|\b\d{{1,2}}(?:st|nd|rd|th|\.|er)?\s+(?:de\s+|of\s+)?{_MONTHS}(?:,?\s+(?:de\s+)?\d{{4}})?\b"
-    rf"|\b{_MONTHS}\s+\d{{1,2}}(?:st|nd|rd|th)?(?:,?\s+\d{{4}})?\b|\b{_MONTHS},?\s+\d{{4}}\b|\b\d{{1,2}}[./]\d{{1,2}}[./]\d{{2,4}}\b"
+    rf"\b\d{{4}}-\d{{2}}-\d{{2}}\b|\b\d{{1,2}}(?:st|nd|rd|th|\.|er)?\s+(?:de\s+"
+    rf"|of\s+)?{_MONTHS}(?:,?\s+(?:de\s+)?\d{{4}})?\b"
+    rf"|\b{_MONTHS}\s+\d{{1,2}}(?:st|nd|rd|th)?(?:,?\s+\d{{4}})?\b|\b{_MONTHS},?\s+\d{{4}}\b"
+    rf"|\b\d{{1,2}}[./]\d{{1,2}}[./]\d{{2,4}}\b"
     rf"|{_YEAR}s?|\b\d{{1,2}}(?:st|nd|rd|th) century\b",
     re.IGNORECASE,
 )
 _YEAR_ONLY = re.compile(_YEAR)
 _SPELLED = (
-    r"two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|hundred|zwei|drei|vier|fünf|sechs|sieben"
+    r"two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|hundred|zwei|drei"
+    r"|vier|fünf|sechs|sieben"
     r"|acht|neun|zehn|elf|zwölf|deux|trois|quatre|cinq|sept|huit|neuf|dix|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez"
 )
 _NUMBER = re.compile(
@@ -30,14 +35,17 @@ _NUMBER = re.compile(
 )
 _UNIT = re.compile(
     r"\s?(?:%|°\s?[CF]|(?:hundred|thousand|million|billion|Millionen|Milliarden|millions?|millones)\b\s?)?"
-    r"\s?(?:seconds?|minutes?|hours?|days?|weeks?|months?|years?|bytes?|[KMGT]i?B|kB|ms|s|h|km|m|cm|mm|miles?|feet|ft|kg|g|tons?|metres?"
-    r"|meters?|percent|euros?|dollars?|people|inhabitants|Sekunden?|Minuten?|Stunden?|Tagen?|Wochen?|Monaten?|Jahren?|Euro|Prozent|Meter"
+    r"\s?(?:seconds?|minutes?|hours?|days?|weeks?|months?|years?|bytes?|[KMGT]i?B|kB|ms|s|h|km|m|cm|mm|miles?"
+    r"|feet|ft|kg|g|tons?|metres?"
+    r"|meters?|percent|euros?|dollars?|people|inhabitants|Sekunden?|Minuten?|Stunden?|Tagen?|Wochen?|Monaten?"
+    r"|Jahren?|Euro|Prozent|Meter"
     r"|Einwohner|secondes?|jours?|heures?|semaines?|mois|ans|segundos?|minutos?|horas?|días?|semanas?|meses|años)\b",
     re.IGNORECASE,
 )
 _VERSION = re.compile(r"\bv?\d+(?:\.\d+){1,3}(?:(?:a|b|rc|post|dev)\d+)?\b|(?<=version )\d+\b", re.IGNORECASE)
 _NAME = re.compile(
-    r"[A-ZÀ-ÖØ-Þ][\w'’.-]*\w(?:\s+(?:(?:of|the|de|la|du|von|van|der|den|al|bin|di|da)\s+){0,2}[A-ZÀ-ÖØ-Þ][\w'’-]*\w|\s+[A-Z]\.)*"
+    r"[A-ZÀ-ÖØ-Þ][\w'’.-]*\w(?:\s+(?:(?:of|the|de|la|du|von|van|der|den|al|bin|di"
+    r"|da)\s+){0,2}[A-ZÀ-ÖØ-Þ][\w'’-]*\w|\s+[A-Z]\.)*"
 )
 _LITERAL = (
     r"`[^`\n]+`|\"[^\"\n]{1,60}\"|'[^'\n]{1,60}'|-?\d+(?:[.,]\d+)*\w*|\b(?:None|True|False|null|true|false|nil)\b"
@@ -49,15 +57,21 @@ _DEFAULTS = tuple(
         rf"\bdefault(?:s|ing)?(?: value)?\s*[:=]\s*(?P<value>{_LITERAL}|[\w./-]+)",
         rf"(?P<value>{_LITERAL})[^.;\n]{{0,25}}\b(?:by default|as (?:the )?default|\(default\))",
         rf"\bby default\b[^;\n]{{0,60}}?\b(?:is|are|to|at|of|on|after|uses?|port|with)\s+(?P<value>{_LITERAL})",
-        rf"\b(?:Standardwert|standardmäßig|Voreinstellung|par défaut|por defecto|valor predeterminado)\b[^;\n]{{0,40}}?(?P<value>{_LITERAL})",
+        rf"\b(?:Standardwert|standardmäßig|Voreinstellung|par défaut|por defecto"
+        rf"|valor predeterminado)\b[^;\n]{{0,40}}?(?P<value>{_LITERAL})",
         rf"(?P<value>{_LITERAL})[^.;\n]{{0,25}}\b(?:par défaut|por defecto|voreingestellt)\b",
     )
 )
 _ASSIGNED = re.compile(
-    rf"\b(?P<name>\w+)(?:\s*:\s*[\w\[\]|., ]+?)?\s*=\s*(?P<value>{_LITERAL}|[\w.]+(?:\(\))?|\[[^\]\n]*\]|\{{[^}}\n]*\}}|\([^)\n]*\))"
+    rf"\b(?P<name>\w+)(?:\s*:\s*[\w\[\]|., ]+?)?\s*=\s*"
+    rf"(?P<value>{_LITERAL}|[\w.]+(?:\(\))?|\[[^\]\n]*\]"
+    rf"|\{{[^}}\n]*\}}|\([^)\n]*\))"
 )
 _TRIVIAL_VALUES = frozenset("the a an this that to is it of in on for not no be set used value".split())
-_SENTENCE_OPENERS = frozenset("the a an it he she they this that these in on at as and but for after before during when while its his her by since from with".split())  # fmt: skip
+_SENTENCE_OPENERS = frozenset(
+    """the a an it he she they this that these in on at as and but for after before during when while its his her by since
+    from with""".split()
+)
 
 
 def find_spans(text: str, kind: SpanType) -> list[Offsets]:

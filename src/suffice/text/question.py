@@ -11,8 +11,20 @@ from typing import Literal
 from suffice.text.entities import extract_entities
 
 QuestionKind = Literal[
-    *("yes_no", "when", "who", "where", "count", "amount", "version", "default", "list", "compare"),
-    *("how_to", "definition", "why", "lookup"),
+    "yes_no",
+    "when",
+    "who",
+    "where",
+    "count",
+    "amount",
+    "version",
+    "default",
+    "list",
+    "compare",
+    "how_to",
+    "definition",
+    "why",
+    "lookup",
 ]
 SpanType = Literal["date", "year", "number", "name", "version", "value", "choice", "none"]
 """What a short answer consists of."""
@@ -37,46 +49,55 @@ _PATTERNS: tuple[tuple[QuestionKind, str], ...] = (
     ),
     (
         "count",
-        r"\bhow many\b|\bnumber of\b.*\?|\bcount (?:the|all|of)\b|\bwie ?viele\b|\banzahl\b|\bcombien d[e’']|\bcu[áa]nt[ao]s\b",
+        r"\bhow many\b|\bnumber of\b.*\?|\bcount (?:the|all|of)\b|\bwie ?viele\b|\banzahl\b|\bcombien d[e’']"
+        r"|\bcu[áa]nt[ao]s\b",
     ),
     (
         "amount",
         r"\bhow (?:much|long|far|tall|high|old|large|big|deep|fast|heavy|wide|often)\b|\bwhat (?:is|was) the (?:\w+ ){0,2}"
         r"(?:population|height|length|size|price|cost|limit|weight|area|distance|temperature|percentage|duration)\b"
-        r"|\bwie (?:viel|lang|lange|hoch|groß|alt|weit|oft|schnell|schwer|teuer)\b|\bcombien\b|\bcu[áa]nto\b|\bquel(?:le)? (?:âge|taille|prix|longueur|hauteur)\b",
+        r"|\bwie (?:viel|lang|lange|hoch|groß|alt|weit|oft|schnell|schwer|teuer)\b|\bcombien\b|\bcu[áa]nto\b"
+        r"|\bquel(?:le)? (?:âge|taille|prix|longueur|hauteur)\b",
     ),
     (
         "list",
-        r"^(?:please )?(?:list|enumerate|name|give|show)\b.*\b(?:all|every|the|each)\b|^(?:what|which) (?:are|were) (?:all )?the\b"
+        r"^(?:please )?(?:list|enumerate|name|give|show)\b.*\b(?:all|every|the|each)\b|^(?:what|which) (?:are"
+        r"|were) (?:all )?the\b"
         r"|^(?:what|which) (?:\w+ ){0,3}\w+s (?:are|were|does|do|can|exist|support)\b"
         r"|^(?:nenne|liste|zähle)\b|^welche \w+(?:en|e|er|s) (?:gibt|sind|werden|stehen|unterstützt|hat|kann)\b"
         r"|^(?:liste[rz]?|énum\w+|quels? sont|quelles? sont)\b|^(?:enumera|lista|cu[áa]les son)\b",
     ),
     (
         "when",
-        r"\bwhen (?:is|was|were|did|does|do|will|has|had|are|should)\b|^when\b|\b(?:what|which) (?:year|date|day|month|decade|century)\b"
+        r"\bwhen (?:is|was|were|did|does|do|will|has|had|are|should)\b|^when\b|\b(?:what|which) (?:year|date"
+        r"|day|month|decade|century)\b"
         r"|\b(?:in|on|at|by|since) (?:what|which) (?:year|date|day|time|month)\b"
         r"|\bwann\b|\bin welchem jahr\b|\bquand\b|\ben quelle année\b|\bcu[áa]ndo\b|\ben qué año\b",
     ),
     (
         "who",
-        r"\bwho(?:m|se)?\b(?! (?:is|was) the (?:difference))|\bwer\b|\bwen\b|\bwem\b|\bwessen\b|\bqui\b(?! est-ce que)|\bqui[ée]n(?:es)?\b",
+        r"\bwho(?:m|se)?\b(?! (?:is|was) the (?:difference))|\bwer\b|\bwen\b|\bwem\b|\bwessen\b"
+        r"|\bqui\b(?! est-ce que)|\bqui[ée]n(?:es)?\b",
     ),
     (
         "where",
-        r"\bwhere\b|\b(?:in|at|to|from|of) (?:what|which) (?:\w+ )?(?:city|country|state|county|town|place|continent|region|province|district)\b"
-        r"|\b(?:what|which) (?:city|country|state|county|town|place|continent|region|province|district)\b|\bwo\b|\bwohin\b|\bwoher\b|^où\b|\bd[óo]nde\b",
+        r"\bwhere\b|\b(?:in|at|to|from|of) (?:what|which) (?:\w+ )?(?:city|country|state|county|town|place"
+        r"|continent|region|province|district)\b"
+        r"|\b(?:what|which) (?:city|country|state|county|town|place|continent|region|province|district)\b"
+        r"|\bwo\b|\bwohin\b|\bwoher\b|^où\b|\bd[óo]nde\b",
     ),
     ("why", r"\bwhy\b|\bwarum\b|\bwieso\b|\bweshalb\b|\bpourquoi\b|\bpor qué\b|^what (?:causes|caused)\b"),
     (
         "how_to",
         r"^how (?:do|does|can|could|should|would|to|is|are)\b|\bhow (?:do|can|should) (?:i|you|we|one)\b|\bhow to\b"
-        r"|^wie (?:kann|kannst|können|man|macht|werden|wird|funktioniert|lässt|soll|richte|starte|installier\w*)\b|^comment\b|^c[óo]mo\b",
+        r"|^wie (?:kann|kannst|können|man|macht|werden|wird|funktioniert|lässt|soll|richte|starte"
+        r"|installier\w*)\b|^comment\b|^c[óo]mo\b",
     ),
     (
         "yes_no",
         r"^(?:is|are|was|were|do|does|did|can|could|should|will|would|has|have|had|may|must|shall|am)\b"
-        r"|^(?:ist|sind|war|waren|hat|haben|hatte|kann|können|darf|dürfen|muss|müssen|wird|werden|wurde|wurden|soll|sollte|gibt|funktioniert|unterstützt|braucht|benötigt)\b"
+        r"|^(?:ist|sind|war|waren|hat|haben|hatte|kann|können|darf|dürfen|muss|müssen|wird|werden|wurde|wurden"
+        r"|soll|sollte|gibt|funktioniert|unterstützt|braucht|benötigt)\b"
         r"|^est-ce\b|^(?:est|sont|peut|peut-on|faut-il|y a-t-il|a-t-on|doit-on|existe-t-il)\b"
         r"|^(?:es|son|está|están|puede|pueden|se puede|hay|tiene|tienen|debe|existe|fue|era)\b",
     ),
@@ -88,6 +109,14 @@ _PATTERNS: tuple[tuple[QuestionKind, str], ...] = (
 )
 _COMPILED = tuple((kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in _PATTERNS)
 _CHOICE = re.compile(r"[,:]?\s(?P<one>[^,?:]{2,60}?),? (?:or|oder|ou|o) (?P<other>[^,?]{2,60})\s*\?*\s*$")
+_BETWEEN = re.compile(
+    r"(?:between|compare|contrast|zwischen|entre|vergleiche|comparer|compara)\s+(?P<one>.{2,60}?)\s+"
+    r"(?:and|with|to|und|mit|et|y|con|versus|vs\.?)\s+(?P<other>[^?.,]{2,60})",
+    re.IGNORECASE,
+)
+_VERSUS = re.compile(
+    r"(?P<one>[\w.`()-]+(?: [\w.`()-]+){0,2})\s+(?:versus|vs\.?)\s+(?P<other>[\w.`() -]{2,60})", re.IGNORECASE
+)
 _YEAR = re.compile(r"\b(?:year|jahr|année|año)\b", re.IGNORECASE)
 _OPENING = re.compile(r"^[\s¿¡\"'“«(]+")
 _CLAUSE_TAIL = re.compile(r"^(?:and|or|than|the|a|an)\s+", re.IGNORECASE)
@@ -144,11 +173,7 @@ def _shorten_side(side: str, *, from_end: bool) -> str:
 
 def _find_sides(wording: str) -> tuple[str, ...]:
     """Return the two things that are compared: "A and B", "A with B", "A versus B"."""
-    match = re.search(
-        r"(?:between|compare|contrast|zwischen|entre|vergleiche|comparer|compara)\s+(?P<one>.{2,60}?)\s+"
-        r"(?:and|with|to|und|mit|et|y|con|versus|vs\.?)\s+(?P<other>[^?.,]{2,60})",
-        wording, re.IGNORECASE,
-    ) or re.search(r"(?P<one>[\w.`()-]+(?: [\w.`()-]+){0,2})\s+(?:versus|vs\.?)\s+(?P<other>[\w.`() -]{2,60})", wording)  # fmt: skip
+    match = _BETWEEN.search(wording) or _VERSUS.search(wording)
     if match is None:
         names = extract_entities(wording)
         return tuple(names[:2]) if len(names) >= 2 else ()

@@ -19,7 +19,8 @@ _MIN_OWN_COVERAGE = 0.45  # And in the sentence alone.
 _MIN_YES_NO_COVERAGE = 0.75
 _MAX_YES_NO_CHARS = 300
 _NEGATION = re.compile(
-    r"\b(?:not|never|no|none|neither|nor|cannot|without|unable|n['’]t|nicht|kein\w*|nie|niemals|ohne|weder|ne|n['’]|pas|jamais|aucune?|sans"
+    r"\b(?:not|never|no|none|neither|nor|cannot|without|unable|n['’]t|nicht|kein\w*|nie|niemals|ohne|weder|ne"
+    r"|n['’]|pas|jamais|aucune?|sans"
     r"|nunca|ning[úu]n\w*|sin|tampoco)\b|n['’]t\b",
     re.IGNORECASE,
 )
