@@ -32,6 +32,7 @@ from suffice.types import Claim, Excerpt, Report, RoundRecord, Source, Span, Sto
 
 _MAX_HEADING_CHARS = 240
 _NARROW_CHART_WIDTH = 350  # Units of the chart's text; for screens of about 360 pixels.
+_MAX_TABLE_READINGS = 4
 _MAX_STRETCHES = 6  # Of one source.
 CANCELLED_TEXT = "You stopped this run before it could answer."
 PARTLY_TEXT = "This may answer only a part of the question."
@@ -268,7 +269,7 @@ def _render_stop(report: Report) -> str:
 def _render_rounds_table(stop: Stop) -> str:
     if not stop.rounds:
         return "<p>No round was completed.</p>"
-    names = select_readings(stop)
+    names = select_readings(stop, _MAX_TABLE_READINGS)
     series = [get_reading_series(stop, name) for name in names]
     heads = "".join(f'<th scope="col" class="number">{_escape(describe_reading(name), 40)}</th>' for name in names)
     rows = "".join(

@@ -87,7 +87,7 @@
   }
 
   document.addEventListener("click", (event) => {
-    const link = event.target.closest("a[href^='#']:not(.skip)");
+    const link = event.target.closest("a[href^='#']");
     // The hash of the web page names its view, so only links to elements are followed here.
     const target = link && document.getElementById(link.getAttribute("href").slice(1));
     if (!target || event.defaultPrevented) return;
