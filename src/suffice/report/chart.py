@@ -89,7 +89,7 @@ class _ChartLayout:
 
     @property
     def row_height(self) -> int:
-        return _PANEL_HEIGHT + _PANEL_GAP + (0 if self.is_wide else 36)
+        return _PANEL_HEIGHT + _PANEL_GAP + (0 if self.is_wide else 44)
 
     @property
     def height(self) -> int:
@@ -118,7 +118,7 @@ def _draw_panel(stop: Stop, layout: _ChartLayout, row: int, name: str, is_stoppi
 
     left, right = layout.label_width, layout.width - _RIGHT_MARGIN
     weight = ' font-weight="600"' if is_stopping else ""
-    label_x, label_y = (0, floor - _PANEL_HEIGHT / 2) if layout.is_wide else (left, floor - _PANEL_HEIGHT - 38)
+    label_x, label_y = (0, floor - _PANEL_HEIGHT / 2) if layout.is_wide else (left, floor - _PANEL_HEIGHT - 44)
     yield _draw_text(label_x, label_y, to_one_line(describe_reading(name), 34), fill=color, extra=weight)
     if thresholds:
         words = " or ".join(describe_threshold(name, threshold) for threshold in thresholds[:2])

@@ -66,7 +66,7 @@ def render_html(report: Report) -> str:
 <div class="columns">
 <main>
 <section id="answer" aria-labelledby="answer-title" tabindex="-1">
-<h2 id="answer-title">{"Answer" if answer else "No answer"}</h2>
+<h2 id="answer-title">Answer</h2>
 {_render_notices(report)}
 {answer}
 </section>

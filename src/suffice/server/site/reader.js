@@ -29,7 +29,13 @@ byId("larger-close").onclick = () => byId("larger").close();
 function show(source, run, number) {
   const larger = element("button", { type: "button" }, "Open larger");
   larger.onclick = () => openLarger(run, number).catch(() => {});
-  const actions = element("p", { className: "reader-actions" }, larger,
+  const back = element("button", { type: "button" }, "Back to the answer");
+  back.onclick = () => {
+    const link = document.querySelector(`#answer a.cite[href="#source-${number}"]`) ?? byId("answer");
+    link.scrollIntoView({ block: "center" });
+    link.focus({ preventScroll: true });
+  };
+  const actions = element("p", { className: "reader-actions" }, larger, back,
     source.remark ? element("span", { className: "hint" }, source.remark) : null);
   return [text(source), actions];
 }
