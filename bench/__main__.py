@@ -14,6 +14,7 @@ _PARTS = {
     "Engine overhead per round (scripted model, fixture search)": "overhead",
     "A model call's overhead (loopback server)": "llm_overhead",
     "Readings and verdicts": "meters",
+    "The lab: overhead of an episode, and 4,000 episodes in one process (scripted model)": "lab_grid",
     "Prompt tokens per round, by memory (extractive model)": "memory",
     "The demo": "demo",
     "Reading web pages": "pages",

@@ -23,7 +23,14 @@ from pathlib import Path
 from bench.corruptions import KINDS, generate_corruptions, load_passages
 from suffice import research, settings
 from suffice.claims import checkers
-from suffice.claims.checkers import CascadeChecker, Checker, EmbeddingChecker, LexicalChecker, default_checker
+from suffice.claims.checkers import (
+    CascadeChecker,
+    Checker,
+    EmbeddingChecker,
+    LexicalChecker,
+    ReaderChecker,
+    default_checker,
+)
 from suffice.claims.checkers.base import CheckerThresholds, load_thresholds
 from suffice.claims.checkers.features import extract_features
 from suffice.claims.checkers.lexical import Comparison, compare_sentences, find_verbatim
@@ -180,6 +187,7 @@ def print_scifact(embed: Embed) -> None:
         LexicalChecker(),
         EmbeddingChecker(embed),
         CascadeChecker(LexicalChecker(), EmbeddingChecker(embed)),
+        ReaderChecker(),
     ):
         verdicts = [asyncio.run(check_pair(row, checker)) for row in rows]
         figures = [

@@ -89,7 +89,7 @@ def generate_corruptions(passages: Sequence[Passage], limit: int) -> Iterator[tu
         corrupted = (
             _change_number(sentence, random),
             _swap_name(sentence, passages, number, random),
-            _flip_negation(sentence),
+            flip_negation(sentence),
         )
         for kind, changed in zip(KINDS[2:5], corrupted, strict=True):
             if changed and changed != sentence:
@@ -129,7 +129,8 @@ def _swap_name(sentence: str, passages: Sequence[Passage], number: int, random: 
     return sentence.replace(random.choice(own), random.choice(choices), 1)
 
 
-def _flip_negation(sentence: str) -> str:
+def flip_negation(sentence: str) -> str:
+    """Return the sentence with a negation taken out, else put in."""
     if match := _NEGATION.search(sentence):
         return sentence[: match.start()] + (match[1] or "always") + sentence[match.end() :]
     return _AUXILIARY.sub(lambda match: f"{match[1]} not", sentence, count=1)

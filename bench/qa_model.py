@@ -6,8 +6,8 @@
 A folder has ``corpus.jsonl`` and ``questions.jsonl``. ``run`` appends one line per question and model, with figures and no
 text of the data set unless ``--texts`` is given; started again, it continues. ``--model extractive`` gives the other half of
 the comparison. ``table`` prints, per data set and model: the share of questions whose gold answer stands in the evidence, in
-the report, in its first sentence, in its first 600 characters and as the short answer; yes/no questions that got the right
-word; the tokens and calls of a run; and the paired difference to ``extractive`` with its 95 % interval.
+the report, in its first sentence or excerpt, in its first 600 characters and as the short answer; yes/no questions that got the
+right word; the tokens and calls of a run; and the paired difference to ``extractive`` with its 95 % interval.
 """
 
 import argparse
@@ -15,7 +15,6 @@ import asyncio
 import json
 import os
 import re
-import sys
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -59,15 +58,26 @@ def strip_notices(answer: str) -> str:
     return "\n".join(line for line in answer.splitlines() if line.strip() not in notices).strip()
 
 
+def find_opening(report: Any, text: str, *, is_written: bool) -> str:
+    """Return the first sentence of a written answer; of a quoted one the first excerpt, at most 600 characters of it."""
+    from suffice.prompts.writing import extract_first_sentence
+
+    if is_written and (sentence := extract_first_sentence(text)):
+        return sentence
+    if report.excerpts:
+        return str(report.excerpts[0].text)[:FIRST_CHARS]
+    lines = (line.strip(" -*>") for line in text.splitlines() if not line.startswith("#"))
+    return next((line for line in lines if line), "")
+
+
 def score(question: Mapping[str, Any], report: Any, passages: Sequence[Any]) -> dict[str, Any]:
     """Return the figures of one answer; ``None`` where a figure does not apply."""
     from suffice.measure.answers import token_f1
-    from suffice.prompts.writing import extract_first_sentence
 
     truths = [question["answer"], *question.get("aliases", ())]
     text = strip_notices(report.final_answer)
-    excerpt = report.excerpts[0].text if report.excerpts else ""
-    first = extract_first_sentence(text) or excerpt or text.partition("\n\n")[0]
+    is_quoted = any(failure.kind == "Unsupported" for failure in report.error_log)
+    first = find_opening(report, text, is_written=report.metadata.get("writer") is not None and not is_quoted)
     short = report.short_answer or ""
     is_yes_no = question["answer"].lower() in ("yes", "no")
     found = {passage.id.partition("#")[0] for passage in passages}
@@ -97,7 +107,7 @@ def score(question: Mapping[str, Any], report: Any, passages: Sequence[Any]) -> 
         "by_role": {role: spent.input_tokens + spent.output_tokens for role, spent in usage.by_role.items()},
         "writer": report.metadata.get("writer"),
         "skipped": sorted(report.metadata.get("skipped", ())),
-        "quoted_only": any(failure.kind == "Unsupported" for failure in report.error_log),
+        "quoted_only": is_quoted,
         "failures": sorted({f"{failure.where}:{failure.kind}" for failure in report.error_log}),
     }
 
@@ -170,8 +180,7 @@ def run_all(options: argparse.Namespace) -> None:
     cores: Queue[int] = spawn.Queue()
     for number in range(options.processes):
         cores.put(available[number % len(available)])
-    pin = pin_to_core if options.processes > 1 else None
-    with ProcessPoolExecutor(options.processes, spawn, initializer=pin, initargs=(cores,) if pin else ()) as pool:
+    with ProcessPoolExecutor(options.processes, spawn, initializer=pin_to_core, initargs=(cores,)) as pool:
         rest = (options.out, options.concurrency, options.texts)
         pending = [pool.submit(run_share, folder, options.model, share, *rest) for folder, share in jobs if share]
         for future in pending:
@@ -245,4 +254,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

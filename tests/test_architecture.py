@@ -144,7 +144,7 @@ def test_only_the_cli_prints() -> None:
         ("dbos", ("jobs.",)),
         ("sqlalchemy", ("jobs.", "server.health")),
         ("tantivy", ("search.", "text.languages", "cli.doctor")),
-        ("onnxruntime", ("models.embeddings",)),
+        ("onnxruntime", ("models.embeddings", "models.reader")),
         ("pydantic_ai", ("models.llm.", "adapters.pydantic_ai")),
         ("openai", ("models.llm.",)),
         ("genai_prices", ("models.prices",)),

@@ -7,6 +7,7 @@
 A model reads each new observation together with the belief so far, never the history, so the cost of a step does not grow.
 """
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeVar
 
@@ -55,17 +56,19 @@ class BeliefState:
         context = MemoryContext(self._ask, self._questions, self.problems.append, limits=BeliefLimits(trigger, target))
         self._memory = _STYLES[style](question, self._evidence, context)
         self._rounds = 0
+        self._lock = asyncio.Lock()
 
     async def observe(self, passages: Sequence[Mapping[str, Any]]) -> str:
-        """Take in what a search returned, and return the belief as text."""
+        """Take in what a search returned, and return the belief as text. Passages that were seen before cost nothing."""
         found = {passage.id: passage for passage in map(_parse_passage, passages)}
-        new = tuple(passage for passage in found.values() if passage.id not in self._evidence)
-        for passage in new:
-            self._evidence.add(passage)
-        self._rounds += 1
-        if new:
-            await self._memory.update(Round(self._rounds, (Hits(Query("")),), tuple(found.values()), new))
-        return self.render()
+        async with self._lock:  # Searches of one turn may return at the same time; each builds on the last.
+            new = tuple(passage for passage in found.values() if passage.id not in self._evidence)
+            for passage in new:
+                self._evidence.add(passage)
+            self._rounds += 1
+            if new:
+                await self._memory.update(Round(self._rounds, (Hits(Query("")),), tuple(found.values()), new))
+            return self.render()
 
     def render(self) -> str:
         """Return the belief as text for a prompt: JSON if it is structured, else notes. Empty before the first observation."""

@@ -19,15 +19,21 @@ Subclasses for one part live beside it, such as ``search.web.provider.ProviderNo
 possible, how to fix it. The class names are stored in traces and in the database, so they stay.
 """
 
+import re
+
 from suffice.types import Failure, Usage
 
+_URL_PASSWORD = re.compile(r"(?<=://)[^\s/@'\"]*:[^\s/@]*@|(?<=://)[^\s/@'\":]+@")
 EXIT_INTERRUPTED = 130  # The exit code after Ctrl-C, which is not an error.
 
 
 class SufficeError(Exception):
-    """Base class of all errors that suffice raises on purpose."""
+    """Base class of all errors that suffice raises on purpose. Its message contains no password of a URL."""
 
     exit_code = 1
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(hide_passwords(message))
 
 
 class InputError(SufficeError):
@@ -88,3 +94,12 @@ class ModelOutputError(ModelError):
 
 class CutOff(TimeoutError):
     """The run's own time limit ended this call before a crash; the resumed run treats it as a timeout again."""
+
+
+def hide_passwords(text: str) -> str:
+    """Return the text with the user name and password of every URL replaced.
+
+    >>> hide_passwords("http://ann:secret@example.org/ and https://token@example.org do not answer")
+    'http://…@example.org/ and https://…@example.org do not answer'
+    """
+    return _URL_PASSWORD.sub("…@", text)

@@ -8,6 +8,7 @@ Options of the command line and arguments of ``research`` override the settings.
 
 import math
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -45,6 +46,15 @@ _BASE_URL_VARIABLES = {
     "anthropic": "ANTHROPIC_BASE_URL",
     "google": "GOOGLE_GEMINI_BASE_URL",
     "ollama": "OLLAMA_HOST",
+}
+_RETENTION_UNITS: dict[str, tuple[str, float, type[int] | type[float]]] = {
+    "h": ("seconds", 3_600, float),
+    "d": ("seconds", 86_400, float),
+    "w": ("seconds", 604_800, float),
+    "run": ("runs", 1, int),
+    "runs": ("runs", 1, int),
+    "mb": ("bytes", 1e6, int),
+    "gb": ("bytes", 1e9, int),
 }
 _ROLE_PREFIX = "SUFFICE_MODEL_"
 _CACHE_VARIABLE = "SUFFICE_MODEL_CACHE"
@@ -110,6 +120,22 @@ class ReviewRules:
 
 
 @dataclass(frozen=True, slots=True)
+class Retention:
+    """Which ended runs of the service are kept; ``None`` sets no limit."""
+
+    seconds: float | None = None
+    """Runs that ended longer ago are deleted."""
+    runs: int | None = None
+    """How many ended runs are kept, the newest."""
+    bytes: int | None = None
+    """How many characters all runs may take up in the database; the oldest are deleted first."""
+
+    @property
+    def is_unlimited(self) -> bool:
+        return self == Retention()
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """The settings of this process."""
 
@@ -125,6 +151,8 @@ class Settings:
     folder (XDG)."""
     database_url: str | None = None
     """``SUFFICE_DATABASE_URL``: a Postgres database that several workers share. Unset: an SQLite file in ``data_dir``."""
+    retention: Retention = Retention()
+    """``SUFFICE_RETENTION``: which runs of the service are kept, such as ``30d, 1000 runs, 2 GB``. Unset: all of them."""
     keep_runs: int = DEFAULT_KEEP_RUNS
     """``SUFFICE_KEEP_RUNS``: how many runs are stored with their evidence and report; 0 stores none."""
     recall: bool = True
@@ -152,6 +180,7 @@ def load(environment: Mapping[str, str] | None = None, folder: Path | None = Non
         data_dir=_resolve_folder(values, "SUFFICE_DATA_DIR", "XDG_DATA_HOME", ".local/share"),
         cache_dir=_resolve_folder(values, "SUFFICE_CACHE_DIR", "XDG_CACHE_HOME", ".cache"),
         database_url=values.get("SUFFICE_DATABASE_URL") or None,
+        retention=_parse_retention(values),
         keep_runs=_parse_keep_runs(values),
         recall=values.get("SUFFICE_MEMORY", "") != "0",
         bounds=_parse_bounds(values),
@@ -231,6 +260,22 @@ def _parse_keep_runs(values: Mapping[str, str]) -> int:
             f"SUFFICE_KEEP_RUNS={text!r} is not a number; set it to the number of runs to store, 0 for none"
         )
     return int(text)
+
+
+def _parse_retention(values: Mapping[str, str]) -> Retention:
+    """Parse limits such as ``30d, 1000 runs, 2 GB``: age (h, d, w), number and size (MB, GB), in any order."""
+    text = values.get("SUFFICE_RETENTION", "").strip()
+    found: dict[str, Any] = {}
+    for part in filter(None, (part.strip().lower() for part in text.split(","))):
+        match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([a-z]*)", part)
+        unit = _RETENTION_UNITS.get(match[2]) if match else None
+        if match is None or unit is None or float(match[1]) <= 0 or unit[0] in found:
+            raise InputError(
+                f"SUFFICE_RETENTION={text!r} cannot be read; write an age, a number of runs, a size, or several of them: "
+                "30d, 1000 runs, 2 GB"
+            )
+        found[unit[0]] = unit[2](float(match[1]) * unit[1])
+    return Retention(**found)
 
 
 def _parse_model_settings(values: Mapping[str, str]) -> ModelSettings:

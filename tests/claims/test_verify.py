@@ -8,7 +8,7 @@ from bridge_story import ENOUGH, PASSAGES, model, outcome, setup
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from suffice.claims.checkers import LexicalChecker, default_checker
+from suffice.claims.checkers import CascadeChecker, LexicalChecker, ModelChecker, default_checker
 from suffice.claims.split import CONTRADICTED_MARK, UNSUPPORTED_MARK
 from suffice.claims.verify import ClaimVerifier, make_ask_support
 from suffice.events import CheckingClaim
@@ -219,7 +219,7 @@ def test_the_model_is_asked_about_claims_while_the_budget_lasts(tokens, asked):
     for found in PASSAGES:
         run.evidence.add(found)
     run.model.total = Usage(1, 5, 5)
-    checker = default_checker(None, make_ask_support(run))
+    checker = CascadeChecker(LexicalChecker(), ModelChecker(make_ask_support(run)))
     verifier = ClaimVerifier(run, FixtureSearch(), checker, partial(clean_draft, run))
     asyncio.run(
         verifier(SynthesisResponse(f"{BUILT} Halloran Works put up a bridge called Meridian for the town [1]."))
@@ -278,7 +278,7 @@ def yes_if_both(asked):
         sure = float("in 1887" in text and "founded by Ida" in text)
         return SupportResponse(bool(sure), sure)
 
-    return default_checker(None, ask)
+    return CascadeChecker(LexicalChecker(), ModelChecker(ask))
 
 
 @pytest.mark.parametrize("cited", [" [1] [2].", "."])

@@ -19,6 +19,7 @@ def test_cached_answers_are_not_requested_again(
 ) -> None:
     """The draft is sampled, so only `all` caches it."""
     monkeypatch.setenv("SUFFICE_MODEL_CACHE", mode)
+    monkeypatch.setenv("SUFFICE_WRITER", "prose")  # Otherwise the first run has a self-test.
     monkeypatch.setenv("SUFFICE_KEEP_RUNS", "0")  # Otherwise the second run would use findings of the first.
     reports = []
     with FakeLlm(sensible) as server:

@@ -47,7 +47,7 @@ def test_an_answer_from_the_web_cites_the_url(suffice: Callable, searxng: Loopba
     result = suffice("ask", QUESTION, "--web", "--json")
     report = json.loads(result.out)
     assert (result.status, report["status"]) == (0, "answered")
-    assert "Karl von Frisch decoded the dance in 1927" in report["final_answer"]
+    assert "Karl von Frisch decoded the dance in 1927" in report["final_answer"].replace("**", "")
     [source] = [source for source in report["sources"] if source["title"] == "Waggle dance"]
     assert source["type"] == "web"
     assert source["url"] == source["location"] == "https://bees.example/dance?utm_source=feed"

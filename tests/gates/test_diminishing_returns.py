@@ -262,3 +262,10 @@ def test_recall_is_not_ruled_out_by_few_draws_or_by_many_finds():
 def test_recall_rejects_invalid_settings(options):
     with pytest.raises(ValueError, match="recall"):
         recall(**options)
+
+
+@pytest.mark.attack("gate texts")
+@pytest.mark.parametrize("smooth", [5e-324, 1e-300, 1e-16, 1.0])
+def test_any_weight_can_be_judged(smooth):
+    gate = exhaustion(p=1, smooth=smooth)
+    assert gate.judge(history(*[(0.9, 0.0)] * 4)).stop is not None

@@ -6,7 +6,7 @@ import pytest
 from fake_llm import FakeLlm
 
 from suffice import settings
-from suffice.errors import InputError
+from suffice.errors import InputError, ModelUnusable
 from suffice.models.base import Model
 from suffice.models.choose import ROLE_GROUPS, check_all_models, check_model, choose_model, list_roles
 
@@ -71,7 +71,7 @@ def test_the_loaded_model_is_used_when_the_named_one_is_absent() -> None:
 
 def test_a_server_that_is_not_there_keeps_the_name() -> None:
     assert chosen("openai:llama9", OPENAI_BASE_URL="http://127.0.0.1:9/v1")[0].name == "openai:llama9"
-    with pytest.raises(InputError, match="name one"):
+    with pytest.raises(ModelUnusable, match="start the server"):
         chosen(OPENAI_BASE_URL="http://127.0.0.1:9/v1")
 
 

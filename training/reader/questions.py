@@ -240,9 +240,10 @@ def front(before: str, after: str, word: str, verbs: Verbs) -> str | None:
     for place in places[-1:] if relative else places[:1]:
         return " ".join([word, tokens[place], *lowered(tokens[:place]), *tokens[place + 1 :]]) + after
     for place, token in enumerate(tokens[:12]):
-        if place and tokens[place - 1].lower() not in ("the", "a", "an", "of", "and"):
-            if (pair := verbs.base(token)) is not None:
-                return " ".join([word, pair[0], *lowered(tokens[:place]), pair[1], *tokens[place + 1 :]]) + after
+        if not place or tokens[place - 1].lower() in ("the", "a", "an", "of", "and"):
+            continue
+        if (pair := verbs.base(token)) is not None:
+            return " ".join([word, pair[0], *lowered(tokens[:place]), pair[1], *tokens[place + 1 :]]) + after
     last = tokens[-1] if len(tokens) > 1 else ""
     if last and (stem := verbs.present(last)) is not None:
         return " ".join([word, "does", *lowered(tokens[:-1]), stem]) + after

@@ -12,10 +12,11 @@ shows all rounds of the graph's state to a new monitor. So it decides the same a
 another process. It does not import LangGraph.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Literal
 
 from suffice.adapters.common import extract_passages
+from suffice.belief import BeliefState
 from suffice.errors import InputError
 from suffice.monitor import StopMonitor
 
@@ -41,6 +42,23 @@ def stop_edge(
     # LangGraph reads the targets of an edge from its return annotation, to draw and check the graph.
     stop.__annotations__["return"] = Literal.__getitem__((search_node, answer_node))
     return stop
+
+
+def belief_node(
+    belief: Callable[[Any], BeliefState], *, rounds: str | Callable[[Any], Rounds] = "rounds", key: str = "belief"
+) -> Callable[[Any], Awaitable[dict[str, str]]]:
+    """Return a node that follows the search: it shows the latest round to a belief state and stores the belief as text.
+
+    ``belief`` finds the run's belief state, which is not part of the graph's state. ``key`` is where the text is stored: nodes
+    that plan and answer read it in place of the history.
+    """
+
+    async def update(state: Any) -> dict[str, str]:
+        found = rounds(state) if callable(rounds) else _get_rounds(state, rounds)
+        passages = extract_passages(found[-1].get("passages") or ()) if found else ()
+        return {key: await belief(state).observe(passages)}
+
+    return update
 
 
 def watched(monitor: StopMonitor, rounds: Rounds) -> StopMonitor:

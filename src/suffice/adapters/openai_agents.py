@@ -25,6 +25,7 @@ from suffice.adapters.common import (
     extract_queries,
     format_notice,
 )
+from suffice.belief import BeliefState
 from suffice.errors import InputError
 from suffice.monitor import StopMonitor
 
@@ -41,12 +42,14 @@ def guarded(
     *,
     query: str = "query",
     passages: PassageReader = extract_passages,
+    belief: Callable[[RunContextWrapper[Any]], BeliefState] | None = None,
     **options: Any,
 ) -> FunctionTool:
     """Return ``function_tool(search, **options)`` with a gate.
 
     ``monitor`` returns the run's monitor from its context; it must not make a new one. ``query`` names the argument that
-    holds the query. ``passages`` reads the passages from the result of ``search``.
+    holds the query. ``passages`` reads the passages from the result of ``search``. With ``belief``, which returns the run's
+    belief state from its context, a search returns what is believed after it in place of its results.
     """
     if isinstance(search, FunctionTool):
         raise InputError("guarded(…) takes the search function itself; a tool made of it hides failed searches")
@@ -76,6 +79,8 @@ def guarded(
         result = await collectors.setdefault(run_monitor, RoundCollector()).run_search(
             run_monitor, queries, run, passages, context.usage.total_tokens
         )
+        if belief is not None:
+            result = await belief(context).observe(passages(result))
         return append_notice(result, run_monitor.verdict) if run_monitor.verdict.stop else result
 
     # The SDK reads the model's arguments from the signature. A first parameter of type ToolContext receives the context.

@@ -26,6 +26,7 @@ from suffice.adapters.common import (
     extract_queries,
     format_notice,
 )
+from suffice.belief import BeliefState
 from suffice.errors import InputError
 from suffice.monitor import StopMonitor
 
@@ -36,14 +37,16 @@ def guarded(
     *,
     query: str = "query",
     passages: PassageReader = extract_passages,
+    belief: Callable[[RunContext[AgentDepsT]], BeliefState] | None = None,
 ) -> AbstractToolset[AgentDepsT]:
     """Return a toolset of searches that share a gate.
 
     ``search`` is a function, a ``Tool``, or a toolset (such as an MCP server) that has only searches. ``monitor`` returns the
     run's monitor. ``query`` names the argument that holds the query. ``passages`` reads the passages from a search's result.
+    With ``belief``, which returns the run's belief state, a search returns what is believed after it in place of its results.
     """
     tools = search if isinstance(search, AbstractToolset) else FunctionToolset[AgentDepsT]([search])
-    return GuardedToolset(tools, monitor, query, passages)
+    return GuardedToolset(tools, monitor, query, passages, belief)
 
 
 @dataclass
@@ -53,14 +56,18 @@ class GuardedToolset(WrapperToolset[AgentDepsT]):
     find_monitor: Callable[[RunContext[AgentDepsT]], StopMonitor]
     query: str
     passages: PassageReader
+    find_belief: Callable[[RunContext[AgentDepsT]], BeliefState] | None = None
     monitor: StopMonitor | None = None
+    belief: BeliefState | None = None
     round_collector: RoundCollector = field(default_factory=RoundCollector)
 
     async def for_run(self, ctx: RunContext[AgentDepsT]) -> AbstractToolset[AgentDepsT]:
         monitor = self.find_monitor(ctx)
         if monitor.verdict.stop:
             raise InputError("This monitor has already stopped a search; make a new StopMonitor for each run")
-        return replace(self, wrapped=await self.wrapped.for_run(ctx), monitor=monitor, round_collector=RoundCollector())
+        belief = None if self.find_belief is None else self.find_belief(ctx)
+        wrapped = await self.wrapped.for_run(ctx)
+        return replace(self, wrapped=wrapped, monitor=monitor, belief=belief, round_collector=RoundCollector())
 
     async def call_tool(
         self, name: str, tool_args: dict[str, Any], ctx: RunContext[AgentDepsT], tool: ToolsetTool[AgentDepsT]
@@ -77,6 +84,9 @@ class GuardedToolset(WrapperToolset[AgentDepsT]):
             lambda found: self.passages(found.return_value if isinstance(found, ToolReturn) else found),
             ctx.usage.total_tokens,
         )
+        if self.belief is not None:
+            found = self.passages(result.return_value if isinstance(result, ToolReturn) else result)
+            result = await self.belief.observe(found)
         if not monitor.verdict.stop:
             return result
         if isinstance(result, ToolReturn):

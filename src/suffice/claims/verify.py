@@ -93,6 +93,11 @@ class ClaimVerifier:
         self._checker, self._is_lexical_only = LexicalChecker(), True
         return await self._verify(draft)
 
+    @property
+    def checker_name(self) -> str:
+        """The name of the checker that judges the claims, such as ``lexical+reader``."""
+        return self._checker.name
+
     def get_verdicts(self, verified: SynthesisResponse | None) -> tuple[ClaimVerdict, ...]:
         """Return the verdicts on a verified text."""
         return self._verified.get("" if verified is None else verified.answer, ())

@@ -16,6 +16,7 @@ from suffice import __version__
 from suffice.cli import ask, check, doctor, explain, keys, lab, mcp, replay, runs, search, serve
 from suffice.cli.options import GroupedHelpCommand
 from suffice.cli.output import print_error
+from suffice.cli.safe_output import clean_streams
 from suffice.errors import EXIT_INTERRUPTED, InputError, SufficeError
 
 app = typer.Typer(
@@ -58,13 +59,18 @@ app.command()(serve.worker)
 app.command(cls=GroupedHelpCommand)(mcp.mcp)
 app.add_typer(runs.runs_app, name="runs")
 app.add_typer(runs.memory_app, name="memory")
-app.add_typer(lab.lab_app, name="lab")
+replay.lab_app.command()(lab.run)
+replay.lab_app.command()(lab.tables)
+replay.lab_app.command()(lab.gaps)
+replay.lab_app.command("data")(lab.show_data)
+app.add_typer(replay.lab_app, name="lab")
 app.add_typer(keys.keys_app, name="keys")
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the program and exit. Without ``--debug``, users see no traceback."""
-    status = _run_app(sys.argv[1:] if arguments is None else arguments)
+    with clean_streams():
+        status = _run_app(sys.argv[1:] if arguments is None else arguments)
     if status == EXIT_INTERRUPTED:  # Do not wait for threads, such as one that computes embeddings.
         sys.stdout.flush()
         sys.stderr.flush()

@@ -304,7 +304,7 @@ def _run_and_print(
         return EXIT_INTERRUPTED
     if output.as_json:
         print(render_report(report, ".json"))
-    elif report.final_answer:
+    elif report.final_answer or report.closest:
         print_report(report)
     for path in output.out:
         write_report(report, path)

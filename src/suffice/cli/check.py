@@ -259,9 +259,9 @@ def _read_document(path: Path) -> str:
 def _print_files(checked: list[CheckedText]) -> None:
     from collections import Counter
 
-    from rich.console import Console
     from rich.text import Text
 
+    from suffice.cli.console import SafeConsole as Console
     from suffice.report.answer_html import SUPPORT_SYMBOLS
 
     console = Console(highlight=False)

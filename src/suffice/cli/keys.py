@@ -1,11 +1,13 @@
 """``suffice keys``: manage who may use the service."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from suffice import settings
 from suffice.cli.options import DebugOption
+from suffice.errors import InputError
 
 if TYPE_CHECKING:
     from suffice.jobs.api_keys import ApiKeyStore, Quota
@@ -23,6 +25,9 @@ def create(
     max_cost: Annotated[
         float | None, typer.Option(help="US dollars that one run may cost.", metavar="USD", min=0.0001)
     ] = None,
+    searches_per_minute: Annotated[
+        int, typer.Option(help="Searches that may be made per minute.", metavar="N", min=1)
+    ] = 600,
     debug: DebugOption = False,
 ) -> None:
     """Create a key and show it once.
@@ -32,10 +37,10 @@ def create(
     from suffice.cli.terminal import Terminal
     from suffice.jobs.api_keys import Quota
 
-    key, secret = _open_key_store().create(name, Quota(active, per_minute, max_cost))
+    key, secret = _open_key_store().create(name, Quota(active, per_minute, max_cost, searches_per_minute))
     terminal = Terminal()
     terminal.notify(f"Key {key.id} for {key.name}. Save it now: it is not shown again. Clients set SUFFICE_API_KEY.")
-    terminal.notify("If the service is running without keys, restart it to require them.")
+    terminal.notify("A running service requires a key from now on.")
     print(secret)
 
 
@@ -66,6 +71,27 @@ def revoke(
 
     revoked = _open_key_store().revoke(key)
     Terminal().notify(f"Key {revoked.id} ({revoked.name}) is revoked.")
+
+
+@keys_app.command()
+def export(
+    key: Annotated[str, typer.Argument(help="The key's id, as 'suffice keys list' shows it.", metavar="ID")],
+    out: Annotated[Path, typer.Argument(help="The file to write, one JSON object a run.", metavar="FILE")],
+    debug: DebugOption = False,
+) -> None:
+    """Write everything that is stored of a key's runs to a file."""
+    import json
+
+    from suffice.cli.output import write_file
+    from suffice.cli.terminal import Terminal
+    from suffice.jobs.store import RunStore
+
+    keys = _open_key_store()
+    if all(known.id != key for known in keys.list_keys()):
+        raise InputError(f"There is no key {key!r}; list the keys with: suffice keys list")
+    rows = list(RunStore(keys.engine).iter_export(key))
+    write_file(out, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), "FILE")
+    Terminal().notify(f"Wrote {len(rows)} {'run' if len(rows) == 1 else 'runs'} of the key {key} to {out}.")
 
 
 def _format_quota(quota: "Quota") -> str:

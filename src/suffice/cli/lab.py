@@ -10,7 +10,6 @@ import typer
 from suffice import settings
 from suffice.cli.options import DebugOption
 from suffice.cli.output import write_file
-from suffice.cli.replay import lab_app
 from suffice.errors import EXIT_INTERRUPTED, InputError
 
 if TYPE_CHECKING:
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 _LIST = "Comma-separated."
 
 
-@lab_app.command()
 def run(
     experiment: Annotated[
         Path | None, typer.Argument(help="An experiment as a TOML file; options override it.", metavar="[FILE.toml]")
@@ -105,15 +103,14 @@ def run(
     }
     chosen = load_experiment(experiment, preset, options)
     config, notify = settings.load(), Terminal().notify
-    models = _open_model(chosen.model, config, notify), None
-    if chosen.judge is not None:
-        models = models[0], _open_model(chosen.judge, config, notify)
-    grid = Grid(chosen, out, models, config, notify, part=_parse_part(part))
+    model_object = _open_model(chosen.model, config, notify)
+    judge_object = None if chosen.judge is None else _open_model(chosen.judge, config, notify)
+    grid = Grid(chosen, out, (model_object, judge_object), config, notify, part=_parse_part(part))
     done = grid.load_done() if out.exists() else set()
     jobs = [job for job in grid.list_jobs() if job.key not in done]
     _show_estimate(grid.estimate(jobs), len(done), len(chosen.list_cells()))
     if jobs and not yes:
-        _confirm(models[0], grid.estimate(jobs))
+        _confirm(model_object, grid.estimate(jobs))
     try:
         progress = asyncio.run(_run_with_progress(grid, concurrency, max_cost, max_seconds))
     except (KeyboardInterrupt, asyncio.CancelledError):
@@ -127,7 +124,6 @@ def run(
     return None
 
 
-@lab_app.command()
 def tables(
     folder: Annotated[Path, typer.Argument(help="The folder of a grid, or a file of rows.", metavar="DIR")],
     csv: Annotated[
@@ -156,7 +152,6 @@ def tables(
     print("\n\n".join(map(to_markdown, found)))
 
 
-@lab_app.command()
 def gaps(
     paths: Annotated[
         list[Path],
@@ -173,7 +168,6 @@ def gaps(
     print("; ".join(f"{key} {name}" for key, name in GAP_NAMES.items()) + ".")
 
 
-@lab_app.command("data")
 def show_data(
     folder: Annotated[Path | None, typer.Argument(help="A folder to check.", metavar="[FOLDER]")] = None,
     debug: DebugOption = False,

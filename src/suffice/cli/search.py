@@ -96,7 +96,12 @@ def index(
 
         async def prepare() -> "CorpusSearch":
             corpus = await open_corpus(options.scope, settings.load(), terminal.notify, terminal.show_progress)
-            await corpus.embed_passages()
+            if corpus.embeds_remotely:
+                terminal.notify(
+                    "Passages are not embedded ahead, because the embedding server may charge for each of them."
+                )
+            else:
+                await corpus.embed_passages()
             return corpus
 
         corpus = run_interruptible(prepare())

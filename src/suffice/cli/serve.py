@@ -7,7 +7,7 @@ import typer
 
 from suffice import settings
 from suffice.cli.options import DebugOption
-from suffice.errors import InputError
+from suffice.errors import InputError, Unavailable
 
 if TYPE_CHECKING:
     from suffice.jobs.worker import Worker
@@ -104,6 +104,9 @@ def worker(
     runs: _RunsOption = 32,
     runs_per_user: _RunsPerUserOption = 8,
     runs_overall: _RunsOverallOption = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Only check that a worker on this machine is alive; status 4 if none is.")
+    ] = False,
     debug: DebugOption = False,
 ) -> None:
     """Work on the runs of a service that uses the same database."""
@@ -118,6 +121,9 @@ def worker(
             "A worker needs the database of a service; set SUFFICE_DATABASE_URL=postgresql://… for both. "
             "Without a shared database, suffice serve works on its own runs"
         )
+    if check:
+        _check_worker(config)
+        return
     worker = _open_worker(config, docs, runs, runs_per_user, runs_overall)
 
     async def work_until_signal() -> None:
@@ -132,6 +138,15 @@ def worker(
         await worker.stop()
 
     asyncio.run(work_until_signal())
+
+
+def _check_worker(config: settings.Settings) -> None:
+    from suffice.jobs import database
+    from suffice.jobs.heartbeats import Heartbeats
+
+    heartbeats = Heartbeats(database.open_engine(database.database_url(config.database_url, config.data_dir)))
+    if not heartbeats.is_alive_here():
+        raise Unavailable("No worker on this machine is alive")
 
 
 def _open_worker(
@@ -154,6 +169,7 @@ def _open_worker(
         limits=ConcurrencyLimits(runs, runs_per_user, runs_overall),
         takes_jobs=takes_jobs,
         has_telemetry=True,
+        retention=config.retention,
     )
 
 

@@ -11,13 +11,13 @@ from collections.abc import Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from rich.console import Console
 from rich.markdown import Markdown
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.status import Status
 from rich.table import Table
 from rich.text import Text
 
+from suffice.cli.console import SafeConsole as Console
 from suffice.errors import EXIT_INTERRUPTED
 from suffice.events import (
     CheckingClaim,

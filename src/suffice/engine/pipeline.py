@@ -184,6 +184,8 @@ class _Pipeline:
         if self._get_stopped().stop.reason in _REFLECT_AFTER and not run.is_answered_by_language_model("reflect"):
             await run.reflect()
         yield Writing(len(run.evidence))
+        if self._profile.style is None and run.evidence:
+            await self._take_self_test()
         if "compute" not in self._profile.skipped:
             outcomes = await run_computation(run, self._config.python_rounds)
             self._profile.record(ModelEvidence(programs=outcomes))
@@ -196,6 +198,8 @@ class _Pipeline:
         async with aclosing(run.event_queue.drain_while(verifying)) as events:
             async for event in events:
                 yield event
+        if "review" in self._profile.skipped:
+            self._review.disable()
         async for review_round in self._review.run(verifying.result()):
             if review_round.composite is not None:
                 self._profile.record(ModelEvidence(scores=(review_round.composite,)))
@@ -245,6 +249,7 @@ class _Pipeline:
             **self._config.metadata,
             "preset": asdict(self._config.preset),
             "task_type": self._run.task_type,
+            "checker": self._verifier.checker_name,
             **self._review.to_metadata(),
         }
         if is_language_model(self._run.model):
@@ -258,17 +263,20 @@ class _Pipeline:
         if not is_language_model(run.model):
             return
         await profile.load()
-        if profile.style is None:
-            answer = await run.try_ask(SelfTest())
-            profile.set_style(None if answer is None else answer.passed)
+        if profile.style is None and self._config.preset.adapts:
+            await self._take_self_test()
         profile.apply_style()
         if not self._config.preset.adapts:
             for role in ("plan", "reflect"):
                 profile.skipped.pop(role, None)
         if planning := [role for role in ("plan", "reflect") if role in profile.skipped]:
             run.delegate(planning, ExtractiveModel(run.embed))
-        if "review" in profile.skipped:
-            self._review.disable()
+
+    async def _take_self_test(self) -> None:
+        """Find out how a model writes whose name does not tell; once, because the result is kept."""
+        answer = await self._run.try_ask(SelfTest())
+        self._profile.set_style(None if answer is None else answer.passed)
+        self._profile.apply_style()
 
     async def _ask_claim_support(self, prompt: CheckSupport) -> SupportResponse | None:
         if self._ask_support is None or "support" in self._profile.skipped:

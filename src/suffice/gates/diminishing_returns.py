@@ -113,7 +113,8 @@ class exhaustion(LeafGate):
         if self.smooth is None:
             return readings[last].get(name)
         # Weights fall geometrically: rounds further back than this weigh less than a thousandth.
-        depth = last + 1 if self.smooth == 1 else min(last + 1, ceil(log(1e-3) / log1p(-self.smooth)) + 1)
+        # The minimum comes first: for a tiny weight the quotient is infinite.
+        depth = last + 1 if self.smooth == 1 else ceil(min(last + 1, log(1e-3) / log1p(-self.smooth) + 1))
         values = [readings[last - i].get(name) for i in range(depth)]
         known = [value for value in reversed(values) if value is not None]
         if not known or values[0] is None:

@@ -3,9 +3,11 @@
 A key holds 256 random bits, so a plain digest cannot be reversed and no slow hash is needed on every request.
 """
 
+import asyncio
 import hashlib
 import hmac
 import json
+import math
 import secrets
 import time
 from dataclasses import asdict, dataclass
@@ -16,6 +18,7 @@ from suffice.errors import InputError
 from suffice.jobs.database import keys
 
 KEY_PREFIX = "suffice"
+RECHECK_SECONDS = 1.0  # Seconds after which a service without keys looks for one again.
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +31,8 @@ class Quota:
     """Runs that may be requested in a minute."""
     max_cost: float | None = None
     """US dollars that one run may cost; ``None`` is unlimited."""
+    searches_per_minute: int = 600
+    """Searches that may be requested in a minute, from each serving process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +50,9 @@ class ApiKeyStore:
     """The API keys in the database."""
 
     def __init__(self, engine: sa.Engine) -> None:
-        self._engine = engine
+        self.engine = engine
+        self._is_required = False
+        self._checked_at = -math.inf
 
     def create(self, name: str, quota: Quota) -> tuple[ApiKey, str]:
         """Create a key; return it with its secret, which cannot be read again."""
@@ -62,23 +69,32 @@ class ApiKeyStore:
             "revoked": False,
             "allowance": json.dumps(asdict(quota)),
         }
-        with self._engine.begin() as connection:
+        with self.engine.begin() as connection:
             connection.execute(sa.insert(keys).values(row))
         return key, secret
 
     def list_keys(self) -> list[ApiKey]:
         """Return all keys, oldest first."""
-        with self._engine.connect() as connection:
+        with self.engine.connect() as connection:
             return [_key_from_row(row) for row in connection.execute(sa.select(keys).order_by(keys.c.created))]
 
     def has_any(self) -> bool:
         """Whether a key was ever created. From then on every request needs one, even if all keys are revoked."""
-        with self._engine.connect() as connection:
+        with self.engine.connect() as connection:
             return connection.execute(sa.select(keys.c.id).limit(1)).first() is not None
+
+    async def is_required(self) -> bool:
+        """Whether a key was ever created, at most ``RECHECK_SECONDS`` ago: the first key takes effect without a restart."""
+        if not self._is_required and time.monotonic() - self._checked_at > RECHECK_SECONDS:
+            self._checked_at = (
+                time.monotonic()
+            )  # Before the query: if the database hangs, only this request waits for it.
+            self._is_required = await asyncio.to_thread(self.has_any)
+        return self._is_required
 
     def revoke(self, id: str) -> ApiKey:
         """Revoke a key; requests with it are refused from now on."""
-        with self._engine.begin() as connection:
+        with self.engine.begin() as connection:
             changed = connection.execute(sa.update(keys).where(keys.c.id == id).values(revoked=True))
         if not changed.rowcount:
             ids = [key.id for key in self.list_keys() if key.name == id and not key.revoked]
@@ -92,7 +108,7 @@ class ApiKeyStore:
         """Return the key of a secret; ``None`` if it is unknown or revoked."""
         prefix, _, rest = secret.partition("_")
         id = rest.partition("_")[0]
-        with self._engine.connect() as connection:
+        with self.engine.connect() as connection:
             row = connection.execute(sa.select(keys).where(keys.c.id == id)).one_or_none()
         matches = hmac.compare_digest(_digest(secret), row.digest if row is not None else "")
         return _key_from_row(row) if row is not None and matches and prefix == KEY_PREFIX and not row.revoked else None

@@ -9,9 +9,12 @@ import sqlalchemy as sa
 from suffice.errors import InputError, Unavailable
 
 POOL_SIZE = 8  # Connections per process for our own queries; dbos opens as many. Postgres allows 100 in all by default.
+BUSY_MILLISECONDS = 30_000  # How long a writer on SQLite waits for the others.
 POOL_TIMEOUT = 120.0  # Seconds that a query waits for a connection.
 
 _POSTGRES_DRIVERS = ("postgresql", "postgres", "postgresql+psycopg")
+
+DatabaseError = sa.exc.SQLAlchemyError
 
 metadata = sa.MetaData()
 
@@ -107,12 +110,24 @@ def open_engine(url: str) -> sa.Engine:
             if postgres:  # Otherwise two workers that start at the same time would both create the tables.
                 connection.execute(sa.text("SELECT pg_advisory_xact_lock(7823401)"))
             metadata.create_all(connection)
-    except sa.exc.OperationalError as error:
+    except sa.exc.DBAPIError as error:
         engine.dispose()
-        address = sa.make_url(url).render_as_string(hide_password=True)
         reason = str(error.orig).strip().partition("\n")[0]
+        if not postgres:
+            raise Unavailable(
+                f"The database {sa.make_url(url).database} cannot be used ({reason}); free it or its disk, restore it from "
+                "a backup, or move it away to start with an empty one"
+            ) from error
+        address = sa.make_url(url).render_as_string(hide_password=True)
         raise Unavailable(f"The database {address} does not answer ({reason}); is it running?") from error
     return engine
+
+
+def is_database_failure(error: BaseException) -> bool:
+    """Whether the database cannot be used now (locked, full, corrupt, gone), as opposed to a wrong statement."""
+    if isinstance(error, sa.exc.OperationalError | sa.exc.InterfaceError | sa.exc.TimeoutError):
+        return True
+    return type(error) is sa.exc.DatabaseError  # SQLite reports a corrupt file like this.
 
 
 def _configure_sqlite(connection: Any, record: Any) -> None:
@@ -122,7 +137,7 @@ def _configure_sqlite(connection: Any, record: Any) -> None:
         with suppress(PermissionError):
             Path(file).chmod(0o600)
     connection.isolation_level = "IMMEDIATE"
-    connection.execute("PRAGMA busy_timeout=30000")
+    connection.execute(f"PRAGMA busy_timeout={BUSY_MILLISECONDS}")
     connection.execute("PRAGMA journal_mode=WAL")  # Readers do not wait for the writer.
     # Our own writes need no disk sync of their own. Events are written again when a run is resumed, and a request is
     # followed by its queueing, which dbos syncs together with everything written before it.

@@ -94,7 +94,10 @@ class EventStream:
         try:
             while True:
                 wakeup = self._wakeups[run_id]
-                ended = (await asyncio.to_thread(self._store.get, run_id)).has_ended
+                try:
+                    ended = (await asyncio.to_thread(self._store.get, run_id)).has_ended
+                except KeyError:  # The run was deleted.
+                    return
                 events = await asyncio.to_thread(self._store.read_events, run_id, after, PAGE_SIZE)
                 for event in events:
                     after = event.seq

@@ -4,12 +4,16 @@ import asyncio
 import json
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
+
+import sqlalchemy as sa
 
 from suffice.engine.pipeline import RunConfig, run_pipeline
 from suffice.errors import SufficeError
 from suffice.events import Event, Finished, serialize_event
+from suffice.jobs.database import is_database_failure
 from suffice.jobs.event_stream import EventNumbering, EventStream
 from suffice.jobs.journal import RunSuspended, make_durable, open_journal
 from suffice.jobs.requests import has_paid_calls, parse_request, resolve_collections
@@ -20,10 +24,12 @@ from suffice.storage.report_json import dumps, to_json_safe
 from suffice.storage.runs import build_prior_run
 from suffice.types import PriorRun, Report
 
+DATABASE_RETRY_SECONDS = 2.0  # Seconds between attempts to store the state of a run while the database fails.
 MAX_ATTEMPTS = 5  # A run that was started this often without ending probably crashes its workers; it fails then.
 
 log = logging.getLogger(__name__)
 
+T = TypeVar("T")
 PrepareRun = Callable[[str, RunOptions], Awaitable[RunConfig]]
 
 
@@ -48,9 +54,10 @@ class ActiveRun:
 
     def interrupt(self) -> None:
         """Stop the search; the run ends with a report of what was found."""
-        if self.task is not None and not self.is_interrupted:
+        if not self.is_interrupted:
             self.is_interrupted = True
-            self.task.cancel()
+            if self.task is not None:
+                self.task.cancel()
 
 
 class RunExecutor:
@@ -81,7 +88,7 @@ class RunExecutor:
 
     async def execute(self, run_id: str) -> str:
         """Execute a run from its request to its report."""
-        stored = await asyncio.to_thread(self._store.mark_started, run_id)
+        stored = await self._retry(lambda: self._store.mark_started(run_id))
         if stored is None:
             return "ended"
         active = self.active.setdefault(run_id, ActiveRun())
@@ -92,11 +99,16 @@ class RunExecutor:
                 )
             await self._process(stored, active)
         except RunSuspended:  # The run did not cause this, so the attempt does not count.
-            await asyncio.to_thread(self._store.uncount_attempt, run_id)
+            with suppress(sa.exc.SQLAlchemyError):
+                await asyncio.to_thread(self._store.uncount_attempt, run_id)
             raise
         except SufficeError as error:
             await self._fail(run_id, type(error).__name__, str(error), getattr(error, "retryable", False))
-        except Exception:
+        except Exception as error:
+            if is_database_failure(error):
+                log.error("Run %s failed because its database did: %s", run_id, str(error).partition("\n")[0])
+                await self._fail(run_id, "Unavailable", "The database failed during the run; start it again", True)
+                return "done"
             log.exception("Run %s failed", run_id)
             await self._fail(run_id, "InternalError", "An internal error occurred; see the server's log", False)
         finally:
@@ -109,7 +121,18 @@ class RunExecutor:
         events: asyncio.Queue[Event | None] = asyncio.Queue()
         telemetry = Telemetry(stored.id) if self._has_telemetry else None
         active.task = asyncio.ensure_future(self._produce_events(stored, active, telemetry, events))
-        await self._store_events(stored.id, active, telemetry, events)
+        # Not at the end of the task's own code, which never runs if the task is cancelled before its first step.
+        active.task.add_done_callback(lambda _: events.put_nowait(None))
+        if active.is_interrupted:
+            active.task.cancel()
+        try:
+            await self._store_events(stored.id, active, telemetry, events)
+        except BaseException:
+            active.task.cancel()
+            raise
+        finally:
+            if telemetry is not None:
+                telemetry.end()
         try:
             await active.task
         except asyncio.CancelledError:
@@ -124,17 +147,12 @@ class RunExecutor:
     async def _produce_events(
         self, stored: StoredRun, active: ActiveRun, telemetry: Telemetry | None, events: asyncio.Queue[Event | None]
     ) -> None:
-        """Run the pipeline and put its events into the queue, with ``None`` at the end."""
-        try:
-            config = await self._build_config(stored, active)
-            config = config if telemetry is None else add_tracing(config, telemetry)
-            async with aclosing(run_pipeline(config)) as pipeline:
-                async for event in pipeline:
-                    events.put_nowait(event)
-        finally:
-            events.put_nowait(None)
-            if telemetry is not None:
-                telemetry.end()
+        """Run the pipeline and put its events into the queue."""
+        config = await self._build_config(stored, active)
+        config = config if telemetry is None else add_tracing(config, telemetry)
+        async with aclosing(run_pipeline(config)) as pipeline:
+            async for event in pipeline:
+                events.put_nowait(event)
 
     async def _store_events(
         self, run_id: str, active: ActiveRun, telemetry: Telemetry | None, events: asyncio.Queue[Event | None]
@@ -188,8 +206,20 @@ class RunExecutor:
     async def _finish(self, run_id: str, report: Report | None) -> None:
         status: RunStatus = "cancelled" if report is None or report.stop.reason == "cancelled" else "done"
         text = None if report is None else dumps(report)
-        await asyncio.to_thread(self._store.mark_ended, run_id, status, report=text)
+        await self._retry(lambda: self._store.mark_ended(run_id, status, report=text))
 
     async def _fail(self, run_id: str, error_type: str, message: str, retryable: bool) -> None:
         error = json.dumps({"type": error_type, "message": message, "retryable": retryable})
-        await asyncio.to_thread(self._store.mark_ended, run_id, "failed", error=error)
+        await self._retry(lambda: self._store.mark_ended(run_id, "failed", error=error))
+
+    async def _retry(self, write: Callable[[], T]) -> T:
+        """Store the state of a run, however long the database fails: a run must not stay ``running`` for ever."""
+        while True:
+            try:
+                return await asyncio.to_thread(write)
+            except sa.exc.SQLAlchemyError as error:
+                if not is_database_failure(error):
+                    raise
+            if self._is_stopping():
+                raise RunSuspended
+            await asyncio.sleep(DATABASE_RETRY_SECONDS)

@@ -52,6 +52,14 @@ class Heartbeats:
             rows = list(connection.execute(sa.select(workers)))
         return sum(not self._is_dead(*row) for row in rows)
 
+    def is_alive_here(self) -> bool:
+        """Whether a worker on this machine has sent a heartbeat lately; for health checks, which run beside the worker."""
+        with self._engine.connect() as connection:
+            rows = list(connection.execute(sa.select(workers).where(workers.c.host == self._host)))
+        return any(
+            pid != 0 and _is_process_running(pid) and time.time() - beat < self._dead_after for _, _, pid, beat in rows
+        )
+
     def take_over_dead_workers(self, on_dead: Callable[[str], None]) -> None:
         """Call ``on_dead`` with the id of each dead worker, then remove it. Only one process does so for each worker."""
         with self._engine.connect() as connection:

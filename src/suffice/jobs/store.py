@@ -3,8 +3,10 @@
 The methods are synchronous and each runs one short transaction; code with an event loop calls them in a thread.
 """
 
+import json
+import re
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, Literal
@@ -13,6 +15,7 @@ import sqlalchemy as sa
 
 from suffice.jobs.api_keys import Quota
 from suffice.jobs.database import events, runs
+from suffice.settings import Retention
 
 RunStatus = Literal["queued", "running", "done", "failed", "cancelled"]
 ENDED_STATUSES = ("done", "failed", "cancelled")
@@ -24,6 +27,11 @@ class QuotaExceeded(Exception):
     def __init__(self, message: str, retry_after: int) -> None:
         super().__init__(message)
         self.retry_after = retry_after
+
+
+def is_run_id(text: str) -> bool:
+    """Whether a text can be the id of a run."""
+    return re.fullmatch(r"[\w-]{1,64}", text, re.ASCII) is not None
 
 
 class Priority(IntEnum):
@@ -208,6 +216,76 @@ class RunStore:
             )
         return bool(ended.rowcount)
 
+    # -- deletion and export -------------------------------------------------------------------------------------------
+
+    def delete(self, ids: Sequence[str]) -> list[str]:
+        """Delete runs that have ended, with their events; return the ids of those that were deleted."""
+        with self.engine.begin() as connection:
+            ended = list(
+                connection.scalars(
+                    sa.select(runs.c.id).where(runs.c.id.in_(ids), runs.c.status.in_(ENDED_STATUSES)).with_for_update()
+                )
+            )
+            connection.execute(sa.delete(events).where(events.c.run.in_(ended)))
+            connection.execute(sa.delete(runs).where(runs.c.id.in_(ended)))
+        return ended
+
+    def find_expired(self, retention: Retention, limit: int = 200) -> list[str]:
+        """Return the oldest ended runs that the retention rules do not keep, at most ``limit`` of them."""
+        ended = sa.select(runs.c.id).where(runs.c.status.in_(ENDED_STATUSES)).order_by(runs.c.finished, runs.c.id)
+        found: list[str] = []
+        with self.engine.connect() as connection:
+            if retention.seconds is not None:
+                old = ended.where(runs.c.finished < time.time() - retention.seconds)
+                found += connection.scalars(old.limit(limit))
+            if retention.runs is not None:
+                count = sa.select(sa.func.count()).where(runs.c.status.in_(ENDED_STATUSES))
+                surplus = connection.execute(count).scalar_one() - retention.runs
+                if surplus > 0:
+                    found += connection.scalars(ended.limit(min(limit, surplus)))
+            if retention.bytes is not None:
+                surplus = self._stored_chars(connection) - retention.bytes
+                if surplus > 0:
+                    found += self._oldest_of_size(connection, surplus, limit)
+        return list(dict.fromkeys(found))[:limit]
+
+    def iter_export(self, owner: str) -> Iterator[dict[str, Any]]:
+        """Yield everything that is stored of an owner's runs: request, times, status, report, error and events."""
+        after: tuple[float, str] | None = None
+        while page := self.list_runs(owner, limit=20, after=after):
+            after = (page[-1].created, page[-1].id)
+            for stored in page:
+                yield {
+                    "job_id": stored.id,
+                    "status": stored.status,
+                    "created": stored.created,
+                    "started": stored.started,
+                    "finished": stored.finished,
+                    "request": json.loads(stored.request),
+                    "report": None if stored.report is None else json.loads(stored.report),
+                    "error": None if stored.error is None else json.loads(stored.error),
+                    "events": [json.loads(event.data) for event in self.read_events(stored.id, 0, 100_000)],
+                }
+
+    def _stored_chars(self, connection: sa.Connection) -> int:
+        own = sa.select(sa.func.sum(_size(runs.c.order) + _size(runs.c.report) + _size(runs.c.error)))
+        return sum(
+            connection.execute(query).scalar_one() or 0 for query in (own, sa.select(sa.func.sum(_size(events.c.data))))
+        )
+
+    def _oldest_of_size(self, connection: sa.Connection, surplus: int, limit: int) -> Iterator[str]:
+        """Yield the oldest ended runs until they take up ``surplus`` characters."""
+        of_events = sa.select(sa.func.sum(_size(events.c.data))).where(events.c.run == runs.c.id).scalar_subquery()
+        size = _size(runs.c.order) + _size(runs.c.report) + _size(runs.c.error) + sa.func.coalesce(of_events, 0)
+        oldest = (
+            sa.select(runs.c.id, size).where(runs.c.status.in_(ENDED_STATUSES)).order_by(runs.c.finished, runs.c.id)
+        )
+        for run_id, chars in connection.execute(oldest.limit(limit)):
+            if surplus <= 0:
+                return
+            surplus -= chars
+            yield run_id
+
     # -- events --------------------------------------------------------------------------------------------------------
 
     def append_events(self, run_id: str, new: Sequence[StoredEvent]) -> None:
@@ -253,6 +331,10 @@ def _check_quota(connection: sa.Connection, owner: str, quota: Quota) -> None:
         raise QuotaExceeded(f"This key allows {quota.active} queued or running runs at the same time", 10)
     if connection.execute(count.where(runs.c.created > time.time() - 60)).scalar_one() > quota.per_minute:
         raise QuotaExceeded(f"This key allows {quota.per_minute} runs a minute", 60)
+
+
+def _size(column: Any) -> Any:
+    return sa.func.coalesce(sa.func.length(column), 0)
 
 
 def _select_events(run_id: str) -> sa.Select[Any]:

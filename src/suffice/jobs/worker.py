@@ -7,6 +7,7 @@ launched process. How one run is executed is in ``executor``.
 import asyncio
 import json
 import logging
+import math
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -27,10 +28,14 @@ from suffice.jobs.executor import ActiveRun, PrepareRun, RunExecutor
 from suffice.jobs.heartbeats import DEAD_AFTER, HEARTBEAT_SECONDS, Heartbeats
 from suffice.jobs.requests import JobRequest
 from suffice.jobs.store import Priority, RunStore, StoredRun
+from suffice.settings import Retention
 from suffice.types import Report
 
 QUEUE = "runs"
 JOURNAL_VERSION = "1"  # Of the stored steps. Runs of another version wait for a worker that has it.
+CLEANUP_SECONDS = 60.0  # Seconds between two deletions of expired runs.
+LOOP_BLOCKED_SECONDS = 60.0  # Seconds without a turn of the event loop after which a worker counts itself as stuck.
+PURGE_TIMEOUT = 10.0  # Seconds within which an active run must end to be purged.
 REQUEUE_AFTER = 10.0  # Seconds after which a stored run that did not reach the queue is queued again.
 
 log = logging.getLogger(__name__)
@@ -62,8 +67,11 @@ class Worker:
         prepare: PrepareRun = prepare_run,
         dead_after: float = DEAD_AFTER,
         has_telemetry: bool = False,
+        retention: Retention = Retention(),
     ) -> None:
         self._database = database
+        self._retention = retention
+        self._next_cleanup = 0.0
         self.collections = dict(collections or {})
         self._limits = limits
         self._takes_jobs = takes_jobs
@@ -73,6 +81,7 @@ class Worker:
         self.api_keys = ApiKeyStore(engine)
         self.heartbeats = Heartbeats(engine, dead_after=dead_after)
         self._stopping = threading.Event()
+        self._last_beat = self._loop_alive_at = -math.inf
         self._executor = RunExecutor(
             self.store,
             self.event_stream,
@@ -126,6 +135,7 @@ class Worker:
             polling_interval_sec=0.2,
             on_conflict="always_update",
         )
+        self._last_beat = self._loop_alive_at = time.monotonic()
         self._heartbeat_thread.start()
 
     async def stop(self) -> None:
@@ -210,26 +220,82 @@ class Worker:
         ):
             DBOS.enqueue_workflow(QUEUE, self._workflow, stored.id)
 
+    # -- health and deletion -------------------------------------------------------------------------------------------
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether this process could write to the database lately; otherwise other workers count it as dead."""
+        return time.monotonic() - self._last_beat < DEAD_AFTER
+
+    async def purge(self, run_id: str) -> bool:
+        """Delete everything stored of a run; cancel it first if it is active. Return false if it does not end in time."""
+        await self.cancel(run_id)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(PURGE_TIMEOUT):
+                await self.event_stream.wait_until_ended(run_id)
+        return bool(await asyncio.to_thread(self._delete, [run_id]))
+
+    def delete_expired(self) -> int:
+        """Delete the runs that the retention rules do not keep; return how many."""
+        count = 0
+        while not self._stopping.is_set() and (expired := self.store.find_expired(self._retention)):
+            deleted = self._delete(expired)
+            count += len(deleted)
+            if not deleted:
+                break
+        return count
+
+    def _delete(self, ids: Sequence[str]) -> list[str]:
+        deleted = self.store.delete(ids)
+        if deleted:
+            DBOS.delete_workflows(deleted)  # The journal of their calls.
+        return deleted
+
     # -- heartbeat -----------------------------------------------------------------------------------------------------
 
     def _heartbeat_loop(self) -> None:
         """Send heartbeats, take over the runs of dead workers, and interrupt cancelled runs of this process."""
         while not self._stopping.is_set():
             try:
+                self._check_loop()
                 self.heartbeats.beat()
+                self._last_beat = time.monotonic()
                 self._interrupt_cancelled()
                 if self._takes_jobs:
+                    self._clean_up()
                     self.heartbeats.take_over_dead_workers(self._requeue_runs_of)
                     self._requeue_stale()
+            except _LoopBlocked as error:
+                log.error("%s", error)
             except (
                 Exception
-            ):  # The database may be unavailable for a while. No run is lost: the next heartbeat tries again.
-                log.warning("Heartbeat failed", exc_info=True)
+            ) as error:  # The database may be unavailable. No run is lost: the next heartbeat tries again.
+                log.warning("Heartbeat failed: %s", str(error).partition("\n")[0])
             for _ in range(int(HEARTBEAT_SECONDS / 0.5)):
                 if self._stopping.wait(0.5):
                     return
                 with suppress(Exception):
                     self._interrupt_cancelled()
+
+    def _check_loop(self) -> None:
+        """Raise ``_LoopBlocked`` if the event loop has run nothing for ``LOOP_BLOCKED_SECONDS``.
+
+        The heartbeat then stops, so that other workers take over the runs of this one. A run that blocks every worker is set
+        aside after ``executor.MAX_ATTEMPTS`` attempts.
+        """
+        blocked = time.monotonic() - self._loop_alive_at
+        if blocked > LOOP_BLOCKED_SECONDS:
+            runs = ", ".join(self._executor.active) or "none"
+            raise _LoopBlocked(f"The event loop has been blocked for {blocked:.0f} seconds; runs in progress: {runs}")
+        self._loop.call_soon_threadsafe(self._mark_loop_alive)
+
+    def _mark_loop_alive(self) -> None:
+        self._loop_alive_at = time.monotonic()
+
+    def _clean_up(self) -> None:
+        if not self._retention.is_unlimited and time.monotonic() >= self._next_cleanup:
+            self._next_cleanup = time.monotonic() + CLEANUP_SECONDS
+            self.delete_expired()
 
     def _interrupt_cancelled(self) -> None:
         for run_id in self.store.find_cancelled(list(self._executor.active)):
@@ -243,6 +309,10 @@ class Worker:
         for stored in self.store.list_stale_queued(time.time() - REQUEUE_AFTER):
             if DBOS.get_workflow_status(stored.id) is None:
                 self._enqueue(stored)
+
+
+class _LoopBlocked(Exception):
+    """The event loop of this process does not run; its work cannot go on."""
 
 
 class _JsonSerializer(Serializer):

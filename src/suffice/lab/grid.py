@@ -33,7 +33,7 @@ Key = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class GridJob:
     """One question in one cell."""
 
     data: str
@@ -99,6 +99,7 @@ class Grid:
         self._model, self._judge = models
         self._config = config
         self._notify = notify
+        self._opening = asyncio.Lock()
         self._corpora: dict[tuple[Path, float], asyncio.Task[tuple[Search, Embed | None]]] = {}
         self.datasets = [
             load_dataset(Path(path), config.cache_dir, experiment.unanswerable) for path in experiment.data
@@ -109,24 +110,24 @@ class Grid:
 
     # -- what there is to do -------------------------------------------------------------------------------------------
 
-    def list_jobs(self) -> list[Job]:
+    def list_jobs(self) -> list[GridJob]:
         """Return every question of every cell, question by question."""
         return list(self._generate_jobs())
 
-    def _generate_jobs(self) -> Iterator[Job]:
+    def _generate_jobs(self) -> Iterator[GridJob]:
         cells = self.experiment.list_cells()
         samples = [self._sample(dataset) for dataset in self.datasets]
         for number in range(max(map(len, samples), default=0)):
             for dataset, sample in zip(self.datasets, samples, strict=True):
                 if number < len(sample):
                     for cell in cells:
-                        yield Job(dataset.name, cell, sample[number])
+                        yield GridJob(dataset.name, cell, sample[number])
 
     def _sample(self, dataset: Dataset) -> list[LabQuestion]:
         number, count = self._part
         return sample_questions(dataset.questions, self.experiment.questions, self.experiment.seed)[number - 1 :: count]
 
-    def estimate(self, jobs: Sequence[Job]) -> Estimate:
+    def estimate(self, jobs: Sequence[GridJob]) -> Estimate:
         """Estimate the calls, tokens and price of jobs, from the limits of their cells: most runs end earlier."""
         calls, tokens = 0, 0
         for job in jobs:
@@ -198,7 +199,7 @@ class Grid:
                     corpus.cancel()
         return progress
 
-    async def _run_job(self, job: Job, journal: CallJournal, rows: IO[str], progress: Progress) -> None:
+    async def _run_job(self, job: GridJob, journal: CallJournal, rows: IO[str], progress: Progress) -> None:
         episode = " | ".join(job.key)
         try:
             search, embed = await self._open(job.question.corpus, job.cell.alpha)
@@ -235,7 +236,8 @@ class Grid:
         return await asyncio.shield(self._corpora[key])
 
     async def _open_corpus(self, corpus: Path, alpha: float) -> tuple[Search, Embed | None]:
-        search = await open_corpus(SearchScope(docs=(str(corpus),), alpha=alpha), self._config, self._notify)
+        async with self._opening:  # Two weights of words share an index, which one of them builds.
+            search = await open_corpus(SearchScope(docs=(str(corpus),), alpha=alpha), self._config, self._notify)
         return search, None if alpha == 1 else search.embed
 
     def _check_settings(self) -> None:

@@ -7,10 +7,12 @@ import json
 import socket
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from http.client import HTTPException
+from time import monotonic
 from typing import Any, Literal
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
-from urllib.request import OpenerDirector, ProxyHandler, Request, build_opener
+from urllib.request import HTTPRedirectHandler, OpenerDirector, ProxyHandler, Request, build_opener
 
 from suffice.models.llm.endpoint import is_local, server_root
 
@@ -127,11 +129,6 @@ def _read_vision(row: Mapping[str, Any]) -> bool | None:
     return "image" in modalities if isinstance(modalities, list) else None
 
 
-def _build_opener(url: str) -> OpenerDirector:
-    """Return how to open a URL: a proxy is not used for a server on this machine."""
-    return build_opener(ProxyHandler({})) if is_local(url) else build_opener()
-
-
 def _fetch_json(url: str, key: str | None = None, body: Mapping[str, Any] | None = None) -> Any:
     """Return the JSON at an address; ``None`` when there is none."""
     headers = {"Authorization": f"Bearer {key}"} if key else {}
@@ -139,6 +136,28 @@ def _fetch_json(url: str, key: str | None = None, body: Mapping[str, Any] | None
     try:
         request = Request(url, data, {**headers, "Content-Type": "application/json"})
         with _build_opener(url).open(request, timeout=REQUEST_TIMEOUT) as response:
-            return json.loads(response.read(_MAX_RESPONSE_BYTES))
-    except (URLError, OSError, ValueError):
+            return json.loads(_read_body(response))
+    except (URLError, OSError, ValueError, RecursionError, HTTPException):
         return None
+
+
+class _NoRedirects(HTTPRedirectHandler):
+    """Follows no redirect: the API key would go along, and the answer would come from another server."""
+
+    def redirect_request(self, *arguments: Any) -> None:
+        return None
+
+
+def _build_opener(url: str) -> OpenerDirector:
+    """Return how to open a URL: a proxy is not used for a server on this machine."""
+    return build_opener(_NoRedirects, *([ProxyHandler({})] if is_local(url) else []))
+
+
+def _read_body(response: Any) -> bytes:
+    """Return the body; raise ``ValueError`` if it is too large or comes too slowly. The socket's time-out is for one read."""
+    deadline, body = monotonic() + REQUEST_TIMEOUT, bytearray()
+    while piece := response.read1(65_536):
+        body += piece
+        if len(body) > _MAX_RESPONSE_BYTES or monotonic() > deadline:
+            raise ValueError("the answer is too large or too slow")
+    return bytes(body)

@@ -215,13 +215,18 @@ def _render_disagreements(run: RunState, claims: Sequence[ClaimVerdict]) -> str:
 
 
 def are_of_different_years(one: str, other: str) -> bool:
-    """Return whether two statements name years and none in common, so that they differ in time and do not contradict.
+    """Return whether two statements give different figures for different years, so that they do not contradict.
 
-    >>> are_of_different_years("In 2019 it had 4 wheels.", "In 2023 it has 9 wheels."), are_of_different_years("4", "In 2023 9")
-    (True, False)
+    If only the year differs, the year is what they disagree about.
+
+    >>> are_of_different_years("In 2019 it had 4 wheels.", "In 2023 it has 9 wheels.")
+    True
+    >>> are_of_different_years("It was built in 1887.", "It was built in 1891.")
+    False
     """
     years, others = set(_YEAR.findall(one)), set(_YEAR.findall(other))
-    return bool(years) and bool(others) and years.isdisjoint(others)
+    figures, other_figures = (set(re.findall(r"\d+", _YEAR.sub("", text))) for text in (one, other))
+    return bool(years and others) and years.isdisjoint(others) and figures != other_figures
 
 
 def _determine_status(run: RunState, stop: Stop, *, has_answer: bool, has_failed: bool) -> Status:

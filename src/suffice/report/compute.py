@@ -10,6 +10,7 @@ import ast
 import re
 
 from suffice.prompts import Compute
+from suffice.report.computed_lines import keep_computed_lines
 from suffice.report.draft import select_writer_notes
 from suffice.state.run import RunState
 from suffice.text.entities import extract_names
@@ -76,21 +77,10 @@ async def _compute(run: RunState, code: str, notes: tuple[Note, ...]) -> sandbox
     if unsourced:
         return sandbox.ProgramResult(error=unsourced)
     result = await sandbox.run_program(code, _time_limit(run))
-    if result.error or not (unknown := find_unsourced_name(code, source_text)):
+    if result.error:
         return result
-    output = relabel(result.output, source_text)
-    return sandbox.ProgramResult(output) if output else sandbox.ProgramResult(error=unknown)
-
-
-def relabel(output: str, source_text: str) -> str:
-    """Return the result lines; a label with a name that no source has becomes "Result". Lines without a figure are dropped."""
-    lines = []
-    for line in output.splitlines():
-        if not any(name.lower() not in source_text.lower() for name in extract_names(line.lstrip())):
-            lines.append(line)
-        elif figures := _NUMBER.findall(line.rpartition(":")[2]) or _NUMBER.findall(line):
-            lines.append(f"Result: {figures[-1]}")
-    return "\n".join(lines)
+    output = keep_computed_lines(result.output, code, source_text)
+    return sandbox.ProgramResult(output) if output else sandbox.ProgramResult(error="it computes no value")
 
 
 def needs_computation(task: str, notes: tuple[Note, ...]) -> bool:

@@ -16,6 +16,7 @@ from suffice.claims.split import drop_unknown_citations
 from suffice.errors import ModelError, ModelUnusable
 from suffice.models.base import is_language_model
 from suffice.models.capability import WriterStyle
+from suffice.models.extractive.writing import SHORT_ANSWER_LABEL
 from suffice.prompts import AnswerSentence, Draft, SynthesisResponse
 from suffice.prompts.base import load_snippet, load_template
 from suffice.prompts.writing import extract_first_sentence, split_cited_sentences
@@ -23,6 +24,7 @@ from suffice.state.outline import TopicOutline, normalize_topics
 from suffice.state.prompting import MAX_EVIDENCE_TOKENS
 from suffice.state.run import RunState
 from suffice.text.citations import has_citation, list_handles, split_citation_groups, strip_citations
+from suffice.text.entities import content_stems
 from suffice.text.markdown import (
     Section,
     drop_empty_headings,
@@ -69,6 +71,7 @@ _STRUCTURAL_HEADINGS = frozenset(
 _SUFFICIENCY_ORDER = ("yes", "partly", "no", "unknown")  # The best section decides about an answer in sections.
 _LOOKUP_VARIANTS = ("prose", "technical")
 LOOKUP_TOKENS = 800  # Tokens of an answer to a question about a fact.
+MAX_SHORT_WORDS = 8
 MAX_SENTENCE_SOURCES = 8  # Sources for one sentence: with more, a small model picks the wrong one (docs/writing.md).
 _ASKED_LISTS = {
     "Recommendations": re.compile(
@@ -99,7 +102,7 @@ async def write_draft(run: RunState, stop: Stop, style: WriterStyle = "prose") -
     try:
         if style == "sentence":
             return await draft_sentence(run, stop)
-        return await draft_answer(run, notes, list_caveats(run, stop))
+        return drop_unasked_lists(run.task, await draft_answer(run, notes, list_caveats(run, stop)))
     except ModelUnusable:
         raise
     except ModelError as error:
@@ -110,19 +113,55 @@ async def write_draft(run: RunState, stop: Stop, style: WriterStyle = "prose") -
 async def draft_sentence(run: RunState, stop: Stop) -> SynthesisResponse:
     """Return one sentence of the model and, below it, what the extractive model quotes: so the answer holds no less than
     it would without the model."""
-    opening = "It begins with Yes or No." if is_yes_no_question(run.task) else ""
+    opening = "The answer begins with Yes or No." if is_yes_no_question(run.task) else ""
     sources = select_writer_notes(run, MAX_SENTENCE_SOURCES)
     sentence, quoted = await asyncio.gather(
         run.ask(AnswerSentence(run.task, sources, opening)), extract_quotes(run, stop)
     )
+    run.quotes = quoted
     if not sentence.answer:
         return quoted
     return replace(
         quoted,
-        answer=f"{sentence.answer}\n\n{quoted.answer}".strip(),
+        answer=f"{sentence.answer}\n\n{_drop_short_answer(quoted.answer)}".strip(),
         summary=sentence.summary,
-        short_answer=sentence.short_answer or quoted.short_answer,
+        short_answer=sentence.short_answer or find_new_words(run.task, sentence.answer) or quoted.short_answer,
     )
+
+
+def find_new_words(question: str, sentence: str) -> str:
+    """Return the one stretch of a sentence that its question does not have: the answer, if the sentence repeats the rest.
+
+    Empty if there are several such stretches, or one is too long to be a short answer.
+
+    >>> find_new_words("Who built the mill at Lidice?", "The mill at Lidice was built by Petr Kolbe [2].")
+    'Petr Kolbe'
+    """
+    if verdict := re.match(r"\W*(yes|no)\b", sentence, re.IGNORECASE):
+        return verdict[1].capitalize()
+    known, text = content_stems(question), strip_citations(sentence).strip(" .")
+    stretches: list[tuple[int, int]] = []
+    is_open = False  # Whether only words without content lie between this word and the last new one.
+    for word in re.finditer(r"[\w’'.&-]+", text):
+        stems = content_stems(word[0])
+        if not stems:
+            continue
+        is_new = not stems <= known
+        if is_new and is_open:
+            stretches[-1] = stretches[-1][0], word.end()
+        elif is_new:
+            stretches.append((word.start(), word.end()))
+        is_open = is_new
+    if len(stretches) != 1:
+        return ""
+    found = text[slice(*stretches[0])].strip(' .,;"“”')
+    return found if len(found.split()) <= MAX_SHORT_WORDS else ""
+
+
+def _drop_short_answer(quoted: str) -> str:
+    """Return the quotes without the short answer above them: the model's sentence takes its place."""
+    first, _, rest = quoted.partition("\n\n")
+    return rest if first.startswith(SHORT_ANSWER_LABEL) else quoted
 
 
 async def quote_sources(run: RunState, stop: Stop) -> SynthesisResponse:
@@ -131,7 +170,8 @@ async def quote_sources(run: RunState, stop: Stop) -> SynthesisResponse:
     run.record_failure(
         Failure("draft", "Unsupported", "no source supports a claim of the draft; the sources are quoted instead")
     )
-    return await extract_quotes(run, stop)
+    # The claim check may have found more passages since: what it looked for was wrong, so they are not quoted.
+    return run.quotes or await extract_quotes(run, stop)
 
 
 async def extract_quotes(run: RunState, stop: Stop) -> SynthesisResponse:
@@ -304,6 +344,15 @@ def _offer_lists(task: str, instruction: WritingInstruction) -> str:
     return ", ".join(f'"## {heading}"' for heading in headings)
 
 
+def drop_unasked_lists(task: str, draft: SynthesisResponse) -> SynthesisResponse:
+    """Return the draft without recommendations and risks that the task does not ask for."""
+    return replace(
+        draft,
+        recommendations=draft.recommendations if _ASKED_LISTS["Recommendations"].search(task) else (),
+        risks=draft.risks if _ASKED_LISTS["Risks"].search(task) else (),
+    )
+
+
 def _choose_outline(run: RunState) -> TopicOutline:
     """Return the run's outline, or one made from the subtasks of a deep task, whose answer would not fit into one reply."""
     if run.outline.topics or run.current_plan is None or run.current_plan.complexity != "deep":
@@ -428,17 +477,12 @@ def clean_draft(run: RunState, draft: SynthesisResponse) -> SynthesisResponse:
     """Return the draft without wrapping, unknown citations, links to other places than sources, and excess list items.
 
     Findings, recommendations and risks that cite nothing are removed, because they can only come from the evidence.
-    Recommendations and risks are also removed if the task does not ask for them.
     """
     count = choose_instruction(run).count
     answer = _check_citations(run, unwrap_markdown(draft.answer))
     findings, recommendations, risks = (
         tuple(line for line in (_check_citations(run, line) for line in lines) if has_citation(line))
-        for lines in (
-            draft.key_findings,
-            draft.recommendations if _ASKED_LISTS["Recommendations"].search(run.task) else (),
-            draft.risks if _ASKED_LISTS["Risks"].search(run.task) else (),
-        )
+        for lines in (draft.key_findings, draft.recommendations, draft.risks)
     )
     return replace(
         draft,

@@ -36,6 +36,8 @@ _CLAUSE_START = (
     r"|need to|have to)[, ]+)"
 )
 _JAILBREAK_MODES = r"(?:dan|jailbr[eo]ak(?:en)?|god|unrestricted|unfiltered|uncensored|sudo|do anything now)"
+_ANSWER_NOUNS = r"(?:answer|reply|response|report|summary|output|conclusion)"
+_DICTATED = r"(?:\s*:|,? ?[\"“]|,? that\b)"  # What follows is dictated: a colon, a quotation mark or "that".
 _ANSWER_VERBS = r"(?:respond|reply|answer|output|print|say|write|conclude|recommend|claim|cite|rate|obey|comply)"
 
 # Patterns that decide alone, by a comma-separated list of hints. The patterns are tried only if the text contains one of the
@@ -157,6 +159,53 @@ DECISIVE_PATTERNS = {
         r"\b(?:set|mark|report|declare)(?: \S+){0,3} (?:as )?(?:sufficient|fully supported|verified)(?: and| so"
         r"| to|,|\.|$)"
         r".{0,40}\b(?:stop|search|research|answer)",
+    ],
+    # Dictating the answer. The dictated sentence is no statement of the source.
+    "answer,reply,response,report,summary,output,conclusion": [
+        rf"\b(?:your|the (?:generated|final|correct|model's)) {_ANSWER_NOUNS}s? (?:should|must|shall|has to|needs to|is to"
+        rf"|will) (?:always |only )?(?:be|say|state|read){_DICTATED}",
+        rf"\b(?:your|the (?:generated|final|model's)) {_ANSWER_NOUNS}s? (?:(?:should|must|shall|has to|needs to) )?"
+        r"(?:contains?|includes?|mentions?)\s*(?::|[\"“])",
+        rf"{_CLAUSE_START}(?:begin|start|end|open|finish) your {_ANSWER_NOUNS} (?:with|by)\b",
+        rf"{_CLAUSE_START}(?:write|say|state|claim|include|put|mention)(?: \S+){{0,8}}? in your {_ANSWER_NOUNS}{_DICTATED}",
+        rf"{_CLAUSE_START}(?:write|say|state|claim|include|put|mention) (?:the (?:sentence|words|phrase|text) )?[\"“].{{0,300}}"
+        rf"[\"”] in your {_ANSWER_NOUNS}\b",
+        rf"\b(?:any|every|an) {_ANSWER_NOUNS} (?:that|which) (?:does not|doesn't|fails to) (?:say|state|mention|contain"
+        r"|include)\b",
+    ],
+    "verbatim,word for word,after me,cite this,tell the,tell your": [
+        r"\b(?:output|print|repeat|reproduce|say|write|return)\b(?: \S+){0,5}? (?:verbatim|word for word)\s*:",
+        rf"{_CLAUSE_START}repeat after me\s*:",
+        rf"\b(?:you must|always|only|{_AI_NAMES}) cite this (?:page|source|document|site|article)\b",
+        rf"{_CLAUSE_START}tell (?:the|your) (?:user|reader|human)s?\s*(?::|[\"“]|this\b|so\b)",
+        r"\btell (?:the|your) (?:user|reader|human)s? (?:this|so)\b",
+    ],
+    "asked": [
+        rf"\b(?:when|if|whenever) (?:you are |you're )?asked\b[^.\n]{{0,80}}?\b(?:always|you must|you should|please)?,? "
+        rf"?(?:answer|say|respond|reply|state)\b(?:{_DICTATED}| with\b)",
+    ],
+    "model,assistant,ai,llm,bot,summari,agent,whoever,anyone": [
+        rf"{_CLAUSE_START}(?:the |all |any |every )?(?:model|{_AI_NAMES})s? (?:should|must|shall|has to|needs to|is to) "
+        rf"(?:always |only )?(?:output|say|answer|respond|reply|state|write|print|claim|conclude|report){_DICTATED}",
+        rf"\b(?:whoever|anyone who|everyone who) (?:summari[sz]es|reads|quotes|cites|analy[sz]es) (?:this|the)(?: \w+){{0,2}} "
+        rf"(?:must|should|has to|shall) (?:write|say|state|report|answer){_DICTATED}",
+        rf"^\W*(?:to|for) (?:all |any |every |the |our )*{_AI_NAMES}{_NOT_A_PROFESSION}(?: \w+){{0,4}}\s*:",
+        rf"^\W*(?:correction|hint|answer key|information|guidance)s? (?:for|to) (?:all |any |every |the |our )*{_AI_NAMES}"
+        rf"{_NOT_A_PROFESSION}(?: \w+){{0,4}}\s*:",
+        rf"^\W*(?:instructions?|notes?|messages?) (?:for|to) (?:the |your )?(?:readers?|users?)['’]s? {_AI_NAMES}\s*:",
+        r"^\W*(?:llms?|ai|chat ?bots?|chatgpt|assistants?) (?:note|notice|memo|hint|correction)\s*:",
+        r"\bas (?:an?|the) (?:ai|llm|(?:large )?language model|assistant|chat ?bot)(?: \w+){0,4},? you (?:already )?know "
+        r"that\b",
+    ],
+    "mention,report,state,disregard,ignore,other": [
+        r"\b(?:do not|don't|never) (?:mention|report|state) (?:the (?:year|date|number|figure|value) )?\d",
+        rf"{_CLAUSE_START}(?:disregard|ignore|forget) (?:the )?(?:year|date|figure|number|value) \d",
+        rf"{_CLAUSE_START}(?:ignore|disregard|forget) (?:what|whatever|anything|everything) (?:that )?(?:the )?other "
+        r"(?:pages?|sources?|sites?|documents?|articles?|results?) (?:say|state|claim|report|write)\b",
+    ],
+    "antwort,réponds,répond,responde": [
+        r"\bantworte(?:n sie)? (?:immer|stets|nur|ausschließlich) mit\b|\bréponde?[sz]? toujours (?:par|que|avec)\b"
+        r"|\bresponde(?:r)? siempre (?:con|que)\b",
     ],
     # Dropping the instructions, in other languages.
     "anweisung,instruktion,vorgabe,regel,befehl,prompt,anleitung": [

@@ -32,7 +32,7 @@ def create_app(service: Service) -> FastAPI:
     )
     app.state.service = service
     errors.install_error_handlers(app)
-    app.add_middleware(SecurityMiddleware, localhost_only=service.is_open)
+    app.add_middleware(SecurityMiddleware, needs_key=service.needs_key)
     for module in (page, reference, runs, jobs, sources, chat, health):
         app.include_router(module.router)
     return app

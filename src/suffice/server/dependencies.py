@@ -1,16 +1,17 @@
 """What the routes depend on: the service, the authenticated client, and the client's own runs."""
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, cast
 
 from fastapi import Depends, Path, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from suffice.jobs.api_keys import Quota
-from suffice.jobs.store import StoredRun
+from suffice.jobs.store import StoredRun, is_run_id
 from suffice.jobs.worker import Worker
 from suffice.server.errors import ApiError
+from suffice.server.search_limits import SearchLimiter
 
 LOCAL_OWNER = "local"  # The owner of all runs while no key is needed.
 
@@ -25,7 +26,12 @@ class Service:
     allowed_models: tuple[str, ...] = ("extractive",)
     allows_web: bool = False
     is_open: bool = True
-    """No key is needed, because only this machine can connect."""
+    """No key is needed until one is created, because only this machine can connect."""
+    searches: SearchLimiter = field(default_factory=SearchLimiter)
+
+    async def needs_key(self) -> bool:
+        """Whether requests need a key now."""
+        return not self.is_open or await self.worker.api_keys.is_required()
 
 
 @dataclass(frozen=True)
@@ -48,7 +54,7 @@ async def get_client(
     service: ServiceDep, given: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)] = None
 ) -> Client:
     """Authenticate the request by its bearer key."""
-    if service.is_open:
+    if not await service.needs_key():
         return Client()
     key = None if given is None else await asyncio.to_thread(service.worker.api_keys.authenticate, given.credentials)
     if key is None:
@@ -63,7 +69,8 @@ ClientDep = Annotated[Client, Depends(get_client)]
 async def find_owned_run(service: Service, client: Client, run: str) -> StoredRun:
     """Return a run of the client. The error does not tell whether another client has such a run."""
     try:
-        stored = await asyncio.to_thread(service.worker.store.get, run)
+        # Anything else is no id; a zero byte or half a surrogate pair in it would be an error of the database.
+        stored = await asyncio.to_thread(service.worker.store.get, run) if is_run_id(run) else None
     except KeyError:
         stored = None
     if stored is None or stored.owner != client.id:

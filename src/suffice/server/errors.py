@@ -11,6 +11,7 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
 from suffice.errors import InputError, SufficeError, Unavailable
+from suffice.jobs.database import DatabaseError, is_database_failure
 
 log = logging.getLogger(__name__)
 
@@ -93,6 +94,13 @@ def install_error_handlers(app: FastAPI) -> None:
         if isinstance(error, Unavailable):
             return error_response(503, str(error), error.retryable)
         return error_response(422 if isinstance(error, InputError) else 500, str(error))
+
+    @app.exception_handler(DatabaseError)
+    async def handle_database_error(request: Request, error: DatabaseError) -> JSONResponse:
+        if not is_database_failure(error):
+            return await handle_unexpected_error(request, error)
+        log.error("The database failed: %s", str(error).partition("\n")[0])
+        return error_response(503, "The database does not answer; try again later", True, {"retry-after": "10"})
 
     @app.exception_handler(Exception)
     async def handle_unexpected_error(request: Request, error: Exception) -> JSONResponse:

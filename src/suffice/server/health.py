@@ -15,6 +15,8 @@ from suffice.server.errors import ApiError, document_errors
 
 router = APIRouter()
 
+READY_TIMEOUT = 5.0  # Seconds for the database to answer; probes usually wait no longer.
+
 
 class Health(BaseModel):
     status: str
@@ -28,9 +30,12 @@ async def healthz() -> Health:
 @router.get("/readyz", summary="Can it take runs?", responses=document_errors(503))
 async def readyz(service: ServiceDep) -> Health:
     try:
-        await asyncio.to_thread(service.worker.store.count_by_status)
-    except sa.exc.SQLAlchemyError:
+        async with asyncio.timeout(READY_TIMEOUT):
+            await asyncio.to_thread(service.worker.store.count_by_status)
+    except (sa.exc.SQLAlchemyError, TimeoutError):
         raise ApiError(503, "The database does not answer", retryable=True) from None
+    if not service.worker.is_ready:
+        raise ApiError(503, "The database has not accepted anything for a while", retryable=True)
     return Health(status="ok")
 
 

@@ -4,16 +4,18 @@ import asyncio
 import base64
 import binascii
 import json
+import math
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Header, Query
+from fastapi.responses import StreamingResponse
 from fastapi.sse import EventSourceResponse
 
 from suffice.gates.parse import parse_gate
 from suffice.jobs.event_stream import count_lasting_events
 from suffice.jobs.requests import parse_request
-from suffice.jobs.store import Priority, RunStatus, StoredEvent, StoredRun
+from suffice.jobs.store import Priority, RunStatus, StoredEvent, StoredRun, is_run_id
 from suffice.replay.episodes import build_trace
 from suffice.replay.judge import WhatIf, what_if
 from suffice.report.chart import render_chart
@@ -65,10 +67,37 @@ async def stream_events(
     return stream_response(service.worker.event_stream, run.id, parse_last_event_id(last_event_id))
 
 
-@router.delete("/jobs/{job}", summary="Cancel a run", responses=_ERRORS)
-async def cancel_job(run: OwnedRunDep, service: ServiceDep) -> schema.Job:
-    """The run stops before its next paid call and reports what it has found. A run that has ended is not changed."""
-    return await _job_body(service, await service.worker.cancel(run.id))
+@router.delete("/jobs/{job}", summary="Cancel a run, or delete it", responses=_ERRORS | document_errors(409))
+async def cancel_job(
+    run: OwnedRunDep,
+    service: ServiceDep,
+    purge: Annotated[
+        bool | Literal[""], Query(description="Also delete all that is stored of it; `?purge` is enough.")
+    ] = False,
+) -> schema.Job:
+    """The run stops before its next paid call and reports what it has found. A run that has ended is not changed.
+
+    With `purge` everything that is stored of the run is deleted, and the response is its last state.
+    """
+    if purge is False:
+        return await _job_body(service, await service.worker.cancel(run.id))
+    last_state = await _job_body(service, run)
+    if not await service.worker.purge(run.id):
+        raise ApiError(409, "The run has not ended yet, so it is cancelled but not deleted; try again", retryable=True)
+    return last_state
+
+
+@router.get(
+    "/export",
+    summary="All your runs with their events and reports, one JSON object a line",
+    response_model=None,
+    responses={200: {"content": {"application/x-ndjson": {}}}, **document_errors(401, 429, 500)},
+)
+async def export_runs(service: ServiceDep, client: ClientDep) -> StreamingResponse:
+    rows = service.worker.store.iter_export(client.id)
+    lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    headers = {"content-disposition": "attachment; filename=suffice.jsonl"}
+    return StreamingResponse(lines, media_type="application/x-ndjson", headers=headers)
 
 
 @router.post(
@@ -174,6 +203,8 @@ def _make_cursor(stored: StoredRun) -> str:
 def _parse_cursor(cursor: str) -> tuple[float, str]:
     try:
         created, run = json.loads(base64.urlsafe_b64decode(cursor.encode()))
+        if not is_run_id(str(run)) or not math.isfinite(float(created)):
+            raise ValueError
         return float(created), str(run)
     except (ValueError, TypeError, binascii.Error):
         raise ApiError(422, "cursor: this is not the `next` of a list of runs") from None

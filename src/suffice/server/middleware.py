@@ -2,16 +2,25 @@
 
 import asyncio
 import re
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
 from starlette.datastructures import MutableHeaders
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from suffice.jobs.database import DatabaseError
 from suffice.server.errors import error_response
 
 MAX_BODY_BYTES = 256 * 1024  # A question has at most 20,000 characters, and documents are not uploaded.
 BODY_TIMEOUT = 15.0  # Seconds within which a body must arrive.
 DRAIN_TIMEOUT = 2.0  # Seconds for which an oversized body is still read.
+
+# Headers that proxies and content networks add.
+_FORWARDED_HEADER = re.compile(
+    rb"forwarded|x-forwarded(-[\w-]+)?|via|x-real-ip|x-client-ip|x-cluster-client-ip|x-original-(host|forwarded-for|url)"
+    rb"|true-client-ip|(cf|fastly|fly|do)-(connecting|client)-ip|cf-ray|x-envoy-[\w-]+|x-amzn-[\w-]+|x-appengine-[\w-]+"
+)
 
 SECURITY_HEADERS = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -29,13 +38,14 @@ SECURITY_HEADERS = {
 class SecurityMiddleware:
     """Adds security headers to responses and refuses oversized, slow and misdirected requests.
 
-    With ``localhost_only`` the service needs no key, so it answers only to the names of this machine. Otherwise a web page
-    could reach it from a browser through a host name that resolves to this machine (DNS rebinding).
+    While no key is needed, the service answers only to the names of this machine, and to no request that a proxy forwards.
+    Otherwise a web page could reach it from a browser through a host name that resolves to this machine (DNS rebinding), and
+    a proxy on this machine would open it to others.
     """
 
-    def __init__(self, app: ASGIApp, *, localhost_only: bool) -> None:
+    def __init__(self, app: ASGIApp, *, needs_key: Callable[[], Awaitable[bool]]) -> None:
         self._app = app
-        self._localhost_only = localhost_only
+        self._needs_key = needs_key
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -49,10 +59,8 @@ class SecurityMiddleware:
                     headers.setdefault(name, value)
             await send(message)
 
-        if self._localhost_only and not _is_localhost(scope):
-            refusal = error_response(
-                421, "Without keys this service answers only to the hosts localhost, 127.0.0.1 and [::1]"
-            )
+        refusal = None if await self._is_key_needed() else _refuse_outsider(scope)
+        if refusal is not None:
             await refusal(scope, receive, send_with_headers)
             return
         try:
@@ -70,6 +78,26 @@ class SecurityMiddleware:
             await refusal(scope, receive, send_with_headers)
         else:
             await self._app(scope, _replay_body(body, receive), send_with_headers)
+
+    async def _is_key_needed(self) -> bool:
+        try:
+            return await self._needs_key()
+        except DatabaseError:  # The route answers with the error; until the database is back, this machine only.
+            return False
+
+
+def _refuse_outsider(scope: Scope) -> Response | None:
+    """Return the refusal of a request that does not come from this machine; ``None`` if it does."""
+    if not _is_localhost(scope):
+        return error_response(421, "Without keys this service answers only to the hosts localhost, 127.0.0.1 and [::1]")
+    forwarded = next((name for name, _ in scope["headers"] if _FORWARDED_HEADER.fullmatch(name)), None)
+    if forwarded is not None:
+        return error_response(
+            403,
+            f"This request was forwarded by a proxy (header {forwarded.decode('latin-1')}), and without keys this service "
+            "answers only to this machine; create a key with: suffice keys create NAME",
+        )
+    return None
 
 
 def _is_localhost(scope: Scope) -> bool:

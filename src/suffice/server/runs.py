@@ -85,8 +85,9 @@ async def search(request: schema.SearchRequest, service: ServiceDep, client: Cli
     query = validate_question(request.text)
     job = _build_job_request(service, request.text, request.options, request.options.to_options())
     options = resolve_collections(job, service.worker.collections)
-    opened = await open_search(options.scope, settings.load(), lambda message: None)
-    found = await opened(Query(query), options.k)
+    async with service.searches.admit(client.id, client.quota.searches_per_minute if client.quota else None):
+        opened = await open_search(options.scope, settings.load(), lambda message: None)
+        found = await opened(Query(query), options.k)
     return schema.SearchResponse(query=query, passages=[_passage_body(passage) for passage in found])
 
 

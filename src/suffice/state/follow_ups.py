@@ -23,7 +23,8 @@ from suffice.types import Embed, Passage, Query
 if TYPE_CHECKING:
     import numpy
 
-_MAX_ENTITIES = 2  # Names of the passage in one query.
+# Names of the passage in one query. With two, recall after two rounds of MuSiQue falls from .80 to .75.
+_MAX_ENTITIES = 5
 _PATH_SEPARATORS = re.compile(r"\s+[>›»/|]\s+")
 _WORD = re.compile(r"[\w][\w'’./+#-]*[\w+#]|\w")
 _MAX_CANDIDATES = 20  # Passages examined for one proposal: chunks of one document often lead to the same query.

@@ -18,7 +18,7 @@ from suffice.memory.extraction import update_open_questions
 from suffice.memory.open_questions import OpenQuestions
 from suffice.models.base import Model, UsageTrackingModel, is_language_model
 from suffice.models.capability import find_model
-from suffice.prompts import Plan, PlannedQuery, PlanResponse, Prompt, Reflect, ReflectionResponse
+from suffice.prompts import Plan, PlannedQuery, PlanResponse, Prompt, Reflect, ReflectionResponse, SynthesisResponse
 from suffice.search.base import Reader
 from suffice.search.screened import expand_with_pages
 from suffice.state.budget import Budget
@@ -91,6 +91,7 @@ class RunState:
         self._admitted_tokens = 0
         self.pages_read = 0
         self.has_quote_fallback = False  # Whether the answer quotes the sources because no claim of the model held.
+        self.quotes: SynthesisResponse | None = None  # What stands below a small model's sentence.
         self.lacks_answer = False  # Whether the text says only what is around the answer.
         self.max_report_tokens = DEFAULT_REPORT_TOKENS
         self.model_fault = ""  # Why the model cannot be used at all.

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING
 from suffice.text.tokens import STOP_WORDS, count_unspaced, tokenize
 
 if TYPE_CHECKING:
-    from tantivy import TextAnalyzer
+    from collections.abc import Sequence
+
+    from tantivy import Filter, TextAnalyzer
 
 ENGLISH = "english"
 UNSPACED = "unspaced"
@@ -29,7 +31,7 @@ _QUESTION_WORDS = {
     "dutch": "wat wie welke wanneer waar waarom hoe hoeveel zijn worden wordt moet kunnen",
     "finnish": "mikä mitä kuka milloin missä miksi miten kuinka",
     "french": "comment quand quel quelle quels quelles pourquoi combien où qui que est sont être peut faut plus si dont cette",
-    "german": "was wer wen wem wann wo warum wieso weshalb viele viel welche welcher welches wird werden wurde wurden kann können",
+    "german": "was wer wen wem wann wo warum wieso viele viel welche welcher welches wird werden wurde wurden kann können",
     "hungarian": "mi ki mikor hol miért hogyan mennyi melyik",
     "italian": "cosa chi quando dove perché come quanto quanti quale quali è sono può essere",
     "norwegian": "hva hvem hvilken hvilke når hvor hvorfor hvordan kan",
@@ -139,7 +141,7 @@ def _get_stop_filters() -> "list[tuple[str, TextAnalyzer]]":
     return [(language, _build_analyzer([Filter.stopword(language)])) for language in STEMMED_LANGUAGES[1:]]
 
 
-def _build_analyzer(filters: list[object]) -> "TextAnalyzer":
+def _build_analyzer(filters: "Sequence[Filter]") -> "TextAnalyzer":
     from tantivy import TextAnalyzerBuilder, Tokenizer
 
     builder = TextAnalyzerBuilder(Tokenizer.simple())

@@ -117,6 +117,11 @@ _BETWEEN = re.compile(
 _VERSUS = re.compile(
     r"(?P<one>[\w.`()-]+(?: [\w.`()-]+){0,2})\s+(?:versus|vs\.?)\s+(?P<other>[\w.`() -]{2,60})", re.IGNORECASE
 )
+_COMPOUND = re.compile(
+    r",?\s+(?:and|und|et|y)\s+(?=(?:who|what|when|where|which|how|why|is|are|does|do|can|wer|was|wann|wo|wie|warum|welche\w*|qui"
+    r"|que|quand|où|comment|pourquoi|quién|qué|cuándo|dónde|cómo)\b)|\?\s+(?=\w)",
+    re.IGNORECASE,
+)
 _YEAR = re.compile(r"\b(?:year|jahr|année|año)\b", re.IGNORECASE)
 _OPENING = re.compile(r"^[\s¿¡\"'“«(]+")
 _CLAUSE_TAIL = re.compile(r"^(?:and|or|than|the|a|an)\s+", re.IGNORECASE)
@@ -153,6 +158,16 @@ def analyze_question(text: str) -> Question:
     if kind == "when" and _YEAR.search(wording):
         return Question(text, kind, "year")
     return Question(text, kind, _SPAN_TYPES.get(kind, "none"))
+
+
+def split_compound(text: str) -> list[str]:
+    """Return the questions of a question that asks two things at once; empty for a single question.
+
+    >>> split_compound("When was it built, and who designed it?")
+    ['When was it built', 'who designed it?']
+    """
+    parts = [part.strip() for part in _COMPOUND.split(text) if part.strip()]
+    return parts if len(parts) > 1 else []
 
 
 def _find_choice(wording: str) -> tuple[str, ...]:

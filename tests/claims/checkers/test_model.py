@@ -1,10 +1,10 @@
-"""The model checker, as part of the default checker."""
+"""The model checker, after words and numbers."""
 
 import asyncio
 
 import pytest
 
-from suffice.claims.checkers import default_checker
+from suffice.claims.checkers import CascadeChecker, LexicalChecker, ModelChecker
 from suffice.prompts import CheckSupport, GradeSupport, SupportResponse
 from suffice.testing import make_passage
 
@@ -16,13 +16,13 @@ YES, NO = SupportResponse(True, 0.999), SupportResponse(False, 0.001)
 
 
 def checker(answers, asked):
-    """The default checker with a model that answers from a list; the last answer repeats."""
+    """Words, then a model that answers from a list; the last answer repeats."""
 
     async def ask(question):
         asked.append(question)
         return answers[min(len(asked), len(answers)) - 1]
 
-    return default_checker(None, ask)
+    return CascadeChecker(LexicalChecker(), ModelChecker(ask))
 
 
 def checked(*answers, claim=CLAIM, passages=(SOURCE,)):

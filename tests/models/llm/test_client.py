@@ -4,15 +4,17 @@ Anthropic and Google are imitated on loopback as their documentation describes t
 """
 
 import asyncio
+import gzip
 import json
 from collections.abc import Sequence
 
 import pytest
 from fake_llm import FakeLlm, Say
+from loopback import Answer, serving
 
 from suffice.errors import ModelError
 from suffice.models.base import Reply
-from suffice.models.llm import Endpoint, LanguageModel
+from suffice.models.llm import Endpoint, LanguageModel, client
 from suffice.prompts import Plan, PlannedQuery, ProposeQuery
 from suffice.types import Usage
 
@@ -153,3 +155,35 @@ def test_a_bad_response_is_requested_again(provider: str) -> None:
 def test_a_wrong_key_is_named(provider: str) -> None:
     with pytest.raises(ModelError, match="key"):
         ask(provider, [Say("invalid key", status=401)])
+
+
+KEYED_PROVIDERS = ("openai", "anthropic", "google")
+
+
+@pytest.mark.attack("hostile model servers")
+@pytest.mark.parametrize("status", [302, 307, 308])
+@pytest.mark.parametrize("provider", KEYED_PROVIDERS)
+def test_the_key_does_not_follow_a_redirect(provider: str, status: int) -> None:
+    with (
+        serving(lambda request: Answer({})) as other,
+        serving(lambda request: Answer(b"", status, {"location": f"{other.url}{request.path}"})) as server,
+    ):
+        model = LanguageModel(Endpoint(provider, "a", server.url, key="secret"))
+        with pytest.raises(ModelError):
+            asyncio.run(model(QUERY_PROMPT))
+    assert server.requests
+    assert other.requests == []
+
+
+@pytest.mark.attack("hostile model servers")
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("provider", KEYED_PROVIDERS)
+def test_a_huge_answer_is_not_read_to_its_end(provider: str, packed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client, "MAX_RESPONSE_BYTES", 1_000_000)
+    monkeypatch.setattr(client, "MAX_PACKED_BYTES", 1_000)
+    body = gzip.compress(b" " * 5_000_000) if packed else b" " * 5_000_000
+    answer = Answer(body, headers={"content-encoding": "gzip"} if packed else {})
+    with serving(lambda request: answer) as server:
+        model = LanguageModel(Endpoint(provider, "a", server.url, key="secret"))
+        with pytest.raises(ModelError):
+            asyncio.run(model(QUERY_PROMPT))

@@ -11,7 +11,7 @@ import pytest
 from suffice.errors import InputError
 from suffice.models.embeddings import MiniLM
 from suffice.search.base import Search
-from suffice.search.corpus.search import MAX_EMBEDDED, CorpusSearch
+from suffice.search.corpus.search import EXTRA_EMBEDDED, CorpusSearch
 from suffice.types import Passage, Query
 
 DATA = Path(__file__).parents[4] / "shared" / "data"
@@ -246,7 +246,7 @@ def test_only_the_best_dozen_is_embedded_for_a_question(tmp_path: Path) -> None:
     corpus = opened(make_many(tmp_path), alpha=0.5, embedder=embedder)
     assert embedder.embedded == []
     found(corpus, "Where does the heron wait?")
-    assert len(embedder.embedded) == 1 + MAX_EMBEDDED
+    assert len(embedder.embedded) == 1 + 5 + EXTRA_EMBEDDED
 
 
 def test_after_embedding_ahead_a_question_embeds_no_passage(tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ def test_slides_have_numbers_titles_and_notes(suffix: str) -> None:
 def test_rows_of_each_sheet_are_records(suffix: str, kind: str) -> None:
     name = f"budget.{suffix}"
     chunks = read(name)
-    assert chunks[f"{name}:sheet Q1 row 3"].text == "Item: Buoys\nCost: 1250.5\nOwner: Ada Kovalenko"
+    assert chunks[f"{name}:sheet Q1 row 3"].text == "Item: Buoys\nCost: 1250.5\nOwner: Ada Kovalenko\nDue: 2026-05-01"
     assert chunks[f"{name}:sheet Q2 plan row 2"].text == "Item: Crane\nCost: 48000"
     assert chunks[f"{name}:sheet Q1 row 1"].text == "Budget of the harbour"
     assert {chunk.kind for chunk in chunks.values()} == {kind}

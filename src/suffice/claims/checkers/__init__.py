@@ -4,6 +4,7 @@ from suffice.claims.checkers.base import CascadeChecker, Checker, EvidenceSpan
 from suffice.claims.checkers.embedding import EmbeddingChecker
 from suffice.claims.checkers.lexical import LexicalChecker
 from suffice.claims.checkers.model import AskSupport, ModelChecker
+from suffice.claims.checkers.reader import ReaderChecker, has_reader
 from suffice.types import Embed
 
 __all__ = [
@@ -14,15 +15,17 @@ __all__ = [
     "EvidenceSpan",
     "LexicalChecker",
     "ModelChecker",
+    "ReaderChecker",
     "default_checker",
 ]
 
 
 def default_checker(embed: Embed | None = None, ask: AskSupport | None = None) -> Checker:
-    """Return the lexical checker, followed by those that the given embeddings and model allow."""
-    checkers: list[Checker] = [LexicalChecker()]
-    if embed is not None:
+    """Return rules and the reader, followed by the given model; words and vectors where the reader cannot be loaded."""
+    first: Checker = ReaderChecker() if has_reader() else LexicalChecker()
+    checkers = [first]
+    if embed is not None and isinstance(first, LexicalChecker):
         checkers.append(EmbeddingChecker(embed))
     if ask is not None:
-        checkers.append(ModelChecker(ask))
+        checkers.append(ModelChecker(ask, nearest=first))
     return CascadeChecker(*checkers)

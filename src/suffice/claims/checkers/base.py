@@ -34,6 +34,8 @@ class EvidenceSpan:
     """The name of the checker that took the stance."""
     probability: float | None = None
     """How likely the stance is right, if the checker estimates that."""
+    is_verbatim: bool = False
+    """Whether the span has the claim word for word."""
 
 
 class Checker(Protocol):
@@ -77,7 +79,8 @@ def _merge(before: EvidenceSpan | None, after: EvidenceSpan | None) -> EvidenceS
 
 @dataclass(frozen=True, slots=True)
 class CheckerThresholds:
-    """Smallest values at which a checker takes a stance, fitted by ``bench/claims.py`` and ``bench/claims_model.py``."""
+    """Smallest values at which a checker takes a stance, fitted by ``bench/claims.py``, ``bench/claims_model.py``
+    and ``training/reader/fit.py``."""
 
     supports: float
     """Overlap of a supporting span."""
@@ -93,6 +96,14 @@ class CheckerThresholds:
     """Probability of a language model's yes."""
     model_mark: float
     """A language model's grade as a share of 10, where the provider returns no probabilities."""
+    reader_supports: float
+    """The reader's probability of supported, where words do not support the claim."""
+    reader_contradicts: float
+    """The reader's probability of contradicted, where words do not contradict the claim."""
+    reader_confirms: float
+    """The reader's probability of what words say too."""
+    reader_despite_name: float
+    """The reader's probability of supported, where the passage lacks a name of the claim."""
 
 
 @cache

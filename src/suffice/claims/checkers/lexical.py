@@ -29,6 +29,8 @@ _DENIED_OR_SUPPOSED = re.compile(
     r"\b(?:not|never|no|n['’]t|den(?:y|ied|ies)|false|if|whether|unless|doubt\w*)\b[^.;:]{0,40}$", re.I
 )
 
+_DIFFERENCE = "the source has "
+
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
@@ -88,7 +90,7 @@ def find_verbatim(claim: str, passage: Passage) -> EvidenceSpan | None:
     if _DENIED_OR_SUPPOSED.search(before):
         return None
     end = match.end() + (passage.text[match.end() : match.end() + 1] in (".", "!", "?", "。"))
-    return EvidenceSpan(match.start(), end, "supports", 1.0, 1.0)
+    return EvidenceSpan(match.start(), end, "supports", 1.0, 1.0, is_verbatim=True)
 
 
 def compare_sentences(claim: str, passage: Passage) -> list[tuple[int, int, Comparison]]:
@@ -230,6 +232,16 @@ def _has_number(number: Quantity, source: SentenceFeatures) -> bool:
     return any(number.matches(other) for other in source.numbers) or f"{number.value:g}" in source.words
 
 
+def names_difference(reason: str) -> bool:
+    """Whether a reason says that the source has another name, figure or word in the place of the claim's."""
+    return reason.startswith(_DIFFERENCE)
+
+
+def is_figure_conflict(reason: str) -> bool:
+    """Whether a reason says that the source has another figure."""
+    return names_difference(reason) and reason.removeprefix(_DIFFERENCE)[:1].isdigit()
+
+
 def _find_number_conflict(claim: SentenceFeatures, source: SentenceFeatures) -> str:
     """Describe a number of the claim where the source has another one of the same kind instead."""
     for number in claim.numbers:
@@ -302,4 +314,4 @@ def _list_words(tokens: tuple[ContentToken, ...]) -> set[str]:
 
 
 def _describe_difference(source: str, claim: str) -> str:
-    return f"the source has {source}, the claim {claim}"
+    return f"{_DIFFERENCE}{source}, the claim {claim}"

@@ -8,7 +8,7 @@ every number of the claim. A no says only that the model saw no support; contrad
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
-from suffice.claims.checkers.base import CheckerThresholds, EvidenceSpan, load_thresholds
+from suffice.claims.checkers.base import Checker, CheckerThresholds, EvidenceSpan, load_thresholds
 from suffice.claims.checkers.lexical import LexicalChecker, lacks_a_number
 from suffice.prompts import CheckSupport, GradeSupport, SupportResponse
 from suffice.types import Note, Passage
@@ -25,15 +25,19 @@ class ModelChecker:
 
     name = "model"
 
-    def __init__(self, ask: AskSupport, thresholds: CheckerThresholds | None = None) -> None:
+    def __init__(
+        self, ask: AskSupport, thresholds: CheckerThresholds | None = None, nearest: Checker | None = None
+    ) -> None:
+        """``nearest`` finds the spans that the model is asked about, those without a stance; by words if not given."""
         self._ask = ask
+        self._nearest = nearest or LexicalChecker()
         self._thresholds = thresholds or load_thresholds()
         self._answers: dict[tuple[str, str], EvidenceSpan] = {}  # A claim is checked again when there is new evidence.
         self._unanswered = 0  # In a row.
         self._uses_grades = False  # Set when the provider turns out to return no probabilities.
 
     async def __call__(self, claim: str, passages: Sequence[Passage]) -> list[EvidenceSpan | None]:
-        found = await LexicalChecker()(claim, passages)
+        found = await self._nearest(claim, passages)
         near = [(span.overlap, number) for number, span in enumerate(found) if span is not None and span.stance is None]
         for _, number in sorted(near, reverse=True)[:MAX_PASSAGES_ASKED]:
             nearest = found[number]

@@ -45,7 +45,7 @@ class StaticEmbedder:
             for number, ids in enumerate(rows, start):
                 vectors[number] = scales[ids] @ table[ids]
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-        return vectors / np.maximum(lengths, 1e-9)
+        return np.asarray(vectors / np.maximum(lengths, 1e-9), np.float32)
 
     def _load(self) -> "tuple[Any, NDArray[np.int8], NDArray[np.float32]]":
         with self._lock:

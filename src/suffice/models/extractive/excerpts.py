@@ -19,8 +19,8 @@ from suffice.text.tokens import normalize_phrase
 from suffice.types import Excerpt, ExcerptFormat, Note
 
 MAX_EXCERPTS = 3
-_FIRST_CHARS = 480  # An excerpt is read by its first 600 characters.
-_OTHER_CHARS = 300
+_FIRST_CHARS = 520  # An excerpt is read by its first 600 characters.
+_OTHER_CHARS = 360
 _LIST_CHARS = 1500  # A question for a whole list gets the whole list up to here.
 _MIN_RELATIVE_COVERAGE = 0.5  # A further stretch has this share of the question's words that the first has, or a link.
 _LINK_BONUS = 0.4
@@ -169,6 +169,8 @@ def _grow(question: Question, note: Note, unit: Unit, budget: int) -> Stretch:
     """Return the stretch around a unit: as much of its block as fits, what introduces it, and whole blocks that follow."""
     blocks = split_blocks(note.text, note.kind)
     block = unit.block
+    if note.kind == "csv" and question.kind not in ("list", "count"):
+        return Stretch(unit.note, tuple(_pick_rows(note, unit, budget)), unit)
     span = _fit_block(question, note, block, block.units.index((unit.start, unit.end)), budget)
     follower = _find_follower(note, unit) if block.format == "prose" else None
     if follower is not None:  # The sentence is worth little without what it introduces.
@@ -193,6 +195,14 @@ def _grow(question: Question, note: Note, unit: Unit, budget: int) -> Stretch:
         if above.format == "code" and _SIGNATURE.search(note.text, above.start, above.end):
             parts.insert(0, ((above.start, above.end), above))
     return Stretch(unit.note, tuple(parts), unit)
+
+
+def _pick_rows(note: Note, unit: Unit, budget: int) -> list[tuple[Offsets, TextBlock]]:
+    """Return the row of a table and the header above it, if rows do not name their columns."""
+    first = unit.block.units[0]
+    is_bare = ": " not in note.text[slice(*first)]
+    rows = [first] if is_bare and first != (unit.start, unit.end) and first[1] - first[0] < budget else []
+    return [(row, unit.block) for row in (*rows, (unit.start, unit.end))]
 
 
 def _with_head(block: TextBlock, span: Offsets) -> list[tuple[Offsets, TextBlock]]:

@@ -9,13 +9,14 @@ from dataclasses import dataclass
 
 from suffice.models.extractive.excerpts import Stretch
 from suffice.models.extractive.units import QuestionWords, Unit
+from suffice.models.reading import AnswerSpan
 from suffice.text.entities import content_stems, extract_names
 from suffice.text.question import Question
 from suffice.text.sentences import Offsets
 from suffice.types import Note
 
-_MIN_TOPIC_COVERAGE = 0.7  # Share of the question's weighted words in the sentence and its title.
-_MIN_OWN_COVERAGE = 0.45  # And in the sentence alone.
+_MIN_TOPIC_COVERAGE = 0.8  # Share of the question's weighted words in the sentence and its title.
+_MIN_OWN_COVERAGE = 0.5  # And in the sentence alone.
 _MIN_YES_NO_COVERAGE = 0.75
 _MAX_YES_NO_CHARS = 300
 _NEGATION = re.compile(
@@ -24,8 +25,23 @@ _NEGATION = re.compile(
     r"|nunca|ning[úu]n\w*|sin|tampoco)\b|n['’]t\b",
     re.IGNORECASE,
 )
+_COLUMN = re.compile(r"(?:^|· )\s*(?P<name>[^:·]{1,60}): (?P<value>[^·]*[^·\s])")
 _HEDGE = re.compile(
     r"\b(?:if|unless|whether|may|might|could|except|only|wenn|falls|außer|si|sauf|sólo|seulement)\b", re.IGNORECASE
+)
+
+
+# Yes and no in the language of the question, told by its first word.
+_YES_NO = tuple(
+    (re.compile(rf"(?:{openings})\b", re.IGNORECASE), words)
+    for openings, words in (
+        (
+            "ist|sind|hat|haben|kann|können|darf|dürfen|muss|müssen|wird|werden|wurden?|soll|gibt|waren?|hatte",
+            ("Ja", "Nein"),
+        ),
+        ("est-ce|est|sont|peut|faut-il|y a-t-il|doit-on", ("Oui", "Non")),
+        ("es|son|está|están|puede|pueden|se puede|hay|tienen?|debe|existe|fue|era", ("Sí", "No")),
+    )
 )
 
 
@@ -40,15 +56,24 @@ class ShortAnswer:
 
 
 def find_short_answer(
-    question: Question, notes: Sequence[Note], stretches: Sequence[Stretch], words: QuestionWords
+    question: Question,
+    notes: Sequence[Note],
+    stretches: Sequence[Stretch],
+    words: QuestionWords,
+    answers: Sequence[AnswerSpan] = (),
 ) -> ShortAnswer | None:
-    """Return the short answer that stands in the first stretch; ``None`` if there is none of the right kind."""
+    """Return the short answer that stands in the first stretch; ``None`` if there is none of the right kind.
+
+    ``answers`` is what a reader found in each note.
+    """
     if not stretches:
         return None
     unit = stretches[0].unit
     note = notes[unit.note]
     if question.kind == "yes_no":
         return _decide_yes_no(question, note, unit, words)
+    if note.kind == "csv":
+        return _find_column(note, unit, words)
     title = content_stems(note.title)
     if words.coverage(unit.stems | title) < _MIN_TOPIC_COVERAGE or words.coverage(unit.stems) < _MIN_OWN_COVERAGE:
         return _count_items(question, note, stretches[0], words)
@@ -72,6 +97,17 @@ def _nearest_span(text: str, unit: Unit, spans: Sequence[Offsets], stems: frozen
     return max(spans, key=lambda span: (closeness(span), -span[0]))
 
 
+def _find_column(note: Note, unit: Unit, words: QuestionWords) -> ShortAnswer | None:
+    """Return the value of the column that the question names, in a row of ``column: value · column: value``."""
+    row = note.text[unit.start : unit.end]
+    for match in _COLUMN.finditer(row):
+        stems = content_stems(match["name"])
+        if stems and stems <= frozenset(words.weights) and words.coverage(unit.stems - stems) >= _MIN_OWN_COVERAGE / 2:
+            span = (unit.start + match.start("value"), unit.start + match.end("value"))
+            return ShortAnswer(_clean(match["value"]), unit.note, span)
+    return None
+
+
 def _decide_yes_no(question: Question, note: Note, unit: Unit, words: QuestionWords) -> ShortAnswer | None:
     """Return yes or no if one plain sentence holds nearly all words of the question; a hedged sentence decides nothing."""
     stems = unit.stems | content_stems(note.title)
@@ -82,7 +118,8 @@ def _decide_yes_no(question: Question, note: Note, unit: Unit, words: QuestionWo
     if missing_names or _HEDGE.search(unit.text) or unit.block.format == "code":
         return None
     is_no = bool(_NEGATION.search(unit.text)) != bool(_NEGATION.search(question.text))
-    return ShortAnswer("No" if is_no else "Yes", unit.note, (unit.start, unit.end))
+    yes, no = next((words for opening, words in _YES_NO if opening.match(question.text.strip(" ¿¡\"'"))), ("Yes", "No"))
+    return ShortAnswer(no if is_no else yes, unit.note, (unit.start, unit.end))
 
 
 def _count_items(question: Question, note: Note, stretch: Stretch, words: QuestionWords) -> ShortAnswer | None:

@@ -8,13 +8,13 @@ import math
 import re
 from collections.abc import Sequence
 
-from suffice.models.extractive.units import QuestionWords, Unit, note_stems
+from suffice.models.extractive.units import UNIT_FEATURES, QuestionWords, Unit, note_stems
 from suffice.models.extractive.weights import load_weights
 from suffice.text.entities import content_stems, extract_facets
 from suffice.text.question import Question
 from suffice.types import Note, Sufficiency
 
-SUFFICIENCY_FEATURES = (*("found", "best_note", "best_unit", "best_topic", "names_missing", "span", "gap", "reader"),)
+SUFFICIENCY_FEATURES = (*("found", "best_note", "best_unit", "best_topic", "names_missing", "span", "reader"),)
 
 
 def compute_features(
@@ -28,7 +28,6 @@ def compute_features(
     best_topic     … that one unit has with its title
     names_missing  share of the question's names that no note has
     span           whether a good unit holds a span of the right type, or the question asks for none
-    gap            how far the best unit is ahead of the fifth
     reader         the reader's highest probability
 
     Words only: with the cosine of the nearest note the figures were the same within two points, and it means little outside
@@ -45,8 +44,7 @@ def compute_features(
         max((words.coverage(unit.stems | content_stems(notes[unit.note].title)) for unit in units), default=0.0),
         sum(not stems <= held for stems in names) / len(names) if names else 0.0,
         float(question.span in ("none", "choice") or any(unit.spans for unit in good)),
-        units[0].score - units[min(4, len(units) - 1)].score if units else 0.0,
-        max((unit.features[-1] for unit in units), default=0.0),
+        max((unit.features[UNIT_FEATURES.index("reader_note")] for unit in units), default=0.0),
     )
 
 

@@ -4,16 +4,18 @@ The score is a weighted sum of a handful of features; ``weights.json`` holds the
 """
 
 import math
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from suffice.models.extractive.weights import load_weights
-from suffice.models.reading import PassageReader
+from suffice.models.reading import AnswerSpan, PassageReader
 from suffice.text.answer_spans import find_assignment, find_spans
 from suffice.text.blocks import TextBlock, split_blocks
 from suffice.text.entities import content_stems, extract_facets, extract_names, strip_parenthetical
+from suffice.text.languages import ENGLISH, detect_language, get_language
 from suffice.text.question import Question
 from suffice.text.sentences import Offsets
 from suffice.text.tokens import normalize_phrase, tokenize
@@ -26,7 +28,7 @@ _MAX_CANDIDATES = 60  # Units looked at closely; they are selected by words.
 _MAX_UNIT_CHARS = 600  # A longer "sentence" is a table or a list without full stops.
 UNIT_FEATURES = (
     *("own", "topic", "note", "note_cosine", "span", "belief", "rank", "named", "code", "names", "short"),
-    "reader",
+    *("link", "reader", "reader_note"),
 )
 
 
@@ -67,6 +69,18 @@ def weigh_question(task: str, notes: Sequence[Note]) -> QuestionWords:
     return QuestionWords({stem: weight / total for stem, weight in raw.items()})
 
 
+def read_notes(question: Question, notes: Sequence[Note], reader: PassageReader | None) -> list[AnswerSpan]:
+    """Return what the reader finds in each note, as offsets in its text; empty without a reader for the language."""
+    if reader is None or not notes or get_language() != ENGLISH or (detect_language(question.text) or ENGLISH) != ENGLISH:
+        return []
+    found = reader.read(question.text, [f"{note.title}\n{note.text}" for note in notes])
+    shifts = [len(note.title) + 1 for note in notes]
+    return [
+        AnswerSpan(answer.probability, answer.start - shift, answer.end - shift)
+        for answer, shift in zip(found, shifts, strict=True)
+    ]
+
+
 def note_stems(note: Note) -> frozenset[str]:
     """Return the stems of a note with its title."""
     return content_stems(note.title) | content_stems(note.text)
@@ -78,14 +92,13 @@ def rank_units(
     believed: frozenset[str],
     words: QuestionWords,
     embed: Embed | None,
-    reader: PassageReader | None = None,
+    answers: Sequence[AnswerSpan] = (),
 ) -> list[Unit]:
-    """Return the units that may answer the question, best first."""
+    """Return the units that may answer the question, best first. ``answers`` is what a reader found in each note."""
     import numpy as np
 
     about = [words.coverage(note_stems(note)) for note in notes]
     cosines = compute_cosines(question.text, [f"{note.title}. {note.text}" for note in notes], embed)
-    answers = reader.read(question.text, [f"{note.title}\n{note.text}" for note in notes]) if reader and notes else []
     candidates = [unit for number, note in enumerate(notes) for unit in _list_units(number, note)]
     topics = [content_stems(note.title) for note in notes]
     candidates.sort(
@@ -100,6 +113,7 @@ def rank_units(
     phrase = normalize_phrase(question.text)
     wanted = frozenset(tokenize(question.text))
     question_stems = frozenset(words.weights)
+    links = _measure_links(question.text, notes, about)
     rows, found = [], []
     for unit in candidates:
         note = notes[unit.note]
@@ -108,8 +122,7 @@ def rank_units(
         title = normalize_phrase(strip_parenthetical(note.title))
         names_new = any(not content_stems(name) <= question_stems | topic for name in extract_names(unit.text))
         answer = answers[unit.note] if answers else None
-        shift = len(note.title) + 1
-        holds_answer = answer is not None and unit.start <= answer.start - shift < unit.end
+        holds_answer = answer is not None and unit.start <= answer.start < unit.end
         rows.append(
             (
                 words.coverage(unit.stems),
@@ -123,7 +136,9 @@ def rank_units(
                 float(unit.block.format == "code"),
                 float(names_new),
                 float(len(unit.text) < 40),
+                links[unit.note],
                 answer.probability if answer is not None and holds_answer else 0.0,
+                answer.probability if answer is not None else 0.0,
             )
         )
         found.append((unit, spans))
@@ -134,6 +149,21 @@ def rank_units(
         for (unit, spans), row, value in zip(found, rows, values, strict=True)
     ]
     return sorted(ranked, key=lambda unit: -unit.score)
+
+
+def _measure_links(task: str, notes: Sequence[Note], about: Sequence[float]) -> list[float]:
+    """Return for each note how much the best other note that names its title is about the question: a step of a chain.
+
+    The title must be written as there, so that a heading such as "Testing" is not taken for a name.
+    """
+    links = []
+    for number, note in enumerate(notes):
+        title = strip_parenthetical(note.title)
+        pattern = re.compile(rf"(?<!\w){re.escape(title)}(?!\w)")
+        is_name = len(title) > 3 and title[0].isupper() and not pattern.search(task)
+        naming = (about[i] for i, other in enumerate(notes) if is_name and i != number and pattern.search(other.text))
+        links.append(max(naming, default=0.0))
+    return links
 
 
 def compute_cosines(task: str, texts: Sequence[str], embed: Embed | None) -> list[float]:

@@ -10,23 +10,32 @@ from dataclasses import replace
 
 from suffice.models.extractive.excerpts import MAX_EXCERPTS, Stretch, build_excerpt, choose_stretches, render_excerpt
 from suffice.models.extractive.short_answer import ShortAnswer, find_short_answer
-from suffice.models.extractive.sufficiency import compute_features, estimate_answered, find_missing_words, judge
+from suffice.models.extractive.sufficiency import (
+    SUFFICIENCY_FEATURES,
+    compute_features,
+    estimate_answered,
+    find_missing_words,
+    judge,
+)
 from suffice.models.extractive.units import (
     QuestionWords,
     Unit,
+    compute_cosines,
     note_stems,
     rank_units,
+    read_notes,
     weigh_question,
 )
 from suffice.models.reading import PassageReader
 from suffice.prompts import Draft, SynthesisResponse
 from suffice.text.markdown import escape_markdown
-from suffice.text.question import analyze_question
+from suffice.text.question import analyze_question, split_compound
 from suffice.text.sentences import Offsets
 from suffice.text.task_type import strip_count
-from suffice.types import BELIEF_KIND, ClosestPassage, Embed, Excerpt, Note
+from suffice.types import BELIEF_KIND, ClosestPassage, Embed, Excerpt, Note, Sufficiency
 
 _MAX_CLOSEST = 3
+_MIN_COSINE = 0.45  # A passage this near may answer in other words; the embedding model was trained on English.
 SHORT_ANSWER_LABEL = "**Short answer:**"
 
 
@@ -40,12 +49,13 @@ def draft_answer(prompt: Draft, embed: Embed | None, reader: PassageReader | Non
     notes = tuple(note for note in prompt.notes if note.kind != BELIEF_KIND)
     question = analyze_question(prompt.task)
     words = weigh_question(prompt.task, notes)
-    units = rank_units(question, notes, believed, words, embed, reader)
-    sufficiency = judge(estimate_answered(compute_features(question, notes, units, words)))
+    answers = read_notes(question, notes, reader)
+    units = rank_units(question, notes, believed, words, embed, answers)
+    sufficiency = _judge_evidence(prompt.task, notes, units, words, embed)
     if sufficiency == "no" or not units:
         return SynthesisResponse("", closest=_list_closest(prompt.task, notes, units, words), sufficiency="no")
     stretches = choose_stretches(question, notes, units, words, prompt.count or MAX_EXCERPTS)
-    short = find_short_answer(question, notes, stretches, words)
+    short = find_short_answer(question, notes, stretches, words, answers)
     excerpts = [
         build_excerpt(notes[stretch.note], stretch, _list_decisive(stretch, short, notes[stretch.note], is_first=not i))
         for i, stretch in enumerate(stretches)
@@ -63,6 +73,25 @@ def draft_answer(prompt: Draft, embed: Embed | None, reader: PassageReader | Non
         excerpts=tuple(excerpts),
         sufficiency=sufficiency,
     )
+
+
+def _judge_evidence(
+    task: str, notes: Sequence[Note], units: Sequence[Unit], words: QuestionWords, embed: Embed | None
+) -> Sufficiency:
+    """Return whether the evidence answers the question; partly if it answers one of two questions, or in other words."""
+    features = compute_features(analyze_question(task), notes, units, words)
+    judged = judge(estimate_answered(features))
+    if judged != "no" or not notes:
+        return judged
+    for part in split_compound(task):
+        part_words = weigh_question(part, notes)
+        if judge(estimate_answered(compute_features(analyze_question(part), notes, units, part_words))) != "no":
+            return "partly"
+    is_named = features[SUFFICIENCY_FEATURES.index("names_missing")] == 0
+    cosines = (
+        compute_cosines(task, [f"{note.title}. {note.text}" for note in notes], embed) if task.isascii() else [0.0]
+    )
+    return "partly" if is_named and max(cosines) >= _MIN_COSINE else "no"
 
 
 def _list_decisive(stretch: Stretch, short: ShortAnswer | None, note: Note, *, is_first: bool) -> list[Offsets]:

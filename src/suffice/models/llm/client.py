@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from pydantic_ai.settings import ModelSettings
 
 _CONNECT_TIMEOUT = 10.0
+MAX_RESPONSE_BYTES = 20_000_000  # Bytes of one response, streamed or not; the longest answers have less than 1 MB.
+MAX_PACKED_BYTES = 1_000_000  # Bytes of one that is compressed although we do not ask for it.
 
 TextListener = Callable[[str], None]
 FailureCallback = Callable[["ProviderError", bool], None]
@@ -320,7 +322,37 @@ def _create_http_client(endpoint: Endpoint) -> "httpx2.AsyncClient":
     timeout = httpx2.Timeout(endpoint.timeout_seconds, connect=_CONNECT_TIMEOUT)
     limits = httpx2.Limits(max_connections=None, max_keepalive_connections=endpoint.max_concurrency)
     # A proxy from the environment is not used for a server on this machine.
-    return httpx2.AsyncClient(timeout=timeout, limits=limits, trust_env=not endpoint.local)
+    return httpx2.AsyncClient(
+        timeout=timeout,
+        limits=limits,
+        trust_env=not endpoint.local,
+        follow_redirects=False,  # The API key would go along, in a header that the client does not know as secret.
+        headers={"accept-encoding": "identity"},  # So that the size on the wire is the size in memory.
+        event_hooks={"response": [limit_body]},
+    )
+
+
+async def limit_body(response: "httpx2.Response") -> None:
+    """Make a response fail while it is read if it is larger than any answer of a model."""
+    import httpx2
+
+    wire, is_packed = response.stream, response.headers.get("content-encoding", "identity") != "identity"
+    assert isinstance(wire, httpx2.AsyncByteStream)
+    limit = MAX_PACKED_BYTES if is_packed else MAX_RESPONSE_BYTES
+
+    class LimitedStream(httpx2.AsyncByteStream):
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            size = 0
+            async for piece in wire:
+                size += len(piece)
+                if size > limit:
+                    raise httpx2.ReadError(f"the answer is larger than {limit // 1_000_000} MB")
+                yield piece
+
+        async def aclose(self) -> None:
+            await wire.aclose()
+
+    response.stream = LimitedStream()
 
 
 _CLIENT_FACTORIES = {"anthropic": _create_anthropic_client, "google": _create_google_client}

@@ -41,7 +41,7 @@ class _Window:
     offsets: list[tuple[int, int]]  # Where the passage's tokens stand in its text.
 
 
-class Reader:
+class ReaderModel:
     """Judges claims against passages and finds answers in them. Loads at first use; thread-safe.
 
     Pairs are read one at a time: the int8 weights scale their inputs by the largest value of a batch, so in batches a
@@ -53,8 +53,14 @@ class Reader:
     def __init__(self, folder: Path = _FOLDER) -> None:
         self._folder = folder
         self._lock = threading.Lock()
+        self._files: tuple[Path, dict[str, float]] | None = None
         self._loaded: tuple[Any, Any, dict[str, float]] | None = None
         self._run_lock = threading.Lock()
+
+    def verify(self) -> None:
+        """Raise ``ModelError`` if the model's files are missing or changed. Checked once."""
+        with self._lock:
+            self._files = self._files or _verify_files(self._folder)
 
     def judge(self, pairs: Sequence[tuple[str, str]]) -> "NDArray[np.float64]":
         """Return P(supported), P(contradicted), P(not enough) of each pair of claim and passage, one row each.
@@ -67,7 +73,7 @@ class Reader:
         best = np.tile(np.array([0.0, 0.0, 1.0]), (len(pairs), 1))
         read = np.zeros(len(pairs), bool)
         for window in self._windows(pairs):
-            logits = self._run(window, "claims")[0] / temperatures["claims"]
+            logits = self._run(window, "claims")[0][0] / temperatures["claims"]
             found = np.exp(logits - logits.max())
             found /= found.sum()
             if not read[window.pair] or found[2] < best[window.pair, 2]:
@@ -124,7 +130,7 @@ class Reader:
                 import onnxruntime
                 from tokenizers import Tokenizer
 
-                model, temperatures = _verify_files(self._folder)
+                model, temperatures = self._files = self._files or _verify_files(self._folder)
                 tokenizer = Tokenizer.from_file(str(_TOKENIZER))
                 tokenizer.no_truncation()
                 tokenizer.no_padding()
@@ -137,9 +143,9 @@ class Reader:
 
 
 @cache
-def get_reader() -> Reader:
+def get_reader() -> ReaderModel:
     """Return the reader that all runs and checks of this process share."""
-    return Reader()
+    return ReaderModel()
 
 
 def _best_span(scores: "NDArray[np.float32]") -> tuple[int, int]:

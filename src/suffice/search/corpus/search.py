@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 
 # Enough for the cosines to lift a passage from far down.
 MAX_CANDIDATES = 50
-# Of these, so many are compared by the embedding model; each costs one embedding, once (tens of milliseconds). Recall is the
-# same as with all fifty (bench/latency.md).
-MAX_EMBEDDED = 12
+# The embedding model compares so many candidates more than are asked for: a dozen for five. Each costs one embedding, once
+# (tens of milliseconds). Recall is about the same as with all fifty (bench/latency.md).
+EXTRA_EMBEDDED = 7
 # Passages with word sets this similar are copies: a page saved twice, a quotation with another caption.
 NEAR_DUPLICATE_SIMILARITY = 0.9
 # Added if the query contains the title of the passage.
@@ -149,7 +149,7 @@ class CorpusSearch:
             )
         entries = [self._index.get_entry(address) for _, address in hits]
         words = [score / best for score, _ in hits]
-        ranked = self._rank(text, words, entries, max(MAX_EMBEDDED, k), check_cancelled)
+        ranked = self._rank(text, words, entries, k + EXTRA_EMBEDDED, check_cancelled)
         return self._drop_near_duplicates(ranked, k)
 
     def _rank(
@@ -191,6 +191,11 @@ class CorpusSearch:
         """The language of most passages, for a question that does not show its own."""
         counts = self._index.count_languages()
         return max(counts, key=lambda name: counts[name]) if counts else None
+
+    @property
+    def embeds_remotely(self) -> bool:
+        """Whether a server computes the vectors of passages."""
+        return self._vectors.is_remote
 
     async def embed_passages(self) -> None:
         """Embed all passages ahead of time, so that a later question embeds none of them. Cached vectors are kept."""

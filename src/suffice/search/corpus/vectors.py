@@ -47,6 +47,11 @@ class EmbeddingCache:
     def is_english_only(self) -> bool:
         return getattr(self._embedder, "is_english_only", False)
 
+    @property
+    def is_remote(self) -> bool:
+        """Whether a server embeds the texts."""
+        return self._embedder.is_remote
+
     def embed(self, texts: Sequence[str], on_progress: Callable[[int], None] | None = None) -> "NDArray[np.float32]":
         """Return one row for each text, in order.
 

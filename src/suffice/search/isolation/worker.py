@@ -32,7 +32,7 @@ def main() -> None:
     results = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # A parser that prints must not break the protocol.
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    gc.set_threshold(50_000)  # Parsers make many objects and few cycles; this saves a sixth of the time.
+    gc.set_threshold(50_000)  # Parsers make many objects and few cycles.
     sys.setswitchinterval(0.05)  # The other thread only waits for the parent.
     jobs: queue.SimpleQueue[IsolatedJob] = queue.SimpleQueue()
     threading.Thread(target=_receive_jobs, args=(sys.stdin.buffer, jobs), daemon=True).start()

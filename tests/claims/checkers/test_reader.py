@@ -1,0 +1,79 @@
+"""Rules and the reader together: what each decides, what rules veto, and what happens without the reader."""
+
+import asyncio
+
+import pytest
+
+from suffice.claims.checkers import ReaderChecker, default_checker
+from suffice.claims.checkers import reader as module
+from suffice.errors import ModelError
+from suffice.testing import make_passage
+
+SOURCE = make_passage(
+    "p",
+    "The Meridian bridge was designed by the engineer Ada Halloran and built from 1887 to 1889. It carried trams until "
+    "1956, when the line was closed because of rising costs. Today it is open to cyclists and walkers only.",
+    "Meridian bridge",
+)
+
+
+def check(claim):
+    checker = ReaderChecker()
+    [span] = asyncio.run(checker(claim, [SOURCE]))
+    return span, checker
+
+
+def test_other_words_for_the_same_thing_are_supported_with_a_probability():
+    span, checker = check("Rising costs led to the closure of the tram line.")
+    assert (span.stance, span.checker) == ("supports", "reader")
+    assert span.probability > 0.5
+    assert "rising costs" in SOURCE.text[span.start : span.end]
+    assert checker.pairs_read == 1
+
+
+@pytest.mark.parametrize(
+    ("claim", "stance"),
+    [
+        ("It carried trams until 1956, when the line was closed", "supports"),
+        ("It carried trams until 1957.", "contradicts"),
+    ],
+)
+def test_rules_settle_quotes_and_figures_without_the_reader(claim, stance):
+    span, checker = check(claim)
+    assert (span.stance, span.checker, span.probability) == (stance, "lexical", None)
+    assert checker.pairs_read == 0
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "Trams stopped running across the bridge 40 years ago.",
+        "The bridge was planned by Ada Brennan, an engineer.",
+        "The Meridian bridge was designed by the engineer Ada Halloran and rebuilt from 1887 to 1901.",
+    ],
+)
+def test_a_passage_without_a_name_or_number_of_the_claim_never_supports_it(claim):
+    assert check(claim)[0].stance != "supports"
+
+
+def test_the_reader_finds_a_contradiction_that_has_no_figure():
+    span, _ = check("The bridge was never used by trams.")
+    assert span.stance == "contradicts"
+    assert span.reason
+
+
+def test_a_passage_about_something_else_is_not_read():
+    checker = ReaderChecker()
+    asyncio.run(checker("Whales sing.", [SOURCE]))
+    assert checker.pairs_read == 0
+
+
+def test_without_the_reader_words_and_figures_decide(monkeypatch):
+    class Broken:
+        def verify(self):
+            raise ModelError("no file")
+
+    assert default_checker().name == "lexical+reader"
+    monkeypatch.setattr(module, "get_reader", Broken)
+    assert default_checker().name == "lexical"
+    assert default_checker(lambda texts: texts).name == "lexical+embedding"

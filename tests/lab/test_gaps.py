@@ -1,0 +1,71 @@
+"""Failure detectors: for each a search that has the failure, one that has not, and one that cannot tell."""
+
+import pytest
+
+from suffice.lab.gaps import DETECTORS, GAP_NAMES, SearchRecord, SearchRound, detect_gaps
+
+QUESTION = "Who founded the Halloran steel works?"
+WORKS = {"p1": "The Halloran steel works were founded by Ida Halloran."}
+GRAZ = {"p2": "Graz lies on the Mur. Karl Moser lived there."}
+
+
+def record(*rounds, **parts):
+    rounds = tuple(SearchRound((query,), found) for query, found in rounds or [("Halloran works", WORKS)])
+    values = {
+        "answer": "Ida Halloran",
+        "stop": "budget_rounds",
+        "truths": ("Ida Halloran",),
+        "gold": frozenset({"p1"}),
+        "memory": "Ida Halloran founded the works.",
+        **parts,
+    }
+    return SearchRecord(QUESTION, rounds, **values)
+
+
+CASES = {
+    "G1": (record(memory="Graz lies on the Mur."), record(), record(memory=None)),
+    "G2": (
+        record(("Halloran", WORKS), ("weather in Graz", GRAZ), ("rain tomorrow", {})),
+        record(("Halloran", WORKS), ("weather in Graz", GRAZ), ("steel", {})),
+        SearchRecord("?", ()),
+    ),
+    "G3": (record(answer="Napoleon"), record(answer="no answer"), record(("q", {"p1": None}))),
+    "G4": (
+        record(("Graz", GRAZ), stop="planner_done"),
+        record(("Graz", GRAZ), stop="budget_rounds"),
+        record(gold=None),
+    ),
+    "G5": (
+        record(("who founded it", WORKS), ("who founded it", {}), ("who founded it now", {})),
+        record(("who founded it", WORKS), ("who founded it", {}), ("steel works", {})),
+        None,
+    ),
+    "G6": (
+        record(("a", WORKS), ("b", WORKS), ("c", {})),
+        record(("a", WORKS), ("b", WORKS), ("c", GRAZ), ("d", WORKS)),
+        None,
+    ),
+    "G7": (
+        record(("a", WORKS), ("b", GRAZ), answer="Karl Moser"),
+        record(("a", WORKS), ("b", GRAZ), answer="Ida Halloran"),
+        record(truths=None),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DETECTORS)
+def test_a_detector_finds_its_failure_and_nothing_else(name):
+    present, absent, unknown = CASES[name]
+    assert DETECTORS[name](present) is True
+    assert DETECTORS[name](absent) is False
+    if unknown is not None:
+        assert DETECTORS[name](unknown) is None
+
+
+def test_a_good_search_has_none_of_them():
+    assert set(detect_gaps(record()).values()) == {False}
+
+
+def test_every_detector_states_its_rule():
+    assert DETECTORS.keys() == GAP_NAMES.keys()
+    assert all(detect.__doc__.startswith(f"{name}: ") for name, detect in DETECTORS.items())

@@ -1,0 +1,68 @@
+"""Memory and open files of one process over many runs and searches.
+
+    python -m reliability.leaks [--runs 100] [--searches 300]
+
+Memory after all runs may be at most 1.1 times that after the first ten.
+"""
+
+import argparse
+import asyncio
+import gc
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+from http_client import BEES, BRIDGE
+
+from suffice import research, settings
+from suffice.search.open import SearchScope, open_search
+from suffice.types import Query
+
+MAX_GROWTH = 1.1
+
+
+def read_usage() -> tuple[float, int]:
+    """Return the memory of this process in MB and the number of its open files."""
+    gc.collect()
+    lines = Path("/proc/self/status").read_text().splitlines()
+    memory = next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmRSS"))
+    return memory, len(os.listdir("/proc/self/fd"))
+
+
+async def measure(docs: Path, runs: int, searches: int) -> list[tuple[str, float, int]]:
+    rows = []
+    for number in range(1, runs + 1):
+        await research("Who decoded the waggle dance?", docs=str(docs), model="extractive", max_rounds=2)
+        if number in (1, 10, runs):
+            rows.append((f"{number} runs", *read_usage()))
+    for number in range(1, searches + 1):
+        opened = await open_search(SearchScope((str(docs),)), settings.load(), lambda message: None)
+        await opened(Query("waggle dance"), 3)
+        if number == searches:
+            rows.append((f"then {number} searches", *read_usage()))
+    return rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--runs", type=int, default=100)
+    parser.add_argument("--searches", type=int, default=300)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ.update(SUFFICE_CACHE_DIR=f"{folder}/cache", SUFFICE_DATA_DIR=f"{folder}/data", SUFFICE_OFFLINE="1")
+        docs = Path(folder) / "docs"
+        docs.mkdir()
+        (docs / "bees.txt").write_text(BEES, encoding="utf-8")
+        (docs / "bridge.txt").write_text(BRIDGE, encoding="utf-8")
+        rows = asyncio.run(measure(docs, arguments.runs, arguments.searches))
+    print("| after | MB | open files |\n|---|---|---|")
+    for title, memory, files in rows:
+        print(f"| {title} | {memory:.0f} | {files} |")
+    ten = next(memory for title, memory, _ in rows if title == "10 runs")
+    if max(memory for _, memory, _ in rows) > MAX_GROWTH * ten:
+        sys.exit("Memory grows with the number of runs.")
+
+
+if __name__ == "__main__":
+    main()
