@@ -160,7 +160,7 @@ def _list_roots(service: Service, run: StoredRun) -> list[Path]:
 
 def _open_passage(
     passages: Sequence[dict[str, Any]], roots: Sequence[Path], context: int
-) -> tuple[list[tuple[int | None, str]], str | None]:
+) -> tuple[Sequence[tuple[int | None, str]], str | None]:
     """Return numbered lines: the passage inside its file, or as it was stored with a remark."""
     if not passages:
         return [], "The passage is no longer stored."
@@ -210,7 +210,7 @@ def _find_chunk(chunks: Sequence[DocumentChunk], passage: dict[str, Any]) -> int
     return None
 
 
-def _open_chunk(chunks: Sequence[DocumentChunk], at: int, context: int) -> list[tuple[int | None, str]]:
+def _open_chunk(chunks: Sequence[DocumentChunk], at: int, context: int) -> Sequence[tuple[int | None, str]]:
     cited = chunks[at]
     if cited.lines is not None:
         numbered = {
