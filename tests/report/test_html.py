@@ -184,3 +184,14 @@ def test_a_cancelled_run_is_not_called_failed(report: Report) -> None:
     page = Page(html.render_html(cancelled))
     assert "You stopped this run" in page.text
     assert "failed" not in page.text
+
+
+def test_a_search_that_found_something_is_not_called_fruitless(report: Report) -> None:
+    first, empty = report.stop.rounds[0].queries[0], "which callback never runs"
+    rounds = (*report.stop.rounds, replace(report.stop.rounds[-1], queries=(empty,), new_passages=0))
+    page = Page(
+        html.render_html(replace(report, failed_queries=(first, empty), stop=replace(report.stop, rounds=rounds)))
+    )
+    _, _, fruitless = page.text.partition("Searches that found nothing new")
+    assert empty in fruitless
+    assert first not in fruitless

@@ -87,7 +87,8 @@ class WhatIf:
             f" This run has no reading of {', '.join(self.unknown)}, so what needs it abstains." if self.unknown else ""
         )
         if not self.stop_point.fired:
-            return f"{self.stop.gate} would not have stopped this run within its {rounds} {'round' if rounds == 1 else 'rounds'}.{note}"
+            limit = "1 round" if rounds == 1 else f"{rounds} rounds"
+            return f"{self.stop.gate} would not have stopped this run within its {limit}.{note}"
         how = "after" if self.stop_point.kept_rounds == self.stop_point.rounds else "in"
         verdict = self.stop_point.verdict
         where = (

@@ -12,10 +12,11 @@ from hashlib import sha256
 from html import escape
 
 from suffice.gates.explanation import PROMISE_TEXT, describe_sufficiency
-from suffice.report.answer_html import SUPPORT_SYMBOLS, MarkdownRenderer, highlight_claims, is_http_url
+from suffice.report.answer_html import SUPPORT_SYMBOLS, MarkdownRenderer, highlight_claims
 from suffice.report.build import DISAGREEMENT_HEADING, NOTICES
 from suffice.report.chart import render_chart
 from suffice.report.excerpt_html import render_excerpt_text
+from suffice.report.file_links import make_source_link
 from suffice.report.markdown import NO_ANSWER_TEXT, describe_lack, describe_missing, format_usage
 from suffice.report.provenance import (
     build_review_table,
@@ -25,7 +26,13 @@ from suffice.report.provenance import (
     summarize_review,
 )
 from suffice.report.timeline import describe_outcome, get_reading_series, list_leaf_verdicts, select_readings
-from suffice.report.wording import describe_reading, describe_search, describe_stop, format_reading
+from suffice.report.wording import (
+    describe_reading,
+    describe_search,
+    describe_stop,
+    format_reading,
+    list_fruitless_queries,
+)
 from suffice.text.markdown import escape_markdown
 from suffice.text.plain import strip_control_chars, to_one_line
 from suffice.types import Claim, Excerpt, Report, RoundRecord, Source, Span, Stop, SupportLabel
@@ -38,8 +45,8 @@ CANCELLED_TEXT = "You stopped this run before it could answer."
 PARTLY_TEXT = "This may answer only a part of the question."
 
 
-def render_html(report: Report) -> str:
-    """Return the whole page."""
+def render_html(report: Report, links: str = "") -> str:
+    """Return the whole page; ``links`` is the address of a file for its sources, as ``settings.links`` holds it."""
     renderer = MarkdownRenderer(report.sources)
     answer, highlighted = _render_answer(report, renderer)
     css, js = _load_asset("report.css"), _load_asset("report.js")
@@ -80,7 +87,7 @@ def render_html(report: Report) -> str:
 {_render_computations(report, renderer)}
 {_render_review(report)}
 </main>
-{_render_sources(report, renderer)}
+{_render_sources(report, renderer, links)}
 </div>
 <footer><p>{_escape(format_usage(report.usage))} · run {_escape(report.run, 80)}</p></footer>
 <script>{js}</script>
@@ -128,7 +135,7 @@ def _render_answer(report: Report, renderer: MarkdownRenderer) -> tuple[str, fro
 
 def _render_notices(report: Report) -> str:
     """Render what the reader must know about the answer before reading it."""
-    if report.status in NO_ANSWER_TEXT:
+    if report.status in NO_ANSWER_TEXT and not report.final_answer:
         is_cancelled = report.stop.reason == "cancelled"
         text = CANCELLED_TEXT if is_cancelled else NO_ANSWER_TEXT[report.status]
         return f'<p class="notice">{text}</p>'
@@ -184,17 +191,15 @@ def _count_verdicts(claims: Sequence[Claim]) -> str:
     return " · ".join(f"{_render_symbol(support)} {number} {support}" for support, number in counts.items() if number)
 
 
-def _render_sources(report: Report, renderer: MarkdownRenderer) -> str:
+def _render_sources(report: Report, renderer: MarkdownRenderer, links: str) -> str:
     """Render the sources, each with the stretches that the report cites, so that they can be read inside the page."""
     if not report.sources:
         return ""
     items = []
     for position, source in enumerate(report.sources, start=1):
         title, place = _escape(source.title or source.location, 200), _format_location(source.location)
-        if is_http_url(source.url):
-            place = (
-                f'<a href="{escape(strip_control_chars(source.url))}" rel="noopener noreferrer nofollow">{place}</a>'
-            )
+        if link := make_source_link(report, source, links):
+            place = f'<a href="{escape(strip_control_chars(link))}" rel="noopener noreferrer nofollow">{place}</a>'
         stretches = "".join(_render_stretch(stretch, renderer) for stretch in list_stretches(report, source))
         label = f"Passage cited from source {_escape(source.id, 12)}"
         passage = (
@@ -252,7 +257,7 @@ def _render_stop(report: Report) -> str:
         "Dashed: where a stop rule would end it. Hatched: a round that was rejected. A gap: not known.</figcaption></figure>"
     )
     sufficiency = describe_sufficiency(report.sufficient, report.confidence, stop.sufficiency)
-    failed_queries = _render_items(_escape(query, 300) for query in report.failed_queries)
+    fruitless = _render_items(_escape(query, 300) for query in list_fruitless_queries(report))
     return f"""<details id="why" class="fold">
 <summary><h2>{_escape(describe_stop(stop))}</h2></summary>
 <p class="explanation" dir="auto">{_escape(stop.explanation)}</p>
@@ -261,7 +266,7 @@ def _render_stop(report: Report) -> str:
 <div><dt>Stop rule</dt><dd><code>{_escape(stop.expression or stop.gate, 400)}</code></dd></div></dl>
 {figure if chart and len(stop.rounds) > 1 else ""}
 {_render_rounds_table(stop)}
-{f"<h3>Searches with few results</h3>{failed_queries}" if failed_queries else ""}
+{f"<h3>Searches that found nothing new</h3>{fruitless}" if fruitless else ""}
 {render_steps(stop)}
 </details>"""
 

@@ -123,6 +123,12 @@ def describe_search(report: Report) -> str:
     )
 
 
+def list_fruitless_queries(report: Report) -> tuple[str, ...]:
+    """Return the queries with few results whose rounds brought nothing new."""
+    useful = {query for record in report.stop.rounds if record.new_passages for query in record.queries}
+    return tuple(query for query in report.failed_queries if query not in useful)
+
+
 def count(number: int, noun: str, plural: str = "") -> str:
     """Return a number with its noun.
 
