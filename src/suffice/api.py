@@ -70,7 +70,7 @@ async def research(
     review: bool = True,
     panel: bool = False,
     strict: bool = True,
-    continues: str | None = None,
+    continues: str | PriorRun | None = None,
     keep: bool = False,
     pictures: bool = True,
     seed: int = 0,
