@@ -72,12 +72,30 @@ def test_ask_and_read_the_report(page: Page) -> None:
     expect(page.locator("#cancel")).to_be_hidden()
 
 
-def test_the_page_and_its_report_pass_an_accessibility_check(page: Page) -> None:
-    page.goto("/")
-    assert violations(page) == []
-    ask(page)
-    expect_report(page)
-    assert violations(page) == []
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
+def test_every_view_passes_an_accessibility_check(browser: Browser, service, width: int, scheme: str) -> None:
+    with open_page(browser, service.url, viewport={"width": width, "height": 800}, color_scheme=scheme) as page:
+        page.goto("/")
+        expect(page.locator("#where label")).to_be_visible()
+        page.click("#settings-button")
+        assert violations(page) == []
+        page.click("#settings-done")
+        ask(page)
+        expect_report(page)
+        page.locator("#answer .cite").first.click()
+        expect(page.locator(".reader")).to_be_visible()
+        page.click("#why > summary")
+        expect(page.locator("#whatif-chart svg")).to_be_visible()
+        page.click("#claims > summary")
+        assert violations(page) == []
+        page.click("text=Open larger")
+        expect(page.locator("#larger")).to_be_visible()
+        assert violations(page) == []
+        for address in ("/#/runs", "/docs"):
+            page.goto(address)
+            expect(page.locator("h1").filter(visible=True)).to_be_visible()
+            assert violations(page) == []
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def test_rounds_appear_during_the_run_and_it_can_be_cancelled(page: Page, service) -> None:
@@ -228,6 +246,7 @@ def test_errors_are_shown(browser: Browser, service) -> None:
     expect(page.locator("#problem")).to_contain_text("nonsense")
     page.goto("/#/runs/no-such-run")
     expect(page.locator("#problem")).to_contain_text("no-such-run")
+    expect(page.locator("#view-run")).to_be_hidden()
     context.close()
 
 

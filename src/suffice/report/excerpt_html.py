@@ -29,7 +29,7 @@ def render_excerpt_text(excerpt: Excerpt | ClosestPassage, renderer: MarkdownRen
     if excerpt.format == "table" and (is_markdown or text.lstrip(f"{_BEGIN} ").startswith("|")):
         # An excerpt may leave rows out, and a blank line would end the table.
         table = _mark(renderer.render_source(_BLANK_LINES.sub("\n", text)))
-        return f'<div class="scroll" role="region" tabindex="0" aria-label="Table">{table}</div>'
+        return f'<div class="scroll" role="group" tabindex="0" aria-label="Table">{table}</div>'
     if is_markdown:
         return f'<div class="quoted" dir="auto">{_mark(renderer.render_source(text))}</div>'
     return f'<div class="quoted plain" dir="auto">{_mark(escape(text.strip(), quote=False))}</div>'

@@ -41,7 +41,11 @@ async function route() {
       await run.show(id);
     }
   } catch (error) {
-    if (chosen === "run") run.leave();
+    if (chosen === "run") {
+      run.leave();
+      byId("cancel").hidden = true;
+      byId("view-run").hidden = !byId("run-title").textContent;  // There is no such run.
+    }
     showError(error);
   }
 }

@@ -51,7 +51,7 @@ async function openLarger(run, number) {
 
 function text(source) {
   const label = `${source.title || source.location}, around the cited place`;
-  return element("div", { className: "reader", tabIndex: 0, role: "region", ariaLabel: label }, ...source.lines.map(line));
+  return element("div", { className: "reader", tabIndex: 0, role: "group", ariaLabel: label }, ...source.lines.map(line));
 }
 
 function line({ number, text: content, cited, marks }) {
