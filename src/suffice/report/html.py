@@ -82,12 +82,14 @@ def render_html(report: Report, links: str = "") -> str:
 {_render_list_section("recommendations", "Recommendations", map(renderer.render_inline, report.recommendations))}
 {_render_list_section("risks", "Risks", map(renderer.render_inline, report.risks))}
 {_render_list_section("questions", "Open questions", map(_escape, report.open_questions))}
+</main>
+{_render_sources(report, renderer, links)}
+<section class="more" aria-label="How this answer was found">
 {_render_stop(report)}
 {_render_claims_table(report.claims, None if report.excerpts else highlighted, renderer)}
 {_render_computations(report, renderer)}
 {_render_review(report)}
-</main>
-{_render_sources(report, renderer, links)}
+</section>
 </div>
 <footer><p>{_escape(format_usage(report.usage))} · run {_escape(report.run, 80)}</p></footer>
 <script>{js}</script>
