@@ -113,7 +113,8 @@ def _render_table(head: tuple[str, str, str], rows: list[tuple[str, str, str]]) 
         for first, second, third in rows
     )
     return (
-        f'<div class="scroll" role="group" tabindex="0" aria-label="{head[0]}, type and meaning"><table><thead><tr>{heads}</tr></thead>'
+        f'<div class="scroll" role="group" tabindex="0" aria-label="{", ".join(head)}">'
+        f"<table><thead><tr>{heads}</tr></thead>"
         f"<tbody>{cells}</tbody></table></div>"
     )
 
