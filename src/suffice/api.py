@@ -70,7 +70,7 @@ async def research(
     review: bool = True,
     panel: bool = False,
     strict: bool = True,
-    continues: str | None = None,
+    continues: str | PriorRun | None = None,
     keep: bool = False,
     pictures: bool = True,
     seed: int = 0,
@@ -212,7 +212,10 @@ async def prepare_run(
     config = settings.load()
     task = validate_question(question)
     prior_run = None
-    if options.continues is not None:
+    if isinstance(options.continues, PriorRun):  # The service has its runs in a store of its own.
+        prior_run = options.continues
+        task = expand_follow_up(task, prior_run)
+    elif options.continues is not None:
         folder = runs.find_run_dir(config.data_dir, options.continues)
         prior_run = runs.load_prior_run(folder)
         task, options = expand_follow_up(task, prior_run), _inherit_search_scope(folder, options)

@@ -20,7 +20,7 @@ from suffice.gates.parse import resolve_gate
 from suffice.models.base import Model
 from suffice.search.base import Search
 from suffice.search.open import SearchScope
-from suffice.types import Bounds
+from suffice.types import Bounds, PriorRun
 
 Docs = str | Path | Sequence[str | Path]
 
@@ -96,7 +96,8 @@ class RunOptions:
     panel: Annotated[bool, Option("Review with three readers in place of one.")] = False
     strict: Annotated[bool, Option("Remove claims that no source supports; otherwise mark them.")] = True
     continues: Annotated[
-        str | None, Option("An earlier run to start from; its search scope is reused unless another is given.")
+        str | PriorRun | None,
+        Option("An earlier run to start from; its search scope is reused unless another is given."),
     ] = None
     keep: Annotated[bool, Option("Store the run on this machine and recall findings of stored runs.")] = False
     pictures: Annotated[

@@ -150,7 +150,7 @@ def test_what_if_names_the_stop_and_the_missed_passages() -> None:
     assert [hit.title for hit in found.missed] == ["C"]
     assert [hit.title for hit in found.cited] == ["C"]
     assert "round 2 of 3" in str(found)
-    assert "missed 1 passages, 1 of them cited" in str(found)
+    assert "missed 1 passage, 1 of them cited" in str(found)
 
 
 def test_what_if_counts_a_rejected_round_as_missed() -> None:

@@ -9,7 +9,7 @@ import pytest
 from report.html_page import Page
 
 from suffice.report import html
-from suffice.types import Report, Stop
+from suffice.types import ClosestPassage, Excerpt, Report, Stop
 
 
 @pytest.fixture(params=["report", "hostile"])
@@ -140,3 +140,58 @@ def test_text_of_documents_and_models_is_escaped_in_the_steps(recorded: Stop) ->
 def test_a_report_without_recorded_steps_has_no_such_section(stop: Stop, report: Report) -> None:
     assert html.render_steps(stop) == ""
     assert 'id="steps"' not in html.render_html(report)
+
+
+@pytest.fixture
+def quoted(report: Report) -> Report:
+    """A report without a language model: it quotes a table, code and prose."""
+    return replace(
+        report,
+        short_answer="30 days",
+        final_answer="> No language model was used: every sentence below is quoted verbatim from its source.\n\n> text [1]",
+        excerpts=(
+            Excerpt(
+                "| term | days |\n|---|---|\n\n| notice | 30 |", "table", ((38, 40),), "[1]", "terms.md:1-4", "Terms"
+            ),
+            Excerpt("def f(x):\n    return x < 1  # <b>", "code", ((14, 20),), "[2]", "a.py:1-2"),
+            Excerpt("2 * 3 * 4 stays as it is.", "prose", ((0, 5),), "[3]", "notes.txt:1-1"),
+        ),
+    )
+
+
+def test_excerpts_are_laid_out_as_in_their_source_with_the_deciding_words_marked(quoted: Report) -> None:
+    text = html.render_html(quoted)
+    page = Page(text)
+    assert '<p class="short" dir="auto">30 days</p>' in text
+    assert '<td><mark class="hit">30</mark></td>' in text
+    assert '<mark class="hit">return</mark> x &lt; 1  # &lt;b&gt;' in text
+    assert "2 * 3 * 4 stays as it is." in page.text
+    assert page.text.count("No language model was used") == 1
+    assert page.text.count("notes.txt:1-1") == 2, "in the answer and in the sources"
+
+
+def test_without_an_answer_the_closest_passages_say_what_they_lack(report: Report) -> None:
+    nearest = ClosestPassage("Bees dance.", "prose", ((0, 4),), "Bees", "bees.txt:1-1", ("wage", "salary"))
+    empty = replace(report, status="no_evidence", final_answer="", claims=(), sources=(), closest=(nearest,))
+    page = Page(html.render_html(empty))
+    assert "No answer" in page.text
+    assert "Bees dance." in page.text
+    assert "This passage lacks “wage”, “salary”." in page.text
+
+
+def test_a_cancelled_run_is_not_called_failed(report: Report) -> None:
+    cancelled = replace(report, status="failed", final_answer="", stop=replace(report.stop, reason="cancelled"))
+    page = Page(html.render_html(cancelled))
+    assert "You stopped this run" in page.text
+    assert "failed" not in page.text
+
+
+def test_a_search_that_found_something_is_not_called_fruitless(report: Report) -> None:
+    first, empty = report.stop.rounds[0].queries[0], "which callback never runs"
+    rounds = (*report.stop.rounds, replace(report.stop.rounds[-1], queries=(empty,), new_passages=0))
+    page = Page(
+        html.render_html(replace(report, failed_queries=(first, empty), stop=replace(report.stop, rounds=rounds)))
+    )
+    _, _, fruitless = page.text.partition("Searches that found nothing new")
+    assert empty in fruitless
+    assert first not in fruitless

@@ -47,7 +47,12 @@ def test_it_prints_with_everything_expanded(browser: Browser, report: Report, tm
     page.emulate_media(media="print")
     printed = PdfDocument(page.pdf())
     words = " ".join(" ".join(sheet.get_textpage().get_text_bounded() for sheet in printed).split())
-    for text in ("very last words of a long question", "Note of round 1.", "Note of round 5.", "Why it stopped"):
+    for text in (
+        "very last words of a long question",
+        "Note of round 1.",
+        "Note of round 5.",
+        "Stopped after 5 rounds",
+    ):
         assert text in words
     assert not page.locator("nav, button").filter(visible=True).count()
     page.close()
@@ -59,6 +64,7 @@ def test_buttons_and_arrow_keys_step_through_the_rounds(browser: Browser, report
     path.write_text(html.render_html(replace(report, stop=replace(report.stop, rounds=rounds))), encoding="utf-8")
     page = browser.new_page()
     page.goto(path.as_uri())
+    page.click("#why > summary")
     section = page.locator("#steps")
 
     def get_open_step() -> str:
@@ -78,8 +84,24 @@ def test_buttons_and_arrow_keys_step_through_the_rounds(browser: Browser, report
     without_script = browser.new_context(java_script_enabled=False).new_page()
     without_script.goto(path.as_uri())
     assert not without_script.get_by_role("button", name="Next").is_visible()
+    without_script.click("#why > summary")
     without_script.locator("details.step summary").nth(2).click()
     assert without_script.locator("details.step[open]").count() == 1
     assert without_script.get_by_text("Page 3 (a.py:1-2)").is_visible()
     page.close()
     without_script.close()
+
+
+def test_a_citation_opens_the_cited_passage_inside_the_report(browser: Browser, report: Report, tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    path.write_text(html.render_html(report), encoding="utf-8")
+    page = browser.new_page()
+    page.goto(path.as_uri())
+    passage = page.locator("#source-1 .passage .excerpt").first
+    assert not passage.is_visible()
+    page.locator("#answer .cite", has_text="[1]").first.click()
+    assert passage.is_visible()
+    assert page.get_by_text("handle = self._ready.popleft()").filter(visible=True).count() == 1
+    page.click("text=Claims")
+    assert page.locator("#claim-1").is_visible()
+    page.close()

@@ -385,3 +385,9 @@ def test_a_report_links_to_its_sources_only(text):
     assert all(address == SOURCE for line in report.key_findings for address in followed(line))
     assert 'href="https://evil' not in html.render_html(report)
     assert "<img" not in html.render_html(report)
+
+
+def test_an_address_in_angle_brackets_is_shown_as_it_is() -> None:
+    for text in ("Ask <user@example.org> [1].", r"Ask \<user@example.org> [1]."):
+        safe = neutralize_links(text, ())
+        assert MarkdownIt("commonmark").render(safe) == "<p>Ask &lt;user@example.org&gt; [1].</p>\n"

@@ -30,6 +30,7 @@ from suffice.cli.options import (
     QuietOption,
     StrategyAlphaOption,
     TraceOption,
+    VerboseOption,
     WebOption,
     build_options,
 )
@@ -185,6 +186,7 @@ def ask(
         ),
     ] = True,
     quiet: QuietOption = False,
+    verbose: VerboseOption = False,
     debug: DebugOption = False,
 ) -> int:
     """Answer a question from documents or the web, with citations.
@@ -225,7 +227,7 @@ def ask(
         keep=keep,
         pictures=True,
     )
-    output = OutputOptions([*(out or []), *([named_file] if named_file else [])], trace, as_json, quiet)
+    output = OutputOptions([*(out or []), *([named_file] if named_file else [])], trace, as_json, quiet, verbose)
     return _run_and_print(lambda events: _run_question(task, options, events), options, output)
 
 
@@ -282,6 +284,7 @@ class OutputOptions:
     trace: Path | None = None
     as_json: bool = False
     quiet: bool = False
+    verbose: bool = False
 
 
 def _run_and_print(
@@ -296,7 +299,7 @@ def _run_and_print(
     for path in output.out:
         validate_report_path(path)
     with ExitStack() as stack:
-        terminal = stack.enter_context(Terminal(quiet=output.quiet).live_display())
+        terminal = stack.enter_context(Terminal(quiet=output.quiet, verbose=output.verbose).live_display())
         trace = stack.enter_context(_open_trace(output.trace)) if output.trace is not None else None
         events = _EventDispatcher(terminal, make_recorder(options, terminal.notify, output.out), trace)
         report = run_interruptible(work(events))
@@ -305,10 +308,11 @@ def _run_and_print(
     if output.as_json:
         print(render_report(report, ".json"))
     elif report.final_answer or report.closest:
-        print_report(report)
+        print_report(report, verbose=output.verbose, links=settings.load().links)
     for path in output.out:
         write_report(report, path)
-        terminal.notify(f"Report written to {path}")
+        what = "Report" if report.final_answer else "What was searched and found"
+        terminal.notify(f"{what} written to {path}")
     return _exit_status(report, events.is_durable)
 
 
@@ -392,7 +396,7 @@ def _exit_status(report: "Report", is_durable: bool) -> int:
         how = f" Continue with: suffice resume {report.run}" if is_durable else ""
         return print_error(f"Interrupted. {report.stop.explanation}{how}", EXIT_INTERRUPTED)
     if report.status == "no_evidence":
-        return print_error("No evidence: the search found nothing that answers the question, so there is no report.", 3)
+        return print_error("No evidence: the search found nothing that answers the question, so there is no answer.", 3)
     if report.status == "failed":
         reason = report.error_log[-1].message if report.error_log else report.stop.explanation
         return print_error(f"No answer could be written: {reason}", 4)

@@ -111,6 +111,12 @@ TraceOption = Annotated[
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON to standard output.", rich_help_panel=OUTPUT)]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Do not show progress.", rich_help_panel=OUTPUT)]
+VerboseOption = Annotated[
+    bool,
+    typer.Option(
+        "--verbose", "-v", help="Also show the parts of the run, every round and what was used.", rich_help_panel=OUTPUT
+    ),
+]
 # Commands only declare --debug: app.main looks for it, because it also applies to errors in the arguments.
 DebugOption = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 

@@ -25,9 +25,10 @@ def render_report(report: "Report", suffix: str) -> str:
 
         return dumps(report)
     if suffix == ".html":
+        from suffice import settings
         from suffice.report.html import render_html
 
-        return render_html(report)
+        return render_html(report, settings.load().links)
     from suffice.report.markdown import render_markdown
 
     return render_markdown(report)

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from rich.markdown import Markdown
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.status import Status
+from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
@@ -35,9 +36,10 @@ from suffice.events import (
 )
 from suffice.gates.explanation import STOP_REASON_TEXT, describe_sufficiency
 from suffice.report.chart import render_sparkline
+from suffice.report.file_links import make_source_link
 from suffice.report.markdown import describe_lack, describe_missing, format_usage, render_markdown
 from suffice.report.timeline import describe_outcome, get_reading_series, select_readings
-from suffice.text.plain import format_number
+from suffice.report.wording import describe_reading, describe_search, describe_stop, format_reading
 from suffice.types import Passage, Report, ReviewRound, Stop
 
 _T = TypeVar("_T")
@@ -47,8 +49,9 @@ _DRAFT_LINES = 6  # Lines of a draft that are shown while it is written.
 class Terminal:
     """Shows events and progress on standard error; a quiet terminal shows none."""
 
-    def __init__(self, *, quiet: bool = False) -> None:
+    def __init__(self, *, quiet: bool = False, verbose: bool = False) -> None:
         self._console = Console(stderr=True, highlight=False, quiet=quiet)
+        self._verbose = verbose
         self._status: Status | None = None
         self._bar: Progress | None = None
         self._drafts: dict[str, str] = {}
@@ -84,7 +87,9 @@ class Terminal:
     def show_event(self, event: Event) -> None:
         """Show an event of a run: as a line if it is worth keeping, else in the status line."""
         if isinstance(event, Started):
-            self.notify(f"strategy: {event.strategy} · model: {event.model} · stop rule: {event.gate}")
+            if self._verbose:
+                self.notify(f"strategy: {event.strategy} · model: {event.model} · stop rule: {event.gate}")
+            self._start_status("thinking")
         elif isinstance(event, Continued):
             earlier = event.earlier
             self.notify(
@@ -96,7 +101,7 @@ class Terminal:
             self._start_status("searching: " + " · ".join(query.text for query in event.queries))
         elif isinstance(event, RoundDone):
             self._stop_status()
-            self._console.print(_format_round(event), soft_wrap=True)
+            self._console.print(_format_round(event, verbose=self._verbose), soft_wrap=True)
             self._start_status("thinking")
         elif isinstance(event, Writing):
             self._start_status("writing")
@@ -173,8 +178,11 @@ def run_interruptible(work: Coroutine[Any, Any, _T]) -> _T | None:
         loop.close()
 
 
-def print_report(report: Report) -> None:
-    """Print the report: formatted in a terminal, as Markdown in a pipe."""
+def print_report(report: Report, *, verbose: bool = False, links: str = "") -> None:
+    """Print the report: formatted in a terminal, as Markdown in a pipe.
+
+    ``verbose`` adds the table of the rounds and what was used. ``links`` is the address of a file, see ``settings.links``.
+    """
     console = Console(highlight=False)
     if not console.is_terminal:
         sys.stdout.write(render_markdown(report))
@@ -194,17 +202,23 @@ def print_report(report: Report) -> None:
             console.print(Markdown("\n".join(f"- {line}" for line in lines)))
             console.print()
     for source in report.sources:
-        line = Text.assemble((source.id, "bold"), f" {source.title}  ", (source.location, "cyan"))
-        console.print(line, soft_wrap=True)
-    console.print()
-    reason = STOP_REASON_TEXT.get(report.stop.reason, report.stop.reason)
-    rounds = f"{report.stop.round} {'round' if report.stop.round == 1 else 'rounds'}"
-    console.print(
-        Text.assemble(("Why it stopped", "bold"), f" after {rounds}: {reason} (suffice explain {report.run})")
-    )
-    sufficiency = describe_sufficiency(report.sufficient, report.confidence, report.stop.sufficiency)
-    console.print(Text(f"Evidence judged sufficient: {sufficiency}"))
-    console.print(Text(f"{report.status} · {format_usage(report.usage)} · run {report.run}", style="dim"))
+        link = make_source_link(report, source, links)
+        place = Style(color="cyan", link=link)
+        console.print(
+            Text.assemble((source.id, "bold"), f" {source.title}  ", (source.location, place)), soft_wrap=True
+        )
+    if report.sources:
+        console.print()
+    console.print(Text(describe_search(report), style="dim"), soft_wrap=True)
+    if verbose:
+        sufficiency = describe_sufficiency(report.sufficient, report.confidence, report.stop.sufficiency)
+        console.print(Text(f"Evidence judged sufficient: {sufficiency}"))
+        console.print(Text(f"{report.status} · {format_usage(report.usage)}", style="dim"))
+        console.print()
+        print_stop(report.stop, console)
+    else:
+        line = f"{describe_stop(report.stop)} · why: suffice explain {report.run}"
+        console.print(Text(line, style="dim"), soft_wrap=True)
 
 
 def _print_closest(report: Report, console: Console) -> None:
@@ -242,15 +256,15 @@ def print_stop(stop: Stop, console: Console | None = None) -> None:
         return
     names = select_readings(stop, 5)
     table = Table(box=None, pad_edge=False, header_style="dim")
-    for column in ("round", "queries", "new", *names, "verdict"):
-        table.add_column(column.replace(".", "\n"), justify="left" if column == "verdict" else "right")
+    for column in ("round", "queries", "new", *map(describe_reading, names), "verdict"):
+        table.add_column(column, justify="left" if column == "verdict" else "right")
     series = [get_reading_series(stop, name) for name in names]
     for i, record in enumerate(stop.rounds):
         table.add_row(
             str(record.index),
             str(len(record.queries)),
             str(record.new_passages),
-            *(format_number(values[i]) for values in series),
+            *(format_reading(name, values[i]) for name, values in zip(names, series, strict=True)),
             describe_outcome(stop, record),
         )
     if len(stop.rounds) > 1:
@@ -259,14 +273,18 @@ def print_stop(stop: Stop, console: Console | None = None) -> None:
     console.print(table)
 
 
-def _format_round(event: RoundDone) -> Text:
+def _format_round(event: RoundDone, *, verbose: bool) -> Text:
     queries, new = len(event.round.queries), len(event.round.new)
     counts = f"{queries} {'query' if queries == 1 else 'queries'}, {new} new {'passage' if new == 1 else 'passages'}"
     novelty, new_share = event.readings.get("novelty.words"), event.readings.get("overlap.upr")
-    readings = [
-        *([f"novelty {novelty:.2g} of 10"] if novelty is not None else []),
-        *([f"{new_share:.0%} of results new"] if new_share is not None else []),
-    ]
+    readings = (
+        []
+        if not verbose
+        else [
+            *([f"novelty {novelty:.2g} of 10"] if novelty is not None else []),
+            *([f"{new_share:.0%} of results new"] if new_share is not None else []),
+        ]
+    )
     reason = STOP_REASON_TEXT.get(event.verdict.reason, event.verdict.reason)
     return Text.assemble(
         (f"round {event.round.index}", "bold"),

@@ -21,7 +21,8 @@ from suffice.jobs.store import RunStatus, RunStore, StoredEvent, StoredRun
 from suffice.jobs.telemetry import Telemetry, add_tracing
 from suffice.options import RunOptions
 from suffice.storage.report_json import dumps, to_json_safe
-from suffice.types import Report
+from suffice.storage.runs import build_prior_run
+from suffice.types import PriorRun, Report
 
 DATABASE_RETRY_SECONDS = 2.0  # Seconds between attempts to store the state of a run while the database fails.
 MAX_ATTEMPTS = 5  # A run that was started this often without ending probably crashes its workers; it fails then.
@@ -184,6 +185,9 @@ class RunExecutor:
     async def _build_config(self, stored: StoredRun, active: ActiveRun) -> RunConfig:
         request = parse_request(stored.request)
         options = resolve_collections(request, self._collections)
+        if isinstance(options.continues, str) and request.working_dir is None:
+            prior_run = await asyncio.to_thread(self._load_prior_run, options.continues)
+            options = replace(options, continues=prior_run)
         config = replace(await self._prepare(request.question, options), run_id=stored.id)
         if not has_paid_calls(config):
             return config
@@ -193,6 +197,11 @@ class RunExecutor:
 
         journal = await open_journal(stored.id, is_cancelled=is_cancelled, is_suspending=self._is_stopping)
         return make_durable(config, journal)
+
+    def _load_prior_run(self, run_id: str) -> PriorRun:
+        read = self._store.read_events_of_type
+        events = [json.loads(event.data) for type in ("started", "continued", "round") for event in read(run_id, type)]
+        return build_prior_run(run_id, events)
 
     async def _finish(self, run_id: str, report: Report | None) -> None:
         status: RunStatus = "cancelled" if report is None or report.stop.reason == "cancelled" else "done"

@@ -87,13 +87,15 @@ class WhatIf:
             f" This run has no reading of {', '.join(self.unknown)}, so what needs it abstains." if self.unknown else ""
         )
         if not self.stop_point.fired:
-            return f"{self.stop.gate} would not have stopped this run within its {rounds} rounds.{note}"
+            limit = "1 round" if rounds == 1 else f"{rounds} rounds"
+            return f"{self.stop.gate} would not have stopped this run within its {limit}.{note}"
         how = "after" if self.stop_point.kept_rounds == self.stop_point.rounds else "in"
         verdict = self.stop_point.verdict
         where = (
             f"{self.stop.gate} would have stopped it {how} round {self.stop_point.rounds} of {rounds}: {verdict.reason}"
         )
-        loss = f"It would have missed {len(self.missed)} passages, {len(self.cited)} of them cited in the answer."
+        passages = "passage" if len(self.missed) == 1 else "passages"
+        loss = f"It would have missed {len(self.missed)} {passages}, {len(self.cited)} of them cited in the answer."
         return f"{where} ({verdict.because}). {loss if self.missed else 'It would have missed nothing.'}{note}"
 
 

@@ -51,12 +51,16 @@ class MarkdownRenderer:
         """Render one line of text."""
         return self._render_tokens(get_parser().parseInline(" ".join(strip_control_chars(markdown).split())))
 
+    def render_source(self, markdown: str) -> str:
+        """Render the Markdown of a source. Its brackets are not citations of this report."""
+        return self._render_tokens(get_parser().parse(strip_control_chars(markdown)), has_citations=False)
+
     def render_citation(self, handle: str) -> str:
         """Return a link to a source, or the bare handle if the report has no such source."""
         anchor = self._anchors.get(handle)
         return f'<a class="cite" href="#{anchor}">{escape(handle)}</a>' if anchor else escape(handle)
 
-    def _render_tokens(self, tokens: "list[Token]") -> str:
+    def _render_tokens(self, tokens: "list[Token]", *, has_citations: bool = True) -> str:
         import nh3
 
         _shift_headings(tokens)
@@ -71,7 +75,7 @@ class MarkdownRenderer:
             url_schemes={"http", "https"},
             link_rel="noopener noreferrer nofollow",
         )
-        return self._link_citations(safe).replace(_ESCAPED_BRACKET, "")
+        return (self._link_citations(safe) if has_citations else safe).replace(_ESCAPED_BRACKET, "")
 
     def _filter_links(self, children: "list[Token]") -> "Iterable[Token]":
         """Yield the inline tokens without images and without links that do not lead to a source."""

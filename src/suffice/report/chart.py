@@ -11,7 +11,8 @@ from html import escape
 from math import ceil
 
 from suffice.report.timeline import get_reading_series, get_reading_thresholds, list_stopping_verdicts, select_readings
-from suffice.text.plain import finite_or_none, format_number, to_one_line
+from suffice.report.wording import describe_reading, describe_threshold, format_reading
+from suffice.text.plain import finite_or_none, to_one_line
 from suffice.types import Stop
 
 _TEXT_COLOR = "var(--chart-ink, currentColor)"
@@ -27,7 +28,7 @@ _BLOCK_CHARS = "▁▂▃▄▅▆▇█"
 _LABEL_STYLE = (
     f' stroke="{_BACKGROUND_COLOR}" stroke-width="3" paint-order="stroke" font-size="12" text-anchor="middle"'
 )
-_TOP_MARGIN, _BOTTOM_MARGIN, _PANEL_HEIGHT, _PANEL_GAP, _RIGHT_MARGIN = 30, 30, 48, 24, 48
+_TOP_MARGIN, _BOTTOM_MARGIN, _PANEL_HEIGHT, _PANEL_GAP, _RIGHT_MARGIN = 30, 30, 48, 26, 24
 
 
 def render_sparkline(values: Sequence[float | None]) -> str:
@@ -62,7 +63,7 @@ def render_chart(stop: Stop, *, width: int = 760, prefix: str = "chart") -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {layout.height}" role="img" '
         f'aria-labelledby="{prefix}-title {prefix}-desc" font-family="system-ui, sans-serif" font-size="13">'
-        f'<title id="{prefix}-title">Readings per round, and where the search stopped</title>'
+        f'<title id="{prefix}-title">What was measured in each round, and where the search stopped</title>'
         f'<desc id="{prefix}-desc">{escape(_describe_chart(stop, names))}</desc>'
         f'<defs><pattern id="{prefix}-hatch" width="7" height="7" patternUnits="userSpaceOnUse" '
         f'patternTransform="rotate(45)"><line x1="0" y1="0" x2="0" y2="7" stroke="{_MUTED_COLOR}" stroke-opacity="0.45" '
@@ -84,11 +85,11 @@ class _ChartLayout:
 
     @property
     def label_width(self) -> int:
-        return 150 if self.is_wide else 8
+        return 240 if self.is_wide else 8
 
     @property
     def row_height(self) -> int:
-        return _PANEL_HEIGHT + _PANEL_GAP + (0 if self.is_wide else 18)
+        return _PANEL_HEIGHT + _PANEL_GAP + (0 if self.is_wide else 44)
 
     @property
     def height(self) -> int:
@@ -117,17 +118,19 @@ def _draw_panel(stop: Stop, layout: _ChartLayout, row: int, name: str, is_stoppi
 
     left, right = layout.label_width, layout.width - _RIGHT_MARGIN
     weight = ' font-weight="600"' if is_stopping else ""
-    label_at = (0, floor - _PANEL_HEIGHT / 2 + 4) if layout.is_wide else (left, floor - _PANEL_HEIGHT - 22)
-    yield _draw_text(*label_at, to_one_line(name, 22), fill=color, extra=weight)
+    label_x, label_y = (0, floor - _PANEL_HEIGHT / 2) if layout.is_wide else (left, floor - _PANEL_HEIGHT - 44)
+    yield _draw_text(label_x, label_y, to_one_line(describe_reading(name), 34), fill=color, extra=weight)
+    if thresholds:
+        words = " or ".join(describe_threshold(name, threshold) for threshold in thresholds[:2])
+        yield _draw_text(label_x, label_y + 17, to_one_line(words, 40), fill=_THRESHOLD_COLOR, extra=' font-size="12"')
     yield _draw_line(left, floor, right, floor, _MUTED_COLOR, 'stroke-opacity="0.5"')
     for threshold in thresholds:
         height = y(threshold)
         yield _draw_line(left, height, right, height, _THRESHOLD_COLOR, 'stroke-width="1.5" stroke-dasharray="5 4"')
-        yield _draw_text(right + 6, height + 4, _format_short(threshold), fill=_THRESHOLD_COLOR)
     for segment in _split_known_segments(values):
         points = " ".join(f"{layout.column_x(i):.1f},{y(value):.1f}" for i, value in segment)
         yield f'<polyline points="{points}" fill="none" stroke="{color}" stroke-width="2" stroke-linejoin="round"/>'
-    labels = {i: _format_short(value) for i, value in enumerate(values) if value is not None}
+    labels = {i: _format_short(name, value) for i, value in enumerate(values) if value is not None}
     is_crowded = max(map(len, labels.values())) * _CHAR_WIDTH > layout.column_width
     for i, value in enumerate(values):
         if value is None:
@@ -168,7 +171,7 @@ def _draw_stop_line(stop: Stop, layout: _ChartLayout) -> Iterable[str]:
     if position is None:
         return
     x = layout.column_x(position)
-    label = f"stopped in round {stop.round}: {to_one_line(stop.reason.replace('_', ' '), 20)}"
+    label = f"stopped after round {stop.round}"
     yield _draw_line(x, 18, x, layout.height - _BOTTOM_MARGIN + 8, _ACCENT_COLOR, 'stroke-width="1.5"')
     fits = x + (_CHAR_WIDTH + 1) * len(label) <= layout.width
     label_x, anchor = (x - 2, "start") if fits else (layout.width, "end")
@@ -179,8 +182,8 @@ def _find_stop_index(stop: Stop) -> int | None:
     return next((i for i, record in enumerate(stop.rounds) if record.index == stop.round), None)
 
 
-def _format_short(value: float) -> str:
-    return f"{value / 1000:,.0f}k" if abs(value) >= 10_000 else format_number(value)
+def _format_short(name: str, value: float) -> str:
+    return f"{value / 1000:,.0f}k" if abs(value) >= 10_000 else format_reading(name, value).removesuffix(" of 10")
 
 
 def _split_known_segments(values: Sequence[float | None]) -> Iterable[list[tuple[int, float]]]:
@@ -199,10 +202,10 @@ def _describe_chart(stop: Stop, names: Iterable[str]) -> str:
     lines = []
     for name in names:
         values = ", ".join(
-            "unknown" if value is None else format_number(value) for value in get_reading_series(stop, name)
+            "unknown" if value is None else format_reading(name, value) for value in get_reading_series(stop, name)
         )
-        thresholds = " and ".join(format_number(value) for value in get_reading_thresholds(stop, name))
-        lines.append(f"{name}: {values}" + (f" (threshold {thresholds})" if thresholds else ""))
+        thresholds = " or ".join(describe_threshold(name, value) for value in get_reading_thresholds(stop, name))
+        lines.append(f"{describe_reading(name)}: {values}" + (f" ({thresholds})" if thresholds else ""))
     rejected = ", ".join(str(record.index) for record in stop.rounds if not record.accepted)
     lines += [f"Rejected rounds: {rejected}"] if rejected else []
     return to_one_line(f"{'. '.join(lines)}. Stopped in round {stop.round}: {stop.reason}.")

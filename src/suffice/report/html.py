@@ -6,13 +6,17 @@ only its own style and script, by their hash. This module does not know about fi
 
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import cache
 from hashlib import sha256
 from html import escape
 
-from suffice.gates.explanation import PROMISE_TEXT, STOP_REASON_TEXT, describe_sufficiency
-from suffice.report.answer_html import SUPPORT_SYMBOLS, MarkdownRenderer, highlight_claims, is_http_url
+from suffice.gates.explanation import PROMISE_TEXT, describe_sufficiency
+from suffice.report.answer_html import SUPPORT_SYMBOLS, MarkdownRenderer, highlight_claims
+from suffice.report.build import DISAGREEMENT_HEADING, NOTICES
 from suffice.report.chart import render_chart
+from suffice.report.excerpt_html import render_excerpt_text
+from suffice.report.file_links import make_source_link
 from suffice.report.markdown import NO_ANSWER_TEXT, describe_lack, describe_missing, format_usage
 from suffice.report.provenance import (
     build_review_table,
@@ -22,19 +26,29 @@ from suffice.report.provenance import (
     summarize_review,
 )
 from suffice.report.timeline import describe_outcome, get_reading_series, list_leaf_verdicts, select_readings
-from suffice.text.plain import format_number, strip_control_chars, to_one_line
-from suffice.types import Claim, Report, RoundRecord, Source, Span, Stop, SupportLabel
+from suffice.report.wording import (
+    describe_reading,
+    describe_search,
+    describe_stop,
+    format_reading,
+    list_fruitless_queries,
+)
+from suffice.text.markdown import escape_markdown
+from suffice.text.plain import strip_control_chars, to_one_line
+from suffice.types import Claim, Excerpt, Report, RoundRecord, Source, Span, Stop, SupportLabel
 
 _MAX_HEADING_CHARS = 240
 _NARROW_CHART_WIDTH = 350  # Units of the chart's text; for screens of about 360 pixels.
+_MAX_TABLE_READINGS = 4
+_MAX_STRETCHES = 6  # Of one source.
+CANCELLED_TEXT = "You stopped this run before it could answer."
+PARTLY_TEXT = "This may answer only a part of the question."
 
 
-def render_html(report: Report) -> str:
-    """Return the whole page."""
+def render_html(report: Report, links: str = "") -> str:
+    """Return the whole page; ``links`` is the address of a file for its sources, as ``settings.links`` holds it."""
     renderer = MarkdownRenderer(report.sources)
-    # A claim is plain text. In a report that another program wrote it may still be Markdown, so both forms are tried.
-    claims = [((_escape(claim.text), renderer.render_inline(claim.text)), claim.support) for claim in report.claims]
-    answer, highlighted = highlight_claims(renderer.render_block(report.final_answer), claims)
+    answer, highlighted = _render_answer(report, renderer)
     css, js = _load_asset("report.css"), _load_asset("report.js")
     policy = (
         f"default-src 'none'; style-src '{_csp_hash(css)}'; script-src '{_csp_hash(js)}'; img-src data:; "
@@ -54,29 +68,30 @@ def render_html(report: Report) -> str:
 <body>
 <a class="skip" href="#answer">Skip to the answer</a>
 <header>
-{_render_header(report, renderer)}
+{_render_header(report)}
 </header>
 <div class="columns">
 <main>
 <section id="answer" aria-labelledby="answer-title" tabindex="-1">
 <h2 id="answer-title">Answer</h2>
-<div class="prose" dir="auto">{answer}</div>
-{_render_legend(report.claims)}
+{_render_notices(report)}
+{answer}
 </section>
-{_render_closest(report)}
+{_render_closest(report, renderer)}
 {_render_list_section("findings", "Key findings", map(renderer.render_inline, report.key_findings))}
 {_render_list_section("recommendations", "Recommendations", map(renderer.render_inline, report.recommendations))}
 {_render_list_section("risks", "Risks", map(renderer.render_inline, report.risks))}
 {_render_list_section("questions", "Open questions", map(_escape, report.open_questions))}
 </main>
-{_render_sources(report.sources)}
-</div>
+{_render_sources(report, renderer, links)}
+<section class="more" aria-label="How this answer was found">
 {_render_stop(report)}
-{render_steps(report.stop)}
-{_render_claims_table(report.claims, highlighted, renderer)}
+{_render_claims_table(report.claims, None if report.excerpts else highlighted, renderer)}
 {_render_computations(report, renderer)}
 {_render_review(report)}
-<footer><p>{_escape(format_usage(report.usage))}</p><p>Run {_escape(report.run, 80)}</p></footer>
+</section>
+</div>
+<footer><p>{_escape(format_usage(report.usage))} · run {_escape(report.run, 80)}</p></footer>
 <script>{js}</script>
 </body>
 </html>
@@ -86,97 +101,189 @@ def render_html(report: Report) -> str:
 # -- Header, answer and sources ----------------------------------------------------------------------------------------
 
 
-def _render_header(report: Report, renderer: MarkdownRenderer) -> str:
+def _render_header(report: Report) -> str:
     task = to_one_line(report.task)
-    parts = [f'<p class="kicker">Research report · {_escape(report.status.replace("_", " "))}</p>']
-    parts.append(f'<h1 dir="auto">{_escape(task, _MAX_HEADING_CHARS) or "Report"}</h1>')
+    parts = [f'<h1 dir="auto">{_escape(task, _MAX_HEADING_CHARS) or "Report"}</h1>']
     if len(task) > _MAX_HEADING_CHARS:
         parts.append(f'<details><summary>Full question</summary><p dir="auto">{_escape(task)}</p></details>')
-    if report.summary and to_one_line(report.summary) not in to_one_line(report.final_answer):
-        parts.append(f'<p class="lede" dir="auto">{renderer.render_inline(report.summary)}</p>')
-    if report.status in NO_ANSWER_TEXT:
-        parts.append(f'<p class="notice">{NO_ANSWER_TEXT[report.status]}</p>')
-    stop = report.stop
-    parts.append(
-        f'<p class="stopline"><a href="#why">Stopped after round {stop.round}</a>: '
-        f"{_escape(STOP_REASON_TEXT.get(stop.reason, stop.reason))}.</p>"
-    )
+    parts.append(f'<p class="searchline">{_escape(describe_search(report))}</p>')
     return "\n".join(parts)
 
 
-def _render_closest(report: Report) -> str:
+def _render_answer(report: Report, renderer: MarkdownRenderer) -> tuple[str, frozenset[int]]:
+    """Return the answer and the numbers of the claims that are marked in it.
+
+    Excerpts are shown instead of the text that was made of them. Their verdicts are marked only where a source objects:
+    that a quote supports itself tells nothing.
+    """
+    # A claim is plain text. In a report that another program wrote it may still be Markdown, so both forms are tried.
+    claims = [((_escape(claim.text), renderer.render_inline(claim.text)), claim.support) for claim in report.claims]
+    if report.excerpts:
+        shown = "".join(_render_excerpt(excerpt, renderer) for excerpt in report.excerpts)
+        _, heading, disagreement = report.final_answer.partition(f"### {DISAGREEMENT_HEADING}")
+        shown += renderer.render_block(heading + disagreement)
+        marked, found = shown, frozenset[int]()
+    else:
+        text = _drop_notices(report.final_answer)
+        marked, found = highlight_claims(renderer.render_block(text), claims)
+        marked = f'<div class="prose" dir="auto">{marked}</div>' if marked.strip() else ""
+    short = ""
+    if report.short_answer:
+        short = f'<p class="short" dir="auto">{renderer.render_inline(escape_markdown(report.short_answer))}</p>'
+    if report.summary and not report.excerpts and to_one_line(report.summary) not in to_one_line(report.final_answer):
+        short += f'<p class="lede" dir="auto">{renderer.render_inline(report.summary)}</p>'
+    return short + marked + (_render_legend(report.claims) if marked else ""), found
+
+
+def _render_notices(report: Report) -> str:
+    """Render what the reader must know about the answer before reading it."""
+    if report.status in NO_ANSWER_TEXT and not report.final_answer:
+        is_cancelled = report.stop.reason == "cancelled"
+        text = CANCELLED_TEXT if is_cancelled else NO_ANSWER_TEXT[report.status]
+        return f'<p class="notice">{text}</p>'
+    notices = [notice for notice in NOTICES if f"> {notice}" in report.final_answer]
+    if report.stop.sufficiency == "partly":
+        notices.insert(0, PARTLY_TEXT)
+    return "".join(f'<p class="remark">{_escape(notice)}</p>' for notice in notices)
+
+
+def _drop_notices(text: str) -> str:
+    for notice in NOTICES:
+        text = text.replace(f"> {notice}\n", "", 1)
+    return text
+
+
+def _render_excerpt(excerpt: Excerpt, renderer: MarkdownRenderer) -> str:
+    heading = " · ".join(
+        part
+        for part in (f"<bdi>{_escape(excerpt.title, 160)}</bdi>", f"<bdi>{_format_location(excerpt.location)}</bdi>")
+        if part != "<bdi></bdi>"
+    )
+    return (
+        f'<figure class="excerpt"><figcaption>{renderer.render_citation(excerpt.source)} {heading}</figcaption>'
+        f"{render_excerpt_text(excerpt, renderer)}</figure>"
+    )
+
+
+def _render_closest(report: Report, renderer: MarkdownRenderer) -> str:
     if not report.closest:
         return ""
-    items = "".join(
-        f'<li><p class="title" dir="auto">{_escape(passage.title, 200)}</p>'
-        f'<p class="place"><bdi>{_format_location(passage.location)}</bdi></p>'
-        f'<blockquote dir="auto">{"<br>".join(_escape(line) for line in passage.text.splitlines())}</blockquote>'
-        f"<p>{_escape(describe_lack(passage)).capitalize()}</p></li>"
+    cards = "".join(
+        f'<figure class="excerpt"><figcaption><bdi>{_escape(passage.title, 160)}</bdi> · '
+        f"<bdi>{_format_location(passage.location)}</bdi></figcaption>{render_excerpt_text(passage, renderer)}"
+        + (f'<p class="aside">This passage {_escape(lack)}.</p>' if (lack := describe_lack(passage)) else "")
+        + "</figure>"
         for passage in report.closest
     )
+    missing = describe_missing(report.closest)
     return _render_section(
-        "closest", "Closest passages", f"<p>{_escape(describe_missing(report.closest))}</p><ul>{items}</ul>"
+        "closest",
+        "The closest passages, which do not answer the question",
+        (f"<p>{_escape(missing)}</p>" if missing else "") + cards,
     )
 
 
 def _render_legend(claims: Sequence[Claim]) -> str:
+    items = _count_verdicts(claims)
+    return f'<p class="legend"><a href="#claims">Claims</a>: {items}</p>' if items else ""
+
+
+def _count_verdicts(claims: Sequence[Claim]) -> str:
     counts = {support: sum(claim.support == support for claim in claims) for support in SUPPORT_SYMBOLS}
-    items = [f"{_render_symbol(support)} {count} {support}" for support, count in counts.items() if count]
-    return f'<p class="legend"><a href="#claims">Claims</a>: {" · ".join(items)}</p>' if items else ""
+    return " · ".join(f"{_render_symbol(support)} {number} {support}" for support, number in counts.items() if number)
 
 
-def _render_sources(sources: Sequence[Source]) -> str:
-    if not sources:
+def _render_sources(report: Report, renderer: MarkdownRenderer, links: str) -> str:
+    """Render the sources, each with the stretches that the report cites, so that they can be read inside the page."""
+    if not report.sources:
         return ""
     items = []
-    for position, source in enumerate(sources, start=1):
+    for position, source in enumerate(report.sources, start=1):
         title, place = _escape(source.title or source.location, 200), _format_location(source.location)
-        if is_http_url(source.url):
-            place = (
-                f'<a href="{escape(strip_control_chars(source.url))}" rel="noopener noreferrer nofollow">{place}</a>'
-            )
+        if link := make_source_link(report, source, links):
+            place = f'<a href="{escape(strip_control_chars(link))}" rel="noopener noreferrer nofollow">{place}</a>'
+        stretches = "".join(_render_stretch(stretch, renderer) for stretch in list_stretches(report, source))
+        label = f"Passage cited from source {_escape(source.id, 12)}"
+        passage = (
+            f'<details class="passage"><summary aria-label="{label}">Show the passage</summary>{stretches}</details>'
+        )
         items.append(
             f'<li id="source-{position}" tabindex="-1"><span class="handle">{_escape(source.id, 12)}</span>'
-            f'<div><p class="title" dir="auto">{title}</p><p class="place"><bdi>{place}</bdi></p></div></li>'
+            f'<div><p class="title" dir="auto">{title}</p><p class="place"><bdi>{place}</bdi></p>'
+            f"{passage if stretches else ''}</div></li>"
         )
     return f'<aside aria-labelledby="sources"><h2 id="sources">Sources</h2><ol>{"".join(items)}</ol></aside>'
+
+
+def list_stretches(report: Report, source: Source) -> list[Excerpt]:
+    """Return the stretches of a source that the report shows or cites, without those that lie within another one."""
+    if shown := [excerpt for excerpt in report.excerpts if excerpt.source == source.id]:
+        return shown
+    cited = [
+        claim.evidence for claim in report.claims if claim.evidence is not None and claim.evidence.source == source.id
+    ]
+    cited += [
+        Excerpt(span.quote, "prose", (), source.id, span.location)
+        for claim in report.claims
+        for span in claim.spans
+        if span.source == source.id
+    ]
+    kept: list[Excerpt] = []
+    for stretch in sorted(cited, key=lambda each: -len(each.text)):
+        holder = next((i for i, each in enumerate(kept) if stretch.text in each.text), None)
+        if holder is None:
+            kept.append(stretch)
+        elif stretch.highlight:
+            at = kept[holder].text.index(stretch.text)
+            moved = tuple((start + at, end + at) for start, end in stretch.highlight)
+            kept[holder] = replace(kept[holder], highlight=(*kept[holder].highlight, *moved))
+    return kept[:_MAX_STRETCHES]
+
+
+def _render_stretch(stretch: Excerpt, renderer: MarkdownRenderer) -> str:
+    place = f"<figcaption><bdi>{_format_location(stretch.location)}</bdi></figcaption>" if stretch.location else ""
+    return f'<figure class="excerpt">{place}{render_excerpt_text(stretch, renderer)}</figure>'
 
 
 # -- Why it stopped ----------------------------------------------------------------------------------------------------
 
 
 def _render_stop(report: Report) -> str:
+    """Render one line that unfolds to the explanation, the chart, the table of the rounds and what each one found."""
     stop = report.stop
     chart = render_chart(stop, prefix="chart")
     figure = (
         f'<figure><div class="wide">{chart}</div>'
         f'<div class="narrow">{render_chart(stop, width=_NARROW_CHART_WIDTH, prefix="small")}</div>'
-        "<figcaption>Each reading over the rounds, on its own scale. Blue and bold: the readings that ended the search. "
-        "Dashed: the threshold. Hatched: a rejected round. A gap: unknown.</figcaption></figure>"
+        "<figcaption>What was measured after each round, each on its own scale. Blue: what ended the search. "
+        "Dashed: where a stop rule would end it. Hatched: a round that was rejected. A gap: not known.</figcaption></figure>"
     )
     sufficiency = describe_sufficiency(report.sufficient, report.confidence, stop.sufficiency)
-    failed_queries = _render_items(_escape(query, 300) for query in report.failed_queries)
-    return f"""<section id="why" aria-labelledby="why-title">
-<h2 id="why-title">Why it stopped</h2>
+    fruitless = _render_items(_escape(query, 300) for query in list_fruitless_queries(report))
+    return f"""<details id="why" class="fold">
+<summary><h2>{_escape(describe_stop(stop))}</h2></summary>
 <p class="explanation" dir="auto">{_escape(stop.explanation)}</p>
-<dl class="facts"><div><dt>Reason</dt><dd>{_escape(stop.reason.replace("_", " "), 60)}</dd></div>
-<div><dt>Gate</dt><dd><code>{_escape(stop.expression or stop.gate, 400)}</code></dd></div>
-<div><dt>Evidence judged sufficient</dt><dd>{sufficiency}</dd></div>
-<div><dt>Promise</dt><dd>{stop.promise}: {PROMISE_TEXT[stop.promise]}</dd></div></dl>
-{figure if chart else ""}
+<dl class="facts"><div><dt>Is the evidence enough?</dt><dd>{sufficiency}</dd></div>
+<div><dt>How sure is this stop?</dt><dd>{PROMISE_TEXT[stop.promise]}</dd></div>
+<div><dt>Stop rule</dt><dd><code>{_escape(stop.expression or stop.gate, 400)}</code></dd></div></dl>
+{figure if chart and len(stop.rounds) > 1 else ""}
 {_render_rounds_table(stop)}
-{f"<h3>Searches with few results</h3>{failed_queries}" if failed_queries else ""}
-</section>"""
+{f"<h3>Searches that found nothing new</h3>{fruitless}" if fruitless else ""}
+{render_steps(stop)}
+</details>"""
 
 
 def _render_rounds_table(stop: Stop) -> str:
     if not stop.rounds:
         return "<p>No round was completed.</p>"
-    names = select_readings(stop)
+    names = select_readings(stop, _MAX_TABLE_READINGS)
     series = [get_reading_series(stop, name) for name in names]
-    heads = "".join(f'<th scope="col" class="number">{_escape(name, 40)}</th>' for name in names)
+    heads = "".join(f'<th scope="col" class="number">{_escape(describe_reading(name), 40)}</th>' for name in names)
     rows = "".join(
-        _render_round_row(stop, record, [values[i] for values in series]) for i, record in enumerate(stop.rounds)
+        _render_round_row(
+            stop, record, [format_reading(name, values[i]) for name, values in zip(names, series, strict=True)]
+        )
+        for i, record in enumerate(stop.rounds)
     )
     return (
         '<div class="scroll" role="region" tabindex="0" aria-label="Round by round"><table class="rounds"><thead><tr>'
@@ -185,16 +292,16 @@ def _render_rounds_table(stop: Stop) -> str:
     )
 
 
-def _render_round_row(stop: Stop, record: RoundRecord, values: Iterable[float | None]) -> str:
+def _render_round_row(stop: Stop, record: RoundRecord, values: Iterable[str]) -> str:
     classes = " ".join(["stopping"] * (record.index == stop.round) + ["rejected"] * (not record.accepted))
     queries = "".join(f'<li dir="auto">{_escape(query, 300)}</li>' for query in record.queries)
-    readings = "".join(f'<td class="number">{format_number(value)}</td>' for value in values)
+    readings = "".join(f'<td class="number">{value}</td>' for value in values)
     reasons = "".join(
         f"<li><code>{_escape(leaf.gate, 80)}</code> {_escape(leaf.because, 400)}</li>"
         for leaf in list_leaf_verdicts(record)
         if leaf.because
     )
-    details = f"<details><summary>gates</summary><ul>{reasons}</ul></details>" if reasons else ""
+    details = f"<details><summary>stop rules</summary><ul>{reasons}</ul></details>" if reasons else ""
     return (
         f'<tr class="{classes}"><th scope="row" class="number">{record.index}</th><td><ul>{queries}</ul></td>'
         f'<td class="number">{record.new_passages}</td>{readings}'
@@ -218,7 +325,7 @@ def render_steps(stop: Stop) -> str:
         steps.append(_render_step(stop, record, known, is_open=not steps))
         known = frozenset(record.belief)
     return f"""<section id="steps" aria-labelledby="steps-title">
-<h2 id="steps-title">Round by round: what was found and believed</h2>
+<h3 id="steps-title">Round by round: what was found and believed</h3>
 <p class="stepper" hidden><button type="button" data-step="-1">← Previous</button>
 <span role="status"></span>
 <button type="button" data-step="1">Next →</button></p>
@@ -247,19 +354,25 @@ def _render_step(stop: Stop, record: RoundRecord, known: frozenset[str], is_open
 
 def _render_step_part(title: str, items: Iterable[str]) -> str:
     listed = _render_items(items)
-    return f"<h3>{title}</h3>{listed}" if listed else ""
+    return f"<h4>{title}</h4>{listed}" if listed else ""
 
 
 # -- Claims ------------------------------------------------------------------------------------------------------------
 
 
-def _render_claims_table(claims: Sequence[Claim], highlighted: frozenset[int], renderer: MarkdownRenderer) -> str:
+def _render_claims_table(
+    claims: Sequence[Claim], highlighted: frozenset[int] | None, renderer: MarkdownRenderer
+) -> str:
+    """Render the claims; ``highlighted`` are those that the answer marks, ``None`` if it marks none at all."""
     if not claims:
         return ""
     rows = []
     for position, claim in enumerate(claims, start=1):
-        aside = "" if position in highlighted else ' <span class="aside">(not found in the answer as written)</span>'
+        is_shown = highlighted is None or position in highlighted
+        aside = "" if is_shown else ' <span class="aside">(not found in the answer as written)</span>'
         spans = "".join(_render_span(span, renderer) for span in claim.spans) or "<p>No passage addresses it.</p>"
+        if basis := _describe_check(claim):
+            spans += f'<p class="aside">{_escape(basis, 300)}</p>'
         citations = "".join(map(renderer.render_citation, claim.citations))
         rows.append(
             f'<tr id="claim-{position}" tabindex="-1"><th scope="row" class="number">{position}</th>'
@@ -268,11 +381,18 @@ def _render_claims_table(claims: Sequence[Claim], highlighted: frozenset[int], r
             f'<td id="evidence-{position}" class="evidence">{spans}</td></tr>'
         )
     return (
-        '<section id="claims" aria-labelledby="claims-title"><h2 id="claims-title">Claims and their evidence</h2>'
+        f'<details id="claims" class="fold"><summary><h2>How each claim was checked</h2> {_count_verdicts(claims)}</summary>'
         '<table class="claims"><thead><tr><th scope="col" class="number">#</th><th scope="col">Claim</th>'
         f'<th scope="col">Verdict</th><th scope="col">Evidence</th></tr></thead><tbody>'
-        f"{''.join(rows)}</tbody></table></section>"
+        f"{''.join(rows)}</tbody></table></details>"
     )
+
+
+def _describe_check(claim: Claim) -> str:
+    """Say who judged the claim, how sure that checker is, and its note."""
+    parts = [f"checked by {claim.checker}" if claim.checker else ""]
+    parts += [f"{claim.probability:.0%} sure" if claim.probability is not None else "", claim.note]
+    return " · ".join(part for part in parts if part)
 
 
 def _render_span(span: Span, renderer: MarkdownRenderer) -> str:
@@ -297,7 +417,7 @@ def _render_computations(report: Report, renderer: MarkdownRenderer) -> str:
         f"<figcaption>{renderer.render_citation(handle)}</figcaption></figure>"
         for handle, text in parse_computations(report)
     )
-    return _render_section("computed", "Computed from the sources", programs) if programs else ""
+    return _render_fold("computed", "Computed from the sources", programs) if programs else ""
 
 
 def _render_review(report: Report) -> str:
@@ -306,7 +426,9 @@ def _render_review(report: Report) -> str:
         return ""
     issues = "" if review.passed else _render_items(_escape(issue, 400) for issue in get_open_issues(review))
     content = f"<p>{_escape(summarize_review(review))}</p>{_render_score_table(build_review_table(review))}"
-    return _render_section("review", "Review", content + (f"<h3>Issues that remain</h3>{issues}" if issues else ""))
+    return _render_fold(
+        "review", "How the answer was reviewed", content + (f"<h3>Issues that remain</h3>{issues}" if issues else "")
+    )
 
 
 def _render_score_table(rows: Sequence[Sequence[str]]) -> str:
@@ -330,6 +452,10 @@ def _render_score_table(rows: Sequence[Sequence[str]]) -> str:
 
 def _render_section(anchor: str, title: str, content: str) -> str:
     return f'<section aria-labelledby="{anchor}"><h2 id="{anchor}">{title}</h2>{content}</section>'
+
+
+def _render_fold(anchor: str, title: str, content: str) -> str:
+    return f'<details id="{anchor}" class="fold"><summary><h2>{title}</h2></summary>{content}</details>'
 
 
 def _render_list_section(anchor: str, title: str, items: Iterable[str]) -> str:

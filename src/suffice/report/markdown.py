@@ -16,9 +16,16 @@ from suffice.report.provenance import (
     summarize_review,
 )
 from suffice.report.timeline import describe_outcome, get_reading_series, select_readings
+from suffice.report.wording import (
+    describe_reading,
+    describe_search,
+    describe_stop,
+    format_reading,
+    list_fruitless_queries,
+)
 from suffice.text.citations import is_handle
 from suffice.text.markdown import escape_markdown, neutralize_links, to_inline_code
-from suffice.text.plain import format_number, strip_control_chars, to_one_line
+from suffice.text.plain import strip_control_chars, to_one_line
 from suffice.types import ClosestPassage, Report, Stop, UsageSummary
 
 # Shown in place of an answer. A partial answer carries its own notices.
@@ -45,8 +52,10 @@ def render_markdown(report: Report) -> str:
         *_render_computations(report),
         *_render_stop(report),
         *_render_review(report),
-        *_render_list("Searches with few results", map(escape_line, report.failed_queries)),
-        "---\n\n" + escape_line(format_usage(report.usage)),
+        *_render_list("Searches that found nothing new", map(escape_line, list_fruitless_queries(report))),
+        # Below the line, so that a claim check of the file does not read it as a claim.
+        f"---\n\n{escape_line(describe_search(report))}",
+        escape_line(format_usage(report.usage)),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -147,7 +156,8 @@ def _render_computations(report: Report) -> Iterable[str]:
 def _render_stop(report: Report) -> Iterable[str]:
     stop = report.stop
     yield "## Why it stopped"
-    yield f"**{escape_line(stop.reason)}.** {escape_line(stop.explanation)}"
+    yield f"**{escape_line(describe_stop(stop))}.**"
+    yield escape_line(stop.explanation)
     sufficiency = describe_sufficiency(report.sufficient, report.confidence, report.stop.sufficiency)
     gate = to_inline_code(to_one_line(stop.expression or stop.gate))
     yield f"Evidence judged sufficient: {sufficiency}. Gate: {gate}"
@@ -163,12 +173,12 @@ def _render_rounds_table(stop: Stop) -> str:
             str(record.index),
             "<br>".join(escape_line(query) for query in record.queries),
             str(record.new_passages),
-            *(format_number(values[i]) for values in series),
+            *(format_reading(name, values[i]) for name, values in zip(names, series, strict=True)),
             escape_line(describe_outcome(stop, record)),
         ]
         for i, record in enumerate(stop.rounds)
     ]
-    head = ["Round", "Queries", "New passages", *map(escape_line, names), "Verdict"]
+    head = ["Round", "Queries", "New passages", *(escape_line(describe_reading(name)) for name in names), "Verdict"]
     return _format_table(head, ["--:", "---", "--:", *["--:"] * len(names), "---"], rows)
 
 

@@ -72,37 +72,69 @@
   });
 })();
 
-// Steps through the rounds with buttons, and with arrow keys while the section has the focus.
+// Follows the links of the page into folded parts: a citation opens the passages of its source.
 (() => {
-  const section = document.getElementById("steps");
-  if (!section) return;
-  const steps = [...section.querySelectorAll("details.step")];
-  const bar = section.querySelector(".stepper");
-  const status = bar.querySelector("[role=status]");
-  const buttons = [...bar.querySelectorAll("button")];
-  const current = () => steps.findIndex((step) => step.open);
-
-  function updateStatus() {
-    const at = current();
-    status.textContent = at < 0 ? "" : `Round ${at + 1} of ${steps.length}`;
-    // ``disabled`` would remove the focus, and the arrow keys would no longer work.
-    buttons[0].setAttribute("aria-disabled", at <= 0);
-    buttons[1].setAttribute("aria-disabled", at === steps.length - 1);
+  function reveal(target) {
+    for (let fold = target.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
+    if (target.matches("aside li")) {
+      document.querySelectorAll("aside li.open").forEach((item) => item.classList.remove("open"));
+      target.classList.add("open");
+      const passage = target.querySelector("details.passage");
+      if (passage) passage.open = true;
+    }
+    target.scrollIntoView({ block: "nearest" });
+    target.focus({ preventScroll: true });
   }
 
-  function go(by) {
-    const to = Math.min(steps.length - 1, Math.max(0, current() + by));
-    steps.forEach((step, i) => { step.open = i === to; });
-    updateStatus();
-  }
-
-  bar.hidden = false;
-  buttons.forEach((button) => button.addEventListener("click", () => go(Number(button.dataset.step))));
-  steps.forEach((step) => step.addEventListener("toggle", updateStatus));
-  section.addEventListener("keydown", (event) => {
-    if (event.altKey || event.ctrlKey || event.metaKey) return;
-    if (event.key === "ArrowLeft") go(-1);
-    else if (event.key === "ArrowRight") go(1);
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest("a[href^='#']");
+    // The hash of the web page names its view, so only links to elements are followed here.
+    const target = link && document.getElementById(link.getAttribute("href").slice(1));
+    if (!target || event.defaultPrevented) return;
+    event.preventDefault();
+    reveal(target);
   });
-  updateStatus();
+  const first = location.hash.length > 1 && document.getElementById(location.hash.slice(1));
+  if (first) reveal(first);
+})();
+
+// Steps through the rounds with buttons, and with arrow keys while the section has the focus. The web page inserts a report
+// after this script has run, so the events are handled at the document.
+(() => {
+  const sectionAt = (event) => event.target.closest?.("#steps");
+  const steps = (section) => [...section.querySelectorAll("details.step")];
+
+  function update(section) {
+    const all = steps(section);
+    const at = all.findIndex((step) => step.open);
+    const bar = section.querySelector(".stepper");
+    bar.hidden = all.length < 2;
+    bar.querySelector("[role=status]").textContent = at < 0 ? "" : `Round ${at + 1} of ${all.length}`;
+    // ``disabled`` would remove the focus, and the arrow keys would no longer work.
+    const [previous, next] = bar.querySelectorAll("button");
+    previous.setAttribute("aria-disabled", at <= 0);
+    next.setAttribute("aria-disabled", at === all.length - 1);
+  }
+
+  function go(section, by) {
+    const all = steps(section);
+    const to = Math.min(all.length - 1, Math.max(0, all.findIndex((step) => step.open) + by));
+    all.forEach((step, i) => { step.open = i === to; });
+    update(section);
+  }
+
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("#steps .stepper button");
+    if (button) go(button.closest("#steps"), Number(button.dataset.step));
+  });
+  document.addEventListener("toggle", (event) => {
+    const section = sectionAt(event) ?? (event.target.id === "why" ? event.target.querySelector("#steps") : null);
+    if (section) update(section);
+  }, true);
+  document.addEventListener("keydown", (event) => {
+    const section = sectionAt(event);
+    if (!section || event.altKey || event.ctrlKey || event.metaKey) return;
+    if (event.key === "ArrowLeft") go(section, -1);
+    else if (event.key === "ArrowRight") go(section, 1);
+  });
 })();

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI
 
 from suffice import __version__
-from suffice.server import chat, errors, health, jobs, page, runs
+from suffice.server import chat, errors, health, jobs, page, reference, runs, sources
 from suffice.server.dependencies import Service
 from suffice.server.middleware import SecurityMiddleware
 
@@ -27,12 +27,12 @@ def create_app(service: Service) -> FastAPI:
         summary="Deep research that knows when it knows enough.",
         version=__version__,
         lifespan=lifespan,
-        docs_url=None,  # The default pages load scripts from another host.
+        docs_url=None,  # The default pages load scripts from another host; ``reference`` has a page of its own.
         redoc_url=None,
     )
     app.state.service = service
     errors.install_error_handlers(app)
     app.add_middleware(SecurityMiddleware, needs_key=service.needs_key)
-    for module in (page, runs, jobs, chat, health):
+    for module in (page, reference, runs, jobs, sources, chat, health):
         app.include_router(module.router)
     return app

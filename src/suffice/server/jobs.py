@@ -27,6 +27,7 @@ from suffice.server.streaming import parse_last_event_id, stream_response
 router = APIRouter()
 
 _ERRORS = document_errors(401, 404, 422, 429, 500)
+_SEARCH_BATCH = 200  # Runs read at once while searching them.
 
 
 @router.get("/jobs", summary="Your runs, newest first", responses=document_errors(401, 422, 429, 500))
@@ -36,11 +37,10 @@ async def list_jobs(
     limit: Annotated[int, Query(ge=1, le=100)] = 20,
     cursor: Annotated[str | None, Query(max_length=200, description="`next` of the page before.")] = None,
     status: Annotated[RunStatus | None, Query()] = None,
+    q: Annotated[str, Query(max_length=200, description="Only runs whose question has all of these words.")] = "",
 ) -> schema.JobList:
     after = None if cursor is None else _parse_cursor(cursor)
-    found = await asyncio.to_thread(
-        service.worker.store.list_runs, client.id, limit=limit + 1, after=after, status=status
-    )
+    found = await asyncio.to_thread(_find_runs, service, client.id, limit + 1, after, status, q)
     page, has_more = found[:limit], len(found) > limit
     return schema.JobList(
         jobs=[schema.JobSummary(**_summarize_run(stored)) for stored in page],
@@ -133,6 +133,26 @@ def _gate_outcome(found: WhatIf, chart_width: int | None) -> schema.GateOutcome:
         words=str(found),
         chart=None if chart_width is None else render_chart(found.stop, width=chart_width, prefix="replay") or None,
     )
+
+
+def _find_runs(
+    service: Service, owner: str, limit: int, after: tuple[float, str] | None, status: RunStatus | None, text: str
+) -> list[StoredRun]:
+    """Return the newest runs whose question has all words of the text; questions are compared without regard to case."""
+    words = text.casefold().split()
+    found: list[StoredRun] = []
+    while len(found) < limit:
+        batch = service.worker.store.list_runs(
+            owner, limit=_SEARCH_BATCH if words else limit, after=after, status=status
+        )
+        for stored in batch:
+            question = parse_request(stored.request).question.casefold() if words else ""
+            if all(word in question for word in words):
+                found.append(stored)
+        if len(batch) < (_SEARCH_BATCH if words else limit) or not words:
+            break
+        after = (batch[-1].created, batch[-1].id)
+    return found[:limit]
 
 
 async def _job_body(service: Service, stored: StoredRun) -> schema.Job:

@@ -3,6 +3,7 @@
 import asyncio
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from fastapi import APIRouter, Response
@@ -15,7 +16,20 @@ from suffice.server.errors import ApiError, document_errors
 router = APIRouter()
 
 _MEDIA_TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
-_PAGE_ASSETS = ("page.css", "page.js", "api.js", "run.js", "dom.js", "whatif.js")
+_PAGE_ASSETS = (
+    *(
+        "page.css",
+        "page.js",
+        "api.js",
+        "dom.js",
+        "ask.js",
+        "history.js",
+        "run.js",
+        "reader.js",
+        "export.js",
+        "whatif.js",
+    ),
+)
 _REPORT_ASSETS = ("report.css", "report.js")  # The page embeds the report with its own style and script.
 
 
@@ -40,6 +54,10 @@ async def list_parts(service: ServiceDep, client: ClientDep) -> dict[str, Any]:
         "tiers": ["auto", *settings.TIERS],
         "models": list(service.allowed_models),
         "collections": list(service.worker.collections),
+        "folders": {
+            name: [path if "://" in path else Path(path).name for path in paths]
+            for name, paths in service.worker.collections.items()
+        },
         "web": service.allows_web,
         "gates": [{"name": name, "promise": gate.promise, "dials": _list_dials(gate)} for name, gate in gates.items()],
     }

@@ -12,7 +12,13 @@ Name = Annotated[str, StringConstraints(min_length=1, max_length=64, pattern=r"^
 GateText = Annotated[str, StringConstraints(min_length=1, max_length=2000)]
 
 # Over the wire these options are text.
-_TEXT_TYPES: dict[str, Any] = {"strategy": Name, "memory": Name | None, "model": Name | None, "stop": GateText | None}
+_TEXT_TYPES: dict[str, Any] = {
+    "strategy": Name,
+    "memory": Name | None,
+    "model": Name | None,
+    "stop": GateText | None,
+    "continues": Name | None,
+}
 
 
 def option_fields(names: Iterable[str], *, with_aliases: bool) -> dict[str, tuple[Any, Any]]:

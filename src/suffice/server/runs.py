@@ -15,7 +15,7 @@ from suffice.jobs.store import Priority, QuotaExceeded, StoredRun
 from suffice.options import RunOptions
 from suffice.search.open import open_search
 from suffice.server import schema
-from suffice.server.dependencies import Client, ClientDep, Service, ServiceDep
+from suffice.server.dependencies import Client, ClientDep, Service, ServiceDep, find_owned_run
 from suffice.server.errors import ApiError, document_errors
 from suffice.server.streaming import stream_response
 from suffice.types import Passage, Query, Report
@@ -116,6 +116,8 @@ async def submit_run(
         max_cost_usd=min((cost for cost in (options.max_cost_usd, key_limit) if cost is not None), default=None),
     )
     job = _build_job_request(service, request.text, request.options, options)
+    if options.continues is not None:
+        job = await _inherit_scope(service, client, job, str(options.continues))
     resolve_collections(job, service.worker.collections)
     stored = (
         None
@@ -151,6 +153,17 @@ async def wait_for_report(service: Service, run: str) -> dict[str, Any]:
         last = report["error_log"][-1]["message"] if report["error_log"] else report["stop"]["explanation"]
         raise ApiError(503, f"No answer could be written: {last}", retryable=True, headers=headers)
     return report
+
+
+async def _inherit_scope(service: Service, client: Client, job: JobRequest, earlier: str) -> JobRequest:
+    """Return the request of a follow-up; unless it names where to search, it searches where the earlier run did."""
+    stored = await find_owned_run(service, client, earlier)
+    if stored.report is None:
+        raise ApiError(409, f"The run {earlier!r} has no report to continue from", retryable=stored.error is None)
+    if job.collections or job.options.web:
+        return job
+    request = parse_request(stored.request)
+    return replace(job, collections=request.collections, options=replace(job.options, web=request.options.web))
 
 
 def _build_job_request(

@@ -28,6 +28,7 @@ RUN_OPTIONS = (
     "stop",
     "model",
     "per_round",
+    "continues",
     "seed",
 )
 

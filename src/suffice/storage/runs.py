@@ -14,7 +14,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TextIO
@@ -187,28 +187,33 @@ def load_report(folder: Path) -> Report:
 
 
 def load_prior_run(folder: Path) -> PriorRun:
-    """Return what a follow-up run builds on: the evidence of accepted rounds, the last belief, and the queries."""
-    task, evidence, belief, queries = "", dict[str, Passage](), tuple[Note, ...](), dict[str, None]()
+    """Return what a follow-up run builds on, from the trace of a recorded run."""
+    events = []
     try:
         for line in (folder / EVENTS_FILE).read_bytes().splitlines():
             with suppress(ValueError):  # A killed run may have left half a line.
-                event = json.loads(line)
-                if event["type"] == "started":
-                    task = event["task"]
-                elif event["type"] == "continued":
-                    prior = event["earlier"]
-                    evidence |= {found["id"]: _parse_passage(found) for found in prior["evidence"]}
-                    belief = tuple(_parse_note(note) for note in prior["belief"])
-                    queries |= dict.fromkeys(prior["asked"])
-                elif event["type"] == "round" and event["accepted"]:
-                    evidence |= {found["id"]: _parse_passage(found) for found in event["passages"] if found["new"]}
-                    belief = tuple(
-                        _parse_note(note) for note in event["belief"]["notes"] if note.get("kind") == BELIEF_KIND
-                    )
-                    queries |= dict.fromkeys(event["queries"])
-    except (OSError, KeyError, TypeError) as error:
+                events.append(json.loads(line))
+        return build_prior_run(folder.name, events)
+    except (OSError, KeyError, TypeError, ValueError) as error:
         raise InputError(f"The trace of run {folder.name} cannot be read ({type(error).__name__}: {error})") from error
-    return PriorRun(folder.name, task, tuple(evidence.values()), belief, tuple(queries))
+
+
+def build_prior_run(run: str, events: Iterable[Mapping[str, Any]]) -> PriorRun:
+    """Return what a follow-up run builds on: the evidence of accepted rounds, the last belief, and the queries."""
+    task, evidence, belief, queries = "", dict[str, Passage](), tuple[Note, ...](), dict[str, None]()
+    for event in events:
+        if event["type"] == "started":
+            task = event["task"]
+        elif event["type"] == "continued":
+            prior = event["earlier"]
+            evidence |= {found["id"]: _parse_passage(found) for found in prior["evidence"]}
+            belief = tuple(_parse_note(note) for note in prior["belief"])
+            queries |= dict.fromkeys(prior["asked"])
+        elif event["type"] == "round" and event["accepted"]:
+            evidence |= {found["id"]: _parse_passage(found) for found in event["passages"] if found["new"]}
+            belief = tuple(_parse_note(note) for note in event["belief"]["notes"] if note.get("kind") == BELIEF_KIND)
+            queries |= dict.fromkeys(event["queries"])
+    return PriorRun(run, task, tuple(evidence.values()), belief, tuple(queries))
 
 
 def delete_runs(data_dir: Path, runs: Sequence[str]) -> None:

@@ -476,7 +476,7 @@ _LINK_TEXT = r"((?:[^\[\]\\]|\\.|\[[^\[\]]*\])*)"
 _IMAGE = re.compile(rf"!\[{_LINK_TEXT}\](?:\([^)]*\)|\[[^\]]*\])?")
 _LINK = re.compile(rf"(?<!\\)\[{_LINK_TEXT}\]\(\s*<?([^)\s>]*)>?[^)]*\)")
 _DEFINITION_LINE = re.compile(r"^ {0,3}\[[^\]\n]+\]:[ \t]*\S.*(?:\n|\Z)", re.MULTILINE)
-_AUTOLINK = re.compile(r"<([A-Za-z][A-Za-z0-9+.-]{1,31}:[^<>\s]*|[^<>\s@]+@[^<>\s]+)>")
+_AUTOLINK = re.compile(r"(?<!\\)<([A-Za-z][A-Za-z0-9+.-]{1,31}:[^<>\s]*|[^<>\s@]+@[^<>\s]+)>")
 _BARE_URL = re.compile(r"(?<![\w(<\[/.@:])(?:https?://|www\.)[^\s<>\[\]`]*[^\s<>\[\]`.,;:!?'\")*_]", re.IGNORECASE)
 
 
@@ -502,8 +502,15 @@ def neutralize_links(markdown: str, allowed_urls: Collection[str]) -> str:
 def _neutralize_text(text: str, known: Collection[str]) -> str:
     text = _DEFINITION_LINE.sub("", _IMAGE.sub(lambda found: found[1], text))
     text = _LINK.sub(lambda found: found[0] if _normalize_url(found[2]) in known else _link_text(found[1]), text)
-    text = _AUTOLINK.sub(lambda found: found[0] if _normalize_url(found[1]) in known else f"`{found[1]}`", text)
+    text = _AUTOLINK.sub(lambda found: _neutralize_autolink(found, known), text)
     return _BARE_URL.sub(lambda found: found[0] if _is_known_url(found[0], known) else f"`{found[0]}`", text)
+
+
+def _neutralize_autolink(found: re.Match[str], known: Collection[str]) -> str:
+    if _normalize_url(found[1]) in known:
+        return found[0]
+    # An e-mail address keeps its angle brackets, as text.
+    return f"`{found[1]}`" if ":" in found[1] else f"\\{found[0]}"
 
 
 def _link_text(words: str) -> str:

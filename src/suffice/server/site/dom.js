@@ -9,7 +9,7 @@ export function element(name, properties = {}, ...children) {
     if (key in created) created[key] = value;
     else created.setAttribute(key, value);
   }
-  created.append(...children.filter((child) => child !== null && child !== undefined));
+  created.append(...children.filter((child) => child !== null && child !== undefined && child !== false));
   return created;
 }
 
@@ -17,11 +17,6 @@ export const bulletList = (items, className) =>
   element("ul", { className }, ...items.map((item) => element("li", { dir: "auto" }, item)));
 
 export const pluralize = (number, one, many = `${one}s`) => `${number} ${number === 1 ? one : many}`;
-
-export function formatNumber(value) {
-  if (value === null || value === undefined) return "–";
-  return Number.isInteger(value) ? String(value) : Number(value).toPrecision(3).replace(/\.?0+$/, "");
-}
 
 // Parse an SVG or HTML document from the server. Its scripts do not run: the page's content security policy forbids them.
 export function parseDocument(text, type = "image/svg+xml") {

@@ -1,8 +1,10 @@
-// The page: routing between its views, the question form, and the list of earlier runs.
+// The page: routing between its views.
 
 import * as api from "./api.js";
+import * as ask from "./ask.js";
+import { byId } from "./dom.js";
+import * as history from "./history.js";
 import * as run from "./run.js";
-import { byId, element } from "./dom.js";
 import * as whatif from "./whatif.js";
 
 const VIEWS = ["ask", "runs", "run"];
@@ -12,9 +14,12 @@ function showError(error) {
   const notice = byId("problem");
   notice.textContent = error?.message ?? "";
   notice.hidden = !error;
+  if (error) notice.scrollIntoView({ block: "nearest" });
 }
 
 async function route() {
+  // Only "#/…" names a view; any other hash is an element of the view that is shown.
+  if (location.hash && !location.hash.startsWith("#/")) return;
   showError(null);
   run.leave();
   const [, view = "", id] = location.hash.split("/");
@@ -26,73 +31,33 @@ async function route() {
     else link.removeAttribute("aria-current");
   }
   document.title = "suffice";
+  scrollTo(0, 0);
   try {
     parts ??= await loadParts();
     if (chosen === "ask") byId("question").focus();
-    if (chosen === "runs") await showEarlierRuns();
+    if (chosen === "runs") await history.show();
     if (chosen === "run") {
-      byId("content").focus();
+      byId("content").focus({ preventScroll: true });
       await run.show(id);
     }
   } catch (error) {
+    if (chosen === "run") {
+      run.leave();
+      byId("cancel").hidden = true;
+      byId("view-run").hidden = !byId("run-title").textContent;  // There is no such run.
+    }
     showError(error);
   }
 }
 
 async function loadParts() {
   const found = await api.get("/parts");
-  const options = (names) => names.map((name) => element("option", {}, name));
-  byId("strategy").replaceChildren(...options(found.strategies));
-  byId("memory").replaceChildren(element("option", { value: "" }, "the strategy's default"), ...options(found.memories));
-  byId("tier").replaceChildren(...options(found.tiers));
-  byId("tier").value = "standard";
-  const boxes = found.collections.map((name) => checkbox("collections", name, name, true));
-  if (found.web) boxes.push(checkbox("web", "web", "the web", !boxes.length));
-  byId("where").append(...boxes);
+  ask.prepare(found, showError);
+  history.prepare(showError);
+  run.prepare(showError);
   whatif.prepare(found);
-  byId("ask").querySelector("button.main").disabled = false;
   return found;
 }
-
-const checkbox = (name, value, label, checked) =>
-  element("label", {}, element("input", { type: "checkbox", name, value, checked }), label);
-
-byId("ask").addEventListener("submit", async (event) => {
-  event.preventDefault();
-  const form = new FormData(event.target);
-  const options = { collections: form.getAll("collections"), strategy: form.get("strategy") };
-  if (form.get("web")) options.web = true;
-  if (form.get("memory")) options.memory = form.get("memory");
-  if (form.get("stop").trim()) options.stop = form.get("stop").trim();
-  const button = event.target.querySelector("button.main");
-  button.disabled = true;
-  try {
-    const body = { question: form.get("question"), options, complexity_tier: form.get("tier"), async: true };
-    location.hash = `#/runs/${(await api.post("/run", body)).job_id}`;
-  } catch (error) {
-    showError(error);
-  } finally {
-    button.disabled = false;
-  }
-});
-
-byId("question").addEventListener("keydown", (event) => {
-  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) byId("ask").requestSubmit();
-});
-
-async function showEarlierRuns(cursor = "") {
-  const page = await api.get(`/jobs?limit=20${cursor && `&cursor=${encodeURIComponent(cursor)}`}`);
-  const items = page.jobs.map((job) =>
-    element("li", {},
-      element("a", { href: `#/runs/${job.job_id}`, dir: "auto" }, job.task),
-      element("p", {}, [job.status, formatTime(job.created)].filter(Boolean).join(" · "))));
-  if (cursor) byId("runs").append(...items);
-  else byId("runs").replaceChildren(...(items.length ? items : [element("li", {}, "No runs yet.")]));
-  byId("more").hidden = !page.next;
-  byId("more").onclick = () => showEarlierRuns(page.next).catch(showError);
-}
-
-const formatTime = (time) => (time ? new Date(time).toLocaleString() : "");
 
 addEventListener("hashchange", route);
 route();

@@ -1,15 +1,28 @@
-// The view of one run: its rounds as they arrive, why it stopped, and its report.
+// The view of one run: its progress, its report, and a follow-up question.
 
 import * as api from "./api.js";
-import { bulletList, byId, element, formatNumber, parseDocument, pluralize } from "./dom.js";
+import { chosenSettings, start } from "./ask.js";
+import { bulletList, byId, element, parseDocument, pluralize } from "./dom.js";
+import * as exports from "./export.js";
+import * as reader from "./reader.js";
 import * as whatif from "./whatif.js";
 
-const SHOWN_READINGS = ["worth.p", "novelty.words", "overlap.jaccard", "overlap.upr", "question.residual", "sufficiency.model"];
+const MAX_SHOWN_QUERY = 120;
 let current = null;
+let shownRun = null;
+
+export function prepare(showError) {
+  byId("follow").addEventListener("submit", (event) => {
+    event.preventDefault();
+    const question = byId("follow-question").value;
+    start({ question, options: { ...chosenSettings(), continues: shownRun } }, event.target, showError);
+  });
+}
 
 export function leave() {
   current?.abort();
   current = null;
+  setStatus("", false);
 }
 
 export async function show(id) {
@@ -21,107 +34,126 @@ export async function show(id) {
     if (control.signal.aborted) return;
     handlers[event.type]?.(event, id);
   }
-  if (!control.signal.aborted) await finish(id);
+  if (!control.signal.aborted) await finish(id, control.signal);
 }
 
 function clear(id) {
+  shownRun = id;
   byId("run-id").textContent = id;
   byId("run-title").textContent = "";
+  byId("earlier").hidden = true;
   byId("rounds").replaceChildren();
+  byId("view-run").append(byId("whatif"));  // It lies inside the report that is removed now.
   byId("report").replaceChildren();
+  byId("after").hidden = true;
+  byId("follow-question").value = "";
   byId("draft").hidden = true;
   byId("draft-text").textContent = "";
   byId("live").hidden = false;
-  setStatus("Waiting in the queue …");
+  setStatus("Waiting for a free place …");
   const cancel = byId("cancel");
   cancel.hidden = false;
   cancel.disabled = false;
   cancel.onclick = async () => {
     cancel.disabled = true;
-    setStatus("Stopping …");
+    setStatus("Stopping, and writing down what was found …");
     await api.remove(`/jobs/${id}`);
   };
 }
 
-const setStatus = (text) => (byId("status").textContent = text);
+function setStatus(text, isRunning = true) {
+  byId("status").textContent = text;
+  byId("view-run").classList.toggle("is-running", isRunning && Boolean(text));
+}
+
+function showTitle(task) {
+  byId("run-title").textContent = task;
+  document.title = `${task.slice(0, 60)} · suffice`;
+}
 
 const handlers = {
   started(event) {
-    byId("run-title").textContent = event.task;
-    document.title = `${event.task.slice(0, 60)} · suffice`;
+    showTitle(event.task.replace(/ \(after: [^]*\)$/, ""));
     whatif.showGate(event.gate);
-    setStatus(`Started with ${event.model}, ${event.strategy}. Stop gate: ${event.gate}`);
+    setStatus("Thinking about where to begin …");
+  },
+  continued(event) {
+    const link = byId("earlier").querySelector("a");
+    link.textContent = event.earlier.task || event.earlier.run;
+    link.href = `#/runs/${event.earlier.run}`;
+    byId("earlier").hidden = false;
   },
   searching(event) {
-    setStatus(`Round ${event.index}: searching …`);
+    setStatus(`Searching, round ${event.index} …`);
     byId(`round-${event.index}`)?.remove();
-    const queries = bulletList(event.queries, "queries searching");
-    byId("rounds").append(element("li", { id: `round-${event.index}` }, heading(event), queries));
+    byId("rounds").append(element("li", { id: `round-${event.index}` }, heading(event), queries(event)));
   },
   round(event) {
-    const item = element("li", { id: `round-${event.index}`, className: event.accepted ? "" : "rejected" });
     const fresh = event.passages.filter((passage) => passage.new);
-    item.append(
-      heading(event),
-      bulletList(event.queries, "queries"),
-      readings(event.readings),
-      detailsList(pluralize(fresh.length, "new passage"), fresh.map(passage)),
-    );
     const { notes = [], open = [] } = event.belief ?? {};
-    if (notes.length) item.append(detailsList("Notes so far", notes.map((note) => `${note.text} ${note.handles.join(" ")}`)));
-    if (open.length) item.append(detailsList(pluralize(open.length, "open question"), open, true));
-    item.append(element("p", { className: "verdict-line" }, verdict(event)));
+    const item = element("li", { id: `round-${event.index}`, className: event.accepted ? "" : "rejected" },
+      heading(event),
+      queries(event),
+      element("p", { className: "hint" }, outcome(event, fresh.length)),
+      detailsList("What was found", fresh.map(passage)),
+      detailsList("Notes so far", notes.map((note) => `${note.text} ${note.handles.join(" ")}`)),
+      detailsList(pluralize(open.length, "open question"), open));
     const old = byId(item.id);
     if (old) old.replaceWith(item);
     else byId("rounds").append(item);
-    setStatus(`Round ${event.index} found ${pluralize(fresh.length, "new passage")}.`);
-    whatif.refresh();
+    setStatus("Deciding whether to search on …");
   },
   failed(event) {
-    setStatus(`${event.failure.where}: ${event.failure.message}`);
+    setStatus(`A step failed and the run goes on: ${event.failure.message}`);
   },
-  stopped(event) {
-    setStatus(event.stop.explanation);
+  stopped() {
+    setStatus("The search has ended; choosing what to show …");
   },
   writing(event) {
-    setStatus(`Writing from ${pluralize(event.passages, "passage")} …`);
+    setStatus(`Writing the answer from ${pluralize(event.passages, "passage")} …`);
   },
   drafting(event) {
+    const text = byId("draft-text");
     byId("draft").hidden = false;
-    byId("draft-text").textContent += event.text ?? "";
+    text.textContent = event.text ? text.textContent + event.text : "";
+  },
+  checking(event) {
+    setStatus(`Checking a statement against its source: ${shorten(event.claim)}`);
+  },
+  reviewed() {
+    setStatus("Reviewing the answer …");
   },
 };
 
-const heading = (event) => element("h3", {}, `Round ${event.index}${event.accepted === false ? ", rejected" : ""}`);
+const shorten = (text) => (text.length > MAX_SHOWN_QUERY ? `${text.slice(0, MAX_SHOWN_QUERY)}…` : text);
 
-function passage(found) {
-  return element("span", {}, found.title || found.id, element("span", { className: "place" }, found.location ?? ""));
+const heading = (event) => element("h3", {}, `Round ${event.index}${event.accepted === false ? ", not used" : ""}`);
+
+const queries = (event) => bulletList(event.queries.map(shorten), "queries");
+
+const passage = (found) =>
+  element("span", {}, found.title || found.id, element("span", { className: "place" }, found.location ?? ""));
+
+const detailsList = (title, items) =>
+  items.length ? element("details", {}, element("summary", {}, title), bulletList(items)) : null;
+
+function outcome(event, fresh) {
+  const found = fresh ? `Found ${pluralize(fresh, "new passage")}` : "Found nothing new";
+  return `${found}${event.verdicts.some((each) => each.stop) ? "; that is enough" : ""}.`;
 }
 
-function detailsList(title, items, open = false) {
-  return items.length ? element("details", { open }, element("summary", {}, title), bulletList(items)) : null;
-}
-
-function readings(all) {
-  const known = SHOWN_READINGS.filter((name) => all[name] !== null && all[name] !== undefined);
-  const parts = known.map((name) => element("span", {}, `${name} `, element("b", {}, formatNumber(all[name]))));
-  return element("div", { className: "readings" }, ...parts);
-}
-
-function verdict(event) {
-  const stops = event.verdicts.filter((each) => each.stop).map((each) => `${each.gate}: ${each.because}`);
-  return stops.length ? `Stop. ${stops.join("; ")}` : "Continue.";
-}
-
-async function finish(id) {
+async function finish(id, signal) {
   const job = await api.get(`/jobs/${id}`);
+  if (signal.aborted) return;
   byId("cancel").hidden = true;
   byId("draft").hidden = true;
-  if (job.error) setStatus(job.error.message ?? job.error);
-  else setStatus(job.status === "cancelled" ? "This run was stopped." : "");
+  showTitle(job.task);
+  if (job.error) setStatus(`This run failed: ${job.error.message ?? job.error}`, false);
+  else if (job.status === "cancelled") setStatus(job.report ? "You stopped this run." : "You stopped this run before it found anything.", false);
+  else setStatus("", false);
   if (!job.report) return;
-  byId("run-title").textContent = job.report.task;
   const parts = parseDocument(await api.text(`/jobs/${id}/report.html`), "text/html");
+  if (signal.aborted) return;
   byId("report").replaceChildren(...parts.filter((part) => !part.matches("script, .skip")));
   for (const main of byId("report").querySelectorAll("main")) {  // A page may have only one <main>.
     const plain = document.createElement("div");
@@ -129,5 +161,8 @@ async function finish(id) {
     main.replaceWith(plain);
   }
   byId("live").hidden = true;
-  whatif.refresh();
+  byId("after").hidden = false;
+  exports.show(job);
+  reader.attach(byId("report"), id);
+  whatif.attach(byId("report").querySelector("#why"), job.report.stop.rounds.length);
 }

@@ -27,9 +27,12 @@ export function showGate(expression) {
   byId("expression").value = expression;
 }
 
-export function refresh() {
-  byId("whatif").hidden = false;
-  schedule();
+// Show the section inside the report's explanation of the stop; its chart is drawn when that is unfolded.
+export function attach(why, rounds) {
+  byId("whatif").hidden = !rounds;
+  if (!rounds) return;
+  why.append(byId("whatif"));
+  why.addEventListener("toggle", () => why.open && schedule());
 }
 
 function choose() {
@@ -61,14 +64,14 @@ function compose() {
 
 function schedule() {
   clearTimeout(timer);
-  if (run && !byId("whatif").hidden) timer = setTimeout(judge, 150);
+  if (run && byId("whatif").checkVisibility()) timer = setTimeout(judge, 150);
 }
 
 async function judge() {
   const expression = byId("expression").value.trim();
   const number = ++latestRequest;
   if (!expression) return;
-  const width = byId("whatif-chart").clientWidth < 560 ? 350 : 760;
+  const width = byId("whatif").clientWidth < 560 ? 350 : 760;
   try {
     const [found] = (await api.post("/replay", { run, stop: [expression], chart: width })).gates;
     if (number !== latestRequest) return;

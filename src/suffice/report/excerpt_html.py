@@ -1,0 +1,79 @@
+"""Render excerpts of sources as HTML: code as code, tables as tables, with the deciding words marked.
+
+The text is a source's own, so it is escaped or passes ``MarkdownRenderer``. This module does not know about pages.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from html import escape
+
+from suffice.report.answer_html import MarkdownRenderer
+from suffice.text.plain import strip_control_chars
+from suffice.types import ClosestPassage, Excerpt
+
+# Unicode noncharacters, which no text contains: they carry the highlights through the Markdown renderer.
+_BEGIN, _END = "\ufdd1", "\ufdd2"
+_MARKERS = re.compile(f"([{_BEGIN}{_END}])")
+_TAG = re.compile(r"(<[^>]*>)")
+_MARKDOWN_FILE = re.compile(r"\.(?:md|markdown|mdx|mkd|qmd|rmd)(?:[:#]|$)", re.IGNORECASE)
+_BLANK_LINES = re.compile(r"\n\s*\n")
+MAX_CHARS = 6000
+
+
+def render_excerpt_text(excerpt: Excerpt | ClosestPassage, renderer: MarkdownRenderer) -> str:
+    """Return the text of an excerpt laid out as in its source."""
+    text = _insert_markers(excerpt.text, excerpt.highlight)
+    if excerpt.format == "code":
+        return f'<pre tabindex="0"><code>{_mark(escape(text.strip(chr(10)), quote=False))}</code></pre>'
+    is_markdown = bool(_MARKDOWN_FILE.search(excerpt.location))
+    if excerpt.format == "table" and (is_markdown or text.lstrip(f"{_BEGIN} ").startswith("|")):
+        # An excerpt may leave rows out, and a blank line would end the table.
+        table = _mark(renderer.render_source(_BLANK_LINES.sub("\n", text)))
+        return f'<div class="scroll" role="group" tabindex="0" aria-label="Table">{table}</div>'
+    if is_markdown:
+        return f'<div class="quoted" dir="auto">{_mark(renderer.render_source(text))}</div>'
+    return f'<div class="quoted plain" dir="auto">{_mark(escape(text.strip(), quote=False))}</div>'
+
+
+def mark_offsets(text: str, highlight: Iterable[tuple[int, int]]) -> str:
+    """Return a plain text as HTML with these stretches marked."""
+    return _mark(escape(_insert_markers(text, highlight), quote=False))
+
+
+def _insert_markers(text: str, highlight: Iterable[tuple[int, int]]) -> str:
+    """Return the cleaned text with a marker at each end of a highlight; overlapping highlights are joined."""
+    text = _MARKERS.sub(" ", text)
+    pieces, position = [], 0
+    for start, end in merge_spans(highlight, min(len(text), MAX_CHARS)):
+        pieces += [text[position:start], _BEGIN, text[start:end], _END]
+        position = end
+    rest = text[position:MAX_CHARS] + (" …" if len(text) > MAX_CHARS else "")
+    return strip_control_chars("".join([*pieces, rest]))
+
+
+def merge_spans(spans: Iterable[tuple[int, int]], length: int) -> Sequence[tuple[int, int]]:
+    """Return the spans inside ``0..length`` in order, joined where they overlap or touch."""
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted((max(0, start), min(end, length)) for start, end in spans):
+        if start >= end:
+            continue
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return merged
+
+
+def _mark(html: str) -> str:
+    """Turn the markers into ``<mark>`` elements, one for each text between tags, so that elements stay nested."""
+    is_marked, parts = False, []
+    for part in _TAG.split(html):
+        if part.startswith("<"):
+            parts.append(_MARKERS.sub("", part))
+            continue
+        for piece in _MARKERS.split(part):
+            if piece in (_BEGIN, _END):
+                is_marked = piece == _BEGIN
+            elif piece:
+                parts.append(f'<mark class="hit">{piece}</mark>' if is_marked and piece.strip() else piece)
+    return "".join(parts)

@@ -1,0 +1,97 @@
+// The question form: where to look, the settings, and starting a run.
+
+import * as api from "./api.js";
+import { byId, element } from "./dom.js";
+
+const TIERS = { auto: "as the question needs", simple: "quick", standard: "standard", deep: "deep" };
+const DEFAULTS = { tier: "standard", strategy: "auto", memory: "", stop: "" };
+
+export function prepare(parts, showError) {
+  fill("strategy", parts.strategies);
+  fill("memory", ["", ...parts.memories], { "": "the strategy's own" });
+  fill("tier", parts.tiers, TIERS);
+  resetSettings();
+  showCollections(parts);
+  byId("ask").addEventListener("submit", (event) => {
+    event.preventDefault();
+    const form = new FormData(event.target);
+    const options = { ...chosenSettings(), collections: form.getAll("collections") };
+    if (form.get("web")) options.web = true;
+    if (!options.collections.length && !options.web) {
+      showError(new Error("Choose at least one place to look, below the question."));
+      return;
+    }
+    start({ question: form.get("question"), options }, event.target, showError);
+  });
+  for (const box of [byId("question"), byId("follow-question")]) {
+    box.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) event.target.form.requestSubmit();
+    });
+  }
+  for (const example of document.querySelectorAll(".example")) {
+    example.onclick = () => {
+      byId("question").value = example.textContent;
+      byId("question").focus();
+    };
+  }
+  byId("settings-button").onclick = () => byId("settings").showModal();
+  byId("settings-done").onclick = () => byId("settings").close();
+  byId("settings-reset").onclick = resetSettings;
+  byId("settings").addEventListener("close", describeSettings);
+}
+
+// Start a run and show it; the button of the form waits for the answer of the server.
+export async function start({ question, options }, form, showError) {
+  const button = form.querySelector("button.main");
+  button.disabled = true;
+  showError(null);
+  try {
+    const body = { question, options, complexity_tier: byId("tier").value, async: true };
+    location.hash = `#/runs/${(await api.post("/run", body)).job_id}`;
+  } catch (error) {
+    showError(error);
+  } finally {
+    button.disabled = false;
+  }
+}
+
+export function chosenSettings() {
+  const options = { strategy: byId("strategy").value };
+  if (byId("memory").value) options.memory = byId("memory").value;
+  if (byId("stop").value.trim()) options.stop = byId("stop").value.trim();
+  return options;
+}
+
+function showCollections(parts) {
+  const boxes = parts.collections.map((name) => checkbox("collections", name, name, describeFolders(name, parts.folders?.[name])));
+  if (parts.web) boxes.push(checkbox("web", "web", "the web", "a search service that the operator chose", !boxes.length));
+  byId("where").append(...boxes);
+  byId("ask").querySelector("button.main").disabled = !boxes.length;
+  if (!boxes.length) {
+    byId("where-hint").textContent = "This server has nothing to search yet. Start it with: suffice serve --docs FOLDER";
+  }
+}
+
+function describeFolders(name, folders = []) {
+  const shown = folders.filter((folder) => folder && folder !== name);
+  return shown.length ? `files of ${shown.slice(0, 3).join(", ")}${shown.length > 3 ? " and more" : ""}` : "files of this collection";
+}
+
+function checkbox(name, value, label, hint, checked = true) {
+  const input = element("input", { type: "checkbox", name, value, checked });
+  return element("label", {}, input, label, element("span", { className: "hint" }, ` · ${hint}`));
+}
+
+function fill(id, names, labels = {}) {
+  byId(id).replaceChildren(...names.map((name) => element("option", { value: name }, labels[name] ?? name)));
+}
+
+function resetSettings() {
+  for (const [id, value] of Object.entries(DEFAULTS)) byId(id).value = value;
+  describeSettings();
+}
+
+function describeSettings() {
+  const changed = Object.entries(DEFAULTS).filter(([id, value]) => byId(id).value.trim() !== value);
+  byId("settings-line").textContent = changed.map(([id]) => `${id}: ${byId(id).value}`).join(" · ");
+}

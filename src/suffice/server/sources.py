@@ -1,0 +1,294 @@
+"""Open the sources of a run: a cited passage with what stands around it, and the web sources for reference managers.
+
+A file is read only if the run cited it and it lies in one of the run's collections. The reader is the one that indexed the
+file, so line numbers, pages and wording are those of the citation.
+"""
+
+import asyncio
+import json
+import re
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Response
+from fastapi import Path as PathParameter
+from pydantic import BaseModel
+
+from suffice.errors import SufficeError
+from suffice.jobs.requests import parse_request
+from suffice.jobs.store import StoredRun
+from suffice.report.bibliography import build_csl, render_bibtex
+from suffice.report.excerpt_html import merge_spans
+from suffice.report.html import list_stretches
+from suffice.report.markdown import render_markdown
+from suffice.search.files.chunk import DocumentChunk
+from suffice.search.files.isolated import read_isolated
+from suffice.search.urls import canonicalize_url
+from suffice.server.dependencies import OwnedRunDep, Service, ServiceDep
+from suffice.server.errors import ApiError, document_errors
+from suffice.storage.report_json import loads
+from suffice.types import Excerpt, Place, Report, Source
+
+router = APIRouter()
+
+_ERRORS = document_errors(401, 404, 422, 429, 500)
+_NEIGHBOURS = 1  # Chunks before and after one that has no lines, such as a slide or a message.
+_MAX_LINES = 2000
+_MAX_MARKED_CHARS = 400  # A longer quote is shown by its lines alone.
+_LINES = re.compile(r":(\d+)-(\d+)$")
+CHANGED_REMARK = "The file has changed since it was read; this is the passage as it was cited."
+STORED_REMARK = "This is the passage as the run read it."
+
+
+class SourceLine(BaseModel):
+    """A line of a source. ``marks`` are the offsets of its deciding words."""
+
+    number: int | None
+    text: str
+    cited: bool
+    marks: list[tuple[int, int]]
+
+
+class SourceText(BaseModel):
+    """A cited passage with the lines around it; ``remark`` says why there are none."""
+
+    id: str
+    title: str
+    type: str
+    location: str
+    url: str | None
+    lines: list[SourceLine]
+    remark: str | None
+
+
+@router.get("/jobs/{job}/sources/{number}", summary="A cited passage with what stands around it", responses=_ERRORS)
+async def get_source(
+    run: OwnedRunDep,
+    service: ServiceDep,
+    number: Annotated[int, PathParameter(ge=1, le=100_000, description="The number of the source in the report.")],
+    context: Annotated[int, Query(ge=0, le=400, description="Lines before and after the passage.")] = 25,
+) -> SourceText:
+    report = _load_report(run)
+    source = next((source for source in report.sources if source.id == f"[{number}]"), None)
+    if source is None:
+        raise ApiError(404, f"The report of {run.id!r} has no source [{number}]")
+    passages = await asyncio.to_thread(_find_passages, service, run, report, source)
+    lines, remark = await asyncio.to_thread(_open_passage, passages, _list_roots(service, run), context)
+    stretches = list_stretches(report, source)
+    return SourceText(
+        id=source.id,
+        title=source.title,
+        type=source.type,
+        location=source.location,
+        url=source.url,
+        lines=_mark_lines(lines, stretches, passages),
+        remark=remark,
+    )
+
+
+@router.get(
+    "/jobs/{job}/report.md",
+    summary="The report as Markdown",
+    response_model=None,
+    responses={200: {"content": {"text/markdown": {}}}, **_ERRORS},
+)
+async def get_markdown(run: OwnedRunDep) -> Response:
+    return Response(await asyncio.to_thread(render_markdown, _load_report(run)), media_type="text/markdown")
+
+
+@router.get(
+    "/jobs/{job}/sources.bib",
+    summary="The web sources as BibTeX",
+    response_model=None,
+    responses={200: {"content": {"application/x-bibtex": {}}}, **_ERRORS},
+)
+async def get_bibtex(run: OwnedRunDep) -> Response:
+    return Response(render_bibtex(_load_report(run)), media_type="application/x-bibtex")
+
+
+@router.get("/jobs/{job}/sources.csl.json", summary="The web sources as CSL-JSON", responses=_ERRORS)
+async def get_csl(run: OwnedRunDep) -> list[dict[str, Any]]:
+    return build_csl(_load_report(run))
+
+
+def _load_report(run: StoredRun) -> Report:
+    if run.report is None:
+        raise ApiError(404, f"The run {run.id!r} has no report yet")
+    return loads(run.report)
+
+
+# -- Finding and opening the passage -----------------------------------------------------------------------------------
+
+
+def _find_passages(service: Service, run: StoredRun, report: Report, source: Source) -> list[dict[str, Any]]:
+    """Return the passages that the run stored for a source."""
+    computed = report.metadata.get("computed")
+    if isinstance(computed, dict) and isinstance(computed.get(source.id), str):
+        return [{"text": computed[source.id], "place": {"path": ""}}]
+    read = service.worker.store.read_events_of_type
+    events = [json.loads(event.data) for type in ("continued", "round") for event in read(run.id, type)]
+    found = {
+        passage["id"]: _normalize_passage(passage)
+        for event in events
+        for passage in (event["passages"] if event["type"] == "round" else event["earlier"]["evidence"])
+    }
+    page = canonicalize_url(source.url) if source.url else None
+    return [
+        passage
+        for passage in found.values()
+        if passage["location"] == source.location
+        or (page is not None and canonicalize_url(passage["location"]) == page)
+    ]
+
+
+def _normalize_passage(passage: dict[str, Any]) -> dict[str, Any]:
+    place = {**passage["place"]}
+    lines = place.get("lines")
+    location = str(Place(**{**place, "lines": None if lines is None else tuple(lines)}))
+    return {"text": passage["text"], "place": place, "location": passage.get("location") or location}
+
+
+def _list_roots(service: Service, run: StoredRun) -> list[Path]:
+    """Return the files and folders that the run was allowed to search."""
+    collections = service.worker.collections
+    names = parse_request(run.request).collections or tuple(collections)
+    paths = [path for name in names for path in collections.get(name, ()) if "://" not in path]
+    return [Path(path).resolve() for path in paths]
+
+
+def _open_passage(
+    passages: Sequence[dict[str, Any]], roots: Sequence[Path], context: int
+) -> tuple[Sequence[tuple[int | None, str]], str | None]:
+    """Return numbered lines: the passage inside its file, or as it was stored with a remark."""
+    if not passages:
+        return [], "The passage is no longer stored."
+    first = passages[0]
+    stored = [
+        (_number_line(each["place"], i), line) for each in passages for i, line in enumerate(each["text"].splitlines())
+    ]
+    path = _resolve_inside(first["place"]["path"], roots)
+    if path is None:
+        return stored, STORED_REMARK
+    try:
+        chunks = read_isolated(path).chunks
+    except SufficeError:
+        return stored, CHANGED_REMARK
+    at = _find_chunk(chunks, first)
+    if at is None:
+        return stored, CHANGED_REMARK
+    return _open_chunk(chunks, at, context), None
+
+
+def _resolve_inside(path: str, roots: Sequence[Path]) -> Path | None:
+    """Return the file if it lies in one of the folders, after following links."""
+    if not path or "://" in path:
+        return None
+    try:
+        resolved = Path(path).resolve(strict=True)
+    except OSError:
+        return None
+    is_inside = any(resolved == root or resolved.is_relative_to(root) for root in roots)
+    return resolved if is_inside and resolved.is_file() else None
+
+
+def _number_line(place: dict[str, Any], offset: int) -> int | None:
+    return place["lines"][0] + offset if place.get("lines") and place.get("exact", True) else None
+
+
+def _find_chunk(chunks: Sequence[DocumentChunk], passage: dict[str, Any]) -> int | None:
+    """Return the position of the chunk that the passage is; ``None`` if the file has no such chunk any more."""
+    place = passage["place"]
+    lines = None if place.get("lines") is None else tuple(place["lines"])
+    wanted = (lines, place.get("page"), place.get("record"), place.get("section"))
+    text = _squeeze(passage["text"])
+    for i, chunk in enumerate(chunks):
+        # Screening may have removed lines from the passage, so a part of its text is enough.
+        if (chunk.lines, chunk.page, chunk.record, chunk.section) == wanted and _squeeze(chunk.text)[:80] == text[:80]:
+            return i
+    return None
+
+
+def _open_chunk(chunks: Sequence[DocumentChunk], at: int, context: int) -> Sequence[tuple[int | None, str]]:
+    cited = chunks[at]
+    if cited.lines is not None:
+        numbered = {
+            chunk.lines[0] + i: line
+            for chunk in chunks
+            if chunk.lines is not None
+            for i, line in enumerate(chunk.text.splitlines())
+        }
+        first, last = cited.lines[0] - context, cited.lines[1] + context
+        return [(number, numbered[number]) for number in sorted(numbered) if first <= number <= last][:_MAX_LINES]
+    if cited.page is not None:
+        shown: Iterable[DocumentChunk] = (chunk for chunk in chunks if chunk.page == cited.page)
+    else:
+        shown = chunks[max(0, at - _NEIGHBOURS) : at + _NEIGHBOURS + 1]
+    return [(None, line) for chunk in shown for line in [*chunk.text.splitlines(), ""]][:_MAX_LINES]
+
+
+# -- Marking -----------------------------------------------------------------------------------------------------------
+
+
+def _mark_lines(
+    lines: Sequence[tuple[int | None, str]], stretches: Sequence[Excerpt], passages: Sequence[dict[str, Any]]
+) -> list[SourceLine]:
+    """Mark the cited lines and the deciding words in them."""
+    text = "\n".join(line for _, line in lines)
+    starts = list(accumulate((len(line) + 1 for _, line in lines), initial=0))
+    cited, marked = [], []
+    for stretch in stretches:
+        span = _locate_stretch(text, lines, starts, stretch)
+        if span is None:
+            continue
+        cited.append(span)
+        quotes = [stretch.text[start:end] for start, end in stretch.highlight]
+        if not quotes and len(stretch.text) <= _MAX_MARKED_CHARS:
+            quotes = [stretch.text]
+        marked += [found for quote in quotes if (found := _find_text(text, quote, *span)) is not None]
+    if not cited:
+        cited = [found for passage in passages if (found := _find_text(text, passage["text"])) is not None]
+    marks = merge_spans(marked, len(text))
+    return [
+        SourceLine(
+            number=number,
+            text=line,
+            cited=any(a < start + len(line) and b > start for a, b in cited),
+            marks=[
+                (max(a, start) - start, min(b, start + len(line)) - start)
+                for a, b in marks
+                if a < start + len(line) and b > start
+            ],
+        )
+        for (number, line), start in zip(lines, starts, strict=False)
+    ]
+
+
+def _locate_stretch(
+    text: str, lines: Sequence[tuple[int | None, str]], starts: Sequence[int], stretch: Excerpt
+) -> tuple[int, int] | None:
+    """Return where a stretch stands in the text: by its line numbers, or else by its words."""
+    if match := _LINES.search(stretch.location):
+        first, last = int(match[1]), int(match[2])
+        inside = [i for i, (number, _) in enumerate(lines) if number is not None and first <= number <= last]
+        if inside:
+            return starts[inside[0]], starts[inside[-1]] + len(lines[inside[-1]][1])
+    return _find_text(text, stretch.text)
+
+
+def _find_text(text: str, wanted: str, start: int = 0, end: int | None = None) -> tuple[int, int] | None:
+    """Return where a text stands, whatever its white space is. The document may emphasise words that an excerpt does not."""
+    end = len(text) if end is None else end
+    at = text.find(wanted, start, end)
+    if at >= 0:
+        return at, at + len(wanted)
+    words = wanted.split()
+    if not 0 < len(words) <= 600:
+        return None
+    match = re.compile(r"[\s*_`]+".join(map(re.escape, words))).search(text, start, end)
+    return match.span() if match else None
+
+
+def _squeeze(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,127 @@
+"""Opening the sources of a run, its report in other formats, follow-ups, and the reference of the interface."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+
+from suffice.report.bibliography import build_csl, render_bibtex
+from suffice.server.sources import CHANGED_REMARK, STORED_REMARK
+from suffice.storage.report_json import loads
+from suffice.testing import WordSearch, make_passage
+
+
+@pytest.fixture
+def run(service) -> str:
+    return service.run().headers["x-run"]
+
+
+@pytest.fixture
+def bees(service) -> Iterator[Path]:
+    """The cited file; what a test does to it is undone."""
+    path = Path(service.worker.collections["default"][0]) / "bees.txt"
+    text = path.read_text(encoding="utf-8")
+    yield path
+    path.unlink()
+    path.write_text(text, encoding="utf-8")
+
+
+def test_a_source_is_opened_at_its_lines_with_the_deciding_words_marked(service, run) -> None:
+    source = service.client.get(f"/jobs/{run}/sources/1").json()
+    assert source["location"].endswith("bees.txt:1-1")
+    assert source["remark"] is None
+    (line,) = (line for line in source["lines"] if line["cited"])
+    assert line["number"] == 1
+    marked = [line["text"][start:end] for start, end in line["marks"]]
+    assert any("Frisch" in words for words in marked)
+
+
+@pytest.mark.parametrize(("number", "status"), [(99, 404), (0, 422), ("x", 422)])
+def test_only_cited_sources_can_be_opened(service, run, number, status) -> None:
+    response = service.client.get(f"/jobs/{run}/sources/{number}")
+    assert response.status_code == status
+    assert service.client.get("/jobs/20200101T000000-00000000/sources/1").status_code == 404
+
+
+def test_a_changed_file_shows_the_passage_as_it_was_cited(service, run, bees: Path) -> None:
+    bees.write_text("Something else.\n", encoding="utf-8")
+    source = service.client.get(f"/jobs/{run}/sources/1").json()
+    assert source["remark"] == CHANGED_REMARK
+    assert "Karl von Frisch" in source["lines"][0]["text"]
+    assert "Something else" not in str(source)
+
+
+def test_a_file_outside_of_the_collections_is_not_read(service, run, bees: Path, tmp_path: Path) -> None:
+    outside = tmp_path / "secret.txt"
+    outside.write_text(bees.read_text(encoding="utf-8") + "The password is sesame.\n", encoding="utf-8")
+    bees.unlink()
+    bees.symlink_to(outside)
+    source = service.client.get(f"/jobs/{run}/sources/1").json()
+    assert source["remark"] == STORED_REMARK
+    assert "sesame" not in str(source)
+
+
+def test_a_source_of_a_search_without_files_is_shown_as_it_was_read(service) -> None:
+    service.overrides.search = WordSearch([make_passage("w1", "Karl von Frisch decoded the waggle dance.")])
+    run = service.run().headers["x-run"]
+    source = service.client.get(f"/jobs/{run}/sources/1").json()
+    assert source["remark"] == STORED_REMARK
+    assert [line["text"] for line in source["lines"]] == ["Karl von Frisch decoded the waggle dance."]
+
+
+def test_the_report_is_also_markdown(service, run) -> None:
+    response = service.client.get(f"/jobs/{run}/report.md")
+    assert response.headers["content-type"].startswith("text/markdown")
+    assert response.text.startswith("# Who decoded the waggle dance?")
+    assert service.client.get(f"/jobs/{run}/sources.bib").text == ""
+    assert service.client.get(f"/jobs/{run}/sources.csl.json").json() == []
+
+
+def test_web_sources_become_references(service, run) -> None:
+    report = loads(service.client.get(f"/jobs/{run}").text.split('"report":', 1)[1].rsplit(',"error"', 1)[0])
+    page = replace(report.sources[0], title="Bees & {Dances} 100%", url="https://www.bees.example/a_b?x={1}")
+    report = replace(report, sources=(page,), metadata={"timestamp": "2026-02-03T04:05:06+00:00"})
+    entry = render_bibtex(report)
+    assert entry.startswith("@misc{bees-example-1,\n  title = {Bees \\& \\{Dances\\} 100\\%},")
+    assert "url = {https://www.bees.example/a_b?x=%7B1%7D}" in entry
+    (item,) = build_csl(report)
+    assert item["URL"] == page.url
+    assert item["accessed"] == {"date-parts": [[2026, 2, 3]]}
+
+
+def test_a_follow_up_starts_from_the_evidence_of_its_run(service, run) -> None:
+    report = service.run("And who designed the Forth Bridge?", options={"continues": run}).json()
+    assert report["metadata"]["continues"] == run
+    assert "Benjamin Baker" in report["final_answer"]
+    (_, _, continued), *_ = (
+        event for event in service.read_events(f"/jobs/{report['run']}/events") if event[1] == "continued"
+    )
+    assert continued["earlier"]["task"] == "Who decoded the waggle dance?"
+    assert continued["earlier"]["evidence"]
+    assert service.run(options={"continues": "20200101T000000-00000000"}).status_code == 404
+
+
+def test_runs_are_found_by_words_of_their_question(service, run) -> None:
+    service.run("Who designed the Forth Bridge?")
+    found = service.client.get("/jobs", params={"q": "FORTH who", "limit": 1}).json()["jobs"]
+    assert ["Forth" in job["task"] for job in found] == [True]
+    assert service.client.get("/jobs", params={"q": "zebra"}).json() == {"jobs": [], "next": None}
+
+
+def test_the_reference_documents_every_route_without_outside_requests(service) -> None:
+    response = service.client.get("/docs")
+    assert response.status_code == 200
+
+    class Links(HTMLParser):
+        found: ClassVar[list[str]] = []
+
+        def handle_starttag(self, tag, attrs):
+            self.found += [value for name, value in attrs if name in ("href", "src")]
+
+    Links().feed(response.text)
+    assert all(link.startswith(("/", "#", "data:,")) for link in Links.found)
+    for path in service.client.get("/openapi.json").json()["paths"]:
+        assert f"{path}</code>" in response.text
