@@ -24,6 +24,7 @@ from suffice.models.base import Model, has_price, is_language_model, supports_vi
 from suffice.models.capability import make_profile
 from suffice.models.embeddings import embed_static
 from suffice.options import Docs, RunOptions, resolve_aliases
+from suffice.prompts.base import list_own_templates, load_template
 from suffice.search.base import Search
 from suffice.search.open import SearchScope, ShowProgress, open_reader, open_unscreened_search
 from suffice.skills.activate import ActiveSkill, ActiveSkills, Workspace, choose_skills, merge_options, validate_skills
@@ -298,6 +299,7 @@ async def prepare_run(
             "interventions": list(interventions),
             "searched": _describe_scope(options.scope),
             "recalled": [finding.title for finding in recalled],
+            "prompts": {name: load_template(name).version for name in list_own_templates()},
             "skills": [*skills.to_metadata(), *_describe_vision(images)],
             "continues": None if prior_run is None else prior_run.run,
         },

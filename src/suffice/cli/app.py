@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from suffice import __version__
-from suffice.cli import ask, check, doctor, explain, keys, lab, mcp, replay, runs, search, serve, skills
+from suffice.cli import ask, check, doctor, explain, keys, lab, mcp, prompts, replay, runs, search, serve, skills
 from suffice.cli.options import GroupedHelpCommand
 from suffice.cli.output import print_error
 from suffice.errors import EXIT_INTERRUPTED, InputError, SufficeError
@@ -59,6 +59,7 @@ app.command(cls=GroupedHelpCommand)(mcp.mcp)
 app.add_typer(runs.runs_app, name="runs")
 app.add_typer(runs.memory_app, name="memory")
 app.add_typer(skills.skills_app, name="skills")
+app.add_typer(prompts.prompts_app, name="prompts")
 app.add_typer(lab.lab_app, name="lab")
 app.add_typer(keys.keys_app, name="keys")
 
