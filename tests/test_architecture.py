@@ -38,7 +38,7 @@ ORDER = """
     options
     api
     jobs
-    lab adapters server
+    lab tuning adapters server
     cli __main__
 """
 RANKS = {folder: rank for rank, line in enumerate(ORDER.strip().splitlines()) for folder in line.split()}

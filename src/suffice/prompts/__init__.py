@@ -55,6 +55,8 @@ from suffice.prompts.lab import (
     GradeResponse,
     MemoryAnswerResponse,
     NotesResponse,
+    ProposeChange,
+    ProposeChangeResponse,
     RewriteNotes,
 )
 from suffice.prompts.outline import (
@@ -136,6 +138,8 @@ __all__ = [
     "PlanResponse",
     "PlannedQuery",
     "Prompt",
+    "ProposeChange",
+    "ProposeChangeResponse",
     "ProposeQuery",
     "ProposeQueryResponse",
     "RateNovelty",
