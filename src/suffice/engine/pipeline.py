@@ -40,6 +40,7 @@ from suffice.skills.activate import ActiveSkills
 from suffice.skills.hooks import SkillContext, SkillRunner, WrittenText
 from suffice.state.run import RunState
 from suffice.storage.findings import StoredFinding
+from suffice.text.citations import list_handles
 from suffice.text.languages import use_language
 from suffice.types import Bounds, Embed, Failure, Image, PriorRun, Report, Verdict
 
@@ -318,7 +319,9 @@ class _Pipeline:
         metadata["skills"] = [*metadata.get("skills", []), *self._automatic_skills]
         stop = self._get_stopped().stop
         if self._written is not None:
-            return build_report(self._run, stop, self._written.text, metadata, self._written.verdicts)
+            cited = set(list_handles(self._written.text.answer))
+            verdicts = [one for one in self._written.verdicts if cited.issuperset(one.claim.handles)]
+            return build_report(self._run, stop, self._written.text, metadata, verdicts)
         text = None if best is None else finish_text(self._run, best)
         return build_report(self._run, stop, text, metadata, self._verifier.get_verdicts(best))
 
