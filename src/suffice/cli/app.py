@@ -13,7 +13,23 @@ from typing import Annotated, Any
 import typer
 
 from suffice import __version__
-from suffice.cli import ask, check, doctor, explain, keys, lab, mcp, prompts, replay, runs, search, serve, skills, tune
+from suffice.cli import (
+    ask,
+    check,
+    doctor,
+    explain,
+    keys,
+    lab,
+    mcp,
+    mine,
+    prompts,
+    replay,
+    runs,
+    search,
+    serve,
+    skills,
+    tune,
+)
 from suffice.cli.options import GroupedHelpCommand
 from suffice.cli.output import print_error
 from suffice.errors import EXIT_INTERRUPTED, InputError, SufficeError
@@ -56,6 +72,7 @@ app.command()(doctor.doctor)
 app.command()(serve.serve)
 app.command()(serve.worker)
 app.command(cls=GroupedHelpCommand)(mcp.mcp)
+app.command(cls=GroupedHelpCommand)(mine.mine)
 app.command(cls=GroupedHelpCommand)(tune.tune)
 app.add_typer(runs.runs_app, name="runs")
 app.add_typer(runs.memory_app, name="memory")

@@ -26,8 +26,9 @@ _COPYRIGHT = re.compile(r"(?:©|\(c\)|copyright)[^\n]{0,20}?\d{4}\s*[-–]\s*(?P
 _REFERENCES = re.compile(r"^\s*(?:\d+\.?\s+)?(?:references|bibliography)\s*$", re.IGNORECASE | re.MULTILINE)
 _LATEX = re.compile(r"[{}]|\\[a-zA-Z]+\s*|\\.")
 _BAD_TITLE = re.compile(
-    r"^(?:untitled|microsoft word|page \d+|abstract|arxiv|draft|copyright)\b.*$|.*(?:©|rights reserved).*|\W*\Z|\.(?:dvi|docx?|tex|pdf)$",
-    re.I,
+    r"^(?:untitled|microsoft word|page \d+|abstract|arxiv|draft|copyright)\b.*$|.*(?:©|rights reserved).*|\W*\Z"
+    r"|.*\.(?:dvi|docx?|tex|pdf)$",
+    re.IGNORECASE,
 )
 
 

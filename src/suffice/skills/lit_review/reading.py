@@ -34,8 +34,8 @@ _DEFINITION = re.compile(r"[A-Z][\w ]{2,40} is an? \w+")
 _CODE = re.compile(r"[{}<>=;_#\\]|->|\w:\w")
 _SECTION_NUMBER = re.compile(r"(?:^|\s)\d+(?:\.\d+)+\s+[A-Z]")
 _GAP = re.compile(
-    r"\b(?:future work|further (?:research|work|stud\w+)|remains? (?:open|unclear|unknown|to be)|limitations?|(?:is|are) not yet"
-    r"|unclear|open (?:problem|question)s?|little is known|not (?:well )?understood)\b",
+    r"\b(?:future work|further (?:research|work|stud\w+)|remains? (?:open|unclear|unknown|to be)|limitations?"
+    r"|(?:is|are) not yet|unclear|open (?:problem|question)s?|little is known|not (?:well )?understood)\b",
     re.IGNORECASE,
 )
 
