@@ -218,6 +218,9 @@ async def prepare_run(
     task, active = choose_skills(
         validate_question(question), config.config_dir, automatic=options.auto_skills, notify=notify
     )
+    for one in active:
+        if one.is_automatic:
+            notify(f"/{one.skill.name} is active, because {one.why}; --no-auto-skills turns this off.")
     options = _apply_skill_options(options, active)
     prior_run = None
     if options.continues is not None:

@@ -9,6 +9,8 @@ import pytest
 
 from suffice import InputError, Report, research
 from suffice.prompts import PlanResponse, ReflectionResponse, SynthesisResponse
+from suffice.report.html import render_html
+from suffice.report.markdown import render_markdown
 from suffice.skills.cite import mark_inferences
 from suffice.skills.compare import parse_comparison
 from suffice.skills.timeline import find_date
@@ -188,3 +190,11 @@ def test_user_skill_reaches_the_writer_and_rewrites(tmp_path: Path) -> None:
     assert "Write as for verse." not in draft.render()
     assert "Karl von Frisch decoded the waggle dance in 1927" in report.final_answer
     assert "cheese" not in report.final_answer
+
+
+def test_report_says_which_skills_were_active_and_why(docs: Path) -> None:
+    report = ask("Give a comprehensive account of the waggle dance", docs)
+    expected = 'Skills: /deep, because the question says "comprehensive"'
+    assert expected in render_markdown(report)
+    assert "Skills: /deep" in render_html(report)
+    assert "Skills:" not in render_markdown(ask("Who decoded the waggle dance?", docs))

@@ -16,6 +16,7 @@ from suffice.report.chart import render_chart
 from suffice.report.markdown import NO_ANSWER_TEXT, format_usage
 from suffice.report.provenance import (
     build_review_table,
+    describe_skills,
     get_open_issues,
     parse_computations,
     parse_review,
@@ -75,7 +76,7 @@ def render_html(report: Report) -> str:
 {_render_claims_table(report.claims, highlighted, renderer)}
 {_render_computations(report, renderer)}
 {_render_review(report)}
-<footer><p>{_escape(format_usage(report.usage))}</p><p>Run {_escape(report.run, 80)}</p></footer>
+<footer>{_render_skills(report)}<p>{_escape(format_usage(report.usage))}</p><p>Run {_escape(report.run, 80)}</p></footer>
 <script>{js}</script>
 </body>
 </html>
@@ -344,3 +345,8 @@ def _load_asset(name: str) -> str:
     from importlib.resources import files
 
     return "\n" + files("suffice.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def _render_skills(report: Report) -> str:
+    skills = describe_skills(report)
+    return f"<p>Skills: {_escape(skills)}</p>" if skills else ""

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from suffice.gates.explanation import describe_sufficiency
 from suffice.report.provenance import (
     build_review_table,
+    describe_skills,
     get_open_issues,
     parse_computations,
     parse_review,
@@ -45,7 +46,9 @@ def render_markdown(report: Report) -> str:
         *_render_stop(report),
         *_render_review(report),
         *_render_list("Searches with few results", map(escape_line, report.failed_queries)),
-        "---\n\n" + escape_line(format_usage(report.usage)),
+        "---",
+        f"Skills: {escape_line(skills)}" if (skills := describe_skills(report)) else "",
+        escape_line(format_usage(report.usage)),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 

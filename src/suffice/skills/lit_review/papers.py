@@ -167,10 +167,10 @@ def _first_year(text: str) -> int | None:
 
 def _merge_bibliography(papers: dict[str, Paper], path: Path, problems: list[str]) -> None:
     """Give papers the metadata of their entries; an entry without a file is a paper if it has an abstract."""
-    import bibtexparser
+    from bibtexparser.entrypoint import parse_string
 
     logging.getLogger("bibtexparser").setLevel(logging.ERROR)  # What it could not read is told below.
-    library = bibtexparser.parse_string(path.read_text(encoding="utf-8", errors="replace"))
+    library = parse_string(path.read_text(encoding="utf-8", errors="replace"))
     problems += [f"{path}: an entry cannot be read and is left out" for _ in library.failed_blocks]
     for entry in library.entries:
         values = {name.lower(): _clean(str(one.value)) for name, one in entry.fields_dict.items()}
