@@ -33,11 +33,12 @@ ORDER = """
     tools report
     review
     testing
+    skills
     engine
     options
     api
     jobs
-    lab adapters server
+    lab tuning adapters server
     cli __main__
 """
 RANKS = {folder: rank for rank, line in enumerate(ORDER.strip().splitlines()) for folder in line.split()}
@@ -48,7 +49,7 @@ PUBLIC = """
     SearchError SearchRefused SearchStopped Searching Started StopMonitor SufficeError Unavailable Verdict Writing __version__
     budget exhaustion fixed gain judged parse_gate predicates recall research run_research saturation sufficiency unseen worth
 """.split()
-SEAMS = {"models", "searches", "providers", "memories", "strategies", "gates", "meters"}
+SEAMS = {"models", "searches", "providers", "memories", "strategies", "gates", "meters", "skills"}
 
 # Every module below ``suffice`` by name; the package itself has the empty name.
 MODULES = {

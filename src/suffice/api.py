@@ -24,14 +24,16 @@ from suffice.models.base import Model, has_price, is_language_model, supports_vi
 from suffice.models.capability import make_profile
 from suffice.models.embeddings import embed_static
 from suffice.options import Docs, RunOptions, resolve_aliases
+from suffice.prompts.base import list_own_templates, load_template
 from suffice.search.base import Search
 from suffice.search.open import SearchScope, ShowProgress, open_reader, open_unscreened_search
+from suffice.skills.activate import ActiveSkill, ActiveSkills, Workspace, choose_skills, merge_options, validate_skills
 from suffice.storage import findings, runs
 from suffice.storage.findings import FindingStore, StoredFinding
 from suffice.storage.runs import RunRecorder
 from suffice.text.entities import extract_names
 from suffice.text.languages import ENGLISH, detect_language
-from suffice.types import Embed, Notify, Passage, PriorRun, Query, Report
+from suffice.types import Embed, Image, Notify, Passage, PriorRun, Query, Report
 
 MAX_QUESTION_CHARS = 20_000  # Longer material is a document and belongs in ``docs``.
 
@@ -73,6 +75,7 @@ async def research(
     continues: str | PriorRun | None = None,
     keep: bool = False,
     pictures: bool = True,
+    auto_skills: bool = True,
     seed: int = 0,
     on_event: Callable[[Event], None] | None = None,
     max_iters: int | None = None,
@@ -85,7 +88,7 @@ async def research(
     input that cannot be used raises ``InputError``.
 
     Args:
-        question: What you want to know.
+        question: What you want to know; it may begin with skills such as ``/deep``.
         docs: Files and folders to search; ``"-"`` is standard input.
         web: Search the web with the configured providers.
         providers: Search the web with these providers; several are merged.
@@ -114,6 +117,7 @@ async def research(
         continues: An earlier run to start from; its search scope is reused unless another is given.
         keep: Store the run on this machine and recall findings of stored runs.
         pictures: Read image files that the question names.
+        auto_skills: Activate skills that the words of the question ask for.
         seed: Seed of everything random.
         on_event: Called with every event of the run, in order.
         max_iters: Alias of ``max_rounds``.
@@ -156,6 +160,7 @@ async def research(
         continues=continues,
         keep=keep,
         pictures=pictures,
+        auto_skills=auto_skills,
         seed=seed,
         **aliased,
     )
@@ -210,7 +215,13 @@ async def prepare_run(
 ) -> RunConfig:
     """Check the options and choose every part of a run before anything is spent."""
     config = settings.load()
-    task = validate_question(question)
+    task, active = choose_skills(
+        validate_question(question), config.config_dir, automatic=options.auto_skills, notify=notify
+    )
+    for one in active:
+        if one.is_automatic:
+            notify(f"/{one.skill.name} is active, because {one.why}; --no-auto-skills turns this off.")
+    options = _apply_skill_options(options, active)
     prior_run = None
     if isinstance(options.continues, PriorRun):  # The service has its runs in a store of its own.
         prior_run = options.continues
@@ -232,9 +243,10 @@ async def prepare_run(
     make_model = await _choose_model_factory(options.model, config, notify)
     bounds = settings.merge_bounds(config.bounds, options.bounds)
     images = find_images(task, Path.cwd(), offline=config.offline) if options.pictures else ()
+    skills = _make_active_skills(active, options, config)
     scope = replace(options.scope, alpha=preset.alpha if options.alpha is None else options.alpha)
     search, embed, reader = options.search, None, None
-    if search is None and images and scope.is_empty:
+    if search is None and scope.is_empty and (images or not skills.needs_search):
         search = _search_nothing
     if search is None:
         search, embed = await open_unscreened_search(scope, config, notify, progress)
@@ -284,6 +296,7 @@ async def prepare_run(
         python_rounds=config.python_rounds if is_language_model(model) else 0,
         prior_run=prior_run,
         recalled_findings=tuple(recalled),
+        skills=skills,
         seed=options.seed,
         metadata={
             "version": __version__,
@@ -292,6 +305,8 @@ async def prepare_run(
             "interventions": list(interventions),
             "searched": _describe_scope(options.scope),
             "recalled": [finding.title for finding in recalled],
+            "prompts": {name: load_template(name).version for name in list_own_templates()},
+            "skills": [*skills.to_metadata(), *_describe_vision(images)],
             "continues": None if prior_run is None else prior_run.run,
         },
     )
@@ -317,6 +332,43 @@ def validate_question(question: str) -> str:
             "put long material into a file and name it with --docs"
         )
     return text
+
+
+def validate_task(question: str) -> str:
+    """Validate a question that may begin with skills; raise ``InputError`` for a skill that does not exist."""
+    text = validate_question(question)
+    validate_skills(text, settings.load().config_dir)
+    return text
+
+
+def _apply_skill_options(options: RunOptions, active: Sequence[ActiveSkill]) -> RunOptions:
+    """Return the options with those that the skills set. What the caller chose wins."""
+    default = RunOptions()
+    chosen = {
+        name: value
+        for name, value in merge_options(tuple(active)).items()
+        if getattr(options, name) == getattr(default, name)
+    }
+    return replace(options, **chosen)
+
+
+def _make_active_skills(active: Sequence[ActiveSkill], options: RunOptions, config: settings.Settings) -> ActiveSkills:
+    scope = options.scope
+    is_stored = options.keep and config.recall and config.keep_runs > 0
+    workspace = Workspace(
+        docs=scope.docs,
+        include=scope.include,
+        exclude=scope.exclude,
+        uses_web=scope.uses_web,
+        data_dir=config.data_dir if is_stored else None,
+    )
+    return ActiveSkills(tuple(active), workspace, automatic=options.auto_skills)
+
+
+def _describe_vision(images: Sequence[Image]) -> list[dict[str, str]]:
+    if not images:
+        return []
+    return [{"name": "vision", "why": f"the question refers to {images[0]}", "origin": "built in"}]
 
 
 def expand_follow_up(question: str, prior_run: PriorRun) -> str:

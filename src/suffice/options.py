@@ -103,6 +103,7 @@ class RunOptions:
     pictures: Annotated[
         bool, Option("Read images that the question names. They are local files, so servers leave this off.")
     ] = False
+    auto_skills: Annotated[bool, Option("Activate skills that the words of the question ask for.")] = True
     seed: Annotated[int, Option("Seed of everything random.", minimum=0, request_maximum=2**31 - 1)] = 0
 
     def __post_init__(self) -> None:

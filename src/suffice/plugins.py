@@ -1,6 +1,7 @@
 """Find parts of a run by name. Each kind of part is an entry-point group; built-in parts are registered in the same way.
 
 suffice.models  suffice.searches  suffice.providers  suffice.memories  suffice.strategies  suffice.gates  suffice.meters
+suffice.skills
 
 A run never takes its search from ``suffice.searches``: pass a search to ``research(search=…)``. The group only lets packages
 announce their searches, which ``suffice doctor`` lists.
@@ -21,6 +22,7 @@ _SINGULAR = {
     "strategies": "strategy",
     "gates": "gate",
     "meters": "meter",
+    "skills": "skill",
 }
 
 

@@ -150,6 +150,9 @@ class Settings:
     cache_dir: Path = Path(".")
     """``SUFFICE_CACHE_DIR``: the folder for indexes and vectors, safe to delete. Unset: ``suffice`` in the user's cache
     folder (XDG)."""
+    config_dir: Path = Path(".")
+    """``SUFFICE_CONFIG_DIR``: the folder for skills and prompts of the user. Unset: ``suffice`` in the user's configuration
+    folder (XDG). A ``.env`` file cannot set it, because what is in there is followed."""
     database_url: str | None = None
     """``SUFFICE_DATABASE_URL``: a Postgres database that several workers share. Unset: an SQLite file in ``data_dir``."""
     retention: Retention = Retention()
@@ -183,6 +186,7 @@ def load(environment: Mapping[str, str] | None = None, folder: Path | None = Non
         offline=_is_enabled(values, "SUFFICE_OFFLINE"),
         data_dir=_resolve_folder(values, "SUFFICE_DATA_DIR", "XDG_DATA_HOME", ".local/share"),
         cache_dir=_resolve_folder(values, "SUFFICE_CACHE_DIR", "XDG_CACHE_HOME", ".cache"),
+        config_dir=get_config_dir(environment),
         database_url=values.get("SUFFICE_DATABASE_URL") or None,
         retention=_parse_retention(values),
         links=_parse_links(values),
@@ -194,6 +198,21 @@ def load(environment: Mapping[str, str] | None = None, folder: Path | None = Non
         review=_parse_review_rules(values),
         python_rounds=_parse_python_rounds(values),
     )
+
+
+def get_config_dir(environment: Mapping[str, str] | None = None) -> Path:
+    """Return the user's configuration folder."""
+    values = os.environ if environment is None else environment
+    return _resolve_folder(values, "SUFFICE_CONFIG_DIR", "XDG_CONFIG_HOME", ".config")
+
+
+def get_prompts_dir() -> Path:
+    """Return the folder of the user's own prompts: ``SUFFICE_PROMPTS``, else ``prompts`` in the configuration folder.
+
+    A ``.env`` file cannot set it.
+    """
+    named = os.environ.get("SUFFICE_PROMPTS", "").strip()
+    return Path(named).expanduser() if named else get_config_dir() / "prompts"
 
 
 def read_dotenv(folder: Path) -> dict[str, str]:

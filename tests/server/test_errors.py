@@ -19,6 +19,7 @@ INVALID = {
     "too high a limit": ({"question": "x", "options": {"max_rounds": 10**9}}, "max_rounds"),
     "an unknown tier": ({"question": "x", "complexity_tier": "huge"}, "complexity_tier"),
     "an unknown strategy": ({"question": "x", "options": {"strategy": "nope"}}, "nope"),
+    "an unknown skill": ({"question": "/depe x"}, "/deep"),
     "an unknown memory": ({"question": "x", "options": {"memory": "nope"}}, "nope"),
     "an invalid gate": ({"question": "x", "options": {"stop": "worth |"}}, "worth |"),
     "a gate that reads a file": ({"question": "x", "options": {"stop": "worth(file='/etc/passwd')"}}, "file"),

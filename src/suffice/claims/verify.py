@@ -105,16 +105,16 @@ class ClaimVerifier:
     async def _verify(self, draft: SynthesisResponse) -> SynthesisResponse:
         draft = self._clean(draft)
         answer = _SUPPORT_MARKS.sub("", draft.answer)
-        verdicts = await self._check_claims(answer)
+        verdicts = await self.check_claims(answer)
         if await self._search_unsupported(verdicts):
-            verdicts = await self._check_claims(answer)
+            verdicts = await self.check_claims(answer)
         fixed = apply_fixes(answer, verdicts, self._rules)
         answer, removed = fixed.text, fixed.removed
-        verdicts = await self._check_claims(answer)
+        verdicts = await self.check_claims(answer)
         if self._rules.strict:  # Replacements are verified too.
             fixed = apply_fixes(answer, verdicts, replace(self._rules, allow_replacement=False))
             answer, removed = fixed.text, (*removed, *fixed.removed)
-            verdicts = await self._check_claims(answer)
+            verdicts = await self.check_claims(answer)
         self._verified[answer] = tuple(verdicts)
         questions = (
             *(line for line in draft.open_questions if _is_open_question(line)),
@@ -132,7 +132,8 @@ class ClaimVerifier:
 
     # -- checking ------------------------------------------------------------------------------------------------------
 
-    async def _check_claims(self, text: str) -> list[ClaimVerdict]:
+    async def check_claims(self, text: str) -> list[ClaimVerdict]:
+        """Return the verdicts on the claims of a text, which stays as it is."""
         return [await self._check_claim(claim) for claim in extract_claims(text, skip_asides=False)]
 
     async def _check_claim(self, claim: ClaimText) -> ClaimVerdict:
@@ -207,7 +208,7 @@ class ClaimVerifier:
         verified = []
         for line in lines:
             rules = replace(self._rules, allow_replacement=False)
-            fixed = apply_fixes(line, await self._check_claims(line), rules).text
+            fixed = apply_fixes(line, await self.check_claims(line), rules).text
             if any(map(str.isalnum, fixed)):
                 verified.append(fixed.strip())
         return tuple(verified)

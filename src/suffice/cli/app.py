@@ -13,7 +13,23 @@ from typing import Annotated, Any
 import typer
 
 from suffice import __version__
-from suffice.cli import ask, check, doctor, explain, keys, lab, mcp, replay, runs, search, serve
+from suffice.cli import (
+    ask,
+    check,
+    doctor,
+    explain,
+    keys,
+    lab,
+    mcp,
+    mine,
+    prompts,
+    replay,
+    runs,
+    search,
+    serve,
+    skills,
+    tune,
+)
 from suffice.cli.options import GroupedHelpCommand
 from suffice.cli.output import print_error
 from suffice.cli.safe_output import clean_streams
@@ -57,6 +73,8 @@ app.command()(doctor.doctor)
 app.command()(serve.serve)
 app.command()(serve.worker)
 app.command(cls=GroupedHelpCommand)(mcp.mcp)
+app.command(cls=GroupedHelpCommand)(mine.mine)
+app.command(cls=GroupedHelpCommand)(tune.tune)
 app.add_typer(runs.runs_app, name="runs")
 app.add_typer(runs.memory_app, name="memory")
 replay.lab_app.command()(lab.run)
@@ -64,6 +82,8 @@ replay.lab_app.command()(lab.tables)
 replay.lab_app.command()(lab.gaps)
 replay.lab_app.command("data")(lab.show_data)
 app.add_typer(replay.lab_app, name="lab")
+app.add_typer(skills.skills_app, name="skills")
+app.add_typer(prompts.prompts_app, name="prompts")
 app.add_typer(keys.keys_app, name="keys")
 
 

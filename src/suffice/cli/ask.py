@@ -51,6 +51,7 @@ EXAMPLES = """Examples:
 suffice ask "How long is the notice period?" --docs contracts/
 suffice ask "What changed in HTTP/3?" --web --out answer.html
 suffice ask "And who signed it?" --continue last
+suffice ask "/timeline How did the project start?" --docs minutes/
 """
 
 
@@ -58,7 +59,8 @@ def ask(
     question: Annotated[
         str,
         typer.Argument(
-            help="What you want to know. It may end with '… and save it to FILE.md'.",
+            help="What you want to know. It may begin with skills such as /deep ('suffice skills' lists them) and end with "
+            "'… and save it to FILE.md'.",
             metavar="QUESTION",
         ),
     ],
@@ -174,6 +176,14 @@ def ask(
         bool,
         typer.Option("--panel", help="Let three reviewers judge the answer instead of one.", rich_help_panel=ANSWER),
     ] = False,
+    no_auto_skills: Annotated[
+        bool,
+        typer.Option(
+            "--no-auto-skills",
+            help="Use only the skills that the question begins with, none that its words ask for.",
+            rich_help_panel=ANSWER,
+        ),
+    ] = False,
     out: OutOption = None,
     as_json: JsonOption = False,
     trace: TraceOption = None,
@@ -226,6 +236,7 @@ def ask(
         panel=panel,
         keep=keep,
         pictures=True,
+        auto_skills=not no_auto_skills,
     )
     output = OutputOptions([*(out or []), *([named_file] if named_file else [])], trace, as_json, quiet, verbose)
     return _run_and_print(lambda events: _run_question(task, options, events), options, output)

@@ -132,6 +132,20 @@ def add_recalled_queries(parts: RunParts, findings: Sequence[StoredFinding]) -> 
     return replace(parts, strategy=_wrap_strategy(parts.strategy, propose))
 
 
+def add_skill_queries(parts: RunParts, texts: Sequence[str]) -> RunParts:
+    """Also search in the first round for what the run's skills ask. The list is read then, because skills fill it late."""
+
+    async def propose(run: RunView) -> list[Query]:
+        queries = await parts.strategy.propose(run)
+        if run.records or not texts:
+            return queries
+        return run.filter_new_queries(
+            [*queries, *(Query(text[:MAX_QUERY_CHARS], "a skill asks for it") for text in texts)]
+        )
+
+    return replace(parts, strategy=_wrap_strategy(parts.strategy, propose))
+
+
 _INTERVENTIONS: dict[str, Callable[[RunParts], RunParts]] = {
     "gap_aware": make_gap_aware,
     "entity_grounded": ground_entities,

@@ -13,7 +13,7 @@ from typing import Any
 from suffice import plugins, settings
 from suffice.claims.checkers import default_checker
 from suffice.claims.verify import ClaimVerifier, has_lost_all_claims, make_ask_support
-from suffice.engine.interventions import RunParts, add_recalled_queries, apply_interventions
+from suffice.engine.interventions import RunParts, add_recalled_queries, add_skill_queries, apply_interventions
 from suffice.engine.loop import build_stopped, run_loop
 from suffice.engine.presets import Preset
 from suffice.engine.probes import build_support_probes
@@ -36,8 +36,11 @@ from suffice.search.base import Reader, Search
 from suffice.search.distinct import DistinctTextSearch
 from suffice.search.resilience import make_resilient
 from suffice.search.screened import InjectionFilter
+from suffice.skills.activate import ActiveSkills
+from suffice.skills.hooks import SkillContext, SkillRunner, WrittenText
 from suffice.state.run import RunState
 from suffice.storage.findings import StoredFinding
+from suffice.text.citations import list_handles
 from suffice.text.languages import use_language
 from suffice.types import Bounds, Embed, Failure, Image, PriorRun, Report, Verdict
 
@@ -81,6 +84,8 @@ class RunConfig:
     """The run that this one continues."""
     recalled_findings: tuple[StoredFinding, ...] = ()
     """Findings of earlier runs to look up again."""
+    skills: ActiveSkills = ActiveSkills()
+    """The skills that act in this run."""
     seed: int = 0
     metadata: dict[str, Any] = field(default_factory=dict)
     run_id: str | None = None
@@ -95,7 +100,7 @@ async def run_pipeline(config: RunConfig) -> AsyncGenerator[Event, None]:
     use_language(config.language)
     pipeline = _Pipeline(config)
     try:
-        for step in (pipeline.search, pipeline.write):
+        for step in pipeline.steps:
             async with aclosing(step()) as events:
                 async for event in events:
                     yield event
@@ -122,7 +127,10 @@ class _Pipeline:
 
     def __init__(self, config: RunConfig) -> None:
         self._config = config
+        self._skill_queries: list[str] = []
         self._parts = _assemble_parts(config)
+        if config.skills.active:
+            self._parts = add_skill_queries(self._parts, self._skill_queries)
         self._run = run = RunState(
             config.task,
             config.model,
@@ -144,9 +152,49 @@ class _Pipeline:
         checker = default_checker(config.embed, self._ask_claim_support if self._ask_support is not None else None)
         self._verifier = ClaimVerifier(run, self._search, checker, partial(clean_draft, run), strict=config.strict)
         self._review = ReviewLoop(run, self._verifier, config.review)
+        self._skills = SkillRunner(
+            config.skills,
+            SkillContext(
+                run,
+                self._search,
+                checker,
+                self._verifier,
+                self._verifier.check_claims,
+                config.skills.workspace,
+                self._skill_queries,
+            ),
+        )
+        self._automatic_skills: list[dict[str, str]] = []
+        self._written: WrittenText | None = None  # What the skills made of the answer.
+        run.extra_instruction = self._skills.instruction
+        if any(skill.name == "panel" for skill in config.skills.skills):
+            self._review.use_panel()
         self._gate = add_budget(self._parts.gate, Bounds())  # The bounds are added when they are known.
         self._stopped: SearchStopped | None = None
         self._draft: SynthesisResponse | None = None
+
+    @property
+    def steps(self) -> tuple[Callable[[], AsyncGenerator[Event, None]], ...]:
+        """The steps of the run; a skill may take the place of search and writing."""
+        return (self.run_skill,) if self._skills.replacement is not None else (self.search, self.write)
+
+    async def run_skill(self) -> AsyncGenerator[Event, None]:
+        """Run the skill that takes the place of search and writing."""
+        config, run, skill = self._config, self._run, self._skills.replacement
+        assert skill is not None, "the skill takes the place of search and writing"
+        await self._adapt_to_model()
+        run.budget.bounds = settings.resolve_bounds("standard" if config.tier == "auto" else config.tier, config.bounds)
+        yield self._build_started_event()
+        working = asyncio.ensure_future(self._skills.instead())
+        async with aclosing(run.event_queue.drain_while(working)) as events:
+            async for event in events:
+                yield event
+        self._written = working.result()
+        self._review.best = self._written.text
+        verdict = Verdict(f"/{skill.name}", True, "planner_done", f"/{skill.name} works without rounds of search")
+        self._stopped = build_stopped(run, self._gate, verdict)
+        yield self._stopped
+        yield Writing(len(run.evidence))
 
     async def search(self) -> AsyncGenerator[Event, None]:
         """Resolve the bounds, take over earlier work and search until the gate stops."""
@@ -159,6 +207,7 @@ class _Pipeline:
         if config.prior_run is not None:
             yield Continued(config.prior_run)
             await run.resume(config.prior_run)
+        await self._skills.before_search()
         if config.recalled_findings:
             yield Recalled(tuple(finding.title for finding in config.recalled_findings))
         meters = build_meters(self._gate.needs, run.task, config.embed)
@@ -200,12 +249,29 @@ class _Pipeline:
                 yield event
         if "review" in self._profile.skipped:
             self._review.disable()
+        self._activate_panel()
         async for review_round in self._review.run(verifying.result()):
             if review_round.composite is not None:
                 self._profile.record(ModelEvidence(scores=(review_round.composite,)))
             yield review_round
+        await self._apply_skills()
         for event in run.take_events():
             yield event
+
+    def _activate_panel(self) -> None:
+        """Let three readers review the answer to a task that the plan of a language model calls complex."""
+        plan = self._run.current_plan
+        is_complex = plan is not None and plan.complexity == "deep" and self._run.is_answered_by_language_model("plan")
+        if self._config.skills.automatic and is_complex and self._review.use_panel():
+            why = "the plan calls the task complex"
+            self._automatic_skills.append({"name": "panel", "why": why, "origin": "built in"})
+
+    async def _apply_skills(self) -> None:
+        """Let the skills change or extend the verified answer."""
+        best = self._review.best
+        if best is not None and best.answer.strip():
+            written = WrittenText(finish_text(self._run, best), self._verifier.get_verdicts(best))
+            self._written = await self._skills.after_writing(written)
 
     def stop_cancelled(self) -> SearchStopped:
         """End the search because the user interrupted it."""
@@ -254,8 +320,15 @@ class _Pipeline:
         }
         if is_language_model(self._run.model):
             metadata |= {"writer": self._profile.style or "prose", "skipped": dict(self._profile.skipped)}
+        metadata |= self._skills.metadata
+        metadata["skills"] = [*metadata.get("skills", []), *self._automatic_skills]
+        stop = self._get_stopped().stop
+        if self._written is not None:
+            cited = set(list_handles(self._written.text.answer))
+            verdicts = [one for one in self._written.verdicts if cited.issuperset(one.claim.handles)]
+            return build_report(self._run, stop, self._written.text, metadata, verdicts)
         text = None if best is None else finish_text(self._run, best)
-        return build_report(self._run, self._get_stopped().stop, text, metadata, self._verifier.get_verdicts(best))
+        return build_report(self._run, stop, text, metadata, self._verifier.get_verdicts(best))
 
     async def _adapt_to_model(self) -> None:
         """Find out how the model writes and which steps it is no use for; plan without it if that finds more."""

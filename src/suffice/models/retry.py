@@ -1,7 +1,7 @@
 """The retry policy of all calls to model servers, for language models and for embeddings.
 
 A transient fault is tried again, up to three attempts in all. The wait is what the server asked for (``Retry-After``), else
-min(2ⁿ + U(0, 1), 10) seconds after attempt n (value of the source system, see docs/sources.md). A server that
+min(2ⁿ + U(0, 1), 10) seconds after attempt n, counted from 0 (value of the source system, see docs/sources.md). A server that
 asks for more than a minute has failed for now.
 """
 
@@ -33,7 +33,7 @@ def get_retry_delay(error: CallError) -> float | None:
     if not error.retryable or error.attempt >= MAX_ATTEMPTS:
         return None
     if error.retry_after is None:
-        return min(2.0**error.attempt + random(), MAX_BACKOFF)
+        return min(2.0 ** (error.attempt - 1) + random(), MAX_BACKOFF)
     return error.retry_after if error.retry_after <= MAX_RETRY_AFTER else None
 
 

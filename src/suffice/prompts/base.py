@@ -2,20 +2,33 @@
 
 No other module builds a prompt. A template is a Markdown file of this folder: a ``version:`` line, ``---``, then text with
 ``$name`` for each input. Text that came from a source reaches a prompt only between fences, as data.
+
+A user can replace a template by a file of the same name in ``SUFFICE_PROMPTS``. It must have the same inputs; ``version:`` and
+``---`` may be left out. ``override_prompts`` does the same for a block of code.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import fields
+from difflib import get_close_matches
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from string import Template
+from types import MappingProxyType
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
+from suffice import settings
+from suffice.errors import InputError
 from suffice.types import Image, Note, Query
 
 A = TypeVar("A")
 
 OMITTED_MARKER = "(found earlier, left out here for room)"
+_FOLDER = Path(str(files("suffice") / "prompts"))
+_OWN_VERSION = "own"  # The version of a user's template that names none.
+_replacements: ContextVar[Mapping[str, str]] = ContextVar("prompt_replacements", default=MappingProxyType({}))
 
 
 class Prompt(Generic[A]):
@@ -77,17 +90,95 @@ class PromptTemplate:
     """A template file: its version, its body, and the keywords of a task that select it if it is one of several."""
 
     def __init__(self, text: str) -> None:
-        head, _, body = text.partition("\n---\n")
-        fields = dict(line.split(":", 1) for line in head.splitlines())
+        head, separator, body = text.replace("\r\n", "\n").partition("\n---\n")
+        if not separator or not head.startswith("version:"):
+            head, body = f"version: {_OWN_VERSION}", text
+        fields = dict(line.split(":", 1) for line in head.splitlines() if ":" in line)
         self.version = fields["version"].strip()
         self.keywords = tuple(word.strip() for word in fields.get("when", "").split(",") if word.strip())
         self.body = Template(body.strip())
 
 
-@cache
 def load_template(name: str) -> PromptTemplate:
-    """Return the template of a role, or of a snippet such as ``readers/critic``."""
-    return PromptTemplate((files("suffice") / "prompts" / f"{name}.md").read_text(encoding="utf-8"))
+    """Return the template of a role, or of a snippet such as ``readers/critic``: the user's own, else the built-in one."""
+    text = _replacements.get().get(name)
+    if text is not None:
+        return _parse_own(name, text, f"the replaced prompt {name}")
+    path = settings.get_prompts_dir() / f"{name}.md"
+    try:
+        modified = path.stat().st_mtime_ns
+    except OSError:
+        return load_built_in(name)
+    return _load_own(name, path, modified)
+
+
+@cache
+def load_built_in(name: str) -> PromptTemplate:
+    """Return the template that comes with the package."""
+    return PromptTemplate(read_built_in(name))
+
+
+def read_built_in(name: str) -> str:
+    """Return the file of a built-in template; raise ``InputError`` with the nearest name for an unknown one."""
+    if name not in list_templates():
+        similar = get_close_matches(name, list_templates(), 1)
+        hint = f"did you mean {similar[0]}" if similar else "see: suffice prompts list"
+        raise InputError(f"There is no prompt {name!r}; {hint}")
+    return (_FOLDER / f"{name}.md").read_text(encoding="utf-8")
+
+
+@cache
+def list_templates() -> tuple[str, ...]:
+    """Return the names of all templates."""
+    return tuple(sorted(path.relative_to(_FOLDER).with_suffix("").as_posix() for path in _FOLDER.rglob("*.md")))
+
+
+def list_own_templates() -> dict[str, Path]:
+    """Return the user's templates; raise ``InputError`` for a file that replaces nothing or cannot be used."""
+    folder = settings.get_prompts_dir()
+    own = {path.relative_to(folder).with_suffix("").as_posix(): path for path in sorted(folder.rglob("*.md"))}
+    for name, path in own.items():
+        if name not in list_templates():
+            similar = get_close_matches(name, list_templates(), 1)
+            hint = f"did you mean {similar[0]}.md" if similar else "remove it or see: suffice prompts list"
+            raise InputError(f"{path} replaces no prompt; {hint}")
+        load_template(name)
+    return own
+
+
+@contextmanager
+def override_prompts(texts: Mapping[str, str]) -> Iterator[None]:
+    """Use these texts in place of the templates of these names inside the block."""
+    for name, text in texts.items():
+        _parse_own(name, text, f"the replaced prompt {name}")
+    token = _replacements.set({**_replacements.get(), **texts})
+    try:
+        yield
+    finally:
+        _replacements.reset(token)
+
+
+@cache
+def _load_own(name: str, path: Path, modified: int) -> PromptTemplate:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} cannot be read: {getattr(error, 'strerror', None) or 'it is not UTF-8'}") from error
+    return _parse_own(name, text, str(path))
+
+
+def _parse_own(name: str, text: str, where: str) -> PromptTemplate:
+    template, built_in = PromptTemplate(text), load_built_in(name)
+    if not template.body.is_valid():
+        raise InputError(f"{where} has a '$' that names no input; write '$$' for the sign itself")
+    given, wanted = set(template.body.get_identifiers()), set(built_in.body.get_identifiers())
+    if given != wanted:
+        missing = [f"lacks ${one}" for one in sorted(wanted - given)]
+        unknown = [f"has the unknown ${one}" for one in sorted(given - wanted)]
+        raise InputError(f"{where} {' and '.join(missing + unknown)}; use the inputs of: suffice prompts show {name}")
+    if not template.keywords:
+        template.keywords = built_in.keywords
+    return template
 
 
 def load_snippet(name: str) -> str:

@@ -168,3 +168,20 @@ class GradeSupport(CheckSupport):
             raise ValueError("the answer must be a whole number from 0 to 10")
         [score] = found
         return SupportResponse(int(score) >= 5, int(score) / 10)
+
+
+@dataclass(frozen=True, slots=True)
+class GradePaperResponse:
+    mark: float
+
+
+@dataclass(frozen=True)
+class GradePaper(Prompt[GradePaperResponse]):
+    role = "grade_paper"
+    response_type = GradePaperResponse
+    max_tokens = 60
+
+    reader: str
+    """What the reader looks at: relevance, substance, evidence, method or provenance."""
+    topic: str
+    paper: Note

@@ -76,3 +76,26 @@ class GradeAnswer(Prompt[GradeResponse]):
     task: str
     reference: Note
     answer: Note
+
+
+@dataclass(frozen=True, slots=True)
+class ProposeChangeResponse:
+    hypothesis: str
+    """What the change should improve, and why, in one sentence."""
+    text: str
+    """The whole changed text."""
+
+
+@dataclass(frozen=True)
+class ProposeChange(Prompt[ProposeChangeResponse]):
+    role = "propose_change"
+    response_type = ProposeChangeResponse
+    temperature = 0.8
+    max_tokens = 2000
+
+    name: str
+    text: str
+    weak: tuple[str, ...]
+    """Questions that were answered badly with this text."""
+    tried: tuple[str, ...]
+    """Changes tried before, each with what came of it."""

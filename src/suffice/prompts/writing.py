@@ -4,6 +4,7 @@
 ``Draft``           ``draft.md``      the answer or one section of it (snippets: ``writing``)
 ``AnswerSentence``  ``answer.md``     the answer in one sentence, by a model too small to write more
 ``Revise``          ``revise.md``     the answer or one section, without the issues that a review found
+``Rewrite``         ``rewrite.md``    a finished answer as a skill asks for it
 ``Compute``         ``compute.md``    a program for arithmetic that the answer needs
 ``SelfTest``        ``self_test.md``  whether a model can write more than one sentence
 ==================  ================  ======================================================================
@@ -99,6 +100,22 @@ class Draft(Prompt[SynthesisResponse]):
     correction: str = ""
     """What was wrong with the last draft if it is requested again."""
     max_tokens: int = 2000
+
+    @classmethod
+    def parse(cls, text: str) -> SynthesisResponse:
+        return parse_markdown_answer(text)
+
+
+@dataclass(frozen=True)
+class Rewrite(Prompt[SynthesisResponse]):
+    role = "rewrite"
+    response_type = SynthesisResponse
+    output_format = "text"
+
+    task: str
+    text: Note
+    instruction: str
+    max_tokens: int = 4000
 
     @classmethod
     def parse(cls, text: str) -> SynthesisResponse:

@@ -40,6 +40,7 @@ from suffice.types import (
 )
 
 NO_MODEL_NOTICE = "No language model was used: every sentence below is quoted verbatim from its source."
+SKILL_NOTICE = "No language model was used: quotations are verbatim; the words around them come from a skill."
 SHORT_LIST_NOTICE = "The list is shorter than the task asks for because the sources name no further items."
 QUOTED_NOTICE = "No statement of the model's draft was supported by the sources, so the sources are quoted instead."
 MODEL_FAULT_NOTICE = "The language model could not be used, so the sources are quoted instead."
@@ -48,6 +49,7 @@ _EARLIER_NO_MODEL_NOTICE = NO_MODEL_NOTICE.replace(
 )  # In reports before version 0.2.
 NOTICES = (
     NO_MODEL_NOTICE,
+    SKILL_NOTICE,
     _EARLIER_NO_MODEL_NOTICE,
     QUOTED_NOTICE,
     MODEL_FAULT_NOTICE,
@@ -131,7 +133,7 @@ def _list_notices(run: RunState, stop: Stop, *, is_short_list: bool) -> list[str
     if is_short_list:
         notices.append(SHORT_LIST_NOTICE)
     if not is_language_model(run.model):
-        notices.append(NO_MODEL_NOTICE)
+        notices.append(SKILL_NOTICE if run.has_own_wording else NO_MODEL_NOTICE)
     if run.model_fault:
         notices.append(MODEL_FAULT_NOTICE)
     if run.has_quote_fallback:

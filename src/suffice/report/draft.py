@@ -257,7 +257,15 @@ class WritingInstruction:
 
 
 def choose_instruction(run: RunState) -> WritingInstruction:
-    """Choose the writing instruction for a run's task: ``count`` for a list, else the first variant whose keywords match."""
+    """Choose the writing instruction for a run's task: ``count`` for a list, else the first variant whose keywords match.
+
+    What the run's skills say is added to it.
+    """
+    chosen = _choose_variant(run)
+    return replace(chosen, text=f"{chosen.text}\n\n{run.extra_instruction}") if run.extra_instruction else chosen
+
+
+def _choose_variant(run: RunState) -> WritingInstruction:
     if get_task_type(run) == "enumerated":
         count, file = _expected_count(run), load_template("writing/count")
         return WritingInstruction("count", file.version, file.body.substitute(count=count or "separate"), count)

@@ -20,6 +20,7 @@ from suffice.report.file_links import make_source_link
 from suffice.report.markdown import NO_ANSWER_TEXT, describe_lack, describe_missing, format_usage
 from suffice.report.provenance import (
     build_review_table,
+    describe_skills,
     get_open_issues,
     parse_computations,
     parse_review,
@@ -91,7 +92,7 @@ def render_html(report: Report, links: str = "") -> str:
 {_render_review(report)}
 </section>
 </div>
-<footer><p>{_escape(format_usage(report.usage))} · run {_escape(report.run, 80)}</p></footer>
+<footer>{_render_skills(report)}<p>{_escape(format_usage(report.usage))} · run {_escape(report.run, 80)}</p></footer>
 <script>{js}</script>
 </body>
 </html>
@@ -487,3 +488,8 @@ def _load_asset(name: str) -> str:
     from importlib.resources import files
 
     return "\n" + files("suffice.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def _render_skills(report: Report) -> str:
+    skills = describe_skills(report)
+    return f"<p>Skills: {_escape(skills)}</p>" if skills else ""

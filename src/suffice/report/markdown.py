@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from suffice.gates.explanation import describe_sufficiency
 from suffice.report.provenance import (
     build_review_table,
+    describe_skills,
     get_open_issues,
     parse_computations,
     parse_review,
@@ -55,6 +56,7 @@ def render_markdown(report: Report) -> str:
         *_render_list("Searches that found nothing new", map(escape_line, list_fruitless_queries(report))),
         # Below the line, so that a claim check of the file does not read it as a claim.
         f"---\n\n{escape_line(describe_search(report))}",
+        f"Skills: {escape_line(skills)}" if (skills := describe_skills(report)) else "",
         escape_line(format_usage(report.usage)),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"

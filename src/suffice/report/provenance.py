@@ -71,3 +71,9 @@ def parse_computations(report: Report) -> list[tuple[str, str]]:
 
 def _format_score(value: float | None) -> str:
     return UNKNOWN_TEXT if finite_or_none(value) is None else f"{value:g}"
+
+
+def describe_skills(report: Report) -> str:
+    """Return which skills were active and why, in one line; empty if none was."""
+    rows = report.metadata.get("skills") or []
+    return "; ".join(f"/{row['name']}, because {row['why']}" for row in rows)

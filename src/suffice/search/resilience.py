@@ -94,7 +94,7 @@ class RetryingSearch:
                 if not error.retryable or attempt == MAX_ATTEMPTS or retry_after > MAX_WAIT_SECONDS:
                     raise
                 self._on_failure(to_failure(error))
-                await self._sleep(max(retry_after, min(2**attempt + self._random.random(), MAX_WAIT_SECONDS)))
+                await self._sleep(max(retry_after, min(2 ** (attempt - 1) + self._random.random(), MAX_WAIT_SECONDS)))
         raise AssertionError("the last attempt returns or raises")
 
 

@@ -25,7 +25,7 @@ from pydantic import AliasChoices, BaseModel, Field
 from pydantic.json_schema import SkipJsonSchema
 
 from suffice import __version__, settings
-from suffice.api import prepare_run, validate_question
+from suffice.api import prepare_run, validate_question, validate_task
 from suffice.engine.pipeline import RunConfig, new_run_id, run_pipeline
 from suffice.errors import InputError, SufficeError
 from suffice.events import Event, Finished, RoundDone, SearchStopped, Writing, serialize_event
@@ -401,7 +401,7 @@ async def _start(session: McpSession, defaults: RunOptions, question: str, chose
     """Check the arguments and start a run in the background."""
     options = replace(defaults, **{name: value for name, value in chosen.items() if value is not None})
     options.validate(gate_files=False)
-    validate_question(question)
+    validate_task(question)
     run = new_run_id()
     events: list[dict[str, Any]] = []
     progress: list[str] = []

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Header, Response
 from fastapi.responses import JSONResponse
 
 from suffice import settings
-from suffice.api import validate_question
+from suffice.api import validate_question, validate_task
 from suffice.jobs.requests import JobRequest, parse_request, resolve_collections
 from suffice.jobs.store import Priority, QuotaExceeded, StoredRun
 from suffice.options import RunOptions
@@ -101,7 +101,7 @@ async def submit_run(
     idempotency_key: str | None = None,
 ) -> StoredRun:
     """Queue the requested run. Invalid requests raise before anything is stored."""
-    validate_question(request.text)
+    validate_task(request.text)
     options = request.options.to_options()
     if options.model is not None and options.model not in service.allowed_models:
         raise ApiError(

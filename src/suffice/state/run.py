@@ -94,6 +94,8 @@ class RunState:
         self.quotes: SynthesisResponse | None = None  # What stands below a small model's sentence.
         self.lacks_answer = False  # Whether the text says only what is around the answer.
         self.max_report_tokens = DEFAULT_REPORT_TOKENS
+        self.has_own_wording = False  # Whether a skill put words around what it quotes.
+        self.extra_instruction = ""  # What skills tell the writer besides the writing instruction.
         self.model_fault = ""  # Why the model cannot be used at all.
         self.useful_reflections: list[bool] = []  # Whether each reflection of a language model led anywhere.
 

@@ -1,0 +1,180 @@
+"""``suffice mine``: research a list of topics deeply and keep a reference page for each."""
+
+import json
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from suffice.cli.options import (
+    LIMITS,
+    OUTPUT,
+    SOURCES,
+    DebugOption,
+    DocsOption,
+    ExcludeOption,
+    IncludeOption,
+    ModelOption,
+    ProviderOption,
+    QuietOption,
+    WebOption,
+    build_options,
+)
+from suffice.cli.output import print_error, render_report, write_file
+from suffice.errors import EXIT_INTERRUPTED, InputError
+
+if TYPE_CHECKING:
+    from suffice.cli.terminal import Terminal
+    from suffice.options import RunOptions
+    from suffice.types import Report
+
+INDEX_NAME = "index.json"
+
+
+def mine(
+    topics: Annotated[
+        list[str] | None, typer.Argument(help="The topics or questions.", metavar="TOPIC…", show_default=False)
+    ] = None,
+    topics_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--topics", help="Read the topics from this file, one a line.", metavar="FILE", rich_help_panel=SOURCES
+        ),
+    ] = None,
+    docs: DocsOption = None,
+    web: WebOption = False,
+    providers: ProviderOption = None,
+    include: IncludeOption = None,
+    exclude: ExcludeOption = None,
+    model: ModelOption = None,
+    out: Annotated[Path, typer.Option(help="The folder of the pages.", metavar="DIR", rich_help_panel=OUTPUT)] = Path(
+        "reference"
+    ),
+    max_age: Annotated[
+        float,
+        typer.Option(
+            "--max-age",
+            help="Research a topic again when its page is older than this.",
+            metavar="DAYS",
+            min=0,
+            rich_help_panel=LIMITS,
+        ),
+    ] = 30,
+    max_cost: Annotated[
+        float | None,
+        typer.Option(help="Spend at most this many US dollars on each topic.", metavar="USD", rich_help_panel=LIMITS),
+    ] = None,
+    quiet: QuietOption = False,
+    debug: DebugOption = False,
+) -> int:
+    """Research topics deeply and keep a reference page with sources for each.
+
+    Pages younger than --max-age stay as they are. A topic without evidence keeps its old page. The exit status is 3 if a topic
+    has no page.
+    """
+    from suffice.cli.terminal import Terminal, run_interruptible
+
+    named = [*(topics or ()), *_read_topics(topics_file)]
+    wanted = list(dict.fromkeys(topic.strip() for topic in named if topic.strip()))
+    if not wanted:
+        raise InputError("There are no topics; name them, or a file with one on each line with --topics")
+    options = build_options(
+        docs=docs,
+        web=web,
+        providers=providers,
+        include=include,
+        exclude=exclude,
+        model=model,
+        max_cost_usd=max_cost,
+        keep=True,
+    )
+    out.mkdir(parents=True, exist_ok=True)
+    index = _load_index(out)
+    due = select_due(wanted, index, timedelta(days=max_age), datetime.now(UTC), out)
+    with Terminal(quiet=quiet).live_display() as terminal:
+        for number, topic in enumerate(due, 1):
+            terminal.show_progress("topics", number, len(due))
+            report = run_interruptible(_research_topic(topic, options, terminal))
+            if report is None or report.stop.reason == "cancelled":
+                return EXIT_INTERRUPTED
+            if not report.final_answer:
+                print_error(f"No page for {topic!r}: {report.status.replace('_', ' ')}")
+                continue
+            name = index.get(topic, {}).get("page") or choose_name(topic, {row["page"] for row in index.values()})
+            write_file(out / name, render_report(report, ".md"))
+            index[topic] = {"page": name, "at": datetime.now(UTC).isoformat(timespec="seconds"), "run": report.run}
+            write_file(out / INDEX_NAME, json.dumps(index, ensure_ascii=False, indent=2))
+    for topic in wanted:
+        state = "researched" if topic in due else "up to date"
+        print(f"{out / index[topic]['page']}  {state}" if topic in index else f"(no page)  {topic}")
+    return 0 if all(topic in index for topic in wanted) else 3
+
+
+def select_due(
+    topics: Sequence[str], index: dict[str, Any], max_age: timedelta, now: datetime, folder: Path
+) -> list[str]:
+    """Return the topics that have no page or an old one."""
+    return [
+        topic
+        for topic in topics
+        if topic not in index
+        or not (folder / index[topic]["page"]).is_file()
+        or now - datetime.fromisoformat(index[topic]["at"]) > max_age
+    ]
+
+
+def choose_name(topic: str, taken: set[str]) -> str:
+    """Return a file name for a topic that no other topic has.
+
+    >>> choose_name("How do bees dance?", {"how-do-bees-dance.md"})
+    'how-do-bees-dance-2.md'
+    """
+    base = re.sub(r"[^\w]+", "-", topic.lower()).strip("-")[:60].rstrip("-") or "topic"
+    names = (f"{base}.md" if number == 1 else f"{base}-{number}.md" for number in range(1, len(taken) + 2))
+    return next(name for name in names if name not in taken)
+
+
+async def _research_topic(topic: str, options: "RunOptions", terminal: "Terminal") -> "Report | None":
+    from contextlib import aclosing
+
+    from suffice.api import make_recorder, prepare_run
+    from suffice.engine.pipeline import run_pipeline
+    from suffice.events import Finished
+    from suffice.skills.activate import parse_command
+
+    question = topic if parse_command(topic)[0] else f"/deep {topic}"
+    config, recorder = await prepare_run(question, options, terminal.notify), make_recorder(options, terminal.notify)
+    async with aclosing(run_pipeline(config)) as events:
+        async for event in events:
+            recorder.record_event(event)
+            if isinstance(event, Finished):
+                return event.report
+    return None
+
+
+def _read_topics(path: Path | None) -> list[str]:
+    if path is None:
+        return []
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} cannot be read: {getattr(error, 'strerror', None) or 'it is not UTF-8'}") from error
+    return [line for line in lines if not line.lstrip().startswith("#")]
+
+
+def _load_index(folder: Path) -> dict[str, Any]:
+    path = folder / INDEX_NAME
+    if not path.exists():
+        return {}
+    try:
+        index = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError:
+        index = None
+    if not isinstance(index, dict) or not all(
+        isinstance(row, dict) and {"page", "at"} <= row.keys() for row in index.values()
+    ):
+        raise InputError(f"{path} is not an index of suffice mine; move it away or name another folder with --out")
+    return index

@@ -1,0 +1,67 @@
+"""``suffice prompts``: list, show and compare the texts that language models are given."""
+
+from difflib import unified_diff
+from typing import Annotated
+
+import typer
+
+from suffice import settings
+from suffice.cli.options import DebugOption
+from suffice.errors import InputError
+
+prompts_app = typer.Typer(help="List, show and compare prompts, which you can replace.", no_args_is_help=True)
+
+_NameArgument = Annotated[
+    str, typer.Argument(help="The prompt, such as draft or writing/prose.", metavar="NAME", show_default=False)
+]
+
+
+@prompts_app.command("list")
+def list_prompts(debug: DebugOption = False) -> None:
+    """List the prompts with their versions, and which of them you have replaced."""
+    from suffice.prompts.base import list_own_templates, list_templates, load_built_in, load_template
+
+    own = list_own_templates()
+    for name in list_templates():
+        replaced = f"  replaced by {own[name]} (version {load_template(name).version})" if name in own else ""
+        print(f"{name:<28} version {load_built_in(name).version}{replaced}")
+    print(f"\nTo replace one, write {settings.get_prompts_dir()}/NAME.md; start from: suffice prompts show NAME")
+
+
+@prompts_app.command()
+def show(
+    name: _NameArgument,
+    built_in: Annotated[
+        bool, typer.Option("--built-in", help="Show the built-in text although it is replaced.")
+    ] = False,
+    debug: DebugOption = False,
+) -> None:
+    """Show the text of a prompt as a file that can replace it."""
+    from suffice.prompts.base import list_own_templates, read_built_in
+
+    text = read_built_in(name)
+    own = list_own_templates().get(name)
+    print((text if own is None or built_in else own.read_text(encoding="utf-8")).rstrip("\n"))
+
+
+@prompts_app.command()
+def diff(
+    name: Annotated[
+        str | None, typer.Argument(help="The prompt. Without it, all that you replaced.", metavar="NAME")
+    ] = None,
+    debug: DebugOption = False,
+) -> None:
+    """Show how your prompts differ from the built-in ones."""
+    from suffice.prompts.base import list_own_templates, read_built_in
+
+    own = list_own_templates()
+    if name is not None:
+        read_built_in(name)
+        if name not in own:
+            raise InputError(f"You have not replaced {name}; write {settings.get_prompts_dir()}/{name}.md to do so")
+    for each in [name] if name is not None else own:
+        mine = own[each].read_text(encoding="utf-8")
+        lines = unified_diff(
+            read_built_in(each).splitlines(), mine.splitlines(), f"{each}.md (built in)", str(own[each]), lineterm=""
+        )
+        print("\n".join(lines))

@@ -1,0 +1,85 @@
+"""``suffice skills``: list and show the skills that a question can begin with."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from suffice import settings
+from suffice.cli.options import DebugOption, JsonOption
+from suffice.cli.output import print_error
+
+if TYPE_CHECKING:
+    from suffice.skills.load import SkillSet
+
+skills_app = typer.Typer(invoke_without_command=True)
+
+
+@skills_app.callback()
+def list_skills(context: typer.Context, as_json: JsonOption = False, debug: DebugOption = False) -> None:
+    """List and show skills: ways of working such as /deep that a question can begin with.
+
+    Your own are folders with a SKILL.md in ~/.config/suffice/skills/ or .suffice/skills/; see docs/skills.md.
+    """
+    if context.invoked_subcommand is not None:
+        return
+    known = _load()
+    width = max(len(name) for name in known.skills) + 3
+    for skill in known.skills.values():
+        if as_json:
+            row = {
+                "name": skill.name,
+                "description": skill.description,
+                "origin": skill.origin,
+                "hooks": list(skill.hooks),
+                "activates": list(skill.activates),
+                "options": dict(skill.options),
+                "path": str(skill.path),
+            }
+            print(json.dumps(row, ensure_ascii=False))
+        else:
+            origin = "" if skill.origin == "built in" else f" ({skill.origin})"
+            print(f"{'/' + skill.name:<{width}}{skill.description}{origin}")
+    for problem in known.problems.values():
+        print_error(problem)
+
+
+@skills_app.command()
+def show(
+    name: Annotated[str, typer.Argument(help="The name of the skill, with or without the slash.", metavar="NAME")],
+    as_json: JsonOption = False,
+    debug: DebugOption = False,
+) -> None:
+    """Show where a skill acts, what it sets and what it tells the writer."""
+    skill = _load().get(name.lstrip("/").lower())
+    if as_json:
+        row = {
+            "name": skill.name,
+            "description": skill.description,
+            "origin": skill.origin,
+            "hooks": list(skill.hooks),
+            "activates": list(skill.activates),
+            "options": dict(skill.options),
+            "queries": list(skill.queries),
+            "instruction": skill.instruction,
+            "path": str(skill.path),
+        }
+        print(json.dumps(row, ensure_ascii=False, indent=2))
+        return
+    print(f"/{skill.name}  ({skill.origin}, {skill.path})\n{skill.description}\n")
+    print(f"acts        {', '.join(skill.hooks)}")
+    if skill.activates:
+        print(f"activated   by {', '.join(skill.activates)}")
+    if skill.options:
+        print(f"sets        {', '.join(f'{option}={value}' for option, value in skill.options.items())}")
+    if skill.queries:
+        print(f"searches    {'; '.join(skill.queries)}")
+    if skill.instruction:
+        print(f"\n{skill.instruction}")
+
+
+def _load() -> "SkillSet":
+    from suffice.skills.load import load_skills
+
+    return load_skills(settings.load().config_dir, Path.cwd())

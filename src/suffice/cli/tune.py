@@ -1,0 +1,191 @@
+"""``suffice tune``: improve one instruction by experiments on a suite of tasks."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from suffice.cli.options import (
+    LIMITS,
+    OUTPUT,
+    SEARCH,
+    DebugOption,
+    DocsOption,
+    JsonOption,
+    ModelOption,
+    QuietOption,
+    build_options,
+)
+from suffice.errors import EXIT_INTERRUPTED, InputError
+
+if TYPE_CHECKING:
+    from suffice.tuning.tuner import Evaluate, Experiment, TuningResult
+
+_BARS = "▁▂▃▄▅▆▇█"
+
+
+def tune(
+    name: Annotated[
+        str,
+        typer.Argument(help="The prompt to tune, such as writing/prose ('suffice prompts list').", metavar="PROMPT"),
+    ],
+    suite: Annotated[
+        Path, typer.Option(help="The tasks: JSONL with question, answer and gold.", metavar="FILE", show_default=False)
+    ],
+    docs: DocsOption = None,
+    model: ModelOption = None,
+    scorer: Annotated[
+        str,
+        typer.Option(help="What counts: review, support, recall or f1.", metavar="NAME", rich_help_panel=SEARCH),
+    ] = "support",
+    candidates: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--candidate",
+            help="Try the text of this file instead of asking the model for changes. Repeatable.",
+            metavar="FILE",
+            rich_help_panel=SEARCH,
+        ),
+    ] = None,
+    experiments: Annotated[
+        int, typer.Option(help="Experiments at most.", metavar="N", min=1, rich_help_panel=LIMITS)
+    ] = 5,
+    repeats: Annotated[
+        int, typer.Option(help="Runs of each task with each text.", metavar="N", min=2, rich_help_panel=LIMITS)
+    ] = 2,
+    max_runs: Annotated[
+        int | None, typer.Option(help="Runs at most.", metavar="N", min=1, rich_help_panel=LIMITS)
+    ] = None,
+    max_cost: Annotated[
+        float | None, typer.Option(help="US dollars at most.", metavar="USD", min=0, rich_help_panel=LIMITS)
+    ] = None,
+    out: Annotated[
+        Path,
+        typer.Option(
+            help="The folder for the log and the best text. Started again with it, a tuning continues.",
+            metavar="DIR",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = Path("tuning"),
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+    debug: DebugOption = False,
+) -> int:
+    """Improve one prompt by experiments: keep a change only if it is a real gain.
+
+    Each change is compared with the present text on the same tasks, tested for significance, and confirmed on tasks that were
+    held out. The best text is written to DIR/best.md; to use it, copy it to the folder that 'suffice prompts list' names.
+    """
+    from suffice.cli.terminal import Terminal, run_interruptible
+    from suffice.prompts.base import read_built_in
+    from suffice.tuning.propose import propose_given, propose_with_model
+    from suffice.tuning.scorers import get_scorer
+    from suffice.tuning.suite import load_suite
+    from suffice.tuning.tuner import Tuner, TuningRules
+
+    read_built_in(name)
+    tasks = load_suite(suite)
+    score = get_scorer(scorer)
+    given = [(path.name, _read(path)) for path in candidates or ()]
+    planned = min(experiments, len(given)) if given else experiments
+    with Terminal(quiet=quiet).live_display() as terminal:
+        evaluate = _make_evaluate(name, docs, model, score)
+        propose = propose_given(given) if given else propose_with_model(_choose_model(model, terminal.notify))
+
+        def report_experiment(experiment: "Experiment") -> None:
+            gain = experiment.development["gain"]
+            terminal.notify(
+                f"Experiment {experiment.number}: {experiment.decision} ({gain:+.3f}). {experiment.hypothesis}"
+            )
+
+        tuner = Tuner(
+            name,
+            _current_text(name),
+            tasks,
+            evaluate,
+            propose,
+            out,
+            TuningRules(planned, repeats, max_runs=max_runs, max_cost_usd=max_cost),
+            on_experiment=report_experiment,
+            on_run=lambda runs: terminal.show_progress("tuning", runs, max_runs or 0),
+        )
+        result = run_interruptible(tuner.run())
+    if result is None:
+        return EXIT_INTERRUPTED
+    _print_result(result, out, as_json)
+    return 0
+
+
+def _make_evaluate(name: str, docs: list[str] | None, model: str | None, score: Any) -> "Evaluate":
+    from suffice.api import research
+    from suffice.errors import SufficeError
+    from suffice.prompts.base import override_prompts
+    from suffice.tuning.suite import TuningTask
+    from suffice.tuning.tuner import RunScore
+
+    build_options(docs=docs, model=model)
+
+    async def evaluate(text: str, task: TuningTask, repeat: int) -> RunScore:
+        with override_prompts({name: text}):
+            try:
+                report = await research(task.question, docs=docs, model=model, seed=repeat, auto_skills=False)
+            except InputError:
+                raise
+            except SufficeError:
+                return RunScore(None)
+        cost = report.usage.cost_usd if report.usage.calls else 0.0
+        return RunScore(score(report, task), 0.0 if report.usage.model == "extractive" else cost)
+
+    return evaluate
+
+
+def _choose_model(name: str | None, notify: Any) -> Any:
+    from suffice import settings
+    from suffice.models.base import is_language_model
+    from suffice.models.choose import choose_model
+
+    model = choose_model(name, settings.load(), notify)(None)
+    if not is_language_model(model):
+        raise InputError(
+            "Only a language model can propose changes; choose one with --model or give texts with --candidate"
+        )
+    return model
+
+
+def _current_text(name: str) -> str:
+    from suffice.prompts.base import list_own_templates, read_built_in
+
+    own = list_own_templates().get(name)
+    return read_built_in(name) if own is None else own.read_text(encoding="utf-8")
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} cannot be read: {getattr(error, 'strerror', None) or 'it is not UTF-8'}") from error
+
+
+def _print_result(result: "TuningResult", out: Path, as_json: bool) -> None:
+    import json
+    from dataclasses import asdict
+
+    if as_json:
+        print(json.dumps(asdict(result), ensure_ascii=False, indent=2))
+        return
+    for one in result.experiments:
+        held_out = "" if one.held_out is None else f"  held-out {one.held_out['gain']:+.3f} (p {one.held_out['p']:.3g})"
+        development = one.development
+        print(
+            f"{one.number:>3}  {one.decision:<9} {draw_bar(development['gain'])} {development['gain']:+.3f} "
+            f"(p {development['p']:.3g}){held_out}  {one.hypothesis}"
+        )
+    cost = "unknown cost" if result.cost_usd is None else f"${result.cost_usd:.4f}"
+    ending = {"budget": "the budget is used up", "no_proposal": "nothing is left to try"}.get(result.ended, "done")
+    print(f"\n{result.runs} runs, {cost}; {ending}.")
+    print(f"Best text: {out / 'best.md'}" if result.improved else "No change was a real gain; the text stays as it is.")
+
+
+def draw_bar(gain: float) -> str:
+    """Return one character for a gain: higher is better, the middle is no change."""
+    return _BARS[max(0, min(len(_BARS) - 1, round(3.5 + gain * 10)))]

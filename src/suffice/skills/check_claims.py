@@ -1,0 +1,39 @@
+"""``/check``: the claims of the given text, held against the documents."""
+
+from dataclasses import replace
+
+from suffice.claims.audit import TextAudit
+from suffice.claims.verdict import ClaimVerdict, get_deciding_quote
+from suffice.prompts import SynthesisResponse
+from suffice.skills.hooks import SkillCode, SkillContext, WrittenText
+from suffice.text.citations import strip_citations
+from suffice.text.markdown import escape_markdown
+
+_SYMBOLS = {"supported": "✓", "contradicted": "✗", "unsupported": "?", "unknown": "–"}
+
+
+class CheckSkill(SkillCode):
+    async def instead(self, context: SkillContext) -> WrittenText:
+        audit = TextAudit(strip_citations(context.run.task), context.search, context.checker)
+        verdicts: list[ClaimVerdict] = []
+        lines: list[str] = []
+        async for _, verdict in audit.check_claims():
+            quotes = (*verdict.supporting, *verdict.contradicting, *filter(None, [verdict.uncited_support]))
+            quote = get_deciding_quote(verdict)
+            for used in dict.fromkeys([*quotes, *([quote] if quote is not None else [])]):
+                await context.add_passages([used.passage])
+            verdicts.append(replace(verdict, claim=replace(verdict.claim, handles=())))
+            note = f" ({verdict.note})" if verdict.note else ""
+            line = f"- {_SYMBOLS[verdict.support]} **{verdict.support}**{note}: {escape_markdown(verdict.claim.plain_text)}"
+            if quote is not None:
+                said = escape_markdown(" ".join(quote.text.split()))
+                line += f"\n  - a source says: “{said}” {context.run.evidence.get_handle(quote.passage)}"
+            lines.append(line)
+        if not lines:
+            return WrittenText(SynthesisResponse(""))
+        context.run.has_own_wording = True
+        counts = {label: sum(one.support == label for one in verdicts) for label in _SYMBOLS}
+        summary = ", ".join(f"{count} {label}" for label, count in counts.items() if count)
+        context.metadata["check"] = counts
+        answer = f"Claims of the text: {summary}.\n\n" + "\n".join(lines)
+        return WrittenText(SynthesisResponse(answer, f"Claims of the text: {summary}."), tuple(verdicts))

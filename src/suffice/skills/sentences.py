@@ -1,0 +1,55 @@
+"""The sentences of a run's evidence, with their handles: what skills without a language model write with."""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from suffice.memory.evidence import Evidence
+from suffice.skills.hooks import Statement
+from suffice.text.citations import strip_citations
+from suffice.text.entities import content_stems
+from suffice.text.markdown import strip_markdown
+from suffice.text.sentences import docstring_sentences, split_sentences
+from suffice.types import Passage
+
+MIN_WORDS = 5  # A shorter sentence is a heading, a caption or a fragment.
+MAX_CHARS = 400  # A longer one is a list or a table that lost its layout.
+_WORD = re.compile(r"[^\W\d_]{2,}")
+_SENTENCE = re.compile(r"[\"“'‘(]?[A-ZÀ-ÖØ-Þ\d`].*[.!?…][\"”'’)]*\Z", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class QuotedSentence:
+    """A sentence of a source in one line, its passage, and the passage's handle."""
+
+    text: str
+    passage: Passage
+    handle: str
+
+    @property
+    def stems(self) -> frozenset[str]:
+        return content_stems(self.text)
+
+    @property
+    def statement(self) -> Statement:
+        return Statement(self.text, (self.handle,))
+
+
+def list_sentences(evidence: Evidence, passages: Iterable[Passage] | None = None) -> Iterator[QuotedSentence]:
+    """Yield the whole sentences of the evidence, each once, or those of some of its passages."""
+    seen: set[str] = set()
+    for passage in evidence if passages is None else passages:
+        spans = docstring_sentences(passage.text) if passage.kind == "code" else split_sentences(passage.text)
+        for start, end in spans:
+            text = clean_sentence(passage.text[start:end])
+            if text and text not in seen:
+                seen.add(text)
+                yield QuotedSentence(text, passage, evidence.get_handle(passage))
+
+
+def clean_sentence(text: str) -> str:
+    """Return a sentence in one line, without markup and citations; empty if it is not a whole sentence."""
+    plain = " ".join(strip_citations(strip_markdown(text)).split())
+    if len(plain) > MAX_CHARS or len(_WORD.findall(plain)) < MIN_WORDS or not _SENTENCE.match(plain) or "|" in plain:
+        return ""
+    return plain

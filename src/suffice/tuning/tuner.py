@@ -1,0 +1,302 @@
+"""The tuning loop: baseline → proposal → evaluation → decision, until the experiments or the budget are used up.
+
+An experiment ends as one of:
+
+    kept          a significant gain on the development tasks that the held-out tasks confirm; it is the new baseline
+    no_gain       not significant, or within the noise of repeated runs
+    futile        ended early, because it could no longer become significant
+    overfit       a gain on the development tasks that the held-out tasks do not show
+    unscored      too many runs could not be scored to say anything
+
+The folder holds ``scores.jsonl`` (one line a run, so that a stopped tuning continues without paying again), ``tuning.jsonl``
+(one line an experiment) and ``best.md`` (the best text, with its lineage in ``lineage.json``).
+"""
+
+import hashlib
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from difflib import unified_diff
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from suffice.errors import InputError
+from suffice.tuning.decide import PairedResult, compare_paired, estimate_noise, is_futile, least_gain, smallest_p
+from suffice.tuning.propose import Proposal, Propose, TuningState
+from suffice.tuning.suite import TuningTask
+
+_WEAK_QUESTIONS = 5
+_MIN_SCORED = 0.8  # Share of the tasks that must have a score with both texts.
+
+
+@dataclass(frozen=True)
+class RunScore:
+    """The score of one run, from 0 to 1, ``None`` if it could not be scored, and its cost in USD if known."""
+
+    score: float | None
+    cost_usd: float | None = 0.0
+
+
+Evaluate = Callable[[str, TuningTask, int], Awaitable[RunScore]]
+"""Runs a task with a text of the instruction; the number is the seed of the repetition."""
+
+
+@dataclass(frozen=True)
+class TuningRules:
+    """How experiments are judged, and what they may cost."""
+
+    experiments: int = 5
+    repeats: int = 2
+    """Runs of each task with each text. The baseline is repeated as well: the differences between its runs are the noise."""
+    level: float = 0.05
+    """The chance to keep a change that does nothing, over all experiments together (Bonferroni)."""
+    confirm_level: float = 0.1
+    """The same for the held-out tasks, divided by the number of times they have been looked at."""
+    max_runs: int | None = None
+    max_cost_usd: float | None = None
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One experiment, as a line of ``tuning.jsonl``."""
+
+    number: int
+    prompt: str
+    hypothesis: str
+    decision: str
+    diff: str
+    digest: str
+    parent: str
+    development: dict[str, Any]
+    held_out: dict[str, Any] | None
+    noise: float
+    runs: int
+    cost_usd: float | None
+    at: str = ""
+
+
+@dataclass(frozen=True)
+class TuningResult:
+    """The best text, whether it differs from the first one, and all experiments."""
+
+    text: str
+    improved: bool
+    experiments: tuple[Experiment, ...]
+    runs: int
+    cost_usd: float | None
+    ended: str
+
+
+class _OutOfBudget(Exception):
+    pass
+
+
+@dataclass
+class Tuner:
+    """Tunes the instruction ``name``, beginning with ``text``."""
+
+    name: str
+    text: str
+    tasks: Sequence[TuningTask]
+    evaluate: Evaluate
+    propose: Propose
+    folder: Path
+    rules: TuningRules = TuningRules()
+    on_experiment: Callable[[Experiment], None] = lambda experiment: None
+    on_run: Callable[[int], None] = lambda runs: None
+    _scores: dict[tuple[str, str, int], RunScore] = field(default_factory=dict)
+    _runs: int = 0
+    _cost: float | None = 0.0
+
+    def __post_init__(self) -> None:
+        self._development = [task for task in self.tasks if not task.is_held_out]
+        self._held_out = [task for task in self.tasks if task.is_held_out]
+        level = self.rules.level / max(1, self.rules.experiments)
+        for part, own, limit in (
+            ("development", self._development, level),
+            ("held-out", self._held_out, self.rules.confirm_level),
+        ):
+            if smallest_p(len(own)) > limit:
+                raise InputError(
+                    f"The suite has {len(own)} {part} tasks: with so few, no gain can be told from chance at the level "
+                    f"{limit:.3g}; add tasks, or plan fewer experiments"
+                )
+
+    async def run(self) -> TuningResult:
+        """Run the experiments that are left and return the best text."""
+        self._load()
+        done = _read_lines(self.folder / "tuning.jsonl")
+        experiments = [Experiment(**row) for row in done]
+        kept = [one for one in experiments if one.decision == "kept"]
+        first = self.text
+        if kept:
+            self.text = (self.folder / "best.md").read_text(encoding="utf-8")
+        ended = "experiments"
+        try:
+            while len(experiments) < self.rules.experiments:
+                before = await self._score_all(self.text, self._development)
+                proposal = await self.propose(self._describe_state(before, experiments))
+                if proposal is None:
+                    ended = "no_proposal"
+                    break
+                self._add_cost(proposal.cost_usd)
+                experiments.append(await self._experiment(proposal, before, experiments))
+                self.on_experiment(experiments[-1])
+        except _OutOfBudget:
+            ended = "budget"
+        return TuningResult(self.text, self.text != first, tuple(experiments), self._runs, self._cost, ended)
+
+    async def _experiment(
+        self, proposal: Proposal, before: list[list[float] | None], earlier: Sequence[Experiment]
+    ) -> Experiment:
+        runs, cost, parent = self._runs, self._cost, _digest(self.text)
+        level = self.rules.level / self.rules.experiments
+        noise = estimate_noise([own for own in before if own])
+        confirmation: PairedResult | None = None
+        after = await self._score_until_futile(proposal.text, before, level)
+        development, share = _compare(before, after)
+        threshold = least_gain(noise, development.count, self.rules.repeats)
+        if len(after) < len(before):
+            decision = "futile"
+        elif share < _MIN_SCORED:
+            decision = "unscored"
+        elif development.p > level or development.gain <= threshold:
+            decision = "no_gain"
+        else:
+            looks = 1 + sum(one.held_out is not None for one in earlier)
+            old = await self._score_all(self.text, self._held_out)
+            confirmation, share = _compare(old, await self._score_all(proposal.text, self._held_out))
+            is_confirmed = confirmation.gain > 0 and confirmation.p <= self.rules.confirm_level / looks
+            decision = "unscored" if share < _MIN_SCORED else "kept" if is_confirmed else "overfit"
+        experiment = Experiment(
+            number=len(earlier) + 1,
+            prompt=self.name,
+            hypothesis=proposal.hypothesis,
+            decision=decision,
+            diff="\n".join(
+                unified_diff(self.text.splitlines(), proposal.text.splitlines(), "before", "after", lineterm="")
+            ),
+            digest=_digest(proposal.text),
+            parent=parent,
+            development={**asdict(development), "level": level, "least_gain": threshold},
+            held_out=None if confirmation is None else asdict(confirmation),
+            noise=noise,
+            runs=self._runs - runs,
+            cost_usd=None if self._cost is None or cost is None else self._cost - cost,
+            at=datetime.now(UTC).isoformat(timespec="seconds"),
+        )
+        if decision == "kept":
+            self._keep(proposal.text, experiment, earlier)
+        _append_line(self.folder / "tuning.jsonl", asdict(experiment))
+        return experiment
+
+    async def _score_until_futile(
+        self, text: str, before: Sequence[list[float] | None], level: float
+    ) -> list[list[float] | None]:
+        """Score the development tasks one by one; return fewer scores if the experiment became futile."""
+        after: list[list[float] | None] = []
+        for task in self._development:
+            after.append(await self._score_task(text, task))
+            pairs = [(fmean(old), fmean(new)) for old, new in zip(before, after, strict=False) if old and new]
+            rest = [fmean(old) for old in before[len(after) :] if old]
+            old, new = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+            if is_futile([*old, *rest], new, len(old) + len(rest), level):
+                break
+        return after
+
+    async def _score_all(self, text: str, tasks: Sequence[TuningTask]) -> list[list[float] | None]:
+        return [await self._score_task(text, task) for task in tasks]
+
+    async def _score_task(self, text: str, task: TuningTask) -> list[float] | None:
+        """Return the scores of all repetitions; ``None`` if one of them could not be scored."""
+        scores = [(await self._score_run(text, task, repeat)).score for repeat in range(self.rules.repeats)]
+        known = [score for score in scores if score is not None]
+        return known if len(known) == len(scores) else None
+
+    async def _score_run(self, text: str, task: TuningTask, repeat: int) -> RunScore:
+        key = (_digest(text), task.id, repeat)
+        if key not in self._scores:
+            self._check_budget()
+            result = await self.evaluate(text, task, repeat)
+            self._scores[key] = result
+            self._runs += 1
+            self._add_cost(result.cost_usd)
+            row = {"text": key[0], "task": task.id, "repeat": repeat, **asdict(result)}
+            _append_line(self.folder / "scores.jsonl", row)
+            self.on_run(self._runs)
+        return self._scores[key]
+
+    def _check_budget(self) -> None:
+        rules = self.rules
+        if rules.max_runs is not None and self._runs >= rules.max_runs:
+            raise _OutOfBudget
+        if rules.max_cost_usd is not None and self._cost is not None and self._cost >= rules.max_cost_usd - 1e-9:
+            raise _OutOfBudget
+
+    def _add_cost(self, cost: float | None) -> None:
+        if cost is None and self.rules.max_cost_usd is not None:
+            raise InputError("The cost of a run is unknown, so --max-cost cannot be enforced; set SUFFICE_PRICES=FILE")
+        self._cost = None if cost is None or self._cost is None else self._cost + cost
+
+    def _describe_state(self, before: Sequence[list[float] | None], experiments: Sequence[Experiment]) -> TuningState:
+        scored = [(fmean(own), task.question) for own, task in zip(before, self._development, strict=True) if own]
+        weak = tuple(question for _, question in sorted(scored)[:_WEAK_QUESTIONS])
+        tried = tuple(f"{one.hypothesis}: {one.decision}" for one in experiments)
+        return TuningState(self.name, self.text, weak, tried)
+
+    def _keep(self, text: str, experiment: Experiment, earlier: Sequence[Experiment]) -> None:
+        self.text = text
+        (self.folder / "best.md").write_text(text, encoding="utf-8")
+        lineage = [one for one in (*earlier, experiment) if one.decision == "kept"]
+        rows = [
+            {name: asdict(one)[name] for name in ("number", "hypothesis", "digest", "parent", "at")} for one in lineage
+        ]
+        (self.folder / "lineage.json").write_text(json.dumps(rows, ensure_ascii=False, indent=2), encoding="utf-8")
+
+    def _load(self) -> None:
+        """Read the runs of an earlier tuning in this folder, which are not paid again but count for the budget."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        fingerprint = {"prompt": self.name, "text": _digest(self.text), "repeats": self.rules.repeats}
+        fingerprint["tasks"] = _digest(json.dumps([asdict(task) for task in self.tasks], sort_keys=True))
+        about = self.folder / "about.json"
+        if not about.exists():
+            about.write_text(json.dumps(fingerprint, indent=2), encoding="utf-8")
+        elif json.loads(about.read_text(encoding="utf-8")) != fingerprint:
+            raise InputError(f"{self.folder} belongs to another tuning; name another folder with --out")
+        for row in _read_lines(self.folder / "scores.jsonl"):
+            self._scores[row["text"], row["task"], row["repeat"]] = RunScore(row["score"], row["cost_usd"])
+            self._runs += 1
+            self._add_cost(row["cost_usd"])
+
+
+def _compare(before: Sequence[list[float] | None], after: Sequence[list[float] | None]) -> tuple[PairedResult, float]:
+    """Return the paired comparison of the task means, and the share of tasks that have both scores."""
+    pairs = [(fmean(old), fmean(new)) for old, new in zip(before, after, strict=False) if old and new]
+    result = compare_paired([old for old, _ in pairs], [new for _, new in pairs])
+    return result, len(pairs) / len(before) if before else 0.0
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.strip().encode()).hexdigest()[:12]
+
+
+def _append_line(path: Path, row: dict[str, Any]) -> None:
+    with path.open("ab+") as file:
+        if file.tell():
+            file.seek(-1, 2)
+        is_cut_off = file.read(1) not in (b"\n", b"")  # An interruption may have left half a line.
+        file.write(b"\n" * is_cut_off + json.dumps(row, ensure_ascii=False).encode() + b"\n")
+
+
+def _read_lines(path: Path) -> list[dict[str, Any]]:
+    """Return the rows of a JSONL file; a line that an interruption cut off is left out."""
+    rows = []
+    if path.exists():
+        for line in path.read_text(encoding="utf-8").splitlines():
+            try:
+                rows.append(json.loads(line))
+            except ValueError:
+                continue
+    return rows

@@ -1,0 +1,200 @@
+"""Every built-in skill over small documents, without a language model, and some with a scripted one."""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from suffice import InputError, Report, research
+from suffice.prompts import PlanResponse, ReflectionResponse, SynthesisResponse
+from suffice.report.html import render_html
+from suffice.report.markdown import render_markdown
+from suffice.skills.cite import mark_inferences
+from suffice.skills.compare import parse_comparison
+from suffice.skills.timeline import find_date
+from suffice.testing import ScriptedModel, WordSearch, make_passage
+
+TEXTS = {
+    "bees.txt": "Karl von Frisch decoded the waggle dance of bees in 1927.\n"
+    "In May 1973 Karl von Frisch received the Nobel Prize for the dance of bees.\n"
+    "The dance of bees was first described in the early 1920s.\n",
+    "hives.txt": "The Langstroth hive needs little space in the garden.\nThe Langstroth hive costs 200 euros in the shop.\n"
+    "The Warre hive costs 150 euros in the shop.\n",
+}
+
+
+@pytest.fixture(autouse=True)
+def docs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("CACHE", "DATA", "CONFIG"):
+        monkeypatch.setenv(f"SUFFICE_{name}_DIR", str(tmp_path / name.lower()))
+    monkeypatch.setenv("SUFFICE_MODEL", "extractive")
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    for name, text in TEXTS.items():
+        (folder / name).write_text(text)
+    return folder
+
+
+def ask(question: str, docs: Path | None, **options: Any) -> Report:
+    return asyncio.run(research(question, docs=docs, alpha=1.0 if docs else None, **options))
+
+
+def names(report: Report) -> list[str]:
+    return [skill["name"] for skill in report.metadata["skills"]]
+
+
+def assert_supported(report: Report) -> None:
+    assert report.claims
+    assert all(claim.support == "supported" and claim.spans for claim in report.claims)
+
+
+def test_deep_has_no_gate(docs: Path) -> None:
+    report = ask("/deep Who decoded the waggle dance?", docs)
+    assert report.task == "Who decoded the waggle dance?"
+    assert names(report) == ["deep"]
+    assert "worth" not in report.stop.expression
+    assert report.stop.reason in ("planner_done", "budget_rounds", "budget_queries")
+
+
+def test_the_users_own_options_win_over_a_skill(docs: Path) -> None:
+    report = ask("/deep Who decoded the waggle dance?", docs, stop="fixed(1)")
+    assert len(report.stop.rounds) == 1
+
+
+def test_automatic_skill_is_named_and_can_be_turned_off(docs: Path) -> None:
+    question = "Give a comprehensive account of the waggle dance"
+    assert ask(question, docs).metadata["skills"][0]["why"] == 'the question says "comprehensive"'
+    assert not names(ask(question, docs, auto_skills=False))
+
+
+def test_timeline_is_in_order(docs: Path) -> None:
+    report = ask("/timeline dance of bees", docs)
+    assert [row["date"] for row in report.metadata["timeline"]] == ["1920s", "1927", "1973-05"]
+    assert report.final_answer.index("1920s") < report.final_answer.index("1927") < report.final_answer.index("1973-05")
+    assert_supported(report)
+
+
+@pytest.mark.parametrize(
+    ("text", "date"),
+    [
+        ("It came on 2020-03-01.", "2020-03-01"),
+        ("It came on the 3rd of May, 1998.", "1998-05-03"),
+        ("It came on Sept. 4, 2001.", "2001-09-04"),
+        ("It needs 2048 bytes of 1024 pages.", "None"),
+    ],
+)
+def test_dates(text: str, date: str) -> None:
+    assert str(find_date(text)) == date
+
+
+def test_compare_fills_a_table_and_leaves_gaps_open(docs: Path) -> None:
+    report = ask("/compare Langstroth hive vs Warre hive by costs and space", docs)
+    rows = [line for line in report.final_answer.splitlines() if line.startswith("|")]
+    assert rows[0] == "|  | costs | space |"
+    assert "200 euros" in rows[2]
+    assert "little space" in rows[2]
+    assert "150 euros" in rows[3]
+    assert rows[3].endswith("| – |")
+    assert_supported(report)
+
+
+def test_compare_needs_two_things(docs: Path) -> None:
+    assert parse_comparison("Compare A, B and C in terms of price").alternatives == ("A", "B", "C")
+    with pytest.raises(InputError, match="two things"):
+        ask("/compare hives", docs)
+
+
+def test_knowledge_graph_quotes_each_relation(docs: Path) -> None:
+    report = ask("/knowledge-graph Karl von Frisch and the dance of bees", docs)
+    graph = report.metadata["knowledge_graph"]
+    assert any(row["object"] == "Nobel Prize" and "1973" in row["quote"] for row in graph["relations"])
+    assert "```mermaid\ngraph LR" in report.final_answer
+    assert_supported(report)
+
+
+def test_check_judges_the_given_text(docs: Path) -> None:
+    text = "Karl von Frisch decoded the waggle dance of bees in 1927. Ada Lovelace decoded the waggle dance of bees."
+    report = ask(f"/check {text}", docs)
+    assert report.claims[0].support == "supported"
+    assert report.claims[1].support in ("contradicted", "unsupported")
+    assert "Ada Lovelace" in report.final_answer
+
+
+def test_recall_searches_nothing(docs: Path) -> None:
+    ask("Who decoded the waggle dance?", docs, keep=True)
+    report = ask("/recall Who decoded the waggle dance?", None, keep=True)
+    assert "Karl von Frisch decoded the waggle dance" in report.final_answer
+    assert report.usage.searches == 0
+    assert report.sources[0].location.endswith("bees.txt:1-3")
+    assert ask("/recall What is a submarine?", None, keep=True).status == "no_evidence"
+
+
+def test_recall_needs_stored_runs(docs: Path) -> None:
+    with pytest.raises(InputError, match="stores nothing"):
+        ask("/recall Who decoded it?", None)
+
+
+def test_email_and_panel_and_cite(docs: Path) -> None:
+    report = ask("/email /panel /cite Who decoded the waggle dance?", docs)
+    assert "**Subject:** Who decoded the waggle dance\n\nHello," in report.final_answer
+    assert report.final_answer.rstrip().endswith("Kind regards")
+    assert "critic: every statement rests on one document" in report.final_answer
+    assert report.metadata["inferences"] == 0
+    assert "#" not in report.final_answer.replace("bees.txt#", "")
+
+
+def test_inference_is_marked() -> None:
+    text, count = mark_inferences("Bees dance [1]. So they talk.\n\n> Quoted. All of it. [2]\n\n- A point.\n")
+    assert count == 2
+    assert "So they talk. *(inference)*" in text
+    assert "A point. *(inference)*" in text
+    assert "Quoted. All" in text
+
+
+def test_github_reads_readme_structure_and_issues(tmp_path: Path) -> None:
+    repository = tmp_path / "hive"
+    (repository / "src").mkdir(parents=True)
+    (repository / "README.md").write_text("# Hive\n\nHive counts the bees that enter a wooden box.\n")
+    (repository / "src" / "count.py").write_text('"""Count bees at the door of the box."""\n')
+    issue = {"number": 7, "title": "Counting stops at night", "state": "OPEN", "body": "The box is dark.", "labels": []}
+    (repository / "issues.json").write_text(json.dumps([issue]))
+    report = ask("/github Why does counting stop?", repository)
+    assert "Hive counts the bees that enter a wooden box." in report.final_answer
+    assert "has 3 readable files" in report.final_answer
+    assert "Issue 7 (open): Counting stops at night" in report.final_answer
+    assert report.metadata["github"]["issues"] == {"open": 1}
+    assert_supported(report)
+
+
+def test_user_skill_reaches_the_writer_and_rewrites(tmp_path: Path) -> None:
+    for name, more in (("plainly", ""), ("verse", "metadata:\n  suffice-hooks: after_writing\n")):
+        path = tmp_path / "config" / "skills" / name / "SKILL.md"
+        path.parent.mkdir(parents=True)
+        path.write_text(f"---\nname: {name}\ndescription: x\n{more}---\nWrite as for {name}.")
+    sentence = "Karl von Frisch decoded the waggle dance in 1927 [1]."
+    model = ScriptedModel(
+        {
+            "plan": [PlanResponse((), complexity="deep")],
+            "reflect": [ReflectionResponse(True, 0.9, (), ())],
+            "draft": [SynthesisResponse(sentence, sentence)],
+            "rewrite": [SynthesisResponse(f"In verse: {sentence} The moon is made of cheese [1].", sentence)],
+        }
+    )
+    search = WordSearch([make_passage("a", "Karl von Frisch decoded the waggle dance in 1927.", "Bees")])
+    report = ask("/plainly /verse Who decoded the waggle dance?", None, search=search, model=model, review=False)
+    [draft] = [prompt for prompt in model.prompts if prompt.role == "draft"]
+    assert "Write as for plainly." in draft.render()
+    assert "Write as for verse." not in draft.render()
+    assert "Karl von Frisch decoded the waggle dance in 1927" in report.final_answer
+    assert "cheese" not in report.final_answer
+
+
+def test_report_says_which_skills_were_active_and_why(docs: Path) -> None:
+    report = ask("Give a comprehensive account of the waggle dance", docs)
+    expected = 'Skills: /deep, because the question says "comprehensive"'
+    assert expected in render_markdown(report)
+    assert "Skills: /deep" in render_html(report)
+    assert "Skills:" not in render_markdown(ask("Who decoded the waggle dance?", docs))

@@ -1,0 +1,89 @@
+"""``/lit-review`` over small papers: collected, marked, clustered, cited and checked."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from suffice import InputError, Report, research
+from suffice.prompts import GradePaperResponse
+from suffice.skills.lit_review.reading import is_accepted
+from suffice.testing import ScriptedModel
+
+FILLER = "The method was an experiment with 40 hives and a sample of 1200 bees measured in 2019. " * 8
+PAPERS = {
+    "dance.txt": "The waggle dance of honey bees\n\nThe waggle dance of honey bees points to rich flower meadows. "
+    "We show that honey bees follow the waggle dance to flower meadows within 5 kilometres. "
+    "It remains unclear how bees correct the dance for wind. ",
+    "flowers.txt": "Flower meadows and honey bees\n\nThe waggle dance of honey bees does not point to rich flower meadows. "
+    "We show that honey bees prefer flower meadows with clover. ",
+    "mites.txt": "Mites in hives of honey bees\n\nWe find that mites weaken hives of honey bees in winter. "
+    "Further research on mites in hives is needed. ",
+    "winter.txt": "Winter losses of honey bees\n\nWe find that mites weaken hives of honey bees in winter and spring. "
+    "Winter losses of hives reached 30 percent. ",
+}
+NOTE = "A note on trains\n\nTrains run on rails between towns. " * 10
+BIB = """@article{dance, title = {The waggle dance of honey {Bees}}, author = {Frisch, Karl and Lindauer, Martin}, year = 1967}
+@article{only, title = {Sound signals of honey bees}, author = {Kirchner, W}, year = {1993},
+  abstract = {We show that honey bees hear airborne sound signals of 250 hertz in the dark hive. Honey bees learned it in an
+  experiment with 20 hives and a sample of 300 bees. The method used a model bee that moved and hummed like a dancer.}}
+@article{broken, title = {"""
+
+
+@pytest.fixture
+def papers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("CACHE", "DATA", "CONFIG"):
+        monkeypatch.setenv(f"SUFFICE_{name}_DIR", str(tmp_path / name.lower()))
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "papers"
+    folder.mkdir()
+    for name, text in PAPERS.items():
+        (folder / name).write_text(text + FILLER)
+    (folder / "trains.txt").write_text(NOTE)
+    (folder / "library.bib").write_text(BIB)
+    return folder
+
+
+def review(papers: Path, model: object = "extractive", *, keep: bool = False) -> Report:
+    return asyncio.run(
+        research("/lit-review honey bees", docs=papers, alpha=1.0, model=model, keep=keep)  # type: ignore[arg-type]
+    )
+
+
+def test_review_is_cited_and_checked(papers: Path) -> None:
+    report = review(papers)
+    answer, rows = report.final_answer, {row["title"]: row for row in report.metadata["lit_review"]["papers"]}
+    assert report.claims
+    assert all(claim.support == "supported" for claim in report.claims)
+    assert rows["The waggle dance of honey Bees"]["authors"] == ["Frisch, Karl", "Lindauer, Martin"]
+    assert rows["Sound signals of honey bees"]["year"] == 1993
+    assert not rows["A note on trains"]["accepted"], list(rows)
+    assert "A note on trains" in answer.split("## Left out by the readers")[1]
+    assert "Frisch and Lindauer (1967): “" in answer
+    assert "remains unclear how bees correct the dance" in answer.split("## Gaps")[1]
+    assert "does not point to rich" in answer.split("## Disagreements")[1].split("## Gaps")[0]
+    assert "mites weaken hives" in answer.split("## Agreements")[1].split("## Disagreements")[0]
+    assert any("an entry cannot be read" in failure.message for failure in report.error_log)
+
+
+def test_five_readers_of_a_model_mark_and_are_not_asked_again(papers: Path) -> None:
+    model = ScriptedModel({"grade_paper": [GradePaperResponse(4)], "self_test": [ValueError]})
+    report = review(papers, model, keep=True)
+    asked = sum(prompt.role == "grade_paper" for prompt in model.prompts)
+    assert asked == 5 * len(report.metadata["lit_review"]["papers"])
+    assert report.metadata["lit_review"]["papers"][0]["marks"]["method"] == 4
+    review(papers, model, keep=True)
+    assert sum(prompt.role == "grade_paper" for prompt in model.prompts) == asked
+
+
+def test_rule_of_the_readers() -> None:
+    assert is_accepted({"a": 3, "b": 4, "c": 3.5, "d": 3.5, "e": 3.5})
+    assert not is_accepted({"a": 1.9, "b": 5, "c": 5, "d": 5, "e": 5})
+    assert not is_accepted({"a": 3, "b": 3, "c": 3, "d": 3, "e": 5})
+
+
+def test_folder_without_papers_is_refused(tmp_path: Path, papers: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "empty" / "data.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(InputError, match="no papers"):
+        review(tmp_path / "empty")
