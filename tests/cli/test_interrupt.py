@@ -105,7 +105,9 @@ def test_while_passages_are_embedded(tmp_path: Path) -> None:
         json.dumps({"id": str(n), "title": f"Note {n}", "text": f"Bees of hive {n} dance. " * 20}) for n in range(5000)
     )
     (tmp_path / "many.jsonl").write_text("\n".join(lines))
-    with started("ask", QUESTION, "--docs", "many.jsonl", "--alpha", 0, "--json", "-v", wait_for="stop rule:") as process:
+    with started(
+        "ask", QUESTION, "--docs", "many.jsonl", "--alpha", 0, "--json", "-v", wait_for="stop rule:"
+    ) as process:
         time.sleep(1.5)
         status, seconds, out, err = interrupt(process)
     assert status == 130
