@@ -24,6 +24,10 @@ from suffice.types import Embed, Note
 if TYPE_CHECKING:
     import numpy
 
+# "Long" in "how long" says what is asked for; the answer does not have the word.
+_MEASURE = re.compile(
+    r"\bhow (?:long|many|much|often|far|tall|high|old|big|large|fast|deep|wide|heavy)\b", re.IGNORECASE
+)
 _TYPED_KINDS = frozenset({"when", "version", "amount", "default"})
 _RELEASE = re.compile(
     r"\d\.\d|\bversion\b", re.IGNORECASE
@@ -71,6 +75,7 @@ class QuestionWords:
 
 def weigh_question(task: str, notes: Sequence[Note]) -> QuestionWords:
     """Weigh the question's stems by their rarity among the notes."""
+    task = _MEASURE.sub("how", task)
     stems = frozenset[str]().union(*(facet.stems for facet in extract_facets(task, limit=20)))
     stems |= {stem for stem in find_stems(task) if stem not in content_stems(task)} or (
         frozenset() if stems else find_stems(task)

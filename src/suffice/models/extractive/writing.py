@@ -5,6 +5,7 @@
 When the evidence does not answer the question, the answer is empty and the closest passages are named with what they lack.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -28,6 +29,7 @@ from suffice.models.extractive.units import (
 )
 from suffice.models.reading import PassageReader
 from suffice.prompts import Draft, SynthesisResponse
+from suffice.text.entities import content_stems
 from suffice.text.markdown import escape_markdown
 from suffice.text.question import analyze_question, split_compound
 from suffice.text.sentences import Offsets
@@ -36,6 +38,7 @@ from suffice.types import BELIEF_KIND, ClosestPassage, Embed, Excerpt, Note, Suf
 
 _MAX_CLOSEST = 3
 _MIN_COSINE = 0.45  # A passage this near may answer in other words; the embedding model was trained on English.
+_FOLLOW_UP = re.compile(r" \(after: .*\)$", re.DOTALL)  # What ``api`` adds to a follow-up question.
 SHORT_ANSWER_LABEL = "**Short answer:**"
 
 
@@ -45,6 +48,9 @@ def draft_answer(prompt: Draft, embed: Embed | None, reader: PassageReader | Non
         prompt = replace(prompt, task=f"{prompt.section}: {prompt.task}", section="")
     if prompt.count:
         prompt = replace(prompt, task=strip_count(prompt.task) or prompt.task)
+    task, context = _FOLLOW_UP.sub("", prompt.task), _FOLLOW_UP.search(prompt.task)
+    if context and len(content_stems(task)) > 1:  # A follow-up that has words of its own is answered by them.
+        prompt = replace(prompt, task=task)
     believed = frozenset(note.text for note in prompt.notes if note.kind == BELIEF_KIND)
     notes = tuple(note for note in prompt.notes if note.kind != BELIEF_KIND)
     question = analyze_question(prompt.task)
