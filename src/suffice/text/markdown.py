@@ -132,7 +132,8 @@ _MIXED_HEADINGS = frozenset({"footnotes", "notes", "see also"})
 _SOURCE_LINE = re.compile(r"\s*(?:[-*+]\s+)?(?:\[\^?[\w-]+\]:?\s|\d{1,4}[.)]\s)|.*\w://")
 # Four words or more up to a full stop, without other signs: prose, although it stands in a code block.
 _CODE_PREFIX = re.compile(r"[\s>|]*(?:(?:[-*+•#>|]+|[`~]{3,}|\d{1,9}[.)])\s+)*")
-_PLAIN_SENTENCE = re.compile(r"[A-Z][\w'’,%-]*(?:\s+[\w'’,%-]+){3,}(?P<stop>[.!?]*)")
+_SENTENCE_WORDS = r"[A-Z][\w'’,%-]*(?:\s+[\w'’,%-]+){3,}"
+_PLAIN_SENTENCE = re.compile(rf"(?:{_SENTENCE_WORDS}[.!?]+\s+)*{_SENTENCE_WORDS}(?P<stop>[.!?]*)")
 
 
 def find_prose_blocks(markdown: str, skip_asides: bool = True) -> list[Offsets]:
