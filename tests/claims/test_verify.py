@@ -307,3 +307,12 @@ def test_passages_together_must_have_every_name_and_number(claim):
 
     _, claims, _ = verify(claim, checker=default_checker(None, agree), strict=False)
     assert [one.support for one in claims] != ["supported"]
+
+
+def test_footnotes_of_a_source_are_no_citations_where_a_removed_claim_is_listed():
+    footnote = make_passage("p8", "The Meridian bridge was painted green by Halloran Works in 1931.[89]", "Paint")
+    text, _, _ = verify(
+        f"{BUILT} The Meridian bridge was painted red by a guild of bakers in 1931 [5].", passages=[*PASSAGES, footnote]
+    )
+    assert any("painted red" in line for line in text.open_questions)
+    assert not any("[89]" in line for line in text.open_questions)

@@ -28,7 +28,7 @@ from suffice.search.base import Search
 from suffice.search.resilience import to_failure
 from suffice.state.run import RunState
 from suffice.state.search_log import SEARCH_TIMED_OUT
-from suffice.text.citations import has_citation
+from suffice.text.citations import has_citation, strip_citations
 from suffice.text.entities import content_stems
 from suffice.types import Hits, Passage, Query, Round
 
@@ -118,7 +118,10 @@ class ClaimVerifier:
         self._verified[answer] = tuple(verdicts)
         questions = (
             *(line for line in draft.open_questions if _is_open_question(line)),
-            *(f"{_LEFT_OUT_PREFIX}{verdict.claim.plain_text}{self._quote_instead(verdict)}" for verdict in removed),
+            *(
+                f"{_LEFT_OUT_PREFIX}{strip_citations(verdict.claim.plain_text)}{self._quote_instead(verdict)}"
+                for verdict in removed
+            ),
         )
         return replace(
             draft,
@@ -191,7 +194,7 @@ class ClaimVerifier:
         quote = next(iter(verdict.contradicting), verdict.nearest)
         if quote is None or quote.span.overlap < _MIN_QUOTED_OVERLAP:
             return ""
-        said = shorten(" ".join(quote.text.split()), _MAX_QUOTED_CHARS, placeholder=" …")
+        said = shorten(strip_citations(" ".join(quote.text.split())), _MAX_QUOTED_CHARS, placeholder=" …")
         return f" (a source says: “{said}” {self._run.evidence.get_handle(quote.passage)})"
 
     def _is_grounded(self, advice: str) -> bool:
