@@ -189,6 +189,9 @@ class ClaimVerifier:
 
     # -- what the fixes leave ------------------------------------------------------------------------------------------
 
+    def _describe_removed(self, verdict: ClaimVerdict) -> str:
+        return f"{_LEFT_OUT_PREFIX}{strip_citations(verdict.claim.plain_text)}{self._quote_instead(verdict)}"
+
     def _quote_instead(self, verdict: ClaimVerdict) -> str:
         """Return what a source says instead of a removed claim; empty if no source says anything near it."""
         quote = next(iter(verdict.contradicting), verdict.nearest)
