@@ -33,11 +33,11 @@ DEFAULT_MODELS = {
 ROLE_GROUPS = {
     "planner": (
         *("plan", "reflect", "gap", "outline", "hypothetical", "hypotheses", "label"),
-        *("thought", "act", "step", "short_answer", "answer_from_memory", "look"),
+        *("thought", "act", "step", "short_answer", "answer_from_memory", "look", "propose_change"),
     ),
     "notes": ("extract", "curate", "compress", "notes"),
-    "judge": ("judge", "judge_neutral", "novelty", "evaluate", "support", "support_graded", "grade"),
-    "writer": ("draft", "answer", "self_test", "revise", "compute"),
+    "judge": ("judge", "judge_neutral", "novelty", "evaluate", "support", "support_graded", "grade", "grade_paper"),
+    "writer": ("draft", "answer", "self_test", "revise", "rewrite", "compute"),
 }
 
 

@@ -1,4 +1,4 @@
-"""Prompts that judge: a round, an answer, a claim.
+"""Prompts that judge: a round, an answer, a claim, a paper.
 
 =================  =====================  =================================================================
 ``RateNovelty``    ``novelty.md``         how much of a round's results is new, from 0 to 10
@@ -7,6 +7,7 @@
 ``Evaluate``       ``evaluate.md``        scores and issues of an answer (snippets: ``readers``, ``criteria``)
 ``CheckSupport``   ``support.md``         whether sources support a claim: YES or NO
 ``GradeSupport``   ``support_graded.md``  the same from 0 to 10, for providers without log-probabilities
+``GradePaper``     ``grade_paper.md``     a reader's mark of a paper for a literature review, from 1 to 5
 =================  =====================  =================================================================
 """
 

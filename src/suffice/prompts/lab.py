@@ -4,6 +4,7 @@
 ``RewriteNotes``     ``notes.md``   a belief as running notes, rewritten from the last ones and a new observation
 ``AnswerFromMemory`` ``answer_from_memory.md``  the short answer of an experiment, from what the memory condition holds
 ``GradeAnswer``      ``grade.md``   a rubric score of an answer against the reference
+``ProposeChange``    ``propose_change.md``  a changed wording of a text, and what it should improve
 ===================  =============  ========================================================================
 """
 
