@@ -117,7 +117,7 @@ def _write_outcome(worker: Worker, run: str, folder: Path) -> None:
 def normalize(report: dict) -> dict:
     """Return the report without the run id and times, which differ between runs."""
     copy = json.loads(json.dumps(report))
-    copy["run"] = copy["usage"]["seconds"] = None
+    copy["run"] = copy["usage"]["seconds"] = copy["metadata"]["timestamp"] = None
     for record in copy["stop"]["rounds"]:
         record["readings"]["spend.seconds"] = None
         for verdict in record["verdicts"]:

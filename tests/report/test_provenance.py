@@ -37,7 +37,7 @@ def test_markdown_shows_both(provenance_report: Report) -> None:
 
 def test_html_shows_both_escaped(provenance_report: Report) -> None:
     page = html.render_html(provenance_report)
-    assert '<h2 id="review">Review</h2>' in page
+    assert '<details id="review" class="fold"><summary><h2>How the answer was reviewed</h2></summary>' in page
     assert "print(1903 - 1887)" in page
     assert "say &lt;b&gt;when&lt;/b&gt;" in page
     assert "<script>alert" not in page

@@ -97,6 +97,6 @@ def test_a_claim_that_another_source_contradicts_is_shown_as_disputed():
         make_passage("b", "The Meridian Bridge was opened in 1955.", "Halden"),
     ]
     report = asyncio.run(research(QUESTION, search=FixtureSearch(default=passages), model="extractive", max_rounds=2))
-    [claim] = [claim for claim in report.claims if "1894" in claim.text and claim.support == "supported"][:1]
+    [claim] = [claim for claim in report.claims if "opened in 1894" in claim.text and claim.support == "supported"][:1]
     assert {span.stance for span in claim.spans} == {"supports", "contradicts"}
     assert "sources disagree" in report.final_answer

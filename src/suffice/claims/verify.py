@@ -163,7 +163,7 @@ class ClaimVerifier:
         unsupported = [
             verdict.claim.plain_text
             for verdict in verdicts
-            if verdict.support == "unsupported" and verdict.uncited_support is None
+            if _lacks_near_source(verdict) and verdict.uncited_support is None
         ]
         new = [claim for claim in dict.fromkeys(unsupported) if claim not in self._searched_claims][:MAX_CLAIM_QUERIES]
         queries = self._run.filter_new_queries([Query(claim, "support for a claim") for claim in new])
@@ -225,6 +225,13 @@ def has_lost_all_claims(verified: SynthesisResponse) -> bool:
     return not has_citation(verified.answer) and any(
         line.startswith(_LEFT_OUT_PREFIX) for line in verified.open_questions
     )
+
+
+def _lacks_near_source(verdict: ClaimVerdict) -> bool:
+    """Whether no source speaks of the claim: one that the reader finds against it but shares few of its words may not."""
+    if verdict.support == "contradicted":
+        return all(quote.span.overlap < _MIN_QUOTED_OVERLAP for quote in verdict.contradicting)
+    return verdict.support == "unsupported"
 
 
 def _is_open_question(line: str) -> bool:

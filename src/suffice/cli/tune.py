@@ -19,7 +19,7 @@ from suffice.cli.options import (
 from suffice.errors import EXIT_INTERRUPTED, InputError
 
 if TYPE_CHECKING:
-    from suffice.tuning.tuner import Evaluate, Experiment, TuningResult
+    from suffice.tuning.tuner import Evaluate, TuningExperiment, TuningResult
 
 _BARS = "▁▂▃▄▅▆▇█"
 
@@ -92,7 +92,7 @@ def tune(
         evaluate = _make_evaluate(name, docs, model, score)
         propose = propose_given(given) if given else propose_with_model(_choose_model(model, terminal.notify))
 
-        def report_experiment(experiment: "Experiment") -> None:
+        def report_experiment(experiment: "TuningExperiment") -> None:
             gain = experiment.development["gain"]
             terminal.notify(
                 f"Experiment {experiment.number}: {experiment.decision} ({gain:+.3f}). {experiment.hypothesis}"

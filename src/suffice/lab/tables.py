@@ -30,7 +30,7 @@ _LATEX_ESCAPES = str.maketrans({"%": r"\%", "_": r"\_", "&": r"\&", "#": r"\#", 
 
 
 @dataclass
-class Table:
+class ResultTable:
     """A table as text. ``slug`` names its file."""
 
     slug: str
@@ -40,7 +40,7 @@ class Table:
     note: str = ""
 
 
-def build_tables(rows: Sequence[Row]) -> list[Table]:
+def build_tables(rows: Sequence[Row]) -> list[ResultTable]:
     """Return all tables that the rows can fill."""
     good = sorted((row for row in rows if not row.get("error")), key=_sort_key)
     usual = select_usual(good)
@@ -81,7 +81,7 @@ def select_usual(rows: Sequence[Row]) -> list[Row]:
 # -- formats -------------------------------------------------------------------------------------------------------------
 
 
-def to_markdown(table: Table) -> str:
+def to_markdown(table: ResultTable) -> str:
     """Return a table as Markdown."""
     escaped = [[cell.replace("|", "\\|") for cell in row] for row in (table.header, *table.rows)]
     lines = [f"## {table.title}", "", f"| {' | '.join(escaped[0])} |", "|---|" + "--:|" * (len(table.header) - 1)]
@@ -89,14 +89,14 @@ def to_markdown(table: Table) -> str:
     return "\n".join([*lines, *(["", table.note] if table.note else [])])
 
 
-def to_csv(table: Table) -> str:
+def to_csv(table: ResultTable) -> str:
     """Return a table as CSV."""
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows([table.header, *table.rows])
     return text.getvalue()
 
 
-def to_latex(table: Table) -> str:
+def to_latex(table: ResultTable) -> str:
     """Return a table as LaTeX, for the package booktabs."""
     lines = [" & ".join(_escape_latex(cell) for cell in row) + r" \\" for row in (table.header, *table.rows)]
     return "\n".join(
@@ -123,8 +123,8 @@ def _escape_latex(text: str) -> str:
 # -- the tables ----------------------------------------------------------------------------------------------------------
 
 
-def _count_rows(rows: Sequence[Row]) -> Table:
-    table = Table("rows", "What was run", ["data", "model", "cells", "rows", "questions a cell", "errors"])
+def _count_rows(rows: Sequence[Row]) -> ResultTable:
+    table = ResultTable("rows", "What was run", ["data", "model", "cells", "rows", "questions a cell", "errors"])
     for (data, model), group in _group(rows, "data", "model"):
         cells = [len(own) for _, own in _group(group, "harness", "memory", "gate", "variant")]
         spread = f"{min(cells)}" if min(cells) == max(cells) else f"{min(cells)}–{max(cells)}"
@@ -133,12 +133,12 @@ def _count_rows(rows: Sequence[Row]) -> Table:
     return table
 
 
-def _score_tables(rows: Sequence[Row]) -> list[Table]:
+def _score_tables(rows: Sequence[Row]) -> list[ResultTable]:
     """Scores by harness and memory, without a gate."""
     tables = []
     for name, title in (("judge", "Judge score (0–100)"), ("f1", "Token F1"), ("recall", "Recall of gold passages")):
         memories = _list_memories(rows)
-        table = Table(
+        table = ResultTable(
             f"{name}-by-memory", f"{title} by harness and memory, without a gate", ["data", "harness", *memories]
         )
         own = [row for row in rows if row["gate"] == NO_GATE]
@@ -153,9 +153,9 @@ def _score_tables(rows: Sequence[Row]) -> list[Table]:
     return tables
 
 
-def _abstention_table(rows: Sequence[Row]) -> Table:
+def _abstention_table(rows: Sequence[Row]) -> ResultTable:
     memories = _list_memories(rows)
-    table = Table("no-evidence", '"No evidence" artefacts: share of answerable questions without an answer', [])
+    table = ResultTable("no-evidence", '"No evidence" artefacts: share of answerable questions without an answer', [])
     table.header = ["data", "harness", *memories]
     own = [row for row in rows if row["gate"] == NO_GATE and row["answerable"]]
     for (data, harness), group in _group(own, "data", "harness"):
@@ -168,8 +168,8 @@ def _abstention_table(rows: Sequence[Row]) -> Table:
     return table
 
 
-def _gate_impact_table(rows: Sequence[Row], by: str) -> Table:
-    table = Table(f"gate-by-{by}", f"What a gate changes, by {by}", [])
+def _gate_impact_table(rows: Sequence[Row], by: str) -> ResultTable:
+    table = ResultTable(f"gate-by-{by}", f"What a gate changes, by {by}", [])
     table.header = ["data", by, "gate", "questions", "judge", "F1", "recall", "tokens", "p (F1)", "p (Holm)"]
     tests: list[PairedTest] = []
     for (data, name, gate), gated in _group([row for row in rows if row["gate"] != NO_GATE], "data", by, "gate"):
@@ -196,8 +196,8 @@ def _gate_impact_table(rows: Sequence[Row], by: str) -> Table:
     return table
 
 
-def _judged_table(rows: Sequence[Row]) -> Table:
-    table = Table("judged-gates", "Programmatic and model-judged gates", [])
+def _judged_table(rows: Sequence[Row]) -> ResultTable:
+    table = ResultTable("judged-gates", "Programmatic and model-judged gates", [])
     table.header = ["data", "harness", "memory", "gate", "n", "judge", "F1", "recall", "rounds", "tokens", "fired"]
     judged = {(row["data"], row["harness"]) for row in rows if row["gate"].startswith("judged")}
     for key, group in _group([row for row in rows if (row["data"], row["harness"]) in judged], *_CELL):
@@ -215,9 +215,9 @@ def _judged_table(rows: Sequence[Row]) -> Table:
     return table
 
 
-def build_gap_table(rows: Sequence[Row]) -> Table:
+def build_gap_table(rows: Sequence[Row]) -> ResultTable:
     """Return how often each failure was found, by harness and memory. Unknown verdicts are left out."""
-    table = Table("gaps", "Gap prevalence", ["data", "harness", "memory", "n", *DETECTORS])
+    table = ResultTable("gaps", "Gap prevalence", ["data", "harness", "memory", "n", *DETECTORS])
     for key, group in _group([row for row in rows if row.get("gaps")], "data", "harness", "memory"):
         cells = []
         for name in DETECTORS:
@@ -229,8 +229,8 @@ def build_gap_table(rows: Sequence[Row]) -> Table:
     return table
 
 
-def _memory_test_table(rows: Sequence[Row]) -> Table:
-    table = Table("memory-tests", "Paired tests of memories, without a gate", [])
+def _memory_test_table(rows: Sequence[Row]) -> ResultTable:
+    table = ResultTable("memory-tests", "Paired tests of memories, without a gate", [])
     table.header = ["data", "memories", "score", "pairs", "difference", "p", "p (Holm)"]
     tests: list[PairedTest] = []
     own = [row for row in rows if row["gate"] == NO_GATE]
@@ -254,9 +254,9 @@ def _memory_test_table(rows: Sequence[Row]) -> Table:
     return table
 
 
-def _split_table(rows: Sequence[Row], by: str, title: str) -> Table:
+def _split_table(rows: Sequence[Row], by: str, title: str) -> ResultTable:
     memories = _list_memories(rows)
-    table = Table(f"by-{by}", f"{title}: F1, without a gate", ["data", "questions", "n a cell", *memories])
+    table = ResultTable(f"by-{by}", f"{title}: F1, without a gate", ["data", "questions", "n a cell", *memories])
     for (data, value), group in _group([row for row in rows if row["gate"] == NO_GATE], "data", by):
         name = ("answerable" if value else "unanswerable") if by == "answerable" else str(value)
         cells = [_format_mean(_values(_select(group, memory=memory), "f1"), "f1") for memory in memories]
@@ -267,8 +267,8 @@ def _split_table(rows: Sequence[Row], by: str, title: str) -> Table:
     return table
 
 
-def _metric_table(rows: Sequence[Row]) -> Table:
-    table = Table("metrics", "All scores by memory and gate", ["data", "memory", "gate", "n", *SCORES])
+def _metric_table(rows: Sequence[Row]) -> ResultTable:
+    table = ResultTable("metrics", "All scores by memory and gate", ["data", "memory", "gate", "n", *SCORES])
     for key, group in _group(rows, "data", "memory", "gate"):
         cells = [_format_mean(_values(group, score), score, interval=False) for score in SCORES]
         table.rows.append([*key, f"{len(group)}{_mark(group)}", *cells])
@@ -276,9 +276,9 @@ def _metric_table(rows: Sequence[Row]) -> Table:
     return table
 
 
-def _round_table(rows: Sequence[Row]) -> Table:
+def _round_table(rows: Sequence[Row]) -> ResultTable:
     memories = _list_memories(rows)
-    table = Table("rounds", "Rounds per run", ["data", "harness", "gate", *memories])
+    table = ResultTable("rounds", "Rounds per run", ["data", "harness", "gate", *memories])
     for key, group in _group(rows, "data", "harness", "gate"):
         cells = []
         for memory in memories:
@@ -288,8 +288,8 @@ def _round_table(rows: Sequence[Row]) -> Table:
     return table
 
 
-def _fire_table(rows: Sequence[Row]) -> Table:
-    table = Table("fire", "Fire rate, fire round and net savings", [])
+def _fire_table(rows: Sequence[Row]) -> ResultTable:
+    table = ResultTable("fire", "Fire rate, fire round and net savings", [])
     table.header = ["data", "harness", "memory", "gate", "n", "fired", "fire round", "median", "tokens saved"]
     for key, group in _group([row for row in rows if row["gate"] != NO_GATE], *_CELL):
         data, harness, memory, _ = key
@@ -305,8 +305,8 @@ def _fire_table(rows: Sequence[Row]) -> Table:
     return table
 
 
-def _ablation_table(rows: Sequence[Row]) -> Table:
-    table = Table("ablations", "Ablations: retrieval depth k, weight of words alpha, limits K of the belief", [])
+def _ablation_table(rows: Sequence[Row]) -> ResultTable:
+    table = ResultTable("ablations", "Ablations: retrieval depth k, weight of words alpha, limits K of the belief", [])
     table.header = ["data", "harness", "memory", "gate", "variant", "n", "judge", "F1", "recall", "tokens"]
     varied = {key for key, group in _group(rows, *_CELL) if len({row["variant"] for row in group}) > 1}
     for key, group in _group([row for row in rows if tuple(row[name] for name in _CELL) in varied], *_CELL, "variant"):
@@ -322,8 +322,8 @@ def _ablation_table(rows: Sequence[Row]) -> Table:
     return table
 
 
-def _equal_cost_table(rows: Sequence[Row]) -> Table:
-    table = Table(
+def _equal_cost_table(rows: Sequence[Row]) -> ResultTable:
+    table = ResultTable(
         "equal-rounds", "Gates against fixed(k) at the same number of rounds, and against the oracle: recall", []
     )
     table.header = ["data", "harness", "memory", "gate", "n", "rounds", "recall", "fixed(k)", "oracle", "lift", "95 %"]
@@ -341,8 +341,8 @@ def _equal_cost_table(rows: Sequence[Row]) -> Table:
     return table
 
 
-def _equal_token_table(rows: Sequence[Row]) -> Table:
-    table = Table("equal-tokens", "Gates against fixed(k) at the same number of tokens: F1", [])
+def _equal_token_table(rows: Sequence[Row]) -> ResultTable:
+    table = ResultTable("equal-tokens", "Gates against fixed(k) at the same number of tokens: F1", [])
     table.header = ["data", "harness", "memory", "gate", "n", "tokens", "F1", "fixed(k)", "oracle", "lift", "95 %"]
     for key, group in _group([row for row in rows if row["gate"] != NO_GATE], *_CELL):
         data, harness, memory, _ = key
@@ -369,8 +369,8 @@ def _equal_token_table(rows: Sequence[Row]) -> Table:
     return table
 
 
-def _sweep_table(rows: Sequence[Row]) -> Table:
-    table = Table("sweep", "The sixteen exhaustion gates replayed over the runs without a gate: recall", [])
+def _sweep_table(rows: Sequence[Row]) -> ResultTable:
+    table = ResultTable("sweep", "The sixteen exhaustion gates replayed over the runs without a gate: recall", [])
     table.header = ["data", "harness", "memory", "gate", "n", "rounds", "recall", "fixed(k)", "oracle", "lift", "95 %"]
     own = [row for row in rows if row["gate"] == NO_GATE and row["recall"] is not None]
     for (data,), group in _group(own, "data"):
@@ -383,8 +383,8 @@ def _sweep_table(rows: Sequence[Row]) -> Table:
     return table
 
 
-def _variance_table(rows: Sequence[Row]) -> Table:
-    table = Table("variance", "Variance of F1: between questions, and between cells for the same question", [])
+def _variance_table(rows: Sequence[Row]) -> ResultTable:
+    table = ResultTable("variance", "Variance of F1: between questions, and between cells for the same question", [])
     table.header = ["data", "gate", "questions", "SD between questions", "SD within a question"]
     for (data, gate), group in _group(rows, "data", "gate"):
         by_question = [[row["scores"]["f1"] for row in own] for _, own in _group(group, "question")]
@@ -395,8 +395,8 @@ def _variance_table(rows: Sequence[Row]) -> Table:
     return table
 
 
-def _frontier_table(rows: Sequence[Row]) -> Table:
-    table = Table("frontier", "Quality against tokens: the cells on the frontier", [])
+def _frontier_table(rows: Sequence[Row]) -> ResultTable:
+    table = ResultTable("frontier", "Quality against tokens: the cells on the frontier", [])
     table.header = ["data", "harness", "memory", "gate", "n", "tokens", "F1"]
     for (data,), group in _group(rows, "data"):
         for point in find_frontier(group):

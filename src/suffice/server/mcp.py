@@ -70,7 +70,7 @@ class SearchHit(BaseModel):
     text: str
 
 
-class SearchResult(BaseModel):
+class SearchToolResult(BaseModel):
     results: list[SearchHit]
     note: str | None = Field(None, description="Why the results are incomplete, if they are.")
 
@@ -242,7 +242,7 @@ def build_server(options: RunOptions, api_keys: "ApiKeyStore | None" = None, url
 
     async def search(
         query: str, ctx: Context, k: Annotated[SkipJsonSchema[int], Field(ge=1, le=100)] = 5
-    ) -> SearchResult:
+    ) -> SearchToolResult:
         """Search the documents; the best passages for one query, each with an id for fetch."""
         return await report_errors(_search(get_session(ctx), shared, query, k))
 
@@ -359,14 +359,14 @@ def _with_options(tool: Callable[..., Any], names: Sequence[str]) -> Callable[..
 # -- search and fetch --------------------------------------------------------------------------------------------------
 
 
-async def _search(session: McpSession, shared: SharedSearch, query: str, k: int) -> SearchResult:
+async def _search(session: McpSession, shared: SharedSearch, query: str, k: int) -> SearchToolResult:
     text = validate_question(query)
     search = await shared.open(MAX_CALL_SECONDS)
     if search is None:
-        return SearchResult(results=[], note=shared.describe_progress())
+        return SearchToolResult(results=[], note=shared.describe_progress())
     found = await search(Query(text), k)
     session.remember_passages(found)
-    return SearchResult(results=[_to_hit(passage) for passage in found])
+    return SearchToolResult(results=[_to_hit(passage) for passage in found])
 
 
 async def _fetch(session: McpSession, id: str) -> FetchedSource:

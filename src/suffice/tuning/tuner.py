@@ -59,7 +59,7 @@ class TuningRules:
 
 
 @dataclass(frozen=True)
-class Experiment:
+class TuningExperiment:
     """One experiment, as a line of ``tuning.jsonl``."""
 
     number: int
@@ -83,7 +83,7 @@ class TuningResult:
 
     text: str
     improved: bool
-    experiments: tuple[Experiment, ...]
+    experiments: tuple[TuningExperiment, ...]
     runs: int
     cost_usd: float | None
     ended: str
@@ -104,7 +104,7 @@ class Tuner:
     propose: Propose
     folder: Path
     rules: TuningRules = TuningRules()
-    on_experiment: Callable[[Experiment], None] = lambda experiment: None
+    on_experiment: Callable[[TuningExperiment], None] = lambda experiment: None
     on_run: Callable[[int], None] = lambda runs: None
     _scores: dict[tuple[str, str, int], RunScore] = field(default_factory=dict)
     _runs: int = 0
@@ -128,7 +128,7 @@ class Tuner:
         """Run the experiments that are left and return the best text."""
         self._load()
         done = _read_lines(self.folder / "tuning.jsonl")
-        experiments = [Experiment(**row) for row in done]
+        experiments = [TuningExperiment(**row) for row in done]
         kept = [one for one in experiments if one.decision == "kept"]
         first = self.text
         if kept:
@@ -149,8 +149,8 @@ class Tuner:
         return TuningResult(self.text, self.text != first, tuple(experiments), self._runs, self._cost, ended)
 
     async def _experiment(
-        self, proposal: Proposal, before: list[list[float] | None], earlier: Sequence[Experiment]
-    ) -> Experiment:
+        self, proposal: Proposal, before: list[list[float] | None], earlier: Sequence[TuningExperiment]
+    ) -> TuningExperiment:
         runs, cost, parent = self._runs, self._cost, _digest(self.text)
         level = self.rules.level / self.rules.experiments
         noise = estimate_noise([own for own in before if own])
@@ -170,7 +170,7 @@ class Tuner:
             confirmation, share = _compare(old, await self._score_all(proposal.text, self._held_out))
             is_confirmed = confirmation.gain > 0 and confirmation.p <= self.rules.confirm_level / looks
             decision = "unscored" if share < _MIN_SCORED else "kept" if is_confirmed else "overfit"
-        experiment = Experiment(
+        experiment = TuningExperiment(
             number=len(earlier) + 1,
             prompt=self.name,
             hypothesis=proposal.hypothesis,
@@ -240,13 +240,15 @@ class Tuner:
             raise InputError("The cost of a run is unknown, so --max-cost cannot be enforced; set SUFFICE_PRICES=FILE")
         self._cost = None if cost is None or self._cost is None else self._cost + cost
 
-    def _describe_state(self, before: Sequence[list[float] | None], experiments: Sequence[Experiment]) -> TuningState:
+    def _describe_state(
+        self, before: Sequence[list[float] | None], experiments: Sequence[TuningExperiment]
+    ) -> TuningState:
         scored = [(fmean(own), task.question) for own, task in zip(before, self._development, strict=True) if own]
         weak = tuple(question for _, question in sorted(scored)[:_WEAK_QUESTIONS])
         tried = tuple(f"{one.hypothesis}: {one.decision}" for one in experiments)
         return TuningState(self.name, self.text, weak, tried)
 
-    def _keep(self, text: str, experiment: Experiment, earlier: Sequence[Experiment]) -> None:
+    def _keep(self, text: str, experiment: TuningExperiment, earlier: Sequence[TuningExperiment]) -> None:
         self.text = text
         (self.folder / "best.md").write_text(text, encoding="utf-8")
         lineage = [one for one in (*earlier, experiment) if one.decision == "kept"]

@@ -49,7 +49,7 @@ _YES_NO = tuple(
 
 
 @dataclass(frozen=True, slots=True)
-class ShortAnswer:
+class FoundAnswer:
     """A short answer: its text, its place in the text of a note, and whether it was counted and not read."""
 
     text: str
@@ -64,7 +64,7 @@ def find_short_answer(
     stretches: Sequence[Stretch],
     words: QuestionWords,
     answers: Sequence[AnswerSpan] = (),
-) -> ShortAnswer | None:
+) -> FoundAnswer | None:
     """Return the short answer that stands in the first stretch; ``None`` if there is none of the right kind.
 
     ``answers`` is what a reader found in each note.
@@ -84,14 +84,14 @@ def find_short_answer(
     if unit.spans:
         read = [span for span in unit.spans if answer and span[0] < answer.end and answer.start < span[1]]
         span = _nearest_span(note.text, unit, read or unit.spans, frozenset(words.weights))
-        return ShortAnswer(_clean(note.text[slice(*span)]), unit.note, span)
+        return FoundAnswer(_clean(note.text[slice(*span)]), unit.note, span)
     if (
         answer is not None
         and question.kind in _READ_KINDS
         and answer.probability >= _MIN_READ_PROBABILITY
         and unit.start <= answer.start < answer.end <= unit.end
     ):
-        return ShortAnswer(_clean(note.text[answer.start : answer.end]), unit.note, (answer.start, answer.end))
+        return FoundAnswer(_clean(note.text[answer.start : answer.end]), unit.note, (answer.start, answer.end))
     return _count_items(question, note, stretches[0], words)
 
 
@@ -109,18 +109,18 @@ def _nearest_span(text: str, unit: Unit, spans: Sequence[Offsets], stems: frozen
     return max(spans, key=lambda span: (closeness(span), -span[0]))
 
 
-def _find_column(note: Note, unit: Unit, words: QuestionWords) -> ShortAnswer | None:
+def _find_column(note: Note, unit: Unit, words: QuestionWords) -> FoundAnswer | None:
     """Return the value of the column that the question names, in a row of ``column: value · column: value``."""
     row = note.text[unit.start : unit.end]
     for match in _COLUMN.finditer(row):
         stems = content_stems(match["name"])
         if stems and stems <= frozenset(words.weights) and words.coverage(unit.stems - stems) >= _MIN_OWN_COVERAGE / 2:
             span = (unit.start + match.start("value"), unit.start + match.end("value"))
-            return ShortAnswer(_clean(match["value"]), unit.note, span)
+            return FoundAnswer(_clean(match["value"]), unit.note, span)
     return None
 
 
-def _decide_yes_no(question: Question, note: Note, stretch: Stretch, words: QuestionWords) -> ShortAnswer | None:
+def _decide_yes_no(question: Question, note: Note, stretch: Stretch, words: QuestionWords) -> FoundAnswer | None:
     """Return yes or no if one plain sentence holds nearly all words of the question.
 
     A hedged sentence decides nothing, and neither does one beside which another sentence denies something.
@@ -138,10 +138,10 @@ def _decide_yes_no(question: Question, note: Note, stretch: Stretch, words: Ques
         return None
     is_no = is_denied != bool(_NEGATION.search(question.text))
     yes, no = next((words for opening, words in _YES_NO if opening.match(question.text.strip(" ¿¡\"'"))), ("Yes", "No"))
-    return ShortAnswer(no if is_no else yes, unit.note, (unit.start, unit.end))
+    return FoundAnswer(no if is_no else yes, unit.note, (unit.start, unit.end))
 
 
-def _count_items(question: Question, note: Note, stretch: Stretch, words: QuestionWords) -> ShortAnswer | None:
+def _count_items(question: Question, note: Note, stretch: Stretch, words: QuestionWords) -> FoundAnswer | None:
     """Return the number of items of a list whose lead-in or heading the question is about."""
     (start, end), block = stretch.parts[-1]
     if question.kind != "count" or block.format not in ("list", "table") or (start, end) != (block.start, block.end):
@@ -150,7 +150,7 @@ def _count_items(question: Question, note: Note, stretch: Stretch, words: Questi
     if words.coverage(heading) < _MIN_TOPIC_COVERAGE:
         return None
     what = "items of the list" if block.format == "list" else "rows of the table"
-    return ShortAnswer(f"{len(block.units)} ({what} below)", stretch.note, (start, end), is_counted=True)
+    return FoundAnswer(f"{len(block.units)} ({what} below)", stretch.note, (start, end), is_counted=True)
 
 
 def _clean(text: str) -> str:

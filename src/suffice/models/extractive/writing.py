@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from suffice.models.extractive.excerpts import MAX_EXCERPTS, Stretch, build_excerpt, choose_stretches, render_excerpt
-from suffice.models.extractive.short_answer import ShortAnswer, find_short_answer
+from suffice.models.extractive.short_answer import FoundAnswer, find_short_answer
 from suffice.models.extractive.sufficiency import (
     SUFFICIENCY_FEATURES,
     compute_features,
@@ -100,7 +100,7 @@ def _judge_evidence(
     return "partly" if is_named and max(cosines) >= _MIN_COSINE else "no"
 
 
-def _list_decisive(stretch: Stretch, short: ShortAnswer | None, note: Note, *, is_first: bool) -> list[Offsets]:
+def _list_decisive(stretch: Stretch, short: FoundAnswer | None, note: Note, *, is_first: bool) -> list[Offsets]:
     """Return what to highlight: the short answer, else spans of the right type, else the sentence that was chosen."""
     unit = stretch.unit
     if short is not None and is_first and not short.is_counted and short.note == stretch.note:
@@ -111,7 +111,7 @@ def _list_decisive(stretch: Stretch, short: ShortAnswer | None, note: Note, *, i
     return [(unit.start, unit.end)] if has_more and unit.block.format == "prose" else []
 
 
-def _render_short_answer(short: ShortAnswer | None, notes: Sequence[Note]) -> list[str]:
+def _render_short_answer(short: FoundAnswer | None, notes: Sequence[Note]) -> list[str]:
     if short is None:
         return []
     if short.is_counted:  # As a heading: a count of ours is not a statement of the source.
