@@ -13,6 +13,7 @@ from suffice.models.extractive.units import HEADING_SPANS, QuestionWords, Unit, 
 from suffice.text.blocks import TextBlock, split_blocks
 from suffice.text.entities import content_stems, strip_parenthetical
 from suffice.text.markdown import escape_markdown, find_inline_code, strip_links
+from suffice.text.plain import to_one_line
 from suffice.text.question import Question
 from suffice.text.sentences import Offsets
 from suffice.text.tokens import normalize_phrase
@@ -329,8 +330,9 @@ def render_excerpt(excerpt: Excerpt, note: Note, stretch: Stretch, number: int =
 
     ``number``: the excerpt is this item of a list of items that the question asks for.
     """
-    title = escape_markdown(_shorten(excerpt.title)) if excerpt.title else ""
-    place = f"`{excerpt.location}`" if excerpt.location and "`" not in excerpt.location else ""
+    # A source can put line ends into its title and its file name; in a heading they would begin text of their own.
+    title, location = escape_markdown(to_one_line(excerpt.title, 100)), to_one_line(excerpt.location)
+    place = f"`{location}`" if location and "`" not in location else ""
     heading = (f"## {number}. " if number else "### ") + " · ".join(part for part in (title, place) if part)
     blocks: list[str] = []
     position = 0
@@ -401,7 +403,3 @@ def _escape(text: str, is_start: bool) -> str:
     if is_start:
         return escape_markdown(text)
     return escape_markdown("\x00" + text).removeprefix("\x00")  # Not at the start of a line: no list, heading or quote.
-
-
-def _shorten(title: str) -> str:
-    return title if len(title) <= 100 else title[:99].rstrip() + "…"
