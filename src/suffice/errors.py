@@ -85,7 +85,7 @@ class ModelError(Unavailable):
 
 
 class ModelUnusable(ModelError):
-    """A model cannot be used until somebody mends its address, key or name, so the run ends at once."""
+    """A model cannot be used because its address, key or name is wrong. The run ends at once."""
 
 
 class ModelOutputError(ModelError):

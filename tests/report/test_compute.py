@@ -7,7 +7,8 @@ import pytest
 from suffice.errors import ModelError
 from suffice.memory.trajectory import TrajectoryMemory
 from suffice.prompts import ComputeResponse
-from suffice.report.compute import find_unsourced_value, needs_computation, run_computation
+from suffice.report.compute import find_unsourced_figure, needs_computation, run_computation
+from suffice.report.computed_lines import keep_computed_lines
 from suffice.report.draft import select_writer_notes
 from suffice.state.run import RunState
 from suffice.testing import ScriptedModel, make_passage
@@ -118,11 +119,15 @@ def test_which_tasks_sound_like_arithmetic():
     ],
 )
 def test_figures_from_the_sources_may_be_used(code):
-    assert find_unsourced_value(code, TEXT) == ""
+    assert find_unsourced_figure(code, TEXT) == ""
 
 
-@pytest.mark.parametrize(
-    "code", ["1903 - 1850", "print('cost: 99 million')", "x = '1850'", "print('Emperor Franz paid')", "f'{1850:.0f}'"]
-)
-def test_a_value_that_no_source_has_is_refused(code):
-    assert "in no source" in find_unsourced_value(code, TEXT)
+@pytest.mark.parametrize("code", ["1903 - 1850", "print('cost: 99 million')", "x = '1850'", "f'{1850:.0f}'"])
+def test_a_figure_that_no_source_has_is_refused(code):
+    assert "in no source" in find_unsourced_figure(code, TEXT)
+
+
+def test_a_name_that_no_source_has_does_not_become_evidence():
+    assert keep_computed_lines("Emperor Franz paid", "print('Emperor Franz paid')", TEXT) == ""
+    computed = keep_computed_lines("Emperor Franz paid: 16", "print('Emperor Franz paid:', 1903 - 1887)", TEXT)
+    assert computed == "Result: 16"

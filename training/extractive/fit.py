@@ -1,4 +1,4 @@
-"""Fit when the extractive model says that its evidence answers a question: ``python training/extractive/fit.py --data DATA``.
+"""Fit when the extractive model says that its evidence answers a question: ``python -m training.extractive.fit --data DATA``.
 
 ``DATA`` holds ``hotpotqa`` and ``musique`` with ``questions.jsonl`` and ``corpus.jsonl``. Each question is searched three
 ways: as it is; without its gold passages, so that the answer is absent; and over what was found for another question. The
@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
+from bench.qa import WithoutPassages
 from suffice.api import prepare_run
 from suffice.engine.pipeline import run_pipeline
 from suffice.events import SearchStopped
@@ -23,25 +24,12 @@ from suffice.memory.evidence import Evidence
 from suffice.models.extractive.sufficiency import SUFFICIENCY_FEATURES, compute_features
 from suffice.models.extractive.units import rank_units, weigh_question
 from suffice.options import RunOptions
-from suffice.search.base import Search
 from suffice.text.question import analyze_question
-from suffice.types import Embed, Note, Passage, Query
+from suffice.types import Embed, Note
 
 SETS = ("hotpotqa", "musique")
 FITTED = tuple(name for name in SUFFICIENCY_FEATURES if name != "reader")  # No reader took part in the runs.
 REGULARIZATION = 1.0
-
-
-class WithoutPassages:
-    """Wraps a search and leaves out the passages of the given records."""
-
-    def __init__(self, wrapped: Search) -> None:
-        self._wrapped = wrapped
-        self.left_out: frozenset[str] = frozenset()
-
-    async def __call__(self, query: Query, k: int) -> list[Passage]:
-        found = await self._wrapped(query, k + len(self.left_out))
-        return [passage for passage in found if passage.id.split("#")[0] not in self.left_out][:k]
 
 
 async def collect(folder: Path) -> list[tuple[int, str, tuple[float, ...]]]:

@@ -251,9 +251,9 @@ def _is_text_file(file: str) -> bool:
 
 def _read_document(path: Path) -> str:
     """Return the text of an HTML, PDF or Word file as Markdown, page after page."""
-    from suffice.search.files.read import read_file
+    from suffice.search.files.isolated import read_isolated
 
-    return "\n\n".join(chunk.text for chunk in read_file(path))
+    return "\n\n".join(chunk.text for chunk in read_isolated(path).chunks)
 
 
 def _print_files(checked: list[CheckedText]) -> None:

@@ -3,17 +3,15 @@
 The model writes a program, a sandbox runs it, and the output becomes a passage of the kind ``computed`` that shows its code
 and is cited like any other. Several programs may follow one another. The model is asked only if the task combines figures and
 the sources contain some. A program may use only figures that occur in the task or the sources, because its output counts as
-evidence; a label with a name that no source has is replaced, and its figure stays.
+evidence; a label with words that no source has is replaced, and its figure stays.
 """
 
-import ast
 import re
 
 from suffice.prompts import Compute
-from suffice.report.computed_lines import keep_computed_lines
+from suffice.report.computed_lines import keep_computed_lines, list_constants
 from suffice.report.draft import select_writer_notes
 from suffice.state.run import RunState
-from suffice.text.entities import extract_names
 from suffice.text.markdown import unwrap_fence
 from suffice.tools import sandbox
 from suffice.types import COMPUTED_KIND, Failure, Note, Passage, Place
@@ -71,7 +69,7 @@ async def run_computation(run: RunState, max_attempts: int) -> tuple[bool, ...]:
 
 
 async def _compute(run: RunState, code: str, notes: tuple[Note, ...]) -> sandbox.ProgramResult:
-    """Run a program whose figures the sources have, and give its results labels that the sources bear out."""
+    """Run a program if the sources have its figures, and keep the result lines that count as evidence."""
     source_text = "\n".join((run.task, *(f"{note.title}\n{note.text}" for note in notes)))
     unsourced = find_unsourced_figure(code, source_text)
     if unsourced:
@@ -91,15 +89,10 @@ def needs_computation(task: str, notes: tuple[Note, ...]) -> bool:
     return bool(_ARITHMETIC_WORDS.search(task)) and sum(len(_NUMBER.findall(note.text)) for note in notes) > 1
 
 
-def find_unsourced_value(code: str, source_text: str) -> str:
-    """Name a figure or name of the program that does not occur in the sources; empty if there is none."""
-    return find_unsourced_figure(code, source_text) or find_unsourced_name(code, source_text)
-
-
 def find_unsourced_figure(code: str, source_text: str) -> str:
     """Name a figure of the program that does not occur in the sources; empty if there is none."""
     known_figures = {_parse_number(text) for text in _NUMBER.findall(source_text)}
-    values = _list_constants(code)
+    values = list_constants(code)
     figures = [float(value) for value in values if isinstance(value, int | float) and not isinstance(value, bool)]
     in_texts = [
         _parse_number(number) for value in values if isinstance(value, str) for number in _NUMBER.findall(value)
@@ -110,29 +103,6 @@ def find_unsourced_figure(code: str, source_text: str) -> str:
         ):
             return f"{figure:g} occurs in no source"
     return ""
-
-
-def find_unsourced_name(code: str, source_text: str) -> str:
-    """Name a name in the texts of the program that does not occur in the sources; empty if there is none."""
-    texts = (value for value in _list_constants(code) if isinstance(value, str))
-    names = (name for text in texts for name in extract_names(text.lstrip()))
-    unknown = next((name for name in names if name.lower() not in source_text.lower()), None)
-    return f"{unknown} occurs in no source" if unknown else ""
-
-
-def _list_constants(code: str) -> list[object]:
-    """Return the constants of a program, without those that format numbers."""
-    try:
-        tree = ast.parse(code)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return []  # The sandbox's own check reports this with a better message.
-    format_specs = {
-        id(part)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.FormattedValue) and node.format_spec is not None
-        for part in ast.walk(node.format_spec)
-    }
-    return [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in format_specs]
 
 
 def build_computed_passage(code: str, output: str, number: int = 1) -> Passage:

@@ -28,7 +28,7 @@ def keep_computed_lines(output: str, code: str, source_text: str) -> str:
     >>> keep_computed_lines("The bridge is safe.\\nSum: 42", "print('The bridge is safe.')\\nprint('Sum:', 40 + 2)", "40 2")
     'Sum: 42'
     """
-    quoted = " ".join(_string_literals(code))
+    quoted = " ".join(value for value in list_constants(code) if isinstance(value, str))
     stated = set(_FIGURE.findall(quoted))
     known = {*stem_words(source_text), *stem_words(_OPERATION_WORDS), *stem_words(" ".join(STOP_WORDS))}
     lines = []
@@ -42,19 +42,16 @@ def keep_computed_lines(output: str, code: str, source_text: str) -> str:
     return "\n".join(lines)
 
 
-def _string_literals(code: str) -> list[str]:
+def list_constants(code: str) -> list[object]:
+    """Return the constants of a program, without those that format numbers; none if it cannot be parsed."""
     try:
         tree = ast.parse(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return []
+        return []  # The sandbox's own check reports this with a better message.
     format_specs = {
         id(part)
         for node in ast.walk(tree)
         if isinstance(node, ast.FormattedValue) and node.format_spec is not None
         for part in ast.walk(node.format_spec)
     }
-    return [
-        node.value
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in format_specs
-    ]
+    return [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in format_specs]

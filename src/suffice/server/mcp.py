@@ -255,7 +255,7 @@ def build_server(options: RunOptions, api_keys: "ApiKeyStore | None" = None, url
     async def research(question: str, ctx: Context, **options_given: Any) -> ResearchResult:
         """Answer a question in rounds of searching: Markdown with citations, the sources, and why the search stopped."""
         job = await report_errors(_start(get_session(ctx), options, question, options_given))
-        return await report_errors(_follow(get_session(ctx), job, ctx.report_progress))
+        return await report_errors(_follow(job, ctx.report_progress))
 
     async def start_research(question: str, ctx: Context, **options_given: Any) -> ResearchResult:
         """Start to answer a question in the background; ask for the answer with get_research."""
@@ -268,7 +268,7 @@ def build_server(options: RunOptions, api_keys: "ApiKeyStore | None" = None, url
 
     async def check(text: str, ctx: Context) -> CheckResult:
         """Check the claims of a text against the documents, one by one."""
-        return await report_errors(_check(get_session(ctx), shared, text, ctx.report_progress))
+        return await report_errors(_check(shared, text, ctx.report_progress))
 
     async def explain_stop(run: str, ctx: Context, stop: str | None = None) -> str:
         """Why a run stopped; with ``stop``, a gate such as ``exhaustion(p=2) | fixed(5)``, what that would have done."""
@@ -429,7 +429,7 @@ async def _start(session: McpSession, defaults: RunOptions, question: str, chose
     return job
 
 
-async def _follow(session: McpSession, job: ResearchJob, report_progress: Callable[..., Any]) -> ResearchResult:
+async def _follow(job: ResearchJob, report_progress: Callable[..., Any]) -> ResearchResult:
     """Wait for a run as long as a call may take; a client that cancels its call cancels the run."""
     try:
         return await _wait(job, report_progress)
@@ -500,9 +500,7 @@ def _format_progress(event: Event) -> str | None:
 # -- check and explain -------------------------------------------------------------------------------------------------
 
 
-async def _check(
-    session: McpSession, shared: SharedSearch, text: str, report_progress: Callable[..., Any]
-) -> CheckResult:
+async def _check(shared: SharedSearch, text: str, report_progress: Callable[..., Any]) -> CheckResult:
     from suffice.claims.audit import TextAudit
     from suffice.claims.checkers import default_checker
     from suffice.report.build import NOTICES

@@ -1,7 +1,8 @@
 """Judge whether the best evidence answers the question: yes, partly or no.
 
-Logistic over a handful of features. ``weights.json`` holds the weights and the two thresholds and says how they were fitted:
-on questions with their answer in the corpus and the same questions with it taken out (``python -m training.extractive``).
+Logistic over a handful of features. ``weights.json`` holds the weights and the two thresholds and says where they come
+from: questions with their answer in the corpus, and the same questions with it taken out
+(``python -m training.extractive.fit``).
 """
 
 import math

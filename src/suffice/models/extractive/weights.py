@@ -1,4 +1,4 @@
-"""The fitted weights of the extractive model: ``weights.json``, made by ``python -m training.extractive``."""
+"""The weights of the extractive model: ``weights.json``, which says where each comes from."""
 
 import json
 from functools import cache

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 # Enough for the cosines to lift a passage from far down.
 MAX_CANDIDATES = 50
 # The embedding model compares so many candidates more than are asked for: a dozen for five. Each costs one embedding, once
-# (tens of milliseconds). Recall is about the same as with all fifty (bench/latency.md).
+# (tens of milliseconds). What it does to recall: bench/latency.md.
 EXTRA_EMBEDDED = 7
 # Passages with word sets this similar are copies: a page saved twice, a quotation with another caption.
 NEAR_DUPLICATE_SIMILARITY = 0.9
