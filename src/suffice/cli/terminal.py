@@ -231,7 +231,7 @@ def _print_closest(report: Report, console: Console) -> None:
     for passage in report.closest:
         console.print(Text.assemble(f"{passage.title}  ", (passage.location, "cyan")), soft_wrap=True)
         console.print(Text(passage.text, style="dim"))
-        if lack := describe_lack(passage):
+        if lack := describe_lack(passage, report.closest):
             console.print(Text(lack))
     console.print()
 
