@@ -57,7 +57,7 @@ function clear(id) {
   byId("draft").hidden = true;
   byId("draft-text").textContent = "";
   byId("live").hidden = false;
-  setStatus("Waiting for a free place …");
+  setStatus("Starting …");
   const cancel = byId("cancel");
   cancel.hidden = false;
   cancel.disabled = false;
