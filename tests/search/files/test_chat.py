@@ -130,3 +130,17 @@ def test_locomo_is_read_turn_by_turn() -> None:
     assert len(chunks) == len({p.record for p in chunks}) == 5882
     assert chunks[0].record == "conv-26/D1:1"
     assert chunks[0].title == "Caroline, 1:56 pm on 8 May, 2023"
+
+
+def test_messages_in_jsonl_keep_their_speaker_and_date() -> None:
+    lines = [
+        {"date": "2025-09-03", "time": "10:30", "speaker": "Mira", "text": "The release moves to Monday."},
+        {"role": "user", "content": "Why?"},
+        {"author": "Lind", "title": "Bees", "text": "A document has an author, too."},
+    ]
+    chunks = read_text("\n".join(map(json.dumps, lines)), "c.jsonl")
+    assert [(chunk.text, chunk.title, chunk.kind) for chunk in chunks] == [
+        ("[2025-09-03 10:30] Mira: The release moves to Monday.", "Mira, 2025-09-03 10:30", "chat"),
+        ("user: Why?", "user", "chat"),
+        ("A document has an author, too.", "Bees", "record"),
+    ]
