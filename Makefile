@@ -8,7 +8,7 @@ STDLIB = $(shell $(BIN)/python -c "import sysconfig; print(sysconfig.get_path('s
 ASK ?= How does heapq.merge combine sorted inputs, and what does the key argument do?
 DOCS ?=
 
-.PHONY: help setup setup-locked lock test test-llm lint bench demo serve reliability clean
+.PHONY: help setup setup-locked lock test test-llm lint bench docs demo serve reliability clean
 
 help: ## List the targets.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "%-13s %s\n", $$1, $$2}'
@@ -41,12 +41,15 @@ test-llm: $(READY) ## Run the tests that need a real language model.
 	$(BIN)/python -m pytest -m llm -rA tests/llm
 
 lint: $(READY) ## Check style, format and types.
-	$(BIN)/ruff check src tests bench examples training
-	$(BIN)/ruff format --check src tests bench examples training
+	$(BIN)/ruff check src tests bench docs examples training
+	$(BIN)/ruff format --check src tests bench docs examples training
 	$(BIN)/mypy
 
 bench: $(READY) ## Measure quality and speed.
 	$(BIN)/python -m bench
+
+docs: $(READY) ## Build the documentation site in build/docs; a broken link is an error.
+	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --builder html docs build/docs
 
 # Uses the extractive model: no key is needed and no document leaves this machine.
 demo: $(READY) ## Answer a question over the Python standard library, or over DOCS=path.
