@@ -1,4 +1,4 @@
-"""The documentation site. ``make docs`` writes it to ``build/docs`` without a network; its pages load nothing from elsewhere."""
+"""The documentation site. ``make docs`` writes it to ``build/docs`` without a network; its pages load nothing from outside."""
 
 import re
 import shutil
