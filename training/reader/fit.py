@@ -42,7 +42,7 @@ class Limits(NamedTuple):
 
     supports: float
     confirms: float
-    despite_name: float
+    despite_doubt: float
     contradicts: float
 
 
@@ -59,15 +59,23 @@ def select(claims: list[Claim], each: int) -> list[Claim]:
 
 def measure(claim: Claim) -> dict:
     """Return what rules and the reader say of a claim, each alone."""
-    passage = Passage("p", claim.passage, "", Place("text"))
-    found = LexicalChecker().check(claim.text, passage)
     return {
         **vars(claim),
-        "lexical": found.stance if found else None,
-        "settled": found is not None and reader.is_settled(found),
-        "overlap": found.overlap if found else 0.0,
-        "veto": reader.find_veto(claim.text, passage, found),
+        **apply_rules(claim.text, claim.passage),
         "probabilities": get_reader().judge([(claim.text, claim.passage)])[0].tolist(),
+    }
+
+
+def apply_rules(claim: str, text: str) -> dict:
+    """Return what rules alone say of a claim."""
+    passage = Passage("p", text, "", Place("text"))
+    found = LexicalChecker().check(claim, passage)
+    veto = reader.find_veto(claim, passage, found)
+    return {
+        "lexical": found.stance if found else None,
+        "settled": found is not None and reader.is_settled(claim, passage, found),
+        "overlap": found.overlap if found else 0.0,
+        "veto": "" if veto is None else "final" if veto.is_final else "doubt",
     }
 
 
@@ -78,7 +86,7 @@ def decide(rows: list[dict], limits: Limits) -> numpy.ndarray:
         supported, contradicted, _ = row["probabilities"]
         needed = limits.confirms if row["lexical"] == "supports" else limits.supports
         if row["veto"]:
-            needed = limits.despite_name if row["veto"] == reader.NAME_MISSING else numpy.inf
+            needed = limits.despite_doubt if row["veto"] == "doubt" else numpy.inf
         if row["settled"]:
             found.append(1 if row["lexical"] == "supports" else -1)
         elif supported >= needed:

@@ -13,9 +13,11 @@ from typing import Literal
 
 CALENDAR_MONTH = "calendar month"
 CLOCK = "min after midnight"
+CENTURY = "century"
 ORDINAL = "ordinal"
 VERSION = "version"
-_BARE_UNITS = frozenset((ORDINAL, VERSION, CALENDAR_MONTH, CLOCK, "decade"))
+DECADE = "decade"
+_BARE_UNITS = frozenset((ORDINAL, CENTURY, DECADE, VERSION, CALENDAR_MONTH, CLOCK))
 
 _SMALL = {
     word: float(value)
@@ -178,7 +180,7 @@ def _either(words: "list[str] | dict[str, float]") -> str:
 _DIGITS = (
     r"\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\d,]*\d)|\d{1,2}(?:,\d{2})+,\d{3}(?![\d,])"
     r"|\d{1,3}(?:\.\d{3})+,\d{1,2}(?!\d)|\d{1,3}(?:[ \u00a0\u2009\u202f]\d{3})+(?:[.,]\d{1,2}(?!\d)|\.\d+)?(?![.,]?\d)"
-    r"|\d{1,3}(?:['’]\d{3})+(?!\d)|\d{1,3}(?:\.\d{3}){2,}(?!\.?\d)|\d{1,3}\.000(?![\d.])|\d+,\d{1,2}(?![\d,])|\d+(?:\.\d+)?"
+    r"|\d{1,3}(?:['’]\d{3})+(?!\d)|\d{1,3}(?:\.\d{3}){2,}(?!\.?\d)|\d{1,3}\.000(?=\s[a-z]{4})|\d+,\d{1,2}(?![\d,])|\d+(?:\.\d+)?"
 )
 _BELOW_100 = rf"(?:{_either(_TENS)})(?:[-\s](?:{_either(list(_SMALL)[1:10])}))?|{_either(_SMALL)}"
 _BELOW_1000 = rf"(?:(?:{_BELOW_100}|an?(?=\shundred))\shundred(?:\sand)?(?:\s(?:{_BELOW_100})\b)?|{_BELOW_100})"
@@ -193,8 +195,13 @@ _ORDINAL_WORDS = (
 )
 _COUNT = rf"\d{{1,4}}|{_either(list(_SMALL)[1:13])}"
 _UNIT_PATTERN = _either(list(_UNIT_OF))
+_NUMBER_WORDS = [
+    *(*_SMALL, *_TENS, *_TEENTH_ORDINALS, *_TENS_ORDINALS, *_MULTIPLES),
+    *("a ", "an ", "half", "minus ", "version ", "release "),
+]
+_POSSIBLE_START = rf"[-−–\d$€£¥₹₩½¼¾⅓⅔]|v\d|{_either(_NUMBER_WORDS)}|{_either(_PREFIXES)}"  # Saves most of the time.
 _NUMBER = re.compile(
-    rf"""(?<![\w.])(?<![A-Za-z]-)
+    rf"""(?<![\w.])(?<![A-Za-z]-)(?={_POSSIBLE_START})
     (?:(?P<date>(?P<year>\d{{4}})[-/](?P<month>0[1-9]|1[0-2])[-/](?P<day>[0-2]\d|3[01])(?![\d/-])
         |(?P<day2>[0-3]?\d)\.\s?(?P<month2>0?[1-9]|1[0-2])\.\s?(?P<year2>[12]\d{{3}})(?!\.?\d))
       |(?P<hour>[01]?\d|2[0-3])(?::(?P<minute>[0-5]\d)(?::[0-5]\d)?)?\s?(?P<half_day>[ap]\.?m\b\.?)
@@ -210,13 +217,14 @@ _NUMBER = re.compile(
       |(?P<multiple>twice|thrice|doubled|tripled|quadrupled|(?:double|triple)(?=\sthe\b)|(?:{_either(list(_SMALL)[2:11])})-?fold)\b
       |(?P<sign>(?:(?<![\d%]\s)(?<![^\s(\[<>=≤≥~,:;“])[-−–]|\bminus\s)(?=[A-Z]{{0,3}}[$€£¥₹\d]))?
        (?:(?P<money>{_either(_PREFIXES)})\s?(?=[\d-]))?
-       (?:(?P<digits>{_DIGITS})(?P<decade>s\b)?(?P<ordinal>st\b|nd\b|rd\b|th\b)?
+       (?:(?P<digits>{_DIGITS})(?P<decade>['’]?s\b)?(?P<ordinal>st\b|nd\b|rd\b|th\b)?
          |(?P<spelled_ordinal>{_ORDINAL_WORDS})\b|(?P<spelled>{_SPELLED})\b)
        (?:[-\s]?(?P<scale>dozen|hundred|thousand|million|billion|trillion|bn|mn|k|m|b|t)\b(?![²³/]))?
        (?:[-\s]?(?P<unit>{_UNIT_PATTERN})(?![\w²³]))?)""",
     re.VERBOSE | re.IGNORECASE,
 )
 _SCALE_WORD = re.compile(r"[\d\s](hundred|thousand|million|billion|trillion|bn|mn)\b", re.IGNORECASE)
+_CENTURY = re.compile(r"[-\s](?:century|centuries)\b", re.IGNORECASE)
 # Between two numbers that share a unit or a scale: "5–10 kg", "2 to 3 million", "between 5 and 10 kg".
 _RANGE = re.compile(r"\s?[-–—]\s?|\sto\s")
 _BETWEEN = re.compile(r"\b(?:between|from)\s$", re.IGNORECASE)
@@ -226,22 +234,23 @@ _COUNTED = re.compile(
     r"|viewers|copies|jobs|records|rows|parameters|tokens|requests|euros?|dollars?|pounds)\b",
     re.IGNORECASE,
 )
-_BEFORE = 24  # Characters before a number in which these words are looked for.
+_LOOK_BEHIND = 24  # Characters before a number in which these words are looked for.
 _APPROXIMATELY = re.compile(
     r"(?:about|around|approximately|approx\.?|nearly|almost|roughly|some|circa|c\.|~)\s*$",
     re.IGNORECASE,
 )
 _AT_LEAST = re.compile(
     r"(?:at least|at minimum|no (?:less|fewer) than|not less than|(?<!no )(?<!not )(?:more|greater|higher|longer|larger) than"
-    r"|over|above|exceed(?:s|ed|ing)?|after|since|minimum of|[>≥])\s*$",
+    r"|over|above|exceed(?:s|ed|ing)?|minimum of|[>≥])\s*$",
     re.IGNORECASE,
 )
 _AT_MOST = re.compile(
     r"(?:at most|at maximum|(?:no|not) (?:more|greater|higher|longer|larger) than|up to"
-    r"|(?<!no )(?<!not )(?:less|fewer|lower|shorter|smaller) than|under|below|before|until|maximum of|[<≤])\s*$",
+    r"|(?<!no )(?<!not )(?:less|fewer|lower|shorter|smaller) than|under|below|maximum of|[<≤])\s*$",
     re.IGNORECASE,
 )
-_VERSIONED_NAME = re.compile(r"(?<![.!?]\s)(?<!^)\b[A-Z][\w+#]*\s$")
+_AFTER, _BEFORE = re.compile(r"\bafter\s$", re.IGNORECASE), re.compile(r"\bbefore\s$", re.IGNORECASE)
+_VERSIONED_NAME = re.compile(r"\b[A-Z][\w+#]*[a-z][\w+#]*\s$")
 _ROUNDING_TOLERANCE = 0.06  # "about 2 million" may mean 2.1 million, not 2.5 million.
 _FRACTION_TOLERANCE = 0.012  # "a third" is "about 33 %".
 _BOUND_REACH = 1.25  # "More than 500" is said of 512 or 600, hardly of 5,000.
@@ -281,8 +290,19 @@ class Quantity:
         """Whether it may be a year."""
         return not self.unit and 1000 <= self.value <= 2100 and self.value == int(self.value)
 
+    def is_stated_by(self, other: "Quantity") -> bool:
+        """Whether a text with the other number states this one: the same, or one in its bounds, its decade, its century."""
+        if self.matches(other):
+            return True
+        if self.unit == DECADE:
+            return not other.unit and self.value % 10 == 0 and self.value <= other.value < self.value + 10
+        if self.unit == CENTURY:
+            return other.is_year and math.ceil(other.value / 100) == self.value
+        ours, theirs = _to_same_unit(self, other)
+        return _is_beyond(self, ours, other, theirs)
+
     def matches(self, other: "Quantity") -> bool:
-        """Whether the two may be the same number, or one is in the bounds that the other gives."""
+        """Whether the two may be the same number."""
         if VERSION in (self.unit, other.unit):
             return self.written == other.written
         if self.bound and other.bound and self.bound != other.bound:
@@ -291,8 +311,6 @@ class Quantity:
         if math.isnan(ours):
             return False
         if math.isclose(ours, theirs, rel_tol=1e-9):
-            return True
-        if _is_within(self, ours, other, theirs) or _is_within(other, theirs, self, ours):
             return True
         if not (self.is_approximate or other.is_approximate):
             return False
@@ -319,9 +337,9 @@ def _to_share(number: Quantity) -> float:
     return round(100 * number.value if is_decimal else number.value, 9)
 
 
-def _is_within(bounded: Quantity, limit: float, other: Quantity, value: float) -> bool:
+def _is_beyond(bounded: Quantity, limit: float, other: Quantity, value: float) -> bool:
     """Whether the second number is just beyond the limit that the first gives; of years, anywhere beyond it."""
-    if not bounded.bound or other.bound or bounded.is_year != other.is_year:
+    if not bounded.bound or other.bound or bounded.is_year != other.is_year or VERSION in (bounded.unit, other.unit):
         return False
     low, high = (limit, value) if bounded.bound == "at least" else (value, limit)
     return low <= high and (bounded.is_year or (low > 0 and high <= _BOUND_REACH * low))
@@ -408,18 +426,29 @@ def _parse_number(match: re.Match[str], text: str) -> list[Quantity]:
     if named := _find_unit(match["unit"] or "", text[match.start("unit") - 1] if match["unit"] else ""):
         unit, end = unit or named, match.end("unit")
     if match["decade"]:
-        unit = "decade"
+        unit, end = DECADE, match.end("decade")
     if (match["ordinal"] or ordinal) and not unit:
-        unit = ORDINAL
         end = max(end, match.end("ordinal"))
+        unit = CENTURY if _CENTURY.match(text, end) else ORDINAL
     if match["sign"]:
         value = -value
-    before = text[max(0, match.start() - _BEFORE) : match.start()]
+    before = text[max(0, match.start() - _LOOK_BEHIND) : match.start()]
     about = _APPROXIMATELY.search(before) is not None
-    if not unit and not about and digits and "." in digits and end == match.end() and _VERSIONED_NAME.search(before):
-        return [Quantity(value, VERSION, match.start(), end, written=digits)]  # "Python 3.10" is not "Python 3.1".
-    bound: Bound = "at least" if _AT_LEAST.search(before) else "at most" if _AT_MOST.search(before) else ""
-    return [Quantity(value, unit, match.start(), end, about, digits is None, digits or "", bound)]
+    if not unit and not about and end == match.end() and _is_version(digits or "", before):
+        return [Quantity(value, VERSION, match.start(), end, written=digits or "")]
+    found = Quantity(value, unit, match.start(), end, about, digits is None, digits or "")
+    return [replace(found, bound=_find_bound(before, found))]
+
+
+def _is_version(digits: str, before: str) -> bool:
+    """Whether the number after a name is its version: "Python 3.10" is not "Python 3.1"."""
+    return re.fullmatch(r"[1-9]\d?\.\d{1,2}", digits) is not None and _VERSIONED_NAME.search(before) is not None
+
+
+def _find_bound(before: str, number: Quantity) -> Bound:
+    if _AT_LEAST.search(before) or (number.is_year and _AFTER.search(before)):
+        return "at least"
+    return "at most" if _AT_MOST.search(before) or (number.is_year and _BEFORE.search(before)) else ""
 
 
 def _find_unit(spelling: str, before: str) -> str:
