@@ -160,25 +160,6 @@ def stem_word(word: str) -> tuple[str, ...]:
     return stem_words(_IRREGULAR_FORMS.get(bare.lower(), bare) if word.isascii() else segment_unspaced(bare))
 
 
-# What makes the name of a people from that of a country, and plurals that a stemmer leaves: "Canadian", "Turkish", "M47s".
-_NAME_ENDINGS = ("ians", "ian", "ans", "an", "ns", "n", "ese", "ish", "ia", "a", "ey", "y")
-_MIN_NAME_ROOT = 4
-
-
-def has_name(name: str, known: frozenset[str]) -> bool:
-    """Whether a name is among known stems, itself or with another ending: "America" and "American"."""
-    return name in known or not name_roots(name).isdisjoint(root for stem in known for root in name_roots(stem))
-
-
-@lru_cache(maxsize=8192)
-def name_roots(stem: str) -> frozenset[str]:
-    """Return the stem and what is left of it without an ending of names."""
-    roots = {stem.removesuffix(ending) for ending in _NAME_ENDINGS if len(stem) >= _MIN_NAME_ROOT + len(ending)}
-    if stem[-1:] == "s" and stem[-2:-1].isdigit():
-        roots.add(stem[:-1])
-    return frozenset({stem, *roots})
-
-
 def _is_content_word(lower: str, word: str, may_be_name: bool) -> bool:
     if lower.isdigit() or lower in NEGATIONS or lower.endswith(("n't", "n’t")):
         return False

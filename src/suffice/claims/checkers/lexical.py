@@ -11,7 +11,8 @@ from difflib import SequenceMatcher
 from itertools import pairwise
 
 from suffice.claims.checkers.base import CheckerThresholds, EvidenceSpan, Stance, load_thresholds
-from suffice.claims.checkers.features import ContentToken, SentenceFeatures, extract_features, has_name, is_prefix_antonym
+from suffice.claims.checkers.features import ContentToken, SentenceFeatures, extract_features, is_prefix_antonym
+from suffice.claims.checkers.names import has_name
 from suffice.claims.checkers.quantities import ORDINAL, Quantity
 from suffice.text.entities import strip_parenthetical
 from suffice.text.markdown import skip_block_marker
@@ -30,6 +31,7 @@ _DENIED_OR_SUPPOSED = re.compile(
 )
 
 _DIFFERENCE = "the source has "
+_NAME_MISSING = "the source does not name "
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,12 +175,6 @@ def lacks_a_number(claim: str, text: str) -> bool:
     return any(not _has_number(number, source) for number in extract_features(claim).numbers)
 
 
-def lacks_a_name(claim: str, text: str) -> bool:
-    """Whether the claim has a name that the text does not have."""
-    known = extract_features(" ".join(text.split())).stems
-    return any(not has_name(name, known) for name in extract_features(claim).names)
-
-
 def find_swapped_name(claim: SentenceFeatures, source: SentenceFeatures) -> str:
     """Describe a name that took the place of another one in a repeated sentence; empty when there is none.
 
@@ -222,9 +218,9 @@ def _find_missing_number(claim: SentenceFeatures, source: SentenceFeatures) -> s
 def _find_missing_name(claim: SentenceFeatures, known: frozenset[str]) -> str:
     names = sorted(name for name in claim.names if not has_name(name, known))
     if names:
-        return f"the source does not name {', '.join(names)}"
+        return f"{_NAME_MISSING}{', '.join(names)}"
     if not all(has_name(name, known) for name in claim.possible_name.split()):
-        return f"the source does not name {claim.possible_name}"
+        return f"{_NAME_MISSING}{claim.possible_name}"
     return ""
 
 
@@ -242,6 +238,11 @@ def _has_number(number: Quantity, source: SentenceFeatures) -> bool:
 def names_difference(reason: str) -> bool:
     """Whether a reason says that the source has another name, figure or word in the place of the claim's."""
     return reason.startswith(_DIFFERENCE)
+
+
+def is_name_missing(reason: str) -> bool:
+    """Whether a reason says that a sentence lacks a name of the claim."""
+    return reason.startswith(_NAME_MISSING)
 
 
 def is_figure_conflict(reason: str) -> bool:

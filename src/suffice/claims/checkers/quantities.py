@@ -209,6 +209,7 @@ _NUMBER = re.compile(
       |(?P<version>v?\d+(?:\.\d+){{2,}}(?:-?(?:rc|alpha|beta|dev|post|a|b)[.-]?\d+)?|(?-i:v)\d+(?:\.\d+)*)(?!\.?\d)(?<!\.\d{{3}}\.\d{{3}})\b
       |(?:\b(?:version|release)\s)(?P<named_version>\d+(?:\.\d+)?)\b(?!\.\d)
       |(?P<mantissa>\d+(?:\.\d+)?\s?[×x*·]\s?)?10(?:(?:\^|\*\*)(?P<power>[-−]?\d{{1,2}})|(?P<superscript>⁻?[⁰¹²³⁴-⁹]+))
+      |(?P<whole>\d{{1,3}})(?:\s?(?P<rest>[½¼¾⅓⅔])|\s(?P<over>[1-9])/(?P<under>[2-9]))(?:[-\s]?(?P<unit2>{_UNIT_PATTERN})(?!\w))?
       |(?P<scientific>\d+(?:\.\d+)?e[+-]?\d{{1,2}})(?!\w)
       |(?:(?P<parts>an?|{_COUNT})[-\s](?P<part>half|third|quarter|fourth|fifth|sixth|seventh|eighth|ninth|tenth)s?
         |(?<!first\s)(?<!second\s)(?<!latter\s)(?P<half>half)|(?P<glyph>[½¼¾⅓⅔]))(?=\sof\b)
@@ -375,6 +376,9 @@ def _parse_special(match: re.Match[str]) -> list[Quantity]:
     if power := match["power"] or match["superscript"]:
         mantissa = float((match["mantissa"] or "1").rstrip(" ×xX*·"))
         return [Quantity(mantissa * 10.0 ** int(power.translate(_SUPERSCRIPTS)), "", start, end)]
+    if match["whole"]:
+        rest = _PARTS[match["rest"]] if match["rest"] else float(match["over"]) / float(match["under"])
+        return [Quantity(float(match["whole"]) + rest, _find_unit(match["unit2"] or "", " "), start, end)]
     if match["scientific"]:
         return [Quantity(float(match["scientific"]), "", start, end)]
     if match["multiple"]:

@@ -17,14 +17,15 @@ from suffice.claims.checkers.base import CheckerThresholds, EvidenceSpan, Stance
 from suffice.claims.checkers.lexical import (
     LexicalChecker,
     is_figure_conflict,
-    lacks_a_name,
+    is_name_missing,
     lacks_a_number,
     names_difference,
 )
+from suffice.claims.checkers.names import find_missing_names
 from suffice.errors import ModelError
 from suffice.models.reader import ReaderModel, get_reader
 from suffice.text.entities import content_stems
-from suffice.text.sentences import quotable_spans
+from suffice.text.sentences import quotable_spans, split_sentences
 from suffice.types import Passage
 
 _REPEATED_OVERLAP = 0.85  # A claim that shares this much with a sentence repeats it.
@@ -134,15 +135,24 @@ def find_veto(claim: str, passage: Passage, found: EvidenceSpan | None) -> Veto 
     text = _join_title(passage)
     if lacks_a_number(claim, text):
         return Veto("the source does not have a number of the claim", is_final=True)
-    if lacks_a_name(claim, text):
-        return Veto("the source does not have a name of the claim", is_final=False)
+    if names := find_missing_names(claim, text):
+        return Veto(f"the source does not name {', '.join(names)}", is_final=False)
     if found is None or found.stance == "supports" or not found.reason:
         return None
     if is_figure_conflict(found.reason):  # The passage has the figure in another place.
         return Veto(found.reason, is_final=False)
     if found.stance is None and names_difference(found.reason):  # A name in another's place.
         return Veto(found.reason, is_final=True)
-    return Veto(found.reason, is_final=False) if found.overlap >= _REPEATED_OVERLAP else None
+    if found.overlap < _REPEATED_OVERLAP or _names_all_in_short(claim, passage, found):
+        return None
+    return Veto(found.reason, is_final=False)
+
+
+def _names_all_in_short(claim: str, passage: Passage, found: EvidenceSpan) -> bool:
+    """Whether the sentence only lacks a part of a name, such as the first name of a person."""
+    sentence = passage.text[found.start : found.end]
+    is_single = len(list(split_sentences(sentence))) == 1
+    return is_single and is_name_missing(found.reason) and not find_missing_names(claim, f"{passage.title}\n{sentence}")
 
 
 def _join_title(passage: Passage) -> str:
