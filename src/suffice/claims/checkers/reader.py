@@ -3,15 +3,15 @@
 The reader is good at other words for the same thing and poor at telling 1887 from 1889, or one changed word in a copied sentence.
 So rules decide first: a claim that a passage has word for word is supported, a claim with another figure is contradicted, and a
 passage that lacks a number of the claim, or has another name in the place of its name, does not support it. The reader decides
-about the rest. Where words alone would support a claim, it need not be sure. It must be very sure where rules have a doubt: the
-passage lacks a name of the claim, or the claim repeats a sentence with a difference.
+about the rest. Where words alone would support a claim, it need not be sure. It must be surer where the passage lacks a name of
+the claim, and very sure where the claim repeats a sentence with a difference.
 """
 
 import asyncio
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from suffice.claims.checkers.base import CheckerThresholds, EvidenceSpan, Stance, load_thresholds
 from suffice.claims.checkers.lexical import (
@@ -36,8 +36,8 @@ class Veto(NamedTuple):
     """What rules have against a claim."""
 
     reason: str
-    is_final: bool
-    """Whether the passage cannot support the claim; otherwise it does if the reader is very sure."""
+    kind: Literal["final", "difference", "name"]
+    """Whether the passage cannot support the claim, repeats it with a difference, or lacks a name of it."""
 
 
 class ReaderChecker:
@@ -79,7 +79,11 @@ class ReaderChecker:
         by_words = found.stance if found is not None else None
         needed = limits.reader_confirms if by_words == "supports" else limits.reader_supports
         if veto is not None:
-            needed = math.inf if veto.is_final else limits.reader_despite_doubt
+            needed = {
+                "final": math.inf,
+                "difference": limits.reader_despite_difference,
+                "name": limits.reader_despite_name,
+            }[veto.kind]
         stance: Stance | None = None
         if supported >= needed:
             stance = "supports"
@@ -134,18 +138,19 @@ def find_veto(claim: str, passage: Passage, found: EvidenceSpan | None) -> Veto 
     """Return what speaks against the claim; ``None`` when nothing does."""
     text = _join_title(passage)
     if lacks_a_number(claim, text):
-        return Veto("the source does not have a number of the claim", is_final=True)
+        return Veto("the source does not have a number of the claim", "final")
+    is_repeated = found is not None and found.overlap >= _REPEATED_OVERLAP
     if names := find_missing_names(claim, text):
-        return Veto(f"the source does not name {', '.join(names)}", is_final=False)
+        return Veto(f"the source does not name {', '.join(names)}", "difference" if is_repeated else "name")
     if found is None or found.stance == "supports" or not found.reason:
         return None
     if is_figure_conflict(found.reason):  # The passage has the figure in another place.
-        return Veto(found.reason, is_final=False)
+        return Veto(found.reason, "difference")
     if found.stance is None and names_difference(found.reason):  # A name in another's place.
-        return Veto(found.reason, is_final=True)
-    if found.overlap < _REPEATED_OVERLAP or _names_all_in_short(claim, passage, found):
+        return Veto(found.reason, "final")
+    if not is_repeated or _names_all_in_short(claim, passage, found):
         return None
-    return Veto(found.reason, is_final=False)
+    return Veto(found.reason, "difference")
 
 
 def _names_all_in_short(claim: str, passage: Passage, found: EvidenceSpan) -> bool:
