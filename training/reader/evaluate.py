@@ -99,7 +99,7 @@ def describe_claims(rows: list[dict]) -> str:
         "Balanced accuracy of supported against not supported. `both` is the product: rules settle and veto, the reader decides the rest,"
     ]
     text += [
-        f"with the thresholds {limits.supports}, {limits.confirms} where words agree, {limits.despite_name} where a name is missing.\n"
+        f"with the thresholds {limits.supports}, {limits.confirms} where words agree, {limits.despite_name} where a name is missing, {limits.despite_difference} where a sentence is repeated with a difference.\n"
     ]
     whole = numpy.ones(len(rows), bool)
     facts = numpy.array([row["source"] in FACT_CHECKING for row in rows])

@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from suffice.claims.checkers import Checker, EvidenceSpan
 from suffice.claims.checkers.base import Stance
 from suffice.claims.checkers.features import SentenceFeatures, extract_features
-from suffice.claims.checkers.lexical import find_verbatim, lacks_a_name, lacks_a_number
+from suffice.claims.checkers.lexical import find_verbatim, lacks_a_number
+from suffice.claims.checkers.names import find_missing_names
 from suffice.claims.checkers.quantities import Quantity
 from suffice.claims.split import ClaimText
 from suffice.text.entities import content_stems
@@ -227,7 +228,7 @@ async def _is_jointly_supported(claim: ClaimText, parts: Sequence[Quote], checke
     if len(parts) < 2:
         return False
     joined = replace(parts[0].passage, text="\n\n".join(quote.text for quote in parts), title="")
-    if lacks_a_number(claim.plain_text, joined.text) or lacks_a_name(claim.plain_text, joined.text):
+    if lacks_a_number(claim.plain_text, joined.text) or find_missing_names(claim.plain_text, joined.text):
         return False
     [span] = await checker(claim.plain_text, [joined])
     return span is not None and span.stance == "supports"

@@ -16,7 +16,8 @@ from dataclasses import replace
 from textwrap import shorten
 
 from suffice.claims.checkers import AskSupport, Checker, LexicalChecker
-from suffice.claims.checkers.lexical import lacks_a_name, lacks_a_number
+from suffice.claims.checkers.lexical import lacks_a_number
+from suffice.claims.checkers.names import find_missing_names
 from suffice.claims.fix import FixRules, apply_fixes
 from suffice.claims.split import CONTRADICTED_MARK, UNSUPPORTED_MARK, ClaimText, extract_claims
 from suffice.claims.verdict import ClaimVerdict, judge_claim
@@ -205,7 +206,7 @@ class ClaimVerifier:
         for claim in extract_claims(advice, skip_asides=False):
             passages = (self._run.evidence.find_passage(handle) for handle in claim.handles)
             cited = "\n".join(f"{passage.title}\n{passage.text}" for passage in passages if passage is not None)
-            if lacks_a_number(claim.plain_text, cited) or lacks_a_name(claim.plain_text, cited):
+            if lacks_a_number(claim.plain_text, cited) or find_missing_names(claim.plain_text, cited):
                 return False
         return True
 

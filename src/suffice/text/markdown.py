@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from suffice.text.citations import has_citation, parse_handle, strip_citations
-from suffice.text.sentences import Offsets
+from suffice.text.sentences import Offsets, split_sentences
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -133,8 +133,7 @@ _MIXED_HEADINGS = frozenset({"footnotes", "notes", "see also"})
 _SOURCE_LINE = re.compile(r"\s*(?:[-*+]\s+)?(?:\[\^?[\w-]+\]:?\s|\d{1,4}[.)]\s)|.*\w://")
 # Four words or more up to a full stop, without other signs: prose, although it stands in a code block.
 _CODE_PREFIX = re.compile(r"[\s>|]*(?:(?:[-*+•#>|]+|[`~]{3,}|\d{1,9}[.)])\s+)*")
-_SENTENCE_WORDS = r"[A-Z][\w'’,%-]*(?:\s+[\w'’,%-]+){3,}"
-_PLAIN_SENTENCE = re.compile(rf"(?:{_SENTENCE_WORDS}[.!?]+\s+)*{_SENTENCE_WORDS}(?P<stop>[.!?]*)")
+_PLAIN_SENTENCE = re.compile(r"[A-Z][\w'’,%-]*(?:\s+[\w'’,%-]+){3,}(?P<stop>[.!?]*)")
 
 
 def find_prose_blocks(markdown: str, skip_asides: bool = True) -> list[Offsets]:
@@ -246,10 +245,16 @@ def _is_prose(block: "_Block", line: str) -> bool:
 
 
 def _is_plain_sentence(line: str) -> bool:
-    """Whether a line of a code block is a sentence. After ``#`` it may be a comment, unless it cites a source."""
+    """Whether a line of a code block is prose: all of it is plain sentences, or it has one and cites a source.
+
+    After ``#`` it may be a comment, unless it cites a source.
+    """
     prefix = _CODE_PREFIX.match(line)[0]  # type: ignore[index]
-    match = _PLAIN_SENTENCE.fullmatch(strip_markdown(line[len(prefix) :].rstrip(" \t\r\n|")))
-    return match is not None and (has_citation(line) or bool(match["stop"] and "#" not in prefix))
+    text = strip_markdown(line[len(prefix) :].rstrip(" \t\r\n|"))
+    found = [_PLAIN_SENTENCE.fullmatch(text[start:end].strip()) for start, end in split_sentences(text)]
+    if has_citation(line):
+        return any(found)
+    return "#" not in prefix and bool(found) and all(match is not None and match["stop"] for match in found)
 
 
 def _begins_item(block: "_Block", line: str) -> bool:

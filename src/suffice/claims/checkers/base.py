@@ -104,6 +104,8 @@ class CheckerThresholds:
     """The reader's probability of what words say too."""
     reader_despite_name: float
     """The reader's probability of supported, where the passage lacks a name of the claim."""
+    reader_despite_difference: float
+    """The reader's probability of supported, where the claim repeats a sentence with a difference."""
 
 
 @cache

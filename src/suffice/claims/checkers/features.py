@@ -1,15 +1,25 @@
 """Read a sentence into the features that checkers compare: stems, names, numbers, negations and opposites."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from suffice.claims.checkers.quantities import CALENDAR_MONTH, MONTHS, Quantity, extract_quantities
+from suffice.claims.checkers.quantities import (
+    CALENDAR_MONTH,
+    LOW_ORDINALS,
+    MONTHS,
+    ORDINAL,
+    Quantity,
+    extract_quantities,
+)
 from suffice.text.entities import stem_words
 from suffice.text.tokens import STOP_WORDS, segment_unspaced
 
 _TOKEN = re.compile(r"[^\W_]+(?:[._'’-][^\W_]+)*")
 _CAPITAL = re.compile(r"[A-ZÀ-ÖØ-ÞĀ-Ž]")
+_ROMAN_NUMERALS = frozenset("IVX")  # Longer ones are words in capital letters.
+_MAX_GAP_AFTER_ORDINAL = 2  # Characters between an ordinal and the word that it counts.
 _INNER_CAPITAL = re.compile(r"\w[A-Z0-9]")
 _PRONOUNS = frozenset(
     """he she it they him her them his hers its their theirs himself herself itself this these those that who which
@@ -76,6 +86,8 @@ class SentenceFeatures:
     tokens: tuple[ContentToken, ...]
     has_anaphora: bool
     """It refers to something named before: it has a pronoun, or begins with "the"."""
+    ordinals: frozenset[tuple[float, str]]
+    """Places in a row, each with the stem that follows: 2 and "largest" of "the second largest"."""
 
 
 @lru_cache(maxsize=1024)
@@ -90,6 +102,8 @@ def extract_features(text: str) -> SentenceFeatures:
     sides = set[tuple[int, int]]()
     possible_name = ""
     has_anaphora = text[:4].lower() == "the "
+    places = {number.end: number.value for number in numbers if number.unit == ORDINAL}
+    is_after_name = False
     for position, match in enumerate(_TOKEN.finditer(text)):
         word = match.group()
         lower = word.lower()
@@ -105,8 +119,12 @@ def extract_features(text: str) -> SentenceFeatures:
             continue
         if is_in_number:
             continue
+        if lower in LOW_ORDINALS:
+            places[match.end()] = LOW_ORDINALS[lower]
         has_capital = _CAPITAL.match(word) is not None
-        if not _is_content_word(lower, word, has_capital and position > 0):
+        is_numeral = is_after_name and word in _ROMAN_NUMERALS  # "World War I"
+        is_after_name = has_capital and position > 0
+        if not is_numeral and not _is_content_word(lower, word, has_capital and position > 0):
             continue
         word_stems = stem_word(word)
         is_name = (has_capital and position > 0) or _INNER_CAPITAL.search(word) is not None
@@ -131,6 +149,7 @@ def extract_features(text: str) -> SentenceFeatures:
         antonym_stems=frozenset(antonym_stems),
         tokens=tuple(tokens),
         has_anaphora=has_anaphora,
+        ordinals=frozenset(_find_ordinals(places, tokens)),
     )
 
 
@@ -147,6 +166,13 @@ def _is_content_word(lower: str, word: str, may_be_name: bool) -> bool:
     if may_be_name and len(word) > 1:
         return lower not in STOP_WORDS or word.isupper()
     return lower not in STOP_WORDS and lower not in _FILLER_WORDS and (len(lower) > 1 or not lower.isascii())
+
+
+def _find_ordinals(places: dict[int, float], tokens: list[ContentToken]) -> Iterator[tuple[float, str]]:
+    for end, value in places.items():
+        following = next((token for token in tokens if token.start >= end), None)
+        if following is not None and following.start - end <= _MAX_GAP_AFTER_ORDINAL:
+            yield value, following.stem
 
 
 def _is_next_to_number(match: re.Match[str], number_spans: list[tuple[int, int]]) -> bool:

@@ -12,7 +12,8 @@ from itertools import pairwise
 
 from suffice.claims.checkers.base import CheckerThresholds, EvidenceSpan, Stance, load_thresholds
 from suffice.claims.checkers.features import ContentToken, SentenceFeatures, extract_features, is_prefix_antonym
-from suffice.claims.checkers.quantities import Quantity
+from suffice.claims.checkers.names import has_name
+from suffice.claims.checkers.quantities import ORDINAL, Quantity
 from suffice.text.entities import strip_parenthetical
 from suffice.text.markdown import skip_block_marker
 from suffice.text.sentences import quotable_spans
@@ -30,6 +31,7 @@ _DENIED_OR_SUPPOSED = re.compile(
 )
 
 _DIFFERENCE = "the source has "
+_NAME_MISSING = "the source does not name "
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +154,7 @@ def compare_features(
     known = source.stems | (title_stems if uses_title else frozenset())
     conflict = (
         _find_number_conflict(claim, source)
+        or _find_ordinal_conflict(claim, source)
         or _find_negation_conflict(claim, source)
         or _find_swapped_roles(claim, source)
     )
@@ -170,11 +173,6 @@ def lacks_a_number(claim: str, text: str) -> bool:
     """Whether the claim has a number that the text does not have."""
     source = extract_features(" ".join(text.split()))
     return any(not _has_number(number, source) for number in extract_features(claim).numbers)
-
-
-def lacks_a_name(claim: str, text: str) -> bool:
-    """Whether the claim has a name that the text does not have."""
-    return not extract_features(claim).names <= extract_features(" ".join(text.split())).stems
 
 
 def find_swapped_name(claim: SentenceFeatures, source: SentenceFeatures) -> str:
@@ -218,18 +216,23 @@ def _find_missing_number(claim: SentenceFeatures, source: SentenceFeatures) -> s
 
 
 def _find_missing_name(claim: SentenceFeatures, known: frozenset[str]) -> str:
-    names = sorted(name for name in claim.names if name not in known)
+    names = sorted(name for name in claim.names if not has_name(name, known))
     if names:
-        return f"the source does not name {', '.join(names)}"
-    if claim.possible_name and not set(claim.possible_name.split()) <= known:
-        return f"the source does not name {claim.possible_name}"
+        return f"{_NAME_MISSING}{', '.join(names)}"
+    if not all(has_name(name, known) for name in claim.possible_name.split()):
+        return f"{_NAME_MISSING}{claim.possible_name}"
     return ""
 
 
 def _has_number(number: Quantity, source: SentenceFeatures) -> bool:
     if number.is_spelled_out and number.value <= 1:  # "one" is more often a pronoun than a number.
         return True
-    return any(number.matches(other) for other in source.numbers) or f"{number.value:g}" in source.words
+    if number.unit == ORDINAL and any(number.value == value for value, _ in source.ordinals):  # "1st" is "first".
+        return True
+    if number.parts and all(_has_number(part, source) for part in number.parts):
+        return True
+    others = (each for other in source.numbers for each in (other, *other.parts))
+    return any(map(number.is_stated_by, others)) or f"{number.value:g}" in source.words
 
 
 def names_difference(reason: str) -> bool:
@@ -237,19 +240,34 @@ def names_difference(reason: str) -> bool:
     return reason.startswith(_DIFFERENCE)
 
 
+def is_name_missing(reason: str) -> bool:
+    """Whether a reason says that a sentence lacks a name of the claim."""
+    return reason.startswith(_NAME_MISSING)
+
+
 def is_figure_conflict(reason: str) -> bool:
     """Whether a reason says that the source has another figure."""
-    return names_difference(reason) and reason.removeprefix(_DIFFERENCE)[:1].isdigit()
+    return names_difference(reason) and reason.removeprefix(_DIFFERENCE).lstrip("-")[:1].isdigit()
 
 
 def _find_number_conflict(claim: SentenceFeatures, source: SentenceFeatures) -> str:
     """Describe a number of the claim where the source has another one of the same kind instead."""
-    for number in claim.numbers:
+    ours, theirs = ([part for number in one.numbers for part in number.parts or (number,)] for one in (claim, source))
+    for number in ours:
         if _has_number(number, source):
             continue
-        for other in source.numbers:
-            if _is_same_kind(number, other) and not any(own.matches(other) for own in claim.numbers):
+        for other in theirs:
+            if _is_same_kind(number, other) and not any(own.matches(other) for own in ours):
                 return _describe_difference(str(other), str(number))
+    return ""
+
+
+def _find_ordinal_conflict(claim: SentenceFeatures, source: SentenceFeatures) -> str:
+    """Describe a place in a row where the source has another one of the same thing: "second largest", "third largest"."""
+    for place, counted in claim.ordinals - source.ordinals:
+        others = {value for value, stem in source.ordinals - claim.ordinals if stem == counted}
+        if others:
+            return _describe_difference(f"{min(others):g}", f"{place:g}")
     return ""
 
 

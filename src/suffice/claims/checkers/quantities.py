@@ -1,12 +1,23 @@
-"""Read the numbers of a text as values with units, so that "1,200 kg" equals "1.2 thousand kilograms".
+"""Read the numbers of a text as values with units, so that "1,200 kg" equals "1.2 thousand kilograms" and "1.2 t".
 
-Digits inside a name (``CD4``, ``IL-2``, ``python3``) are part of the name.
+Signs, currencies, scales, ranges, bounds ("at least 5"), shares ("one in five"), multiples ("twice"), powers of ten, versions,
+dates and times of day are read. Digits inside a name (``CD4``, ``IL-2``, ``python3``) are part of the name.
 """
 
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import zip_longest
+from typing import Literal
+
+CALENDAR_MONTH = "calendar month"
+CLOCK = "min after midnight"
+CENTURY = "century"
+ORDINAL = "ordinal"
+VERSION = "version"
+DECADE = "decade"
+_BARE_UNITS = frozenset((ORDINAL, CENTURY, DECADE, VERSION, CALENDAR_MONTH, CLOCK))
 
 _SMALL = {
     word: float(value)
@@ -19,64 +30,135 @@ _TENS = {
     word: 10.0 * value
     for value, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), start=2)
 }
-_ORDINALS = {
+_TEENTH_ORDINALS = {
     word: float(value)
     for value, word in enumerate(
         """fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth
-        seventeenth eighteenth nineteenth twentieth""".split(),
+        seventeenth eighteenth nineteenth""".split(),
         start=4,
     )
 }
+# "First", "second" and "third" alone are ordinary words: "a second bridge" says no more than "another one".
+LOW_ORDINALS = {"first": 1.0, "second": 2.0, "third": 3.0}
+_TENS_ORDINALS = {word[:-1] + "ieth": value for word, value in _TENS.items()}
 _SCALES = {
-    **{"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12},
+    **{"dozen": 12.0, "hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12},
     **{"k": 1e3, "m": 1e6, "mn": 1e6, "b": 1e9, "bn": 1e9, "t": 1e12},
 }
-_FRACTIONS = {
-    "half": 1 / 2,
-    "third": 1 / 3,
-    "quarter": 1 / 4,
-    "½": 1 / 2,
-    "¼": 1 / 4,
-    "¾": 3 / 4,
-    "⅓": 1 / 3,
-    "⅔": 2 / 3,
+_PARTS = {
+    **{"half": 1 / 2, "third": 1 / 3, "quarter": 1 / 4, "fourth": 1 / 4, "fifth": 1 / 5, "sixth": 1 / 6},
+    **{"seventh": 1 / 7, "eighth": 1 / 8, "ninth": 1 / 9, "tenth": 1 / 10},
+    **{"½": 1 / 2, "¼": 1 / 4, "¾": 3 / 4, "⅓": 1 / 3, "⅔": 2 / 3},
 }
-_UNIT_ALIASES = {
-    "%": "% percent percentage pct",
-    "kg": "kg kilogram kilograms kilogramme kilogrammes",
-    "g": "g gram grams gramme grammes",
-    "mg": "mg milligram milligrams",
-    "µg": "µg μg ug mcg microgram micrograms",
-    "km": "km kilometre kilometres kilometer kilometers",
-    "m": "metre metres meter meters",
-    "cm": "cm centimetre centimetres centimeter centimeters",
-    "mm": "mm millimetre millimetres millimeter millimeters",
-    "mi": "mi mile miles",
-    "ft": "ft foot feet",
-    "l": "l litre litres liter liters",
-    "ml": "ml millilitre millilitres milliliter milliliters",
-    "s": "s sec second seconds",
-    "ms": "ms millisecond milliseconds",
-    "min": "min minute minutes",
-    "h": "h hr hrs hour hours",
-    "d": "day days",
-    "week": "week weeks",
-    "month": "month months",
-    "year": "year years yr yrs",
-    "°c": "°c celsius",
-    "°f": "°f fahrenheit",
-    "$": "$ usd dollar dollars",
-    "€": "€ eur euro euros",
-    "£": "£ gbp",
-    "¥": "¥ jpy yen",
-    "₹": "₹ inr rupee rupees",
-    "t": "t tonne tonnes",
-    "x": "x × times fold",
-    "kb": "kb kilobytes",
-    "mb": "mb megabytes",
-    "gb": "gb gigabytes",
-}
-_UNIT_BY_ALIAS = {word: unit for unit, names in _UNIT_ALIASES.items() for word in names.split()}
+_MULTIPLES = {"twice": 2.0, "thrice": 3.0, "doubled": 2.0, "tripled": 3.0, "quadrupled": 4.0, "double": 2.0, "triple": 3.0}
+_SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻−", "0123456789--")
+
+# Each line: unit, what it measures, how many of the base unit it is | its spellings. Capital letters count where two spellings
+# differ in nothing else ("MW", "mW").
+_UNITS = """
+% share 1 | % percent per_cent percentage pct
+pp points 1 | percentage_point percentage_points
+bp points .01 | basis_point basis_points
+mg mass .001 | mg milligram milligrams
+µg mass .000001 | µg μg ug mcg microgram micrograms
+g mass 1 | g gram grams gramme grammes
+kg mass 1000 | kg kilogram kilograms kilogramme kilogrammes kilo kilos
+t mass 1000000 | t tonne tonnes metric_ton metric_tons
+lb mass 453.59237 | lb lbs
+oz mass 28.349523 | oz ounce ounces
+nm length 1e-9 | nm nanometre nanometres nanometer nanometers
+µm length 1e-6 | µm μm micrometre micrometres micrometer micrometers
+mm length .001 | mm millimetre millimetres millimeter millimeters
+cm length .01 | cm centimetre centimetres centimeter centimeters
+m length 1 | metre metres meter meters
+km length 1000 | km kilometre kilometres kilometer kilometers
+in length .0254 | inch inches
+ft length .3048 | ft foot feet
+yd length .9144 | yd yard yards
+mi length 1609.344 | mi mile miles
+m² area 1 | m² m2 sqm square_metre square_metres square_meter square_meters
+km² area 1000000 | km² km2 square_kilometre square_kilometres square_kilometer square_kilometers
+ha area 10000 | ha hectare hectares
+acre area 4046.8564 | acre acres
+mi² area 2589988.11 | sq_mi square_mile square_miles
+m³ volume 1000 | m³ m3 cubic_metre cubic_metres cubic_meter cubic_meters
+l volume 1 | l litre litres liter liters
+ml volume .001 | ml millilitre millilitres milliliter milliliters
+ms time .001 | ms millisecond milliseconds
+s time 1 | s sec second seconds
+min time 60 | min minute minutes
+h time 3600 | h hr hrs hour hours
+d time 86400 | day days
+week time 604800 | week weeks
+month months 1 | month months
+year months 12 | year years yr yrs
+km/h speed 1 | km/h kph kilometres_per_hour kilometers_per_hour
+mph speed 1.609344 | mph miles_per_hour
+m/s speed 3.6 | m/s metres_per_second meters_per_second
+°c celsius 1 | °c °_c celsius degrees_celsius degree_celsius
+°f fahrenheit 1 | °f °_f fahrenheit degrees_fahrenheit degree_fahrenheit
+mW power .001 | mW milliwatts
+W power 1 | W watt watts
+kW power 1000 | kW kilowatt kilowatts
+MW power 1e6 | MW megawatt megawatts
+GW power 1e9 | GW gigawatt gigawatts
+TW power 1e12 | TW terawatt terawatts
+kWh energy 1 | kWh kilowatt-hours
+MWh energy 1000 | MWh megawatt-hours
+GWh energy 1e6 | GWh gigawatt-hours
+TWh energy 1e9 | TWh terawatt-hours
+mV voltage .001 | mV millivolts
+V voltage 1 | V volt volts
+kV voltage 1000 | kV kilovolts
+MV voltage 1e6 | MV megavolts
+Hz frequency 1 | Hz hertz
+kHz frequency 1000 | kHz kilohertz
+MHz frequency 1e6 | MHz megahertz
+GHz frequency 1e9 | GHz gigahertz
+kB bytes 1e3 | kb kilobyte kilobytes
+MB bytes 1e6 | mb megabyte megabytes
+GB bytes 1e9 | gb gigabyte gigabytes
+TB bytes 1e12 | tb terabyte terabytes
+PB bytes 1e15 | pb petabyte petabytes
+MiB bytes 1048576 | mib
+GiB bytes 1073741824 | gib
+kbit/s rate 1e3 | kbit/s kbps
+Mbit/s rate 1e6 | mbit/s mbps
+Gbit/s rate 1e9 | gbit/s gbps
+ppm ppm 1 | ppm parts_per_million
+ppb ppm .001 | ppb parts_per_billion
+x multiple 1 | x × times fold
+$ $ 1 | $ dollar dollars
+US$ US$ 1 | US$ USD US_dollar US_dollars
+A$ A$ 1 | A$ AU$ AUD Australian_dollars
+C$ C$ 1 | C$ CA$ CAD Canadian_dollars
+€ € 1 | € eur euro euros
+£ £ 1 | £ gbp pounds_sterling
+¥ ¥ 1 | ¥ jpy yen
+CNY CNY 1 | CNY RMB yuan renminbi
+₹ ₹ 1 | ₹ inr rupee rupees
+CHF CHF 1 | CHF swiss_franc swiss_francs
+SEK SEK 1 | SEK swedish_kronor
+NOK NOK 1 | NOK norwegian_kroner
+DKK DKK 1 | DKK danish_kroner
+KRW KRW 1 | ₩ KRW won
+cent cent 1 | cent cents
+BC bc 1 | BC BCE B.C. B.C.E.
+AD ad 1 | AD A.D.
+"""
+_UNIT_OF: dict[str, str] = {}  # Spelling as written → unit.
+_UNIT_OF_LOWER: dict[str, str] = {}
+_MEASURES: dict[str, tuple[str, float]] = {}  # Unit → what it measures, how many base units it is.
+for _line in _UNITS.strip().splitlines():
+    (_unit, _measured, _factor), _spellings = _line.split("|")[0].split(), _line.split("|")[1].split()
+    _MEASURES[_unit] = _measured, float(_factor)
+    for _spelling in _spellings:
+        _UNIT_OF[_spelling.replace("_", " ")] = _unit
+        _UNIT_OF_LOWER.setdefault(_spelling.replace("_", " ").lower(), _unit)
+_DOLLARS = frozenset(("$", "US$", "A$", "C$"))  # "$" alone may be any of them.
+_PREFIXES = "US$ A$ AU$ C$ CA$ $ € £ ¥ ₹ ₩ USD EUR GBP JPY CNY RMB INR CHF AUD CAD SEK NOK DKK KRW AD".split()
+_WORD_ONLY_UNITS = frozenset("AD W V BC".split())  # "30 W" and "300 BC" have a unit; "model 30w" does not.
+_NAME_LETTERS = frozenset("G S H".split())  # In "5G" and "model 3S" the letter belongs to the name.
 MONTHS = {
     name: number
     for number, names in enumerate(
@@ -86,46 +168,94 @@ MONTHS = {
     )
     for name in names.split()
 }
-CALENDAR_MONTH = "calendar month"
-VERSION = "version"
-_MONEY = "$€£¥₹"
-# A dot or an apostrophe separates thousands only where it cannot be a decimal point: "1.234.567".
+
+
+def _either(words: "list[str] | dict[str, float]") -> str:
+    """Return a pattern for any of the words, the longest first; a space in a word is any white space."""
+    return "|".join(re.escape(word).replace(r"\ ", r"\s") for word in sorted(words, key=len, reverse=True))
+
+
+# A dot or an apostrophe separates thousands only where it cannot be a decimal point: "1.234.567". A comma before one or two
+# digits is a decimal comma.
 _DIGITS = (
-    r"\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\d,]*\d)|\d{1,3}(?:[ \u00a0\u2009\u202f]\d{3})+(?:\.\d+)?(?!\d)"
-    r"|\d{1,3}(?:['’]\d{3})+(?!\d)|\d{1,3}(?:\.\d{3}){2,}(?!\.?\d)|\d+(?:\.\d+)?"
+    r"\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\d,]*\d)|\d{1,2}(?:,\d{2})+,\d{3}(?![\d,])"
+    r"|\d{1,3}(?:\.\d{3})+,\d{1,2}(?!\d)|\d{1,3}(?:[ \u00a0\u2009\u202f]\d{3})+(?:[.,]\d{1,2}(?!\d)|\.\d+)?(?![.,]?\d)"
+    r"|\d{1,3}(?:['’]\d{3})+(?!\d)|\d{1,3}(?:\.\d{3}){2,}(?!\.?\d)|\d{1,3}\.000(?=\s[a-z]{4})|\d+,\d{1,2}(?![\d,])|\d+(?:\.\d+)?"
 )
-_SPELLED = "|".join([*_SMALL, *_TENS])
+_BELOW_100 = rf"(?:{_either(_TENS)})(?:[-\s](?:{_either(list(_SMALL)[1:10])}))?|{_either(_SMALL)}"
+_BELOW_1000 = rf"(?:(?:{_BELOW_100}|an?(?=\shundred))\shundred(?:\sand)?(?:\s(?:{_BELOW_100})\b)?|{_BELOW_100})"
+_LARGE = "thousand|million|billion|trillion"
+_SPELLED = (
+    rf"(?:(?:{_BELOW_1000}|an?(?=\s(?:{_LARGE})))[-\s](?:{_LARGE}),?(?:\sand)?\s)*{_BELOW_1000}"
+    rf"|an?(?=\s(?:{_LARGE}|dozen)\b)|half\san?(?=\s(?:{_LARGE}|dozen)\b)"
+)
+_ORDINAL_WORDS = (
+    rf"(?:{_either(_TENS)})[-\s](?:{_either([*LOW_ORDINALS, *list(_TEENTH_ORDINALS)[:6]])})"
+    rf"|{_either({**_TEENTH_ORDINALS, **_TENS_ORDINALS})}"
+)
+_COUNT = rf"\d{{1,4}}|{_either(list(_SMALL)[1:13])}"
+_UNIT_PATTERN = _either(list(_UNIT_OF))
+_NUMBER_WORDS = [
+    *(*_SMALL, *_TENS, *_TEENTH_ORDINALS, *_TENS_ORDINALS, *_MULTIPLES),
+    *("a ", "an ", "half", "minus ", "version ", "release "),
+]
+_POSSIBLE_START = rf"[-−–\d$€£¥₹₩½¼¾⅓⅔]|v\d|{_either(_NUMBER_WORDS)}|{_either(_PREFIXES)}"  # Saves most of the time.
 _NUMBER = re.compile(
-    rf"""(?<![\w.])(?<![A-Za-z]-)
-    (?:(?P<date>(?P<year>\d{{4}})-(?P<month>0[1-9]|1[0-2])-(?P<day>[0-2]\d|3[01])(?![\d-])
+    rf"""(?<![\w.])(?<![A-Za-z]-)(?={_POSSIBLE_START})
+    (?:(?P<date>(?P<year>\d{{4}})[-/](?P<month>0[1-9]|1[0-2])[-/](?P<day>[0-2]\d|3[01])(?![\d/-])
         |(?P<day2>[0-3]?\d)\.\s?(?P<month2>0?[1-9]|1[0-2])\.\s?(?P<year2>[12]\d{{3}})(?!\.?\d))
-      |(?P<version>\d+(?:\.\d+){{2,}})(?!\.?\d)(?<!\.\d{{3}}\.\d{{3}})
-      |(?:\b(?:version|release)\s)(?P<named_version>\d+\.\d+)\b(?!\.\d)
-      |(?:(?P<parts>an?|one|two|three|2|3)[-\s](?P<part>half|third|quarter)s?|(?<!first\s)(?<!second\s)(?<!latter\s)(?P<half>half)
-        |(?P<glyph>[½¼¾⅓⅔]))(?=\sof\b)
-      |(?P<top>\d{{1,3}})(?:/|\s(?:in|out\sof)\s)(?P<bottom>\d{{1,3}})(?=\sof\b)
-      |(?P<sign>(?:(?<![\d%]\s)(?<![^\s(\[<>=≤≥~,:;“])[-−–]|\bminus\s)(?=[{_MONEY}\d]))?(?P<money>[{_MONEY}]\s?)?
-       (?:(?P<digits>{_DIGITS})(?P<decade>s\b)?(?P<ordinal>st\b|nd\b|rd\b|th\b)?
-         |(?P<spelled_ordinal>{"|".join(_ORDINALS)})\b
-         |(?P<spelled>(?:{_SPELLED})(?:[-\s](?:{"|".join(_SMALL)}))?)\b)
-       (?:[-\s]?(?P<scale>hundred|thousand|million|billion|trillion|bn|mn|k|m|b|t)\b)?
-       (?:[-\s]?(?P<unit>%|°\s?[CF]\b|×|x\b(?!\s*\d)|per\s?cent\b|[A-Za-zµμ]+\b))?)""",
+      |(?P<hour>[01]?\d|2[0-3])(?::(?P<minute>[0-5]\d)(?::[0-5]\d)?)?\s?(?P<half_day>[ap]\.?m\b\.?)
+      |(?P<hour2>[01]?\d|2[0-3]):(?P<minute2>[0-5]\d)(?::[0-5]\d)?(?![\d:])
+      |(?P<version>v?\d+(?:\.\d+){{2,}}(?:-?(?:rc|alpha|beta|dev|post|a|b)[.-]?\d+)?|(?-i:v)\d+(?:\.\d+)*)(?!\.?\d)(?<!\.\d{{3}}\.\d{{3}})\b
+      |(?:\b(?:version|release)\s)(?P<named_version>\d+(?:\.\d+)?)\b(?!\.\d)
+      |(?P<mantissa>\d+(?:\.\d+)?\s?[×x*·]\s?)?10(?:(?:\^|\*\*)(?P<power>[-−]?\d{{1,2}})|(?P<superscript>⁻?[⁰¹²³⁴-⁹]+))
+      |(?P<whole>\d{{1,3}})(?:\s?(?P<rest>[½¼¾⅓⅔])|\s(?P<over>[1-9])/(?P<under>[2-9]))(?:[-\s]?(?P<unit2>{_UNIT_PATTERN})(?!\w))?
+      |(?P<scientific>\d+(?:\.\d+)?e[+-]?\d{{1,2}})(?!\w)
+      |(?:(?P<parts>an?|{_COUNT})[-\s](?P<part>half|third|quarter|fourth|fifth|sixth|seventh|eighth|ninth|tenth)s?
+        |(?<!first\s)(?<!second\s)(?<!latter\s)(?P<half>half)|(?P<glyph>[½¼¾⅓⅔]))(?=\sof\b)
+      |(?P<top>{_COUNT})(?:/(?=\d+\sof\b)|\s(?:in|(?:out\s)?of)(?:\severy)?\s)(?P<bottom>{_COUNT})(?!\w|[.,:/-]?\d|\s?%)
+        (?!\s(?:{_either([*MONTHS, *"day days week weeks month months year years hour hours minute minutes second seconds".split()])})\b)
+      |(?P<multiple>twice|thrice|doubled|tripled|quadrupled|(?:double|triple)(?=\sthe\b)|(?:{_either(list(_SMALL)[2:11])})-?fold)\b
+      |(?P<sign>(?:(?<![\d%]\s)(?<![^\s(\[<>=≤≥~,:;“])[-−–]|\bminus\s)(?=[A-Z]{{0,3}}[$€£¥₹\d]))?
+       (?:(?P<money>{_either(_PREFIXES)})\s?(?=[\d-]))?
+       (?:(?P<digits>{_DIGITS})(?P<decade>['’]?s\b)?(?P<ordinal>st\b|nd\b|rd\b|th\b)?
+         |(?P<spelled_ordinal>{_ORDINAL_WORDS})\b|(?P<spelled>{_SPELLED})\b)
+       (?:[-\s]?(?P<scale>dozen|hundred|thousand|million|billion|trillion|bn|mn|k|m|b|t)\b(?![²³/]))?
+       (?:[-\s]?(?P<unit>{_UNIT_PATTERN})(?![\w²³]))?)""",
     re.VERBOSE | re.IGNORECASE,
 )
 _SCALE_WORD = re.compile(r"[\d\s](hundred|thousand|million|billion|trillion|bn|mn)\b", re.IGNORECASE)
-_NO_UNITS = frozenset("G S H".split())  # In "5G" and "model 3S" the letter belongs to the name.
-# Between two numbers that share a unit or a scale: "5–10 kg", "2 to 3 million".
+_CENTURY = re.compile(r"[-\s](?:century|centuries)\b", re.IGNORECASE)
+# Between two numbers that share a unit or a scale: "5–10 kg", "2 to 3 million", "between 5 and 10 kg".
 _RANGE = re.compile(r"\s?[-–—]\s?|\sto\s")
+_BETWEEN = re.compile(r"\b(?:between|from)\s$", re.IGNORECASE)
+_YEAR_RANGE = re.compile(r"\s?[-–—/]\s?")
 _COUNTED = re.compile(
     r"\s(?:people|persons|users|customers|subscribers|members|downloads|views|followers|inhabitants|residents|visitors"
     r"|viewers|copies|jobs|records|rows|parameters|tokens|requests|euros?|dollars?|pounds)\b",
     re.IGNORECASE,
 )
+_LOOK_BEHIND = 24  # Characters before a number in which these words are looked for.
 _APPROXIMATELY = re.compile(
     r"(?:about|around|approximately|approx\.?|nearly|almost|roughly|some|circa|c\.|~)\s*$",
     re.IGNORECASE,
 )
+_AT_LEAST = re.compile(
+    r"(?:at least|at minimum|no (?:less|fewer) than|not less than|(?<!no )(?<!not )(?:more|greater|higher|longer|larger) than"
+    r"|over|above|exceed(?:s|ed|ing)?|minimum of|[>≥])\s*$",
+    re.IGNORECASE,
+)
+_AT_MOST = re.compile(
+    r"(?:at most|at maximum|(?:no|not) (?:more|greater|higher|longer|larger) than|up to"
+    r"|(?<!no )(?<!not )(?:less|fewer|lower|shorter|smaller) than|under|below|maximum of|[<≤])\s*$",
+    re.IGNORECASE,
+)
+_AFTER, _BEFORE = re.compile(r"\bafter\s$", re.IGNORECASE), re.compile(r"\bbefore\s$", re.IGNORECASE)
+_VERSIONED_NAME = re.compile(r"\b[A-Z][\w+#]*[a-z][\w+#]*\s$")
 _ROUNDING_TOLERANCE = 0.06  # "about 2 million" may mean 2.1 million, not 2.5 million.
+_FRACTION_TOLERANCE = 0.012  # "a third" is "about 33 %".
+_BOUND_REACH = 1.25  # "More than 500" is said of 512 or 600, hardly of 5,000.
+Bound = Literal["", "at least", "at most"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,10 +272,16 @@ class Quantity:
     is_spelled_out: bool = False
     written: str = ""
     """The digits as they stand in the text, where 3.1 and 3.10 are two versions."""
+    bound: Bound = ""
+    """Whether the text says that it is more or less: "over 5", "up to 5"."""
+    parts: tuple["Quantity", ...] = ()
+    """The two numbers that a share is made of: 1 and 5 of "one in five"."""
 
     def __str__(self) -> str:
         if self.unit == VERSION:
             return self.written
+        if self.unit == CLOCK:
+            return f"{int(self.value) // 60}:{int(self.value) % 60:02}"
         is_long = abs(self.value) >= 10_000  # 1887 is a year, not 1,887.
         number = f"{self.value:,.10g}" if is_long else f"{self.value:.10g}"
         return f"{number}×" if self.unit == "x" else f"{number} {self.unit}".rstrip()
@@ -155,16 +291,59 @@ class Quantity:
         """Whether it may be a year."""
         return not self.unit and 1000 <= self.value <= 2100 and self.value == int(self.value)
 
+    def is_stated_by(self, other: "Quantity") -> bool:
+        """Whether a text with the other number states this one: the same, or one in its bounds, its decade, its century."""
+        if self.matches(other):
+            return True
+        if self.unit == DECADE:
+            return not other.unit and self.value % 10 == 0 and self.value <= other.value < self.value + 10
+        if self.unit == CENTURY:
+            return other.is_year and math.ceil(other.value / 100) == self.value
+        ours, theirs = _to_same_unit(self, other)
+        return _is_beyond(self, ours, other, theirs)
+
     def matches(self, other: "Quantity") -> bool:
         """Whether the two may be the same number."""
-        if self.unit and other.unit and self.unit != other.unit:
-            return False
         if VERSION in (self.unit, other.unit):
             return self.written == other.written
-        if self.value == other.value:
+        if self.bound and other.bound and self.bound != other.bound:
+            return False
+        ours, theirs = _to_same_unit(self, other)
+        if math.isnan(ours):
+            return False
+        if math.isclose(ours, theirs, rel_tol=1e-9):
             return True
-        rounded = self.is_approximate != other.is_approximate  # Two rounded numbers that differ are two numbers.
-        return rounded and abs(self.value - other.value) <= _ROUNDING_TOLERANCE * max(abs(self.value), abs(other.value))
+        if not (self.is_approximate or other.is_approximate):
+            return False
+        both = self.is_approximate and other.is_approximate  # Two rounded numbers that differ are two numbers.
+        tolerance = _FRACTION_TOLERANCE if both else _ROUNDING_TOLERANCE
+        return abs(ours - theirs) <= tolerance * max(abs(ours), abs(theirs))
+
+
+def _to_same_unit(one: Quantity, other: Quantity) -> tuple[float, float]:
+    """Return both values in one unit; not a number where they measure different things."""
+    if one.unit == other.unit or (one.unit in _DOLLARS and other.unit in _DOLLARS and "$" in (one.unit, other.unit)):
+        return one.value, other.value
+    if not one.unit or not other.unit:
+        shares = [_to_share(each) for each in (one, other)]
+        if "%" in (one.unit, other.unit) and shares[0] == shares[1]:  # 0.35 and 35 %.
+            return shares[0], shares[1]
+        return one.value, other.value
+    (measured, factor), (measured2, factor2) = (_MEASURES.get(each.unit, (each.unit, 1.0)) for each in (one, other))
+    return (one.value * factor, other.value * factor2) if measured == measured2 else (math.nan, math.nan)
+
+
+def _to_share(number: Quantity) -> float:
+    is_decimal = not number.unit and 0 < number.value < 1
+    return round(100 * number.value if is_decimal else number.value, 9)
+
+
+def _is_beyond(bounded: Quantity, limit: float, other: Quantity, value: float) -> bool:
+    """Whether the second number is just beyond the limit that the first gives; of years, anywhere beyond it."""
+    if not bounded.bound or other.bound or bounded.is_year != other.is_year or VERSION in (bounded.unit, other.unit):
+        return False
+    low, high = (limit, value) if bounded.bound == "at least" else (value, limit)
+    return low <= high and (bounded.is_year or (low > 0 and high <= _BOUND_REACH * low))
 
 
 def extract_quantities(text: str) -> tuple[Quantity, ...]:
@@ -180,23 +359,56 @@ def extract_quantities(text: str) -> tuple[Quantity, ...]:
 
 
 def _parse_special(match: re.Match[str]) -> list[Quantity]:
-    """Return the quantities of a date, a version or a fraction; empty for any other number."""
+    """Return the quantities of a date, a time, a version, a power of ten, a share or a multiple; empty for other numbers."""
     start, end = match.span()
     if match["date"]:
         names = ("year", "month", "day") if match["year"] else ("year2", "month2", "day2")
         units = ("", CALENDAR_MONTH, "")
         return [Quantity(float(match[name]), unit, start, end) for name, unit in zip(names, units, strict=True)]
+    if match["half_day"]:
+        hour = int(match["hour"]) % 12 + 12 * (match["half_day"].lower()[0] == "p")
+        return [Quantity(60.0 * hour + int(match["minute"] or 0), CLOCK, start, end)]
+    if match["hour2"]:
+        return [Quantity(60.0 * int(match["hour2"]) + int(match["minute2"]), CLOCK, start, end)]
     if written := match["version"] or match["named_version"]:
-        major = float(written.split(".")[0])
-        return [Quantity(major, VERSION, end - len(written), end, written=written)]
+        written = written.lower().removeprefix("v")
+        return [Quantity(float(written.split(".")[0].split("-")[0]), VERSION, start, end, written=written)]
+    if power := match["power"] or match["superscript"]:
+        mantissa = float((match["mantissa"] or "1").rstrip(" ×xX*·"))
+        return [Quantity(mantissa * 10.0 ** int(power.translate(_SUPERSCRIPTS)), "", start, end)]
+    if match["whole"]:
+        rest = _PARTS[match["rest"]] if match["rest"] else float(match["over"]) / float(match["under"])
+        return [Quantity(float(match["whole"]) + rest, _find_unit(match["unit2"] or "", " "), start, end)]
+    if match["scientific"]:
+        return [Quantity(float(match["scientific"]), "", start, end)]
+    if match["multiple"]:
+        word = match["multiple"].lower()
+        value = _MULTIPLES.get(word) or _SMALL[word.removesuffix("fold").rstrip("-")]
+        return [Quantity(value, "x", start, end, is_spelled_out=True)]
     if match["top"]:
-        top, bottom = float(match["top"]), float(match["bottom"])
-        return [Quantity(100 * top / bottom, "%", start, end, True)] if bottom else []
+        return _parse_share(match)
     if part := match["part"] or match["half"] or match["glyph"]:
-        parts = (match["parts"] or "a").lower()
-        count = float(parts) if parts.isdigit() else _SMALL.get(parts, 1.0)
-        return [Quantity(100 * count * _FRACTIONS[part.lower()], "%", start, end, True, True)]
+        count = _read_count((match["parts"] or "a").lower())
+        return [Quantity(100 * count * _PARTS[part.lower()], "%", start, end, True, True)]
     return []
+
+
+def _parse_share(match: re.Match[str]) -> list[Quantity]:
+    """Return "3 in 10" and the like as a share with its parts; as two numbers where it cannot be one."""
+    parts = tuple(
+        Quantity(
+            _read_count(match[name].lower()),
+            "",
+            *match.span(name),
+            is_spelled_out=not match[name].isdigit(),
+            written=match[name],
+        )
+        for name in ("top", "bottom")
+    )
+    top, bottom = (part.value for part in parts)
+    if not 0 < top < bottom or bottom >= 1000:
+        return list(parts)
+    return [Quantity(100 * top / bottom, "%", *match.span(), is_approximate=True, parts=parts)]
 
 
 def _parse_number(match: re.Match[str], text: str) -> list[Quantity]:
@@ -206,54 +418,109 @@ def _parse_number(match: re.Match[str], text: str) -> list[Quantity]:
         if match["decade"] is None and match["ordinal"] is None and _is_part_of_name(text, end):
             return []
         value = float(_strip_separators(digits))
-    elif ordinal:
-        value = _ORDINALS[ordinal.lower()]
-    elif spelled:
-        parts = re.split(r"[-\s]+", spelled.lower())
-        if len(parts) == 2 and parts[0] not in _TENS:
-            parts = parts[:1]
-        value = sum(_TENS.get(part, _SMALL.get(part, 0.0)) for part in parts)
     else:
-        return []
-    unit = (match["money"] or "").strip()
+        value = _read_words(spelled or ordinal or "")
+    unit = _find_unit(match["money"] or "", text[match.end("money") :][:1])
     if scale := match["scale"]:
         is_metres_or_tonnes = scale in ("m", "t") and not unit and not _COUNTED.match(text, match.end("scale"))
         if is_metres_or_tonnes:
             unit, end = scale, match.end("scale")
         elif len(scale) > 1 or unit or match.start("scale") == end or scale in ("m", "M"):  # "300 K" is a temperature.
             value, end = value * _SCALES[scale.lower()], match.end("scale")
-    named = re.sub(r"\s", "", match["unit"] or "")
-    if named.lower() in _UNIT_BY_ALIAS and named not in _NO_UNITS:
-        unit = unit or _UNIT_BY_ALIAS[named.lower()]
-        end = match.end("unit")
+    if named := _find_unit(match["unit"] or "", text[match.start("unit") - 1] if match["unit"] else ""):
+        unit, end = unit or named, match.end("unit")
     if match["decade"]:
-        unit = "decade"
+        unit, end = DECADE, match.end("decade")
     if (match["ordinal"] or ordinal) and not unit:
-        unit = "ordinal"
+        end = max(end, match.end("ordinal"))
+        unit = CENTURY if _CENTURY.match(text, end) else ORDINAL
     if match["sign"]:
         value = -value
-    about = _APPROXIMATELY.search(text, max(0, match.start() - 14), match.start()) is not None
-    return [Quantity(value, unit, match.start(), end, about, digits is None, digits or "")]
+    before = text[max(0, match.start() - _LOOK_BEHIND) : match.start()]
+    about = _APPROXIMATELY.search(before) is not None
+    if not unit and not about and end == match.end() and _is_version(digits or "", before):
+        return [Quantity(value, VERSION, match.start(), end, written=digits or "")]
+    found = Quantity(value, unit, match.start(), end, about, digits is None, digits or "")
+    return [replace(found, bound=_find_bound(before, found))]
+
+
+def _is_version(digits: str, before: str) -> bool:
+    """Whether the number after a name is its version: "Python 3.10" is not "Python 3.1"."""
+    return re.fullmatch(r"[1-9]\d?\.\d{1,2}", digits) is not None and _VERSIONED_NAME.search(before) is not None
+
+
+def _find_bound(before: str, number: Quantity) -> Bound:
+    if _AT_LEAST.search(before) or (number.is_year and _AFTER.search(before)):
+        return "at least"
+    return "at most" if _AT_MOST.search(before) or (number.is_year and _BEFORE.search(before)) else ""
+
+
+def _find_unit(spelling: str, before: str) -> str:
+    """Return the unit of a spelling; empty where it is none. ``before`` is the character before it."""
+    spelling = " ".join(spelling.split())
+    unit = _UNIT_OF.get(spelling, _UNIT_OF_LOWER.get(spelling.lower(), ""))
+    if spelling in _NAME_LETTERS or (unit in _WORD_ONLY_UNITS and spelling != spelling.upper() and len(spelling) <= 3):
+        return ""
+    return "" if unit in ("W", "V") and len(spelling) == 1 and before.isdigit() else unit
+
+
+def _read_count(word: str) -> float:
+    return float(word) if word.isdigit() else _SMALL.get(word, 1.0)
+
+
+def _read_words(text: str) -> float:
+    """Return the value of a number in words: "one hundred and twenty", "twenty-first", "half a"."""
+    if text.lower().startswith("half"):
+        return 0.5
+    total, current = 0.0, 0.0
+    for word in re.split(r"[-,\s]+", text.lower()):
+        if word in ("a", "an"):
+            current += 1
+        elif word == "hundred":
+            current = (current or 1) * 100
+        elif word in _SCALES:
+            total, current = total + (current or 1) * _SCALES[word], 0.0
+        else:
+            known = {**_SMALL, **_TENS, **LOW_ORDINALS, **_TEENTH_ORDINALS, **_TENS_ORDINALS}
+            current += known.get(word, 0.0)
+    return total + current
 
 
 def _strip_separators(digits: str) -> str:
-    """Return the digits without what separates thousands."""
-    plain = re.sub(r"[,'’\s]", "", digits)
-    return plain.replace(".", "") if plain.count(".") > 1 else plain
+    """Return the digits without what separates thousands, and with a decimal point."""
+    plain = re.sub(r"['’\s]", "", digits)
+    if re.fullmatch(r"\d{1,3}(?:\.\d{3})*,\d{1,2}|\d+,\d{1,2}", plain):
+        return plain.replace(".", "").replace(",", ".")
+    plain = plain.replace(",", "")
+    return plain.replace(".", "") if plain.count(".") > 1 or re.fullmatch(r"\d{1,3}\.000", plain) else plain
 
 
 def _share_units(text: str, found: list[Quantity]) -> Iterator[Quantity]:
-    """Yield the quantities; the first number of a range has the unit and the scale of the second."""
+    """Yield the quantities; the first number of a range has the unit and the scale of the second.
+
+    The second year of "1914–18" has the century of the first.
+    """
+    century = 0.0
     for one, other in zip_longest(found, found[1:]):
-        if other is None or one.unit or not _RANGE.fullmatch(text, one.end, other.start):
+        if century:
+            one, century = replace(one, value=one.value + century), 0.0
+        if other is None or one.unit:
             yield one
             continue
-        is_dash = not text[one.end : other.start].strip().isalpha()
+        between = text[one.end : other.start]
+        is_year_range = one.is_year and len(other.written) == 2 and one.value % 100 < other.value < 100
+        if is_year_range and not other.unit and _YEAR_RANGE.fullmatch(between):
+            century = one.value - one.value % 100
+        is_listed = between.strip().lower() == "and" and _BETWEEN.search(text, 0, one.start) is not None
+        if not (_RANGE.fullmatch(between) or is_listed):
+            yield one
+            continue
+        is_dash = not between.strip().isalpha() or is_listed
         scale = _SCALE_WORD.search(text, other.start, other.end)
         is_bare = one.end - one.start == len(one.written)
         factor = _SCALES[scale[1].lower()] if scale and is_bare else 1.0
         factor = factor if one.value * factor < other.value else 1.0
-        shares_unit = other.unit not in ("ordinal", VERSION, CALENDAR_MONTH, "decade") and (is_dash or factor > 1)
+        shares_unit = other.unit not in _BARE_UNITS and (is_dash or factor > 1) and not one.is_year
         yield replace(one, value=one.value * factor, unit=other.unit if shares_unit else "")
 
 
@@ -262,6 +529,6 @@ def _is_part_of_name(text: str, end: int) -> bool:
     if end >= len(text) or not (text[end].isalpha() or text[end] == "_"):
         return False
     word = re.match(r"[^\W\d]+", text[end:])
-    if word is None or word.group() in _NO_UNITS:
+    if word is None or word.group() in _NAME_LETTERS | {"W", "V"}:
         return True
-    return word.group().lower() not in {**_UNIT_BY_ALIAS, **_SCALES} or word.group() == "b"
+    return word.group().lower() not in {**_UNIT_OF_LOWER, **_SCALES} or word.group() == "b"

@@ -1,32 +1,43 @@
 """Check claims by meaning with the reader, the small model that comes with the package; rules for figures and names veto it.
 
-The reader is good at other words for the same thing and poor at telling 1887 from 1889. So rules decide first: a claim that a
-passage has word for word is supported, a claim with another figure is contradicted, and a passage that lacks a number of the
-claim, or has another name in the place of its name, does not support it. The reader decides about the rest. Where words alone
-would support a claim, it need not be sure; where the passage lacks a name of the claim, it must be very sure.
+The reader is good at other words for the same thing and poor at telling 1887 from 1889, or one changed word in a copied sentence.
+So rules decide first: a claim that a passage has word for word is supported, a claim with another figure is contradicted, and a
+passage that lacks a number of the claim, or has another name in the place of its name, does not support it. The reader decides
+about the rest. Where words alone would support a claim, it need not be sure. It must be surer where the passage lacks a name of
+the claim, and very sure where the claim repeats a sentence with a difference.
 """
 
 import asyncio
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Literal, NamedTuple
 
 from suffice.claims.checkers.base import CheckerThresholds, EvidenceSpan, Stance, load_thresholds
 from suffice.claims.checkers.lexical import (
     LexicalChecker,
     is_figure_conflict,
-    lacks_a_name,
+    is_name_missing,
     lacks_a_number,
     names_difference,
 )
+from suffice.claims.checkers.names import find_missing_names
 from suffice.errors import ModelError
 from suffice.models.reader import ReaderModel, get_reader
 from suffice.text.entities import content_stems
-from suffice.text.sentences import quotable_spans
+from suffice.text.sentences import quotable_spans, split_sentences
 from suffice.types import Passage
 
-NAME_MISSING = "the source does not have a name of the claim"
+_REPEATED_OVERLAP = 0.85  # A claim that shares this much with a sentence repeats it.
 _MAX_SENTENCES = 3  # Sentences that are read one by one to find the deciding one: those that share most words.
+
+
+class Veto(NamedTuple):
+    """What rules have against a claim."""
+
+    reason: str
+    kind: Literal["final", "difference", "name"]
+    """Whether the passage cannot support the claim, repeats it with a difference, or lacks a name of it."""
 
 
 class ReaderChecker:
@@ -56,7 +67,7 @@ class ReaderChecker:
     def _check(self, claim: str, passage: Passage) -> EvidenceSpan | None:
         self.pairs_checked += 1
         found = self._lexical.check(claim, passage)
-        if found is not None and is_settled(found):
+        if found is not None and is_settled(claim, passage, found):
             return replace(found, checker=LexicalChecker.name)
         sentences = _rank_sentences(claim, passage)
         if not sentences:  # Nothing in common.
@@ -67,14 +78,18 @@ class ReaderChecker:
         limits = self._thresholds
         by_words = found.stance if found is not None else None
         needed = limits.reader_confirms if by_words == "supports" else limits.reader_supports
-        if veto:
-            needed = limits.reader_despite_name if veto == NAME_MISSING else math.inf
+        if veto is not None:
+            needed = {
+                "final": math.inf,
+                "difference": limits.reader_despite_difference,
+                "name": limits.reader_despite_name,
+            }[veto.kind]
         stance: Stance | None = None
         if supported >= needed:
             stance = "supports"
         elif contradicted >= (limits.reader_confirms if by_words == "contradicts" else limits.reader_contradicts):
             stance = "contradicts"
-        reason = veto or (found.reason if found is not None else "")
+        reason = veto.reason if veto is not None else found.reason if found is not None else ""
         if stance is None:
             start, end, overlap = sentences[0]
             nearest = found or EvidenceSpan(start, end, None, 0.0, overlap)
@@ -111,21 +126,42 @@ def has_reader() -> bool:
     return True
 
 
-def is_settled(found: EvidenceSpan) -> bool:
+def is_settled(claim: str, passage: Passage, found: EvidenceSpan) -> bool:
     """Whether rules decide: the passage has the claim word for word, or another figure in its place."""
-    return found.is_verbatim or (found.stance == "contradicts" and is_figure_conflict(found.reason))
+    if found.is_verbatim:
+        return True
+    has_other_figure = found.stance == "contradicts" and is_figure_conflict(found.reason)
+    return has_other_figure and lacks_a_number(claim, _join_title(passage))
 
 
-def find_veto(claim: str, passage: Passage, found: EvidenceSpan | None) -> str:
-    """Return why the passage cannot support the claim, or hardly (``NAME_MISSING``); empty when nothing is against it."""
-    text = f"{passage.title}\n{passage.text}"
+def find_veto(claim: str, passage: Passage, found: EvidenceSpan | None) -> Veto | None:
+    """Return what speaks against the claim; ``None`` when nothing does."""
+    text = _join_title(passage)
     if lacks_a_number(claim, text):
-        return "the source does not have a number of the claim"
-    if lacks_a_name(claim, text):
-        return NAME_MISSING
-    if found is not None and found.stance is None and names_difference(found.reason):  # A name in another's place.
-        return found.reason
-    return ""
+        return Veto("the source does not have a number of the claim", "final")
+    is_repeated = found is not None and found.overlap >= _REPEATED_OVERLAP
+    if names := find_missing_names(claim, text):
+        return Veto(f"the source does not name {', '.join(names)}", "difference" if is_repeated else "name")
+    if found is None or found.stance == "supports" or not found.reason:
+        return None
+    if is_figure_conflict(found.reason):  # The passage has the figure in another place.
+        return Veto(found.reason, "difference")
+    if found.stance is None and names_difference(found.reason):  # A name in another's place.
+        return Veto(found.reason, "final")
+    if not is_repeated or _names_all_in_short(claim, passage, found):
+        return None
+    return Veto(found.reason, "difference")
+
+
+def _names_all_in_short(claim: str, passage: Passage, found: EvidenceSpan) -> bool:
+    """Whether the sentence only lacks a part of a name, such as the first name of a person."""
+    sentence = passage.text[found.start : found.end]
+    is_single = len(list(split_sentences(sentence))) == 1
+    return is_single and is_name_missing(found.reason) and not find_missing_names(claim, f"{passage.title}\n{sentence}")
+
+
+def _join_title(passage: Passage) -> str:
+    return f"{passage.title}\n{passage.text}"
 
 
 def to_text(passage: Passage) -> str:
