@@ -1,5 +1,6 @@
 """``suffice tune``: improve one instruction by experiments on a suite of tasks."""
 
+import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -59,6 +60,12 @@ def tune(
     max_cost: Annotated[
         float | None, typer.Option(help="US dollars at most.", metavar="USD", min=0, rich_help_panel=LIMITS)
     ] = None,
+    max_seconds: Annotated[
+        float | None, typer.Option(help="Seconds at most.", metavar="S", min=1, rich_help_panel=LIMITS)
+    ] = None,
+    concurrency: Annotated[
+        int, typer.Option(help="Runs at the same time.", metavar="N", min=1, rich_help_panel=LIMITS)
+    ] = 1,
     out: Annotated[
         Path,
         typer.Option(
@@ -105,7 +112,14 @@ def tune(
             evaluate,
             propose,
             out,
-            TuningRules(planned, repeats, max_runs=max_runs, max_cost_usd=max_cost),
+            TuningRules(
+                planned,
+                repeats,
+                max_runs=max_runs,
+                max_cost_usd=max_cost,
+                max_seconds=max_seconds,
+                concurrency=concurrency,
+            ),
             on_experiment=report_experiment,
             on_run=lambda runs: terminal.show_progress("tuning", runs, max_runs or 0),
         )
@@ -133,6 +147,8 @@ def _make_evaluate(name: str, docs: list[str] | None, model: str | None, score: 
                 raise
             except SufficeError:
                 return RunScore(None)
+        if report.stop.reason == "cancelled":  # A run that was cut short says nothing about the text.
+            raise asyncio.CancelledError
         cost = report.usage.cost_usd if report.usage.calls else 0.0
         return RunScore(score(report, task), 0.0 if report.usage.model == "extractive" else cost)
 
