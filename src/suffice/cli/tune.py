@@ -1,6 +1,7 @@
 """``suffice tune``: improve one instruction by experiments on a suite of tasks."""
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,6 +22,7 @@ from suffice.errors import EXIT_INTERRUPTED, InputError
 
 if TYPE_CHECKING:
     from suffice.tuning.tuner import Evaluate, TuningExperiment, TuningResult
+    from suffice.types import Report
 
 _BARS = "▁▂▃▄▅▆▇█"
 
@@ -96,7 +98,7 @@ def tune(
     given = [(path.name, _read(path)) for path in candidates or ()]
     planned = min(experiments, len(given)) if given else experiments
     with Terminal(quiet=quiet).live_display() as terminal:
-        evaluate = _make_evaluate(name, docs, model, score)
+        evaluate = _make_evaluate(name, docs, model, score, terminal.notify)
         propose = propose_given(given) if given else propose_with_model(_choose_model(model, terminal.notify))
 
         def report_experiment(experiment: "TuningExperiment") -> None:
@@ -130,19 +132,41 @@ def tune(
     return 0
 
 
-def _make_evaluate(name: str, docs: list[str] | None, model: str | None, score: Any) -> "Evaluate":
-    from suffice.api import research
+def _make_evaluate(name: str, docs: list[str] | None, model: str | None, score: Any, notify: Any) -> "Evaluate":
+    from contextlib import aclosing
+
+    from suffice.api import prepare_run
+    from suffice.engine.pipeline import run_pipeline
     from suffice.errors import SufficeError
+    from suffice.events import Finished
+    from suffice.options import RunOptions
     from suffice.prompts.base import override_prompts
     from suffice.tuning.suite import TuningTask
     from suffice.tuning.tuner import RunScore
 
-    build_options(docs=docs, model=model)
+    options = build_options(docs=docs, model=model)
+    preparing = asyncio.Lock()  # Runs that start together would wait for each other's update of the index.
+    said: set[str] = set()
+
+    def notify_once(message: str) -> None:
+        if message not in said:
+            said.add(message)
+            notify(message)
+
+    async def research(task: TuningTask, own: RunOptions) -> "Report":
+        async with preparing:
+            config = await prepare_run(task.question, own, notify_once)
+        async with aclosing(run_pipeline(config)) as events:
+            async for event in events:
+                if isinstance(event, Finished):
+                    return event.report
+        raise AssertionError("the last event of a run is Finished")
 
     async def evaluate(text: str, task: TuningTask, repeat: int) -> RunScore:
         with override_prompts({name: text}):
             try:
-                report = await research(task.question, docs=docs, model=model, seed=repeat, auto_skills=False)
+                # Not kept: findings of the earlier runs of a task would make its later runs better.
+                report = await research(task, replace(options, seed=repeat, auto_skills=False, keep=False))
             except InputError:
                 raise
             except SufficeError:
