@@ -45,9 +45,11 @@ RANKS = {folder: rank for rank, line in enumerate(ORDER.strip().splitlines()) fo
 PUBLIC = """
     BeliefState CheckingClaim Continued Drafting Event Failed Finished Gate InjectionsStripped InputError ModelError
     ModelOutputError
-    PageError PageRead PageRefused Passage Place PromptCompacted Query Recalled Report ReviewRound RoundDone RunOptions
-    SearchError SearchRefused SearchStopped Searching Started StopMonitor SufficeError Unavailable Verdict Writing __version__
-    budget exhaustion fixed gain judged parse_gate predicates recall research run_research saturation sufficiency unseen worth
+    PageError PageRead PageRefused Passage Place Planned PromptCompacted Query Recalled Reflected Report ReviewRound
+    RoundDone RunOptions SearchError SearchRefused SearchStopped Searching Started StopMonitor SufficeError TopicsCovered
+    Unavailable Verdict Writing
+    __version__ budget exhaustion fixed gain judged parse_gate predicates recall research run_research saturation sufficiency
+    unseen worth
 """.split()
 SEAMS = {"models", "searches", "providers", "memories", "strategies", "gates", "meters", "skills"}
 

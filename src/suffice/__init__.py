@@ -30,12 +30,15 @@ if TYPE_CHECKING:
         Finished,
         InjectionsStripped,
         PageRead,
+        Planned,
         PromptCompacted,
         Recalled,
+        Reflected,
         RoundDone,
         Searching,
         SearchStopped,
         Started,
+        TopicsCovered,
         Writing,
     )
     from suffice.gates import (
@@ -61,10 +64,10 @@ if TYPE_CHECKING:
 __all__ = [  # A literal list, because type checkers read it.
     "BeliefState", "CheckingClaim", "Continued", "Drafting", "Event", "Failed", "Finished", "Gate",
     "InjectionsStripped", "InputError", "ModelError", "ModelOutputError", "PageError", "PageRead", "PageRefused",
-    "Passage", "Place",
-    "PromptCompacted", "Query", "Recalled", "Report", "ReviewRound", "RoundDone", "RunOptions", "SearchError",
-    "SearchRefused", "SearchStopped", "Searching", "Started", "StopMonitor", "SufficeError", "Unavailable",
-    "Verdict", "Writing", "__version__", "budget", "exhaustion", "fixed", "gain", "judged", "parse_gate",
+    "Passage", "Place", "Planned",
+    "PromptCompacted", "Query", "Recalled", "Reflected", "Report", "ReviewRound", "RoundDone", "RunOptions", "SearchError",
+    "SearchRefused", "SearchStopped", "Searching", "Started", "StopMonitor", "SufficeError", "TopicsCovered",
+    "Unavailable", "Verdict", "Writing", "__version__", "budget", "exhaustion", "fixed", "gain", "judged", "parse_gate",
     "predicates", "recall", "research", "run_research", "saturation", "sufficiency", "unseen", "worth",
 ]
 # fmt: on
@@ -74,8 +77,8 @@ _MODULES = {
     "suffice.belief": "BeliefState",
     "suffice.errors": """InputError ModelError ModelOutputError PageError PageRefused SearchError SearchRefused SufficeError
         Unavailable""",
-    "suffice.events": """CheckingClaim Continued Drafting Event Failed Finished InjectionsStripped PageRead PromptCompacted
-        Recalled RoundDone SearchStopped Searching Started Writing""",
+    "suffice.events": """CheckingClaim Continued Drafting Event Failed Finished InjectionsStripped PageRead Planned
+        PromptCompacted Recalled Reflected RoundDone SearchStopped Searching Started TopicsCovered Writing""",
     "suffice.gates": """Gate budget exhaustion fixed gain judged predicates recall saturation sufficiency unseen worth""",
     "suffice.gates.parse": "parse_gate",
     "suffice.monitor": "StopMonitor",

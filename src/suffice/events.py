@@ -48,6 +48,27 @@ class Searching:
 
 
 @dataclass(frozen=True, slots=True)
+class Planned:
+    """The plan is made: its queries with their intents, and the tokens that are left after it (``None``: no limit)."""
+
+    queries: tuple[Query, ...]
+    complexity: str
+    tokens_left: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reflected:
+    """The evidence after ``round`` rounds was judged; ``tokens_left`` as in ``Planned``."""
+
+    round: int
+    sufficient: bool
+    confidence: float | None
+    gaps: tuple[str, ...]
+    queries: tuple[str, ...]
+    tokens_left: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class BeliefSnapshot:
     """The belief after a round: the memory's notes, shortened, and the questions that are still open."""
 
@@ -65,6 +86,14 @@ class RoundDone:
     verdict: Verdict
     tokens: int
     belief: BeliefSnapshot = BeliefSnapshot()
+
+
+@dataclass(frozen=True, slots=True)
+class TopicsCovered:
+    """How well the evidence covers each topic of the outline after a round, from 0 to 1: ``{"wing design": 0.83}``."""
+
+    index: int
+    topics: Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,8 +174,11 @@ Event = (
     Started
     | Continued
     | Recalled
+    | Planned
     | Searching
     | RoundDone
+    | TopicsCovered
+    | Reflected
     | Failed
     | PromptCompacted
     | PageRead
@@ -163,8 +195,11 @@ _TYPE_NAMES = {
     Started: "started",
     Continued: "continued",
     Recalled: "recalled",
+    Planned: "planned",
     Searching: "searching",
     RoundDone: "round",
+    TopicsCovered: "coverage",
+    Reflected: "reflected",
     Failed: "failed",
     PromptCompacted: "compacted",
     PageRead: "page",
@@ -192,7 +227,8 @@ def _serialize_fields(event: Event) -> dict[str, Any]:
     if isinstance(event, Started):
         return {name: value for name, value in msgspec.to_builtins(event).items() if name != "run"}
     if isinstance(event, Searching):
-        return {"index": event.index, "queries": [query.text for query in event.queries]}
+        queries, intents = [query.text for query in event.queries], [query.intent for query in event.queries]
+        return {"index": event.index, "queries": queries, "intents": intents}
     fields: dict[str, Any] = msgspec.to_builtins(event)
     stop = fields.get("stop") or fields.get("report", {}).get("stop", {})
     for record in stop.get("rounds", ()):

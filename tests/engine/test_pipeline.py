@@ -55,11 +55,26 @@ def test_a_round_in_the_trace_has_the_published_keys():
 def test_the_final_state_has_the_published_keys():
     state = kinds(play(setup(model(reflects=[MORE, ENOUGH]))), SearchStopped)[0].state
     names = """task plan_queries search_results citations iteration max_iters max_execution_time_s sufficient confidence gaps
-        failed_queries error_log token_budget degraded_mode""".split()
+        failed_queries error_log token_budget degraded_mode query_intents errors insufficient_termination""".split()
     assert set(names) <= set(state)
     assert state["iteration"] == 2
     assert state["plan_queries"] == [TASK]
+    assert state["query_intents"] == {TASK: "why"}
+    assert state["insufficient_termination"] is False
     assert state["citations"] == [f"[{n}]" for n in range(1, len(state["search_results"]) + 1)]
+
+
+def test_the_final_state_says_that_a_limit_ended_the_search_and_what_failed():
+    config = setup(
+        model(reflects=[MORE]), search=FixtureSearch({}, default=make_search_error()), bounds=Bounds(rounds=1)
+    )
+    state = kinds(play(config), SearchStopped)[0].state
+    assert state["errors"][0] | {"message": ""} == {
+        "where": "search", "kind": "SearchError", "message": "", "retryable": False, "attempt": 1
+    }  # fmt: skip
+    assert [error["message"] for error in state["errors"]] == state["error_log"]
+    state = kinds(play(setup(model(reflects=[MORE]), bounds=Bounds(rounds=1))), SearchStopped)[0].state
+    assert state["insufficient_termination"] is True
 
 
 def test_usage_by_role_adds_up_to_the_total():

@@ -4,6 +4,7 @@ import asyncio
 import io
 import json
 import logging
+from typing import Any
 
 import pytest
 from opentelemetry import trace
@@ -17,7 +18,9 @@ from suffice.engine.pipeline import run_pipeline
 from suffice.jobs import telemetry
 from suffice.jobs.telemetry import MAX_REPEATS, configure_logging
 from suffice.options import RunOptions
-from suffice.testing import FixtureSearch, WordSearch, make_passage, make_search_error
+from suffice.prompts import PlannedQuery, PlanResponse, ReflectionResponse, SynthesisResponse
+from suffice.testing import FixtureSearch, ScriptedModel, WordSearch, make_passage, make_search_error
+from suffice.types import Usage
 
 QUESTION = "Which pastry does the minister prefer?"
 PASSAGES = [
@@ -25,14 +28,14 @@ PASSAGES = [
 ]
 
 
-def run_and_read_log(search: object) -> list[dict]:
+def run_and_read_log(search: object, **options: Any) -> list[dict]:
     """Run a question and return the log lines."""
     lines = io.StringIO()
     telemetry.configure_logging(lines)
 
     async def work() -> None:
         recorder = telemetry.Telemetry("run-1")
-        config = await prepare_run(QUESTION, RunOptions(search=search, model="extractive"))
+        config = await prepare_run(QUESTION, RunOptions(**{"search": search, "model": "extractive", **options}))
         async for event in run_pipeline(telemetry.add_tracing(config, recorder)):
             recorder.record_event(event)
         recorder.end()
@@ -57,10 +60,27 @@ def read_metric(name: str) -> float:
 
 def test_every_phase_is_logged_with_the_documented_fields() -> None:
     lines = run_and_read_log(WordSearch(PASSAGES))
-    assert [line["event"] for line in lines][:2] == ["run_started", "searching"]
-    assert {"stopped", "writing", "run_finished"} <= {line["event"] for line in lines}
+    assert [line["event"] for line in lines][:3] == ["run_started", "planned", "searching"]
+    assert {"reflected", "stopped", "writing", "run_finished"} <= {line["event"] for line in lines}
     for line in lines:
         assert {"run", "iteration", "token_budget", "results", "level", "timestamp"} <= line.keys()
+
+
+def test_the_token_budget_in_the_log_is_what_is_left() -> None:
+    model = ScriptedModel(
+        {
+            "plan": [PlanResponse((PlannedQuery("minister"),))],
+            "reflect": [ReflectionResponse(False, 0.2, ("pears",), ("pear",)), ReflectionResponse(True, 0.9, (), ())],
+            "draft": [SynthesisResponse("The minister prefers a pastry with plum [1].")],
+        },
+        usage=Usage(1, 70, 30),
+    )
+    options = {"model": model, "strategy": "reflect", "max_tokens": 1000, "review": False}
+    lines = run_and_read_log(WordSearch(PASSAGES), **options)
+    left = [(line["event"], line["token_budget"]) for line in lines]
+    assert left[:3] == [("run_started", 1000), ("planned", 900), ("searching", 900)]
+    assert [tokens for event, tokens in left if event == "reflected"] == [800, 700]
+    assert left[-1] == ("run_finished", 600)
 
 
 def test_log_contains_no_text_of_questions_or_documents() -> None:

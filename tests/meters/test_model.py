@@ -53,6 +53,17 @@ def test_a_low_novelty_rating_rejects_the_round_and_ends_the_run():
     assert sum(isinstance(prompt, RateNovelty) for prompt in model.prompts) == 3
 
 
+def test_the_model_rates_eight_hundred_characters_in_all():
+    pages = [make_passage(f"p{i}", "keeper " * 300, "A long title " * 20) for i in range(12)]
+    for count in (1, 5, 12):
+        run = RunState(TASK, ScriptedModel({"novelty": [NoveltyResponse(5)]}), TrajectoryMemory, run_id="r")
+        asked = Round(1, (Hits(Query(TASK)),), tuple(pages[:count]), tuple(pages[:count]))
+        meters = build_meters(frozenset({"novelty.model"}), TASK)
+        assert asyncio.run(meters.read_live("before", asked, run))["novelty.model"] == 5
+        prompt = run.model._model.prompts[0]
+        assert 700 < sum(len(note.title) + len(note.text) for note in prompt.results) <= 800
+
+
 @pytest.mark.parametrize("answer", [NoveltyResponse(None), NoveltyResponse(11), ModelError("dizzy")])
 def test_an_unreadable_score_is_unknown_and_never_stops(answer):
     report, _ = research("saturation(by=model)", novelty=[answer])

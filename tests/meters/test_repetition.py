@@ -9,6 +9,7 @@ from round_views import Hit, RoundView
 
 from suffice.meters import BEFORE_READINGS, build_meters
 from suffice.meters.repetition import QueryOverlapMeter, UniqueRateMeter, WordNoveltyMeter
+from suffice.types import Note
 
 quick = settings(deadline=None, max_examples=100)
 
@@ -132,6 +133,14 @@ def test_word_novelty_without_earlier_rounds_results_or_texts():
     assert WordNoveltyMeter().read(found(Hit("1", " … ")))["novelty.words"] == 0.0
     assert WordNoveltyMeter().read(RoundView(failed=True))["novelty.words"] is None
     assert WordNoveltyMeter().read(found(Hit("1", "word"), Hit("2", None)))["novelty.words"] is None
+
+
+def test_word_novelty_compares_with_what_the_memory_holds():
+    meter = WordNoveltyMeter()
+    meter.set_known(())
+    assert meter.read(found(Hit("1", "alpha beta")))["novelty.words"] == 10.0
+    meter.set_known((Note("gamma", ("[1]",), "Alpha"),))  # It has forgotten beta.
+    assert meter.read(found(Hit("2", "alpha beta")))["novelty.words"] == 5.0
 
 
 def test_word_novelty_is_full_after_an_empty_first_round():

@@ -6,7 +6,7 @@ from round_views import AllNew, Hit
 
 from suffice.meters import build_meters
 from suffice.meters.base import MeterContext
-from suffice.meters.semantic import CoverageMeter
+from suffice.meters.semantic import CoverageMeter, list_topic_coverage
 
 
 def embed(texts):
@@ -20,7 +20,7 @@ def embed(texts):
 
 
 def read(rounds, moment, name, question="Compare Copper with Silver", model=embed):
-    meters = build_meters(question=question, embed=model)
+    meters = build_meters(frozenset({name} if name.startswith("novelty") else ()), question, model)
     return [meters.read(moment, round)[name] for round in rounds]
 
 
@@ -29,9 +29,20 @@ COPPER, SILVER, BOTH, OTHER = (
 )
 
 
-def test_embedding_novelty_is_the_distance_to_the_nearest_known_passage():
+def test_embedding_novelty_is_the_distance_to_the_nearest_known_sentence():
     novelty = read([COPPER, COPPER, SILVER, BOTH], "before", "novelty.embedding")
     assert novelty == [10.0, 0.0, 10.0, pytest.approx(10 * (1 - 2**-0.5), abs=0.01)]
+
+
+def test_embedding_novelty_compares_sentence_by_sentence():
+    """A passage about two things that are both known brings nothing new, although no known passage has both."""
+    both = AllNew((Hit("b", "Copper is red. Silver is white. Tin melts."),))
+    novelty = read([AllNew((Hit("a", "Copper is red. Silver is white."),)), both], "before", "novelty.embedding")
+    assert novelty == [10.0, pytest.approx(10 / 3, abs=0.01)]
+
+
+def test_embedding_novelty_is_read_only_if_a_gate_needs_it():
+    assert "novelty.embedding" not in build_meters(question="Copper", embed=embed).read("before", COPPER)
 
 
 def test_embedding_novelty_without_results_or_without_texts():
@@ -55,9 +66,26 @@ def test_coverage_grows_with_the_best_passage_for_each_topic():
 def test_coverage_is_unknown_without_a_model_a_question_or_text():
     names = ("coverage.mean", "coverage.min", "coverage.gain")
     for name in names:
-        assert read([COPPER], "after", name, model=None) == [None]
+        assert read([COPPER], "after", name, model=None) == [None]  # No gate needs it.
         assert read([COPPER], "after", name, question=None) == [None]
         assert read([AllNew((Hit("x", None),))], "after", name) == [None]
+
+
+def test_without_embeddings_the_gain_compares_words_if_a_gate_needs_it():
+    meters = build_meters(frozenset({"coverage.gain"}), "Compare Copper with Silver")
+    gains = [meters.read("after", round)["coverage.gain"] for round in (OTHER, COPPER, COPPER, SILVER)]
+    assert gains[0] == 1.0
+    assert gains[1] > 0.1
+    assert gains[2] == 0.0
+    assert gains[3] > 0.1
+
+
+def test_each_named_topic_has_a_reading_of_its_own():
+    meter = CoverageMeter(MeterContext("Compare Copper with Silver", embed=embed))
+    meter.set_topics(["Copper is used for wires.", "Silver is dear."])
+    meter.name_topics(["copper", "price of silver"])
+    assert list_topic_coverage(meter.read(COPPER)) == {"copper": 1.0, "price of silver": 0.0}
+    assert list_topic_coverage(meter.read(BOTH)) == {"copper": 1.0, "price of silver": 0.707}
 
 
 def test_the_gain_is_unknown_after_failed_searches():

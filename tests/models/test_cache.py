@@ -64,6 +64,16 @@ def test_a_new_version_of_the_wording_is_asked_again(tmp_path: Path, monkeypatch
     assert len(model.prompts) == 2
 
 
+def test_a_replaced_prompt_of_the_same_version_is_asked_again(tmp_path: Path) -> None:
+    model = scripted()
+    ask(CachedModel(model, tmp_path))
+    text = base.read_built_in("plan") + "\nBe brief."
+    with base.override_prompts({"plan": text}):
+        assert base.load_template("plan").version == base.load_built_in("plan").version
+        ask(CachedModel(model, tmp_path))
+    assert len(model.prompts) == 2
+
+
 @pytest.mark.parametrize(("sampled", "calls"), [(False, 2), (True, 1)])
 def test_sampled_responses_are_requested_again_unless_cached_too(tmp_path: Path, sampled: bool, calls: int) -> None:
     model = scripted(Compression((ExtractedFact("bees dance", ("[1]",)),)))

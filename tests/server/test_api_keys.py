@@ -1,5 +1,6 @@
 """API keys: who may use the service, how much, and that clients do not see each other's runs."""
 
+import json
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -128,3 +129,21 @@ def test_export_and_purge_are_for_ones_own_runs(closed, ann, ben):
     assert job not in closed.client.get("/export", headers=ben).text
     assert closed.client.get("/export").status_code == 401
     assert closed.client.delete(f"/jobs/{job}?purge", headers=ben).status_code == 404
+
+
+def test_log_and_memory_belong_to_a_key(closed, ann, ben):
+    ask = {"task": "Who decoded the waggle dance?"}
+    first = closed.client.post("/run", json=ask, headers=ann).json()
+    log = [json.loads(line) for line in closed.client.get("/runs.jsonl", headers=ann).text.splitlines()]
+    assert log[-1]["run"] == first["run"]
+    assert log[-1]["producer"] == "extractive"
+    assert {"stop", "queries", "tokens_by_stage", "durations", "evaluator"} <= log[-1].keys()
+    assert first["run"] not in closed.client.get("/runs.jsonl", headers=ben).text
+    again = closed.client.post("/run", json=ask, headers=ann).json()
+    assert again["metadata"]["recalled"] == [first["task"]]
+    recall = {"task": f"/recall {first['task']}"}
+    assert first["run"] in closed.client.post("/run", json=recall, headers=ann).json()["final_answer"]
+    assert closed.client.post("/run", json=ask, headers=ben).json()["metadata"]["recalled"] == []
+    for run in (first, again):
+        assert closed.client.delete(f"/jobs/{run['run']}?purge", headers=ann).status_code == 200
+        assert run["run"] not in closed.client.get("/runs.jsonl", headers=ann).text

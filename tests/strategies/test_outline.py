@@ -7,6 +7,7 @@ import pytest
 
 from suffice.engine.loop import run_loop
 from suffice.errors import ModelError
+from suffice.events import TopicsCovered
 from suffice.gates.parse import parse_gate
 from suffice.memory.trajectory import TrajectoryMemory
 from suffice.meters import build_meters
@@ -67,6 +68,44 @@ def ran(model, search, gate="budget(rounds=4)", *, task=TASK, embed=embed, **opt
 
 def prompts_of(model, role):
     return [prompt for prompt in model.prompts if prompt.role == role]
+
+
+def test_the_choice_sees_fifteen_passages_before_it_keeps_k():
+    """The search ranks the passage about silver twelfth; the hypothetical answer finds it."""
+    ranked = [make_passage(f"p{n}", f"tin note {n}", "Tin", score=1 - n / 20) for n in range(20)]
+    ranked[11] = make_passage("silver", "silver note", "Silver", score=0.4)
+    search = FixtureSearch({"metals": found("copper"), "more about silver": ranked})
+    _, run, _ = ran(model(), search, "budget(rounds=2)", k=3)
+    assert run.records[1].new_passages == 3
+    assert "silver" in run.evidence
+
+
+def test_without_hypothetical_answers_the_order_of_the_search_counts():
+    ranked = [make_passage(f"p{n}", f"tin note {n}", "Tin", score=1 - n / 20) for n in range(20)]
+    ranked[11] = make_passage("silver", "silver note", "Silver", score=0.4)
+    search = FixtureSearch({"metals": found("copper"), "more about silver": ranked})
+    scripted = model(hypothetical=[lambda prompt: HypotheticalDocumentResponse("")])
+    _, run, _ = ran(scripted, search, "budget(rounds=2)", k=3)
+    assert "silver" not in run.evidence
+
+
+def test_coverage_by_topic_is_a_reading_an_event_and_in_the_prompt():
+    scripted = model()
+    search = FixtureSearch({"metals": found("copper"), "more about silver": found("silver")})
+    run = RunState(TASK, scripted, TrajectoryMemory, run_id="r", embed=embed)
+    gate = parse_gate("budget(rounds=2)")
+
+    async def main():
+        meters = build_meters(gate.needs, TASK, embed)
+        return [event async for event in run_loop(run, search, OutlineStrategy(), gate, meters)]
+
+    events = [event for event in asyncio.run(main()) if isinstance(event, TopicsCovered)]
+    assert [event.index for event in events] == [2]
+    assert events[0].topics.keys() == {"copper", "silver"}
+    assert run.readings[1]["coverage.topic.silver"] == events[0].topics["silver"] > 0.9
+    shown = prompts_of(scripted, "gap")[0].render()
+    assert "'copper': 1.00" in shown
+    assert "'silver': 0.0" in shown
 
 
 def test_the_least_covered_topic_is_searched():

@@ -103,6 +103,36 @@ def test_budget_ends_the_tuning_and_it_can_continue(tmp_path: Path) -> None:
     assert len(made) == result.runs
 
 
+def test_time_ends_the_tuning_and_a_run_in_progress_is_not_scored(tmp_path: Path) -> None:
+    async def evaluate(text: str, task: TuningTask, repeat: int) -> RunScore:
+        await asyncio.sleep(0 if int(task.id) < 3 else 60)
+        return RunScore(0.5)
+
+    result = tune(tmp_path, evaluate, ["better"], TuningRules(experiments=1, max_seconds=0.2))
+    assert result.ended == "budget"
+    assert len((tmp_path / "scores.jsonl").read_text().splitlines()) == result.runs == 2 * 3
+
+
+def test_concurrent_runs_decide_the_same(tmp_path: Path) -> None:
+    running = most = 0
+    score, _ = make_evaluate(lambda text, task: {"base": 0.5, "worse": 0.3, "better": 0.7}[text])
+
+    async def evaluate(text: str, task: TuningTask, repeat: int) -> RunScore:
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        await asyncio.sleep(0)
+        running -= 1
+        return await score(text, task, repeat)
+
+    rules = TuningRules(experiments=2, max_runs=100, concurrency=5)
+    result = tune(tmp_path, evaluate, ["worse", "better"], rules)
+    assert [one.decision for one in result.experiments] == ["futile", "kept"]
+    assert most == 5
+    again = tune(tmp_path / "short", evaluate, ["better"], TuningRules(experiments=1, max_runs=7, concurrency=5))
+    assert (again.ended, again.runs) == ("budget", 7)
+
+
 def test_money_ends_the_tuning(tmp_path: Path) -> None:
     evaluate, _ = make_evaluate(lambda text, task: 0.5)
     result = tune(tmp_path, evaluate, ["better"], TuningRules(experiments=1, max_cost_usd=0.1))

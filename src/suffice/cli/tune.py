@@ -1,5 +1,7 @@
 """``suffice tune``: improve one instruction by experiments on a suite of tasks."""
 
+import asyncio
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,6 +22,7 @@ from suffice.errors import EXIT_INTERRUPTED, InputError
 
 if TYPE_CHECKING:
     from suffice.tuning.tuner import Evaluate, TuningExperiment, TuningResult
+    from suffice.types import Report
 
 _BARS = "▁▂▃▄▅▆▇█"
 
@@ -59,6 +62,12 @@ def tune(
     max_cost: Annotated[
         float | None, typer.Option(help="US dollars at most.", metavar="USD", min=0, rich_help_panel=LIMITS)
     ] = None,
+    max_seconds: Annotated[
+        float | None, typer.Option(help="Seconds at most.", metavar="S", min=1, rich_help_panel=LIMITS)
+    ] = None,
+    concurrency: Annotated[
+        int, typer.Option(help="Runs at the same time.", metavar="N", min=1, rich_help_panel=LIMITS)
+    ] = 1,
     out: Annotated[
         Path,
         typer.Option(
@@ -89,7 +98,7 @@ def tune(
     given = [(path.name, _read(path)) for path in candidates or ()]
     planned = min(experiments, len(given)) if given else experiments
     with Terminal(quiet=quiet).live_display() as terminal:
-        evaluate = _make_evaluate(name, docs, model, score)
+        evaluate = _make_evaluate(name, docs, model, score, terminal.notify)
         propose = propose_given(given) if given else propose_with_model(_choose_model(model, terminal.notify))
 
         def report_experiment(experiment: "TuningExperiment") -> None:
@@ -105,7 +114,14 @@ def tune(
             evaluate,
             propose,
             out,
-            TuningRules(planned, repeats, max_runs=max_runs, max_cost_usd=max_cost),
+            TuningRules(
+                planned,
+                repeats,
+                max_runs=max_runs,
+                max_cost_usd=max_cost,
+                max_seconds=max_seconds,
+                concurrency=concurrency,
+            ),
             on_experiment=report_experiment,
             on_run=lambda runs: terminal.show_progress("tuning", runs, max_runs or 0),
         )
@@ -116,23 +132,47 @@ def tune(
     return 0
 
 
-def _make_evaluate(name: str, docs: list[str] | None, model: str | None, score: Any) -> "Evaluate":
-    from suffice.api import research
+def _make_evaluate(name: str, docs: list[str] | None, model: str | None, score: Any, notify: Any) -> "Evaluate":
+    from contextlib import aclosing
+
+    from suffice.api import prepare_run
+    from suffice.engine.pipeline import run_pipeline
     from suffice.errors import SufficeError
+    from suffice.events import Finished
+    from suffice.options import RunOptions
     from suffice.prompts.base import override_prompts
     from suffice.tuning.suite import TuningTask
     from suffice.tuning.tuner import RunScore
 
-    build_options(docs=docs, model=model)
+    options = build_options(docs=docs, model=model)
+    preparing = asyncio.Lock()  # Runs that start together would wait for each other's update of the index.
+    said: set[str] = set()
+
+    def notify_once(message: str) -> None:
+        if message not in said:
+            said.add(message)
+            notify(message)
+
+    async def research(task: TuningTask, own: RunOptions) -> "Report":
+        async with preparing:
+            config = await prepare_run(task.question, own, notify_once)
+        async with aclosing(run_pipeline(config)) as events:
+            async for event in events:
+                if isinstance(event, Finished):
+                    return event.report
+        raise AssertionError("the last event of a run is Finished")
 
     async def evaluate(text: str, task: TuningTask, repeat: int) -> RunScore:
         with override_prompts({name: text}):
             try:
-                report = await research(task.question, docs=docs, model=model, seed=repeat, auto_skills=False)
+                # Not kept: findings of the earlier runs of a task would make its later runs better.
+                report = await research(task, replace(options, seed=repeat, auto_skills=False, keep=False))
             except InputError:
                 raise
             except SufficeError:
                 return RunScore(None)
+        if report.stop.reason == "cancelled":  # A run that was cut short says nothing about the text.
+            raise asyncio.CancelledError
         cost = report.usage.cost_usd if report.usage.calls else 0.0
         return RunScore(score(report, task), 0.0 if report.usage.model == "extractive" else cost)
 

@@ -200,6 +200,10 @@ class WrappedSelectingStrategy(WrappedStrategy):
         super().__init__(propose)
         self._selector = selector
 
+    @property
+    def candidates_per_query(self) -> int:
+        return getattr(self._selector, "candidates_per_query", 0)
+
     async def choose(self, run: RunView, unseen: Sequence[Hits]) -> list[Passage]:
         return await self._selector.choose(run, unseen)
 

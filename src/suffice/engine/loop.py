@@ -8,10 +8,11 @@ from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
 
 from suffice.errors import CutOff, InputError, SearchError
-from suffice.events import Event, RoundDone, Searching, SearchStopped
+from suffice.events import Event, RoundDone, Searching, SearchStopped, TopicsCovered
 from suffice.gates.base import Gate
 from suffice.gates.explanation import explain_stop
 from suffice.meters import MeterSet
+from suffice.meters.semantic import list_topic_coverage
 from suffice.search.base import Search
 from suffice.search.resilience import to_failure
 from suffice.state.run import RunState
@@ -44,6 +45,8 @@ async def run_loop(
     verdict = Verdict(str(gate), None)
     while not verdict.stop:
         queries, verdict = await _propose_queries(run, strategy)
+        for event in run.take_events():  # The plan or the reflection, before what follows from it.
+            yield event
         if honor_sufficient and _is_surely_sufficient(run):
             queries, verdict = [], _build_sufficient_verdict(run)
         if queries:
@@ -107,6 +110,8 @@ async def _judge_round(run: RunState, gate: Gate, meters: MeterSet, round: Round
         verdict = gate.judge(run.readings, run.seed)
         for name, value in verdict.values.items():
             readings.setdefault(name, value)
+        if coverage := list_topic_coverage(readings):
+            run.event_queue.add(TopicsCovered(round.index, coverage))
     belief = snapshot_belief(run)
     run.records[-1] = complete_record(run, round, verdict, belief)
     return RoundDone(round, accepted, readings, verdict, run.budget.take_round_tokens(), belief)
@@ -116,7 +121,8 @@ async def _search_all(
     run: RunState, search: Search, strategy: Strategy, queries: Sequence[Query], k: int, per_round: int | None
 ) -> Round:
     """Search for all queries at once and record the outcome. Searches that the time limit cuts off count as failed."""
-    depth = k if run.is_faithful else k + min(len(run.evidence), MAX_EXTRA_DEPTH)
+    shown = max(k, getattr(strategy, "candidates_per_query", k))  # A strategy that chooses may see more than it keeps.
+    depth = k if run.is_faithful else shown + min(len(run.evidence), MAX_EXTRA_DEPTH)
     tasks = [asyncio.ensure_future(_search_one(search, query, depth)) for query in queries]
     try:
         await asyncio.wait(tasks, timeout=run.budget.seconds_left)
@@ -129,12 +135,14 @@ async def _search_all(
     ]
     raw = {passage.id: passage for hits in found for passage in hits.passages[:k]}
     unseen = [
-        replace(hits, passages=tuple(passage for passage in hits.passages if passage.id not in run.evidence)[:k])
+        replace(hits, passages=tuple(passage for passage in hits.passages if passage.id not in run.evidence)[:shown])
         for hits in found
     ]
     new: dict[str, Passage] = {}
     for passage in await _rank_passages(run, strategy, unseen):
         new.setdefault(passage.id, passage)
+    if shown > k:
+        per_round = min(k * len(queries), k * len(queries) if per_round is None else per_round)
     round = Round(len(run.records) + 1, tuple(found), tuple(raw.values()), tuple(new.values())[:per_round])
     run.record_searches(round)
     return round
@@ -172,4 +180,4 @@ def build_stopped(run: RunState, gate: Gate, verdict: Verdict) -> SearchStopped:
     rounds = tuple(run.records)
     text = explain_stop(verdict.reason, verdict.because, verdict.promise, run.records)
     stop = Stop(verdict.reason, verdict.gate, len(rounds), verdict.promise, text, rounds, str(gate))
-    return SearchStopped(stop, snapshot_state(run))
+    return SearchStopped(stop, snapshot_state(run, verdict.reason))

@@ -25,7 +25,7 @@ from suffice.gates.limits import budget
 from suffice.memory.evidence import Evidence
 from suffice.meters import build_meters
 from suffice.models.base import Model, is_language_model
-from suffice.models.capability import ModelEvidence, ModelProfile
+from suffice.models.capability import ModelEvidence, ModelProfile, find_model
 from suffice.models.extractive import ExtractiveModel
 from suffice.prompts import CheckSupport, SelfTest, SupportResponse, SynthesisResponse
 from suffice.report.build import build_report
@@ -315,6 +315,7 @@ class _Pipeline:
             **self._config.metadata,
             "preset": asdict(self._config.preset),
             "task_type": self._run.task_type,
+            **self._name_models(),
             "checker": self._verifier.checker_name,
             **self._review.to_metadata(),
         }
@@ -329,6 +330,15 @@ class _Pipeline:
             return build_report(self._run, stop, self._written.text, metadata, verdicts)
         text = None if best is None else finish_text(self._run, best)
         return build_report(self._run, stop, text, metadata, self._verifier.get_verdicts(best))
+
+    def _name_models(self) -> dict[str, str | None]:
+        """Return which model wrote the answer and which one evaluated it, ``None`` without a review."""
+        writing = "answer" if self._profile.style == "sentence" else "draft"
+        is_reviewed = bool(self._review.to_metadata())
+        return {
+            "producer": find_model(self._run.model, writing).name,
+            "evaluator": find_model(self._run.model, "evaluate").name if is_reviewed else None,
+        }
 
     async def _adapt_to_model(self) -> None:
         """Find out how the model writes and which steps it is no use for; plan without it if that finds more."""

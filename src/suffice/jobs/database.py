@@ -47,6 +47,18 @@ events = sa.Table(
     sa.Column("data", sa.Text, nullable=False),
 )
 
+# What stays readable of each run at a glance: its line of the log, and its finding for later runs of the same owner.
+run_log = sa.Table(
+    "suffice_run_log",
+    metadata,
+    sa.Column("run", sa.String(64), primary_key=True),
+    sa.Column("owner", sa.String(64), nullable=False),
+    sa.Column("at", sa.Float, nullable=False),
+    sa.Column("row", sa.Text, nullable=False),
+    sa.Column("finding", sa.Text),
+    sa.Index("suffice_run_log_of_owner", "owner", "at"),
+)
+
 workers = sa.Table(
     "suffice_workers",
     metadata,

@@ -3,16 +3,19 @@
 import asyncio
 import json
 import logging
+import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from typing import TypeVar
 
 import sqlalchemy as sa
 
+from suffice import settings
 from suffice.engine.pipeline import RunConfig, run_pipeline
 from suffice.errors import SufficeError
-from suffice.events import Event, Finished, serialize_event
+from suffice.events import Event, Finished, SearchStopped, Started, serialize_event
 from suffice.jobs.database import is_database_failure
 from suffice.jobs.event_stream import EventNumbering, EventStream
 from suffice.jobs.journal import RunSuspended, make_durable, open_journal
@@ -20,8 +23,9 @@ from suffice.jobs.requests import has_paid_calls, parse_request, resolve_collect
 from suffice.jobs.store import RunStatus, RunStore, StoredEvent, StoredRun
 from suffice.jobs.telemetry import Telemetry, add_tracing
 from suffice.options import RunOptions
+from suffice.storage.findings import build_finding, rank_findings
 from suffice.storage.report_json import dumps, to_json_safe
-from suffice.storage.runs import build_prior_run
+from suffice.storage.runs import build_log_row, build_prior_run
 from suffice.types import PriorRun, Report
 
 DATABASE_RETRY_SECONDS = 2.0  # Seconds between attempts to store the state of a run while the database fails.
@@ -50,6 +54,9 @@ class ActiveRun:
     """Nothing more of the run is stored, so that it can be resumed from here."""
     task: asyncio.Task[None] | None = None
     report: Report | None = None
+    started: Started | None = None
+    started_at: float = field(default_factory=time.time)
+    search_ended_at: float | None = None
     done: asyncio.Event = field(default_factory=asyncio.Event)
 
     def interrupt(self) -> None:
@@ -142,6 +149,8 @@ class RunExecutor:
                 raise
         if self._is_stopping() or active.is_released:
             raise RunSuspended
+        if not active.is_local:  # The command line keeps its own log.
+            await self._log_run(stored, active)
         await self._finish(stored.id, active.report)
 
     async def _produce_events(
@@ -171,7 +180,11 @@ class RunExecutor:
                 if event is None:
                     ended = True
                     break
-                if isinstance(event, Finished):
+                if isinstance(event, Started):
+                    active.started = event
+                elif isinstance(event, SearchStopped):
+                    active.search_ended_at = time.time()
+                elif isinstance(event, Finished):
                     active.report = event.report
                 active.on_event(event)
                 if telemetry is not None:
@@ -189,6 +202,8 @@ class RunExecutor:
             prior_run = await asyncio.to_thread(self._load_prior_run, options.continues)
             options = replace(options, continues=prior_run)
         config = replace(await self._prepare(request.question, options), run_id=stored.id)
+        if request.working_dir is None:
+            config = await self._recall(stored, options, config)
         if not has_paid_calls(config):
             return config
 
@@ -197,6 +212,38 @@ class RunExecutor:
 
         journal = await open_journal(stored.id, is_cancelled=is_cancelled, is_suspending=self._is_stopping)
         return make_durable(config, journal)
+
+    async def _recall(self, stored: StoredRun, options: RunOptions, config: RunConfig) -> RunConfig:
+        """Let the run look up again what earlier runs of its owner found."""
+        if not settings.load().recall:
+            return config
+
+        def find() -> RunConfig:
+            findings = self._store.load_findings(stored.owner, stored.created)
+            recalled = tuple(rank_findings(findings, config.task, config.embed, public_only=options.scope.uses_web))
+            if config.prior_run is not None:  # Its findings are already part of this run.
+                recalled = tuple(finding for finding in recalled if finding.run != config.prior_run.run)
+            workspace = replace(config.skills.workspace, findings=tuple(findings))
+            return replace(
+                config,
+                recalled_findings=recalled,
+                skills=replace(config.skills, workspace=workspace),
+                metadata=config.metadata | {"recalled": [finding.title for finding in recalled]},
+            )
+
+        return await asyncio.to_thread(find)
+
+    async def _log_run(self, stored: StoredRun, active: ActiveRun) -> None:
+        """Store the run's line of the log, and what it found for later runs of its owner."""
+        report, started = active.report, active.started
+        if report is None or started is None:
+            return
+        gathered = (active.search_ended_at or time.time()) - active.started_at
+        durations = {"gather": round(gathered, 3), "write": round(time.time() - active.started_at - gathered, 3)}
+        at = datetime.fromtimestamp(active.started_at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        row = to_json_safe(build_log_row(report, started, at, durations))
+        finding = build_finding(report) if settings.load().recall else None
+        await self._retry(lambda: self._store.log_run(stored.id, stored.owner, row, finding))
 
     def _load_prior_run(self, run_id: str) -> PriorRun:
         read = self._store.read_events_of_type

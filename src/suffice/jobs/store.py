@@ -14,11 +14,13 @@ from typing import Any, Literal
 import sqlalchemy as sa
 
 from suffice.jobs.api_keys import Quota
-from suffice.jobs.database import events, runs
+from suffice.jobs.database import events, run_log, runs
 from suffice.settings import Retention
+from suffice.storage.findings import StoredFinding, decode_finding, encode_finding
 
 RunStatus = Literal["queued", "running", "done", "failed", "cancelled"]
 ENDED_STATUSES = ("done", "failed", "cancelled")
+MAX_FINDINGS = 200  # The latest findings of an owner, from which a run recalls the most similar ones.
 
 
 class QuotaExceeded(Exception):
@@ -216,6 +218,36 @@ class RunStore:
             )
         return bool(ended.rowcount)
 
+    # -- log and memory ------------------------------------------------------------------------------------------------
+
+    def log_run(self, run_id: str, owner: str, row: dict[str, Any], finding: StoredFinding | None) -> None:
+        """Store the line of the log and the finding of a run. What is stored already stays: a resumed run ends twice."""
+        values = {
+            "run": run_id,
+            "owner": owner,
+            "at": time.time(),
+            "row": json.dumps(row, ensure_ascii=False),
+            "finding": None if finding is None else encode_finding(finding),
+        }
+        with self.engine.begin() as connection:
+            connection.execute(self._make_insert(run_log).on_conflict_do_nothing(), [values])
+
+    def iter_log(self, owner: str) -> Iterator[dict[str, Any]]:
+        """Yield the lines of an owner's log, oldest first."""
+        query = sa.select(run_log.c.row).where(run_log.c.owner == owner).order_by(run_log.c.at, run_log.c.run)
+        with self.engine.connect() as connection:
+            for row in connection.scalars(query):
+                yield json.loads(row)
+
+    def load_findings(self, owner: str, before: float) -> list[StoredFinding]:
+        """Return what an owner's runs found before a time, so that a resumed run recalls the same again."""
+        query = sa.select(run_log.c.finding).where(
+            run_log.c.owner == owner, run_log.c.at < before, run_log.c.finding.is_not(None)
+        )
+        with self.engine.connect() as connection:
+            latest = list(connection.scalars(query.order_by(run_log.c.at.desc()).limit(MAX_FINDINGS)))
+        return [decode_finding(encoded, number) for number, encoded in enumerate(reversed(latest), 1)]
+
     # -- deletion and export -------------------------------------------------------------------------------------------
 
     def delete(self, ids: Sequence[str]) -> list[str]:
@@ -227,6 +259,7 @@ class RunStore:
                 )
             )
             connection.execute(sa.delete(events).where(events.c.run.in_(ended)))
+            connection.execute(sa.delete(run_log).where(run_log.c.run.in_(ended)))
             connection.execute(sa.delete(runs).where(runs.c.id.in_(ended)))
         return ended
 
@@ -291,13 +324,17 @@ class RunStore:
     def append_events(self, run_id: str, new: Sequence[StoredEvent]) -> None:
         """Store events. An event whose number is stored already stays as it was: a resumed run repeats its events."""
         rows = [{"run": run_id, "seq": event.seq, "type": event.type, "data": event.data} for event in new]
+        with self.engine.begin() as connection:
+            connection.execute(self._make_insert(events).on_conflict_do_nothing(), rows)
+
+    def _make_insert(self, table: sa.Table) -> Any:
+        """Return an insert that can leave existing rows alone, which each database writes in its own way."""
         insert: Any
         if self.engine.dialect.name == "sqlite":
             from sqlalchemy.dialects.sqlite import insert
         else:
             from sqlalchemy.dialects.postgresql import insert
-        with self.engine.begin() as connection:
-            connection.execute(insert(events).on_conflict_do_nothing(), rows)
+        return insert(table)
 
     def read_events(self, run_id: str, after: int, limit: int = 100) -> list[StoredEvent]:
         """Return the events with a number greater than ``after``, in order."""

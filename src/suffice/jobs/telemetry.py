@@ -16,7 +16,18 @@ from opentelemetry import trace
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
 from suffice.engine.pipeline import RunConfig
-from suffice.events import Event, Failed, Finished, RoundDone, Searching, SearchStopped, Started, Writing
+from suffice.events import (
+    Event,
+    Failed,
+    Finished,
+    Planned,
+    Reflected,
+    RoundDone,
+    Searching,
+    SearchStopped,
+    Started,
+    Writing,
+)
 from suffice.models.base import Model, ModelWrapper, Reply
 from suffice.prompts.base import Prompt
 from suffice.search.base import Search
@@ -110,17 +121,32 @@ class Telemetry:
         self._log = log.bind(run=run_id)
         self._started_at = monotonic()
         self._results = 0
-        self._budget: float | None = None
+        self._token_bound: float | None = None
+        self._round_tokens = 0
+        self._tokens_left: float | None = None
         self._span = tracer.start_span("run", attributes={"suffice.run": run_id})
         self._round: trace.Span | None = None
 
     def record_event(self, event: Event) -> None:
         """Turn an event into log lines, metrics and spans."""
         if isinstance(event, Started):
-            self._budget = event.bounds.get("tokens")
+            self._token_bound = self._tokens_left = event.bounds.get("tokens")
             self._span.set_attributes({"suffice.strategy": event.strategy, "suffice.model": event.model})
             self._log_event(
                 "run_started", 0, strategy=event.strategy, memory=event.memory, model=event.model, gate=event.gate
+            )
+        elif isinstance(event, Planned):
+            self._tokens_left = event.tokens_left
+            self._log_event("planned", 0, queries=len(event.queries), complexity=event.complexity)
+        elif isinstance(event, Reflected):
+            self._tokens_left = event.tokens_left
+            self._log_event(
+                "reflected",
+                event.round,
+                sufficient=event.sufficient,
+                confidence=event.confidence,
+                gaps=len(event.gaps),
+                queries=len(event.queries),
             )
         elif isinstance(event, Searching):
             context = trace.set_span_in_context(self._span)
@@ -128,6 +154,8 @@ class Telemetry:
             self._log_event("searching", event.index, queries=len(event.queries))
         elif isinstance(event, RoundDone):
             self._results += len(event.round.new) if event.accepted else 0
+            self._round_tokens += event.tokens
+            self._spend(self._round_tokens)
             self._log_event("round_done", event.round.index, accepted=event.accepted, tokens=event.tokens)
             self._close_round({"suffice.new_passages": len(event.round.new), "suffice.accepted": event.accepted})
         elif isinstance(event, Failed):
@@ -155,7 +183,11 @@ class Telemetry:
         self._close_round({})
         self._span.end()
 
+    def _spend(self, tokens: int) -> None:
+        self._tokens_left = None if self._token_bound is None else max(0.0, self._token_bound - tokens)
+
     def _record_stop(self, event: SearchStopped) -> None:
+        self._tokens_left = event.state["token_budget"]
         self._log_event("stopped", event.stop.round, reason=event.stop.reason, gate=event.stop.gate)
         self._close_round({})
         self._span.set_attribute("suffice.stop", event.stop.reason)
@@ -166,6 +198,7 @@ class Telemetry:
     def _record_finish(self, event: Finished) -> None:
         report = event.report
         usage = report.usage
+        self._spend(usage.input_tokens + usage.output_tokens)
         self._log_event(
             "run_finished",
             report.stop.round,
@@ -185,7 +218,7 @@ class Telemetry:
             TOKENS.labels(role, "output").inc(used.output_tokens)
 
     def _log_event(self, event: str, iteration: int | None, **more: Any) -> None:
-        self._log.info(event, iteration=iteration, token_budget=self._budget, results=self._results, **more)
+        self._log.info(event, iteration=iteration, token_budget=self._tokens_left, results=self._results, **more)
 
     def _close_round(self, attributes: Mapping[str, Any]) -> None:
         if self._round is not None:

@@ -6,19 +6,32 @@ Meters that need no model are always read, so that a recorded run can later be j
 from collections.abc import Iterable
 
 from suffice import plugins
-from suffice.meters.base import Hit, LiveRun, Meter, MeterContext, ModelMeter, Moment, RoundView, TopicMeter
+from suffice.meters.base import (
+    Hit,
+    KnowledgeMeter,
+    LiveRun,
+    Meter,
+    MeterContext,
+    ModelMeter,
+    Moment,
+    NamedTopicMeter,
+    RoundView,
+    TopicMeter,
+)
 from suffice.types import Embed, Readings, Round
 
 __all__ = [
     "BEFORE_READINGS",
     "EMBEDDING_READINGS",
     "Hit",
+    "KnowledgeMeter",
     "LiveRun",
     "Meter",
     "MeterContext",
     "MeterSet",
     "ModelMeter",
     "Moment",
+    "NamedTopicMeter",
     "RoundView",
     "TopicMeter",
     "build_meters",
@@ -27,8 +40,12 @@ __all__ = [
 # Readings taken before a round is accepted; all others are taken after.
 BEFORE_READINGS = frozenset({"novelty.words", "novelty.embedding", "novelty.model", "evidence.chars"})
 
-# Readings that need an embedding model and texts.
+# Readings that an embedding model improves; without one, novelty is unknown and coverage compares words.
 EMBEDDING_READINGS = frozenset({"novelty.embedding", "coverage.mean", "coverage.min", "coverage.gain"})
+
+
+# Tokens of memory that a round is compared with: a summary or a belief fits whole, of a long history the latest part.
+KNOWN_TOKENS = 8_000
 
 
 class MeterSet:
@@ -43,6 +60,7 @@ class MeterSet:
             elif not needs.isdisjoint(meter.names):
                 self._model_meters.append(meter)
         self._topic_meters = [meter for meter in self._meters if isinstance(meter, TopicMeter)]
+        self._knowledge_meters = [meter for meter in self._meters if isinstance(meter, KnowledgeMeter)]
 
     def read(self, moment: Moment, view: RoundView) -> dict[str, float | None]:
         """Return the readings that need no model: those of a recorded round, or of a round in someone's own loop."""
@@ -57,6 +75,12 @@ class MeterSet:
         if run.outline.topics:
             for topic_meter in self._topic_meters:
                 topic_meter.set_topics(run.outline.hypothetical_answers)
+                if isinstance(topic_meter, NamedTopicMeter):
+                    topic_meter.name_topics(run.outline.topics)
+        if moment == "before" and self._knowledge_meters:
+            known = run.render_memory(KNOWN_TOKENS)
+            for knowledge_meter in self._knowledge_meters:
+                knowledge_meter.set_known(known)
         readings = self.read(moment, round)
         for meter in self._model_meters:
             if meter.moment == moment:

@@ -114,3 +114,24 @@ class TopicMeter(Protocol):
     def set_topics(self, topics: Sequence[str]) -> None:
         """Measure these topics from now on."""
         ...
+
+
+@runtime_checkable
+class NamedTopicMeter(TopicMeter, Protocol):
+    """A topic meter that also has a reading for each topic."""
+
+    def name_topics(self, names: Sequence[str]) -> None:
+        """Use these names for the readings of the topics, in the order of ``set_topics``."""
+        ...
+
+
+@runtime_checkable
+class KnowledgeMeter(Protocol):
+    """A meter that compares a round with what is known.
+
+    In a running search that is what the memory holds. A recorded round is compared with all rounds before it.
+    """
+
+    def set_known(self, notes: Sequence[Note]) -> None:
+        """Compare the next round with these notes."""
+        ...

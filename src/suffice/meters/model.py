@@ -16,8 +16,9 @@ from suffice.prompts import JudgeNeutrally, JudgeProgress, RateNovelty
 from suffice.prompts.judging import NOTHING_NEW
 from suffice.types import Note, Readings, Round
 
-# Characters of a result or note that the model sees. Value of the source system, see docs/sources.md.
+# Characters of a note that the model sees, and of all results together. Value of the source system, see docs/sources.md.
 SNIPPET_CHARS = 800
+_MAX_SNIPPETS = 8  # Results that share them; of more, each would be a few words.
 _KNOWN_TOKENS = 800  # Tokens of memory that a round is compared with.
 DEFAULT_JUDGED_WINDOW = 3  # Latest rounds that the model sees when it judges progress …
 _JUDGED_STATE_TOKENS = 1_500  # … and tokens of memory …
@@ -85,4 +86,11 @@ def _describe_round(round: Round) -> Note:
 
 
 def _build_snippets(round: Round) -> tuple[Note, ...]:
-    return tuple(Note(passage.text[:SNIPPET_CHARS], (), passage.title, passage.kind, False) for passage in round.new)
+    """Return the beginnings of the first new passages, ``SNIPPET_CHARS`` in all with their titles."""
+    passages = round.new[:_MAX_SNIPPETS]
+    chars = SNIPPET_CHARS // max(1, len(passages))
+    return tuple(
+        Note(passage.text[: max(0, chars - len(title))], (), title, passage.kind, False)
+        for passage in passages
+        for title in [passage.title[: chars // 2]]
+    )

@@ -3,14 +3,16 @@
 overlap.jaccard[@W]   highest Jaccard similarity of this round's query words to one of the last W rounds (default 5)
 overlap.consecutive   the same to the round before only
 overlap.upr           unique-passage rate: share of the hits not seen before
-novelty.words         0–10: share of the round's words that no earlier round had, times ten, rounded
+novelty.words         0–10: share of the round's words that are not known, times ten, rounded. In a running search the memory
+                      holds what is known, so a memory that forgets makes rounds newer; of a recorded run, all earlier rounds
 """
 
 from collections import deque
+from collections.abc import Sequence
 
 from suffice.meters.base import MeterContext, Moment, RoundView
 from suffice.text.tokens import jaccard, tokenize, word_set
-from suffice.types import Readings
+from suffice.types import Note, Readings
 
 DEFAULT_WINDOW = 5
 
@@ -53,13 +55,17 @@ class UniqueRateMeter:
 
 
 class WordNoveltyMeter:
-    """0 without results, 10 in the first round, unknown without texts. Scale from the source, docs/sources.md."""
+    """0 without results, 10 while nothing is known, unknown without texts. Scale from the source, docs/sources.md."""
 
     moment: Moment = "before"
     names: tuple[str, ...] = ("novelty.words",)
 
     def __init__(self, context: MeterContext = MeterContext()) -> None:
         self._known_words: set[str] = set()
+
+    def set_known(self, notes: Sequence[Note]) -> None:
+        """Compare the next round with these notes instead of all earlier rounds."""
+        self._known_words = set().union(*(word_set(text) for note in notes for text in (note.title, note.text)))
 
     def read(self, view: RoundView) -> Readings:
         if view.failed:

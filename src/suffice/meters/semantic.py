@@ -1,10 +1,14 @@
-"""Readings that compare meanings. Unknown without an embedding model or without texts.
+"""Readings that compare meanings; without an embedding model, coverage compares words and novelty is unknown.
 
-    novelty.embedding                          0–10: ten times the mean distance of the round's passages to the nearest known
+    novelty.embedding                          0–10: ten times the mean distance of the round's sentences to the nearest known
     coverage.mean, coverage.min, coverage.gain c_j = highest cosine of topic j to any passage; gain I_k = ‖c(k) − c(k−1)‖₂
+    coverage.topic.NAME                        c_j of each topic of the run's outline
 
 The topics are those of the run's outline, or the facets of the question while it is empty. Topic vectors are computed only
 when the topics change: computed again each round, their noise would hide the gain.
+
+A sentence costs as much to embed as a passage, so novelty is read only if the gate needs it. The same holds for coverage
+by words, because every run without an embedding model would pay for it.
 """
 
 from collections.abc import Sequence
@@ -12,40 +16,63 @@ from typing import TYPE_CHECKING
 
 from suffice.measure.coverage import CoverageTracker
 from suffice.meters.base import Hit, MeterContext, Moment, RoundView
+from suffice.text.bow_vectors import bow_vectors
 from suffice.text.entities import extract_facets
-from suffice.types import Readings
+from suffice.text.sentences import split_sentences
+from suffice.types import Note, Readings
 
 if TYPE_CHECKING:
     import numpy
 
-_MAX_KNOWN = 512  # New passages are compared with the latest ones only, so that a round's cost does not grow.
+TOPIC_PREFIX = "coverage.topic."
+_MAX_KNOWN = 512  # New sentences are compared with the latest ones only, so that a round's cost does not grow.
+_MAX_SENTENCES = 40  # Sentences of one passage that are compared, about 6,000 characters.
 
 
 class EmbeddingNoveltyMeter:
+    """0 without results, 10 while nothing is known, unknown without texts. The memory is what is known, if there is one."""
+
     moment: Moment = "before"
     names: tuple[str, ...] = ("novelty.embedding",)
 
     def __init__(self, context: MeterContext = MeterContext()) -> None:
         self._embed = context.embed
-        self._known_vectors: numpy.ndarray | None = None
+        self._is_needed = "novelty.embedding" in context.needs
+        self._known: list[str] = []
+        self._vectors: dict[str, numpy.ndarray] = {}
+
+    def set_known(self, notes: Sequence[Note]) -> None:
+        """Compare the next round with these notes instead of all earlier rounds."""
+        if self._is_needed:
+            self._known = [sentence for note in notes for sentence in _list_sentences(note.text)][-_MAX_KNOWN:]
 
     def read(self, view: RoundView) -> Readings:
+        if not self._is_needed:
+            return {}
         hits = list({hit.id: hit for hit in (*view.raw, *view.new)}.values())
         if self._embed is None or view.failed or any(hit.text is None for hit in hits):
             return {"novelty.embedding": None}
-        if not hits:
+        found = [sentence for hit in hits for sentence in _list_sentences(hit.text or "")]
+        if not found:
             return {"novelty.embedding": 0.0}
+        score = 10.0
+        if self._known:
+            import numpy
+
+            nearest = (self._look_up(found) @ self._look_up(self._known).T).max(axis=1)
+            score = float(numpy.clip(10 * (1 - nearest.mean()), 0, 10))
+        self._known = [*self._known, *found][-_MAX_KNOWN:]
+        return {"novelty.embedding": round(score, 3)}
+
+    def _look_up(self, sentences: Sequence[str]) -> "numpy.ndarray":
+        """Return the vectors of sentences, each computed once."""
         import numpy
 
-        vectors = self._embed(_format_hits(hits))
-        if self._known_vectors is None:
-            score = 10.0
-            self._known_vectors = vectors
-        else:
-            nearest = (vectors @ self._known_vectors.T).max(axis=1)
-            score = float(numpy.clip(10 * (1 - nearest.mean()), 0, 10))
-            self._known_vectors = numpy.concatenate([self._known_vectors, vectors])[-_MAX_KNOWN:]
-        return {"novelty.embedding": round(score, 3)}
+        assert self._embed is not None
+        missing = [sentence for sentence in dict.fromkeys(sentences) if sentence not in self._vectors]
+        if missing:
+            self._vectors.update(zip(missing, self._embed(missing), strict=True))
+        return numpy.array([self._vectors[sentence] for sentence in sentences])
 
 
 class CoverageMeter:
@@ -54,7 +81,9 @@ class CoverageMeter:
 
     def __init__(self, context: MeterContext = MeterContext()) -> None:
         self._topics = [facet.text for facet in extract_facets(context.question or "")]
-        self._embed = context.embed
+        self._topic_names: list[str] = []
+        needs_words = not context.needs.isdisjoint(self.names)
+        self._embed = context.embed or (bow_vectors if needs_words else None)
         self._tracker: CoverageTracker | None = None
         self._topics_changed = True
 
@@ -62,6 +91,10 @@ class CoverageMeter:
         """Measure these topics over all passages so far. The first gain after a change is 1: it must not end the search."""
         if list(topics) != self._topics:
             self._topics, self._topics_changed = list(topics), True
+
+    def name_topics(self, names: Sequence[str]) -> None:
+        """Read the coverage of each topic under its name."""
+        self._topic_names = list(names)
 
     def read(self, view: RoundView) -> Readings:
         if view.failed or self._embed is None or not self._topics or any(hit.text is None for hit in view.new):
@@ -74,8 +107,35 @@ class CoverageMeter:
         if self._topics_changed:
             gain, self._topics_changed = 1.0, False
         coverage = self._tracker.values
-        return {"coverage.mean": float(coverage.mean()), "coverage.min": float(coverage.min()), "coverage.gain": gain}
+        by_topic = {
+            f"{TOPIC_PREFIX}{name}": round(float(value), 3)
+            for name, value in zip(self._topic_names, coverage, strict=False)
+        }
+        return {
+            "coverage.mean": float(coverage.mean()),
+            "coverage.min": float(coverage.min()),
+            "coverage.gain": gain,
+            **by_topic,
+        }
+
+
+def list_topic_coverage(readings: Readings) -> dict[str, float]:
+    """Return the coverage of each topic by its name.
+
+    >>> list_topic_coverage({"coverage.mean": 0.6, "coverage.topic.wings": 0.83})
+    {'wings': 0.83}
+    """
+    topics = {
+        name.removeprefix(TOPIC_PREFIX): value for name, value in readings.items() if name.startswith(TOPIC_PREFIX)
+    }
+    return {name: value for name, value in topics.items() if value is not None}
 
 
 def _format_hits(hits: Sequence[Hit]) -> list[str]:
     return [f"{hit.title or ''}. {hit.text}" for hit in hits]
+
+
+def _list_sentences(text: str) -> list[str]:
+    return [text[start:end] for start, end in split_sentences(text) if any(map(str.isalnum, text[start:end]))][
+        :_MAX_SENTENCES
+    ]

@@ -1,6 +1,6 @@
 """A model whose responses are stored on disk: the same prompt to the same model is paid for once.
 
-The key is the prompt (role and inputs), its limits, the version of its wording, and the model. A stored response keeps what
+The key is the prompt (role and inputs), its limits, its wording, and the model. A stored response keeps what
 it cost, but is not billed again: its usage is one ``stored`` response, no call and no tokens. Sampled responses (temperature
 above 0) are requested each time, unless ``cache_sampled`` is set to repeat a whole run.
 """
@@ -56,7 +56,7 @@ def _cache_key(prompt: Prompt[Any], model: str) -> bytes:
     return make_key(
         model,
         prompt.role,
-        prompt.version(),
+        prompt.wording(),  # Not its version: a replaced prompt may keep that of the built-in one.
         prompt.temperature,
         prompt.max_tokens,
         prompt.response_type.__name__,

@@ -85,6 +85,11 @@ class Prompt(Generic[A]):
         """Return the version of the wording."""
         return load_template(cls.role).version
 
+    @classmethod
+    def wording(cls) -> str:
+        """Return the text of the template."""
+        return load_template(cls.role).body.template
+
 
 class PromptTemplate:
     """A template file: its version, its body, and the keywords of a task that select it if it is one of several."""

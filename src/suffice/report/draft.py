@@ -185,7 +185,7 @@ async def extract_quotes(run: RunState, stop: Stop) -> SynthesisResponse:
 
 def is_insufficient(run: RunState, stop: Stop) -> bool:
     """Return whether the search ended on a limit before the evidence was judged sufficient."""
-    return stop.reason.startswith("budget_") and not run.sufficient
+    return run.is_insufficient(stop.reason)
 
 
 def list_caveats(run: RunState, stop: Stop) -> tuple[str, ...]:

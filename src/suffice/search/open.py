@@ -116,9 +116,12 @@ def open_reader(scope: SearchScope, config: Settings) -> Reader | None:
     """Open the reader of whole web pages; ``None`` when the scope does not include the web."""
     if not scope.uses_web:
         return None
-    from suffice.search.pages.reader import PageReader
+    from suffice.search.pages.reader import MAX_PAGES, PageReader
 
-    return PageReader.open(config.environment.get("SUFFICE_ALLOW_HOSTS", ""), config.cache_dir)
+    pages = config.environment.get("SUFFICE_PAGES", "").strip() or str(MAX_PAGES)
+    if not pages.isascii() or not pages.isdecimal():
+        raise InputError(f"SUFFICE_PAGES={pages!r} is not a number of pages; set it to 0 or more")
+    return PageReader.open(config.environment.get("SUFFICE_ALLOW_HOSTS", ""), config.cache_dir, int(pages))
 
 
 def read_stdin() -> str:

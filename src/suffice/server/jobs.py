@@ -100,6 +100,18 @@ async def export_runs(service: ServiceDep, client: ClientDep) -> StreamingRespon
     return StreamingResponse(lines, media_type="application/x-ndjson", headers=headers)
 
 
+@router.get(
+    "/runs.jsonl",
+    summary="The log of your runs: one line each with times, tokens, queries, scores and the reason of the stop",
+    response_model=None,
+    responses={200: {"content": {"application/x-ndjson": {}}}, **document_errors(401, 429, 500)},
+)
+async def read_log(service: ServiceDep, client: ClientDep) -> StreamingResponse:
+    rows = service.worker.store.iter_log(client.id)
+    lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    return StreamingResponse(lines, media_type="application/x-ndjson")
+
+
 @router.post(
     "/replay",
     summary="Where another gate would have stopped a run",

@@ -9,6 +9,7 @@ from typing import Any
 from suffice.errors import InputError
 from suffice.skills.load import SkillSet, load_skills
 from suffice.skills.skill import Skill
+from suffice.storage.findings import StoredFinding
 
 _COMMAND = re.compile(r"\s*/([A-Za-z][\w-]*)(?=\s|\Z)")
 _NEGATED = re.compile(r"\b(?:not?|without|isn't|needn't)(?:\s+\w+){0,2}\s*\Z", re.IGNORECASE)
@@ -33,6 +34,8 @@ class Workspace:
     uses_web: bool = False
     data_dir: Path | None = None
     """The folder for stored findings and stages; ``None`` where a run stores nothing, as in a service."""
+    findings: tuple[StoredFinding, ...] | None = None
+    """In a service: what earlier runs of the same key found."""
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from typing import ClassVar
 from suffice.errors import InputError
 from suffice.prompts import SynthesisResponse
 from suffice.skills.hooks import SkillCode, SkillContext, Statement, WrittenText
-from suffice.storage.findings import DATABASE_NAME, FindingStore, StoredFinding
+from suffice.storage.findings import DATABASE_NAME, FindingStore, StoredFinding, rank_findings
 from suffice.text.markdown import escape_markdown
 from suffice.types import Passage, Place
 
@@ -18,12 +18,14 @@ class RecallSkill(SkillCode):
     needs_no_search: ClassVar[bool] = True
 
     async def instead(self, context: SkillContext) -> WrittenText:
-        folder = context.workspace.data_dir
-        if folder is None:
+        folder, known = context.workspace.data_dir, context.workspace.findings
+        if folder is not None:
+            known = tuple(FindingStore(folder / DATABASE_NAME).search(""))
+        if known is None:
             raise InputError(
                 "/recall reads the findings of stored runs, but this run stores nothing; leave out --no-keep"
             )
-        found = FindingStore(folder / DATABASE_NAME).find_similar(context.run.task, context.run.embed, MAX_FINDINGS)
+        found = rank_findings(known, context.run.task, context.run.embed, MAX_FINDINGS)
         context.metadata["recalled"] = [finding.title for finding in found]
         statements = [statement for finding in found for statement in await _add_facts(context, finding)]
         kept, verdicts = await context.keep_supported(statements)

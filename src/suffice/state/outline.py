@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 # docs/sources.md). This is only as good as the hypothetical answers: where topics stand for themselves, choosing 5 of 15
 # this way found less than the search's own order (MuSiQue, recall at round 2: .675 against .825).
 UTILITY_WEIGHT, REDUNDANCY_WEIGHT = 0.65, 0.35
-MAX_CHUNKS = 15  # Passages that a round keeps. Value of the source system, see docs/sources.md.
+MAX_CHUNKS = 15  # Passages that are chosen from. Value of the source system, see docs/sources.md.
 # A topic is new if its cosine to every other is below this. Value of the source system, see docs/sources.md.
 NEW_TOPIC_THRESHOLD = 0.65
 MAX_TOPIC_CHARS = 120  # A topic becomes a heading and a query.
@@ -66,6 +66,15 @@ class TopicOutline:
         if passages:
             self._coverage.add_chunks(self._embed(_build_embedding_texts(passages)))
             self._passages += passages
+
+    @property
+    def has_hypothetical_answers(self) -> bool:
+        """Whether some topic has an answer that is not the topic itself, so that passages can be told apart by it."""
+        return any(topic != answer for topic, answer in zip(self.topics, self.hypothetical_answers, strict=True))
+
+    def describe_coverage(self) -> dict[str, float]:
+        """Return how well each topic is covered, from 0 to 1."""
+        return {topic: round(float(value), 2) for topic, value in zip(self.topics, self._coverage.values, strict=True)}
 
     @property
     def passage_count(self) -> int:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from suffice.events import Event, Failed, PromptCompacted
+from suffice.events import Event, Failed, Planned, PromptCompacted, Reflected
 from suffice.measure.spend import spend_readings
 from suffice.memory.base import BeliefLimits, BeliefMemory, MemoryContext, MemoryFactory, RestorableMemory
 from suffice.memory.evidence import Evidence
@@ -129,6 +129,8 @@ class RunState:
             if not plan.queries:
                 plan = replace(plan, queries=(PlannedQuery(self.task, "the task itself"),))
             self.current_plan = plan
+            queries = tuple(Query(planned.query, planned.intent) for planned in plan.queries)
+            self.event_queue.add(Planned(queries, plan.complexity, self.budget.tokens_left))
         return self.current_plan
 
     async def reflect(self) -> ReflectionResponse | None:
@@ -143,7 +145,18 @@ class RunState:
         self.reflection = await self.try_ask(prompt)
         if self.reflection is None:
             self.searches.return_thin_queries(thin)
-        elif self.is_answered_by_language_model(prompt.role):
+            return None
+        self.event_queue.add(
+            Reflected(
+                len(self.records),
+                self.reflection.sufficient,
+                self.reflection.confidence,
+                tuple(self.reflection.gaps),
+                tuple(self.reflection.new_queries),
+                self.budget.tokens_left,
+            )
+        )
+        if self.is_answered_by_language_model(prompt.role):
             new = self.filter_new_queries([Query(text) for text in self.reflection.new_queries])
             self.useful_reflections.append(self.reflection.sufficient or bool(new))
         return self.reflection
@@ -319,6 +332,10 @@ class RunState:
         if self.reflection is not None:
             return self.reflection.sufficient
         return None if self.open_questions.open_count is None else not self.open_questions.open
+
+    def is_insufficient(self, stop_reason: str) -> bool:
+        """Return whether the search ended on a limit before the evidence was judged sufficient."""
+        return stop_reason.startswith("budget_") and not self.sufficient
 
     @property
     def gaps(self) -> tuple[str, ...]:

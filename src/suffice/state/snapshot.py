@@ -1,7 +1,6 @@
 """What a trace and a report show of a run's state: the belief after a round, the record of a round, the final state."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from suffice.events import BeliefSnapshot
@@ -42,12 +41,16 @@ def complete_record(run: RunState, round: Round, verdict: Verdict, belief: Belie
     )
 
 
-def snapshot_state(run: RunState) -> dict[str, Any]:
-    """Return the run's state for the ``stopped`` event. The field names are published, see docs/sources.md."""
-    plan_queries: Sequence[str] = [planned.query for planned in run.current_plan.queries] if run.current_plan else []
+def snapshot_state(run: RunState, stop_reason: str = "") -> dict[str, Any]:
+    """Return the run's state for the ``stopped`` event. The field names are published, see docs/sources.md.
+
+    ``errors`` are the failures of ``error_log`` with all their fields; ``query_intents`` says what each planned query is for.
+    """
+    planned = run.current_plan.queries if run.current_plan else ()
     return {
         "task": run.task,
-        "plan_queries": plan_queries,
+        "plan_queries": [one.query for one in planned],
+        "query_intents": {one.query: one.intent for one in planned},
         "search_results": [passage.id for passage in run.evidence],
         "citations": [run.evidence.get_handle(passage) for passage in run.evidence],
         "iteration": len(run.records),
@@ -58,7 +61,9 @@ def snapshot_state(run: RunState) -> dict[str, Any]:
         "gaps": list(run.gaps),
         "failed_queries": list(run.searches.thin_queries),
         "error_log": [failure.message for failure in run.error_log],
+        "errors": [asdict(failure) for failure in run.error_log],
         "token_budget": run.budget.tokens_left,
+        "insufficient_termination": run.is_insufficient(stop_reason),
         "degraded_mode": run.is_degraded,
     }
 

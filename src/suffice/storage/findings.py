@@ -17,7 +17,7 @@ import re
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from suffice.errors import InputError
@@ -82,7 +82,7 @@ class FindingStore:
 
     def save(self, report: Report) -> bool:
         """Store what the run found, if it passed, and return whether it did. A task's new finding replaces its old one."""
-        finding = _finding_from_report(report)
+        finding = build_finding(report)
         if finding is None:
             return False
         facts = json.dumps([[fact.text, fact.sources] for fact in finding.facts], ensure_ascii=False)
@@ -98,17 +98,7 @@ class FindingStore:
         self, task: str, embed: Embed | None = None, limit: int = MAX_RESULTS, *, public_only: bool = False
     ) -> list[StoredFinding]:
         """Return the best earlier findings for a task; ``public_only`` leaves out what came from private documents."""
-        findings = [finding for finding in self._load_all() if finding.is_public or not public_only]
-        by_words = [(_stem_similarity(task, finding.text), finding) for finding in findings]
-        candidates = sorted((pair for pair in by_words if pair[0] > 0), key=lambda pair: -pair[0])[:_MAX_CANDIDATES]
-        if embed is not None and candidates:
-            vectors = embed([task, *(finding.text for _, finding in candidates)])
-            candidates = [(float(vectors[0] @ vectors[i]), finding) for i, (_, finding) in enumerate(candidates, 1)]
-        ranked = sorted(
-            (pair for pair in candidates if pair[0] >= _MIN_SIMILARITY),
-            key=lambda pair: -(0.7 * pair[0] + 0.3 * pair[1].quality),
-        )
-        return [finding for _, finding in ranked[:limit]]
+        return rank_findings(self._load_all(), task, embed, limit, public_only=public_only)
 
     def search(self, text: str) -> list[StoredFinding]:
         """Return the findings that share a word with the text, most alike first; all findings for an empty text."""
@@ -153,7 +143,42 @@ class FindingStore:
             ) from error
 
 
-def _finding_from_report(report: Report) -> StoredFinding | None:
+def rank_findings(
+    findings: Sequence[StoredFinding],
+    task: str,
+    embed: Embed | None = None,
+    limit: int = MAX_RESULTS,
+    *,
+    public_only: bool = False,
+) -> list[StoredFinding]:
+    """Return the best findings for a task; ``public_only`` leaves out what came from private documents."""
+    by_words = [
+        (_stem_similarity(task, finding.text), finding) for finding in findings if finding.is_public or not public_only
+    ]
+    candidates = sorted((pair for pair in by_words if pair[0] > 0), key=lambda pair: -pair[0])[:_MAX_CANDIDATES]
+    if embed is not None and candidates:
+        vectors = embed([task, *(finding.text for _, finding in candidates)])
+        candidates = [(float(vectors[0] @ vectors[i]), finding) for i, (_, finding) in enumerate(candidates, 1)]
+    ranked = sorted(
+        (pair for pair in candidates if pair[0] >= _MIN_SIMILARITY),
+        key=lambda pair: -(0.7 * pair[0] + 0.3 * pair[1].quality),
+    )
+    return [finding for _, finding in ranked[:limit]]
+
+
+def encode_finding(finding: StoredFinding) -> str:
+    """Return a finding as JSON."""
+    return json.dumps(asdict(finding), ensure_ascii=False)
+
+
+def decode_finding(encoded: str, id: int = 0) -> StoredFinding:
+    """Return the finding that ``encode_finding`` wrote."""
+    fields = json.loads(encoded)
+    facts = tuple(StoredFact(fact["text"], tuple(fact["sources"])) for fact in fields["facts"])
+    return StoredFinding(**{**fields, "id": id, "facts": facts})
+
+
+def build_finding(report: Report) -> StoredFinding | None:
     """Return the finding of a report; ``None`` if the run did not pass or the text holds a prompt injection."""
     review = report.metadata.get("review") or {}
     all_supported = report.claims and all(claim.support == "supported" for claim in report.claims)

@@ -116,6 +116,8 @@ def build_log_row(report: Report, started: Started, at: str, durations: dict[str
         "seed": started.seed,
         "version": metadata.get("version"),
         "model": usage.model,
+        "producer": metadata.get("producer"),
+        "evaluator": metadata.get("evaluator"),
         "seconds": usage.seconds,
         "durations": durations,
         "input_tokens": usage.input_tokens,

@@ -151,7 +151,10 @@ class Strategy(Protocol):
 
 @runtime_checkable
 class PassageSelector(Protocol):
-    """A strategy that also selects which of the new passages enter the evidence."""
+    """A strategy that also selects which of the new passages enter the evidence.
+
+    It sees as many passages of each query as a round keeps, or ``candidates_per_query`` if it has that attribute.
+    """
 
     async def choose(self, run: RunView, unseen: Sequence[Hits]) -> list[Passage]:
         """Return the passages worth keeping, best first, out of those not seen before."""

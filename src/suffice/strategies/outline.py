@@ -6,10 +6,10 @@ may become a topic; after that the history of gains starts again. Source: docs/s
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from suffice.prompts import DraftOutline, HypotheticalDocument, LabelCluster, ProposeQuery
-from suffice.state.outline import normalize_topics
+from suffice.state.outline import MAX_CHUNKS, normalize_topics
 from suffice.strategies.base import RunView, list_first_queries
 from suffice.types import Hits, Note, Passage, Query
 
@@ -28,6 +28,8 @@ class OutlineStrategy:
     def __init__(self) -> None:
         self._topic_by_query: dict[str, int] = {}
         self._labelled_groups: set[frozenset[str]] = set()
+        self.candidates_per_query = 0
+        """Passages of a query that are chosen from: more than are kept once hypothetical answers tell them apart."""
 
     async def propose(self, run: RunView) -> list[Query]:
         if not run.records:
@@ -42,6 +44,7 @@ class OutlineStrategy:
         if not queries:  # Nothing new can be asked about the first topic: take the next.
             queries = run.filter_new_queries([Query(outline.topics[topic], "an open topic") for topic in ranked])[:1]
         topic_by_title = {outline.topics[topic]: topic for topic in ranked}
+        self.candidates_per_query = MAX_CHUNKS if outline.has_hypothetical_answers else 0
         self._topic_by_query = {query.text: topic_by_title.get(query.text, ranked[0]) for query in queries}
         return queries
 
@@ -83,9 +86,14 @@ async def _propose_for_topic(run: RunView, topic: int) -> list[Query]:
     follow_ups = run.propose_follow_ups(3)
     known = run.render_memory(_KNOWN_TOKENS)
     leads = tuple(query.text for query in follow_ups)
-    gap = await run.try_ask(ProposeQuery(run.task, title, known, run.recent_queries, leads))
+    covered = Note(_format_coverage(run.outline.describe_coverage()), (), "How well each topic is covered, from 0 to 1")
+    gap = await run.try_ask(ProposeQuery(run.task, title, (covered, *known), run.recent_queries, leads))
     gap_query = [Query(gap.query, f"about {title!r}")] if gap is not None else []
     return run.filter_new_queries([*gap_query, Query(title, f"about {title!r}"), *follow_ups])[:1]
+
+
+def _format_coverage(coverage: Mapping[str, float]) -> str:
+    return ", ".join(f"{topic!r}: {value:.2f}" for topic, value in coverage.items())
 
 
 async def _draft_outline(run: RunView) -> None:

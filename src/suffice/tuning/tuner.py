@@ -12,6 +12,7 @@ The folder holds ``scores.jsonl`` (one line a run, so that a stopped tuning cont
 (one line an experiment) and ``best.md`` (the best text, with its lineage in ``lineage.json``).
 """
 
+import asyncio
 import hashlib
 import json
 from collections.abc import Awaitable, Callable, Sequence
@@ -20,12 +21,14 @@ from datetime import UTC, datetime
 from difflib import unified_diff
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Any, TypeVar
 
 from suffice.errors import InputError
 from suffice.tuning.decide import PairedResult, compare_paired, estimate_noise, is_futile, least_gain, smallest_p
 from suffice.tuning.propose import Proposal, Propose, TuningState
 from suffice.tuning.suite import TuningTask
+
+T = TypeVar("T")
 
 _WEAK_QUESTIONS = 5
 _MIN_SCORED = 0.8  # Share of the tasks that must have a score with both texts.
@@ -56,6 +59,11 @@ class TuningRules:
     """The same for the held-out tasks, divided by the number of times they have been looked at."""
     max_runs: int | None = None
     max_cost_usd: float | None = None
+    """Runs in progress when it is reached are still paid, so up to ``concurrency`` − 1 runs may come on top."""
+    max_seconds: float | None = None
+    """Runs in progress are given up when the time is over; they are made again when the tuning continues."""
+    concurrency: int = 1
+    """Runs at the same time. More than one task is then finished before it is checked whether an experiment is futile."""
 
 
 @dataclass(frozen=True)
@@ -108,9 +116,11 @@ class Tuner:
     on_run: Callable[[int], None] = lambda runs: None
     _scores: dict[tuple[str, str, int], RunScore] = field(default_factory=dict)
     _runs: int = 0
+    _started: int = 0
     _cost: float | None = 0.0
 
     def __post_init__(self) -> None:
+        self._slots = asyncio.Semaphore(self.rules.concurrency)
         self._development = [task for task in self.tasks if not task.is_held_out]
         self._held_out = [task for task in self.tasks if task.is_held_out]
         level = self.rules.level / max(1, self.rules.experiments)
@@ -135,16 +145,17 @@ class Tuner:
             self.text = (self.folder / "best.md").read_text(encoding="utf-8")
         ended = "experiments"
         try:
-            while len(experiments) < self.rules.experiments:
-                before = await self._score_all(self.text, self._development)
-                proposal = await self.propose(self._describe_state(before, experiments))
-                if proposal is None:
-                    ended = "no_proposal"
-                    break
-                self._add_cost(proposal.cost_usd)
-                experiments.append(await self._experiment(proposal, before, experiments))
-                self.on_experiment(experiments[-1])
-        except _OutOfBudget:
+            async with asyncio.timeout(self.rules.max_seconds):
+                while len(experiments) < self.rules.experiments:
+                    before = await self._score_all(self.text, self._development)
+                    proposal = await self.propose(self._describe_state(before, experiments))
+                    if proposal is None:
+                        ended = "no_proposal"
+                        break
+                    self._add_cost(proposal.cost_usd)
+                    experiments.append(await self._experiment(proposal, before, experiments))
+                    self.on_experiment(experiments[-1])
+        except (_OutOfBudget, TimeoutError):
             ended = "budget"
         return TuningResult(self.text, self.text != first, tuple(experiments), self._runs, self._cost, ended)
 
@@ -195,10 +206,11 @@ class Tuner:
     async def _score_until_futile(
         self, text: str, before: Sequence[list[float] | None], level: float
     ) -> list[list[float] | None]:
-        """Score the development tasks one by one; return fewer scores if the experiment became futile."""
+        """Score the development tasks in order; return fewer scores if the experiment became futile."""
         after: list[list[float] | None] = []
-        for task in self._development:
-            after.append(await self._score_task(text, task))
+        size = -(-self.rules.concurrency // self.rules.repeats)  # Tasks that keep all slots busy.
+        while len(after) < len(self._development):
+            after += await self._score_all(text, self._development[len(after) : len(after) + size])
             pairs = [(fmean(old), fmean(new)) for old, new in zip(before, after, strict=False) if old and new]
             rest = [fmean(old) for old in before[len(after) :] if old]
             old, new = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
@@ -207,19 +219,21 @@ class Tuner:
         return after
 
     async def _score_all(self, text: str, tasks: Sequence[TuningTask]) -> list[list[float] | None]:
-        return [await self._score_task(text, task) for task in tasks]
+        return await _gather(*(self._score_task(text, task) for task in tasks))
 
     async def _score_task(self, text: str, task: TuningTask) -> list[float] | None:
         """Return the scores of all repetitions; ``None`` if one of them could not be scored."""
-        scores = [(await self._score_run(text, task, repeat)).score for repeat in range(self.rules.repeats)]
-        known = [score for score in scores if score is not None]
-        return known if len(known) == len(scores) else None
+        runs = await _gather(*(self._score_run(text, task, repeat) for repeat in range(self.rules.repeats)))
+        known = [run.score for run in runs if run.score is not None]
+        return known if len(known) == len(runs) else None
 
     async def _score_run(self, text: str, task: TuningTask, repeat: int) -> RunScore:
         key = (_digest(text), task.id, repeat)
         if key not in self._scores:
-            self._check_budget()
-            result = await self.evaluate(text, task, repeat)
+            async with self._slots:
+                self._check_budget()
+                self._started += 1
+                result = await self.evaluate(text, task, repeat)
             self._scores[key] = result
             self._runs += 1
             self._add_cost(result.cost_usd)
@@ -230,7 +244,7 @@ class Tuner:
 
     def _check_budget(self) -> None:
         rules = self.rules
-        if rules.max_runs is not None and self._runs >= rules.max_runs:
+        if rules.max_runs is not None and self._started >= rules.max_runs:
             raise _OutOfBudget
         if rules.max_cost_usd is not None and self._cost is not None and self._cost >= rules.max_cost_usd - 1e-9:
             raise _OutOfBudget
@@ -270,7 +284,17 @@ class Tuner:
         for row in _read_lines(self.folder / "scores.jsonl"):
             self._scores[row["text"], row["task"], row["repeat"]] = RunScore(row["score"], row["cost_usd"])
             self._runs += 1
+            self._started += 1
             self._add_cost(row["cost_usd"])
+
+
+async def _gather(*runs: Awaitable[T]) -> list[T]:
+    """Wait for all runs, then raise the first error: what the others found is paid for and has been stored."""
+    results = await asyncio.gather(*runs, return_exceptions=True)
+    for result in results:
+        if isinstance(result, BaseException):
+            raise result
+    return [result for result in results if not isinstance(result, BaseException)]
 
 
 def _compare(before: Sequence[list[float] | None], after: Sequence[list[float] | None]) -> tuple[PairedResult, float]:

@@ -166,6 +166,18 @@ def test_reads_two_pages_in_the_order_of_the_results(web):
     assert not read.failures
 
 
+def test_reads_two_pages_in_a_run_whatever_the_rounds(web):
+    async def main() -> list[list[str]]:
+        pages = reader(web)
+        try:
+            rounds = (["/pages/salt"], ["/error/1", "/pages/ferry", "/pages/birds"], ["/pages/birds"])
+            return [names(await pages(results(web, *paths), "", None)) for paths in rounds]
+        finally:
+            await pages.aclose()
+
+    assert asyncio.run(main()) == [["salt"], ["ferry"], []]
+
+
 def test_failed_page_is_replaced_by_the_next_result(web):
     read = enriched(web, results(web, "/error/1", "/private/2", "/pages/salt", "/bomb/3", "/pages/ferry"))
     assert names(read) == ["salt", "ferry"]

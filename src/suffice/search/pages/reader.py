@@ -16,7 +16,7 @@ from suffice.search.urls import canonicalize_url
 from suffice.text.tokens import tokenize
 from suffice.types import Failure, Passage, Place
 
-MAX_PAGES = 2  # Pages read in a round (value of the source system, see docs/sources.md).
+MAX_PAGES = 2  # Pages read in a run (value of the source system, see docs/sources.md).
 MAX_PAGE_CHARS = 8_000  # Characters used of each page.
 # A result with a greater share of known words is not read (value of the source system, see docs/sources.md).
 MAX_KNOWN_SHARE = 0.6
@@ -25,15 +25,16 @@ MAX_ATTEMPTS = 8  # Pages tried in a round, so that a search full of dead links 
 
 
 class PageReader:
-    """Reads web pages, each at most once in a run."""
+    """Reads web pages for one run: each at most once, ``max_pages`` in all. A page that failed does not count."""
 
-    def __init__(self, fetch: Fetcher) -> None:
+    def __init__(self, fetch: Fetcher, max_pages: int = MAX_PAGES) -> None:
         self._fetch = fetch
         self._tried: set[str] = set()
+        self._pages_left = max_pages
 
     @classmethod
-    def open(cls, allow_hosts: str, cache_dir: Path) -> "PageReader":
-        return cls(Fetcher(HostAllowlist.parse(allow_hosts.split(",")), cache_dir / "pages"))
+    def open(cls, allow_hosts: str, cache_dir: Path, max_pages: int = MAX_PAGES) -> "PageReader":
+        return cls(Fetcher(HostAllowlist.parse(allow_hosts.split(",")), cache_dir / "pages"), max_pages)
 
     async def __call__(self, found: Sequence[Passage], known: str, seconds: float | None = None) -> PageBatch:
         """Read the pages of the first results that say something new, in the order of the results."""
@@ -44,8 +45,8 @@ class PageReader:
         failures: dict[int, Failure] = {}
         try:
             async with asyncio.timeout(min(TIMEOUT_SECONDS, TIMEOUT_SECONDS if seconds is None else seconds)):
-                while (candidates or running) and len(pages) < MAX_PAGES:
-                    while candidates and len(running) + len(pages) < MAX_PAGES:
+                while (candidates or running) and len(pages) < self._pages_left:
+                    while candidates and len(running) + len(pages) < self._pages_left:
                         passage = candidates.pop(0)
                         running[asyncio.create_task(self._try_read(passage))] = passage
                     done, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
@@ -62,6 +63,7 @@ class PageReader:
         finally:
             for task in running:
                 task.cancel()
+        self._pages_left -= len(pages)
         return PageBatch(
             tuple(pages[position] for position in sorted(pages)),
             tuple(failures[position] for position in sorted(failures)),
