@@ -9,6 +9,7 @@
     │       ├── PageError           a web page could not be read
     │       │   └── PageRefused     a web page may not be read: private address or the site's robots.txt
     │       └── ModelError          a model failed to answer
+    │           ├── BudgetSpent         a model was not asked, because the run's tokens or money are used up
     │           ├── ModelUnusable       a model cannot be used at all: dead server, refused key, unknown name
     │           └── ModelOutputError    a model answered in a form that cannot be parsed
     └── TimeoutError
@@ -82,6 +83,10 @@ class ModelError(Unavailable):
         super().__init__(message, retryable=retryable)
         self.usage = usage
         self.failures = failures
+
+
+class BudgetSpent(ModelError):
+    """A model was not asked, because the run has used up its tokens or its money."""
 
 
 class ModelUnusable(ModelError):

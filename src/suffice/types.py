@@ -398,6 +398,7 @@ class RoleUsage:
     input_tokens: int
     output_tokens: int
     stored: int = 0
+    cost_usd: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -428,7 +429,7 @@ class Report:
     that a limit ended the search before the evidence was judged sufficient; ``degraded_mode`` that searches kept failing.
     ``short_answer`` is a name, number or the like, ``None`` if no such answer was found. Without a language model
     ``excerpts`` are the parts of the sources that ``final_answer`` shows. ``closest`` are the passages nearest to the
-    question when there is no evidence.
+    question when there is no evidence. ``left_undone`` says what a limit on time, tokens or money kept the run from doing.
     """
 
     run: str
@@ -456,3 +457,4 @@ class Report:
     short_answer: str | None = None
     excerpts: tuple[Excerpt, ...] = ()
     closest: tuple[ClosestPassage, ...] = ()
+    left_undone: tuple[str, ...] = ()

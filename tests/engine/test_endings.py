@@ -27,6 +27,7 @@ from suffice.engine.pipeline import run_pipeline
 from suffice.errors import ModelError
 from suffice.events import Finished, RoundDone, Searching, SearchStopped, Writing
 from suffice.prompts import ReflectionResponse, SupportResponse, SynthesisResponse
+from suffice.report.build import SPENT_NOTICE
 from suffice.testing import FixtureSearch, make_passage, make_search_error
 from suffice.types import STOP_REASONS, Bounds, Usage
 
@@ -158,7 +159,12 @@ def test_budget_cost():
     report = outcome(setup(the_model, bounds=Bounds(usd=1.0, rounds=20)))
     assert report.stop.reason == "budget_cost"
     assert report.stop.round == 2
-    assert report.usage.cost_usd == pytest.approx(1.6)  # Including the draft.
+    assert report.usage.cost_usd == pytest.approx(1.2)  # Nothing is spent after the limit: the sources are quoted.
+    assert report.status == "partial"
+    assert "Halloran Works" in report.final_answer
+    assert report.sources
+    assert SPENT_NOTICE in report.final_answer
+    assert "not written by the model" in report.left_undone[0]
 
 
 def test_an_unknown_cost_cannot_trigger_the_budget():

@@ -119,7 +119,7 @@ def test_keys_are_stable(report: Report) -> None:
     assert " ".join(encoded) == (
         "run task status summary final_answer key_findings recommendations risks open_questions sources claims stop "
         "usage sufficient confidence gaps failed_queries insufficient_termination degraded_mode error_log raw metadata "
-        "short_answer excerpts closest"
+        "short_answer excerpts closest left_undone"
     )
     stop_keys = {"reason", "gate", "round", "promise", "explanation", "rounds", "expression", "sufficiency"}
     assert set(encoded["stop"]) == stop_keys

@@ -55,6 +55,7 @@ def make_ask_support(run: RunState) -> AskSupport | None:
 
     async def ask(prompt: CheckSupport) -> SupportResponse | None:
         if run.budget.is_spent():
+            run.record_refused(prompt.role)
             return None
         run.event_queue.add(CheckingClaim(prompt.claim))
         return await run.try_ask(prompt)

@@ -193,6 +193,7 @@ def print_report(report: Report, *, verbose: bool = False, links: str = "") -> N
         ("Recommendations", report.recommendations),
         ("Risks", report.risks),
         ("Open questions", report.open_questions),
+        ("Left undone", report.left_undone),
     ):
         if lines:
             console.print(Text(title, style="bold"))

@@ -66,6 +66,9 @@ async def _propose_queries(run: RunState, strategy: Strategy) -> tuple[list[Quer
     """Return the next queries, or none and the verdict why."""
     if run.budget.queries_left == 0:
         return [], Verdict("budget", True, "budget_queries", f"all {run.budget.bounds.queries} queries are spent")
+    if run.records and run.must_write_now:
+        kept = f"what is left of {run.budget.bounds.usd:g} US dollars is kept for writing the answer"
+        return [], Verdict("budget", True, "budget_cost", kept)
     time_is_up = Verdict("budget", True, "budget_time", "the time was up before the next round")
     if run.budget.seconds_left == 0:
         return [], time_is_up

@@ -392,6 +392,8 @@ class _Pipeline:
         """
         if self._ask_support is None or not self._relies_on_support or self._profile.has_enough_probes:
             return
+        if self._run.budget.is_spent():
+            return
         probes = build_support_probes(self._verifier.get_verdicts(verified), list(self._run.evidence))
         answers = await asyncio.gather(*(self._ask_support(prompt) for prompt, _ in probes))
         right = tuple(

@@ -21,6 +21,7 @@ from suffice.report.draft import (
     is_insufficient,
     list_caveats,
 )
+from suffice.report.undone import list_undone
 from suffice.search.urls import canonicalize_url
 from suffice.state.run import RunState
 from suffice.text.citations import drop_repeated_citations, list_handles, replace_citations
@@ -43,6 +44,7 @@ NO_MODEL_NOTICE = "No language model was used: every sentence below is quoted ve
 SKILL_NOTICE = "No language model was used: quotations are verbatim; the words around them come from a skill."
 SHORT_LIST_NOTICE = "The list is shorter than the task asks for because the sources name no further items."
 QUOTED_NOTICE = "No statement of the model's draft was supported by the sources, so the sources are quoted instead."
+SPENT_NOTICE = "The money limit was reached before the answer was written, so the sources are quoted instead."
 MODEL_FAULT_NOTICE = "The language model could not be used, so the sources are quoted instead."
 _EARLIER_NO_MODEL_NOTICE = NO_MODEL_NOTICE.replace(
     "its source", "the source behind it"
@@ -53,6 +55,7 @@ NOTICES = (
     _EARLIER_NO_MODEL_NOTICE,
     QUOTED_NOTICE,
     MODEL_FAULT_NOTICE,
+    SPENT_NOTICE,
     DEGRADED_NOTICE,
     INSUFFICIENT_NOTICE,
     SHORT_LIST_NOTICE,
@@ -115,6 +118,7 @@ def build_report(
             replace(excerpt, source=numbers[excerpt.source]) for excerpt in text.excerpts if excerpt.source in numbers
         ),
         closest=() if answer else text.closest,
+        left_undone=list_undone(run, stop, metadata.get("review")),
     )
 
 
@@ -134,6 +138,8 @@ def _list_notices(run: RunState, stop: Stop, *, is_short_list: bool) -> list[str
         notices.append(SHORT_LIST_NOTICE)
     if not is_language_model(run.model):
         notices.append(SKILL_NOTICE if run.has_own_wording else NO_MODEL_NOTICE)
+    if run.has_quoted_for_budget:
+        notices.append(SPENT_NOTICE)
     if run.model_fault:
         notices.append(MODEL_FAULT_NOTICE)
     if run.has_quote_fallback:
@@ -235,7 +241,8 @@ def _determine_status(run: RunState, stop: Stop, *, has_answer: bool, has_failed
     if run.model_fault or (not has_answer and run.model.failed_count and not run.model.answered_count):
         return "failed"
     if has_answer:
-        is_partial = run.lacks_answer or bool(list_caveats(run, stop)) or stop.reason == "cancelled"
+        lacks_part = run.lacks_answer or run.has_quoted_for_budget or stop.reason == "cancelled"
+        is_partial = lacks_part or bool(list_caveats(run, stop))
         return "partial" if is_partial else "answered"
     if has_failed or run.searches.has_no_answer or stop.reason in ("search_unavailable", "cancelled"):
         return "failed"
@@ -265,7 +272,7 @@ def _build_writing_metadata(
 def _summarize_usage(run: RunState) -> UsageSummary:
     total = run.model.total
     roles = {
-        role: RoleUsage(usage.calls, usage.input_tokens, usage.output_tokens, usage.stored)
+        role: RoleUsage(usage.calls, usage.input_tokens, usage.output_tokens, usage.stored, usage.usd)
         for role, usage in sorted(run.model.by_role.items())
     }
     return UsageSummary(

@@ -99,6 +99,9 @@ async def write_draft(run: RunState, stop: Stop, style: WriterStyle = "prose") -
     if not notes:
         return SynthesisResponse("")
     run.record_compaction("before writing", sum(note.whole for note in notes))
+    if run.must_refuse(Draft.role):
+        run.record_refused(Draft.role)
+        return await extract_quotes(run, stop)
     try:
         if style == "sentence":
             return await draft_sentence(run, stop)

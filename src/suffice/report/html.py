@@ -17,7 +17,7 @@ from suffice.report.build import DISAGREEMENT_HEADING, NOTICES
 from suffice.report.chart import render_chart
 from suffice.report.excerpt_html import render_excerpt_text
 from suffice.report.file_links import make_source_link
-from suffice.report.markdown import NO_ANSWER_TEXT, describe_lack, describe_missing, format_usage
+from suffice.report.markdown import NO_ANSWER_TEXT, build_bill, describe_lack, describe_missing, format_usage
 from suffice.report.provenance import (
     build_review_table,
     describe_skills,
@@ -83,6 +83,7 @@ def render_html(report: Report, links: str = "") -> str:
 {_render_list_section("recommendations", "Recommendations", map(renderer.render_inline, report.recommendations))}
 {_render_list_section("risks", "Risks", map(renderer.render_inline, report.risks))}
 {_render_list_section("questions", "Open questions", map(_escape, report.open_questions))}
+{_render_list_section("undone", "Left undone", map(_escape, report.left_undone))}
 </main>
 {_render_sources(report, renderer, links)}
 <section class="more" aria-label="How this answer was found">
@@ -90,6 +91,7 @@ def render_html(report: Report, links: str = "") -> str:
 {_render_claims_table(report.claims, None if report.excerpts else highlighted, renderer)}
 {_render_computations(report, renderer)}
 {_render_review(report)}
+{_render_bill(report)}
 </section>
 </div>
 <footer>{_render_skills(report)}<p>{_escape(format_usage(report.usage))} · run {_escape(report.run, 80)}</p></footer>
@@ -430,24 +432,33 @@ def _render_review(report: Report) -> str:
     if review is None:
         return ""
     issues = "" if review.passed else _render_items(_escape(issue, 400) for issue in get_open_issues(review))
-    content = f"<p>{_escape(summarize_review(review))}</p>{_render_score_table(build_review_table(review))}"
+    content = (
+        f"<p>{_escape(summarize_review(review))}</p>{_render_table(build_review_table(review), 'Scores by round')}"
+    )
     return _render_fold(
         "review", "How the answer was reviewed", content + (f"<h3>Issues that remain</h3>{issues}" if issues else "")
     )
 
 
-def _render_score_table(rows: Sequence[Sequence[str]]) -> str:
+def _render_bill(report: Report) -> str:
+    table = _render_table(build_bill(report.usage), "Calls, tokens and cost by role")
+    return _render_fold("bill", "What it cost, by role", table) if table else ""
+
+
+def _render_table(rows: Sequence[Sequence[str]], label: str) -> str:
+    """Return a table of numbers with a header row and a header column; empty without rows."""
     if not rows:
         return ""
     head = "".join(f'<th scope="col" class="number">{_escape(cell, 40)}</th>' for cell in rows[0])
     body = "".join(
-        f'<tr><th scope="row" class="number">{_escape(row[0], 12)}</th>'
+        f'<tr><th scope="row" class="number">{_escape(row[0], 40)}</th>'
         + "".join(f'<td class="number">{_escape(cell, 12)}</td>' for cell in row[1:])
         + "</tr>"
         for row in rows[1:]
     )
     return (
-        '<div class="scroll" role="region" tabindex="0" aria-label="Scores by round"><table class="rounds">'
+        '<div class="scroll" role="region" tabindex="0" aria-label="'
+        f'{label}"><table class="rounds">'
         f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
     )
 

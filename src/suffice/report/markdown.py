@@ -49,6 +49,7 @@ def render_markdown(report: Report) -> str:
         *_render_list("Recommendations", _neutralize_lines(report, report.recommendations)),
         *_render_list("Risks", _neutralize_lines(report, report.risks)),
         *_render_list("Open questions", map(escape_line, report.open_questions)),
+        *_render_list("Left undone", map(escape_line, report.left_undone)),
         *_render_sources(report),
         *_render_computations(report),
         *_render_stop(report),
@@ -58,6 +59,7 @@ def render_markdown(report: Report) -> str:
         f"---\n\n{escape_line(describe_search(report))}",
         f"Skills: {escape_line(skills)}" if (skills := describe_skills(report)) else "",
         escape_line(format_usage(report.usage)),
+        _render_bill(report.usage),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -76,6 +78,38 @@ def format_usage(usage: UsageSummary) -> str:
         f"{usage.model or 'no model'} · {_format_count(usage.calls, 'call')}{stored} · {usage.input_tokens:,} tokens in, "
         f"{usage.output_tokens:,} out{estimated} · {_format_count(usage.searches, 'search', 'searches')} · "
         f"{_format_count(usage.pages_read, 'page')} read · {usage.seconds:.1f} s · {cost}"
+    )
+
+
+def build_bill(usage: UsageSummary) -> list[list[str]]:
+    """Return the bill by role: a header row, then a row per role, the most expensive first; empty if nothing was spent."""
+    roles = {name: role for name, role in usage.by_role.items() if role.input_tokens or role.output_tokens}
+    if not roles:
+        return []
+    order = sorted(roles, key=lambda name: (-(roles[name].cost_usd or 0.0), -roles[name].input_tokens, name))
+    rows = [
+        [
+            name,
+            f"{roles[name].calls:,}",
+            f"{roles[name].input_tokens:,}",
+            f"{roles[name].output_tokens:,}",
+            _format_cost(roles[name].cost_usd),
+        ]
+        for name in order
+    ]
+    return [["Role", "Calls", "Tokens in", "Tokens out", "Cost"], *rows]
+
+
+def _format_cost(usd: float | None) -> str:
+    return "unknown" if usd is None else f"${usd:.4f}"
+
+
+def _render_bill(usage: UsageSummary) -> str:
+    head, *rows = build_bill(usage) or [[]]
+    return (
+        _format_table(head, ["---", *["--:"] * 4], [[escape_line(cell) for cell in row] for row in rows])
+        if rows
+        else ""
     )
 
 

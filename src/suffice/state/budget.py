@@ -62,6 +62,13 @@ class Budget:
         """What the model calls cost so far; ``None`` when a price is unknown."""
         return self._usage.total.usd
 
+    @property
+    def usd_left(self) -> float | None:
+        """What may still be spent; ``None`` without a limit, or when a price is unknown."""
+        if self.bounds.usd is None or (self.usd_used is None and self._usage.total.calls):
+            return None
+        return max(0.0, self.bounds.usd - (self.usd_used or 0.0))
+
     def is_spent(self, *, include_time: bool = True) -> bool:
         """Return whether the tokens, the money or the time are used up. An unknown cost cannot trigger the budget.
 
@@ -72,7 +79,7 @@ class Budget:
         return (
             (include_time and self.seconds_left == 0)
             or (bounds.tokens is not None and self.tokens_used >= bounds.tokens)
-            or (bounds.usd is not None and self.usd_used is not None and self.usd_used >= bounds.usd)
+            or self.usd_left == 0
         )
 
     def time_limit(self) -> asyncio.Timeout:

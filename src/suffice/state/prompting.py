@@ -3,13 +3,15 @@
 A draft is streamed while the model writes it.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from suffice.errors import ModelError, ModelUnusable
+from suffice.errors import BudgetSpent, ModelError, ModelUnusable
 from suffice.events import Drafting, Event, PromptCompacted
-from suffice.models.base import Model, UsageTrackingModel, text_listener
+from suffice.models.base import Model, UsageTrackingModel, is_language_model, text_listener
+from suffice.models.capability import find_model
 from suffice.prompts import Draft, Prompt
 from suffice.prompts.truncate import fit_to_budget
 from suffice.state.budget import Budget
@@ -25,6 +27,7 @@ MIN_PROMPT_TOKENS = (
 # Below this share of the token budget, evidence is shortened further. Value of the source system, see docs/sources.md.
 LOW_BUDGET_SHARE = 0.25
 MIN_NOTES_TOKENS = 200  # Evidence that a prompt may always hold.
+WRITING_ROLES = ("draft", "answer")  # Asked even when the tokens are used up, so that an answer is written.
 MIN_CHUNK_CHARS = 80  # A provider streams a few letters at a time; a Drafting event waits for this many characters.
 
 
@@ -43,6 +46,8 @@ class Prompter:
         self._emit = emit
         self._record_failure = record_failure
         self._delegates: dict[str, Model] = {}
+        self.refused: Counter[str] = Counter()
+        """Calls that were not made because the budget was spent, by role."""
 
     def delegate(self, roles: Iterable[str], model: Model) -> None:
         """Let another model answer these roles. It costs nothing and is not counted."""
@@ -52,8 +57,24 @@ class Prompter:
         """Return the model that answers a role."""
         return self._delegates.get(role, self._model)
 
+    def is_answered_by_language_model(self, role: str) -> bool:
+        """Return whether a language model answers a role, so that asking costs something."""
+        return is_language_model(find_model(self.get_model(role), role))
+
+    def must_refuse(self, role: str) -> bool:
+        """Return whether the budget has nothing left for a call. Spent tokens still allow to write, spent money does not."""
+        if not self._budget.is_spent(include_time=False) or not self.is_answered_by_language_model(role):
+            return False
+        return role not in WRITING_ROLES or self._budget.usd_left == 0
+
     async def ask(self, prompt: Prompt[A]) -> A:
-        """Return the model's answer; raise ``ModelError`` when it fails or cannot read even the shortened prompt."""
+        """Return the model's answer.
+
+        Raise ``ModelError`` when it fails or cannot read even the shortened prompt, ``BudgetSpent`` when it may not be asked.
+        """
+        if self.must_refuse(prompt.role):
+            self.refused[prompt.role] += 1
+            raise BudgetSpent(f"{prompt.role!r} was not asked: the run has used up its tokens or its money")
         limit, why = self.compute_prompt_budget(prompt.max_tokens)
         fitted = fit_to_budget(prompt, limit)
         context = self._model.context
@@ -82,6 +103,8 @@ class Prompter:
             return await self.ask(prompt)
         except ModelUnusable:
             raise
+        except BudgetSpent:
+            return None
         except ModelError as error:
             self._record_failure(Failure(prompt.role, type(error).__name__, str(error), error.retryable))
             return None

@@ -6,7 +6,7 @@ only ever added to, so a round costs O(what is new).
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -16,8 +16,8 @@ from suffice.memory.base import BeliefLimits, BeliefMemory, MemoryContext, Memor
 from suffice.memory.evidence import Evidence
 from suffice.memory.extraction import update_open_questions
 from suffice.memory.open_questions import OpenQuestions
-from suffice.models.base import Model, UsageTrackingModel, is_language_model
-from suffice.models.capability import find_model
+from suffice.models.base import Model, UsageTrackingModel
+from suffice.models.prices import find_price
 from suffice.prompts import Plan, PlannedQuery, PlanResponse, Prompt, Reflect, ReflectionResponse, SynthesisResponse
 from suffice.search.base import Reader
 from suffice.search.screened import expand_with_pages
@@ -35,6 +35,8 @@ A = TypeVar("A")
 MAX_PLAN_QUERIES = 6  # A plan has three to six queries. Value of the source system, see docs/sources.md.
 MAX_GAP_QUERIES = 3  # Queries that a reflection may propose.
 DEFAULT_REPORT_TOKENS = 8_192  # The longest report. Value of the source system, see docs/sources.md.
+USUAL_REPORT_TOKENS = 1_500  # Tokens of a written report, for which the money limit keeps a share.
+PROMPT_TEXT_TOKENS = 800  # Tokens of the writer's prompt besides the evidence.
 RECENT_QUERIES = 30  # Queries that a prompt lists, so that its length does not grow with the rounds.
 
 
@@ -115,7 +117,34 @@ class RunState:
 
     def is_answered_by_language_model(self, role: str) -> bool:
         """Return whether a language model answers a role, so that asking costs something."""
-        return is_language_model(find_model(self._prompter.get_model(role), role))
+        return self._prompter.is_answered_by_language_model(role)
+
+    def must_refuse(self, role: str) -> bool:
+        """Return whether the budget has nothing left for a call of this role."""
+        return self._prompter.must_refuse(role)
+
+    def record_refused(self, role: str) -> None:
+        """Record a call that was not made because the budget was spent; the report lists it."""
+        self._prompter.refused[role] += 1
+
+    @property
+    def refused_calls(self) -> Mapping[str, int]:
+        """Calls that were not made because the budget was spent, by role."""
+        return self._prompter.refused
+
+    @property
+    def has_quoted_for_budget(self) -> bool:
+        """Whether the sources are quoted because there was no money left to write."""
+        return bool(self.refused_calls.get("draft"))
+
+    @property
+    def must_write_now(self) -> bool:
+        """Whether what is left of the money is only enough to write the answer."""
+        left, price = self.budget.usd_left, find_price(self.model, "draft")
+        if left is None or price is None:
+            return left == 0
+        prompt = min(self._admitted_tokens, MAX_EVIDENCE_TOKENS) + PROMPT_TEXT_TOKENS
+        return left <= price.cost(prompt, USUAL_REPORT_TOKENS)
 
     def compute_prompt_budget(self, answer_tokens: int) -> tuple[int, str]:
         """Return how many tokens a prompt may hold beside its answer, and what sets that limit."""

@@ -7,7 +7,7 @@ requested once more, with the reason; if that fails too, what can be saved of it
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from suffice.errors import ModelError, ModelOutputError, ModelUnusable
 from suffice.models.base import Reply, text_listener, usage_listener
@@ -24,6 +24,7 @@ from suffice.models.llm.parse import (
     trim_to_sentence,
     truncate_items,
 )
+from suffice.models.prices import Pricing
 from suffice.prompts.base import Prompt
 from suffice.text.tokens import estimate_tokens
 from suffice.types import Failure, Usage
@@ -36,14 +37,6 @@ A = TypeVar("A")
 _THINKING_MODELS = re.compile(r"qwen3|qwq", re.IGNORECASE)
 NO_THINK_MAX_TOKENS = 8_192  # Output tokens of a thinking model with thinking off: some think all the same.
 THINK_MAX_TOKENS = 16_384
-
-
-class Pricing(Protocol):
-    """Knows the price of a call."""
-
-    def cost(self, input_tokens: int, output_tokens: int, cached_tokens: int = 0) -> float:
-        """Return US dollars."""
-        ...
 
 
 class LanguageModel:

@@ -1,0 +1,43 @@
+"""What a limit on time, tokens or money kept a run from doing, in sentences for its report."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from suffice.state.run import RunState
+from suffice.types import Stop
+
+MAX_QUERIES = 5  # Queries that are listed.
+_BELIEF_ROLES = ("extract", "curate", "compress", "notes")
+_WRITING = "The answer was not written by the model; the sources are quoted instead."
+_REVIEW = "The answer was not reviewed."
+
+
+def list_undone(run: RunState, stop: Stop, review: Mapping[str, Any] | None) -> tuple[str, ...]:
+    """Return what was left undone, the most important first; empty if no limit was reached."""
+    refused = run.refused_calls
+    lines = [f"Not searched for: {query}" for query in _list_unasked(run)] if stop.reason.startswith("budget_") else []
+    if refused.get("draft"):
+        lines.insert(0, _WRITING)
+    if count := refused.get("support", 0) + refused.get("support_graded", 0):
+        lines.append(
+            f"{count} checks of claims were made without asking the model."
+            if count > 1
+            else "1 check of a claim was made without asking the model."
+        )
+    if refused.get("compute"):
+        lines.append("A computation was left out.")
+    if any(refused.get(role) for role in _BELIEF_ROLES):
+        lines.append("The notes were not brought up to date after the last round.")
+    if review is not None and review.get("ending") == "budget":
+        rounds = len(review.get("rounds") or ())
+        lines.append(f"The review ended after {rounds} of its rounds." if rounds else _REVIEW)
+    return tuple(lines)
+
+
+def _list_unasked(run: RunState) -> list[str]:
+    """Return the queries that the plan or the last reflection proposed and that were not searched for."""
+    planned = [] if run.current_plan is None else [query.query for query in run.current_plan.queries]
+    reflected = () if run.reflection is None else run.reflection.new_queries
+    asked = {query.casefold().strip() for query in run.asked_queries}
+    unasked = [query for query in (*reflected, *planned) if query.casefold().strip() not in asked]
+    return list(dict.fromkeys(unasked))[:MAX_QUERIES]
