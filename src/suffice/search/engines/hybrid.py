@@ -67,8 +67,8 @@ class _Found:
 class PostgresSearch:
     """Searches a collection as it is at the moment of each query."""
 
-    is_local_corpus = True
-    """Whether a search costs nothing, so that its results need not be stored to resume a run."""
+    is_own_index = True
+    """A search costs nothing, so its results need not be stored to resume a run."""
 
     def __init__(self, address: PostgresAddress, info: CollectionInfo, alpha: float, vectors: EmbeddingCache) -> None:
         self._address = address

@@ -54,6 +54,8 @@ T = TypeVar("T")
 # A transaction holds the files of one batch: at most this many, or this many bytes.
 _BATCH_FILES = 200
 _BATCH_BYTES = 4_000_000
+# Passages whose mean length stands for that of the collection.
+_SAMPLE_PASSAGES = 1_000
 # Passages that are embedded and written at once.
 _WRITE_SIZE = 2_000
 # Advisory locks have two numbers: one for the collection, and one of these or the hash of a path.
@@ -90,14 +92,14 @@ def ingest_files(
     with translate_errors(address), connect(address) as connection:
         _open_collection(connection, address, vectors, rebuild=rebuild)
         with _session_lock(connection, address, _WORKING, shared=True):
-            worker = _Worker(connection, address, request, scan, vectors)
+            worker = _IngestWorker(connection, address, request, scan, vectors)
             worker.work()
         _finish(connection, address, request)
         passages, files = _count(connection)
     return IngestResult(passages, files, worker.read, worker.removed, (*scan.skipped, *worker.skipped))
 
 
-class _Worker:
+class _IngestWorker:
     """Writes the changed files of one request."""
 
     def __init__(
@@ -164,9 +166,9 @@ class _Worker:
             self._delete([file for file in todo if file in current])
             totals: Counter[str] = Counter()
             statistics: Counter[int] = Counter()
-            for file, document in zip(
-                todo, read_documents(list(map(Path, todo)), self._request.check_cancelled), strict=True
-            ):
+            documents = list(read_documents(list(map(Path, todo)), self._request.check_cancelled))
+            self._fix_mean_length(documents)
+            for file, document in zip(todo, documents, strict=True):
                 self._write_file(file, stamps[file], document, totals, statistics)
             self._add_statistics(totals, statistics)
         return [file for file in stamps if file not in claimed]
@@ -217,8 +219,7 @@ class _Worker:
         statistics: Counter[int],
     ) -> None:
         terms = [extract_entry_terms(entry) for entry in entries]
-        mean_length = self._get_mean_length(sum(map(len, terms)) / len(terms))
-        weights = [weigh_terms(each, mean_length) for each in terms]
+        weights = [weigh_terms(each, self._mean_length) for each in terms]
         for entry, weight in zip(entries, weights, strict=True):
             totals[entry.language] += 1
             statistics.update(weight.keys())
@@ -249,14 +250,22 @@ class _Worker:
             vectors[i] = pack_vector(row)
         return vectors
 
-    def _get_mean_length(self, own: float) -> float:
-        """Return the mean length of a passage, which the first worker fixes for the collection."""
-        if not self._mean_length:
-            self._connection.execute("UPDATE collection SET mean_length = %s WHERE mean_length IS NULL", (own,))
-            row = self._connection.execute("SELECT mean_length FROM collection").fetchone()
-            assert row is not None
-            self._mean_length = float(row[0])
-        return self._mean_length
+    def _fix_mean_length(self, documents: Sequence[Document | UnreadableFile]) -> None:
+        """Set the mean length of a passage, which the first worker fixes by a sample of its first files."""
+        if self._mean_length:
+            return
+        read = [document for document in documents if isinstance(document, Document) and document.chunks]
+        if not read:
+            return
+        each = max(1, _SAMPLE_PASSAGES // len(read))
+        lengths = [
+            len(extract_entry_terms(entry)) for document in read for entry in make_entries("", document.chunks[:each])
+        ]
+        mean = sum(lengths) / len(lengths)
+        self._connection.execute("UPDATE collection SET mean_length = %s WHERE mean_length IS NULL", (mean,))
+        row = self._connection.execute("SELECT mean_length FROM collection").fetchone()
+        assert row is not None
+        self._mean_length = float(row[0])
 
     def _remove_files(self, paths: Sequence[str]) -> None:
         with self._connection.transaction():
