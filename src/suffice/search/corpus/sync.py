@@ -10,11 +10,13 @@ built in memory.
 import hashlib
 import os
 import shutil
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from weakref import WeakValueDictionary
 
 from suffice.errors import SearchError
 from suffice.search.corpus.index import BM25Index, IndexWriter
@@ -33,6 +35,9 @@ _COMMIT_EVERY_SECONDS = 20.0
 _LOCK_TIMEOUT_SECONDS = 300.0
 
 STDIN = "-"
+
+_shared_indexes: WeakValueDictionary[tuple[str, bytes], BM25Index] = WeakValueDictionary()
+_shared_lock = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,10 +134,24 @@ def _open_if_current(folder: Path, scan: FileScan) -> CorpusIndex | None:
             manifest.close()
         if _find_changed(rows, scan) or _find_deleted(rows, scan):
             return None
-        index = BM25Index(folder / "tantivy")
+        index = _share_index(folder / "tantivy")
     except CorruptCache:
         return None
     return _make_corpus_index(index, rows, scan, folder) if _is_consistent(index, rows) else None
+
+
+def _share_index(folder: Path) -> BM25Index:
+    """Open an index, or return the one that this process already has open in the same state: each has files and memory maps."""
+    try:
+        state = (folder / "meta.json").read_bytes()  # Tantivy writes it anew at every commit.
+    except OSError:
+        return BM25Index(folder)
+    key = (str(folder), hashlib.sha256(state).digest())
+    with _shared_lock:
+        index = _shared_indexes.get(key)
+        if index is None:
+            index = _shared_indexes[key] = BM25Index(folder)
+        return index
 
 
 def _open_and_update(folder: Path, request: IndexRequest, scan: FileScan) -> CorpusIndex:
