@@ -1,16 +1,22 @@
 """Measure gold-passage recall by round of the extractive engine, 5 passages per round: ``python -m bench.recall [SET …]``.
 
+``--postgres model`` or ``--postgres static`` puts the sets into a Postgres with pgvector first and searches there; the word
+says which vectors are stored.
 The sets (MuSiQue, HotpotQA) are in ``../shared/data``. Every round uses the real loop and the real corpus search.
 """
 
 import argparse
 import asyncio
 import json
-from collections.abc import Sequence
-from contextlib import aclosing
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, aclosing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from bench.corpora import name_collection, run_postgres
 from suffice.api import prepare_run
 from suffice.engine.pipeline import run_pipeline
 from suffice.events import RoundDone, SearchStopped
@@ -28,11 +34,12 @@ async def measure(
     alpha: float,
     memory: str | None = None,
     interventions: Sequence[str] = (),
+    docs: str | None = None,
 ) -> list[list[float]]:
-    """Return one recall curve per question."""
+    """Return one recall curve per question. ``docs`` replaces the file of the corpus."""
     questions = [json.loads(line) for line in (folder / "questions.jsonl").read_text().splitlines()][:limit]
     options = RunOptions(
-        docs=str(folder / "corpus.jsonl"),
+        docs=docs or str(folder / "corpus.jsonl"),
         strategy=strategy,
         memory=memory,
         stop=f"fixed({ROUNDS})",
@@ -68,6 +75,20 @@ def format_row(name: str, curves: list[list[float]]) -> str:
     return f"| {name} | " + " | ".join(cells) + " |"
 
 
+@contextmanager
+def open_postgres() -> Iterator[str]:
+    with tempfile.TemporaryDirectory() as folder, run_postgres(Path(folder)) as uri:
+        yield uri
+
+
+def ingest_set(folder: Path, uri: str, vectors: str) -> str:
+    """Put the corpus of a set into Postgres; return the address of the collection."""
+    address = name_collection(uri, folder.name)
+    command = ["-m", "suffice", "index", str(folder / "corpus.jsonl"), "--to", address, "--vectors", vectors]
+    subprocess.run([sys.executable, "-W", "ignore", *command], check=True, stdout=subprocess.DEVNULL)
+    return address
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("sets", nargs="*", default=["musique", "hotpotqa"])
@@ -79,15 +100,19 @@ def main() -> None:
     )
     parser.add_argument("--data", type=Path, default=DATA, help="folder of the sets")
     parser.add_argument("--alpha", type=float, default=0.5)
+    parser.add_argument("--postgres", choices=["model", "static"], help="search in Postgres, with these vectors")
     given = parser.parse_args()
     print(
         "Found without a language model, by `--strategy",
         given.strategy + "`; `all gold`: share of questions with every gold passage.\n",
     )
-    print(HEAD.format("set"))
-    for name in given.sets:
-        settings_of_run = (given.strategy, given.alpha, given.memory, given.interventions)
-        print(format_row(name, asyncio.run(measure(given.data / name, given.limit, *settings_of_run))), flush=True)
+    print(HEAD.format("set" if given.postgres is None else f"set, in Postgres ({given.postgres} vectors)"))
+    with ExitStack() as stack:
+        uri = stack.enter_context(open_postgres()) if given.postgres else None
+        for name in given.sets:
+            docs = None if uri is None else ingest_set(given.data / name, uri, given.postgres)
+            settings_of_run = (given.strategy, given.alpha, given.memory, given.interventions, docs)
+            print(format_row(name, asyncio.run(measure(given.data / name, given.limit, *settings_of_run))), flush=True)
 
 
 if __name__ == "__main__":

@@ -146,6 +146,8 @@ def test_only_the_cli_prints() -> None:
         ("mcp", ("server.mcp",)),
         ("dbos", ("jobs.",)),
         ("sqlalchemy", ("jobs.", "server.health")),
+        ("psycopg", ("search.engines.",)),
+        ("psycopg_pool", ("search.engines.",)),
         ("tantivy", ("search.", "text.languages", "cli.doctor")),
         ("onnxruntime", ("models.embeddings", "models.reader")),
         ("pydantic_ai", ("models.llm.", "adapters.pydantic_ai")),

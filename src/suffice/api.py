@@ -26,6 +26,7 @@ from suffice.models.embeddings import embed_static
 from suffice.options import Docs, RunOptions, resolve_aliases
 from suffice.prompts.base import list_own_templates, load_template
 from suffice.search.base import Search
+from suffice.search.engines.address import is_address, remove_secrets
 from suffice.search.open import SearchScope, ShowProgress, open_reader, open_unscreened_search
 from suffice.skills.activate import ActiveSkill, ActiveSkills, Workspace, choose_skills, merge_options, validate_skills
 from suffice.storage import findings, runs
@@ -89,7 +90,7 @@ async def research(
 
     Args:
         question: What you want to know; it may begin with skills such as ``/deep``.
-        docs: Files and folders to search; ``"-"`` is standard input.
+        docs: Files and folders to search; ``"-"`` is standard input, ``"postgres://…"`` a corpus behind an address.
         web: Search the web with the configured providers.
         providers: Search the web with these providers; several are merged.
         search: A search of your own: an async function ``(query, k) -> list[Passage]``.
@@ -356,7 +357,7 @@ def _make_active_skills(active: Sequence[ActiveSkill], options: RunOptions, conf
     scope = options.scope
     is_stored = options.keep and config.recall and config.keep_runs > 0
     workspace = Workspace(
-        docs=scope.docs,
+        docs=tuple(path for path in scope.docs if not is_address(path)),
         include=scope.include,
         exclude=scope.exclude,
         uses_web=scope.uses_web,
@@ -378,7 +379,7 @@ def expand_follow_up(question: str, prior_run: PriorRun) -> str:
 
 def _describe_scope(scope: SearchScope) -> dict[str, Any]:
     return {
-        "docs": list(scope.docs),
+        "docs": [remove_secrets(path) for path in scope.docs],
         "from": str(Path.cwd()),
         "include": list(scope.include),
         "exclude": list(scope.exclude),
@@ -398,7 +399,7 @@ def _inherit_search_scope(folder: Path, options: RunOptions) -> RunOptions:
             f"The run {folder.name} read standard input, which cannot be read again; name documents with --docs"
         )
     if docs and str(Path.cwd()) != searched.get("from"):
-        docs = [str(Path(searched["from"]) / path) for path in docs]
+        docs = [path if is_address(path) else str(Path(searched["from"]) / path) for path in docs]
     return replace(
         options,
         docs=docs,

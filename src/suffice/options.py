@@ -56,7 +56,9 @@ class Option:
 class RunOptions:
     """The choices a user has about a run. An option that is ``None`` takes its value from the preset, tier or settings."""
 
-    docs: Annotated[Docs | None, Option("Files and folders to search; '-' is standard input.")] = None
+    docs: Annotated[
+        Docs | None, Option("Files, folders and addresses of corpora to search; '-' is standard input.")
+    ] = None
     web: Annotated[bool, Option("Search the web with the configured providers.")] = False
     providers: Annotated[str | Sequence[str], Option("Search the web with these providers; several are merged.")] = ()
     search: Annotated[Search | None, Option("A search of your own, used in place of docs and web.")] = None

@@ -20,15 +20,22 @@ DocsOption = Annotated[
     list[str] | None,
     typer.Option(
         "--docs",
-        help="Search this file or folder; '-' reads standard input. Repeatable.",
-        metavar="PATH",
+        help="Search this file or folder; '-' reads standard input. Also an address: postgres://HOST/DATABASE/COLLECTION "
+        "(made with 'suffice index --to'), elasticsearch://HOST/INDEX or opensearch://HOST/INDEX. Repeatable.",
+        metavar="PATH|ADDRESS",
         rich_help_panel=SOURCES,
     ),
 ]
 # For a server, which reads requests from standard input.
 ServedDocsOption = Annotated[
     list[str] | None,
-    typer.Option("--docs", help="Search this file or folder. Repeatable.", metavar="PATH", rich_help_panel=SOURCES),
+    typer.Option(
+        "--docs",
+        help="Search this file or folder, or the corpus behind an address such as postgres://HOST/DATABASE/COLLECTION. "
+        "Repeatable.",
+        metavar="PATH|ADDRESS",
+        rich_help_panel=SOURCES,
+    ),
 ]
 WebOption = Annotated[
     bool,

@@ -1,6 +1,8 @@
 """``suffice search`` and ``suffice index``: search without research, and prepare documents for searching."""
 
 import json
+from collections.abc import Sequence
+from enum import Enum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -19,11 +21,19 @@ from suffice.cli.options import (
     build_options,
 )
 from suffice.cli.output import print_error
-from suffice.errors import EXIT_INTERRUPTED
+from suffice.errors import EXIT_INTERRUPTED, InputError
 
 if TYPE_CHECKING:
     from suffice.search.corpus.search import CorpusSearch
+    from suffice.search.open import SearchScope
     from suffice.types import Passage
+
+
+class IndexVectors(Enum):
+    """Which vectors a collection stores."""
+
+    MODEL = "model"
+    STATIC = "static"
 
 
 def search(
@@ -79,6 +89,22 @@ def search(
 
 def index(
     paths: Annotated[list[str], typer.Argument(help="Files and folders to read.", metavar="PATH...")],
+    to: Annotated[
+        str | None,
+        typer.Option(
+            help="Write into this collection instead of the index on this machine; several workers may do so at once. "
+            "It is then searched with --docs and the same address.",
+            metavar="postgres://HOST/DATABASE/COLLECTION",
+        ),
+    ] = None,
+    vectors: Annotated[
+        IndexVectors,
+        typer.Option(
+            help="With --to: store the vectors of the embedding model, or static ones, which take a hundredth of the time "
+            "and leave the model's work to the time of the question."
+        ),
+    ] = IndexVectors.MODEL,
+    rebuild: Annotated[bool, typer.Option("--rebuild", help="With --to: make the collection anew.")] = False,
     include: IncludeOption = None,
     exclude: ExcludeOption = None,
     debug: DebugOption = False,
@@ -88,14 +114,19 @@ def index(
     Other commands do this when needed; doing it now makes questions faster, because all passages are embedded too.
     An interrupted command goes on where it stopped.
     """
-    from suffice.cli.terminal import Terminal, run_interruptible
-    from suffice.search.open import open_corpus
-
     options = build_options(docs=paths, include=include, exclude=exclude)
+    if to is not None:
+        return _index_into(to, options.scope, has_model=vectors is IndexVectors.MODEL, rebuild=rebuild)
+    if rebuild or vectors is not IndexVectors.MODEL:
+        raise InputError("--rebuild and --vectors are for a collection in Postgres; name it with --to postgres://…")
+    from suffice.cli.terminal import Terminal, run_interruptible
+    from suffice.search.open import open_local_corpus
+
+    _require_paths(paths)
     with Terminal().live_display() as terminal:
 
         async def prepare() -> "CorpusSearch":
-            corpus = await open_corpus(options.scope, settings.load(), terminal.notify, terminal.show_progress)
+            corpus = await open_local_corpus(options.scope, settings.load(), terminal.notify, terminal.show_progress)
             if corpus.embeds_remotely:
                 terminal.notify(
                     "Passages are not embedded ahead, because the embedding server may charge for each of them."
@@ -109,3 +140,37 @@ def index(
         return EXIT_INTERRUPTED
     print(f"The index holds {corpus.size:,} passages from {len(corpus.files):,} files.")
     return 0
+
+
+def _index_into(address: str, scope: "SearchScope", *, has_model: bool, rebuild: bool) -> int:
+    from suffice.cli.terminal import Terminal, run_interruptible
+    from suffice.search.open import ingest_into
+
+    _require_paths(scope.docs)
+    with Terminal().live_display() as terminal:
+        result = run_interruptible(
+            ingest_into(
+                address,
+                scope,
+                settings.load(),
+                terminal.notify,
+                terminal.show_progress,
+                has_model=has_model,
+                rebuild=rebuild,
+            )
+        )
+    if result is None:
+        return EXIT_INTERRUPTED
+    print(
+        f"The collection holds {result.passages:,} passages from {result.files:,} files; "
+        f"{result.read:,} were read now, {result.removed:,} removed."
+    )
+    return 0
+
+
+def _require_paths(paths: Sequence[str]) -> None:
+    from suffice.search.engines.address import is_address, remove_secrets
+
+    for path in paths:
+        if is_address(path):
+            raise InputError(f"{remove_secrets(path)} is already an index; name files and folders to read")

@@ -16,7 +16,8 @@ _CollectionsOption = Annotated[
     list[str] | None,
     typer.Option(
         "--docs",
-        help="A file or folder that requests may search by this name; without NAME, 'default'. Repeatable.",
+        help="A file, a folder or the address of a corpus (postgres://…) that requests may search by this name; without NAME, "
+        "'default'. Repeatable.",
         metavar="NAME=PATH|PATH",
     ),
 ]

@@ -10,6 +10,7 @@ from suffice.engine.pipeline import RunConfig
 from suffice.errors import InputError
 from suffice.models.base import is_language_model
 from suffice.options import RunOptions
+from suffice.search.engines.address import is_address, remove_secrets
 
 DEFAULT_COLLECTION = "default"  # The collection of a path without a name.
 
@@ -38,7 +39,7 @@ class JobRequest:
     working_dir: str | None = None
 
     def to_json(self) -> str:
-        """Return the request as JSON; options that have their default value are left out."""
+        """Return the request as JSON without secrets of addresses; options that have their default value are left out."""
         chosen = {
             field.name: _to_json_value(getattr(self.options, field.name))
             for field in fields(RunOptions)
@@ -59,12 +60,18 @@ def parse_request(text: str) -> JobRequest:
 
 
 def parse_collections(texts: Sequence[str]) -> dict[str, list[str]]:
-    """Parse ``NAME=PATH`` or ``PATH`` arguments; a bare path belongs to the collection ``default``."""
+    """Parse ``NAME=PATH`` or ``PATH`` arguments; a bare path belongs to the collection ``default``.
+
+    A path may also be the address of a corpus.
+    """
     collections: dict[str, list[str]] = {}
     for text in texts:
         name, separator, path = text.partition("=")
         if not separator or not name.replace("-", "").replace("_", "").isalnum():
             name, path = DEFAULT_COLLECTION, text
+        if is_address(path):
+            collections.setdefault(name, []).append(path)
+            continue
         if not Path(path).expanduser().exists():
             raise InputError(f"--docs {text}: there is no file or folder {path}")
         collections.setdefault(name, []).append(str(Path(path).expanduser().resolve()))
@@ -83,15 +90,18 @@ def resolve_collections(request: JobRequest, collections: Mapping[str, Sequence[
 
 
 def has_paid_calls(config: RunConfig) -> bool:
-    """Whether a run makes calls that are worth journaling; the extractive model over local files makes none."""
+    """Whether a run makes calls that are worth journaling; the extractive model over our own indexes makes none."""
     from suffice.search.corpus.search import CorpusSearch
 
-    return is_language_model(config.model) or not isinstance(config.search, CorpusSearch)
+    is_own = isinstance(config.search, CorpusSearch) or getattr(config.search, "is_own_index", False)
+    return is_language_model(config.model) or not is_own
 
 
 def _to_json_value(value: Any) -> Any:
     if isinstance(value, tuple):
         return [_to_json_value(item) for item in value]
-    if value is None or isinstance(value, str | int | float | bool):
+    if isinstance(value, str):
+        return remove_secrets(value)
+    if value is None or isinstance(value, int | float | bool):
         return value
     raise InputError(f"A {type(value).__name__} object cannot be stored with a run; give its name instead")

@@ -3,6 +3,7 @@
 open          open the search that a user described
 base          the ``Search`` and ``Reader`` protocols
 corpus/       search in files: a word index, embeddings, and their updates
+engines/      search in Postgres with pgvector, Elasticsearch and OpenSearch
 files/        read files of many formats as chunks
 web/          web search services, one module each
 pages/        fetch and read whole web pages

@@ -2,8 +2,8 @@
 
 import asyncio
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,10 @@ from suffice.types import Embed, Notify
 
 if TYPE_CHECKING:
     from suffice.search.corpus.search import CorpusSearch
+    from suffice.search.corpus.vectors import EmbeddingCache
+    from suffice.search.engines.corpora import Corpus
+    from suffice.search.engines.ingest import IngestResult
+    from suffice.search.files.walk import SkippedFile
 
 DEFAULT_ALPHA = 0.5  # Words and meaning weigh the same unless a preset or the user says otherwise.
 
@@ -69,7 +73,7 @@ async def open_unscreened_search(
         web = open_web_search(config, scope.providers, notify)
     if not scope.docs:
         assert web is not None
-        return web, None if scope.alpha == 1 else _open_embeddings(config, notify)
+        return web, None if scope.alpha == 1 else _open_vectors(config, notify).embed
     corpus = await open_corpus(scope, config, notify, progress)
     embed = None if scope.alpha == 1 else corpus.embed
     if web is None:
@@ -81,16 +85,38 @@ async def open_unscreened_search(
 
 async def open_corpus(
     scope: SearchScope, config: Settings, notify: Notify, progress: ShowProgress | None = None
-) -> "CorpusSearch":
-    """Open the index over the documents of a scope and bring it up to date."""
-    from suffice.models.embeddings.choose import choose_embedder
-    from suffice.search.corpus.search import CorpusSearch
+) -> "Corpus":
+    """Open the documents of a scope: the index over its files, brought up to date, and the corpora behind addresses."""
+    from suffice.search.engines.address import is_address, remove_secrets
 
     if not scope.docs:
         raise InputError("There is nothing to index; name files or folders")
     alpha = DEFAULT_ALPHA if scope.alpha is None else scope.alpha
     if not 0 <= alpha <= 1:
         raise InputError(f"alpha must lie between 0 (meaning only) and 1 (words only), not {alpha:g}")
+    paths = tuple(path for path in scope.docs if not is_address(path))
+    addresses = [path for path in scope.docs if is_address(path)]
+    corpora: dict[str, Corpus] = {}
+    if paths:
+        local = replace(scope, docs=paths, alpha=alpha)
+        corpora["The search over the files"] = await open_local_corpus(local, config, notify, progress)
+    for address in addresses:
+        corpora[f"The search in {remove_secrets(address)}"] = await _open_remote_corpus(address, alpha, config, notify)
+    if len(corpora) == 1:
+        return next(iter(corpora.values()))
+    from suffice.search.engines.corpora import MergedCorpora
+
+    return MergedCorpora(corpora)
+
+
+async def open_local_corpus(
+    scope: SearchScope, config: Settings, notify: Notify, progress: ShowProgress | None = None
+) -> "CorpusSearch":
+    """Open the index over the files of a scope and bring it up to date."""
+    from suffice.models.embeddings.choose import choose_embedder
+    from suffice.search.corpus.search import CorpusSearch
+
+    alpha = DEFAULT_ALPHA if scope.alpha is None else scope.alpha
     corpus = await CorpusSearch.open(
         [Path(path) for path in scope.docs],
         cache_dir=config.cache_dir,
@@ -102,14 +128,66 @@ async def open_corpus(
         progress=progress,
         stdin_text=await asyncio.to_thread(read_stdin) if "-" in scope.docs else None,
     )
-    if corpus.skipped:
-        count = len(corpus.skipped)
-        first = "; ".join(f"{skipped.path} ({skipped.why})" for skipped in corpus.skipped[:3])
-        more = f" and {count - 3} more" if count > 3 else ""
-        notify(f"Skipped {count} {'file' if count == 1 else 'files'} that cannot be read: {first}{more}.")
+    notify_skipped(corpus.skipped, notify)
     for partly in corpus.partly_read[:3]:
         notify(f"{partly.path}: {partly.why}.")
     return corpus
+
+
+def notify_skipped(skipped: "Sequence[SkippedFile]", notify: Notify) -> None:
+    """Name the first files that could not be read."""
+    if skipped:
+        count = len(skipped)
+        first = "; ".join(f"{file.path} ({file.why})" for file in skipped[:3])
+        more = f" and {count - 3} more" if count > 3 else ""
+        notify(f"Skipped {count} {'file' if count == 1 else 'files'} that cannot be read: {first}{more}.")
+
+
+async def _open_remote_corpus(address: str, alpha: float, config: Settings, notify: Notify) -> "Corpus":
+    from suffice.search.engines.address import is_postgres
+
+    vectors = _open_vectors(config, notify, needs_model=alpha < 1)
+    if is_postgres(address):
+        from suffice.search.engines.hybrid import PostgresSearch
+        from suffice.search.engines.postgres import parse_postgres
+
+        return await PostgresSearch.open(parse_postgres(address), alpha, vectors)
+    from suffice.search.engines.elastic import open_elastic
+
+    return await open_elastic(address, alpha, vectors, config.environment)
+
+
+async def ingest_into(
+    address: str,
+    scope: SearchScope,
+    config: Settings,
+    notify: Notify,
+    progress: ShowProgress,
+    *,
+    has_model: bool = True,
+    rebuild: bool = False,
+) -> "IngestResult":
+    """Read the files of a scope into a collection in Postgres; ``has_model`` embeds them with the configured model."""
+    from suffice.search.corpus.search import run_in_thread
+    from suffice.search.corpus.sync import STDIN, IndexRequest
+    from suffice.search.engines.address import is_postgres, remove_secrets
+    from suffice.search.engines.ingest import ingest_files
+    from suffice.search.engines.postgres import parse_postgres
+
+    if not is_postgres(address):
+        raise InputError(f"--to {remove_secrets(address)}: write postgres://HOST/DATABASE/COLLECTION")
+    if STDIN in scope.docs:
+        raise InputError("Standard input cannot be indexed into a collection; name files or folders")
+    target = parse_postgres(address)
+    vectors = _open_vectors(config, notify) if has_model else None
+
+    def work(check_cancelled: Callable[[], None]) -> "IngestResult":
+        request = IndexRequest(scope.docs, scope.include, scope.exclude, None, notify, progress, check_cancelled)
+        return ingest_files(target, request, vectors, rebuild=rebuild)
+
+    result = await run_in_thread(work)
+    notify_skipped(result.skipped, notify)
+    return result
 
 
 def open_reader(scope: SearchScope, config: Settings) -> Reader | None:
@@ -133,8 +211,10 @@ def read_stdin() -> str:
     return decode(sys.stdin.buffer.read(), "standard input")
 
 
-def _open_embeddings(config: Settings, notify: Notify) -> Embed:
+def _open_vectors(config: Settings, notify: Notify, *, needs_model: bool = True) -> "EmbeddingCache":
+    from suffice.models.embeddings import get_minilm
     from suffice.models.embeddings.choose import choose_embedder
     from suffice.search.corpus.vectors import EmbeddingCache
 
-    return EmbeddingCache(choose_embedder(config, notify), config.cache_dir, notify).embed
+    embedder = choose_embedder(config, notify) if needs_model else get_minilm()
+    return EmbeddingCache(embedder, config.cache_dir, notify)

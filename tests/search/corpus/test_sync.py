@@ -237,3 +237,15 @@ def test_index_is_complete_after_a_crash_around_each_manifest_write(
     (folder.docs / "new.jsonl").unlink()
     assert contents(folder.open()) == contents(folder.open(cache_dir=None))
     assert folder.messages == []
+
+
+def test_searches_of_one_process_share_the_open_index(folder: Folder) -> None:
+    folder.write("a.txt", "Bees dance.")
+    folder.open()
+    first, second = folder.open(), folder.open()
+    assert first._index is second._index
+    folder.write("b.txt", "Bees hum.")
+    folder.open()
+    changed = folder.open()
+    assert changed._index is not first._index
+    assert (first.size, changed.size) == (1, 2)  # A run keeps the state that it started with.

@@ -11,7 +11,7 @@ import hashlib
 import os
 import time
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -42,6 +42,7 @@ _OPEN_ATTEMPTS = 5
 _MAX_TIES = 10_000
 # Chunks of a file made ready at once.
 _BATCH_SIZE = 512
+_FIELD_PREFIX = "words_"
 # The language of a file is guessed from its first chunks; a chunk that does not tell has the language of its file.
 _SAMPLE_CHUNKS = 20
 
@@ -126,20 +127,8 @@ class BM25Index:
         return {language: count for language, count in counts.items() if count}
 
     def extract_terms(self, text: str) -> list[Term]:
-        """Return the distinct terms of a text; stop words only if there are no other words."""
-        text = _normalize(text)
-        terms: dict[Term, None] = {}
-        # Scripts without spaces have no stems; they stand in the English field, with the names and numbers among them.
-        fields = dict.fromkeys(ENGLISH if found == UNSPACED else found for found in self.count_languages())
-        for language in fields or (ENGLISH,):
-            words = (
-                content_words(text)
-                if language == ENGLISH
-                else [word for word in tokenize(text) if len(word) > 1 and not is_stop_word(word, language)]
-            )
-            stems = get_analyzer(language).analyze(" ".join(words) or text)
-            terms |= dict.fromkeys((_name_field(language), stem) for stem in stems)
-        return list(terms)
+        """Return the distinct terms of a query, in every language that the index holds."""
+        return extract_query_terms(text, self.count_languages())
 
     def search(self, terms: Sequence[Term], limit: int) -> list[tuple[float, "tantivy.DocAddress"]]:
         """Rank the passages with any of the terms by BM25, best first; the order of equals does not change on a rebuild."""
@@ -214,9 +203,9 @@ class IndexWriter:
 
     def add(self, file: str, chunks: Sequence[DocumentChunk], check_cancelled: Callable[[], None]) -> None:
         """Add the chunks of a file. ``check_cancelled`` is called now and then and may raise to stop."""
-        order = int.from_bytes(hashlib.sha256(file.encode()).digest()[:5], "big") << 24
+        order = get_file_order(file)
         with translate_tantivy_errors():
-            for number, entry in enumerate(_make_entries(file, chunks)):
+            for number, entry in enumerate(make_entries(file, chunks)):
                 if number % 1000 == 0:
                     check_cancelled()
                 self._writer.add_document(self._make_document(entry, order | number))
@@ -226,14 +215,9 @@ class IndexWriter:
             self._writer.commit()
 
     def _make_document(self, entry: IndexEntry, order: int) -> "tantivy.Document":
-        try:
-            data = _encode(entry)
-        except UnicodeEncodeError:
-            entry = _replace_surrogates(entry)
-            data = _encode(entry)
+        data = _encode(entry)
         document = self._new_document()
-        field = _name_field(ENGLISH if entry.language == UNSPACED else entry.language)
-        document.add_text(field, _normalize(f"{entry.title} {entry.text}"))
+        document.add_text(_name_field(entry.language), _normalize(f"{entry.title} {entry.text}"))
         document.add_text("language", entry.language)
         document.add_text("file", entry.file)
         if entry.id is not None:
@@ -243,7 +227,8 @@ class IndexWriter:
         return document
 
 
-def _make_entries(file: str, chunks: Sequence[DocumentChunk]) -> Iterator[IndexEntry]:
+def make_entries(file: str, chunks: Sequence[DocumentChunk]) -> Iterator[IndexEntry]:
+    """Yield the entries of a file's chunks. Lone surrogates, which JSON allows but UTF-8 does not, become question marks."""
     counts: dict[tuple[Any, ...], int] = {}
     file_language = detect_language(" ".join(chunk.text[:200] for chunk in chunks[:_SAMPLE_CHUNKS])) or ENGLISH
     for start in range(0, len(chunks), _BATCH_SIZE):
@@ -256,7 +241,8 @@ def _make_entries(file: str, chunks: Sequence[DocumentChunk]) -> Iterator[IndexE
                 part = counts[location] = counts.get(location, 0) + 1
             language = detect_language(chunk.text) or file_language
             place = (chunk.lines, chunk.page, chunk.record, chunk.id)
-            yield IndexEntry(file, chunk.text, chunk.title, chunk.kind, *place, part, chunk.section, language, vector)
+            entry = IndexEntry(file, chunk.text, chunk.title, chunk.kind, *place, part, chunk.section, language, vector)
+            yield _replace_surrogates(entry)
 
 
 def _embed(texts: list[str]) -> list[bytes]:
@@ -269,10 +255,48 @@ def _embed(texts: list[str]) -> list[bytes]:
 
 
 def _replace_surrogates(entry: IndexEntry) -> IndexEntry:
-    """Replace lone surrogates, which JSON allows but UTF-8 does not, by question marks."""
+    if all(text is None or _is_utf8(text) for text in (entry.text, entry.title, entry.record, entry.id, entry.section)):
+        return entry
     fields = msgspec.structs.asdict(entry).items()
     clean = {name: value.encode("utf-8", "replace").decode() for name, value in fields if isinstance(value, str)}
     return msgspec.structs.replace(entry, **clean)
+
+
+def _is_utf8(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def get_file_order(file: str) -> int:
+    """Return the ``order`` of a file's first entry; entries of equal score are ranked by it, also after a rebuild."""
+    return int.from_bytes(hashlib.sha256(file.encode()).digest()[:5], "big") << 24
+
+
+def extract_entry_terms(entry: IndexEntry) -> list[Term]:
+    """Return the terms of an entry, each as often as it occurs."""
+    field = _name_field(entry.language)
+    stems = get_analyzer(field.removeprefix(_FIELD_PREFIX)).analyze(_normalize(f"{entry.title} {entry.text}"))
+    return [(field, stem) for stem in stems]
+
+
+def extract_query_terms(text: str, languages: Iterable[str]) -> list[Term]:
+    """Return the distinct terms of a query in these languages; stop words only if there are no other words."""
+    text = _normalize(text)
+    terms: dict[Term, None] = {}
+    # Scripts without spaces have no stems; they stand in the English field, with the names and numbers among them.
+    fields = dict.fromkeys(ENGLISH if found == UNSPACED else found for found in languages)
+    for language in fields or (ENGLISH,):
+        words = (
+            content_words(text)
+            if language == ENGLISH
+            else [word for word in tokenize(text) if len(word) > 1 and not is_stop_word(word, language)]
+        )
+        stems = get_analyzer(language).analyze(" ".join(words) or text)
+        terms |= dict.fromkeys((_name_field(language), stem) for stem in stems)
+    return list(terms)
 
 
 def _normalize(text: str) -> str:
@@ -282,7 +306,8 @@ def _normalize(text: str) -> str:
 
 
 def _name_field(language: str) -> str:
-    return f"words_{language}"
+    """Return the field of a language; scripts without spaces share the English one."""
+    return f"{_FIELD_PREFIX}{ENGLISH if language == UNSPACED else language}"
 
 
 def _build_schema() -> "tantivy.Schema":

@@ -10,7 +10,6 @@ model knows English only: passages in other languages are ranked by their words.
 """
 
 import asyncio
-import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -19,15 +18,19 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 from suffice.errors import InputError, ModelError, SearchError
 from suffice.models.embeddings import Embedder, embed_static, get_minilm
 from suffice.search.corpus.index import BM25Index, IndexEntry
+from suffice.search.corpus.ranking import (
+    Candidate,
+    drop_near_duplicates,
+    rank_candidates,
+    text_to_embed,
+    to_passage,
+)
 from suffice.search.corpus.sync import STDIN, CorpusIndex, IndexRequest, open_index
 from suffice.search.corpus.vectors import EmbeddingCache
-from suffice.search.files.chunk import INEXACT_KINDS
 from suffice.search.files.walk import SkippedFile
 from suffice.storage.corruption import CorruptCache
-from suffice.text.entities import strip_parenthetical
 from suffice.text.languages import ENGLISH
-from suffice.text.tokens import normalize_phrase, tokenize
-from suffice.types import Passage, Place, Query
+from suffice.types import Passage, Query
 
 if TYPE_CHECKING:
     import numpy as np
@@ -39,10 +42,6 @@ MAX_CANDIDATES = 50
 # The embedding model compares so many candidates more than are asked for: a dozen for five. Each costs one embedding, once
 # (tens of milliseconds). What it does to recall: bench/latency.md.
 EXTRA_EMBEDDED = 7
-# Passages with word sets this similar are copies: a page saved twice, a quotation with another caption.
-NEAR_DUPLICATE_SIMILARITY = 0.9
-# Added if the query contains the title of the passage.
-_TITLE_MATCH_BONUS = 0.15
 _EMBED_BATCH_SIZE = 1024
 
 ProgressCallback = Callable[[str, int, int], None]
@@ -101,7 +100,7 @@ class CorpusSearch:
             request = IndexRequest(paths, tuple(include), tuple(exclude), stdin, notify, on_progress, check_cancelled)
             return open_index(request, cache_dir)
 
-        corpus = await _run_in_thread(work)
+        corpus = await run_in_thread(work)
         if corpus.index.size == 0:
             raise InputError(_describe_empty_corpus(paths, corpus.skipped))
         return cls(corpus, alpha, EmbeddingCache(embedder or get_minilm(), cache_dir, notify), on_progress)
@@ -126,7 +125,7 @@ class CorpusSearch:
 
     async def __call__(self, query: Query, k: int) -> list[Passage]:
         try:
-            return await _run_in_thread(lambda check_cancelled: self._search(query.text, k, check_cancelled))
+            return await run_in_thread(lambda check_cancelled: self._search(query.text, k, check_cancelled))
         except ModelError as error:
             raise SearchError(f"{error}; --alpha 1 searches by words alone") from error
         except CorruptCache as error:
@@ -156,31 +155,20 @@ class CorpusSearch:
         self, text: str, words: list[float], entries: list[IndexEntry], k: int, check_cancelled: Callable[[], None]
     ) -> list[tuple[float, IndexEntry]]:
         """Rank candidates by words and meaning: all by their static vectors, then the best ``k`` by the embedding model."""
-        phrase = normalize_phrase(text)
-        bonus = [_TITLE_MATCH_BONUS * _names_title(phrase, entry.title) for entry in entries]
-        has_meaning = [self._has_meaning(entry) for entry in entries]
-
-        def score(cosines: dict[int, float]) -> list[tuple[float, int]]:
-            found = [(self._score(words[i], cosines[i] if has_meaning[i] else None) + bonus[i], i) for i in cosines]
-            return sorted(found, key=lambda item: (-item[0], item[1]))  # Equal passages keep their order by words.
-
-        everything = range(len(entries))
-        if self.is_english_only:
-            rough = score(dict(zip(everything, _static_cosines(text, entries), strict=True)))
-        else:  # The static vectors say little about other languages.
-            rough, k = [(0.0, i) for i in everything], len(entries)
-        best = [i for _, i in rough[:k]]
-        embedded = [i for i in best if has_meaning[i]]
-        vectors = self._vectors.embed(
-            [text, *(_text_to_embed(entries[i]) for i in embedded)], lambda done: check_cancelled()
+        candidates = [
+            Candidate(entry, score, has_meaning=self._has_meaning(entry))
+            for entry, score in zip(entries, words, strict=True)
+        ]
+        # The static vectors say little about other languages.
+        rough = _static_cosines(text, entries) if self.is_english_only else None
+        return rank_candidates(
+            text,
+            candidates,
+            self._alpha,
+            rough,
+            k,
+            lambda texts: self._vectors.embed(texts, lambda done: check_cancelled()),
         )
-        cosines = dict(zip(embedded, (vectors[1:] @ vectors[0]).tolist(), strict=True))
-        exact = score({i: cosines.get(i, 0.0) for i in best})
-        lowest = exact[-1][0]
-        return [(value, entries[i]) for value, i in [*exact, *((min(value, lowest), i) for value, i in rough[k:])]]
-
-    def _score(self, words: float, cosine: float | None) -> float:
-        return words if cosine is None else self._alpha * words + (1 - self._alpha) * cosine
 
     def _has_meaning(self, entry: IndexEntry) -> bool:
         """Whether the embedding model knows the passage's language."""
@@ -200,7 +188,7 @@ class CorpusSearch:
     async def embed_passages(self) -> None:
         """Embed all passages ahead of time, so that a later question embeds none of them. Cached vectors are kept."""
         try:
-            await _run_in_thread(self._embed_ahead)
+            await run_in_thread(self._embed_ahead)
         except CorruptCache as error:
             self._invalidate()
             raise SearchError(f"The index is damaged ({error}); start again to rebuild it.") from error
@@ -209,7 +197,7 @@ class CorpusSearch:
         addresses = self._index.list_addresses()
         for start in range(0, len(addresses), _EMBED_BATCH_SIZE):
             entries = [self._index.get_entry(address) for address in addresses[start : start + _EMBED_BATCH_SIZE]]
-            texts = [_text_to_embed(entry) for entry in entries if self._has_meaning(entry)]
+            texts = [text_to_embed(entry) for entry in entries if self._has_meaning(entry)]
 
             def on_batch(done: int, start: int = start) -> None:
                 check_cancelled()
@@ -243,7 +231,7 @@ class CorpusSearch:
         parts = []
         for start in range(0, len(addresses), _EMBED_BATCH_SIZE):
             texts = [
-                _text_to_embed(self._index.get_entry(address))
+                text_to_embed(self._index.get_entry(address))
                 for address in addresses[start : start + _EMBED_BATCH_SIZE]
             ]
 
@@ -258,36 +246,15 @@ class CorpusSearch:
 
     def _drop_near_duplicates(self, ranked: Iterable[tuple[float, IndexEntry]], k: int) -> list[Passage]:
         """Return the first ``k`` passages that do not nearly repeat a better one."""
-        passages: list[Passage] = []
-        word_sets: list[set[str]] = []
-        working_dir = os.path.join(os.getcwd(), "")
-        for score, entry in ranked:
-            words = set(tokenize(entry.text))
-            if any(_is_near_duplicate(words, other) for other in word_sets):
-                continue
-            word_sets.append(words)
-            passages.append(self._to_passage(entry, score, working_dir))
-            if len(passages) == k:
-                break
-        return passages
-
-    def _to_passage(self, entry: IndexEntry, score: float, working_dir: str) -> Passage:
-        path, exact = entry.file.removeprefix(working_dir), entry.kind not in INEXACT_KINDS
-        place = Place(path, entry.lines, entry.page, entry.record, exact, entry.section)
-        if entry.id is None:
-            key = str(place) if entry.part == 1 else f"{place}#{entry.part}"
-        else:
-            key = entry.id if self._owns_id(entry.file, entry.id) else f"{place.path}#{entry.id}"
-        return Passage(key, entry.text, entry.title, place, entry.kind, score)
+        return [
+            to_passage(entry, score, owns_id=entry.id is None or self._owns_id(entry.file, entry.id))
+            for score, entry in drop_near_duplicates(ranked, k)
+        ]
 
     def _owns_id(self, file: str, id: str) -> bool:
         """Whether the record keeps its bare id: if several files use the id, the first listed one keeps it."""
         users = self._index.find_files_with_id(id)
         return len(users) < 2 or file == next(listed for listed in self._files if listed in users)
-
-
-def _text_to_embed(entry: IndexEntry) -> str:
-    return f"{entry.title}. {entry.text}"
 
 
 def _static_cosines(text: str, entries: Sequence[IndexEntry]) -> list[float]:
@@ -301,14 +268,6 @@ def _static_cosines(text: str, entries: Sequence[IndexEntry]) -> list[float]:
     return cosines
 
 
-def _is_near_duplicate(left: set[str], right: set[str]) -> bool:
-    small, large = sorted((len(left), len(right)))
-    if small < NEAR_DUPLICATE_SIMILARITY * large:
-        return False
-    common = len(left & right)
-    return common >= NEAR_DUPLICATE_SIMILARITY * (small + large - common)
-
-
 def _describe_empty_corpus(roots: Sequence[str], skipped: Sequence[SkippedFile]) -> str:
     where = ", ".join(roots) or "standard input"
     reasons = "; ".join(f"{skip.path} {skip.why}" for skip in skipped[:3])
@@ -316,7 +275,7 @@ def _describe_empty_corpus(roots: Sequence[str], skipped: Sequence[SkippedFile])
     return f"There is no readable text in {where}{end}"
 
 
-async def _run_in_thread(work: Callable[[Callable[[], None]], T]) -> T:
+async def run_in_thread(work: Callable[[Callable[[], None]], T]) -> T:
     """Run in a thread, to keep the event loop free. If the caller is cancelled, the work stops at its next check."""
     cancelled = threading.Event()
 
@@ -329,9 +288,3 @@ async def _run_in_thread(work: Callable[[Callable[[], None]], T]) -> T:
     except asyncio.CancelledError:
         cancelled.set()
         raise
-
-
-def _names_title(phrase: str, title: str) -> bool:
-    """Whether the query contains the title word for word, not counting a remark in brackets."""
-    name = normalize_phrase(strip_parenthetical(title))
-    return bool(name.strip()) and name in phrase

@@ -10,11 +10,13 @@ built in memory.
 import hashlib
 import os
 import shutil
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from weakref import WeakValueDictionary
 
 from suffice.errors import SearchError
 from suffice.search.corpus.index import BM25Index, IndexWriter
@@ -33,6 +35,9 @@ _COMMIT_EVERY_SECONDS = 20.0
 _LOCK_TIMEOUT_SECONDS = 300.0
 
 STDIN = "-"
+
+_shared_indexes: WeakValueDictionary[tuple[str, bytes], BM25Index] = WeakValueDictionary()
+_shared_lock = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +71,7 @@ class CorpusIndex:
 
 
 @dataclass(slots=True)
-class _FileScan:
+class FileScan:
     """The files as they are now: a stamp by absolute path, in the order of the listing."""
 
     stamps: dict[str, str] = field(default_factory=dict)
@@ -76,7 +81,7 @@ class _FileScan:
 
 def open_index(request: IndexRequest, cache_dir: Path | None) -> CorpusIndex:
     """Return the index of the requested roots, brought up to date."""
-    scan = _scan_files(request)
+    scan = scan_files(request)
     if cache_dir is None or request.stdin_text is not None:
         # Text from a pipe is rarely searched twice, so it is not written to disk.
         return _build_in_memory(request, scan)
@@ -88,10 +93,11 @@ def open_index(request: IndexRequest, cache_dir: Path | None) -> CorpusIndex:
         return _build_in_memory(request, scan)
 
 
-def _scan_files(request: IndexRequest) -> _FileScan:
+def scan_files(request: IndexRequest) -> FileScan:
+    """List the requested files and note the state of each."""
     roots = [Path(root) for root in request.roots]
     listed = list_files(roots, request.include, request.exclude) if roots else None
-    scan = _FileScan(explicit_files=frozenset(os.path.abspath(root) for root in roots if not root.is_dir()))
+    scan = FileScan(explicit_files=frozenset(os.path.abspath(root) for root in roots if not root.is_dir()))
     if request.stdin_text is not None:
         scan.stamps[STDIN] = STDIN
         scan.explicit_files |= {STDIN}
@@ -116,7 +122,7 @@ def _scan_files(request: IndexRequest) -> _FileScan:
     return scan
 
 
-def _open_if_current(folder: Path, scan: _FileScan) -> CorpusIndex | None:
+def _open_if_current(folder: Path, scan: FileScan) -> CorpusIndex | None:
     """Return the index if it is already in step. No lock is needed: an update in progress shows as a difference."""
     if _read_version(folder) != str(INDEX_VERSION):
         return None
@@ -128,13 +134,27 @@ def _open_if_current(folder: Path, scan: _FileScan) -> CorpusIndex | None:
             manifest.close()
         if _find_changed(rows, scan) or _find_deleted(rows, scan):
             return None
-        index = BM25Index(folder / "tantivy")
+        index = _share_index(folder / "tantivy")
     except CorruptCache:
         return None
     return _make_corpus_index(index, rows, scan, folder) if _is_consistent(index, rows) else None
 
 
-def _open_and_update(folder: Path, request: IndexRequest, scan: _FileScan) -> CorpusIndex:
+def _share_index(folder: Path) -> BM25Index:
+    """Open an index, or return the one that this process already has open in the same state: each has files and memory maps."""
+    try:
+        state = (folder / "meta.json").read_bytes()  # Tantivy writes it anew at every commit.
+    except OSError:
+        return BM25Index(folder)
+    key = (str(folder), hashlib.sha256(state).digest())
+    with _shared_lock:
+        index = _shared_indexes.get(key)
+        if index is None:
+            index = _shared_indexes[key] = BM25Index(folder)
+        return index
+
+
+def _open_and_update(folder: Path, request: IndexRequest, scan: FileScan) -> CorpusIndex:
     """Bring the index in step under the writer's lock; rebuild it if it is of another version or corrupt."""
     folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     with _hold_lock(folder.with_suffix(".lock"), request):
@@ -178,7 +198,7 @@ def _hold_lock(path: Path, request: IndexRequest) -> Iterator[None]:
         lock.release()
 
 
-def _build_on_disk(folder: Path, request: IndexRequest, scan: _FileScan) -> CorpusIndex:
+def _build_on_disk(folder: Path, request: IndexRequest, scan: FileScan) -> CorpusIndex:
     folder.mkdir(parents=True, exist_ok=True)
     with suppress(PermissionError):  # The index holds the text of the documents.
         folder.chmod(0o700)
@@ -194,7 +214,7 @@ def _build_on_disk(folder: Path, request: IndexRequest, scan: _FileScan) -> Corp
     return _make_corpus_index(index, rows, scan, folder)
 
 
-def _build_in_memory(request: IndexRequest, scan: _FileScan) -> CorpusIndex:
+def _build_in_memory(request: IndexRequest, scan: FileScan) -> CorpusIndex:
     manifest = Manifest(None)
     try:
         index = BM25Index(None)
@@ -203,7 +223,7 @@ def _build_in_memory(request: IndexRequest, scan: _FileScan) -> CorpusIndex:
         manifest.close()
 
 
-def _sync_index(index: BM25Index, manifest: Manifest, request: IndexRequest, scan: _FileScan) -> dict[str, ManifestRow]:
+def _sync_index(index: BM25Index, manifest: Manifest, request: IndexRequest, scan: FileScan) -> dict[str, ManifestRow]:
     rows = manifest.read_rows()
     changed, deleted = _find_changed(rows, scan), _find_deleted(rows, scan)
     if not changed and not deleted:
@@ -241,7 +261,7 @@ def _read_changed(changed: list[str], request: IndexRequest) -> Iterator[tuple[s
 
 
 def _index_document(
-    writer: IndexWriter, file: str, document: Document | UnreadableFile, request: IndexRequest, scan: _FileScan
+    writer: IndexWriter, file: str, document: Document | UnreadableFile, request: IndexRequest, scan: FileScan
 ) -> ManifestRow:
     stamp = scan.stamps[file]
     if isinstance(document, UnreadableFile):
@@ -252,7 +272,7 @@ def _index_document(
     return ManifestRow(stamp, len(document.chunks), document.remark)
 
 
-def _find_changed(rows: dict[str, ManifestRow], scan: _FileScan) -> list[str]:
+def _find_changed(rows: dict[str, ManifestRow], scan: FileScan) -> list[str]:
     """Return the files to read: new, changed and pending ones.
 
     Unreadable files that the user now names are read again, so that the error is raised.
@@ -262,7 +282,7 @@ def _find_changed(rows: dict[str, ManifestRow], scan: _FileScan) -> list[str]:
     return [file for file, stamp in scan.stamps.items() if known.get(file) != stamp]
 
 
-def _find_deleted(rows: dict[str, ManifestRow], scan: _FileScan) -> list[str]:
+def _find_deleted(rows: dict[str, ManifestRow], scan: FileScan) -> list[str]:
     return [file for file in rows if file not in scan.stamps]
 
 
@@ -271,7 +291,7 @@ def _is_consistent(index: BM25Index, rows: dict[str, ManifestRow]) -> bool:
 
 
 def _make_corpus_index(
-    index: BM25Index, rows: dict[str, ManifestRow], scan: _FileScan, folder: Path | None = None
+    index: BM25Index, rows: dict[str, ManifestRow], scan: FileScan, folder: Path | None = None
 ) -> CorpusIndex:
     remarks = [(SkippedFile(Path(file), row.why), row.passages) for file, row in rows.items() if row.why]
     skipped = [file for file, passages in remarks if not passages]

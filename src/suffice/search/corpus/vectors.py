@@ -44,6 +44,15 @@ class EmbeddingCache:
         self._cache: SqliteCache | None = None
 
     @property
+    def name(self) -> str:
+        """The name of the embedder."""
+        return self._embedder.name
+
+    @property
+    def dimension(self) -> int:
+        return self._embedder.dimension
+
+    @property
     def is_english_only(self) -> bool:
         return getattr(self._embedder, "is_english_only", False)
 

@@ -178,7 +178,7 @@ def _find_error_message(error: Any) -> str:
     if isinstance(error, list):
         return _find_error_message(error[0]) if error else ""
     if isinstance(error, dict):
-        for name in ("message", "detail", "error", "msg", "info"):
+        for name in ("message", "detail", "error", "reason", "msg", "info"):
             if found := _find_error_message(error.get(name)):
                 return found
     return ""

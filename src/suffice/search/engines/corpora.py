@@ -1,0 +1,39 @@
+"""The ``Corpus`` protocol, and several corpora searched as one."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from suffice.search.fusion import MergedSearch
+from suffice.search.resilience import FailureListener, ignore_failure, make_resilient
+from suffice.types import Passage, Query
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class Corpus(Protocol):
+    """A search over documents that also embeds texts."""
+
+    async def __call__(self, query: Query, k: int) -> list[Passage]: ...
+
+    def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
+        """Return unit vectors of any texts."""
+        ...
+
+
+class MergedCorpora(MergedSearch):
+    """Several corpora, by name, merged by reciprocal rank fusion; the first one embeds texts."""
+
+    def __init__(self, corpora: Mapping[str, Corpus], on_failure: FailureListener = ignore_failure) -> None:
+        super().__init__(corpora, on_failure)
+        self._first = next(iter(corpora.values()))
+        self.language = getattr(self._first, "language", None)
+        self.is_english_only = getattr(self._first, "is_english_only", False)
+
+    def with_failure_listener(self, on_failure: FailureListener) -> MergedSearch:
+        searches = {name: make_resilient(search, on_failure) for name, search in self._searches.items()}
+        return MergedSearch(searches, on_failure)
+
+    def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
+        return self._first.embed(texts)

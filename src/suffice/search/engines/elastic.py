@@ -1,0 +1,310 @@
+"""Search in an index that Elasticsearch or OpenSearch already holds, through its HTTP API.
+
+    elasticsearch://USER:PASSWORD@HOST:9200/INDEX?text=body&title=headline&url=link&vector=embedding
+
+The parameters say which field is what; ``map=FILE`` reads them from a TOML file. Candidates are the best by the engine's own
+BM25 and, if ``vector`` is named, its nearest vectors. They are ranked like the passages of the local index
+(``corpus.ranking``): their vectors are made here, and only for the best of them. The query's vector comes from the configured
+embedder, which must be the one of the index, or from a model that runs in the engine (``model=ID``).
+"""
+
+import asyncio
+import base64
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, unquote
+
+from suffice.errors import InputError, ModelError, SearchError
+from suffice.models.embeddings.static import embed_static
+from suffice.search.corpus.index import IndexEntry, extract_query_terms
+from suffice.search.corpus.ranking import Candidate, drop_near_duplicates, rank_candidates, text_to_embed
+from suffice.search.corpus.search import EXTRA_EMBEDDED, MAX_CANDIDATES
+from suffice.search.corpus.vectors import EmbeddingCache
+from suffice.search.engines.address import remove_secrets, split_address
+from suffice.search.web.http import ProviderRequest, fetch_json
+from suffice.search.web.provider import clean_text
+from suffice.text.chunks import split_text
+from suffice.text.languages import ENGLISH, detect_language, get_analyzer
+from suffice.types import Passage, Place, Query
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_FIELDS = ("text", "title", "url", "page", "vector")
+_PARAMETERS = (*_FIELDS, "model", "scheme", "map", "api_key")
+# Of a long document, the parts with the most of the query's words become passages.
+_PARTS_PER_DOCUMENT = 2
+_MAX_DOCUMENT_CHARS = 200_000
+_INDEX_NAME = re.compile(r"[^\s\"*<>|\\/?#]+")
+
+
+@dataclass(frozen=True)
+class ElasticIndex:
+    """An index, the fields that are read from it, and how the engine is asked."""
+
+    engine: str
+    base_url: str
+    index: str
+    fields: Mapping[str, str]
+    text: str
+    """The address without secrets, for messages."""
+    model: str | None = None
+    authorization: str = ""
+    key_setting: str = ""
+
+    @property
+    def service(self) -> str:
+        return f"{'OpenSearch' if self.engine == 'opensearch' else 'Elasticsearch'} at {self.text}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Hit:
+    """A document that the engine found, and its BM25 score; 0 if only its vector was near."""
+
+    id: str
+    source: Mapping[str, Any]
+    score: float
+
+
+def parse_elastic(text: str, environment: Mapping[str, str]) -> ElasticIndex:
+    """Parse the address of an index. An API key may also stand in ELASTICSEARCH_API_KEY or OPENSEARCH_API_KEY."""
+    shown, engine = remove_secrets(text), text.partition("://")[0].lower()
+    netloc, path, parameters = split_address(text)
+    if len(path) != 1 or not _INDEX_NAME.fullmatch(path[0]):
+        raise InputError(f"{shown} does not name one index; write {engine}://HOST:9200/INDEX?text=FIELD")
+    if unknown := sorted(parameters.keys() - set(_PARAMETERS)):
+        raise InputError(f"{shown} has the unknown parameter {unknown[0]!r}; choose from: {', '.join(_PARAMETERS)}")
+    given = {**_read_map(parameters.get("map")), **parameters}
+    scheme = given.get("scheme", "https")
+    if scheme not in ("http", "https"):
+        raise InputError(f"{shown} has scheme={scheme}; it must be http or https")
+    user_info, _, host = netloc.rpartition("@")
+    key_setting = f"{engine.upper()}_API_KEY"
+    key = given.get("api_key") or environment.get(key_setting, "").strip()
+    authorization = f"ApiKey {key}" if key else ""
+    if user_info:
+        pair = unquote(user_info) if ":" in user_info else f"{unquote(user_info)}:"
+        authorization = "Basic " + base64.b64encode(pair.encode()).decode()
+    fields = {"text": "text"} | {name: given[name] for name in _FIELDS if given.get(name)}
+    return ElasticIndex(
+        engine,
+        f"{scheme}://{host or 'localhost:9200'}",
+        path[0],
+        fields,
+        shown,
+        given.get("model"),
+        authorization,
+        "" if user_info else key_setting,
+    )
+
+
+async def open_elastic(
+    text: str, alpha: float, vectors: EmbeddingCache, environment: Mapping[str, str]
+) -> "ElasticSearch":
+    """Check that the index exists and has the named fields."""
+    index = parse_elastic(text, environment)
+    request = _make_request(index, "_mapping")
+    known = await fetch_json(index.service, request, _read_fields)
+    for name, field in index.fields.items():
+        if field not in known:
+            some = ", ".join(sorted(known)[:10]) or "none"
+            raise InputError(
+                f"The index {index.text} has no field {field!r} for {name}; it has: {some}; name the field with ?{name}=FIELD"
+            )
+    vector = index.fields.get("vector")
+    if vector is not None and alpha < 1 and index.model is None:
+        dimension = known[vector].get("dims") or known[vector].get("dimension")
+        if dimension is not None and dimension != vectors.dimension:
+            raise InputError(
+                f"The field {vector!r} of {index.text} has {dimension} dimensions, but {vectors.name} makes "
+                f"{vectors.dimension}; set SUFFICE_EMBEDDINGS to the model of the index, name a model of the engine with "
+                "?model=ID, or leave out vector="
+            )
+    return ElasticSearch(index, alpha, vectors)
+
+
+class ElasticSearch:
+    """Searches an index of Elasticsearch or OpenSearch."""
+
+    def __init__(self, index: ElasticIndex, alpha: float, vectors: EmbeddingCache) -> None:
+        self._index = index
+        self._alpha = alpha
+        self._vectors = vectors
+        self.is_english_only = vectors.is_english_only
+
+    def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
+        """Return unit vectors of any texts, from the configured embedder."""
+        return self._vectors.embed(texts)
+
+    async def __call__(self, query: Query, k: int) -> list[Passage]:
+        try:
+            return await self._search(query.text, k)
+        except ModelError as error:
+            raise SearchError(f"{error}; --alpha 1 searches by words alone") from error
+
+    async def _search(self, text: str, k: int) -> list[Passage]:
+        limit = max(MAX_CANDIDATES, k)
+        bodies = []
+        if self._alpha > 0 or "vector" not in self._index.fields:
+            bodies.append(self._build_word_query(text, limit))
+        if self._alpha < 1 and "vector" in self._index.fields:
+            bodies.append(await asyncio.to_thread(self._build_vector_query, text, limit))
+        answers = await asyncio.gather(*(self._fetch(body) for body in bodies))
+        hits: dict[str, _Hit] = {}
+        for body, answer in zip(bodies, answers, strict=True):
+            for hit in answer:
+                score = hit.score if "multi_match" in body.get("query", {}) else 0.0
+                hits.setdefault(hit.id, _Hit(hit.id, hit.source, score))
+        return await asyncio.to_thread(self._rank, text, list(hits.values()), k)
+
+    def _build_word_query(self, text: str, limit: int) -> dict[str, Any]:
+        fields = [self._index.fields[name] for name in ("text", "title") if name in self._index.fields]
+        return {
+            "size": limit,
+            "_source": self._list_source(),
+            "query": {"multi_match": {"query": text, "fields": fields}},
+        }
+
+    def _build_vector_query(self, text: str, limit: int) -> dict[str, Any]:
+        field, model = self._index.fields["vector"], self._index.model
+        body: dict[str, Any] = {"size": limit, "_source": self._list_source()}
+        vector = None if model else [round(value, 6) for value in self._vectors.embed([text])[0].tolist()]
+        if self._index.engine == "opensearch":
+            inside = {"query_text": text, "model_id": model, "k": limit} if model else {"vector": vector, "k": limit}
+            return {**body, "query": {"neural" if model else "knn": {field: inside}}}
+        knn = {"field": field, "k": limit, "num_candidates": 2 * limit}
+        builder = {"text_embedding": {"model_id": model, "model_text": text}}
+        return {**body, "knn": {**knn, **({"query_vector_builder": builder} if model else {"query_vector": vector})}}
+
+    def _list_source(self) -> list[str]:
+        return [field for name, field in self._index.fields.items() if name != "vector"]
+
+    async def _fetch(self, body: Mapping[str, Any]) -> list[_Hit]:
+        request = _make_request(self._index, "_search", body)
+        return await fetch_json(
+            self._index.service,
+            request,
+            lambda answer: [
+                _Hit(str(hit["_id"]), hit.get("_source") or {}, float(hit.get("_score") or 0.0))
+                for hit in answer["hits"]["hits"]
+            ],
+        )
+
+    def _rank(self, text: str, hits: Sequence[_Hit], k: int) -> list[Passage]:
+        best = max((hit.score for hit in hits), default=0.0) or 1.0
+        passages: dict[str, Passage] = {}
+        candidates = []
+        for hit in hits:
+            for passage in self._to_passages(text, hit):
+                passages[passage.id] = passage
+                entry = IndexEntry(self._index.index, passage.text, passage.title, "web", None, None, None, passage.id)
+                language = detect_language(passage.text) or ENGLISH
+                candidates.append(
+                    Candidate(entry, hit.score / best, has_meaning=language == ENGLISH or not self.is_english_only)
+                )
+        if not candidates:
+            return []
+        if self._alpha == 1:
+            ranked = [(one.words, one.entry) for one in candidates]
+        else:
+            rough = None
+            if self.is_english_only:
+                entries = [one.entry for one in candidates]
+                static = embed_static([text, *map(text_to_embed, entries)])
+                rough = (static[1:] @ static[0]).tolist()
+            ranked = rank_candidates(text, candidates, self._alpha, rough, k + EXTRA_EMBEDDED, self._vectors.embed)
+        kept = drop_near_duplicates(ranked, k)
+        return [_with_score(passages[str(entry.id)], score) for score, entry in kept]
+
+    def _to_passages(self, query: str, hit: _Hit) -> list[Passage]:
+        """Return a document as passages: whole, or the parts of a long one that have the most words of the query."""
+        fields = self._index.fields
+        text = clean_text(_read_text(hit.source, fields["text"])[:_MAX_DOCUMENT_CHARS])
+        if not text:
+            return []
+        title = clean_text(_read_text(hit.source, fields.get("title", ""))) or f"{self._index.index} {hit.id}"
+        url = _read_text(hit.source, fields.get("url", "")).strip()
+        page = _read_text(hit.source, fields.get("page", ""))
+        parts = split_text(text)
+        numbered = list(enumerate(parts, 1))
+        if len(parts) > _PARTS_PER_DOCUMENT:
+            wanted = {stem for _, stem in extract_query_terms(query, [ENGLISH])}
+            stems = get_analyzer(ENGLISH)
+            numbered.sort(key=lambda part: -len(wanted.intersection(stems.analyze(part[1]))))
+        place = Place(
+            url if re.match(r"https?://", url) else self._index.index, page=int(page) if page.isdigit() else None
+        )
+        if place.path == self._index.index and place.page is None:
+            place = Place(self._index.index, record=hit.id)
+        return [
+            Passage(
+                f"{self._index.index}#{hit.id}" + (f"#{number}" if len(parts) > 1 else ""), part, title, place, "web"
+            )
+            for number, part in numbered[:_PARTS_PER_DOCUMENT]
+        ]
+
+
+def _with_score(passage: Passage, score: float) -> Passage:
+    return Passage(passage.id, passage.text, passage.title, passage.place, passage.kind, score)
+
+
+def _make_request(index: ElasticIndex, path: str, body: Mapping[str, Any] | None = None) -> ProviderRequest:
+    return ProviderRequest(
+        f"{index.base_url}/{quote(index.index, safe=',')}/{path}",
+        headers={"Authorization": index.authorization} if index.authorization else {},
+        body=body,
+        key_setting=index.key_setting,
+        secret=index.authorization.partition(" ")[2],
+    )
+
+
+def _read_map(path: str | None) -> dict[str, str]:
+    """Return the parameters in a TOML file."""
+    if path is None:
+        return {}
+    try:
+        values = tomllib.loads(Path(path).expanduser().read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"The field map {path} cannot be read ({error.strerror})") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"The field map {path} is not TOML ({error})") from error
+    for name, value in values.items():
+        if name not in _PARAMETERS or name == "map" or not isinstance(value, str):
+            raise InputError(
+                f"The field map {path} may only set names as strings ({', '.join(_PARAMETERS)}), not {name!r}"
+            )
+    return values
+
+
+def _read_fields(answer: Any) -> dict[str, Mapping[str, Any]]:
+    """Return the fields of all indexes in an answer to ``_mapping``, with dots between levels."""
+    fields: dict[str, Mapping[str, Any]] = {}
+
+    def add(properties: Mapping[str, Any], prefix: str) -> None:
+        for name, field in properties.items():
+            fields[prefix + name] = field
+            add(field.get("properties", {}), f"{prefix}{name}.")
+
+    for index in answer.values():
+        add(index["mappings"].get("properties", {}), "")
+    return fields
+
+
+def _read_text(source: Mapping[str, Any], field: str) -> str:
+    """Return the text of a field, which may be nested or a list."""
+    value: Any = source
+    if field in source:
+        value = source[field]
+    else:
+        for part in field.split(".") if field else ():
+            value = value.get(part) if isinstance(value, Mapping) else None
+        if not field:
+            value = None
+    if isinstance(value, list):
+        return "\n".join(str(part) for part in value if isinstance(part, str | int | float))
+    return str(value) if isinstance(value, str | int | float) else ""

@@ -1,0 +1,255 @@
+"""Search in a Postgres collection: candidates by words and by vectors, ranked as in the local index.
+
+    the 50 best by BM25  +  the 50 nearest vectors  →  ``corpus.ranking``
+
+The best by BM25 are found without scoring every passage that has one of the words. Passages with a rare word are all scored.
+A passage with common words only must have several of them to compete: the more they are, the fewer passages have them all,
+so these are scored first, and the search ends when fewer of the words cannot reach the 50th best score any more (the idea
+of MaxScore, Turtle & Flood 1995). In each step at most ``MAX_SCORED`` passages are scored; if more match, the result is
+approximate.
+"""
+
+import asyncio
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+from suffice.errors import InputError, ModelError, SearchError
+from suffice.models.embeddings.static import StaticEmbedder, embed_static
+from suffice.search.corpus.index import IndexEntry, Term, extract_query_terms
+from suffice.search.corpus.ranking import Candidate, drop_near_duplicates, rank_candidates, to_passage
+from suffice.search.corpus.search import EXTRA_EMBEDDED, MAX_CANDIDATES
+from suffice.search.corpus.vectors import EmbeddingCache
+from suffice.search.engines.postgres import (
+    FILE_SHIFT,
+    K1,
+    CollectionInfo,
+    PostgresAddress,
+    connect,
+    format_vector,
+    format_weights,
+    get_pool,
+    hash_term,
+    require_info,
+    set_search_path,
+    translate_errors,
+)
+from suffice.types import Passage, Query
+
+if TYPE_CHECKING:
+    import numpy as np
+    import psycopg
+    from numpy.typing import NDArray
+
+MAX_SCORED = 10_000  # Passages scored in one step; scoring takes some microseconds each.
+_MAX_COMMON = 8  # Common words that are combined; a passage that has none of the rarest ones is not searched for.
+_MAX_GROUPS = 70
+
+_FETCH = f"""
+SELECT e.id, f.path, p.text, p.title, p.kind, p.first_line, p.last_line, p.page, p.record, p.record_id, p.part, p.section,
+    p.language, -(e.words <#> %(words)s::sparsevec), 1 - (e.vector <=> %(vector)s::halfvec), e.position
+FROM entries e JOIN passages p ON p.id = e.id JOIN files f ON f.id = e.id >> {FILE_SHIFT} WHERE e.id = ANY(%(ids)s)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A row of the database as a candidate."""
+
+    entry: IndexEntry
+    words: float
+    cosine: float | None
+    position: int
+
+
+class PostgresSearch:
+    """Searches a collection as it is at the moment of each query."""
+
+    is_own_index = True
+    """A search costs nothing, so its results need not be stored to resume a run."""
+
+    def __init__(self, address: PostgresAddress, info: CollectionInfo, alpha: float, vectors: EmbeddingCache) -> None:
+        self._address = address
+        self._alpha = alpha
+        self._vectors = vectors
+        self._is_static = info.embedder == StaticEmbedder.name
+        self._languages: dict[str, int] = {}
+        self.is_english_only = vectors.is_english_only
+
+    @classmethod
+    async def open(cls, address: PostgresAddress, alpha: float, vectors: EmbeddingCache) -> "PostgresSearch":
+        """Connect and check that the collection can be searched with these vectors."""
+        return await asyncio.to_thread(cls._open, address, alpha, vectors)
+
+    @classmethod
+    def _open(cls, address: PostgresAddress, alpha: float, vectors: EmbeddingCache) -> "PostgresSearch":
+        # A connection of its own: the pool would try a dead host again and again before it says so.
+        with translate_errors(address), connect(address) as connection:
+            info = require_info(connection, address)
+            search = cls(address, info, alpha, vectors)
+            search._languages = _read_totals(connection)
+        if not search._languages:
+            raise InputError(
+                f"The collection {address.text} is empty; fill it with: suffice index PATH --to {address.text}"
+            )
+        is_same = (info.embedder, info.dimension) == (vectors.name, vectors.dimension) if alpha < 1 else True
+        if not is_same and not search._is_static:
+            raise InputError(
+                f"The collection {address.text} has vectors of {info.embedder} with {info.dimension} dimensions, but "
+                f"{vectors.name} with {vectors.dimension} is configured; set SUFFICE_EMBEDDINGS, or search with --alpha 1"
+            )
+        return search
+
+    @property
+    def size(self) -> int:
+        """The number of passages when the search was opened."""
+        return sum(self._languages.values())
+
+    @property
+    def language(self) -> str | None:
+        """The language of most passages, for a question that does not show its own."""
+        return max(self._languages, key=lambda name: self._languages[name], default=None)
+
+    def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
+        """Return unit vectors of any texts, from the configured embedder."""
+        return self._vectors.embed(texts)
+
+    async def __call__(self, query: Query, k: int) -> list[Passage]:
+        try:
+            return await asyncio.to_thread(self._search, query.text, k)
+        except ModelError as error:
+            raise SearchError(f"{error}; --alpha 1 searches by words alone") from error
+
+    def _search(self, text: str, k: int) -> list[Passage]:
+        if k < 1:
+            return []
+        with translate_errors(self._address), get_pool(self._address).connection() as connection:
+            set_search_path(connection, self._address)
+            languages = _read_totals(connection)
+            terms = extract_query_terms(text, languages)
+            if not terms:
+                return []
+            found = self._find(connection, text, terms, sum(languages.values()), max(MAX_CANDIDATES, k))
+            ranked = self._rank(text, found, k + EXTRA_EMBEDDED)
+            kept = list(drop_near_duplicates(ranked, k))
+            shared = _find_shared_ids(connection, [entry.id for _, entry in kept if entry.id is not None])
+        return [
+            to_passage(entry, score, owns_id=entry.id is None or shared.get(entry.id, entry.file) == entry.file)
+            for score, entry in kept
+        ]
+
+    # -- candidates --------------------------------------------------------------------------------------------------------
+
+    def _find(
+        self, connection: "psycopg.Connection[Any]", text: str, terms: Sequence[Term], passages: int, limit: int
+    ) -> list[_Found]:
+        """Return the candidates of both sides, best words first."""
+        counts = _read_counts(connection, terms)
+        weights = {term: math.log(1 + (passages - count + 0.5) / (count + 0.5)) for term, count in counts.items()}
+        words = format_weights(weights or {0: 0.0001})
+        ids: list[int] = []
+        if self._alpha > 0 and weights:
+            ids = _find_by_words(connection, weights, counts, limit)
+        vector = None
+        if self._alpha < 1:
+            vector = format_vector(embed_static([text])[0] if self._is_static else self._vectors.embed([text])[0])
+            rows = connection.execute(
+                "SELECT id FROM entries WHERE vector IS NOT NULL ORDER BY vector <=> %s::halfvec LIMIT %s",
+                (vector, limit),
+            ).fetchall()
+            ids = list(dict.fromkeys([*ids, *(id for (id,) in rows)]))
+        rows = connection.execute(_FETCH, {"words": words, "vector": vector, "ids": ids}).fetchall()
+        return sorted(map(_to_found, rows), key=lambda found: (-found.words, found.position))
+
+    def _rank(self, text: str, found: Sequence[_Found], k: int) -> list[tuple[float, IndexEntry]]:
+        if not found:
+            return []
+        best = max(found[0].words, 1e-9)
+        if self._alpha == 1:
+            return [(one.words / best, one.entry) for one in found if one.words > 0]
+        rough = [0.0 if one.cosine is None else one.cosine for one in found]
+        if self._alpha == 0 and not self._is_static:
+            ranked = sorted(zip(rough, (one.entry for one in found), strict=True), key=lambda item: -item[0])
+            return [(cosine, entry) for cosine, entry in ranked]
+        candidates = [Candidate(one.entry, one.words / best, has_meaning=one.cosine is not None) for one in found]
+        embed: Callable[[list[str]], NDArray[np.float32]] | None = self._vectors.embed if self._is_static else None
+        return rank_candidates(text, candidates, self._alpha, rough, k, embed)
+
+
+def _find_by_words(
+    connection: "psycopg.Connection[Any]", weights: Mapping[int, float], counts: Mapping[int, int], limit: int
+) -> list[int]:
+    """Return the ids of the best passages by BM25."""
+    query = format_weights(weights)
+    scores: dict[int, float] = {}
+
+    def score(groups: Sequence[Sequence[int]], *, any_of: bool) -> None:
+        operator = "&&" if any_of else "@>"
+        condition = " OR ".join([f"terms {operator} %s"] * len(groups))
+        rows = connection.execute(
+            f"SELECT id, -(words <#> %s::sparsevec) AS score FROM (SELECT id, words, position FROM entries WHERE {condition} "
+            "LIMIT %s) AS matching ORDER BY score DESC, position LIMIT %s".encode(),
+            (query, *map(list, groups), MAX_SCORED, limit),
+        ).fetchall()
+        scores.update(rows)
+
+    rare, common = _split_by_rarity(counts)
+    if rare:
+        score([rare], any_of=True)
+    common = sorted(common, key=lambda term: -weights[term])[:_MAX_COMMON]
+    for size in range(len(common), 0, -1):
+        threshold = sorted(scores.values(), reverse=True)[limit - 1] if len(scores) >= limit else 0.0
+        if threshold >= (K1 + 1) * sum(weights[term] for term in common[:size]):
+            break  # No passage with this many of the common words, or fewer, and no rare word can be among the best.
+        score(list(combinations(common, size))[:_MAX_GROUPS], any_of=False)
+    return sorted(scores, key=lambda found: -scores[found])[:limit]
+
+
+def _split_by_rarity(counts: Mapping[int, int]) -> tuple[list[int], list[int]]:
+    """Return the rarest terms, whose passages can all be scored, and the other terms."""
+    rare: list[int] = []
+    total = 0
+    ordered = sorted(counts, key=lambda term: counts[term])
+    for term in ordered:
+        total += counts[term]
+        if total > MAX_SCORED:
+            break
+        rare.append(term)
+    return rare, ordered[len(rare) :]
+
+
+def _read_totals(connection: "psycopg.Connection[Any]") -> dict[str, int]:
+    rows = connection.execute("SELECT name, sum(count)::bigint FROM totals GROUP BY name").fetchall()
+    return {name: count for name, count in rows if count > 0}
+
+
+def _read_counts(connection: "psycopg.Connection[Any]", terms: Sequence[Term]) -> dict[int, int]:
+    """Return in how many passages each term occurs, by dimension; terms that occur nowhere are left out."""
+    rows = connection.execute(
+        "SELECT term, sum(passages)::bigint FROM statistics WHERE term = ANY(%s) GROUP BY term",
+        (list(map(hash_term, terms)),),
+    ).fetchall()
+    return {term: count for term, count in rows if count > 0}
+
+
+def _find_shared_ids(connection: "psycopg.Connection[Any]", ids: Sequence[str]) -> dict[str, str]:
+    """Return the file that owns each id which several files use: the first by its path."""
+    if not ids:
+        return {}
+    rows = connection.execute(
+        f"SELECT p.record_id, min(f.path) FROM passages p JOIN files f ON f.id = p.id >> {FILE_SHIFT} "
+        "WHERE p.record_id = ANY(%s) GROUP BY p.record_id HAVING count(DISTINCT f.path) > 1".encode(),
+        (list(ids),),
+    ).fetchall()
+    return dict(rows)
+
+
+def _to_found(row: Sequence[Any]) -> _Found:
+    _, path, text, title, kind, first, last, page, record, record_id, part, section, language, words, cosine, order = (
+        row
+    )
+    lines = None if first is None else (first, last)
+    entry = IndexEntry(path, text, title, kind, lines, page, record, record_id, part, section, language)
+    return _Found(entry, float(words), None if cosine is None else float(cosine), order)

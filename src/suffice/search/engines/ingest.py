@@ -1,0 +1,456 @@
+"""Bring a collection in Postgres in step with files: ``suffice index PATH --to postgres://…``.
+
+Only files whose content changed are read. Several workers may do this at the same time, over the same files or others: each
+file is claimed by an advisory lock and written in one transaction, together with the change of the statistics. A file that
+another worker holds is looked at again at the end. After a crash nothing is half-written.
+
+The search indexes are built by the last worker that finishes, when all rows are there, which is several times faster than
+filling them row by row; later changes go into them as they come.
+"""
+
+import hashlib
+import os
+import random
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from suffice.errors import InputError, SearchError
+from suffice.models.embeddings.static import StaticEmbedder
+from suffice.search.corpus.index import IndexEntry, extract_entry_terms, get_file_order, make_entries
+from suffice.search.corpus.ranking import text_to_embed
+from suffice.search.corpus.sync import FileScan, IndexRequest, scan_files
+from suffice.search.corpus.vectors import EmbeddingCache
+from suffice.search.engines.postgres import (
+    FILE_SHIFT,
+    PostgresAddress,
+    check_version,
+    connect,
+    create_collection,
+    drop_collection,
+    pack_terms,
+    pack_vector,
+    pack_weights,
+    read_info,
+    set_search_path,
+    translate_errors,
+    weigh_terms,
+)
+from suffice.search.files.chunk import Document, UnreadableFile
+from suffice.search.files.isolated import get_reader_version, read_documents
+from suffice.search.files.walk import SkippedFile
+from suffice.text.languages import ENGLISH
+
+if TYPE_CHECKING:
+    import psycopg
+    from numpy.typing import NDArray
+
+T = TypeVar("T")
+
+# A transaction holds the files of one batch: at most this many, or this many bytes.
+_BATCH_FILES = 200
+_BATCH_BYTES = 4_000_000
+# Passages whose mean length stands for that of the collection.
+_SAMPLE_PASSAGES = 1_000
+# Passages that are embedded and written at once.
+_WRITE_SIZE = 2_000
+# Advisory locks have two numbers: one for the collection, and one of these or the hash of a path.
+_CREATING, _WORKING = 1, 2
+_MAX_BUILD_MEGABYTES = 1024  # For the vector index, whose graph is built in memory.
+
+_PASSAGE_TYPES = "int8 text text text int4 int4 int4 text text int4 text text".split()
+_ENTRY_TYPES = "int8 int8 bytea bytea bytea".split()
+
+
+@dataclass(frozen=True, slots=True)
+class IngestResult:
+    """What a collection holds now, and what this worker did."""
+
+    passages: int
+    files: int
+    read: int
+    removed: int
+    skipped: tuple[SkippedFile, ...]
+
+
+def ingest_files(
+    address: PostgresAddress, request: IndexRequest, vectors: EmbeddingCache | None, *, rebuild: bool = False
+) -> IngestResult:
+    """Read new and changed files below the roots into the collection, and remove those that are no longer there.
+
+    ``vectors`` embeds the passages; without it, their static vectors are stored. ``rebuild`` makes the collection anew.
+    """
+    scan = scan_files(request)
+    if not scan.stamps:
+        raise InputError(
+            f"There is nothing to index in {', '.join(request.roots)}; name a folder or file that has text"
+        )
+    with translate_errors(address), connect(address) as connection:
+        _open_collection(connection, address, vectors, rebuild=rebuild)
+        with _session_lock(connection, address, _WORKING, shared=True):
+            worker = _IngestWorker(connection, address, request, scan, vectors)
+            worker.work()
+        _finish(connection, address, request)
+        passages, files = _count(connection)
+    return IngestResult(passages, files, worker.read, worker.removed, (*scan.skipped, *worker.skipped))
+
+
+class _IngestWorker:
+    """Writes the changed files of one request."""
+
+    def __init__(
+        self,
+        connection: "psycopg.Connection[Any]",
+        address: PostgresAddress,
+        request: IndexRequest,
+        scan: FileScan,
+        vectors: EmbeddingCache | None,
+    ) -> None:
+        self.read = 0
+        self.removed = 0
+        self.skipped: list[SkippedFile] = []
+        self._connection = connection
+        self._address = address
+        self._request = request
+        self._scan = scan
+        self._vectors = vectors
+        self._mean_length = 0.0
+
+    def work(self) -> None:
+        known = dict(self._connection.execute("SELECT path, stamp FROM files").fetchall())
+        deleted = [path for path in known if path not in self._scan.stamps and _is_below(path, self._request.roots)]
+        files = list(self._scan.stamps)
+        random.shuffle(files)  # Workers that start together meet less often.
+        postponed: list[str] = []
+        done = 0
+        for batch in _group_by_size(files):
+            stamps = {file: stamp for file in batch if (stamp := self._stamp(file)) is not None}
+            changed = {file: stamp for file, stamp in stamps.items() if known.get(file) != stamp}
+            postponed += self._write_files(changed, wait=False)
+            done += len(batch)
+            self._request.progress("indexing", done, len(files))
+        for file in postponed:  # Another worker had them; after a crash of that worker they are still to be done.
+            if (stamp := self._stamp(file)) is not None:
+                self._write_files({file: stamp}, wait=True)
+        for paths in _batched(deleted, _BATCH_FILES):
+            self._request.check_cancelled()
+            self._remove_files(paths)
+
+    def _stamp(self, file: str) -> str | None:
+        """Return the digest of a file. Times and inode numbers would differ on another machine."""
+        self._request.check_cancelled()
+        try:
+            with open(file, "rb") as stream:
+                digest = hashlib.file_digest(stream, "sha256").hexdigest()
+        except OSError as error:
+            self.skipped.append(SkippedFile(Path(file), f"cannot be opened ({error.strerror})"))
+            return None
+        return f"{digest}{get_reader_version(file)}"
+
+    def _write_files(self, stamps: dict[str, str], *, wait: bool) -> list[str]:
+        """Replace these files in one transaction; return those that another worker holds."""
+        if not stamps:
+            return []
+        with self._connection.transaction():
+            claimed = self._claim(list(stamps), wait=wait)
+            # Another worker may have written some of them since the list was read.
+            rows = self._connection.execute(
+                "SELECT path, stamp FROM files WHERE path = ANY(%s)", (list(claimed),)
+            ).fetchall()
+            current = dict(rows)
+            todo = [file for file in claimed if current.get(file) != stamps[file]]
+            self._delete([file for file in todo if file in current])
+            totals: Counter[str] = Counter()
+            statistics: Counter[int] = Counter()
+            documents = list(read_documents(list(map(Path, todo)), self._request.check_cancelled))
+            self._fix_mean_length(documents)
+            for file, document in zip(todo, documents, strict=True):
+                self._write_file(file, stamps[file], document, totals, statistics)
+            self._add_statistics(totals, statistics)
+        return [file for file in stamps if file not in claimed]
+
+    def _claim(self, files: Sequence[str], *, wait: bool) -> list[str]:
+        function = "pg_advisory_xact_lock" if wait else "pg_try_advisory_xact_lock"
+        claimed = []
+        for file in sorted(files):  # In one order, so that two waiting workers cannot block each other.
+            key = _hash(self._address.schema), _hash(file)
+            row = self._connection.execute(f"SELECT {function}(%s, %s)".encode(), key).fetchone()
+            if wait or (row is not None and row[0]):
+                claimed.append(file)
+        return claimed
+
+    def _write_file(
+        self,
+        file: str,
+        stamp: str,
+        document: Document | UnreadableFile,
+        totals: Counter[str],
+        statistics: Counter[int],
+    ) -> None:
+        if isinstance(document, UnreadableFile):
+            if file in self._scan.explicit_files:
+                raise document
+            chunks, why = [], str(document).removeprefix(file).strip()
+            self.skipped.append(SkippedFile(Path(file), why))
+        else:
+            chunks, why = list(document.chunks), document.remark
+            self.read += 1
+        row = self._connection.execute(
+            "INSERT INTO files (path, stamp, passages, why) VALUES (%s, %s, %s, %s) RETURNING id",
+            (file, stamp, len(chunks), _clean(why)),
+        ).fetchone()
+        assert row is not None
+        first, order = int(row[0]) << FILE_SHIFT, get_file_order(file) - 2**63  # Postgres has no unsigned numbers.
+        for number, entries in enumerate(_batched(make_entries(file, chunks), _WRITE_SIZE)):
+            self._request.check_cancelled()
+            offset = number * _WRITE_SIZE
+            self._write_entries(entries, first + offset, order + offset, totals, statistics)
+
+    def _write_entries(
+        self,
+        entries: Sequence[IndexEntry],
+        id: int,
+        order: int,
+        totals: Counter[str],
+        statistics: Counter[int],
+    ) -> None:
+        terms = [extract_entry_terms(entry) for entry in entries]
+        weights = [weigh_terms(each, self._mean_length) for each in terms]
+        for entry, weight in zip(entries, weights, strict=True):
+            totals[entry.language] += 1
+            statistics.update(weight.keys())
+        passages = (_make_row(entry, number) for number, entry in enumerate(entries, id))
+        self._copy("passages", _PASSAGE_TYPES, passages)
+        packed = zip(weights, self._make_vectors(entries), strict=True)
+        rows = (
+            (id + i, order + i, pack_terms(weight), pack_weights(weight), vector)
+            for i, (weight, vector) in enumerate(packed)
+        )
+        self._copy("entries", _ENTRY_TYPES, rows)
+
+    def _make_vectors(self, entries: Sequence[IndexEntry]) -> list[bytes | None]:
+        """Return the vectors of passages; ``None`` where the embedder does not know the language."""
+        import numpy as np
+
+        if self._vectors is None:
+            stored = np.frombuffer(b"".join(entry.vector for entry in entries), np.int8).reshape(len(entries), -1)
+            rows: NDArray[np.float32] = stored.astype(np.float32)
+            rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
+            return [pack_vector(row) if _has_meaning(entry) else None for entry, row in zip(entries, rows, strict=True)]
+        known = [i for i, entry in enumerate(entries) if not self._vectors.is_english_only or entry.language == ENGLISH]
+        embedded = self._vectors.embed(
+            [text_to_embed(entries[i]) for i in known], lambda done: self._request.check_cancelled()
+        )
+        vectors: list[bytes | None] = [None] * len(entries)
+        for i, row in zip(known, embedded, strict=True):
+            vectors[i] = pack_vector(row)
+        return vectors
+
+    def _fix_mean_length(self, documents: Sequence[Document | UnreadableFile]) -> None:
+        """Set the mean length of a passage, which the first worker fixes by a sample of its first files."""
+        if self._mean_length:
+            return
+        read = [document for document in documents if isinstance(document, Document) and document.chunks]
+        if not read:
+            return
+        each = max(1, _SAMPLE_PASSAGES // len(read))
+        lengths = [
+            len(extract_entry_terms(entry)) for document in read for entry in make_entries("", document.chunks[:each])
+        ]
+        mean = sum(lengths) / len(lengths)
+        self._connection.execute("UPDATE collection SET mean_length = %s WHERE mean_length IS NULL", (mean,))
+        row = self._connection.execute("SELECT mean_length FROM collection").fetchone()
+        assert row is not None
+        self._mean_length = float(row[0])
+
+    def _remove_files(self, paths: Sequence[str]) -> None:
+        with self._connection.transaction():
+            self.removed += self._delete(self._claim(paths, wait=True))
+
+    def _delete(self, paths: Sequence[str]) -> int:
+        """Delete files that this worker has claimed, and take them out of the statistics; return their number."""
+        rows = self._connection.execute(
+            "DELETE FROM files WHERE path = ANY(%s) RETURNING id", (list(paths),)
+        ).fetchall()
+        for (id,) in rows:
+            ends = (id << FILE_SHIFT, (id + 1) << FILE_SHIFT)
+            self._connection.execute(
+                "INSERT INTO statistics SELECT term, -count(*) FROM entries, unnest(terms) AS term "
+                "WHERE id >= %s AND id < %s GROUP BY term",
+                ends,
+            )
+            self._connection.execute("DELETE FROM entries WHERE id >= %s AND id < %s", ends)
+            self._connection.execute(
+                "WITH gone AS (DELETE FROM passages WHERE id >= %s AND id < %s RETURNING language) "
+                "INSERT INTO totals SELECT language, -count(*) FROM gone GROUP BY language",
+                ends,
+            )
+        return len(rows)
+
+    def _add_statistics(self, totals: Counter[str], statistics: Counter[int]) -> None:
+        self._copy("totals", ["text", "int8"], totals.items())
+        self._copy("statistics", ["int4", "int8"], statistics.items())
+
+    def _copy(self, table: str, types: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+        with self._connection.cursor().copy(f"COPY {table} FROM STDIN (FORMAT BINARY)".encode()) as copy:
+            copy.set_types(types)
+            for row in rows:
+                copy.write_row(row)
+
+
+# -- the collection --------------------------------------------------------------------------------------------------------
+
+
+def _open_collection(
+    connection: "psycopg.Connection[Any]", address: PostgresAddress, vectors: EmbeddingCache | None, *, rebuild: bool
+) -> None:
+    """Make the collection if it does not exist, or check that it was made for the same vectors."""
+    embedder = vectors or StaticEmbedder()
+    with _session_lock(connection, address, _CREATING):
+        if rebuild:
+            with _session_lock(connection, address, _WORKING, wait=False) as has_lock:
+                if not has_lock:
+                    raise SearchError(f"Another worker is indexing into {address.text}; rebuild when it has finished")
+                drop_collection(connection, address)
+        info = read_info(connection, address)
+        if info is None:
+            create_collection(connection, address, embedder.name, embedder.dimension)
+            set_search_path(connection, address)
+            return
+    check_version(info, address)
+    if (info.embedder, info.dimension) != (embedder.name, embedder.dimension):
+        hint = (
+            "leave out --vectors static"
+            if vectors is None
+            else "configure the same embedder (--vectors static for static)"
+        )
+        raise InputError(
+            f"The collection {address.text} has vectors of {info.embedder} with {info.dimension} dimensions, not of "
+            f"{embedder.name} with {embedder.dimension}; {hint}, or make it anew with --rebuild"
+        )
+
+
+def _finish(connection: "psycopg.Connection[Any]", address: PostgresAddress, request: IndexRequest) -> None:
+    """Build the search indexes and compact the statistics, unless other workers are still writing."""
+    with _session_lock(connection, address, _WORKING, wait=False) as has_lock:
+        if not has_lock:
+            return
+        with connection.transaction():
+            for table, key, value in (("statistics", "term", "passages"), ("totals", "name", "count")):
+                connection.execute(
+                    f"WITH moved AS (DELETE FROM {table} RETURNING {key}, {value}) INSERT INTO {table} "
+                    f"SELECT {key}, sum({value}) FROM moved GROUP BY {key} HAVING sum({value}) <> 0".encode()
+                )
+        request.progress("building the search indexes", 0, 2)
+        _set_build_memory(connection)
+        connection.execute("CREATE INDEX IF NOT EXISTS entries_terms ON entries USING gin (terms)")
+        request.check_cancelled()
+        request.progress("building the search indexes", 1, 2)
+        _build_vector_index(connection)
+        connection.execute("SELECT gin_clean_pending_list('entries_terms')")
+        for table in ("files", "passages", "entries", "statistics", "totals"):
+            connection.execute(f"VACUUM (ANALYZE) {table}".encode())
+        request.progress("building the search indexes", 2, 2)
+
+
+def _set_build_memory(connection: "psycopg.Connection[Any]") -> None:
+    row = connection.execute("SELECT count(*), (SELECT dimension FROM collection) FROM entries").fetchone()
+    passages, dimension = row if row is not None else (0, 0)
+    megabytes = min(_MAX_BUILD_MEGABYTES, 64 + passages * (2 * dimension + 400) // 1_000_000)
+    connection.execute(f"SET maintenance_work_mem = '{megabytes}MB'".encode())
+
+
+def _build_vector_index(connection: "psycopg.Connection[Any]") -> None:
+    import psycopg
+
+    statement = b"CREATE INDEX IF NOT EXISTS entries_vector ON entries USING hnsw (vector halfvec_cosine_ops)"
+    try:
+        connection.execute(statement)
+    except (psycopg.errors.DiskFull, psycopg.errors.OutOfMemory):
+        # Parallel workers share memory through /dev/shm, which is small in many containers.
+        connection.execute("SET max_parallel_maintenance_workers = 0")
+        connection.execute(statement)
+
+
+@contextmanager
+def _session_lock(
+    connection: "psycopg.Connection[Any]",
+    address: PostgresAddress,
+    key: int,
+    *,
+    shared: bool = False,
+    wait: bool = True,
+) -> Iterator[bool]:
+    """Hold an advisory lock of the collection; ``False`` if it is taken and ``wait`` is not set."""
+    suffix = "_shared" if shared else ""
+    keys = (_hash(address.schema), key)
+    prefix = "pg_advisory_lock" if wait else "pg_try_advisory_lock"
+    row = connection.execute(f"SELECT {prefix}{suffix}(%s, %s)".encode(), keys).fetchone()
+    has_lock = wait or bool(row and row[0])
+    try:
+        yield has_lock
+    finally:
+        if has_lock and not connection.closed and not connection.broken:
+            connection.execute(f"SELECT pg_advisory_unlock{suffix}(%s, %s)".encode(), keys)
+
+
+def _count(connection: "psycopg.Connection[Any]") -> tuple[int, int]:
+    row = connection.execute(
+        "SELECT coalesce(sum(passages), 0), count(*) FILTER (WHERE passages > 0) FROM files"
+    ).fetchone()
+    return (int(row[0]), int(row[1])) if row is not None else (0, 0)
+
+
+def _make_row(entry: IndexEntry, id: int) -> tuple[Any, ...]:
+    first, last = entry.lines or (None, None)
+    texts = (_clean(entry.text), _clean(entry.title), entry.kind)
+    record, record_id = _clean(entry.record), _clean(entry.id)
+    return (id, *texts, first, last, entry.page, record, record_id, entry.part, _clean(entry.section), entry.language)
+
+
+def _clean(text: Any) -> Any:
+    """Return the text without zero bytes, which Postgres cannot store."""
+    return text.replace("\x00", "\ufffd") if isinstance(text, str) else text
+
+
+def _has_meaning(entry: IndexEntry) -> bool:
+    return entry.language == ENGLISH
+
+
+def _group_by_size(files: Iterable[str]) -> Iterator[list[str]]:
+    batch: list[str] = []
+    size = 0
+    for file in files:
+        batch.append(file)
+        size += _get_size(file)
+        if len(batch) == _BATCH_FILES or size >= _BATCH_BYTES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _batched(items: Iterable[T], size: int) -> Iterator[tuple[T, ...]]:
+    """Yield the items in tuples of at most this size."""
+    rest = iter(items)
+    while batch := tuple(islice(rest, size)):
+        yield batch
+
+
+def _get_size(file: str) -> int:
+    try:
+        return os.stat(file).st_size
+    except OSError:
+        return 0
+
+
+def _is_below(path: str, roots: Sequence[str]) -> bool:
+    return any(path == root or path.startswith(os.path.join(root, "")) for root in map(os.path.abspath, roots))
+
+
+def _hash(text: str) -> int:
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big", signed=True)

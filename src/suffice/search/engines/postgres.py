@@ -1,0 +1,325 @@
+"""A corpus in Postgres with pgvector: its address, connections, tables and binary formats.
+
+A collection is one schema, ``suffice_NAME``:
+
+    collection   one row: version of the index, embedder and its dimension, mean length of a passage
+    files        path, digest of the content, number of passages, why it could not be read
+    passages     text, title and place of each passage
+    entries      what is searched: terms (GIN index), BM25 weights (sparse vector), meaning (vector, HNSW index)
+    statistics   in how many passages each term occurs      } rows are added, never changed, so that workers do not
+    totals       how many passages there are, by language   } wait for each other; the sum counts
+
+The BM25 score of a passage is the inner product of its stored weights and the inverse document frequencies of the query's
+terms. Those come from ``statistics`` at the time of the query. Only the mean length is fixed when the collection is made.
+
+An id is the id of the file, shifted, plus the number of the passage in it, so a file's rows are one range.
+"""
+
+import atexit
+import re
+import struct
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from suffice.errors import InputError, SearchError
+from suffice.search.corpus.index import Term
+from suffice.search.corpus.sync import INDEX_VERSION
+from suffice.search.engines.address import remove_secrets, split_address
+
+if TYPE_CHECKING:
+    import numpy as np
+    import psycopg
+    from numpy.typing import NDArray
+    from psycopg_pool import ConnectionPool
+
+K1, B = 1.2, 0.75  # As in tantivy.
+TERM_DIMENSIONS = 1_000_000_000  # The most that pgvector allows; a term's dimension is its hash.
+FILE_SHIFT = 24  # 16 million passages a file.
+CONNECT_SECONDS = 10
+STATEMENT_SECONDS = 30  # Of a search; ingestion has no limit.
+POOL_SIZE = 8  # Connections for searches, for each database and process.
+EF_SEARCH = 100  # How far the vector index looks; at least the number of candidates.
+MIN_PGVECTOR = (0, 7)
+_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
+
+_TABLES = """
+CREATE TABLE collection (version int NOT NULL, embedder text NOT NULL, dimension int NOT NULL, mean_length real);
+CREATE TABLE files (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, path text UNIQUE NOT NULL, stamp text NOT NULL,
+    passages int NOT NULL, why text NOT NULL);
+CREATE TABLE passages (id bigint PRIMARY KEY, text text NOT NULL, title text NOT NULL, kind text NOT NULL, first_line int,
+    last_line int, page int, record text, record_id text, part int NOT NULL, section text, language text NOT NULL);
+CREATE INDEX passages_record ON passages (record_id) WHERE record_id IS NOT NULL;
+CREATE TABLE entries (id bigint PRIMARY KEY, position bigint NOT NULL, terms int[] NOT NULL,
+    words sparsevec({terms}) NOT NULL, vector halfvec({dimension}));
+CREATE TABLE statistics (term int NOT NULL, passages bigint NOT NULL);
+CREATE INDEX statistics_term ON statistics (term);
+CREATE TABLE totals (name text NOT NULL, count bigint NOT NULL);
+"""
+
+
+@dataclass(frozen=True)
+class PostgresAddress:
+    """Where a collection is. ``text`` has no secrets and is for messages."""
+
+    dsn: str
+    collection: str
+    text: str
+
+    @property
+    def schema(self) -> str:
+        return f"suffice_{self.collection}"
+
+
+@dataclass(frozen=True)
+class CollectionInfo:
+    """What a collection was made with."""
+
+    version: int
+    embedder: str
+    dimension: int
+
+
+def parse_postgres(text: str) -> PostgresAddress:
+    """Parse ``postgres://USER:PASSWORD@HOST:PORT/DATABASE/COLLECTION?libpq parameters``."""
+    shown = remove_secrets(text)
+    netloc, path, _ = split_address(text)
+    if len(path) != 2:
+        raise InputError(
+            f"{shown} does not name a database and a collection; write postgres://HOST/DATABASE/COLLECTION"
+        )
+    database, name = path
+    if not _NAME.fullmatch(name):
+        raise InputError(
+            f"{name!r} cannot be the name of a collection; use up to 40 of a-z, 0-9, - and _, beginning with a letter or digit"
+        )
+    query = text.partition("?")[2]
+    return PostgresAddress(f"postgresql://{netloc}/{database}{'?' if query else ''}{query}", name, shown)
+
+
+@contextmanager
+def translate_errors(address: PostgresAddress) -> Iterator[None]:
+    """Turn errors of the database into one sentence. The driver's messages contain no password."""
+    import psycopg
+    from psycopg_pool import PoolTimeout
+
+    try:
+        yield
+    except psycopg.errors.UndefinedTable as error:
+        raise InputError(f"The collection {address.text} is incomplete; make it again with --rebuild") from error
+    except psycopg.errors.InsufficientPrivilege as error:
+        raise InputError(f"The user of {address.text} lacks a right ({_first_line(error)})") from error
+    except psycopg.errors.QueryCanceled as error:
+        raise SearchError(
+            f"{address.text} did not answer within {STATEMENT_SECONDS} seconds; does it have its indexes? "
+            "suffice index --to builds them",
+            retryable=True,
+        ) from error
+    except (psycopg.OperationalError, PoolTimeout) as error:
+        raise SearchError(f"{address.text} cannot be used ({_first_line(error)})", retryable=True) from error
+    except psycopg.ProgrammingError as error:
+        raise InputError(f"{address.text} cannot be used ({_first_line(error)})") from error
+    except psycopg.Error as error:
+        raise SearchError(f"{address.text} failed ({_first_line(error)})") from error
+
+
+def connect(address: PostgresAddress) -> "psycopg.Connection[Any]":
+    """Open a connection of its own, with the collection first in its search path."""
+    import psycopg
+
+    connection = psycopg.connect(
+        address.dsn,
+        autocommit=True,
+        connect_timeout=CONNECT_SECONDS,
+        application_name="suffice",
+        prepare_threshold=None,
+    )
+    set_search_path(connection, address)
+    return connection
+
+
+def get_pool(address: PostgresAddress) -> "ConnectionPool":
+    """Return the connections for searches, which all collections of a database and all runs of this process share."""
+    return _open_pool(address.dsn)
+
+
+@cache
+def _open_pool(dsn: str) -> "ConnectionPool":
+    from psycopg_pool import ConnectionPool
+
+    pool = ConnectionPool(
+        dsn,
+        kwargs={
+            "autocommit": True,
+            "connect_timeout": CONNECT_SECONDS,
+            "application_name": "suffice",
+            "prepare_threshold": None,  # A prepared plan would not know how common the terms are.
+        },
+        min_size=0,
+        max_size=POOL_SIZE,
+        max_idle=60,
+        timeout=CONNECT_SECONDS,
+        reconnect_timeout=CONNECT_SECONDS,
+        configure=_configure_search,
+        check=ConnectionPool.check_connection,
+        open=True,
+    )
+    atexit.register(pool.close)
+    return pool
+
+
+def _configure_search(connection: "psycopg.Connection[Any]") -> None:
+    connection.execute(f"SET statement_timeout = '{STATEMENT_SECONDS}s'")
+    connection.execute(f"SET hnsw.ef_search = {EF_SEARCH}")
+    connection.execute("SET jit = off")  # It would take longer than the query.
+
+
+def set_search_path(connection: "psycopg.Connection[Any]", address: PostgresAddress) -> None:
+    """Let unqualified names mean the tables of the collection; types of extensions are found as before."""
+    connection.execute("RESET search_path")
+    connection.execute(
+        "SELECT set_config('search_path', quote_ident(%s) || ', ' || current_setting('search_path'), false)",
+        (address.schema,),
+    )
+
+
+def read_info(connection: "psycopg.Connection[Any]", address: PostgresAddress) -> CollectionInfo | None:
+    """Return what the collection was made with; ``None`` if it does not exist."""
+    found = connection.execute("SELECT to_regclass(%s)", (f'"{address.schema}".collection',)).fetchone()
+    if found is None or found[0] is None:
+        return None
+    row = connection.execute("SELECT version, embedder, dimension FROM collection").fetchone()
+    return None if row is None else CollectionInfo(*row)
+
+
+def require_info(connection: "psycopg.Connection[Any]", address: PostgresAddress) -> CollectionInfo:
+    """Return what the collection was made with; raise ``InputError`` if it cannot be searched."""
+    info = read_info(connection, address)
+    if info is None:
+        rows = connection.execute(
+            "SELECT substr(nspname, 9) FROM pg_namespace WHERE nspname LIKE 'suffice\\_%' ORDER BY 1 LIMIT 5"
+        ).fetchall()
+        others = f" (it has: {', '.join(name for (name,) in rows)})" if rows else ""
+        raise InputError(
+            f"There is no collection {address.collection!r} at {address.text}{others}; make it with: "
+            f"suffice index PATH --to {address.text}"
+        )
+    check_version(info, address)
+    return info
+
+
+def check_version(info: CollectionInfo, address: PostgresAddress) -> None:
+    if info.version != INDEX_VERSION:
+        raise InputError(
+            f"The collection {address.text} has the index version {info.version}, but this suffice reads {INDEX_VERSION}; "
+            "make it again with: suffice index PATH --to … --rebuild"
+        )
+
+
+def create_collection(
+    connection: "psycopg.Connection[Any]", address: PostgresAddress, embedder: str, dimension: int
+) -> None:
+    """Create the schema and its tables. The caller holds a lock, so that two workers do not both do it."""
+    from psycopg import sql
+
+    with connection.transaction():
+        _require_pgvector(connection, address)
+        connection.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(address.schema)))
+        for statement in _TABLES.format(terms=TERM_DIMENSIONS, dimension=dimension).split(";"):
+            if statement.strip():
+                connection.execute(statement.encode())
+        connection.execute("INSERT INTO collection VALUES (%s, %s, %s, NULL)", (INDEX_VERSION, embedder, dimension))
+
+
+def drop_collection(connection: "psycopg.Connection[Any]", address: PostgresAddress) -> None:
+    from psycopg import sql
+
+    connection.execute(sql.SQL("DROP SCHEMA IF EXISTS {} CASCADE").format(sql.Identifier(address.schema)))
+
+
+def _require_pgvector(connection: "psycopg.Connection[Any]", address: PostgresAddress) -> None:
+    """Make sure that the extension is there, and create it if the user may."""
+    import psycopg
+
+    available = connection.execute(
+        "SELECT default_version FROM pg_available_extensions WHERE name = 'vector'"
+    ).fetchone()
+    if available is None:
+        raise InputError(
+            f"The server of {address.text} does not have the extension pgvector; install it there (Debian: "
+            "postgresql-NN-pgvector)"
+        )
+    try:
+        with connection.transaction():
+            connection.execute("CREATE EXTENSION IF NOT EXISTS vector WITH SCHEMA public")
+    except psycopg.errors.InsufficientPrivilege as error:
+        raise InputError(
+            f"The user of {address.text} may not create the extension pgvector; let an administrator run: "
+            "CREATE EXTENSION vector"
+        ) from error
+    row = connection.execute("SELECT extversion FROM pg_extension WHERE extname = 'vector'").fetchone()
+    version = str(row[0]) if row else "0"
+    if tuple(int(part) for part in version.split(".")[:2]) < MIN_PGVECTOR:
+        raise InputError(
+            f"The server of {address.text} has pgvector {version}, but at least "
+            f"{'.'.join(map(str, MIN_PGVECTOR))} is needed; update it there"
+        )
+
+
+# -- terms and formats -----------------------------------------------------------------------------------------------------
+
+
+def hash_term(term: Term) -> int:
+    """Return the dimension of a term."""
+    return zlib.crc32(f"{term[0]}:{term[1]}".encode()) % TERM_DIMENSIONS
+
+
+def weigh_terms(terms: Sequence[Term], mean_length: float) -> dict[int, float]:
+    """Return the part of each term's BM25 score that depends on the passage alone, by dimension in ascending order."""
+    norm = K1 * (1 - B + B * len(terms) / max(mean_length, 1.0))
+    counts = Counter(map(hash_term, terms))
+    return {term: (K1 + 1) * counts[term] / (counts[term] + norm) for term in sorted(counts)}
+
+
+def pack_terms(weights: Mapping[int, float]) -> bytes:
+    """Return the dimensions as the binary form of ``int[]``."""
+    import numpy as np
+
+    pairs = np.empty((len(weights), 2), ">i4")
+    pairs[:, 0] = 4  # The size of the number after it.
+    pairs[:, 1] = list(weights)
+    int4 = 23  # The type of the elements.
+    head = struct.pack(">iii", 1, 0, int4) + struct.pack(">ii", len(weights), 1)
+    return head + pairs.tobytes() if weights else struct.pack(">iii", 0, 0, int4)
+
+
+def pack_weights(weights: Mapping[int, float]) -> bytes:
+    """Return the weights as the binary form of ``sparsevec``."""
+    import numpy as np
+
+    head = struct.pack(">iii", TERM_DIMENSIONS, len(weights), 0)
+    return head + np.array(list(weights), ">i4").tobytes() + np.array(list(weights.values()), ">f4").tobytes()
+
+
+def pack_vector(vector: "NDArray[np.float32]") -> bytes:
+    """Return a vector as the binary form of ``halfvec``."""
+    return struct.pack(">HH", len(vector), 0) + vector.astype(">f2").tobytes()
+
+
+def format_weights(weights: Mapping[int, float]) -> str:
+    """Return the text form of ``sparsevec``, which counts dimensions from 1."""
+    inside = ",".join(f"{term + 1}:{weights[term]:.7g}" for term in sorted(weights))
+    return f"{{{inside}}}/{TERM_DIMENSIONS}"
+
+
+def format_vector(vector: "NDArray[np.float32]") -> str:
+    """Return the text form of ``halfvec``."""
+    return "[" + ",".join(f"{value:.6g}" for value in vector.tolist()) + "]"
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).strip().partition("\n")[0] or type(error).__name__
