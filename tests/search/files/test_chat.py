@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from suffice.search.files import read_file, read_text
+from suffice.search.files import UnreadableFile, read_file, read_text
 from suffice.text.chunks import split_lines
 
 DATA = Path(__file__).parents[3].parent / "shared" / "data"
@@ -130,3 +130,41 @@ def test_locomo_is_read_turn_by_turn() -> None:
     assert len(chunks) == len({p.record for p in chunks}) == 5882
     assert chunks[0].record == "conv-26/D1:1"
     assert chunks[0].title == "Caroline, 1:56 pm on 8 May, 2023"
+
+
+def test_messages_of_a_jsonl_export_are_read_and_other_records_skipped(tmp_path: Path) -> None:
+    rows = [
+        {"type": "user", "username": "ana", "password": "secret", "email": "ana@example.org"},
+        {
+            "type": "email",
+            "id": "m1",
+            "subject": "Budget",
+            "from": "ana@example.org",
+            "body": "It is 40.",
+            "date": "2025-01-02",
+        },
+        {
+            "type": "post",
+            "post": {
+                "user": "bo",
+                "message": "Seen.",
+                "create_at": 1620500000000,
+                "replies": [{"user": "ana", "message": "Thanks.", "create_at": 1620500060000}],
+            },
+        },
+    ]
+    path = tmp_path / "export.jsonl"
+    path.write_text("\n".join(json.dumps(row) for row in rows))
+    found = read_file(path)
+    assert [(chunk.text, chunk.record) for chunk in found] == [
+        ("[2025-01-02] ana@example.org: It is 40.", "m1"),
+        ("[2021-05-08 18:53] bo: Seen.", "2"),
+        ("[2021-05-08 18:54] ana: Thanks.", "3"),
+    ]
+    assert found[0].title == "Budget (ana@example.org, 2025-01-02)"
+
+
+def test_jsonl_records_without_text_or_message_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"a": 1}\n{"b": 2}\n')
+    with pytest.raises(UnreadableFile, match="line 1 has no text"):
+        read_file(tmp_path / "a.jsonl")

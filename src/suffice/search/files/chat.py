@@ -29,6 +29,7 @@ _DATE_KEYS = (
     "timestamp",
     "created_at",
     "createdAt",
+    "create_at",
     "create_time",
     "created",
     "sent_at",
@@ -60,6 +61,22 @@ def parse(text: str) -> list[DocumentChunk] | None:
     return list(_make_chunks(found.turns)) if len(found.turns) > 1 else None
 
 
+def parse_messages(records: Iterable[Mapping[str, Any]]) -> list[DocumentChunk]:
+    """Return the chunks of the messages among the records of an export, with their replies; other records are skipped.
+
+    A record may wrap its message: ``{"type": "post", "post": {…}}``.
+    """
+    turns = []
+    for record in records:
+        wrapped = record.get(str(record.get("type")))
+        message = wrapped if isinstance(wrapped, Mapping) else record
+        replies = message.get("replies")
+        for item in (message, *(replies if isinstance(replies, list) else ())):
+            if (turn := _parse_turn(item)) is not None and turn.text:
+                turns.append(_LocatedTurn(turn, (), turn.date))
+    return list(_make_chunks(turns))
+
+
 @dataclass(frozen=True, slots=True)
 class _ChatTurn:
     """One message. ``is_ambiguous`` means that its keys are common outside of conversations (``name`` and ``value``)."""
@@ -69,6 +86,7 @@ class _ChatTurn:
     date: str
     id: str
     is_ambiguous: bool
+    subject: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +156,8 @@ def _make_chunks(turns: list[_LocatedTurn]) -> Iterator[DocumentChunk]:
             record = f"{record}~{used[record]}"
         prefix = f"[{located.date}] {turn.speaker}: " if located.date else f"{turn.speaker}: "
         title = to_one_line(f"{turn.speaker}, {located.date}" if located.date else turn.speaker)
+        if turn.subject:
+            title = f"{turn.subject} ({title})"
         for part in split_text(turn.text):
             yield DocumentChunk(prefix + part, title, "chat", record=record)
 
@@ -162,7 +182,15 @@ def _parse_turn(item: object) -> _ChatTurn | None:
         or (text_key in ("value", "body", "message") and speaker_key in ("user", "username", "author"))
     )
     speaker, date = _parse_speaker(fields[speaker_key]), _find_date(fields)
-    return _ChatTurn(speaker, text, date, _find_id(fields, _TURN_ID_KEYS), is_ambiguous)
+    subject = fields.get("subject")
+    return _ChatTurn(
+        speaker,
+        text,
+        date,
+        _find_id(fields, _TURN_ID_KEYS),
+        is_ambiguous,
+        to_one_line(subject) if isinstance(subject, str) else "",
+    )
 
 
 def _find_id(fields: Mapping[str, Any], keys: Sequence[str]) -> str:
