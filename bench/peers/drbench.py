@@ -1,8 +1,8 @@
 """DRBench: find facts in a company's files among distractors, and say them in a report. Scored by rules, without a judge.
 
-A task has a question and a folder of files (PDF, Word, PowerPoint, Excel, mail and chat exports). Each file holds one fact: an
-*insight* that the report should state, or a *distractor* that it should leave out. The agent sees the files under the names that
-the data set's own environment gives them, in one flat folder; nothing in a name or path says which kind a file is.
+A task has a question and a folder of files (PDF, Word, PowerPoint, Excel, mail and chat exports). Each file holds one fact:
+an *insight* that the report should state, or a *distractor* that it should leave out. The agent sees the files under the names
+that the data set's own environment gives them, in one flat folder; nothing in a name or path says which kind a file is.
 
 How a report is scored (``score_report``):
 
@@ -48,9 +48,10 @@ _CITATION = re.compile(r"\[\d{1,4}\]")
 _WORD = re.compile(r"[A-Za-z][\w'’-]*")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
 _STOP_WORDS = frozenset(
-    """a about across after all also an and any are as at average averaged be been being by can current currently did do does each
-    for from had has have how if in into is it its more most no not of on or our out over per than that the their them there these
-    they this to total totaled was we were what when which while who will with would you your q1 q2 q3 q4""".split()
+    """a about across after all also an and any are as at average averaged be been being by can current currently did
+    do does each for from had has have how if in into is it its more most no not of on or our out over per
+    than that the their them there these they this to total totaled was we were what when which while who will
+    with would you your q1 q2 q3 q4""".split()
 )
 
 
