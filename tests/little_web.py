@@ -70,7 +70,7 @@ class LittleWeb:
         """Results that every search lists before its own: path or URL, title, snippet."""
         self.stopping = False
         self._pages = {f"/pages/{name}": (title, lines) for name, (title, lines) in ISLAND.items()}
-        self._index = _build_index({**self._pages, "/papers/tides.pdf": PAPER})
+        self._index = build_index({**self._pages, "/papers/tides.pdf": PAPER})
 
     def __enter__(self) -> "LittleWeb":
         web = self
@@ -231,7 +231,8 @@ def pdf(lines: list[str]) -> bytes:
     return body + b"xref\n0 6\n0000000000 65535 f \n" + table + end
 
 
-def _build_index(pages: dict[str, tuple[str, list[str]]]):
+def build_index(pages: dict[str, tuple[str, list[str]]]):
+    """Return a BM25 index over pages: path, title and body."""
     import tantivy
 
     schema = tantivy.SchemaBuilder()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from suffice.search.files import read_file, read_text
+from suffice.search.files import UnreadableFile, read_file, read_text
 from suffice.text.chunks import split_lines
 
 DATA = Path(__file__).parents[3].parent / "shared" / "data"
@@ -132,15 +132,53 @@ def test_locomo_is_read_turn_by_turn() -> None:
     assert chunks[0].title == "Caroline, 1:56 pm on 8 May, 2023"
 
 
+def test_messages_of_a_jsonl_export_are_read_and_other_records_skipped(tmp_path: Path) -> None:
+    rows = [
+        {"type": "user", "username": "ana", "password": "secret", "email": "ana@example.org"},
+        {
+            "type": "email",
+            "id": "m1",
+            "subject": "Budget",
+            "from": "ana@example.org",
+            "body": "It is 40.",
+            "date": "2025-01-02",
+        },
+        {
+            "type": "post",
+            "post": {
+                "user": "bo",
+                "message": "Seen.",
+                "create_at": 1620500000000,
+                "replies": [{"user": "ana", "message": "Thanks.", "create_at": 1620500060000}],
+            },
+        },
+    ]
+    path = tmp_path / "export.jsonl"
+    path.write_text("\n".join(json.dumps(row) for row in rows))
+    found = read_file(path)
+    assert [(chunk.text, chunk.record) for chunk in found] == [
+        ("[2025-01-02] ana@example.org: It is 40.", "m1"),
+        ("[2021-05-08 18:53] bo: Seen.", "2"),
+        ("[2021-05-08 18:54] ana: Thanks.", "3"),
+    ]
+    assert found[0].title == "Budget (ana@example.org, 2025-01-02)"
+
+
+def test_jsonl_records_without_text_or_message_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"a": 1}\n{"b": 2}\n')
+    with pytest.raises(UnreadableFile, match="line 1 has no text"):
+        read_file(tmp_path / "a.jsonl")
+
+
 def test_messages_in_jsonl_keep_their_speaker_and_date() -> None:
     lines = [
         {"date": "2025-09-03", "time": "10:30", "speaker": "Mira", "text": "The release moves to Monday."},
         {"role": "user", "content": "Why?"},
-        {"author": "Lind", "title": "Bees", "text": "A document has an author, too."},
     ]
     chunks = read_text("\n".join(map(json.dumps, lines)), "c.jsonl")
     assert [(chunk.text, chunk.title, chunk.kind) for chunk in chunks] == [
         ("[2025-09-03 10:30] Mira: The release moves to Monday.", "Mira, 2025-09-03 10:30", "chat"),
         ("user: Why?", "user", "chat"),
-        ("A document has an author, too.", "Bees", "record"),
     ]
+    (document,) = read_text(json.dumps({"author": "Lind", "title": "Bees", "text": "It has an author."}), "d.jsonl")
+    assert (document.text, document.kind) == ("It has an author.", "record")

@@ -20,14 +20,7 @@ from suffice.text.plain import to_one_line
 _TEXT_KEYS = ("text", "content", "message", "body", "value")
 # The role is last: a message that has it may also say who speaks.
 _SPEAKER_KEYS = ("speaker", "from", "author", "sender", "user", "username", "name", "role")
-_MESSAGE_KEYS = (
-    "speaker",
-    "from",
-    "sender",
-    "role",
-    "user",
-    "username",
-)  # A document may have an author, but none of these.
+_MESSAGE_KEYS = ("speaker", "from", "sender", "role", "user", "username")
 _PERSON_KEYS = ("name", "display_name", "nickname", "username", "role", "id")
 _TURN_ID_KEYS = ("dia_id", "message_id", "msg_id", "turn_id", "client_msg_id", "id", "uuid")
 _DATE_KEYS = (
@@ -37,6 +30,7 @@ _DATE_KEYS = (
     "timestamp",
     "created_at",
     "createdAt",
+    "create_at",
     "create_time",
     "created",
     "sent_at",
@@ -68,12 +62,26 @@ def parse(text: str) -> list[DocumentChunk] | None:
     return list(_make_chunks(found.turns)) if len(found.turns) > 1 else None
 
 
-def parse_message(record: Mapping[str, Any]) -> tuple[str, str] | None:
-    """Return the title and the text of a record that is one message; ``None`` for a document, which may have an author."""
+def is_message(record: Mapping[str, Any]) -> bool:
+    """Return whether a record says who speaks. A document may have an author, but then it has a title as well."""
     turn = None if isinstance(record.get("title"), str) else _parse_turn(record)
-    if turn is None or turn.is_ambiguous or record.keys().isdisjoint(_MESSAGE_KEYS):
-        return None
-    return _make_title(turn.speaker, turn.date), _make_prefix(turn.speaker, turn.date) + turn.text
+    return turn is not None and not turn.is_ambiguous and not record.keys().isdisjoint(_MESSAGE_KEYS)
+
+
+def parse_messages(records: Iterable[Mapping[str, Any]]) -> list[DocumentChunk]:
+    """Return the chunks of the messages among the records of an export, with their replies; other records are skipped.
+
+    A record may wrap its message: ``{"type": "post", "post": {…}}``.
+    """
+    turns = []
+    for record in records:
+        wrapped = record.get(str(record.get("type")))
+        message = wrapped if isinstance(wrapped, Mapping) else record
+        replies = message.get("replies")
+        for item in (message, *(replies if isinstance(replies, list) else ())):
+            if (turn := _parse_turn(item)) is not None and turn.text:
+                turns.append(_LocatedTurn(turn, (), turn.date))
+    return list(_make_chunks(turns))
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +93,7 @@ class _ChatTurn:
     date: str
     id: str
     is_ambiguous: bool
+    subject: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,17 +161,12 @@ def _make_chunks(turns: list[_LocatedTurn]) -> Iterator[DocumentChunk]:
         used[record] += 1
         if used[record] > 1:
             record = f"{record}~{used[record]}"
-        prefix = _make_prefix(turn.speaker, located.date)
+        prefix = f"[{located.date}] {turn.speaker}: " if located.date else f"{turn.speaker}: "
+        title = to_one_line(f"{turn.speaker}, {located.date}" if located.date else turn.speaker)
+        if turn.subject:
+            title = f"{turn.subject} ({title})"
         for part in split_text(turn.text):
-            yield DocumentChunk(prefix + part, _make_title(turn.speaker, located.date), "chat", record=record)
-
-
-def _make_prefix(speaker: str, date: str) -> str:
-    return f"[{date}] {speaker}: " if date else f"{speaker}: "
-
-
-def _make_title(speaker: str, date: str) -> str:
-    return to_one_line(f"{speaker}, {date}" if date else speaker)
+            yield DocumentChunk(prefix + part, title, "chat", record=record)
 
 
 def _parse_turn(item: object) -> _ChatTurn | None:
@@ -185,7 +189,15 @@ def _parse_turn(item: object) -> _ChatTurn | None:
         or (text_key in ("value", "body", "message") and speaker_key in ("user", "username", "author"))
     )
     speaker, date = _parse_speaker(fields[speaker_key]), _find_date(fields)
-    return _ChatTurn(speaker, text, date, _find_id(fields, _TURN_ID_KEYS), is_ambiguous)
+    subject = fields.get("subject")
+    return _ChatTurn(
+        speaker,
+        text,
+        date,
+        _find_id(fields, _TURN_ID_KEYS),
+        is_ambiguous,
+        to_one_line(subject) if isinstance(subject, str) else "",
+    )
 
 
 def _find_id(fields: Mapping[str, Any], keys: Sequence[str]) -> str:

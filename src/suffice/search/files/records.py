@@ -1,20 +1,23 @@
 """JSONL collections, one ``{"id", "title", "text"}`` on each line, as chunks with the record's own id.
 
 The names ``_id`` and ``contents``, which other collections use, are accepted too. A record without an id is named after its
-line (``line-7``). An empty text is skipped; a missing one is an error. A record without a title that says who speaks is a
-message of a conversation. The file is streamed.
+line (``line-7``). An empty text is skipped; a missing one is an error. The file is streamed.
+
+A file whose first record says who speaks, or has no text, may be the export of a mail or chat program: its messages are read as
+``chat`` does.
 """
 
 import gzip
 import zlib
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import msgspec
 
-from suffice.search.files.chat import parse_message
-from suffice.search.files.chunk import MAX_BYTES, ChunkKind, DocumentChunk, UnreadableFile
+from suffice.search.files import chat
+from suffice.search.files.chunk import MAX_BYTES, DocumentChunk, UnreadableFile
 from suffice.search.files.decode import make_open_error
 from suffice.text.chunks import split_text
 from suffice.text.plain import to_one_line
@@ -35,39 +38,63 @@ def parse_file(path: Path) -> Iterator[DocumentChunk]:
 def parse(lines: Iterable[bytes], name: str) -> Iterator[DocumentChunk]:
     """Yield the chunks of the records on these lines."""
     line_by_id: dict[str, int] = {}
-    number = 0
-    for number, line in enumerate(lines, start=1):
-        data = line.removeprefix(b"\xef\xbb\xbf").strip()
-        if not data:
-            continue
-        key, title, text, kind = _parse_record(data, f"{name}, line {number}", number)
+    rows = (
+        (number, data)
+        for number, line in enumerate(lines, start=1)
+        if (data := line.removeprefix(b"\xef\xbb\xbf").strip())
+    )
+    for number, data in rows:
+        where = f"{name}, line {number}"
+        record = _decode_record(data, where)
+        if not line_by_id and (_get_text(record) is None or chat.is_message(record)):
+            following = (_decode_record(data, f"{name}, line {number}") for number, data in rows)
+            yield from _parse_messages(chain([record], following), where)
+            return
+        key, title, text = _parse_record(record, where, number)
         if key in line_by_id:
             raise UnreadableFile(
                 f"{name}, line {number} repeats the id {key!r} of line {line_by_id[key]}; ids must be unique."
             )
         line_by_id[key] = number
         for part, part_text in enumerate(split_text(text), start=1):
-            yield DocumentChunk(part_text, title, kind, record=key, id=key if part == 1 else f"{key}#{part}")
+            yield DocumentChunk(part_text, title, "record", record=key, id=key if part == 1 else f"{key}#{part}")
     if not line_by_id:
         raise UnreadableFile(f"{name} is empty; give a file that contains records.")
 
 
-def _parse_record(data: bytes, where: str, number: int) -> tuple[str, str, str, ChunkKind]:
-    """Return the id, the title, the text and the kind of a record."""
+def _parse_messages(records: Iterable[dict[str, Any]], where: str) -> list[DocumentChunk]:
+    chunks = chat.parse_messages(records)
+    if not chunks:
+        raise _make_no_text_error(where)
+    return chunks
+
+
+def _decode_record(data: bytes, where: str) -> dict[str, Any]:
     try:
         record = msgspec.json.decode(data.decode("utf-8", errors="replace"))
     except (msgspec.DecodeError, RecursionError) as error:
         raise UnreadableFile(f"{where} is not valid JSON ({error}); fix or remove the line.") from error
     if not isinstance(record, dict):
         raise UnreadableFile(f'{where} is not a JSON object; write {{"id": …, "title": …, "text": …}}.')
-    key = _get_record_id(record, where, number)
-    if (message := parse_message(record)) is not None:
-        return key, *message, "chat"
+    return record
+
+
+def _get_text(record: dict[str, Any]) -> str | None:
     text = record.get("text", record.get("contents"))
-    if not isinstance(text, str):
-        raise UnreadableFile(f'{where} has no text; give the record a string "text".')
+    return text if isinstance(text, str) else None
+
+
+def _make_no_text_error(where: str) -> UnreadableFile:
+    return UnreadableFile(f'{where} has no text; give the record a string "text".')
+
+
+def _parse_record(record: dict[str, Any], where: str, number: int) -> tuple[str, str, str]:
+    text = _get_text(record)
+    if text is None:
+        raise _make_no_text_error(where)
     title = record.get("title")
-    return key, to_one_line(title) if isinstance(title, str) and title.strip() else key, text, "record"
+    key = _get_record_id(record, where, number)
+    return key, to_one_line(title) if isinstance(title, str) and title.strip() else key, text
 
 
 def _get_record_id(record: dict[str, Any], where: str, number: int) -> str:
