@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from suffice.models.extractive.form import QuestionForm, analyze_form, find_default, measure_form
 from suffice.models.extractive.weights import load_weights
 from suffice.models.reading import AnswerSpan, PassageReader
-from suffice.text.answer_spans import find_assignment, find_spans
+from suffice.text.answer_spans import find_spans
 from suffice.text.blocks import TextBlock, split_blocks
 from suffice.text.entities import content_stems, extract_facets, extract_names, strip_parenthetical
 from suffice.text.languages import ENGLISH, detect_language, get_language
@@ -32,6 +33,8 @@ _TYPED_KINDS = frozenset({"when", "version", "amount", "default"})
 _RELEASE = re.compile(
     r"\d\.\d|\bversion\b", re.IGNORECASE
 )  # Sections of a changelog mention each other; that is no step.
+_DEFAULT_WORD = re.compile(r"\bdefault|\bstandardmäßig|\bpar défaut|\bpor (?:defecto|omisión)", re.IGNORECASE)
+_CONTENTS_ITEM = re.compile(r"\W*(?:\d+\.)+\d*\s|.*\?\W*$", re.DOTALL)
 _LITERAL = re.compile(r"[`'\"]*(?:[-+]?\d|True\b|False\b|None\b|null\b|['\"\[({])")
 _MAX_CANDIDATES = 60  # Units looked at closely; they are selected by words.
 # The reader knows single steps: it is trusted where one passage has nearly all words of the question, and hardly where the
@@ -141,11 +144,12 @@ def rank_units(
     wanted = frozenset(tokenize(question.text))
     question_stems = frozenset(words.weights)
     links = _measure_links(question.text, notes, about)
+    form = analyze_form(question, question_stems)
     rows, found = [], []
     for unit in candidates:
         note = notes[unit.note]
         topic = topics[unit.note] | _lead_stems(note, unit.block)
-        spans = _find_new_spans(question, note, unit, wanted, question_stems)
+        spans = _find_new_spans(form, note, unit, wanted, question_stems)
         title = normalize_phrase(strip_parenthetical(note.title))
         names_new = any(not find_stems(name) <= question_stems | topic for name in extract_names(unit.text))
         answer = answers[unit.note] if answers else None
@@ -177,6 +181,7 @@ def rank_units(
     values = table @ np.array([weights[name] for name in UNIT_FEATURES]) + weights["bias"]
     if question.kind in _TYPED_KINDS:  # "Default: 1000" or "Released 2021-05-11" has few words of the question.
         values += weights["typed_span"] * np.array([_has_typed_span(question, notes, *pair) for pair in found])
+    values += np.array([measure_form(form, notes[unit.note], unit.block, (unit.start, unit.end)) for unit, _ in found])
     ranked = [
         Unit(unit.note, unit.block, unit.start, unit.end, unit.text, unit.stems, tuple(spans), tuple(row), float(value))
         for (unit, spans), row, value in zip(found, table, values, strict=True)
@@ -218,6 +223,8 @@ def compute_cosines(task: str, texts: Sequence[str], embed: Embed | None) -> lis
 def _list_units(number: int, note: Note, question: Question) -> list[Unit]:
     found = []
     for block in split_blocks(note.text, note.kind):
+        if _is_table_of_contents(note, block):
+            continue
         if block.is_heading and not (
             question.span in HEADING_SPANS and find_spans(note.text[block.start : block.end], question.span)
         ):
@@ -231,6 +238,13 @@ def _list_units(number: int, note: Note, question: Question) -> list[Unit]:
             if is_statement and len(text) <= _MAX_UNIT_CHARS and block.lead != (start, end):
                 found.append(Unit(number, block, start, end, text, stems))
     return found
+
+
+def _is_table_of_contents(note: Note, block: TextBlock) -> bool:
+    """Whether most items of a list are numbered headings or questions, which say nothing themselves."""
+    if block.format != "list" or len(block.units) < 3:
+        return False
+    return 2 * sum(bool(_CONTENTS_ITEM.match(note.text[slice(*item)])) for item in block.units) > len(block.units)
 
 
 def _lead_stems(note: Note, block: TextBlock) -> frozenset[str]:
@@ -247,13 +261,17 @@ def find_heading(note: Note, block: TextBlock) -> TextBlock | None:
 
 
 def _find_new_spans(
-    question: Question, note: Note, unit: Unit, wanted: frozenset[str], stems: frozenset[str]
+    form: QuestionForm, note: Note, unit: Unit, wanted: frozenset[str], stems: frozenset[str]
 ) -> list[Offsets]:
     """Return the spans of the wanted type whose words the question does not have."""
-    text = note.text[unit.start : unit.end]
+    text, question = note.text[unit.start : unit.end], form.question
+    if note.kind == "csv":  # Each row has values of every type; which of them answers is told by its column.
+        return []
     spans = find_spans(text, question.span)
-    if question.kind == "default" and (assigned := find_assignment(text, wanted)):
-        spans = [assigned, *spans]
+    if question.kind == "default" and form.asks_number and _DEFAULT_WORD.search(text):
+        spans += find_spans(text, "number")
+    if question.kind == "default" and (assigned := find_default(form, note, unit.block, (unit.start, unit.end))):
+        spans = [(assigned[0][0] - unit.start, assigned[0][1] - unit.start), *spans]
     if question.span == "name":  # A name of the question's own words is no answer.
         spans = [(start, end) for start, end in spans if not find_stems(text[start:end]) <= stems]
     else:
