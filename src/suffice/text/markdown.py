@@ -374,7 +374,9 @@ def _get_block_parser() -> "MarkdownIt":
 # Only what CommonMark would take for markup: brackets would pass for citations or links, stars and back ticks for emphasis
 # and code, underscores only where they do not stand inside a word, angle brackets for tags.
 _SPECIAL = re.compile(
-    r"[\\`*\[\]]|<(?=[A-Za-z/!?])|~(?=~)|(?<=~)~|^>|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)"
+    # An address such as <ann@example.org> is shown as it is, and is no tag.
+    r"(?P<address><(?:https?://[^\s<>\\`*\[\]]+|[\w.+-]+@[\w-]+(?:\.[\w-]+)*)>)"
+    r"|[\\`*\[\]]|<(?=[A-Za-z/!?])|~(?=~)|(?<=~)~|^>|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)"
     r"|^(?:#{1,6}|[-+])(?=\s|$)|^(?:-{2,}|=+)$"
 )
 _NUMBERED = re.compile(r"^(\d{1,9})([.)])(?=\s|$)")
@@ -391,8 +393,11 @@ def escape_markdown(text: str) -> str:
 
     >>> escape_markdown("*maxsize* in lru_cache [1]")
     '\\*maxsize\\* in lru_cache \\[1\\]'
+    >>> escape_markdown("Ann <ann@example.org>, <b>")
+    'Ann <ann@example.org>, \\<b>'
     """
-    return _NUMBERED.sub(r"\1\\\2", _SPECIAL.sub(lambda match: "\\" + match.group(), text))
+    escaped = _SPECIAL.sub(lambda match: match.group() if match["address"] else "\\" + match.group(), text)
+    return _NUMBERED.sub(r"\1\\\2", escaped)
 
 
 def to_inline_code(text: str) -> str:

@@ -45,6 +45,16 @@ _MAKER_LINE = re.compile(
 )
 
 
+_COUNTED_ROWS = re.compile(r"^(?:(?P<name>[^:·]+): (?P<value>[^·]+?) · )?rows: (?P<count>\d+)\b")
+_LISTED_VALUES = re.compile(r"^(?P<name>[^:·]+), \d+ values: ")
+_COUNTED_TITLE = re.compile(r" > (?:all rows|rows by .+)$")
+_EXTREME = re.compile(
+    r"\b(?:highest|lowest|largest|smallest|maximum|minimum|biggest|greatest|least|most|höchste\w*|niedrigste\w*|größte\w*|kleinste\w*"
+    r"|plus (?:haut|grand|élevé)\w*|mayor|menor|máxim\w+|mínim\w+)\b",
+    re.IGNORECASE,
+)
+
+
 @dataclass(frozen=True, slots=True)
 class QuestionForm:
     """What the form of an answer is compared with: the names in a question that are written as in code, and its words."""
@@ -119,6 +129,8 @@ def measure_form(form: QuestionForm, note: Note, block: TextBlock, span: Offsets
     """Return the bonus of a unit for its form: for the name it stands below, an assigned default, a line about the maker."""
     start, end = span
     text = note.text[start:end]
+    if note.kind == "csv":
+        return _measure_counted(form, note, text)
     scope = find_scope(note, start)
     term = find_term(text) if block.format != "prose" or block.is_heading else ""
     wanted = form.names | {name.rpartition(".")[2] for name in form.names}
@@ -132,6 +144,36 @@ def measure_form(form: QuestionForm, note: Note, block: TextBlock, span: Offsets
     if form.asks_maker and _MAKER_LINE.search(text):
         bonus += 0.6
     return bonus
+
+
+def _measure_counted(form: QuestionForm, note: Note, row: str) -> float:
+    """Return the bonus of a row of a table: what was counted over all rows answers how many, which, or the highest."""
+    if not _COUNTED_TITLE.search(note.title):
+        return 0.0
+    kind = form.question.kind
+    if (listed := _LISTED_VALUES.match(row)) is not None:
+        return 1.2 if kind == "list" and content_stems(listed["name"]) & form.stems else -0.5
+    counted = _COUNTED_ROWS.match(row)
+    is_about = counted is not None and (counted["value"] is None or _holds_value(form, counted["value"]))
+    if kind == "count" and is_about:
+        return 1.2 if counted is not None and counted["value"] else 0.6
+    has_extreme = _EXTREME.search(form.question.text) is not None and not re.search(r"\d", form.question.text)
+    return 0.8 if has_extreme and (is_about or counted is None) else -0.5
+
+
+def _holds_value(form: QuestionForm, value: str) -> bool:
+    stems = content_stems(value) or frozenset({value.strip().lower()})
+    return stems <= form.stems | form.words
+
+
+def find_counted(form: QuestionForm, note: Note, row: str) -> str:
+    """Return the number of rows that a row gives which was counted over a whole table; empty if it is no such row."""
+    counted = _COUNTED_ROWS.match(row) if note.kind == "csv" and _COUNTED_TITLE.search(note.title) else None
+    if counted is None or form.question.kind != "count":
+        return ""
+    if counted["value"] is None:
+        return f"{counted['count']} (rows of the table)"
+    return f"{counted['count']} (rows with {counted['name']}: {counted['value']})" if _holds_value(form, counted["value"]) else ""
 
 
 def _compare_heading(form: QuestionForm, name: str) -> float:

@@ -56,7 +56,14 @@ class IndexingCancelled(Exception):
 class CorpusSearch:
     """Searches files as they were when ``open`` returned."""
 
-    def __init__(self, corpus: CorpusIndex, alpha: float, vectors: EmbeddingCache, progress: ProgressCallback) -> None:
+    def __init__(
+        self,
+        corpus: CorpusIndex,
+        alpha: float,
+        vectors: EmbeddingCache,
+        progress: ProgressCallback,
+        relative_roots: Sequence[str] = (),
+    ) -> None:
         self.skipped: tuple[SkippedFile, ...] = corpus.skipped
         self.partly_read: tuple[SkippedFile, ...] = corpus.partly_read
         self._files = corpus.files
@@ -66,6 +73,7 @@ class CorpusSearch:
         self._vectors = vectors
         self.is_english_only = vectors.is_english_only
         self._progress = progress
+        self._relative_roots = [(os.path.join(os.path.abspath(root), ""), root) for root in relative_roots]
         self._dense: tuple[list[tantivy.DocAddress], NDArray[np.float32]] | None = None
         self._dense_lock = threading.Lock()
 
@@ -104,7 +112,8 @@ class CorpusSearch:
         corpus = await _run_in_thread(work)
         if corpus.index.size == 0:
             raise InputError(_describe_empty_corpus(paths, corpus.skipped))
-        return cls(corpus, alpha, EmbeddingCache(embedder or get_minilm(), cache_dir, notify), on_progress)
+        vectors = EmbeddingCache(embedder or get_minilm(), cache_dir, notify)
+        return cls(corpus, alpha, vectors, on_progress, tuple(path for path in paths if not os.path.isabs(path)))
 
     @property
     def size(self) -> int:
@@ -272,13 +281,24 @@ class CorpusSearch:
         return passages
 
     def _to_passage(self, entry: IndexEntry, score: float, working_dir: str) -> Passage:
-        path, exact = entry.file.removeprefix(working_dir), entry.kind not in INEXACT_KINDS
+        path, exact = self._shorten_path(entry.file, working_dir), entry.kind not in INEXACT_KINDS
         place = Place(path, entry.lines, entry.page, entry.record, exact, entry.section)
         if entry.id is None:
             key = str(place) if entry.part == 1 else f"{place}#{entry.part}"
         else:
             key = entry.id if self._owns_id(entry.file, entry.id) else f"{place.path}#{entry.id}"
         return Passage(key, entry.text, entry.title, place, entry.kind, score)
+
+    def _shorten_path(self, file: str, working_dir: str) -> str:
+        """Return a path that opens from the working directory, as the user would write it: ``../docs/a.md`` for ``../docs``."""
+        if file.startswith(working_dir):
+            return file.removeprefix(working_dir)
+        for folder, given in self._relative_roots:
+            if file.startswith(folder):
+                return os.path.join(given, file.removeprefix(folder))
+            if os.path.join(file, "") == folder:  # The root is the file itself.
+                return given
+        return file
 
     def _owns_id(self, file: str, id: str) -> bool:
         """Whether the record keeps its bare id: if several files use the id, the first listed one keeps it."""
