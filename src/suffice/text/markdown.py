@@ -374,9 +374,7 @@ def _get_block_parser() -> "MarkdownIt":
 # Only what CommonMark would take for markup: brackets would pass for citations or links, stars and back ticks for emphasis
 # and code, underscores only where they do not stand inside a word, angle brackets for tags.
 _SPECIAL = re.compile(
-    # An address such as <ann@example.org> is shown as it is, and is no tag.
-    r"(?P<address><(?:https?://[^\s<>\\`*\[\]]+|[\w.+-]+@[\w-]+(?:\.[\w-]+)*)>)"
-    r"|[\\`*\[\]]|<(?=[A-Za-z/!?])|~(?=~)|(?<=~)~|^>|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)"
+    r"[\\`*\[\]]|<(?=[A-Za-z/!?])|~(?=~)|(?<=~)~|^>|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)"
     r"|^(?:#{1,6}|[-+])(?=\s|$)|^(?:-{2,}|=+)$"
 )
 _NUMBERED = re.compile(r"^(\d{1,9})([.)])(?=\s|$)")
@@ -393,11 +391,8 @@ def escape_markdown(text: str) -> str:
 
     >>> escape_markdown("*maxsize* in lru_cache [1]")
     '\\*maxsize\\* in lru_cache \\[1\\]'
-    >>> escape_markdown("Ann <ann@example.org>, <b>")
-    'Ann <ann@example.org>, \\<b>'
     """
-    escaped = _SPECIAL.sub(lambda match: match.group() if match["address"] else "\\" + match.group(), text)
-    return _NUMBERED.sub(r"\1\\\2", escaped)
+    return _NUMBERED.sub(r"\1\\\2", _SPECIAL.sub(lambda match: "\\" + match.group(), text))
 
 
 def to_inline_code(text: str) -> str:

@@ -132,6 +132,11 @@ _COMPOUND = re.compile(
     r"|que|quand|où|comment|pourquoi|quién|qué|cuándo|dónde|cómo)\b)|\?\s+(?=\w)",
     re.IGNORECASE,
 )
+_COMPARING = re.compile(
+    r"\b(?:differences?|differ\w*|compar\w+|contrast|versus|vs)\b|\bunterschied\w*|\bvergleich\w*|\bdifférences?\b"
+    r"|\bdiferencias?\b",
+    re.IGNORECASE,
+)
 _YEAR = re.compile(r"\b(?:year|jahr|année|año)\b", re.IGNORECASE)
 _OPENING = re.compile(r"^[\s¿¡\"'“«(]+")
 _ARTICLE = re.compile(r"^(?:the|an?|der|die|das|eine[mnr]?|einem|le|la|les|une?|el|los|las)\s+", re.IGNORECASE)
@@ -169,6 +174,15 @@ def analyze_question(text: str) -> Question:
     if kind == "when" and _YEAR.search(wording):
         return Question(text, kind, "year")
     return Question(text, kind, _SPAN_TYPES.get(kind, "none"))
+
+
+def strip_comparing(text: str) -> str:
+    """Return a question without the words that only say that it compares; no source need have them.
+
+    >>> strip_comparing("What is the difference between a chain and a group?")
+    'What is the   between a chain and a group?'
+    """
+    return _COMPARING.sub(" ", text) if analyze_question(text).sides else text
 
 
 def split_compound(text: str) -> list[str]:

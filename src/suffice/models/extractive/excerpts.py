@@ -32,6 +32,7 @@ _REDUNDANCY_WEIGHT = 0.4
 _STRUCTURED_BONUS = 0.25
 _ITEM_MARKER = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)]|[a-z]\))\s+")
 _SIGNATURE = re.compile(r"\b(?:def|class|func|function|fn)\s+\w")
+_ADDRESS = re.compile(r"<(?:https?://[^\s<>`]+|[\w.+-]+@[\w.-]+)>")
 _BOLD = re.compile(r"\*\*(?=\S)([^*]+?)(?<=\S)\*\*")  # Bold marks our own highlights only.
 _PRONOUN = re.compile(
     r"(?:It|He|She|They|This|That|These|Those|Its|His|Her|Their|Es|Er|Sie|Dies\w*|Il|Elle|Este|Esta)\b"
@@ -364,7 +365,7 @@ def _render_piece(piece: str, block: TextBlock, highlight: Sequence[Offsets]) ->
         return f"{fence}\n{piece}\n{fence}"
     if block.format == "table":
         return (
-            piece
+            "\n".join(_render_row(row) for row in piece.split("\n"))
             if piece.lstrip().startswith("|")
             else "\n".join(f"- {quote_markdown(row)}" for row in piece.split("\n") if row.strip())
         )
@@ -379,6 +380,11 @@ def _render_piece(piece: str, block: TextBlock, highlight: Sequence[Offsets]) ->
             ]
             position = end
     return "".join([*rendered, quote_markdown(piece[position:], is_start=position == 0)])
+
+
+def _render_row(row: str) -> str:
+    """Return a row of a Markdown table with its text escaped: a footnote mark in a cell cites nothing of ours."""
+    return "|".join(quote_markdown(cell, is_start=False) if cell.strip(" :-") else cell for cell in row.split("|"))
 
 
 def _join_item_lines(piece: str) -> list[str]:
@@ -399,8 +405,12 @@ def _render_item_line(line: str) -> str:
 
 
 def quote_markdown(text: str, *, is_start: bool = True) -> str:
-    """Return text of a source as Markdown: inline code stays code, links become their words, the rest is escaped."""
+    """Return text of a source as Markdown: inline code stays code, links become their words, the rest is escaped.
+
+    An address in angle brackets becomes code: as a link it would lead away from the sources, and escaped it is hard to read.
+    """
     pieces, position = [], 0
+    text = _ADDRESS.sub(r"`\g<0>`", text) if "`" not in text else text
     for start, end in find_inline_code(text):
         pieces += [_escape(text[position:start], is_start and position == 0), text[start:end]]
         position = end

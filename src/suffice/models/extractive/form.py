@@ -19,18 +19,22 @@ _CODE_NAME = re.compile(
     r"`([^`\s]+)`|(--?[a-z][\w-]+)|\b(\w*[a-z\d]_\w+|\w*_[a-z\d]\w*|[A-Z\d]+_[A-Z\d_]+|[A-Z]?[a-z\d]+[A-Z]\w*|[A-Z]{2,}[a-z]\w+"
     r"|[A-Za-z_]\w+(?:\.[A-Za-z_]\w+)+)\b"
 )
-_DEFINED = re.compile(r"^[ \t]*(?:async\s+)?(?:def|class|func|function|fn|struct|interface|enum)\s+([\w.]+)", re.MULTILINE)
+_DEFINED = re.compile(
+    r"^[ \t]*(?:async\s+)?(?:def|class|func|function|fn|struct|interface|enum)\s+([\w.]+)", re.MULTILINE
+)
 _TERM = re.compile(r"\s*(?:[-*+•]\s+)?[`*'\"]*(?P<term>-{0,2}[\w.:-]*\w)[`*'\"]*(?:\([^)]*\))?\s*(?:[:=]| - | – | — )")
 _ASSIGNED = re.compile(
     r"\b(?P<name>[A-Za-z_]\w*)(?:\s*:\s*[^=,()\n]{1,60}?(?:\[[^\]\n]*\])?[^=,()\n]{0,30}?)?\s*=(?!=)\s*"
     r"(?P<value>[-+]?\d[\w.]*|\"[^\"\n]*\"|'[^'\n]*'|[A-Za-z_][\w.]*(?:\([^\n]*\))?|[\[({][^\n]*?[\])}])"
 )
+_PRECISE_NUMBER = re.compile(r"\d+(?:[./-]\d+)+")
 _HEADING_WEIGHT = 0.8
 _SIGNATURE = re.compile(r"^[ \t]*(?:async\s+)?def\s", re.MULTILINE)
 # Parts of a name that say which bound of a thing it is, not what the thing is.
 _BOUND_WORDS = frozenset("max min num number default size count limit total initial maximum minimum".split())
 _COUNTED = re.compile(
-    r"\bhow (?:many|much|long|often|wide|big|large|deep|high|far|fast|old)\b|\bwie(?: ?viele?| lang| oft| gro)|\bcombien\b|\bcu[áa]nt",
+    r"\bhow (?:many|much|long|often|wide|big|large|deep|high|far|fast|old)\b|\bwie(?: ?viele?| lang| oft| gro)"
+    r"|\bcombien\b|\bcu[áa]nt",
     re.IGNORECASE,
 )
 _MAKER = re.compile(
@@ -65,6 +69,8 @@ class QuestionForm:
     stems: frozenset[str]
     asks_maker: bool
     asks_number: bool
+    numbers: tuple[str, ...] = ()
+    """Versions and dates in the question, which the answer's place has too."""
 
 
 def analyze_form(question: Question, stems: frozenset[str]) -> QuestionForm:
@@ -77,6 +83,7 @@ def analyze_form(question: Question, stems: frozenset[str]) -> QuestionForm:
         stems,
         question.kind == "who" and _MAKER.search(text) is not None,
         question.kind in ("count", "amount") or _COUNTED.search(text) is not None,
+        tuple(_PRECISE_NUMBER.findall(text)),
     )
 
 
@@ -90,15 +97,13 @@ def find_code_names(text: str) -> list[str]:
 
 
 def find_scope(note: Note, start: int) -> tuple[str, ...]:
-    """Return the names that a place in a note stands below: a definition or a heading in the note, else its title's last part."""
+    """Return the names that a place in a note stands below: a definition or heading in the note, else the end of its title."""
     if note.kind == "code":
         defined = [match[1] for match in _DEFINED.finditer(note.text, 0, _line_end(note.text, start))]
         if defined:
             return (defined[-1].lower(),)
     else:
-        headings = [
-            block for block in split_blocks(note.text, note.kind) if block.is_heading and block.start <= start
-        ]
+        headings = [block for block in split_blocks(note.text, note.kind) if block.is_heading and block.start <= start]
         if headings:
             return (_clean_name(note.text[headings[-1].start : headings[-1].end]),)
     last = note.title.rpartition(" > ")[2]
@@ -139,11 +144,19 @@ def measure_form(form: QuestionForm, note: Note, block: TextBlock, span: Offsets
         bonus += 0.6
     elif wanted and any(name in wanted for name in find_code_names(text)):
         bonus += 0.2
+    if form.numbers and _holds_numbers(form, text):
+        bonus += 0.6
+    elif form.numbers and any(_holds_numbers(form, name) for name in scope):
+        bonus += 0.4
     if form.question.kind == "default" and (value := find_default(form, note, block, span)):
         bonus += value[1]
     if form.asks_maker and _MAKER_LINE.search(text):
         bonus += 0.6
     return bonus
+
+
+def _holds_numbers(form: QuestionForm, text: str) -> bool:
+    return all(re.search(rf"(?<![\d.]){re.escape(number)}(?!\d|\.\d)", text) for number in form.numbers)
 
 
 def _measure_counted(form: QuestionForm, note: Note, row: str) -> float:
@@ -173,7 +186,11 @@ def find_counted(form: QuestionForm, note: Note, row: str) -> str:
         return ""
     if counted["value"] is None:
         return f"{counted['count']} (rows of the table)"
-    return f"{counted['count']} (rows with {counted['name']}: {counted['value']})" if _holds_value(form, counted["value"]) else ""
+    return (
+        f"{counted['count']} (rows with {counted['name']}: {counted['value']})"
+        if _holds_value(form, counted["value"])
+        else ""
+    )
 
 
 def _compare_heading(form: QuestionForm, name: str) -> float:
@@ -182,9 +199,7 @@ def _compare_heading(form: QuestionForm, name: str) -> float:
     return len(stems & form.stems) / len(stems | form.stems) if stems else 0.0
 
 
-def find_default(
-    form: QuestionForm, note: Note, block: TextBlock, span: Offsets
-) -> tuple[Offsets, float] | None:
+def find_default(form: QuestionForm, note: Note, block: TextBlock, span: Offsets) -> tuple[Offsets, float] | None:
     """Return the value that a line of code gives to what the question asks for, with how sure that is.
 
     All parts of the assigned name must be words of the question, apart from such as ``max``; in the signature of a function
@@ -209,7 +224,7 @@ def find_default(
             sure = 0.5 + 0.25 * min(len(matched), 3) + 0.25 * bool(form.names & {match["name"].lower()})
             if found is None or sure > found[1]:
                 found = (value, sure)
-    if found is None and form.asks_number and len(numbers) == 1 and block.format == "code":
-        if _SIGNATURE.search(note.text, block.start, block.end) and is_named(find_scope(note, start), form.names):
-            return numbers[0], 0.7
-    return found
+    if found is not None or not form.asks_number or len(numbers) != 1:
+        return found
+    is_signature = block.format == "code" and _SIGNATURE.search(note.text, block.start, block.end) is not None
+    return (numbers[0], 0.7) if is_signature and is_named(find_scope(note, start), form.names) else None

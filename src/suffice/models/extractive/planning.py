@@ -20,7 +20,7 @@ from suffice.prompts import (
     ReflectionResponse,
 )
 from suffice.text.entities import Facet, content_stems, extract_facets, extract_names
-from suffice.text.question import analyze_question
+from suffice.text.question import analyze_question, strip_comparing
 from suffice.text.task_type import classify_task, parse_item_count
 from suffice.types import Note
 
@@ -41,7 +41,10 @@ def plan_queries(prompt: Plan) -> PlanResponse:
     question = analyze_question(prompt.task)
     queries = [PlannedQuery(prompt.task, "the question itself")]
     if question.sides and question.span == "none":
-        queries += [PlannedQuery(side, f"about {side}") for side in question.sides]
+        taken = content_stems(" ".join(question.sides))
+        words = " ".join(facet.text for facet in extract_facets(strip_comparing(prompt.task), limit=20)).split()
+        rest = " ".join(word for word in dict.fromkeys(words) if not content_stems(word) <= taken)
+        queries += [PlannedQuery(f"{side} {rest}".strip(), f"about {side}") for side in question.sides]
     elif len(named) > 1 and _COMPARISON.search(prompt.task):
         rest = " ".join(facet.text for facet in parts if not facet.is_named)
         queries += [PlannedQuery(f"{facet.text} {rest}".strip(), f"about {facet.text}") for facet in named]

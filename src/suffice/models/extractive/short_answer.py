@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from suffice.models.extractive.excerpts import Stretch
 from suffice.models.extractive.form import analyze_form, find_counted
-from suffice.models.extractive.units import QuestionWords, Unit
+from suffice.models.extractive.units import QuestionWords, Unit, find_release
 from suffice.models.reading import AnswerSpan
 from suffice.text.entities import content_stems, extract_names
 from suffice.text.question import Question
@@ -85,6 +85,9 @@ def find_short_answer(
     if words.coverage(unit.stems | title) < _MIN_TOPIC_COVERAGE or words.coverage(unit.stems) < _MIN_OWN_COVERAGE:
         return _count_items(question, note, stretches[0], words)
     answer = answers[unit.note] if answers else None
+    if question.kind == "version" and (release := find_release(note, unit.block)) is not None:
+        place = note.text.find(release, 0, unit.start)
+        return FoundAnswer(release, unit.note, (place, place + len(release)) if place >= 0 else (unit.start, unit.end))
     if unit.spans:
         read = [span for span in unit.spans if answer and span[0] < answer.end and answer.start < span[1]]
         span = _nearest_span(note.text, unit, read or unit.spans, frozenset(words.weights))

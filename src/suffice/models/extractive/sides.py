@@ -10,8 +10,8 @@ from suffice.text.question import Question
 from suffice.types import Note
 
 _CONTRAST = re.compile(
-    r"\b(?:whereas|while|unlike|instead|rather than|differ\w*|in contrast|compared|opposed|however|but|than|während|hingegen|dagegen"
-    r"|anders als|im gegensatz|sondern|alors que|tandis que|contrairement|mientras|en cambio|a diferencia|al igual que)\b",
+    r"\b(?:whereas|while|unlike|instead|rather than|differ\w*|in contrast|compared|opposed|however|but|than|während|hingegen"
+    r"|dagegen|anders als|im gegensatz|sondern|alors que|tandis que|contrairement|mientras|en cambio|a diferencia|al igual que)\b",
     re.IGNORECASE,
 )
 _FIRST_BONUS = 0.4  # The first sentence below a name says what it is.
@@ -25,7 +25,9 @@ def choose_sides(question: Question, notes: Sequence[Note], units: Sequence[Unit
         return []
     found = [_choose_side(side, notes, units) for side in question.sides]
     about = [unit for unit in found if unit is not None]
-    if len(about) == len(stems) and all(_is_below(unit, notes[unit.note], side) for unit, side in zip(about, question.sides)):
+    if len(about) == len(stems) and all(
+        _is_below(unit, notes[unit.note], side) for unit, side in zip(about, question.sides, strict=True)
+    ):
         return list(dict.fromkeys(about))
     both = frozenset[str]().union(*stems)
     for unit in units:

@@ -17,7 +17,7 @@ from suffice.text.answer_spans import find_spans
 from suffice.text.blocks import TextBlock, split_blocks
 from suffice.text.entities import content_stems, extract_facets, extract_names, strip_parenthetical
 from suffice.text.languages import ENGLISH, detect_language, get_language
-from suffice.text.question import Question
+from suffice.text.question import Question, strip_comparing
 from suffice.text.sentences import Offsets
 from suffice.text.tokens import expand_numbers, normalize_phrase, tokenize
 from suffice.types import Embed, Note
@@ -36,7 +36,7 @@ _RELEASE = re.compile(
 _DEFAULT_WORD = re.compile(r"\bdefault|\bstandardmäßig|\bpar défaut|\bpor (?:defecto|omisión)", re.IGNORECASE)
 _CONTENTS_ITEM = re.compile(r"\W*(?:\d+\.)+\d*\s|.*\?\W*$", re.DOTALL)
 _LITERAL = re.compile(r"[`'\"]*(?:[-+]?\d|True\b|False\b|None\b|null\b|['\"\[({])")
-_MAX_CANDIDATES = 60  # Units looked at closely; they are selected by words.
+_MAX_CANDIDATES = 120  # Units looked at closely; they are selected by words.
 # The reader knows single steps: it is trusted where one passage has nearly all words of the question, and hardly where the
 # question must be answered over several passages. Links between passages are the other way round.
 _TRUST_POWER = 4
@@ -78,7 +78,7 @@ class QuestionWords:
 
 def weigh_question(task: str, notes: Sequence[Note]) -> QuestionWords:
     """Weigh the question's stems by their rarity among the notes."""
-    task = _MEASURE.sub("how", task)
+    task = strip_comparing(_MEASURE.sub("how", task))
     stems = frozenset[str]().union(*(facet.stems for facet in extract_facets(task, limit=20)))
     stems |= {stem for stem in find_stems(task) if stem not in content_stems(task)} or (
         frozenset() if stems else find_stems(task)
@@ -191,6 +191,9 @@ def rank_units(
 
 def _has_typed_span(question: Question, notes: Sequence[Note], unit: Unit, spans: Sequence[Offsets]) -> bool:
     """Whether a unit holds a value of the type that the question asks for; as a default counts only a literal value."""
+    if question.kind == "version":  # The version of a release stands in its heading.
+        note = notes[unit.note]
+        return bool(spans) or find_release(note, unit.block) is not None
     if question.kind != "default":
         return bool(spans)
     return any(_LITERAL.match(notes[unit.note].text, start) for start, _ in spans)
@@ -258,6 +261,15 @@ def find_heading(note: Note, block: TextBlock) -> TextBlock | None:
     """Return the heading in the note's text that a block stands under; ``None`` if there is none."""
     headings = (other for other in split_blocks(note.text, note.kind) if other.is_heading and other.end <= block.start)
     return max(headings, key=lambda heading: heading.start, default=None)
+
+
+def find_release(note: Note, block: TextBlock) -> str | None:
+    """Return the version in the nearest heading above a block that has one, else in the note's title."""
+    above = [other for other in split_blocks(note.text, note.kind) if other.is_heading and other.end <= block.start]
+    for text in (*(note.text[other.start : other.end] for other in reversed(above)), note.title):
+        if spans := find_spans(text, "version"):
+            return text[slice(*spans[0])]
+    return None
 
 
 def _find_new_spans(
