@@ -214,6 +214,8 @@ def judge(question: dict[str, Any], report: dict[str, Any], seconds: float) -> d
     answer = strip_notices(report["final_answer"] or "")
     excerpts = report.get("excerpts") or []
     first = excerpts[0]["text"] if excerpts else answer
+    if question["kind"] == "compare":  # There is one excerpt for each side; they are read together.
+        first = "\n\n".join(item["text"] for item in excerpts[:2]) or answer
     short = report.get("short_answer") or ""
     status, sufficiency = report["status"], report["stop"].get("sufficiency")
     answered = status in ("answered", "partial")
@@ -331,7 +333,8 @@ _HEAD = f"""# Answers to questions about real documentation
 
 `python -m bench.answers fetch` gets the corpora, `python -m bench.answers --section NAME` asks all questions and
 writes a section of this page. Right: all strings of one accepted answer stand in the judged text; of the first excerpt
-only the first {EXCERPT_CHARS} characters count. Called sufficient: answered, and not marked as partly or not
+only the first {EXCERPT_CHARS} characters count; of a comparison, which has an excerpt for each side, the first
+{EXCERPT_CHARS} of both together. Called sufficient: answered, and not marked as partly or not
 sufficient. Answered wrongly: the same for a question that the corpus cannot answer. Characters: mean length of the
 answers to answerable questions, without notices. Seconds: median, with a warm index, on a shared machine:
 compare within a table.

@@ -62,11 +62,6 @@ _DEFAULTS = tuple(
         rf"(?P<value>{_LITERAL})[^.;\n]{{0,25}}\b(?:par défaut|por defecto|voreingestellt)\b",
     )
 )
-_ASSIGNED = re.compile(
-    rf"\b(?P<name>\w+)(?:\s*:\s*[\w\[\]|., ]+?)?\s*=\s*"
-    rf"(?P<value>{_LITERAL}|[\w.]+(?:\(\))?|\[[^\]\n]*\]"
-    rf"|\{{[^}}\n]*\}}|\([^)\n]*\))"
-)
 _TRIVIAL_VALUES = frozenset("the a an this that to is it of in on for not no be set used value".split())
 _SENTENCE_OPENERS = frozenset(
     """the a an it he she they this that these in on at as and but for after before during when while its his her by since
@@ -89,14 +84,6 @@ def find_spans(text: str, kind: SpanType) -> list[Offsets]:
     if kind == "value":
         return _find_values(text)
     return []
-
-
-def find_assignment(code: str, names: frozenset[str]) -> Offsets | None:
-    """Return the offsets of the value that code gives to one of the names: ``5.0`` of ``timeout=5.0``."""
-    for match in _ASSIGNED.finditer(code):
-        if match["name"].lower() in names:
-            return match.span("value")
-    return None
 
 
 def _with_unit(text: str, match: re.Match[str]) -> Offsets:

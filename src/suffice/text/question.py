@@ -43,7 +43,7 @@ _PATTERNS: tuple[tuple[QuestionKind, str], ...] = (
     ),
     (
         "version",
-        r"\b(?:which|what|in which|since which|as of which) (?:\w+ ){0,3}(?:version|release)\b"
+        r"\b(?:which|what|in which|since which|as of which) (?:\w+ ){0,5}(?:version|release)\b"
         r"|\b(?:welche[rnms]?|seit welcher|ab welcher|in welcher) (?:\w+[- ]){0,2}?version\b"
         r"|\bquelle version\b|\b(?:qué|cuál|que) versi[óo]n\b",
     ),
@@ -117,9 +117,24 @@ _BETWEEN = re.compile(
 _VERSUS = re.compile(
     r"(?P<one>[\w.`()-]+(?: [\w.`()-]+){0,2})\s+(?:versus|vs\.?)\s+(?P<other>[\w.`() -]{2,60})", re.IGNORECASE
 )
+_DIFFER = re.compile(
+    r"(?P<one>[\w.`()-]+(?: [\w.`()-]+){0,3}?)\s+(?:differs? from|(?:is )?different from|compared? (?:with|to)"
+    r"|(?:im )?vergleich (?:zu|mit)|par rapport (?:à|au)|comparado con)\s+(?P<other>[\w.`() -]{2,60})",
+    re.IGNORECASE,
+)
+_OPENING_PAIR = re.compile(
+    r"^(?P<one>[\w.`()-]+(?: [\w.`()-]+)?) (?:or|and|oder|und|ou|et|o|y) (?P<other>[^:,?]{2,60})[:,?]", re.IGNORECASE
+)
+_OF = re.compile(r"^.*\b(?:of|von|de|del|du|der|des|the|an?|eine[mnr]?|le|la|el|une?|los)\s+(?=\S)", re.IGNORECASE)
+_TAIL = re.compile(r"\s+(?:in|on|at|for|of|with|by|when|if|im|am|bei|für|von|dans|pour|en|para|de)\s.*$", re.IGNORECASE)
 _COMPOUND = re.compile(
     r",?\s+(?:and|und|et|y)\s+(?=(?:who|what|when|where|which|how|why|is|are|does|do|can|wer|was|wann|wo|wie|warum|welche\w*|qui"
     r"|que|quand|où|comment|pourquoi|quién|qué|cuándo|dónde|cómo)\b)|\?\s+(?=\w)",
+    re.IGNORECASE,
+)
+_COMPARING = re.compile(
+    r"\b(?:differences?|differ\w*|compar\w+|contrast|versus|vs)\b|\bunterschied\w*|\bvergleich\w*|\bdifférences?\b"
+    r"|\bdiferencias?\b",
     re.IGNORECASE,
 )
 _YEAR = re.compile(r"\b(?:year|jahr|année|año)\b", re.IGNORECASE)
@@ -129,6 +144,7 @@ _RULE = re.compile(
     r"\b(?:when|who) (?:may|must|can|should|ought|shall|need|needs|to)\b|\b(?:wann|wer) (?:darf|muss|kann|soll)\b",
     re.IGNORECASE,
 )
+_ARTICLE = re.compile(r"^(?:the|an?|der|die|das|eine[mnr]?|einem|le|la|les|une?|el|los|las)\s+", re.IGNORECASE)
 _CLAUSE_TAIL = re.compile(r"^(?:and|or|than|the|a|an)\s+", re.IGNORECASE)
 _SPAN_TYPES: dict[QuestionKind, SpanType] = {
     "when": "date", "who": "name", "where": "name", "count": "number", "amount": "number", "version": "version",
@@ -167,6 +183,15 @@ def analyze_question(text: str) -> Question:
     return Question(text, kind, _SPAN_TYPES.get(kind, "none"))
 
 
+def strip_comparing(text: str) -> str:
+    """Return a question without the words that only say that it compares; no source need have them.
+
+    >>> strip_comparing("What is the difference between a chain and a group?")
+    'What is the   between a chain and a group?'
+    """
+    return _COMPARING.sub(" ", text) if analyze_question(text).sides else text
+
+
 def split_compound(text: str) -> list[str]:
     """Return the questions of a question that asks two things at once; empty for a single question.
 
@@ -195,8 +220,18 @@ def _shorten_side(side: str, *, from_end: bool) -> str:
 
 def _find_sides(wording: str) -> tuple[str, ...]:
     """Return the two things that are compared: "A and B", "A with B", "A versus B"."""
-    match = _BETWEEN.search(wording) or _VERSUS.search(wording)
+    match = next(
+        (
+            found
+            for pattern in (_BETWEEN, _VERSUS, _DIFFER, _OPENING_PAIR)
+            if (found := pattern.search(wording)) is not None
+        ),
+        None,
+    )
     if match is None:
         names = extract_entities(wording)
         return tuple(names[:2]) if len(names) >= 2 else ()
-    return match["one"].strip(" `'\""), match["other"].strip(" `'\"")
+    # "the price of A and B in May" compares A and B.
+    one = _OF.sub("", match["one"].strip(" `'\""))
+    other = _TAIL.sub("", _ARTICLE.sub("", match["other"].strip(" `'\"")))
+    return one.strip(" `'\""), other.strip(" `'\"")

@@ -133,13 +133,29 @@ def test_constants_and_the_signature_of_a_long_function_are_in_the_title(tmp_pat
 
 def test_csv_rows_are_records_at_their_own_lines() -> None:
     text = "name;note;x\n" + 'Ann;"two\nlines, quoted and long enough to matter";\n' * 60
-    chunks = read_text(text, "people.csv")
+    chunks = [chunk for chunk in read_text(text, "people.csv") if chunk.section is None]
     assert len(chunks) > 2
     assert chunks[0].text.startswith("Columns: name, note, x\nname: Ann · note: two\nlines, quoted")
     assert chunks[0].title == "people.csv > rows 2–19"
     assert [n for c in chunks if c.lines for n in range(c.lines[0], c.lines[1] + 1)] == list(range(1, 122))
     assert all(c.lines and c.text.count("\n") == c.lines[1] - c.lines[0] for c in chunks)
     assert all(c.text.startswith(("Columns", "name: Ann")) for c in chunks)
+
+
+def test_values_of_a_column_are_counted_over_all_rows() -> None:
+    text = "city,state,height\n" + "".join(f"Town {n},{'AK' if n % 3 else 'NY'},{n}\n" for n in range(30))
+    counted = [chunk for chunk in read_text(text, "airports.csv") if chunk.section]
+    assert {chunk.section for chunk in counted} == {"all 30 rows"}
+    lines = "\n".join(chunk.text for chunk in counted).split("\n")
+    assert "rows: 30 · columns: city, state, height" in lines
+    assert "highest height: 29 (Town 29, AK) · lowest height: 0 (Town 0, NY)" in lines
+    assert "state, 2 values: AK, NY" in lines
+    assert "state: AK · rows: 20 · highest height: 29 · lowest height: 1" in lines
+    assert not any(line.startswith("city: ") for line in lines)  # Every city is another row.
+
+
+def test_a_small_table_is_not_counted() -> None:
+    assert all(chunk.lines for chunk in read_text("a,b\nx,1\nx,2\n", "small.csv"))
 
 
 def test_a_long_record_stands_alone_under_its_name() -> None:

@@ -50,7 +50,15 @@ _PARTS = {
     **{"seventh": 1 / 7, "eighth": 1 / 8, "ninth": 1 / 9, "tenth": 1 / 10},
     **{"½": 1 / 2, "¼": 1 / 4, "¾": 3 / 4, "⅓": 1 / 3, "⅔": 2 / 3},
 }
-_MULTIPLES = {"twice": 2.0, "thrice": 3.0, "doubled": 2.0, "tripled": 3.0, "quadrupled": 4.0, "double": 2.0, "triple": 3.0}
+_MULTIPLES = {
+    "twice": 2.0,
+    "thrice": 3.0,
+    "doubled": 2.0,
+    "tripled": 3.0,
+    "quadrupled": 4.0,
+    "double": 2.0,
+    "triple": 3.0,
+}
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻−", "0123456789--")
 
 # Each line: unit, what it measures, how many of the base unit it is | its spellings. Capital letters count where two spellings

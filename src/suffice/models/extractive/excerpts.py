@@ -9,7 +9,9 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from suffice.models.extractive.sides import choose_sides
 from suffice.models.extractive.units import HEADING_SPANS, QuestionWords, Unit, find_heading
+from suffice.text.answer_spans import find_spans
 from suffice.text.blocks import TextBlock, split_blocks
 from suffice.text.entities import content_stems, strip_parenthetical
 from suffice.text.markdown import escape_markdown, find_inline_code, strip_links
@@ -22,6 +24,7 @@ from suffice.types import Excerpt, ExcerptFormat, Note
 MAX_EXCERPTS = 3
 _FIRST_CHARS = 520  # An excerpt is read by its first 600 characters.
 _OTHER_CHARS = 360
+_SIDE_CHARS = 280  # Both sides of a comparison are seen at once.
 _LIST_CHARS = 1500  # A question for a whole list gets the whole list up to here.
 _MIN_RELATIVE_COVERAGE = 0.5  # A further stretch has this share of the question's words that the first has, or a link.
 _LINK_BONUS = 0.4
@@ -29,6 +32,7 @@ _REDUNDANCY_WEIGHT = 0.4
 _STRUCTURED_BONUS = 0.25
 _ITEM_MARKER = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)]|[a-z]\))\s+")
 _SIGNATURE = re.compile(r"\b(?:def|class|func|function|fn)\s+\w")
+_ADDRESS = re.compile(r"<(?:https?://[^\s<>`]+|[\w.+-]+@[\w.-]+)>")
 _BOLD = re.compile(r"\*\*(?=\S)([^*]+?)(?<=\S)\*\*")  # Bold marks our own highlights only.
 _PRONOUN = re.compile(
     r"(?:It|He|She|They|This|That|These|Those|Its|His|Her|Their|Es|Er|Sie|Dies\w*|Il|Elle|Este|Esta)\b"
@@ -63,8 +67,8 @@ def choose_stretches(
 ) -> list[Stretch]:
     """Return up to ``limit`` stretches, best first."""
     ordered = _prefer_structure(question, notes, units)
-    if question.sides and (sides := _choose_sides(question, notes, ordered)):
-        return [_grow(question, notes[unit.note], unit, _OTHER_CHARS + 100) for unit in sides]
+    if question.sides and (sides := choose_sides(question, notes, ordered)):
+        return _join_sides([_grow(question, notes[unit.note], unit, _SIDE_CHARS) for unit in sides])
     chosen: list[Stretch] = []
     covered: frozenset[str] = frozenset()
     shown = ""
@@ -143,19 +147,17 @@ def _find_follower(note: Note, unit: Unit, formats: Sequence[str] = ("code", "li
     )
 
 
-def _choose_sides(question: Question, notes: Sequence[Note], units: Sequence[Unit]) -> list[Unit]:
-    """Return the best unit for each of the things that the question compares; empty unless both are there."""
-    found: list[Unit] = []
-    for side in question.sides:
-        stems = content_stems(side)
-        in_title = (u for u in units if stems and stems <= content_stems(notes[u.note].title) and u not in found)
-        in_text = (
-            u for u in units if stems and stems <= content_stems(notes[u.note].title) | u.stems and u not in found
-        )
-        unit = next(in_title, None) or next(in_text, None)
-        if unit is not None:
-            found.append(unit)
-    return found if len(found) == len(question.sides) else []
+def _join_sides(stretches: Sequence[Stretch]) -> list[Stretch]:
+    """Return the stretches of both sides; as one if they stand close together in one note."""
+    ordered = sorted(stretches, key=lambda stretch: (stretch.note, stretch.start))
+    first, last = ordered[0], ordered[-1]
+    if len(ordered) < 2 or first.note != last.note:
+        return list(stretches)
+    if last.start < first.end:  # One stretch holds both.
+        longest = max(ordered, key=lambda stretch: stretch.end - stretch.start)
+        return [longest] if longest.start == first.start and longest.end >= last.end else [first]
+    size = sum(end - start for stretch in ordered for (start, end), _ in stretch.parts)
+    return [replace(first, parts=(*first.parts, *last.parts))] if size <= _FIRST_CHARS else list(stretches)
 
 
 def _overlap(one: Unit, other: Unit) -> float:
@@ -172,10 +174,11 @@ def _grow(question: Question, note: Note, unit: Unit, budget: int) -> Stretch:
     block = unit.block
     if block.is_heading:
         return _grow_section(unit, blocks, budget)
-    if question.span in HEADING_SPANS and (heading := find_heading(note, block)) is not None:
+    if question.span in HEADING_SPANS and (heading := _find_dated_heading(question, note, block)) is not None:
         stretch = _grow(replace(question, span="none"), note, unit, budget)
         return replace(stretch, parts=(((heading.start, heading.end), heading), *stretch.parts))
-    if note.kind == "csv" and question.kind not in ("list", "count"):
+    is_counted = note.place is not None and note.place.section is not None  # Over all rows, so the row says it all.
+    if note.kind == "csv" and (question.kind not in ("list", "count") or is_counted):
         return Stretch(unit.note, tuple(_pick_rows(note, unit, budget)), unit)
     span = _fit_block(question, note, block, block.units.index((unit.start, unit.end)), budget)
     follower = _find_follower(note, unit) if block.format == "prose" else None
@@ -201,6 +204,13 @@ def _grow(question: Question, note: Note, unit: Unit, budget: int) -> Stretch:
         if above.format == "code" and _SIGNATURE.search(note.text, above.start, above.end):
             parts.insert(0, ((above.start, above.end), above))
     return Stretch(unit.note, tuple(parts), unit)
+
+
+def _find_dated_heading(question: Question, note: Note, block: TextBlock) -> TextBlock | None:
+    """Return the nearest heading above a block that holds a date or a version, as the question asks; else the nearest one."""
+    above = [other for other in split_blocks(note.text, note.kind) if other.is_heading and other.end <= block.start]
+    dated = [other for other in above if find_spans(note.text[other.start : other.end], question.span)]
+    return dated[-1] if dated else find_heading(note, block)
 
 
 def _grow_section(unit: Unit, blocks: Sequence[TextBlock], budget: int) -> Stretch:
@@ -355,7 +365,7 @@ def _render_piece(piece: str, block: TextBlock, highlight: Sequence[Offsets]) ->
         return f"{fence}\n{piece}\n{fence}"
     if block.format == "table":
         return (
-            piece
+            "\n".join(_render_row(row) for row in piece.split("\n"))
             if piece.lstrip().startswith("|")
             else "\n".join(f"- {quote_markdown(row)}" for row in piece.split("\n") if row.strip())
         )
@@ -370,6 +380,11 @@ def _render_piece(piece: str, block: TextBlock, highlight: Sequence[Offsets]) ->
             ]
             position = end
     return "".join([*rendered, quote_markdown(piece[position:], is_start=position == 0)])
+
+
+def _render_row(row: str) -> str:
+    """Return a row of a Markdown table with its text escaped: a footnote mark in a cell cites nothing of ours."""
+    return "|".join(quote_markdown(cell, is_start=False) if cell.strip(" :-") else cell for cell in row.split("|"))
 
 
 def _join_item_lines(piece: str) -> list[str]:
@@ -390,8 +405,12 @@ def _render_item_line(line: str) -> str:
 
 
 def quote_markdown(text: str, *, is_start: bool = True) -> str:
-    """Return text of a source as Markdown: inline code stays code, links become their words, the rest is escaped."""
+    """Return text of a source as Markdown: inline code stays code, links become their words, the rest is escaped.
+
+    An address in angle brackets becomes code: as a link it would lead away from the sources, and escaped it is hard to read.
+    """
     pieces, position = [], 0
+    text = _ADDRESS.sub(r"`\g<0>`", text) if "`" not in text else text
     for start, end in find_inline_code(text):
         pieces += [_escape(text[position:start], is_start and position == 0), text[start:end]]
         position = end

@@ -20,24 +20,37 @@ from suffice.prompts import (
     ReflectionResponse,
 )
 from suffice.text.entities import Facet, content_stems, extract_facets, extract_names
+from suffice.text.question import analyze_question, strip_comparing
 from suffice.text.task_type import classify_task, parse_item_count
 from suffice.types import Note
 
 _COMPARISON = re.compile(r"\b(?:or|both|between|versus|vs|than|same|differ\w*|compar\w*)\b", re.IGNORECASE)
+# The kinds of question that are searched by their words too, and what is added to the words.
+_KEYWORD_KINDS = {"default": "", "how_to": "example", "list": "", "count": "", "amount": "", "version": ""}
 
 
 def plan_queries(prompt: Plan) -> PlanResponse:
     """Plan the whole question as a query, and for a comparison one more query for each named thing.
 
     The whole question is the best single query; its parts alone find less, except where each compared thing has pages of its
-    own.
+    own. A question for a setting, an instruction, a list or a number is asked by its words alone as well: what answers it
+    often has little else in common with it.
     """
     parts = extract_facets(prompt.task)
     named = [facet for facet in parts if facet.is_named]
+    question = analyze_question(prompt.task)
     queries = [PlannedQuery(prompt.task, "the question itself")]
-    if len(named) > 1 and _COMPARISON.search(prompt.task):
+    if question.sides and question.span == "none":
+        taken = content_stems(" ".join(question.sides))
+        words = " ".join(facet.text for facet in extract_facets(strip_comparing(prompt.task), limit=20)).split()
+        rest = " ".join(word for word in dict.fromkeys(words) if not content_stems(word) <= taken)
+        queries += [PlannedQuery(f"{side} {rest}".strip(), f"about {side}") for side in question.sides]
+    elif len(named) > 1 and _COMPARISON.search(prompt.task):
         rest = " ".join(facet.text for facet in parts if not facet.is_named)
         queries += [PlannedQuery(f"{facet.text} {rest}".strip(), f"about {facet.text}") for facet in named]
+    elif question.kind in _KEYWORD_KINDS:
+        words = " ".join(facet.text for facet in extract_facets(prompt.task, limit=20))
+        queries.append(PlannedQuery(f"{words} {_KEYWORD_KINDS[question.kind]}".strip(), "the words of the question"))
     kind, count = classify_task(prompt.task), parse_item_count(prompt.task)
     return PlanResponse(tuple(queries[: prompt.most]), _classify_complexity(len(parts)), kind, count)
 

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from suffice.models.extractive.excerpts import Stretch
-from suffice.models.extractive.units import QuestionWords, Unit
+from suffice.models.extractive.form import analyze_form, find_counted
+from suffice.models.extractive.units import QuestionWords, Unit, find_release
 from suffice.models.reading import AnswerSpan
 from suffice.text.entities import content_stems, extract_names
 from suffice.text.question import Question
@@ -69,18 +70,24 @@ def find_short_answer(
 
     ``answers`` is what a reader found in each note.
     """
-    if not stretches:
+    if not stretches or (question.kind == "compare" and question.span == "none"):
         return None
     unit = stretches[0].unit
     note = notes[unit.note]
     if question.kind == "yes_no":
         return _decide_yes_no(question, note, stretches[0], words)
     if note.kind == "csv":
-        return _find_column(note, unit, words)
+        counted = find_counted(analyze_form(question, frozenset(words.weights)), note, note.text[unit.start : unit.end])
+        if counted:
+            return FoundAnswer(counted, unit.note, (unit.start, unit.end), is_counted=True)
+        return None if question.kind == "count" else _find_column(note, unit, words)
     title = content_stems(note.title)
     if words.coverage(unit.stems | title) < _MIN_TOPIC_COVERAGE or words.coverage(unit.stems) < _MIN_OWN_COVERAGE:
         return _count_items(question, note, stretches[0], words)
     answer = answers[unit.note] if answers else None
+    if question.kind == "version" and (release := find_release(note, unit.block)) is not None:
+        place = note.text.find(release, 0, unit.start)
+        return FoundAnswer(release, unit.note, (place, place + len(release)) if place >= 0 else (unit.start, unit.end))
     if unit.spans:
         read = [span for span in unit.spans if answer and span[0] < answer.end and answer.start < span[1]]
         span = _nearest_span(note.text, unit, read or unit.spans, frozenset(words.weights))

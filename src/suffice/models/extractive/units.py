@@ -10,13 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from suffice.models.extractive.form import QuestionForm, analyze_form, find_default, measure_form
 from suffice.models.extractive.weights import load_weights
 from suffice.models.reading import AnswerSpan, PassageReader
-from suffice.text.answer_spans import find_assignment, find_spans
+from suffice.text.answer_spans import find_spans
 from suffice.text.blocks import TextBlock, split_blocks
 from suffice.text.entities import content_stems, extract_facets, extract_names, strip_parenthetical
 from suffice.text.languages import ENGLISH, detect_language, get_language
-from suffice.text.question import Question
+from suffice.text.question import Question, strip_comparing
 from suffice.text.sentences import Offsets
 from suffice.text.tokens import expand_numbers, normalize_phrase, tokenize
 from suffice.types import Embed, Note
@@ -32,8 +33,10 @@ _TYPED_KINDS = frozenset({"when", "version", "amount", "default"})
 _RELEASE = re.compile(
     r"\d\.\d|\bversion\b", re.IGNORECASE
 )  # Sections of a changelog mention each other; that is no step.
+_DEFAULT_WORD = re.compile(r"\bdefault|\bstandardmäßig|\bpar défaut|\bpor (?:defecto|omisión)", re.IGNORECASE)
+_CONTENTS_ITEM = re.compile(r"\W*(?:\d+\.)+\d*\s|.*\?\W*$", re.DOTALL)
 _LITERAL = re.compile(r"[`'\"]*(?:[-+]?\d|True\b|False\b|None\b|null\b|['\"\[({])")
-_MAX_CANDIDATES = 60  # Units looked at closely; they are selected by words.
+_MAX_CANDIDATES = 120  # Units looked at closely; they are selected by words.
 # The reader knows single steps: it is trusted where one passage has nearly all words of the question, and hardly where the
 # question must be answered over several passages. Links between passages are the other way round.
 _TRUST_POWER = 4
@@ -75,7 +78,7 @@ class QuestionWords:
 
 def weigh_question(task: str, notes: Sequence[Note]) -> QuestionWords:
     """Weigh the question's stems by their rarity among the notes."""
-    task = _MEASURE.sub("how", task)
+    task = strip_comparing(_MEASURE.sub("how", task))
     stems = frozenset[str]().union(*(facet.stems for facet in extract_facets(task, limit=20)))
     stems |= {stem for stem in find_stems(task) if stem not in content_stems(task)} or (
         frozenset() if stems else find_stems(task)
@@ -141,11 +144,12 @@ def rank_units(
     wanted = frozenset(tokenize(question.text))
     question_stems = frozenset(words.weights)
     links = _measure_links(question.text, notes, about)
+    form = analyze_form(question, question_stems)
     rows, found = [], []
     for unit in candidates:
         note = notes[unit.note]
         topic = topics[unit.note] | _lead_stems(note, unit.block)
-        spans = _find_new_spans(question, note, unit, wanted, question_stems)
+        spans = _find_new_spans(form, note, unit, wanted, question_stems)
         title = normalize_phrase(strip_parenthetical(note.title))
         names_new = any(not find_stems(name) <= question_stems | topic for name in extract_names(unit.text))
         answer = answers[unit.note] if answers else None
@@ -177,6 +181,7 @@ def rank_units(
     values = table @ np.array([weights[name] for name in UNIT_FEATURES]) + weights["bias"]
     if question.kind in _TYPED_KINDS:  # "Default: 1000" or "Released 2021-05-11" has few words of the question.
         values += weights["typed_span"] * np.array([_has_typed_span(question, notes, *pair) for pair in found])
+    values += np.array([measure_form(form, notes[unit.note], unit.block, (unit.start, unit.end)) for unit, _ in found])
     ranked = [
         Unit(unit.note, unit.block, unit.start, unit.end, unit.text, unit.stems, tuple(spans), tuple(row), float(value))
         for (unit, spans), row, value in zip(found, table, values, strict=True)
@@ -186,6 +191,9 @@ def rank_units(
 
 def _has_typed_span(question: Question, notes: Sequence[Note], unit: Unit, spans: Sequence[Offsets]) -> bool:
     """Whether a unit holds a value of the type that the question asks for; as a default counts only a literal value."""
+    if question.kind == "version":  # The version of a release stands in its heading.
+        note = notes[unit.note]
+        return bool(spans) or find_release(note, unit.block) is not None
     if question.kind != "default":
         return bool(spans)
     return any(_LITERAL.match(notes[unit.note].text, start) for start, _ in spans)
@@ -223,6 +231,8 @@ def compute_cosines(task: str, texts: Sequence[str], embed: Embed | None) -> lis
 def _list_units(number: int, note: Note, question: Question) -> list[Unit]:
     found = []
     for block in split_blocks(note.text, note.kind):
+        if _is_table_of_contents(note, block):
+            continue
         if block.is_heading and not (
             question.span in HEADING_SPANS and find_spans(note.text[block.start : block.end], question.span)
         ):
@@ -238,6 +248,13 @@ def _list_units(number: int, note: Note, question: Question) -> list[Unit]:
     return found
 
 
+def _is_table_of_contents(note: Note, block: TextBlock) -> bool:
+    """Whether most items of a list are numbered headings or questions, which say nothing themselves."""
+    if block.format != "list" or len(block.units) < 3:
+        return False
+    return 2 * sum(bool(_CONTENTS_ITEM.match(note.text[slice(*item)])) for item in block.units) > len(block.units)
+
+
 def _lead_stems(note: Note, block: TextBlock) -> frozenset[str]:
     """Return the stems of what introduces a block: its lead-in, the header of a table, the heading above it."""
     above = find_heading(note, block)
@@ -251,14 +268,27 @@ def find_heading(note: Note, block: TextBlock) -> TextBlock | None:
     return max(headings, key=lambda heading: heading.start, default=None)
 
 
+def find_release(note: Note, block: TextBlock) -> str | None:
+    """Return the version in the nearest heading above a block that has one, else in the note's title."""
+    above = [other for other in split_blocks(note.text, note.kind) if other.is_heading and other.end <= block.start]
+    for text in (*(note.text[other.start : other.end] for other in reversed(above)), note.title):
+        if spans := find_spans(text, "version"):
+            return text[slice(*spans[0])]
+    return None
+
+
 def _find_new_spans(
-    question: Question, note: Note, unit: Unit, wanted: frozenset[str], stems: frozenset[str]
+    form: QuestionForm, note: Note, unit: Unit, wanted: frozenset[str], stems: frozenset[str]
 ) -> list[Offsets]:
     """Return the spans of the wanted type whose words the question does not have."""
-    text = note.text[unit.start : unit.end]
+    text, question = note.text[unit.start : unit.end], form.question
+    if note.kind == "csv":  # Each row has values of every type; which of them answers is told by its column.
+        return []
     spans = find_spans(text, question.span)
-    if question.kind == "default" and (assigned := find_assignment(text, wanted)):
-        spans = [assigned, *spans]
+    if question.kind == "default" and form.asks_number and _DEFAULT_WORD.search(text):
+        spans += find_spans(text, "number")
+    if question.kind == "default" and (assigned := find_default(form, note, unit.block, (unit.start, unit.end))):
+        spans = [(assigned[0][0] - unit.start, assigned[0][1] - unit.start), *spans]
     if question.span == "name":  # A name of the question's own words is no answer.
         spans = [(start, end) for start, end in spans if not find_stems(text[start:end]) <= stems]
     else:

@@ -9,7 +9,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from suffice.models.extractive.excerpts import MAX_EXCERPTS, Stretch, build_excerpt, choose_stretches, render_excerpt
+from suffice.models.extractive.excerpts import (
+    MAX_EXCERPTS,
+    Stretch,
+    build_excerpt,
+    choose_stretches,
+    quote_markdown,
+    render_excerpt,
+)
 from suffice.models.extractive.short_answer import FoundAnswer, find_short_answer
 from suffice.models.extractive.sufficiency import (
     SUFFICIENCY_FEATURES,
@@ -116,12 +123,12 @@ def _render_short_answer(short: FoundAnswer | None, notes: Sequence[Note]) -> li
         return []
     if short.is_counted:  # As a heading: a count of ours is not a statement of the source.
         return [f"### Short answer: {escape_markdown(short.text)}"]
-    return [f"{SHORT_ANSWER_LABEL} {escape_markdown(short.text)} {' '.join(notes[short.note].handles)}"]
+    return [f"{SHORT_ANSWER_LABEL} {quote_markdown(short.text, is_start=False)} {' '.join(notes[short.note].handles)}"]
 
 
 def _summarize(notes: Sequence[Note], stretch: Stretch) -> str:
     note, unit = notes[stretch.note], stretch.unit
-    return f"{escape_markdown(unit.text)} {' '.join(note.handles)}"
+    return f"{quote_markdown(unit.text)} {' '.join(note.handles)}"
 
 
 def _list_closest(

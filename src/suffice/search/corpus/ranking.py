@@ -6,7 +6,6 @@ The cosine is taken twice: roughly for every candidate, then exactly for the bes
 ``search.engines`` find candidates in their own ways and rank them here.
 """
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -89,9 +88,8 @@ def drop_near_duplicates(ranked: Iterable[tuple[float, IndexEntry]], k: int) -> 
             break
 
 
-def to_passage(entry: IndexEntry, score: float, *, owns_id: bool) -> Passage:
-    """Return an entry as a passage. A record whose id belongs to another file too is named with its file."""
-    path = entry.file.removeprefix(os.path.join(os.getcwd(), ""))
+def to_passage(entry: IndexEntry, score: float, *, path: str, owns_id: bool) -> Passage:
+    """Return an entry as a passage whose file is shown as ``path``. A record whose id is another file's too names its file."""
     place = Place(path, entry.lines, entry.page, entry.record, entry.kind not in INEXACT_KINDS, entry.section)
     if entry.id is None:
         key = str(place) if entry.part == 1 else f"{place}#{entry.part}"

@@ -10,6 +10,7 @@ model knows English only: passages in other languages are ranked by their words.
 """
 
 import asyncio
+import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -55,7 +56,14 @@ class IndexingCancelled(Exception):
 class CorpusSearch:
     """Searches files as they were when ``open`` returned."""
 
-    def __init__(self, corpus: CorpusIndex, alpha: float, vectors: EmbeddingCache, progress: ProgressCallback) -> None:
+    def __init__(
+        self,
+        corpus: CorpusIndex,
+        alpha: float,
+        vectors: EmbeddingCache,
+        progress: ProgressCallback,
+        relative_roots: Sequence[str] = (),
+    ) -> None:
         self.skipped: tuple[SkippedFile, ...] = corpus.skipped
         self.partly_read: tuple[SkippedFile, ...] = corpus.partly_read
         self._files = corpus.files
@@ -65,6 +73,7 @@ class CorpusSearch:
         self._vectors = vectors
         self.is_english_only = vectors.is_english_only
         self._progress = progress
+        self._relative_roots = [(os.path.join(os.path.abspath(root), ""), root) for root in relative_roots]
         self._dense: tuple[list[tantivy.DocAddress], NDArray[np.float32]] | None = None
         self._dense_lock = threading.Lock()
 
@@ -103,7 +112,8 @@ class CorpusSearch:
         corpus = await run_in_thread(work)
         if corpus.index.size == 0:
             raise InputError(_describe_empty_corpus(paths, corpus.skipped))
-        return cls(corpus, alpha, EmbeddingCache(embedder or get_minilm(), cache_dir, notify), on_progress)
+        vectors = EmbeddingCache(embedder or get_minilm(), cache_dir, notify)
+        return cls(corpus, alpha, vectors, on_progress, tuple(path for path in paths if not os.path.isabs(path)))
 
     @property
     def size(self) -> int:
@@ -246,10 +256,27 @@ class CorpusSearch:
 
     def _drop_near_duplicates(self, ranked: Iterable[tuple[float, IndexEntry]], k: int) -> list[Passage]:
         """Return the first ``k`` passages that do not nearly repeat a better one."""
+        working_dir = os.path.join(os.getcwd(), "")
         return [
-            to_passage(entry, score, owns_id=entry.id is None or self._owns_id(entry.file, entry.id))
+            to_passage(
+                entry,
+                score,
+                path=self._shorten_path(entry.file, working_dir),
+                owns_id=entry.id is None or self._owns_id(entry.file, entry.id),
+            )
             for score, entry in drop_near_duplicates(ranked, k)
         ]
+
+    def _shorten_path(self, file: str, working_dir: str) -> str:
+        """Return a path that opens from the working directory, as the user would write it: ``../docs/a.md`` for ``../docs``."""
+        if file.startswith(working_dir):
+            return file.removeprefix(working_dir)
+        for folder, given in self._relative_roots:
+            if file.startswith(folder):
+                return os.path.join(given, file.removeprefix(folder))
+            if os.path.join(file, "") == folder:  # The root is the file itself.
+                return given
+        return file
 
     def _owns_id(self, file: str, id: str) -> bool:
         """Whether the record keeps its bare id: if several files use the id, the first listed one keeps it."""

@@ -136,7 +136,12 @@ class PostgresSearch:
             kept = list(drop_near_duplicates(ranked, k))
             shared = _find_shared_ids(connection, [entry.id for _, entry in kept if entry.id is not None])
         return [
-            to_passage(entry, score, owns_id=entry.id is None or shared.get(entry.id, entry.file) == entry.file)
+            to_passage(
+                entry,
+                score,
+                path=entry.file,
+                owns_id=entry.id is None or shared.get(entry.id, entry.file) == entry.file,
+            )
             for score, entry in kept
         ]
 

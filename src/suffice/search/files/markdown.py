@@ -235,6 +235,8 @@ def _replace_inline(match: re.Match[str]) -> str:
         words = match["image"]
     if match["role"]:
         words = rst.read_role(match["role"], match["content"])
+    elif match["link"] is not None and match["link"].isdigit() and (match["label"] or "").isdigit():
+        return match.group()  # Two footnote marks, as in "tall.[12][13]".
     elif match["link"] is not None:
         words = clean_inline(match["link"])
     elif match["tag"] and _LINE_BREAK.match(match["tag"]):

@@ -1,7 +1,7 @@
 """CSV and TSV files as records: each row is a line ``name: Bob · age: 5``, at the number it has in the file.
 
 A row stands alone in its chunk, or with its neighbours if they are short. A quoted field may span several lines; so does its
-row then.
+row then. What all rows have together follows as chunks of its own (``columns.py``).
 """
 
 import csv
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from suffice.search.files.chunk import DocumentChunk
+from suffice.search.files.columns import summarize_columns, to_number
 from suffice.search.files.prose import format_record
 from suffice.text.chunks import MAX_LINE_CHARS, split_lines, split_text
 from suffice.text.plain import to_one_line
@@ -45,6 +46,8 @@ def parse(text: str, name: str) -> list[DocumentChunk]:
         lines = (rows[group[0][0]].first, rows[group[-1][0]].last)
         parts = split_text(chunk_text) if len(chunk_text) > MAX_LINE_CHARS else [chunk_text]
         found += [DocumentChunk(part, title, "csv", lines=lines) for part in parts]
+    if columns:
+        found += summarize_columns(columns, [row.cells for row in rows[1:]], file)
     return found
 
 
@@ -70,15 +73,7 @@ def _iter_rows(lines: Sequence[str]) -> Iterator[_Row]:
 def _is_header(cells: Sequence[str]) -> bool:
     """Whether the first row names the columns: it has different texts and no number."""
     filled = [cell for cell in cells if cell]
-    return len(set(filled)) == len(filled) and not any(_is_number(cell) for cell in filled)
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell.replace(",", ".").strip("%$€£ "))
-    except ValueError:
-        return False
-    return True
+    return len(set(filled)) == len(filled) and not any(to_number(cell) is not None for cell in filled)
 
 
 def _find_key(columns: Sequence[str]) -> int:

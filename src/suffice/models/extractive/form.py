@@ -1,0 +1,230 @@
+"""How well the form of a unit suits a question: below which name it stands, and whether it looks like such an answer.
+
+Words alone do not find ``cache_size: int = 400`` for "How many templates does the cache keep by default?", or the sentence
+below ``class ReadTimeout`` for a question about ReadTimeout.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from suffice.text.blocks import TextBlock, split_blocks
+from suffice.text.entities import content_stems
+from suffice.text.question import Question
+from suffice.text.sentences import Offsets
+from suffice.types import Note
+
+# What is written as in code: snake_case, CamelCase, dotted.name, --option, `quoted`.
+_CODE_NAME = re.compile(
+    r"`([^`\s]+)`|(--?[a-z][\w-]+)|\b(\w*[a-z\d]_\w+|\w*_[a-z\d]\w*|[A-Z\d]+_[A-Z\d_]+|[A-Z]?[a-z\d]+[A-Z]\w*|[A-Z]{2,}[a-z]\w+"
+    r"|[A-Za-z_]\w+(?:\.[A-Za-z_]\w+)+)\b"
+)
+_DEFINED = re.compile(
+    r"^[ \t]*(?:async\s+)?(?:def|class|func|function|fn|struct|interface|enum)\s+([\w.]+)", re.MULTILINE
+)
+_TERM = re.compile(r"\s*(?:[-*+•]\s+)?[`*'\"]*(?P<term>-{0,2}[\w.:-]*\w)[`*'\"]*(?:\([^)]*\))?\s*(?:[:=]| - | – | — )")
+_ASSIGNED = re.compile(
+    r"\b(?P<name>[A-Za-z_]\w*)(?:\s*:\s*[^=,()\n]{1,60}?(?:\[[^\]\n]*\])?[^=,()\n]{0,30}?)?\s*=(?!=)\s*"
+    r"(?P<value>[-+]?\d[\w.]*|\"[^\"\n]*\"|'[^'\n]*'|[A-Za-z_][\w.]*(?:\([^\n]*\))?|[\[({][^\n]*?[\])}])"
+)
+_PRECISE_NUMBER = re.compile(r"\d+(?:[./-]\d+)+")
+_HEADING_WEIGHT = 0.8
+_SIGNATURE = re.compile(r"^[ \t]*(?:async\s+)?def\s", re.MULTILINE)
+# Parts of a name that say which bound of a thing it is, not what the thing is.
+_BOUND_WORDS = frozenset("max min num number default size count limit total initial maximum minimum".split())
+_COUNTED = re.compile(
+    r"\bhow (?:many|much|long|often|wide|big|large|deep|high|far|fast|old)\b|\bwie(?: ?viele?| lang| oft| gro)"
+    r"|\bcombien\b|\bcu[áa]nt",
+    re.IGNORECASE,
+)
+_MAKER = re.compile(
+    r"\b(?:authors?|wr[io]tt?e(?:n|s)?|creat\w+|maintain\w+|copyright|invent\w+|autor\w*|verfass\w+|geschrieben|erstellt|betreut"
+    r"|auteurs?|écrit\w*|escri[bt]\w+)\b",
+    re.IGNORECASE,
+)
+_MAKER_LINE = re.compile(
+    r"__author__|\bauthors?\s*[:=]|\bautor\w*\b|\bauteurs?\b|copyright|©|\(c\)|\b(?:written|created|maintained|designed|invented)\s+by\b"
+    r"|\bby\s+@?[A-Z]|verfasst|geschrieben von|betreut von|erstellt .{0,20}von|écrit par|escrito por",
+    re.IGNORECASE,
+)
+
+
+_COUNTED_ROWS = re.compile(r"^(?:(?P<name>[^:·]+): (?P<value>[^·]+?) · )?rows: (?P<count>\d+)\b")
+_LISTED_VALUES = re.compile(r"^(?P<name>[^:·]+), \d+ values: ")
+_COUNTED_TITLE = re.compile(r" > (?:all rows|rows by .+)$")
+_EXTREME = re.compile(
+    r"\b(?:highest|lowest|largest|smallest|maximum|minimum|biggest|greatest|least|most|höchste\w*|niedrigste\w*|größte\w*|kleinste\w*"
+    r"|plus (?:haut|grand|élevé)\w*|mayor|menor|máxim\w+|mínim\w+)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionForm:
+    """What the form of an answer is compared with: the names in a question that are written as in code, and its words."""
+
+    question: Question
+    names: frozenset[str]
+    words: frozenset[str]
+    stems: frozenset[str]
+    asks_maker: bool
+    asks_number: bool
+    numbers: tuple[str, ...] = ()
+    """Versions and dates in the question, which the answer's place has too."""
+
+
+def analyze_form(question: Question, stems: frozenset[str]) -> QuestionForm:
+    """Return what to compare the form of units with; ``stems`` are those of the question."""
+    text = question.text
+    return QuestionForm(
+        question,
+        frozenset(find_code_names(text)),
+        frozenset(word.lower() for word in re.findall(r"[\w.]*\w", text)),
+        stems,
+        question.kind == "who" and _MAKER.search(text) is not None,
+        question.kind in ("count", "amount") or _COUNTED.search(text) is not None,
+        tuple(_PRECISE_NUMBER.findall(text)),
+    )
+
+
+def find_code_names(text: str) -> list[str]:
+    """Return the names in a text that are written as in code, in lower case.
+
+    >>> find_code_names("Does heapq.merge of Python use MAX_SIZE or maxSize?")
+    ['heapq.merge', 'max_size', 'maxsize']
+    """
+    return [next(filter(None, match.groups())).lower().rstrip("()") for match in _CODE_NAME.finditer(text)]
+
+
+def find_scope(note: Note, start: int) -> tuple[str, ...]:
+    """Return the names that a place in a note stands below: a definition or heading in the note, else the end of its title."""
+    if note.kind == "code":
+        defined = [match[1] for match in _DEFINED.finditer(note.text, 0, _line_end(note.text, start))]
+        if defined:
+            return (defined[-1].lower(),)
+    else:
+        headings = [block for block in split_blocks(note.text, note.kind) if block.is_heading and block.start <= start]
+        if headings:
+            return (_clean_name(note.text[headings[-1].start : headings[-1].end]),)
+    last = note.title.rpartition(" > ")[2]
+    return tuple(_clean_name(name) for name in re.split(r",\s(?![^(]*\))", last))
+
+
+def find_term(text: str) -> str:
+    """Return what an item or line explains: ``timeout`` of "- `timeout`: how long to wait"; empty if nothing."""
+    match = _TERM.match(text)
+    return match["term"].lower() if match else ""
+
+
+def _line_end(text: str, position: int) -> int:
+    end = text.find("\n", position)
+    return len(text) if end < 0 else end
+
+
+def _clean_name(name: str) -> str:
+    return name.partition("(")[0].strip(" `*'\":#").lower()
+
+
+def is_named(names: Sequence[str], wanted: frozenset[str]) -> bool:
+    """Whether one of the names, whole or without what precedes its last dot, is wanted."""
+    return any(name in wanted or name.rpartition(".")[2] in wanted for name in names if name)
+
+
+def measure_form(form: QuestionForm, note: Note, block: TextBlock, span: Offsets) -> float:
+    """Return the bonus of a unit for its form: for the name it stands below, an assigned default, a line about the maker."""
+    start, end = span
+    text = note.text[start:end]
+    if note.kind == "csv":
+        return _measure_counted(form, note, text)
+    scope = find_scope(note, start)
+    term = find_term(text) if block.format != "prose" or block.is_heading else ""
+    wanted = form.names | {name.rpartition(".")[2] for name in form.names}
+    bonus = _HEADING_WEIGHT * max((_compare_heading(form, name) for name in scope), default=0.0)
+    if wanted and (is_named(scope, wanted) or term in wanted):
+        bonus += 0.6
+    elif wanted and any(name in wanted for name in find_code_names(text)):
+        bonus += 0.2
+    if form.numbers and _holds_numbers(form, text):
+        bonus += 0.6
+    elif form.numbers and any(_holds_numbers(form, name) for name in scope):
+        bonus += 0.4
+    if form.question.kind == "default" and (value := find_default(form, note, block, span)):
+        bonus += value[1]
+    if form.asks_maker and _MAKER_LINE.search(text):
+        bonus += 0.6
+    return bonus
+
+
+def _holds_numbers(form: QuestionForm, text: str) -> bool:
+    return all(re.search(rf"(?<![\d.]){re.escape(number)}(?!\d|\.\d)", text) for number in form.numbers)
+
+
+def _measure_counted(form: QuestionForm, note: Note, row: str) -> float:
+    """Return the bonus of a row of a table: what was counted over all rows answers how many, which, or the highest."""
+    if not _COUNTED_TITLE.search(note.title):
+        return 0.0
+    kind = form.question.kind
+    if (listed := _LISTED_VALUES.match(row)) is not None:
+        return 1.2 if kind == "list" and content_stems(listed["name"]) & form.stems else -0.5
+    counted = _COUNTED_ROWS.match(row)
+    is_about = counted is not None and (counted["value"] is None or _holds_value(form, counted["value"]))
+    if kind == "count" and is_about:
+        return 1.2 if counted is not None and counted["value"] else 0.6
+    has_extreme = _EXTREME.search(form.question.text) is not None and not re.search(r"\d", form.question.text)
+    return 0.8 if has_extreme and (is_about or counted is None) else -0.5
+
+
+def _holds_value(form: QuestionForm, value: str) -> bool:
+    stems = content_stems(value) or frozenset({value.strip().lower()})
+    return stems <= form.stems | form.words
+
+
+def find_counted(form: QuestionForm, note: Note, row: str) -> str:
+    """Return the number of rows that a row gives which was counted over a whole table; empty if it is no such row."""
+    counted = _COUNTED_ROWS.match(row) if note.kind == "csv" and _COUNTED_TITLE.search(note.title) else None
+    if counted is None or form.question.kind != "count":
+        return ""
+    if counted["value"] is None:
+        return f"{counted['count']} (rows of the table)"
+    return (
+        f"{counted['count']} (rows with {counted['name']}: {counted['value']})"
+        if _holds_value(form, counted["value"])
+        else ""
+    )
+
+
+def _compare_heading(form: QuestionForm, name: str) -> float:
+    """Return how much of a heading and of the question is the same; 1 for "How fast is it?" below the heading "How fast?"."""
+    stems = content_stems(name)
+    return len(stems & form.stems) / len(stems | form.stems) if stems else 0.0
+
+
+def find_default(form: QuestionForm, note: Note, block: TextBlock, span: Offsets) -> tuple[Offsets, float] | None:
+    """Return the value that a line of code gives to what the question asks for, with how sure that is.
+
+    All parts of the assigned name must be words of the question, apart from such as ``max``; in the signature of a function
+    that the question names, the only number will do if a number is asked for.
+    """
+    if note.kind != "code":  # In a manual an assignment is an example, and often of another value than the default.
+        return None
+    start, end = span
+    text = note.text[start:end]
+    found: tuple[Offsets, float] | None = None
+    numbers: list[Offsets] = []
+    for match in _ASSIGNED.finditer(text):
+        value = (start + match.start("value"), start + match.end("value"))
+        has_digit = re.search(r"\d", match["value"]) is not None
+        if form.asks_number and not has_digit:
+            continue
+        numbers += [value] if has_digit else []
+        parts = [part for part in re.split(r"_|(?<=[a-z])(?=[A-Z])", match["name"]) if part]
+        named = [part for part in parts if part.lower() not in _BOUND_WORDS]
+        matched = [part for part in named if content_stems(part) & form.stems]
+        if matched and len(matched) == len(named):
+            sure = 0.5 + 0.25 * min(len(matched), 3) + 0.25 * bool(form.names & {match["name"].lower()})
+            if found is None or sure > found[1]:
+                found = (value, sure)
+    if found is not None or not form.asks_number or len(numbers) != 1:
+        return found
+    is_signature = block.format == "code" and _SIGNATURE.search(note.text, block.start, block.end) is not None
+    return (numbers[0], 0.7) if is_signature and is_named(find_scope(note, start), form.names) else None

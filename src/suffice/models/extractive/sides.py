@@ -1,0 +1,66 @@
+"""Choose what to show of the two things that a question compares: a passage that contrasts them, or one about each."""
+
+import re
+from collections.abc import Sequence
+
+from suffice.models.extractive.form import find_scope, find_term, is_named
+from suffice.models.extractive.units import Unit
+from suffice.text.entities import content_stems
+from suffice.text.question import Question
+from suffice.types import Note
+
+_CONTRAST = re.compile(
+    r"\b(?:whereas|while|unlike|instead|rather than|differ\w*|in contrast|compared|opposed|however|but|than|während|hingegen"
+    r"|dagegen|anders als|im gegensatz|sondern|alors que|tandis que|contrairement|mientras|en cambio|a diferencia|al igual que)\b",
+    re.IGNORECASE,
+)
+_FIRST_BONUS = 0.4  # The first sentence below a name says what it is.
+_MAX_CONTRAST_CHARS = 400
+
+
+def choose_sides(question: Question, notes: Sequence[Note], units: Sequence[Unit]) -> list[Unit]:
+    """Return a unit that contrasts the things, else the best unit for each; empty unless all are there."""
+    stems = [content_stems(side) for side in question.sides]
+    if not all(stems):
+        return []
+    found = [_choose_side(side, notes, units) for side in question.sides]
+    about = [unit for unit in found if unit is not None]
+    if len(about) == len(stems) and all(
+        _is_below(unit, notes[unit.note], side) for unit, side in zip(about, question.sides, strict=True)
+    ):
+        return list(dict.fromkeys(about))
+    both = frozenset[str]().union(*stems)
+    for unit in units:
+        if both <= unit.stems and len(unit.text) <= _MAX_CONTRAST_CHARS and _CONTRAST.search(unit.text):
+            return [unit]
+    return list(dict.fromkeys(about)) if len(about) == len(stems) else []
+
+
+def _choose_side(side: str, notes: Sequence[Note], units: Sequence[Unit]) -> Unit | None:
+    """Return the best unit that stands below a name; else whose title, else whose text has its words."""
+    stems = content_stems(side)
+    below = [unit for unit in units if _is_below(unit, notes[unit.note], side)]
+    if below:
+        opening = {}
+        for unit in below:
+            key = (unit.note, find_scope(notes[unit.note], unit.start))
+            if unit.block.format == "prose" and (key not in opening or unit.start < opening[key]):
+                opening[key] = unit.start
+        firsts = {(key[0], start) for key, start in opening.items()}
+        return max(below, key=lambda unit: unit.score + _FIRST_BONUS * ((unit.note, unit.start) in firsts))
+    last = ((unit, content_stems(notes[unit.note].title.rpartition(" > ")[2])) for unit in units)
+    in_title = next((unit for unit, title in last if stems <= title), None)
+    if in_title is not None:
+        return in_title
+    return next((u for u in units if stems <= content_stems(notes[u.note].title) | u.stems), None)
+
+
+def _is_below(unit: Unit, note: Note, side: str) -> bool:
+    """Whether a unit stands below the name of a side, or is the item or the row about it."""
+    wanted = frozenset({side.lower(), side.lower().rpartition(".")[2], side.lower().removesuffix("s")})
+    scope = tuple(name.removesuffix("s") for name in find_scope(note, unit.start))
+    if is_named(scope, wanted) or is_named(find_scope(note, unit.start), wanted):
+        return True
+    if note.kind == "csv":
+        return content_stems(side) <= unit.stems
+    return unit.block.format != "prose" and find_term(unit.text) in wanted
