@@ -1,6 +1,7 @@
 """Measure gold-passage recall by round of the extractive engine, 5 passages per round: ``python -m bench.recall [SET …]``.
 
 The sets (MuSiQue, HotpotQA) are in ``../shared/data``. Every round uses the real loop and the real corpus search.
+``--processes N`` shares the questions out among N processes, each on a core of its own.
 """
 
 import argparse
@@ -10,7 +11,9 @@ from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+from bench.qa import make_pool
 from suffice.api import prepare_run
 from suffice.engine.pipeline import run_pipeline
 from suffice.events import RoundDone, SearchStopped
@@ -28,9 +31,13 @@ async def measure(
     alpha: float,
     memory: str | None = None,
     interventions: Sequence[str] = (),
+    share: tuple[int, int] = (0, 1),
 ) -> list[list[float]]:
-    """Return one recall curve per question."""
-    questions = [json.loads(line) for line in (folder / "questions.jsonl").read_text().splitlines()][:limit]
+    """Return one recall curve per question; of ``share`` (2, 8) those of every eighth question from the third on."""
+    lines = (folder / "questions.jsonl").read_text(encoding="utf-8").splitlines()[:limit]
+    questions = [json.loads(line) for line in lines[share[0] :: share[1]]]
+    if not questions:
+        return []
     options = RunOptions(
         docs=str(folder / "corpus.jsonl"),
         strategy=strategy,
@@ -60,6 +67,19 @@ async def measure(
     return curves
 
 
+def measure_share(*arguments: Any) -> list[list[float]]:
+    return asyncio.run(measure(*arguments))
+
+
+def measure_all(processes: int, *arguments: Any) -> list[list[float]]:
+    """Return the recall curves of all questions, measured in one process or in several."""
+    if processes == 1:
+        return measure_share(*arguments)
+    with make_pool(processes) as pool:
+        shares = [pool.submit(measure_share, *arguments, (number, processes)) for number in range(processes)]
+        return [curve for future in shares for curve in future.result()]
+
+
 def format_row(name: str, curves: list[list[float]]) -> str:
     means = [sum(curve[k] for curve in curves) / len(curves) for k in range(ROUNDS)]
     complete = [sum(curve[k] == 1 for curve in curves) / len(curves) for k in range(ROUNDS)]
@@ -79,6 +99,7 @@ def main() -> None:
     )
     parser.add_argument("--data", type=Path, default=DATA, help="folder of the sets")
     parser.add_argument("--alpha", type=float, default=0.5)
+    parser.add_argument("--processes", type=int, default=1)
     given = parser.parse_args()
     print(
         "Found without a language model, by `--strategy",
@@ -87,7 +108,8 @@ def main() -> None:
     print(HEAD.format("set"))
     for name in given.sets:
         settings_of_run = (given.strategy, given.alpha, given.memory, given.interventions)
-        print(format_row(name, asyncio.run(measure(given.data / name, given.limit, *settings_of_run))), flush=True)
+        curves = measure_all(given.processes, given.data / name, given.limit, *settings_of_run)
+        print(format_row(name, curves), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """Choose the stretches of the sources that answer a question, and lay each out as in its source.
 
 A stretch grows around the best unit of a note: sentences with their neighbours, a list with its lead-in, a table with its
-header, code with the sentence above it. Stretches of other notes follow while they add something.
+header, code with the sentence above it. Stretches of other notes follow while they add something. A question that takes
+several steps gets single sentences from more notes.
 """
 
 import re
@@ -9,6 +10,7 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from suffice.models.extractive.chains import needs_steps, rank_steps
 from suffice.models.extractive.units import HEADING_SPANS, QuestionWords, Unit, find_heading
 from suffice.text.blocks import TextBlock, split_blocks
 from suffice.text.entities import content_stems, strip_parenthetical
@@ -23,6 +25,10 @@ MAX_EXCERPTS = 3
 _FIRST_CHARS = 520  # An excerpt is read by its first 600 characters.
 _OTHER_CHARS = 360
 _LIST_CHARS = 1500  # A question for a whole list gets the whole list up to here.
+# Characters of an answer over several steps with its headings, and of its first stretch: on the odd questions of HotpotQA and
+# MuSiQue this found most answers within the length of three longer stretches.
+_CHAIN_CHARS, _CHAIN_FIRST_CHARS, _MAX_CHAIN = 1200, 420, 5
+_HEADING_CHARS = 25  # Markup and citation of an excerpt, without title and location.
 _MIN_RELATIVE_COVERAGE = 0.5  # A further stretch has this share of the question's words that the first has, or a link.
 _LINK_BONUS = 0.4
 _REDUNDANCY_WEIGHT = 0.4
@@ -65,6 +71,8 @@ def choose_stretches(
     ordered = _prefer_structure(question, notes, units)
     if question.sides and (sides := _choose_sides(question, notes, ordered)):
         return [_grow(question, notes[unit.note], unit, _OTHER_CHARS + 100) for unit in sides]
+    if limit == MAX_EXCERPTS and needs_steps(question, units):
+        return _choose_steps(question, notes, rank_steps(question, notes, units, words))
     chosen: list[Stretch] = []
     covered: frozenset[str] = frozenset()
     shown = ""
@@ -92,6 +100,47 @@ def choose_stretches(
             and not any(_overlap(other, picked.unit) > 0.8 for picked in chosen)
         ]
     return chosen
+
+
+def _choose_steps(question: Question, notes: Sequence[Note], units: Sequence[Unit]) -> list[Stretch]:
+    """Return the best units of several notes, best first, until the answer is long enough.
+
+    Units of one block become one stretch, with what stands between them.
+    """
+    first = _grow(question, notes[units[0].note], units[0], _CHAIN_FIRST_CHARS)
+    chosen = {units[0].note: first}
+    left = _CHAIN_CHARS - _count_chars(notes, first)
+    for unit in units[1:]:
+        stretch = _add_unit(chosen.get(unit.note), unit)
+        if stretch is None or (unit.note not in chosen and len(chosen) == _MAX_CHAIN):
+            continue
+        cost = _count_chars(notes, stretch)
+        if unit.note in chosen:
+            cost -= _count_chars(notes, chosen[unit.note])
+        if cost <= left:
+            chosen[unit.note] = stretch
+            left -= cost
+    return list(chosen.values())
+
+
+def _add_unit(stretch: Stretch | None, unit: Unit) -> Stretch | None:
+    """Return the stretch with a unit added; ``None`` if it is there already or stands in another block."""
+    if stretch is None:
+        return Stretch(unit.note, tuple(_with_head(unit.block, (unit.start, unit.end))), unit)
+    (start, end), block = stretch.parts[-1]
+    if len(stretch.parts) > 1 or block != unit.block or (start <= unit.start and unit.end <= end):
+        return None
+    return replace(stretch, parts=(((min(start, unit.start), max(end, unit.end)), block),))
+
+
+def _count_chars(notes: Sequence[Note], stretch: Stretch) -> int:
+    note = notes[stretch.note]
+    return (
+        sum(end - start for (start, end), _ in stretch.parts)
+        + len(note.title)
+        + len(_locate(note, stretch))
+        + _HEADING_CHARS
+    )
 
 
 def _score_addition(
