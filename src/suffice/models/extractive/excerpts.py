@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from suffice.models.extractive.chains import needs_steps, rank_steps
+from suffice.models.extractive.comparison import find_compared
 from suffice.models.extractive.units import HEADING_SPANS, QuestionWords, Unit, find_heading
 from suffice.text.blocks import TextBlock, split_blocks
 from suffice.text.entities import content_stems, strip_parenthetical
@@ -70,6 +71,8 @@ def choose_stretches(
     """Return up to ``limit`` stretches, best first."""
     ordered = _prefer_structure(question, notes, units)
     if question.sides and (sides := _choose_sides(question, notes, ordered)):
+        return [_grow(question, notes[unit.note], unit, _OTHER_CHARS + 100) for unit in sides]
+    if (compared := find_compared(question, notes)) and (sides := _choose_units_of(compared, ordered)):
         return [_grow(question, notes[unit.note], unit, _OTHER_CHARS + 100) for unit in sides]
     if limit == MAX_EXCERPTS and needs_steps(question, units):
         return _choose_steps(question, notes, rank_steps(question, notes, units, words))
@@ -205,6 +208,12 @@ def _choose_sides(question: Question, notes: Sequence[Note], units: Sequence[Uni
         if unit is not None:
             found.append(unit)
     return found if len(found) == len(question.sides) else []
+
+
+def _choose_units_of(numbers: Sequence[int], units: Sequence[Unit]) -> list[Unit]:
+    """Return the best unit of each note; empty unless all have one."""
+    found = [next((unit for unit in units if unit.note == number), None) for number in numbers]
+    return [unit for unit in found if unit is not None] if None not in found else []
 
 
 def _overlap(one: Unit, other: Unit) -> float:
