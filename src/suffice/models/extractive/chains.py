@@ -31,18 +31,22 @@ _MAX_NAMES = 5
 # The wording asks for one thing that a chain may lead to; a list, a default value or instructions stand in one place.
 _CHAINED_KINDS = frozenset({"who", "when", "where", "count", "amount", "lookup", "definition"})
 _MAX_COVERAGE = 0.9  # A unit with this share of the question's words answers it alone.
+_MIN_PROSE = 0.9  # Share of the units.
 _WORD = re.compile(r"\w[\w'’-]*\w|\w")
 # The similarity of two words from which one counts for the other in part, and the one from which it counts most.
 _MIN_SIMILARITY, _FULL_SIMILARITY, _SIMILAR_SHARE = 0.4, 0.8, 0.8
 
 
 def needs_steps(question: Question, units: Sequence[Unit]) -> bool:
-    """Whether the answer must be put together from several notes: none has the words, and the title of one is a name in
-    another."""
+    """Whether the answer must be put together from several notes: no unit has the question's words, and the notes are prose.
+
+    Manuals and source code, with their lists, tables and examples, answer in one place even if they use other words.
+    """
     if question.kind not in _CHAINED_KINDS or not units:
         return False
-    topic, link = UNIT_FEATURES.index("topic"), UNIT_FEATURES.index("link")
-    return max(unit.features[topic] for unit in units) < _MAX_COVERAGE and any(unit.features[link] for unit in units)
+    topic = UNIT_FEATURES.index("topic")
+    prose = sum(unit.block.format == "prose" for unit in units)
+    return max(unit.features[topic] for unit in units) < _MAX_COVERAGE and prose >= _MIN_PROSE * len(units)
 
 
 def rank_steps(question: Question, notes: Sequence[Note], units: Sequence[Unit], words: QuestionWords) -> list[Unit]:
