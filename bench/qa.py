@@ -1,18 +1,34 @@
-"""Measure answers to questions with a known answer: ``python -m bench.qa [--set NAME] [--limit N] [--model MODEL]``.
+"""Measure answers to questions with a known answer, without and with a language model.
 
-Each question of HotpotQA and MuSiQue (in ``../shared/data``) is asked with the defaults of ``suffice ask``. Without
-``--model`` there is no language model. The table says how often the gold answer stands in the evidence (the passages that
-were found), in the report, in the first excerpt (its first 600 characters) or first sentence, and how good the short answer
-is. ``--absent`` takes the gold passages of each question out of the search: then every answer is a wrong one.
+    python -m bench.qa [--set NAME] [--limit N] [--half odd|even] [--model MODEL] [--absent] [--rows FILE]
+    python -m bench.qa table FILE…
+
+Each question of HotpotQA and MuSiQue (in ``../shared/data``, or ``--data FOLDER``) is asked with the defaults of ``suffice
+ask``. Without ``--model`` there is no language model. ``--absent`` takes the gold passages of each question out of the
+search: then every answer is a wrong one. ``--rows`` appends one line a question, with figures and no text of the data sets
+unless ``--texts`` is given; started again with the same file, it continues. ``table`` shows such files; where they hold a
+model's answers and those without one, it adds the paired difference with its 95 % interval.
+
+Columns, as shares of the questions: the gold answer stands in the evidence (the passages that were found; without yes/no
+questions), in the report, in its opening (the short answer, a written first sentence, or the first 600 characters of the
+first excerpt), in the first sentence that a model wrote, in the first 600 characters of the report. A yes or no stands in any
+text by chance, so such a question counts only by its short answer.
 """
 
 import argparse
 import asyncio
 import json
+import os
 import statistics
+import tempfile
 import time
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import aclosing
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from multiprocessing import get_context
+from multiprocessing.queues import Queue
 from pathlib import Path
 from typing import Any
 
@@ -21,27 +37,33 @@ from suffice.engine.pipeline import run_pipeline
 from suffice.events import Finished
 from suffice.measure.answers import normalize_answer, token_f1
 from suffice.memory.evidence import Evidence
+from suffice.models.capability import ModelEvidence
 from suffice.options import RunOptions
+from suffice.prompts.writing import extract_first_sentence
+from suffice.report.build import NOTICES
 from suffice.search.base import Search
-from suffice.text.markdown import strip_markdown
-from suffice.text.sentences import split_sentences
+from suffice.text.citations import strip_citations
 from suffice.types import Passage, Query, Report
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 SETS = ("hotpotqa", "musique")
 EXCERPT_CHARS = 600
+SEED, DRAWS = 7, 5_000
+SHARES = ("evidence", "report", "first", "sentence", "first_600")
+COMPARED = ("report", "first", "first_600", "right", "f1", "recall")
 HEAD = (
-    "| set | questions | evidence | report | first | short answer given | right | F1 | yes/no answered | right | refused "
-    "| sufficient | claims supported | characters | seconds |\n|---|" + "--:|" * 14
+    "| set | model | questions | evidence | report | opening | written sentence | first 600 | short answer given | right | F1 "
+    "| yes/no answered | right | refused | sufficient | claims supported | quotes only | recall | calls | tokens | characters "
+    "| seconds |\n|---|---|" + "--:|" * 20
 )
 
 
 class WithoutPassages:
     """Wraps a search and leaves out the passages of the given records."""
 
-    def __init__(self, wrapped: Search) -> None:
+    def __init__(self, wrapped: Search, left_out: Iterable[str] = ()) -> None:
         self._wrapped = wrapped
-        self.left_out: frozenset[str] = frozenset()
+        self.left_out = frozenset(left_out)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._wrapped, name)
@@ -51,103 +73,261 @@ class WithoutPassages:
         return [passage for passage in found if passage.id.split("#")[0] not in self.left_out][:k]
 
 
-def holds(text: str, answers: list[str]) -> bool:
-    """Whether the text has one of the answers as whole words, without case, articles and punctuation."""
-    words = f" {normalize_answer(text)} "
+# -- Judging -----------------------------------------------------------------------------------------------------------
+
+
+def holds(text: str, answers: Sequence[str]) -> bool:
+    """Whether the text has one of the answers as whole words, without case, articles, punctuation and citations."""
+    words = f" {normalize_answer(strip_citations(text))} "
     return any(f" {normalize_answer(answer)} " in words for answer in answers if normalize_answer(answer))
 
 
-def judge(question: dict[str, Any], report: Report, evidence: list[Passage], seconds: float) -> dict[str, Any]:
-    """Return what one report is worth."""
-    golds = [question["answer"], *question.get("aliases", [])]
+def judge(question: Mapping[str, Any], report: Report, evidence: Sequence[Passage], seconds: float) -> dict[str, Any]:
+    """Return what one report is worth; ``None`` where a figure does not apply."""
+    golds = [question["answer"], *question.get("aliases", ())]
     is_yes_no = question["answer"].lower() in ("yes", "no")
+    notices = {f"> {notice}" for notice in NOTICES}
+    text = "\n".join(line for line in report.final_answer.splitlines() if line.strip() not in notices).strip()
     short = report.short_answer or ""
-    if report.excerpts:
-        first = f"{report.excerpts[0].title}\n{report.excerpts[0].text[:EXCERPT_CHARS]}"
-    else:
-        plain = strip_markdown(report.final_answer.replace("> ", ""))
-        first = next((plain[start:end] for start, end in split_sentences(plain)), "")
+    is_quoted = any(failure.kind == "Unsupported" for failure in report.error_log)
+    is_written = report.metadata.get("writer") is not None and not is_quoted
+    sentence = extract_first_sentence(text) if is_written else ""
+    excerpt = f"{report.excerpts[0].title}\n{report.excerpts[0].text[:EXCERPT_CHARS]}" if report.excerpts else ""
+    right = bool(short) and normalize_answer(short) in {normalize_answer(gold) for gold in golds}
     supported = [claim.support in ("supported", "unknown") for claim in report.claims]
+    found = {passage.id.split("#")[0] for passage in evidence}
+    usage = report.usage
     return {
-        "id": question["id"],
-        "evidence": is_yes_no or any(holds(f"{item.title} {item.text}", golds) for item in evidence),
-        "report": holds(f"{short} {report.final_answer}", golds),
-        "first": holds(f"{short} {first}", golds),
-        "short": short,
-        "right": bool(short) and normalize_answer(short) in {normalize_answer(gold) for gold in golds},
-        "f1": token_f1(short, golds) if short else 0.0,
-        "yes_no": is_yes_no,
-        "answered_yes_no": is_yes_no and short.lower() in ("yes", "no"),
+        "evidence": None if is_yes_no else any(holds(f"{item.title} {item.text}", golds) for item in evidence),
+        "report": right if is_yes_no else holds(f"{short} {text}", golds),
+        "first": right if is_yes_no else any(holds(part, golds) for part in (short, sentence, excerpt)),
+        "sentence": None if is_yes_no or not is_written else holds(sentence, golds),
+        "first_600": right if is_yes_no else holds(text[:EXCERPT_CHARS], golds),
+        "given": bool(short),
+        "right": right,
+        "f1": round(token_f1(short, golds), 4) if short else 0.0,
+        "yes_no": short.lower() in ("yes", "no") if is_yes_no else None,
         "refused": report.status == "no_evidence",
+        "status": report.status,
         "sufficiency": report.stop.sufficiency,
         "supported": statistics.mean(supported) if supported else None,
-        "characters": len(report.final_answer),
+        "quoted_only": is_quoted,
+        "recall": round(len(found & set(question["gold"])) / len(question["gold"]), 4),
+        "rounds": len(report.stop.rounds),
+        "calls": usage.calls,
+        "tokens": usage.input_tokens + usage.output_tokens,
+        "by_role": {role: spent.input_tokens + spent.output_tokens for role, spent in usage.by_role.items()},
+        "characters": len(text),
         "seconds": seconds,
+        "writer": report.metadata.get("writer"),
+        "skipped": sorted(report.metadata.get("skipped", ())),
+        "failures": sorted({f"{failure.where}:{failure.kind}" for failure in report.error_log}),
     }
 
 
-async def measure(name: str, limit: int | None, model: str, absent: bool) -> list[dict[str, Any]]:
-    """Ask all questions of a set."""
-    folder = DATA / name
-    questions = [json.loads(line) for line in (folder / "questions.jsonl").read_text().splitlines()][:limit]
-    options = RunOptions(docs=str(folder / "corpus.jsonl"), model=model)
-    first = await prepare_run(questions[0]["question"], options)
-    search = WithoutPassages(first.search)
-    rows = []
-    for question in questions:
-        search.left_out = frozenset(question["gold"]) if absent else frozenset()
-        evidence, start = Evidence(), time.perf_counter()
-        config = replace(first, task=question["question"], search=search, evidence=evidence)
-        async with aclosing(run_pipeline(config)) as events:
-            async for event in events:
-                if isinstance(event, Finished):
-                    rows.append(judge(question, event.report, list(evidence), time.perf_counter() - start))
-    return rows
+# -- Running -----------------------------------------------------------------------------------------------------------
 
 
-def format_row(name: str, rows: list[dict[str, Any]]) -> str:
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Questions of one set for one process."""
+
+    folder: Path
+    questions: Sequence[Mapping[str, Any]]
+    model: str
+    absent: bool
+    concurrency: int
+    texts: bool
+    rows: Path
+
+
+async def run_job(job: Job) -> None:
+    """Ask the questions of a job and append a row for each."""
+    options = RunOptions(docs=str(job.folder / "corpus.jsonl"), model=job.model)
+    first = await prepare_run(job.questions[0]["question"], options)
+    slots = asyncio.Semaphore(job.concurrency)
+
+    async def ask(question: Mapping[str, Any]) -> None:
+        async with slots:
+            evidence, start = Evidence(), time.perf_counter()
+            search = WithoutPassages(first.search, question["gold"]) if job.absent else first.search
+            # No question may learn from another one what the model is not worth asking for.
+            profile = replace(first.profile, skipped={}, known=ModelEvidence(), seen=ModelEvidence())
+            config = replace(first, task=question["question"], search=search, evidence=evidence, profile=profile)
+            async with aclosing(run_pipeline(config)) as events:
+                async for event in events:
+                    if isinstance(event, Finished):
+                        report = event.report
+        row = {"set": job.folder.name, "model": job.model, "absent": job.absent, "id": question["id"]}
+        row |= judge(question, report, list(evidence), time.perf_counter() - start)
+        if job.texts:
+            row |= {"question": question["question"], "gold": question["answer"], "text": report.final_answer}
+            row |= {"short_answer": report.short_answer, "summary": report.summary}
+        append_line(job.rows, json.dumps(row, ensure_ascii=False))
+
+    await asyncio.gather(*map(ask, job.questions))
+
+
+def append_line(path: Path, line: str) -> None:
+    """Append a line in one call, because several processes write to the file."""
+    file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+    try:
+        os.write(file, f"{line}\n".encode())
+    finally:
+        os.close(file)
+
+
+def pin_to_core(cores: "Queue[int]") -> None:
+    """Keep this process on a core of its own: otherwise each of them starts a thread for every core."""
+    os.sched_setaffinity(0, {cores.get()})
+
+
+def make_pool(processes: int) -> ProcessPoolExecutor:
+    """Return a pool of processes, each on a core of its own."""
+    spawn, available = get_context("spawn"), sorted(os.sched_getaffinity(0))
+    cores: Queue[int] = spawn.Queue()
+    for number in range(processes):
+        cores.put(available[number % len(available)])
+    return ProcessPoolExecutor(processes, spawn, initializer=pin_to_core, initargs=(cores,))
+
+
+def run_in_process(job: Job) -> None:
+    asyncio.run(run_job(job))
+
+
+def run_jobs(jobs: Sequence[Job], processes: int) -> None:
+    """Run the jobs, in this process or in several."""
+    if processes == 1:
+        for job in jobs:
+            run_in_process(job)
+        return
+    with make_pool(processes) as pool:
+        for future in [pool.submit(run_in_process, job) for job in jobs]:
+            future.result()
+
+
+def load_questions(folder: Path, limit: int | None = None, half: str | None = None) -> list[dict[str, Any]]:
+    """Return the questions of a set in the order of its file; of a half only those with an odd or even number, from 0."""
+    lines = (folder / "questions.jsonl").read_text(encoding="utf-8").splitlines()
+    start, step = {None: (0, 1), "even": (0, 2), "odd": (1, 2)}[half]
+    return [json.loads(line) for line in lines[start::step]][:limit]
+
+
+def measure(options: argparse.Namespace, rows: Path) -> None:
+    """Ask what the file of rows does not have yet."""
+    done = {(row["set"], row["model"], row["absent"], row["id"]) for row in read_rows(rows)}
+    jobs = []
+    for name in options.set or SETS:
+        folder = options.data / name
+        left = [
+            question
+            for question in load_questions(folder, options.limit, options.half)
+            if (name, options.model, options.absent, question["id"]) not in done
+        ]
+        concurrency = options.concurrency or (1 if options.model == "extractive" else 12)
+        shares = (left[number :: options.processes] for number in range(options.processes))
+        settings = (options.model, options.absent, concurrency, options.texts, rows)
+        jobs += [Job(folder, share, *settings) for share in shares if share]
+    run_jobs(jobs, options.processes)
+
+
+# -- Tables ------------------------------------------------------------------------------------------------------------
+
+
+def read_rows(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
+
+
+def mean(values: Iterable[float | None]) -> float | None:
+    known = [float(value) for value in values if value is not None]
+    return sum(known) / len(known) if known else None
+
+
+def show(value: float | None, places: int = 2) -> str:
+    return "–" if value is None else f"{value:,.{places}f}"
+
+
+def format_row(name: str, model: str, rows: Sequence[Mapping[str, Any]]) -> str:
     """Return a row of the table."""
-
-    def share(values: list[bool]) -> str:
-        return f"{statistics.mean(values):.2f}" if values else "–"
-
-    short = [row for row in rows if row["short"]]
-    yes_no = [row for row in rows if row["yes_no"]]
-    decided = [row for row in yes_no if row["answered_yes_no"]]
-    supported = [row["supported"] for row in rows if row["supported"] is not None]
-    answered = [row["characters"] for row in rows if not row["refused"]]
+    short = [row for row in rows if row["given"]]
+    yes_no = [row for row in rows if row["yes_no"] is not None]
+    decided = [row for row in yes_no if row["yes_no"]]
     cells = [
         str(len(rows)),
-        *(share([row[key] for row in rows]) for key in ("evidence", "report", "first")),
-        f"{len(short)}",
-        share([row["right"] for row in short]),
-        f"{statistics.mean([row['f1'] for row in rows]):.2f}",
+        *(show(mean(row[key] for row in rows)) for key in SHARES),
+        str(len(short)),
+        show(mean(row["right"] for row in short)),
+        show(mean(row["f1"] for row in rows)),
         f"{len(decided)} of {len(yes_no)}",
-        share([row["right"] for row in decided]),
-        share([row["refused"] for row in rows]),
-        share([row["sufficiency"] == "yes" for row in rows]),
-        f"{statistics.mean(supported):.3f}" if supported else "–",
-        f"{statistics.mean(answered):,.0f}" if answered else "–",
-        f"{statistics.median([row['seconds'] for row in rows]):.2f}",
+        show(mean(row["right"] for row in decided)),
+        show(mean(row["refused"] for row in rows)),
+        show(mean(row["sufficiency"] == "yes" for row in rows)),
+        show(mean(row["supported"] for row in rows), 3),
+        show(mean(row["quoted_only"] for row in rows)),
+        show(mean(row["recall"] for row in rows)),
+        show(mean(row["calls"] for row in rows), 1),
+        show(mean(row["tokens"] for row in rows), 0),
+        show(mean(row["characters"] for row in rows if not row["refused"]), 0),
+        show(statistics.median(row["seconds"] for row in rows)),
     ]
-    return f"| {name} | " + " | ".join(cells) + " |"
+    return f"| {name} | {model} | " + " | ".join(cells) + " |"
+
+
+def paired_interval(differences: Sequence[float]) -> tuple[float, float, float]:
+    """Return the mean difference and its bootstrap 95 % interval."""
+    import numpy as np
+
+    values = np.array(differences)
+    draws = np.random.default_rng(SEED).integers(0, len(values), (DRAWS, len(values)))
+    low, high = np.percentile(values[draws].mean(axis=1), [2.5, 97.5])
+    return float(values.mean()), float(low), float(high)
+
+
+def format_table(rows: Iterable[Mapping[str, Any]]) -> str:
+    """Return a row a set and model, and the differences of each model to ``extractive`` on the same questions."""
+    groups: dict[tuple[str, bool, str], dict[str, Mapping[str, Any]]] = defaultdict(dict)
+    for row in rows:
+        groups[row["set"], row["absent"], row["model"]][row["id"]] = row
+    lines = [HEAD]
+    for (name, absent, model), own in sorted(groups.items()):
+        lines.append(format_row(name + (", answer absent" if absent else ""), model, list(own.values())))
+    for (name, absent, model), own in sorted(groups.items()):
+        other = groups.get((name, absent, "extractive"), {})
+        if model == "extractive" or not own.keys() & other.keys():
+            continue
+        lines += ["", f"{name}{', answer absent' if absent else ''}: {model} − extractive"]
+        for column in COMPARED:
+            pairs = [(own[key][column], other[key][column]) for key in own.keys() & other.keys()]
+            differences = [float(a) - float(b) for a, b in pairs if a is not None and b is not None]
+            value, low, high = paired_interval(differences)
+            lines.append(f"- {column}: {value:+.3f} [{low:+.3f}, {high:+.3f}] ({len(differences)} pairs)")
+    return "\n".join(lines)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("command", nargs="?", choices=["ask", "table"], default="ask")
+    parser.add_argument("files", nargs="*", type=Path, help="rows to show")
     parser.add_argument("--set", action="append", choices=SETS, help="default: both")
+    parser.add_argument("--data", type=Path, default=DATA, help="folder of the sets")
     parser.add_argument("--limit", type=int, help="the first N questions of each set")
+    parser.add_argument("--half", choices=["odd", "even"], help="only the questions with such a number, counted from 0")
     parser.add_argument("--model", default="extractive")
     parser.add_argument("--absent", action="store_true", help="without the gold passages of each question")
-    parser.add_argument("--rows", type=Path, help="write one JSON object a question to this file")
+    parser.add_argument("--rows", type=Path, help="append one JSON object a question to this file")
+    parser.add_argument("--texts", action="store_true", help="with question, gold answer and report in the rows")
+    parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--concurrency", type=int, help="questions at a time in each process; default 1, of a model 12")
     options = parser.parse_args()
-    print(HEAD)
-    for name in options.set or SETS:
-        rows = asyncio.run(measure(name, options.limit, options.model, options.absent))
-        print(format_row(name + (", answer absent" if options.absent else ""), rows), flush=True)
-        if options.rows:
-            with options.rows.open("a", encoding="utf-8") as file:
-                file.writelines(json.dumps({"set": name, **row}, ensure_ascii=False) + "\n" for row in rows)
+    if options.command == "table":
+        if not options.files:
+            parser.error("table needs a file of rows")
+        print(format_table(row for path in options.files for row in read_rows(path)))
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        rows = options.rows or Path(folder) / "rows.jsonl"
+        measure(options, rows)
+        print(format_table(read_rows(rows)))
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 ``--postgres model`` or ``--postgres static`` puts the sets into a Postgres with pgvector first and searches there; the word
 says which vectors are stored.
 The sets (MuSiQue, HotpotQA) are in ``../shared/data``. Every round uses the real loop and the real corpus search.
+``--processes N`` shares the questions out among N processes, each on a core of its own.
 """
 
 import argparse
@@ -15,8 +16,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, aclosing, contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from bench.corpora import name_collection, run_postgres
+from bench.qa import make_pool
 from suffice.api import prepare_run
 from suffice.engine.pipeline import run_pipeline
 from suffice.events import RoundDone, SearchStopped
@@ -35,9 +38,16 @@ async def measure(
     memory: str | None = None,
     interventions: Sequence[str] = (),
     docs: str | None = None,
+    share: tuple[int, int] = (0, 1),
 ) -> list[list[float]]:
-    """Return one recall curve per question. ``docs`` replaces the file of the corpus."""
-    questions = [json.loads(line) for line in (folder / "questions.jsonl").read_text().splitlines()][:limit]
+    """Return one recall curve per question; of ``share`` (2, 8) those of every eighth question from the third on.
+
+    ``docs`` replaces the file of the corpus.
+    """
+    lines = (folder / "questions.jsonl").read_text(encoding="utf-8").splitlines()[:limit]
+    questions = [json.loads(line) for line in lines[share[0] :: share[1]]]
+    if not questions:
+        return []
     options = RunOptions(
         docs=docs or str(folder / "corpus.jsonl"),
         strategy=strategy,
@@ -65,6 +75,19 @@ async def measure(
                     break  # Writing the report does not change recall.
         curves.append(curve + [curve[-1]] * (ROUNDS - len(curve)))
     return curves
+
+
+def measure_share(*arguments: Any) -> list[list[float]]:
+    return asyncio.run(measure(*arguments))
+
+
+def measure_all(processes: int, *arguments: Any) -> list[list[float]]:
+    """Return the recall curves of all questions, measured in one process or in several."""
+    if processes == 1:
+        return measure_share(*arguments)
+    with make_pool(processes) as pool:
+        shares = [pool.submit(measure_share, *arguments, (number, processes)) for number in range(processes)]
+        return [curve for future in shares for curve in future.result()]
 
 
 def format_row(name: str, curves: list[list[float]]) -> str:
@@ -101,6 +124,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=DATA, help="folder of the sets")
     parser.add_argument("--alpha", type=float, default=0.5)
     parser.add_argument("--postgres", choices=["model", "static"], help="search in Postgres, with these vectors")
+    parser.add_argument("--processes", type=int, default=1)
     given = parser.parse_args()
     print(
         "Found without a language model, by `--strategy",
@@ -112,7 +136,8 @@ def main() -> None:
         for name in given.sets:
             docs = None if uri is None else ingest_set(given.data / name, uri, given.postgres)
             settings_of_run = (given.strategy, given.alpha, given.memory, given.interventions, docs)
-            print(format_row(name, asyncio.run(measure(given.data / name, given.limit, *settings_of_run))), flush=True)
+            curves = measure_all(given.processes, given.data / name, given.limit, *settings_of_run)
+            print(format_row(name, curves), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """Choose the stretches of the sources that answer a question, and lay each out as in its source.
 
 A stretch grows around the best unit of a note: sentences with their neighbours, a list with its lead-in, a table with its
-header, code with the sentence above it. Stretches of other notes follow while they add something.
+header, code with the sentence above it. Stretches of other notes follow while they add something. A question that takes
+several steps gets single sentences from more notes.
 """
 
 import re
@@ -9,6 +10,8 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from suffice.models.extractive.chains import needs_steps, rank_steps
+from suffice.models.extractive.comparison import find_compared
 from suffice.models.extractive.sides import choose_sides
 from suffice.models.extractive.units import HEADING_SPANS, QuestionWords, Unit, find_heading
 from suffice.text.answer_spans import find_spans
@@ -26,6 +29,10 @@ _FIRST_CHARS = 520  # An excerpt is read by its first 600 characters.
 _OTHER_CHARS = 360
 _SIDE_CHARS = 280  # Both sides of a comparison are seen at once.
 _LIST_CHARS = 1500  # A question for a whole list gets the whole list up to here.
+# Characters of an answer over several steps with its headings, and of its first stretch: on the odd questions of HotpotQA and
+# MuSiQue this found most answers within the length of three longer stretches.
+_CHAIN_CHARS, _CHAIN_FIRST_CHARS, _MAX_CHAIN = 1200, 420, 5
+_HEADING_CHARS = 25  # Markup and citation of an excerpt, without title and location.
 _MIN_RELATIVE_COVERAGE = 0.5  # A further stretch has this share of the question's words that the first has, or a link.
 _LINK_BONUS = 0.4
 _REDUNDANCY_WEIGHT = 0.4
@@ -69,6 +76,10 @@ def choose_stretches(
     ordered = _prefer_structure(question, notes, units)
     if question.sides and (sides := choose_sides(question, notes, ordered)):
         return _join_sides([_grow(question, notes[unit.note], unit, _SIDE_CHARS) for unit in sides])
+    if (compared := find_compared(question, notes)) and (sides := _choose_units_of(compared, ordered)):
+        return [_grow(question, notes[unit.note], unit, _SIDE_CHARS) for unit in sides]
+    if limit == MAX_EXCERPTS and needs_steps(question, units):
+        return _choose_steps(question, notes, rank_steps(question, notes, units, words))
     chosen: list[Stretch] = []
     covered: frozenset[str] = frozenset()
     shown = ""
@@ -96,6 +107,47 @@ def choose_stretches(
             and not any(_overlap(other, picked.unit) > 0.8 for picked in chosen)
         ]
     return chosen
+
+
+def _choose_steps(question: Question, notes: Sequence[Note], units: Sequence[Unit]) -> list[Stretch]:
+    """Return the best units of several notes, best first, until the answer is long enough.
+
+    Units of one block become one stretch, with what stands between them.
+    """
+    first = _grow(question, notes[units[0].note], units[0], _CHAIN_FIRST_CHARS)
+    chosen = {units[0].note: first}
+    left = _CHAIN_CHARS - _count_chars(notes, first)
+    for unit in units[1:]:
+        stretch = _add_unit(chosen.get(unit.note), unit)
+        if stretch is None or (unit.note not in chosen and len(chosen) == _MAX_CHAIN):
+            continue
+        cost = _count_chars(notes, stretch)
+        if unit.note in chosen:
+            cost -= _count_chars(notes, chosen[unit.note])
+        if cost <= left:
+            chosen[unit.note] = stretch
+            left -= cost
+    return list(chosen.values())
+
+
+def _add_unit(stretch: Stretch | None, unit: Unit) -> Stretch | None:
+    """Return the stretch with a unit added; ``None`` if it is there already or stands in another block."""
+    if stretch is None:
+        return Stretch(unit.note, tuple(_with_head(unit.block, (unit.start, unit.end))), unit)
+    (start, end), block = stretch.parts[-1]
+    if len(stretch.parts) > 1 or block != unit.block or (start <= unit.start and unit.end <= end):
+        return None
+    return replace(stretch, parts=(((min(start, unit.start), max(end, unit.end)), block),))
+
+
+def _count_chars(notes: Sequence[Note], stretch: Stretch) -> int:
+    note = notes[stretch.note]
+    return (
+        sum(end - start for (start, end), _ in stretch.parts)
+        + len(note.title)
+        + len(_locate(note, stretch))
+        + _HEADING_CHARS
+    )
 
 
 def _score_addition(
@@ -158,6 +210,12 @@ def _join_sides(stretches: Sequence[Stretch]) -> list[Stretch]:
         return [longest] if longest.start == first.start and longest.end >= last.end else [first]
     size = sum(end - start for stretch in ordered for (start, end), _ in stretch.parts)
     return [replace(first, parts=(*first.parts, *last.parts))] if size <= _FIRST_CHARS else list(stretches)
+
+
+def _choose_units_of(numbers: Sequence[int], units: Sequence[Unit]) -> list[Unit]:
+    """Return the best unit of each note; empty unless all have one."""
+    found = [next((unit for unit in units if unit.note == number), None) for number in numbers]
+    return [unit for unit in found if unit is not None] if None not in found else []
 
 
 def _overlap(one: Unit, other: Unit) -> float:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from suffice.models.extractive.comparison import decide
 from suffice.models.extractive.excerpts import Stretch
 from suffice.models.extractive.form import analyze_form, find_counted
 from suffice.models.extractive.units import QuestionWords, Unit, find_release
@@ -51,7 +52,7 @@ _YES_NO = tuple(
 
 @dataclass(frozen=True, slots=True)
 class FoundAnswer:
-    """A short answer: its text, its place in the text of a note, and whether it was counted and not read."""
+    """A short answer: its text, its place in the text of a note, and whether it was counted or compared and not read."""
 
     text: str
     note: int
@@ -72,6 +73,8 @@ def find_short_answer(
     """
     if not stretches or (question.kind == "compare" and question.span == "none"):
         return None
+    if (decision := decide(question, notes)) is not None:
+        return FoundAnswer(decision.text, decision.notes[0], (0, 0), is_counted=True)
     unit = stretches[0].unit
     note = notes[unit.note]
     if question.kind == "yes_no":
