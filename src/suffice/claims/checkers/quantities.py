@@ -50,7 +50,15 @@ _PARTS = {
     **{"seventh": 1 / 7, "eighth": 1 / 8, "ninth": 1 / 9, "tenth": 1 / 10},
     **{"½": 1 / 2, "¼": 1 / 4, "¾": 3 / 4, "⅓": 1 / 3, "⅔": 2 / 3},
 }
-_MULTIPLES = {"twice": 2.0, "thrice": 3.0, "doubled": 2.0, "tripled": 3.0, "quadrupled": 4.0, "double": 2.0, "triple": 3.0}
+_MULTIPLES = {
+    "twice": 2.0,
+    "thrice": 3.0,
+    "doubled": 2.0,
+    "tripled": 3.0,
+    "quadrupled": 4.0,
+    "double": 2.0,
+    "triple": 3.0,
+}
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻−", "0123456789--")
 
 # Each line: unit, what it measures, how many of the base unit it is | its spellings. Capital letters count where two spellings
@@ -193,6 +201,7 @@ _ORDINAL_WORDS = (
     rf"(?:{_either(_TENS)})[-\s](?:{_either([*LOW_ORDINALS, *list(_TEENTH_ORDINALS)[:6]])})"
     rf"|{_either({**_TEENTH_ORDINALS, **_TENS_ORDINALS})}"
 )
+_PERIODS = "day days week weeks month months year years hour hours minute minutes second seconds".split()
 _COUNT = rf"\d{{1,4}}|{_either(list(_SMALL)[1:13])}"
 _UNIT_PATTERN = _either(list(_UNIT_OF))
 _NUMBER_WORDS = [
@@ -214,7 +223,7 @@ _NUMBER = re.compile(
       |(?:(?P<parts>an?|{_COUNT})[-\s](?P<part>half|third|quarter|fourth|fifth|sixth|seventh|eighth|ninth|tenth)s?
         |(?<!first\s)(?<!second\s)(?<!latter\s)(?P<half>half)|(?P<glyph>[½¼¾⅓⅔]))(?=\sof\b)
       |(?P<top>{_COUNT})(?:/(?=\d+\sof\b)|\s(?:in|(?:out\s)?of)(?:\severy)?\s)(?P<bottom>{_COUNT})(?!\w|[.,:/-]?\d|\s?%)
-        (?!\s(?:{_either([*MONTHS, *"day days week weeks month months year years hour hours minute minutes second seconds".split()])})\b)
+        (?!\s(?:{_either([*MONTHS, *_PERIODS])})\b)
       |(?P<multiple>twice|thrice|doubled|tripled|quadrupled|(?:double|triple)(?=\sthe\b)|(?:{_either(list(_SMALL)[2:11])})-?fold)\b
       |(?P<sign>(?:(?<![\d%]\s)(?<![^\s(\[<>=≤≥~,:;“])[-−–]|\bminus\s)(?=[A-Z]{{0,3}}[$€£¥₹\d]))?
        (?:(?P<money>{_either(_PREFIXES)})\s?(?=[\d-]))?
