@@ -2,7 +2,8 @@
 
 Opt-in, because it needs a model (``OPENAI_BASE_URL`` or ``SUFFICE_MODEL``) that returns probabilities. ``PAIRS`` is the file
 that ``training/reader/evaluate.py --pairs`` writes (id, claim, passage). ``OUT`` gets one row a pair with its id and the
-probability of yes; it is started again to continue. ``python -m bench.claims model --judged OUT`` makes the table of ``claims.md``.
+probability of yes; it is started again to continue.
+``python -m bench.claims model --judged OUT`` makes the table of ``claims.md``.
 """
 
 import argparse

@@ -74,11 +74,7 @@ class SureReader:
         ("Halloran designed it, and the bridge is open to cyclists.", 0.6, True),
         ("It is an engineer's work that Brennan never saw completed.", 0.6, False),  # A name is missing.
         ("It is an engineer's work that Brennan never saw completed.", 0.8, True),
-        (
-            "It carried Halloran until 1956, when the line was closed because of rising costs.",
-            0.8,
-            False,
-        ),  # A changed copy.
+        ("The Meridian bridge was not designed by the engineer Ada Halloran.", 0.8, False),  # A changed copy.
         (
             "It carried trams from 1889, and building it had begun two years before.",
             0.95,
