@@ -2,9 +2,9 @@
 
 The reader is good at other words for the same thing and poor at telling 1887 from 1889, or at one changed word in a copied
 sentence. So rules decide first: a claim that a passage has word for word is supported, a claim with another figure is
-contradicted, and a passage that lacks a number of the claim, or has another name in the place of its name, does not support it. The reader decides
-about the rest. Where words alone would support a claim, it need not be sure. It must be surer where the passage lacks a name of
-the claim, and very sure where the claim repeats a sentence with a difference.
+contradicted, and a passage that lacks a number of the claim, or has another name in the place of its name, does not support it.
+The reader decides about the rest. Where words alone would support a claim, it need not be sure. It must be surer where the
+passage lacks a name of the claim, and very sure where the claim repeats a sentence with a difference.
 """
 
 import asyncio
