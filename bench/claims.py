@@ -3,6 +3,7 @@
     python -m bench.claims --data build/reader     all sections; DATA is the folder that training/reader/prepare.py wrote
     python -m bench.claims corruptions speed       some of them
     python -m bench.claims model --judged ROWS     with the answers of a language model (bench/claims_model.py)
+    python -m bench.claims openings --answers ROWS with the reports of a language model (bench/qa_model.py run --texts)
     python -m bench.claims calibrate               fit the thresholds of words and vectors on half of SciFact and store them
 
 SciFact: the hash of a claim's id decides which half it belongs to; nothing is fitted to the held-out half. A claim is checked
@@ -182,16 +183,28 @@ def _classify(
 
 PAGE = Path(__file__).with_suffix(".md")
 KEPT_ROWS = Path(__file__).with_name("claims_rows.jsonl.gz")
-SECTIONS = ("held-out claims", "questions", "scifact", "corruptions", "report", "model", "speed", "footprint")
+SECTIONS = (
+    "held-out claims",
+    "questions",
+    "scifact",
+    "corruptions",
+    "report",
+    "model",
+    "openings",
+    "speed",
+    "footprint",
+)
 _EVALUATE = Path(__file__).parents[1] / "training" / "reader" / "evaluate.py"
 
 
 def write_section(name: str, text: str) -> None:
     """Replace one section of the page."""
     page = PAGE.read_text(encoding="utf-8")
-    begin, end = f"<!-- {name} -->\n", f"\n<!-- end of {name} -->"
-    before, _, rest = page.partition(begin)
-    PAGE.write_text(before + begin + text.strip() + end + rest.partition(end)[2], encoding="utf-8")
+    begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
+    if begin not in page or end not in page:
+        raise SystemExit(f"{PAGE} has no section {name}: {begin.strip()} … {end}")
+    before, after = page.partition(begin)[0], page.partition(end)[2]
+    PAGE.write_text(f"{before}{begin}{text.strip()}\n{end}{after}", encoding="utf-8")
     print(f"{name}\n\n{text}\n", flush=True)
 
 
@@ -320,6 +333,38 @@ def describe_model(judged: Path | None) -> str:
     )
 
 
+def describe_openings(answers: Path | None) -> str:
+    """Count the opening sentences that a model wrote, with the right answer and without it, that the check kept or removed."""
+    import gzip
+
+    from bench.qa_model import holds, strip_notices
+    from suffice.prompts.writing import extract_first_sentence
+
+    if answers is None:
+        return "Not measured yet: `bench/qa_model.py run --texts`."
+    counts = Counter[tuple[str, bool, bool]]()
+    unknown = Counter[str]()
+    with (gzip.open if answers.suffix == ".gz" else open)(answers, "rt", encoding="utf-8") as file:
+        rows = [row for row in map(json.loads, file) if row["writer"] is not None and row["yes_no"] is None]
+    for row in rows:
+        removed = [line.partition(": ")[2].partition(" (a source says")[0] for line in row.get("left_out", ())]
+        kept = "" if row["quoted_only"] else extract_first_sentence(strip_notices(row["text"]))
+        if not kept and not removed:
+            unknown[row["data"]] += 1
+            continue
+        opening = removed[0] if removed else kept  # A removed sentence stood before the one that is first now.
+        counts[row["data"], holds(opening, [row["gold"]]), not removed] += 1
+    found: list[list[object]] = []
+    for data in sorted({key[0] for key in counts}):
+        for is_right in (True, False):
+            kept_count, removed_count = (counts[data, is_right, is_kept] for is_kept in (True, False))
+            share = kept_count / max(1, kept_count + removed_count)
+            found.append([data, "right" if is_right else "wrong", kept_count, removed_count, f"{share:.0%}"])
+    note = f" In {unknown.total()} reports the model wrote no opening, or the rows do not say which." if unknown else ""
+    head = ["data", "opening has the gold answer", "kept", "removed or replaced", "kept, share"]
+    return f"{len(rows)} reports of a model of 1.5 billion parameters.{note}\n\n{table(head, found)}"
+
+
 def describe_speed(pairs: int = 60) -> str:
     """Read pairs of 128 tokens one by one, as the product does; check claims against five sources each, with cold caches."""
     from suffice.models.reader import get_reader
@@ -420,6 +465,7 @@ def main() -> None:
     )
     parser.add_argument("--rows", type=Path, help="file that keeps what the reader said of the held-out data")
     parser.add_argument("--judged", type=Path, help="answers of a language model that bench/claims_model.py wrote")
+    parser.add_argument("--answers", type=Path, help="rows that bench/qa_model.py wrote with --texts")
     parser.add_argument("--sentences", type=int, default=_SENTENCES, help="sentences that are corrupted")
     given = parser.parse_args()
     if given.sections == ["calibrate"]:
@@ -440,6 +486,7 @@ def main() -> None:
         "corruptions": lambda: describe_corruptions(given.sentences),
         "report": lambda: asyncio.run(describe_report()),
         "model": lambda: describe_model(given.judged),
+        "openings": lambda: describe_openings(given.answers),
         "speed": describe_speed,
         "footprint": describe_footprint,
     }

@@ -142,6 +142,7 @@ async def run_questions(
                 "text": report.final_answer,
                 "short_answer": report.short_answer,
                 "summary": report.summary,
+                "left_out": [line for line in report.open_questions if line.startswith("Left out")],
             }
         append_line(out, json.dumps(row, ensure_ascii=False))
 
