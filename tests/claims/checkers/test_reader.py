@@ -56,6 +56,20 @@ def test_a_passage_without_a_name_or_number_of_the_claim_never_supports_it(claim
     assert check(claim)[0].stance != "supports"
 
 
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "The ferry carried 1,200,000 passengers in 2021.",
+        "Velholm Yard built the ferry in the 1980s.",
+        "The crossing takes 25 min.",
+    ],
+)
+def test_a_figure_in_another_spelling_is_supported(claim):
+    text = "The ferry carried 1.2 million passengers in 2021. The crossing takes 25 minutes. Velholm Yard built it in 1987."
+    [span] = asyncio.run(ReaderChecker()(claim, [make_passage("p", text, "Karsund ferry")]))
+    assert span.stance == "supports"
+
+
 class SureReader:
     """A reader that is as sure as it is told that everything is supported."""
 
