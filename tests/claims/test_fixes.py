@@ -36,7 +36,8 @@ def fix(text, rules=RULES, **supports):
 
 
 def test_a_removed_sentence_that_began_a_line_before_takes_nothing_else_with_it():
-    text = "Bananas contain potassium [1].\n> Pigs fly over Vienna [1].\n> [1]: https://example.org\n\nGraz lies on the Mur [2].\n"
+    quoted = "> Pigs fly over Vienna [1].\n> [1]: https://example.org"
+    text = f"Bananas contain potassium [1].\n{quoted}\n\nGraz lies on the Mur [2].\n"
     fixed = fix(text, Pigs="unsupported", https="unsupported").text
     assert fixed.startswith("Bananas contain potassium [1].\n")
     assert fixed.rstrip().endswith("Graz lies on the Mur [2].")
