@@ -1,16 +1,23 @@
-"""Measure the claim checkers: SciFact's held-out half, corrupted sentences, the extractive report, speed and memory.
+"""Measure the claim checkers and write the sections of ``bench/claims.md``.
 
-    python -m bench.claims              all tables
-    python -m bench.claims calibrate    fit the thresholds on SciFact's other half and store them
+    python -m bench.claims --data build/reader     all sections; DATA is the folder that training/reader/prepare.py wrote
+    python -m bench.claims corruptions speed       some of them
+    python -m bench.claims model --judged ROWS     with the answers of a language model (bench/claims_model.py)
+    python -m bench.claims openings --answers ROWS with the reports of a language model (bench/qa_model.py run --texts)
+    python -m bench.claims calibrate               fit the thresholds of words and vectors on half of SciFact and store them
 
-The hash of a claim's id decides which half it belongs to; nothing is fitted to the held-out half. A claim is checked against
-the abstract it cites. ``caught`` is a verdict of contradicted or unsupported.
+SciFact: the hash of a claim's id decides which half it belongs to; nothing is fitted to the held-out half. A claim is checked
+against the abstract it cites. ``caught`` is a verdict of contradicted or unsupported.
 """
 
+import argparse
 import asyncio
 import hashlib
 import itertools
 import json
+import os
+import resource
+import subprocess
 import sys
 import time
 import tracemalloc
@@ -29,7 +36,6 @@ from suffice.claims.checkers import (
     EmbeddingChecker,
     LexicalChecker,
     ReaderChecker,
-    default_checker,
 )
 from suffice.claims.checkers.base import CheckerThresholds, load_thresholds
 from suffice.claims.checkers.features import extract_features
@@ -173,56 +179,82 @@ def _classify(
     return {"supports": "supported", "contradicts": "contradicted", None: "unsupported"}[stance]
 
 
-# -- tables ------------------------------------------------------------------------------------------------------------
+# -- sections ----------------------------------------------------------------------------------------------------------
+
+PAGE = Path(__file__).with_suffix(".md")
+KEPT_ROWS = Path(__file__).with_name("claims_rows.jsonl.gz")
+SECTIONS = (
+    "held-out claims",
+    "questions",
+    "scifact",
+    "corruptions",
+    "report",
+    "model",
+    "openings",
+    "speed",
+    "footprint",
+)
+_EVALUATE = Path(__file__).parents[1] / "training" / "reader" / "evaluate.py"
 
 
-def print_scifact(embed: Embed) -> None:
+def write_section(name: str, text: str) -> None:
+    """Replace one section of the page."""
+    page = PAGE.read_text(encoding="utf-8")
+    begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
+    if begin not in page or end not in page:
+        raise SystemExit(f"{PAGE} has no section {name}: {begin.strip()} … {end}")
+    before, after = page.partition(begin)[0], page.partition(end)[2]
+    PAGE.write_text(f"{before}{begin}{text.strip()}\n{end}{after}", encoding="utf-8")
+    print(f"{name}\n\n{text}\n", flush=True)
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    def show(value: object) -> str:
+        return f"{value:.2f}" if isinstance(value, float) else str(value)
+
+    lines = ["| " + " | ".join(head) + " |", "|---" + "|--:" * (len(head) - 1) + "|"]
+    return "\n".join([*lines, *("| " + " | ".join(map(show, row)) + " |" for row in rows)])
+
+
+def describe_scifact(embed: Embed) -> str:
     rows = list(load_pairs(held_out=True))
     labels = [row.label for row in rows]
     counts = Counter(labels)
-    print(f"\nSciFact, held-out half: {len(rows)} claim–abstract pairs", end=" ")
-    print(f"({', '.join(f'{counts[name]} {name}' for name in LABELS.values())}).\n")
-    print("| checker | supported: precision | recall | contradicted: precision | recall |\n|---|--:|--:|--:|--:|")
-    for checker in (
-        LexicalChecker(),
-        EmbeddingChecker(embed),
-        CascadeChecker(LexicalChecker(), EmbeddingChecker(embed)),
-        ReaderChecker(),
-    ):
+    found = []
+    for checker in (LexicalChecker(), CascadeChecker(LexicalChecker(), EmbeddingChecker(embed)), ReaderChecker()):
         verdicts = [asyncio.run(check_pair(row, checker)) for row in rows]
-        figures = [
-            value for name in ("supported", "contradicted") for value in precision_recall(labels, verdicts, name)
-        ]
-        print(f"| {checker.name} | {' | '.join(f'{value:.2f}' for value in figures)} |", flush=True)
+        figures = (precision_recall(labels, verdicts, name) for name in ("supported", "contradicted"))
+        found.append([checker.name, *(value for pair in figures for value in pair)])
+    head = ["checker", "supported: precision", "recall", "contradicted: precision", "recall"]
+    named = ", ".join(f"{counts[name]} {name}" for name in LABELS.values())
+    return f"{len(rows)} claim–abstract pairs of the held-out half ({named}).\n\n{table(head, found)}"
 
 
-def print_corruptions(embed: Embed) -> None:
+def describe_corruptions(sentences: int) -> str:
+    """Check sentences that a source says and the same made false, by words alone and with the reader."""
     passages = load_passages(DATA, 2000)
-    tried = list(generate_corruptions(passages, _SENTENCES))
-    print(
-        f"\nCorrupted sentences of MuSiQue, HotpotQA and SciFact passages, {_SENTENCES} sentences, default checker.\n"
-    )
-    print("| what was done | sentences | caught, words only | caught, default |\n|---|--:|--:|--:|")
+    checkers: tuple[Checker, ReaderChecker] = LexicalChecker(), ReaderChecker()
     done: dict[str, list[list[bool]]] = {}
-    for kind, sentence, passage in tried:
-        [claim, *_] = extract_claims(sentence)
-        row = []
-        for checker in (LexicalChecker(), default_checker(embed)):
-            checked = asyncio.run(judge_claim(claim, [passage], [], checker))
-            row.append(checked.support in ("contradicted", "unsupported"))
-        done.setdefault(kind, []).append(row)
-    for kind in KINDS:
-        _print_row(kind, done[kind])
-    _print_row("**all corruptions**", [row for kind in KINDS[2:] for row in done[kind]])
-    _print_row("**all untouched (false alarms)**", [row for kind in KINDS[:2] for row in done[kind]])
+    for kind, sentence, passage in generate_corruptions(passages, sentences):
+        claim = next(extract_claims(sentence))
+        verdicts = (asyncio.run(judge_claim(claim, [passage], [], checker)).support for checker in checkers)
+        done.setdefault(kind, []).append([verdict in ("contradicted", "unsupported") for verdict in verdicts])
+
+    def row(name: str, kinds: Sequence[str]) -> list[object]:
+        rows = [each for kind in kinds for each in done[kind]]
+        return [name, len(rows), *(f"{sum(each[i] for each in rows) / len(rows):.1%}" for i in range(2))]
+
+    rows = [row(kind, [kind]) for kind in KINDS]
+    rows += [row("**all corruptions**", KINDS[2:]), row("**all untouched (false alarms)**", KINDS[:2])]
+    settled = 1 - checkers[1].pairs_read / checkers[1].pairs_checked
+    return (
+        f"{sentences} sentences of MuSiQue, HotpotQA and SciFact passages.\n\n"
+        f"{table(['what was done', 'sentences', 'caught by words', 'by words and reader'], rows)}\n\n"
+        f"Rules settled {settled:.0%} of these pairs before the reader was asked."
+    )
 
 
-def _print_row(name: str, rows: Sequence[Sequence[bool]]) -> None:
-    shares = (sum(row[i] for row in rows) / len(rows) for i in range(2))
-    print(f"| {name} | {len(rows)} | {' | '.join(f'{share:.1%}' for share in shares)} |")
-
-
-async def print_extractive() -> None:
+async def describe_report() -> str:
     questions = [
         json.loads(line)["question"] for line in (DATA / "musique" / "questions.jsonl").read_text().splitlines()
     ]
@@ -233,27 +265,146 @@ async def print_extractive() -> None:
         answered += bool(report.final_answer)
         disagreements += sum(span.stance == "contradicts" for claim in report.claims for span in claim.spans)
     total = sum(counts.values())
-    print(f"\nThe extractive report, {_QUESTIONS} MuSiQue questions: {answered} answered, {total} claims,", end=" ")
-    print(f"{counts['supported'] / max(1, total):.1%} supported; disagreements between sources: {disagreements}.")
+    return (
+        f"{_QUESTIONS} MuSiQue questions: {answered} answered, {total} claims, "
+        f"{counts['supported'] / max(1, total):.1%} supported; "
+        f"disagreements between sources: {disagreements}."
+    )
 
 
-def print_speed(embed: Embed) -> None:
-    """Check each claim against its own source and four others from a pool, with cold caches."""
-    passages = load_passages(DATA, 4000)
-    tried = [(next(extract_claims(sentence)), passage) for _, sentence, passage in generate_corruptions(passages, 60)]
-    print("\n| checker | sources in the pool | claims a second | peak memory of checking |\n|---|--:|--:|--:|")
-    for checker, pools in ((LexicalChecker(), (100, 1000, 4000)), (default_checker(embed), (100,))):
-        for pool in pools:
-            extract_features.cache_clear()
-            start = time.perf_counter()
-            asyncio.run(_check_all(checker, tried, passages[:pool]))
-            seconds = time.perf_counter() - start
-            extract_features.cache_clear()
-            tracemalloc.start()
-            asyncio.run(_check_all(checker, tried[:150], passages[:pool]))
-            peak = tracemalloc.get_traced_memory()[1] / 1e6
-            tracemalloc.stop()
-            print(f"| {checker.name} | {pool:,} | {len(tried) / seconds:,.0f} | {peak:.1f} MB |", flush=True)
+def describe_model(judged: Path | None) -> str:
+    """Compare a language model's probability of yes with rules and reader, on the pairs that it was asked about."""
+    import numpy
+
+    from bench.claims_model import read_rows, write_rows
+
+    rows = list(read_rows(KEPT_ROWS))
+    if judged is not None:
+        answers = {row["id"]: row["yes"] for row in read_rows(judged)}
+        rows = [row | {"yes": answers[row["id"]]} if row["id"] in answers else row for row in rows]
+        write_rows(KEPT_ROWS, rows)
+    rows = [row for row in rows if "yes" in row]
+    if not rows:
+        return "Not measured yet: `bench/claims_model.py`."
+    sys.path[:0] = [str(_EVALUATE.parent)]
+    from evaluate import area, balanced
+    from fit import FACT_CHECKING, PARAPHRASED, Limits, decide
+
+    thresholds = load_thresholds()
+    limits = Limits(*(getattr(thresholds, f"reader_{name}") for name in Limits._fields))
+    true = numpy.array([row["label"] == "supported" for row in rows])
+    is_dev = numpy.array([row["part"] == "dev" for row in rows])
+    yes = numpy.array([row["yes"] for row in rows])
+    reader = numpy.array([row["probabilities"][0] for row in rows])
+    product = decide(rows, limits)
+    best = max(numpy.linspace(0.05, 0.99, 95), key=lambda limit: balanced(yes[is_dev] >= limit, true[is_dev]))
+    has_numbers = numpy.array([row["veto"] != "final" and not row["settled"] for row in rows])
+    later = (product == 1) | ((product == 0) & has_numbers & (yes >= thresholds.model_yes))
+    checkers = {
+        "words": (numpy.array([row["lexical"] == "supports" for row in rows]), None),
+        "reader at .5": (reader >= 0.5, reader),
+        "words and reader (the product)": (product == 1, None),
+        "model, yes from .5": (yes >= 0.5, yes),
+        f"model, yes from {best:.2f} (fitted on the development pairs)": (yes >= best, None),
+        f"the product, then the model from {thresholds.model_yes}": (later, None),
+    }
+    parts = {
+        "all": ~is_dev,
+        "facts": ~is_dev & numpy.array([row["source"] in FACT_CHECKING for row in rows]),
+        "paraphrases": ~is_dev & numpy.array([row["source"] in PARAPHRASED for row in rows]),
+    }
+    lines = [
+        [name]
+        + [balanced(passed[part], true[part]) for part in parts.values()]
+        + [float(passed[parts["all"] & true].mean()), float(passed[parts["all"] & ~true].mean())]
+        + [area(score[parts["all"]], true[parts["all"]]) if score is not None else "–"]
+        for name, (passed, score) in checkers.items()
+    ]
+    head = [
+        "checker",
+        *(f"{name} ({part.sum()})" for name, part in parts.items()),
+        "true passed",
+        "false passed",
+        "AUC",
+    ]
+    return (
+        f"Qwen2.5-Coder-1.5B-Instruct, one question for each pair (`CheckSupport`), its probability of yes; "
+        f"balanced accuracy on {int((~is_dev).sum())} pairs of the test part.\n\n{table(head, lines)}"
+    )
+
+
+def describe_openings(answers: Path | None) -> str:
+    """Count the opening sentences that a model wrote, with the right answer and without it, that the check kept or removed."""
+    import gzip
+
+    from bench.qa_model import holds, strip_notices
+    from suffice.prompts.writing import extract_first_sentence
+
+    if answers is None:
+        return "Not measured yet: `bench/qa_model.py run --texts`."
+    counts = Counter[tuple[str, bool, bool]]()
+    unknown = Counter[str]()
+    with (gzip.open if answers.suffix == ".gz" else open)(answers, "rt", encoding="utf-8") as file:
+        rows = [row for row in map(json.loads, file) if row["writer"] is not None and row["yes_no"] is None]
+    for row in rows:
+        removed = [line.partition(": ")[2].partition(" (a source says")[0] for line in row.get("left_out", ())]
+        kept = "" if row["quoted_only"] else extract_first_sentence(strip_notices(row["text"]))
+        if not kept and not removed:
+            unknown[row["data"]] += 1
+            continue
+        opening = removed[0] if removed else kept  # A removed sentence stood before the one that is first now.
+        counts[row["data"], holds(opening, [row["gold"]]), not removed] += 1
+    found: list[list[object]] = []
+    for data in sorted({key[0] for key in counts}):
+        for is_right in (True, False):
+            kept_count, removed_count = (counts[data, is_right, is_kept] for is_kept in (True, False))
+            share = kept_count / max(1, kept_count + removed_count)
+            found.append([data, "right" if is_right else "wrong", kept_count, removed_count, f"{share:.0%}"])
+    note = f" In {unknown.total()} reports the model wrote no opening, or the rows do not say which." if unknown else ""
+    head = ["data", "opening has the gold answer", "kept", "removed or replaced", "kept, share"]
+    return f"{len(rows)} reports of a model of 1.5 billion parameters.{note}\n\n{table(head, found)}"
+
+
+def describe_speed(pairs: int = 60) -> str:
+    """Read pairs of 128 tokens one by one, as the product does; check claims against five sources each, with cold caches."""
+    from suffice.models.reader import get_reader
+
+    load, reader = os.getloadavg()[0], get_reader()
+    words = (
+        "the river carried boats from the old harbour to the new bridge and back again every day of the week".split()
+    )
+    pair = ("The boats went to the bridge and back daily.", " ".join(words[i % len(words)] for i in range(111)))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    reader.judge([pair])
+    after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    clock, processor = time.perf_counter(), time.process_time()
+    reader.judge([pair] * pairs)
+    clock, processor = time.perf_counter() - clock, time.process_time() - processor
+    text = (
+        f"{pairs} pairs of 128 tokens: {pairs / clock:.0f} a second by the clock at a load of {load:.1f} on {os.cpu_count()} "
+        f"cores; {pairs / processor:.0f} for each second of processor time, so about {2 * pairs / processor:.0f} a second on "
+        f"two idle cores. "
+        f"Loading the reader adds {after - before:.0f} MB to a process.\n\n"
+    )
+    passages = load_passages(DATA, 1000)
+    tried = [(next(extract_claims(sentence)), passage) for _, sentence, passage in generate_corruptions(passages, 25)]
+    rows = []
+    for checker in (LexicalChecker(), ReaderChecker()):
+        extract_features.cache_clear()
+        began = time.process_time()
+        asyncio.run(_check_all(checker, tried, passages))
+        seconds = time.process_time() - began
+        tracemalloc.start()
+        asyncio.run(_check_all(type(checker)(), tried[:40], passages))
+        peak = tracemalloc.get_traced_memory()[1] / 1e6
+        tracemalloc.stop()
+        rows.append([checker.name, f"{len(tried) / seconds:,.0f}", f"{peak:.1f} MB"])
+    head = [
+        "checker",
+        "claims for each second of processor time, five sources each",
+        "peak of Python's memory while checking",
+    ]
+    return text + table(head, rows)
 
 
 async def _check_all(checker: Checker, tried: Sequence[tuple[ClaimText, Passage]], pool: Sequence[Passage]) -> None:
@@ -262,16 +413,94 @@ async def _check_all(checker: Checker, tried: Sequence[tuple[ClaimText, Passage]
         await judge_claim(claim, [passage], others, checker)
 
 
+def describe_footprint() -> str:
+    """Compare size and start-up with the last commit that had no reader, from a checkout of it."""
+    import tempfile
+
+    root = Path(__file__).parents[1]
+    with tempfile.TemporaryDirectory() as folder:
+        old = Path(folder) / "old"
+        subprocess.run(["git", "-C", root, "worktree", "add", "-q", "--detach", old, _BEFORE_READER], check=True)
+        try:
+            checkouts = {"before the reader": old / "src", "now": root / "src"}
+            starts = _measure_starts(list(checkouts.values()))
+            rows = [
+                [name, f"{_measure_size(folder) / 1e6:.1f} MB", *(f"{1000 * seconds:.0f} ms" for seconds in best)]
+                for (name, folder), best in zip(checkouts.items(), starts, strict=True)
+            ]
+        finally:
+            subprocess.run(["git", "-C", root, "worktree", "remove", "--force", old], check=True)
+    head = ["", "source tree", "bare interpreter", "`import suffice`", "`suffice --help`"]
+    reader = (root / "src/suffice/models/reader/model.onnx").stat().st_size / 1e6
+    return (
+        f"Best of {_STARTUP_TRIES} starts in turn, processor time; before is commit {_BEFORE_READER}, which took its "
+        f"embeddings from another package. The reader is {reader:.1f} MB and is loaded when the first claim is checked.\n\n"
+        f"{table(head, rows)}"
+    )
+
+
+_BEFORE_READER = "d501940"
+_STARTUP_TRIES = 7
+
+
+def _measure_size(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+
+
+def _measure_starts(folders: Sequence[Path]) -> list[list[float]]:
+    """Return the least processor time of each command with each source tree."""
+    commands = [["-c", "pass"], ["-c", "import suffice"], ["-m", "suffice", "--help"]]
+    best = [[float("inf")] * len(commands) for _ in folders]
+    for _ in range(_STARTUP_TRIES):
+        for folder, times in zip(folders, best, strict=True):
+            for number, command in enumerate(commands):
+                before = resource.getrusage(resource.RUSAGE_CHILDREN)
+                environment = os.environ | {"PYTHONPATH": str(folder)}
+                subprocess.run([sys.executable, *command], env=environment, check=True, stdout=subprocess.DEVNULL)
+                after = resource.getrusage(resource.RUSAGE_CHILDREN)
+                spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+                times[number] = min(times[number], spent)
+    return best
+
+
 def main() -> None:
-    if sys.argv[1:] == ["calibrate"]:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument(
+        "sections", nargs="*", help=f"some of: {', '.join(SECTIONS)}; or calibrate. All if none is named"
+    )
+    parser.add_argument(
+        "--data", type=Path, help="folder that training/reader/prepare.py wrote, for the held-out sections"
+    )
+    parser.add_argument("--rows", type=Path, help="file that keeps what the reader said of the held-out data")
+    parser.add_argument("--judged", type=Path, help="answers of a language model that bench/claims_model.py wrote")
+    parser.add_argument("--answers", type=Path, help="rows that bench/qa_model.py wrote with --texts")
+    parser.add_argument("--sentences", type=int, default=_SENTENCES, help="sentences that are corrupted")
+    given = parser.parse_args()
+    if given.sections == ["calibrate"]:
         calibrate()
         return
-    embed = load_embedder()
-    print("Thresholds: " + ", ".join(f"{name} {value:g}" for name, value in asdict(load_thresholds()).items()))
-    print_scifact(embed)
-    print_corruptions(embed)
-    asyncio.run(print_extractive())
-    print_speed(embed)
+    wanted = given.sections or SECTIONS
+    if unknown := set(wanted) - set(SECTIONS):
+        parser.error(f"no section {', '.join(sorted(unknown))}; there are: {', '.join(SECTIONS)}")
+    if {"held-out claims", "questions"} & set(wanted):
+        if given.data is None and given.rows is None:
+            parser.error("the held-out sections need --data or --rows; name other sections to leave them out")
+        options = [
+            item for name in ("data", "rows") if (value := getattr(given, name)) for item in (f"--{name}", value)
+        ]
+        subprocess.run([sys.executable, _EVALUATE, "--texts", DATA, *options], check=True)
+    describe = {
+        "scifact": lambda: describe_scifact(load_embedder()),
+        "corruptions": lambda: describe_corruptions(given.sentences),
+        "report": lambda: asyncio.run(describe_report()),
+        "model": lambda: describe_model(given.judged),
+        "openings": lambda: describe_openings(given.answers),
+        "speed": describe_speed,
+        "footprint": describe_footprint,
+    }
+    for name, make in describe.items():
+        if name in wanted:
+            write_section(name, make())
 
 
 if __name__ == "__main__":

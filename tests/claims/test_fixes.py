@@ -35,6 +35,15 @@ def fix(text, rules=RULES, **supports):
     return apply_fixes(text, verdicts, rules)
 
 
+def test_a_removed_sentence_that_began_a_line_before_takes_nothing_else_with_it():
+    quoted = "> Pigs fly over Vienna [1].\n> [1]: https://example.org"
+    text = f"Bananas contain potassium [1].\n{quoted}\n\nGraz lies on the Mur [2].\n"
+    fixed = fix(text, Pigs="unsupported", https="unsupported").text
+    assert fixed.startswith("Bananas contain potassium [1].\n")
+    assert fixed.rstrip().endswith("Graz lies on the Mur [2].")
+    assert "Pigs" not in fixed
+
+
 def test_pronouns_go_with_the_sentence_that_names_their_subject():
     text = "Eddie Fisher was born in 1928 [1]. He married Debbie Reynolds [1]. His son is Todd [1]. Graz lies on the Mur [2]."
     fixed = fix(text, Eddie="unsupported")

@@ -122,3 +122,8 @@ def test_claims_are_exact_and_do_not_overlap(markdown):
 )
 def test_only_keys_and_values_are_front_matter(text, count):
     assert len(list(extract_claims(text))) == count
+
+
+def test_a_cited_sentence_in_code_is_a_claim_whatever_stands_beside_it():
+    assert len(texts("```\nx = 1\n``` Pigs fly over Vienna in winter [1]. Cows sing [2].\n")) == 2
+    assert texts("```\n# Set the value of x here.\nx = 1. + 2.\n```") == []

@@ -175,6 +175,16 @@ def test_disagreeing_sources_are_both_cited():
     assert [source.location for source in report.sources] == ["bridge.txt:1-1", "other.txt:1-1"]
 
 
+def test_a_short_answer_is_disputed_with_its_sentence():
+    other = make_passage("q", "The Meridian bridge was built by Halloran Works in 1891.", "Another book")
+    _, [year, maker, _], _ = verify(
+        f"**Short answer:** 1887 [1]\n\nHalloran Works [1]\n\n{BUILT}", passages=[*PASSAGES, other]
+    )
+    assert [quote.passage.id for quote in year.contradicting] == ["q"]
+    assert "in 1887" in year.supporting[0].text
+    assert not maker.contradicting
+
+
 def test_sources_are_quoted_when_no_claim_is_supported():
     report = outcome(setup(model(reflects=[ENOUGH], drafts=[SynthesisResponse("Pigs fly over Vienna [1].")])))
     assert "Pigs" not in report.final_answer

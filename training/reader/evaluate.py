@@ -1,31 +1,32 @@
-"""Evaluate the reader on the part that nobody trained on, and write the tables into ``bench/claims.md``.
+"""Evaluate the reader on the part that nobody trained on, and write two sections of ``bench/claims.md``.
 
 Claims by source and by kind, calibration, bias checks, words against reader against both; questions by answerability and span;
-HotpotQA and MuSiQue as corpora that no question was trained on; speed and memory. Every figure of a row uses the same pairs.
+HotpotQA and MuSiQue as corpora that no question was trained on. Every figure of a row uses the same pairs. What rules and reader
+said of each claim is kept in ``bench/claims_rows.jsonl.gz``, without the texts. ``python -m bench.claims`` runs this and the rest.
 """
 
 import argparse
+import hashlib
 import json
 import re
-import resource
 import sys
-import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import numpy
-from fit import FACT_CHECKING, PARAPHRASED, Limits, decide, measure, select
+from fit import FACT_CHECKING, PARAPHRASED, Limits, apply_rules, decide, measure, select
 from held import Question, load_part
 
 sys.path[:0] = [str(Path(__file__).parents[2])]
+from bench.claims import KEPT_ROWS, write_section  # noqa: E402
+from bench.claims_model import write_rows  # noqa: E402
 from bench.corruptions import flip_negation  # noqa: E402
 from suffice.claims.checkers.base import load_thresholds  # noqa: E402
 from suffice.models.reader import get_reader  # noqa: E402
 from suffice.text.entities import content_stems  # noqa: E402
 
 CORPORA = ("hotpotqa", "musique", "musique, single hops")
-TABLE_FILE = Path(__file__).parents[2] / "bench" / "claims.md"
 DOMAINS = {
     "science and medicine": "scifact_train check_covid citation_integrity clinifact scitldr cochrane_simplification pubmedqa covid_qa "
     "evidence_inference scitail qasc entailmentbank",
@@ -93,7 +94,8 @@ def describe_claims(rows: list[dict]) -> str:
         return [[name, int(chosen.sum()), *columns(chosen)] for name, chosen in parts if chosen.any()]
 
     text = [
-        f"### Claims: {len(rows)} of the test part, {len(rows) // len({row['source'] for row in rows})} of each source\n"
+        f"{len(rows)} claims of the test part: {Counter(row['source'] for row in rows).most_common()[-20][1]} of most sources, up to "
+        f"{max(Counter(row['source'] for row in rows).values())} of the fact-verification sets.\n"
     ]
     text += [
         "Balanced accuracy of supported against not supported. `both` is the product: rules settle and veto, the reader decides the rest,"
@@ -326,7 +328,6 @@ def describe_questions(rows: list[dict], corpora: list[dict]) -> str:
     ]
     return "\n".join(
         [
-            "### Questions\n",
             "The questions of the test part were made by rule from claims; passages without the answer are the most similar ones of the source.",
             "No question of HotpotQA and MuSiQue was trained on. `answerable` is the gold passage that has the answer, against the three of forty",
             "passages beside it that share most words with the question (so counting words does worse than chance). Most of the questions need",
@@ -338,48 +339,51 @@ def describe_questions(rows: list[dict], corpora: list[dict]) -> str:
     )
 
 
-# -- speed -------------------------------------------------------------------------------------------------------------
+# -- files -------------------------------------------------------------------------------------------------------------
 
 
-def describe_speed(pairs: int = 60) -> str:
-    """Read pairs of 128 tokens, one by one as the product does."""
-    reader = get_reader()
-    words = (
-        "the river carried boats from the old harbour to the new bridge and back again every day of the week".split()
-    )
-    passage = " ".join(words[i % len(words)] for i in range(111))
-    pair = ("The boats went to the bridge and back daily.", passage)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    reader.judge([pair])
-    after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    wall, processor = time.perf_counter(), time.process_time()
-    reader.judge([pair] * pairs)
-    wall, processor = time.perf_counter() - wall, time.process_time() - processor
-    return "\n".join(
+def make_id(row: dict) -> str:
+    return hashlib.sha256(f"{row['text']}\0{row['passage']}".encode()).hexdigest()[:12]
+
+
+def keep_rows(parts: dict[str, list[dict]]) -> None:
+    """Write what rules and reader said of each claim, without texts."""
+    names = ("source", "kind", "label", "lexical", "settled", "veto")
+    write_rows(
+        KEPT_ROWS,
         [
-            "### Speed and memory\n",
-            f"{pairs} pairs of 128 tokens: {pairs / wall:.0f} a second by the clock, {pairs / processor:.0f} for each second of processor time,",
-            f"so about {2 * pairs / processor:.0f} a second on two idle cores. The machine was shared and busy, so the second figure is the one to go by.",
-            f"Loading the reader adds {after - before:.0f} MB to a process.\n",
-        ]
+            {"id": make_id(row), "part": part}
+            | {name: row[name] for name in names}
+            | {"probabilities": [round(value, 4) for value in row["probabilities"]]}
+            for part, rows in parts.items()
+            for row in rows
+        ],
     )
+
+
+def write_pairs(path: Path, rows: list[dict]) -> None:
+    write_rows(path, [{"id": make_id(row), "claim": row["text"], "passage": row["passage"]} for row in rows])
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, required=True, help="folder that prepare.py wrote")
+    parser.add_argument("--data", type=Path, help="folder that prepare.py wrote")
     parser.add_argument("--texts", type=Path, help="folder with hotpotqa/ and musique/")
-    parser.add_argument("--each", type=int, default=22, help="test claims of each source")
-    parser.add_argument("--questions", type=int, default=600)
+    parser.add_argument("--each", type=int, default=40, help="test claims of each source")
+    parser.add_argument("--questions", type=int, default=500)
     parser.add_argument("--corpus-questions", type=int, default=100, help="questions of each corpus")
     parser.add_argument(
         "--rows", type=Path, help="file that keeps what was measured; read instead of measuring if it is there"
     )
+    parser.add_argument("--pairs", type=Path, help="also write the pairs for bench.claims_model, a .jsonl.gz file")
     given = parser.parse_args()
-    speed = describe_speed()
     if given.rows and given.rows.exists():
         found = json.loads(given.rows.read_text(encoding="utf-8"))
+        for row in (*found["claims"], *found["dev"]):  # The rules may have changed; the reader has not.
+            row |= apply_rules(row["text"], row["passage"])
     else:
+        if given.data is None:
+            parser.error("--data is needed: the folder that prepare.py wrote")
         claims, questions = load_part(given.data, "test")
         corpora = []
         if given.texts:
@@ -387,20 +391,20 @@ def main() -> None:
             corpora += measure_corpus(given.texts / "musique", given.corpus_questions)
             corpora += measure_corpus(given.texts / "musique", given.corpus_questions, hops=True)
         asked = measure_questions(questions[: given.questions])
-        found = {"corpora": corpora, "questions": asked, "claims": measure_claims(select(claims, given.each))}
+        dev = [measure(claim) for claim in select(load_part(given.data, "dev")[0], 22)]
+        found = {
+            "corpora": corpora,
+            "questions": asked,
+            "claims": measure_claims(select(claims, given.each)),
+            "dev": dev,
+        }
         if given.rows:
             given.rows.write_text(json.dumps(found), encoding="utf-8")
-    head = "# The reader\n\nWritten by `python training/reader/evaluate.py`; what the reader is and how it was trained: `training/reader`.\n\n"
-    TABLE_FILE.write_text(
-        head
-        + describe_claims(found["claims"])
-        + "\n"
-        + describe_questions(found["questions"], found["corpora"])
-        + "\n"
-        + speed,
-        encoding="utf-8",
-    )
-    print(TABLE_FILE.read_text(encoding="utf-8"))
+    keep_rows({"test": found["claims"], "dev": found["dev"]})
+    if given.pairs:
+        write_pairs(given.pairs, [*found["claims"], *found["dev"]])
+    write_section("held-out claims", describe_claims(found["claims"]))
+    write_section("questions", describe_questions(found["questions"], found["corpora"]))
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ import numpy
 from held import Claim, load_part
 
 from suffice.claims.checkers import LexicalChecker, reader
+from suffice.claims.checkers.quantities import align_figures
 from suffice.models.reader import ReaderModel, get_reader
 from suffice.types import Passage, Place
 
@@ -66,7 +67,7 @@ def measure(claim: Claim) -> dict:
     return {
         **vars(claim),
         **apply_rules(claim.text, claim.passage),
-        "probabilities": get_reader().judge([(claim.text, claim.passage)])[0].tolist(),
+        "probabilities": get_reader().judge([(align_figures(claim.text, claim.passage), claim.passage)])[0].tolist(),
     }
 
 

@@ -172,7 +172,8 @@ def _replace_sentences(text: str, fixes: Sequence[tuple[Offsets, str | None]]) -
         if fix == "":
             line_start = original.rfind("\n", 0, start) + 1
             stays_before = any(other != "" and span[1] > line_start for span, other in fixes[:number])
-            text = _remove_span(text, start, end, keep_line=stays_before or stays_after)
+            is_shared = any(span[0] < line_start < span[1] for span, _ in fixes[:number])  # One that is removed later.
+            text = _remove_span(text, start, end, keep_line=stays_before or stays_after or is_shared)
         else:
             text = text if fix is None else text[:start] + fix + text[end:]
             stays_after = True

@@ -116,6 +116,29 @@ async def judge_claim(
     return ClaimVerdict(claim, "unsupported", (), (), uncited, nearest, note)
 
 
+def share_disagreements(verdicts: Sequence[ClaimVerdict]) -> Iterator[ClaimVerdict]:
+    """Yield the verdicts; a claim that is the disputed part of a sentence, such as a short answer, is disputed as well."""
+    disputed = [(verdict, quote) for verdict in verdicts if verdict.contradicting for quote in verdict.supporting]
+    for verdict in verdicts:
+        words = verdict.claim.plain_text.strip(" .")
+        whole = next(
+            (
+                replace(verdict, supporting=(quote,), contradicting=other.contradicting)
+                for other, quote in disputed
+                if not verdict.contradicting
+                and any(own.passage.id == quote.passage.id for own in verdict.supporting)
+                and _has_words(quote.text, words)
+                and not any(_has_words(against.text, words) for against in other.contradicting)
+            ),
+            verdict,
+        )
+        yield whole
+
+
+def _has_words(text: str, words: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(words)}(?!\w)", " ".join(text.split())) is not None
+
+
 def list_quotes(verdict: ClaimVerdict) -> Iterator[tuple[Quote, Stance]]:
     """Yield the quotes to show, each with its stance. Support from an uncited source is shown where there is no other."""
     supporting = verdict.supporting or ((verdict.uncited_support,) if verdict.uncited_support is not None else ())

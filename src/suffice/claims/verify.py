@@ -20,7 +20,7 @@ from suffice.claims.checkers.lexical import lacks_a_number
 from suffice.claims.checkers.names import find_missing_names
 from suffice.claims.fix import FixRules, apply_fixes
 from suffice.claims.split import CONTRADICTED_MARK, UNSUPPORTED_MARK, ClaimText, extract_claims
-from suffice.claims.verdict import ClaimVerdict, judge_claim
+from suffice.claims.verdict import ClaimVerdict, judge_claim, share_disagreements
 from suffice.errors import SearchError
 from suffice.events import CheckingClaim
 from suffice.models.base import is_language_model
@@ -117,7 +117,7 @@ class ClaimVerifier:
             fixed = apply_fixes(answer, verdicts, replace(self._rules, allow_replacement=False))
             answer, removed = fixed.text, (*removed, *fixed.removed)
             verdicts = await self.check_claims(answer)
-        self._verified[answer] = tuple(verdicts)
+        self._verified[answer] = tuple(share_disagreements(verdicts))
         questions = (
             *(line for line in draft.open_questions if _is_open_question(line)),
             *(

@@ -143,6 +143,13 @@ def test_a_number_about_something_else_is_no_contradiction():
         ("March 5, 2021", "2021-03-05", True),
         ("April 5, 2021", "2021-03-05", False),
         ("4 March 2021", "2021-03-05", False),
+        ("the second highest level", "the third highest level", False),
+        ("the second highest level", "the 2nd highest level", True),
+        ("a third of the flood", "33 % of the flood", True),
+        ("CHF 12 million", "$12 million", False),
+        ("less than 5 mm", "more than 5 mm", False),
+        ("the flood of World War I", "the flood of World War II", False),
+        ("the flood of World War II", "the flood of World War I", False),
     ],
 )
 def test_figures_are_compared_by_value_sign_and_unit(said, claim, supported):

@@ -46,6 +46,19 @@ from suffice.claims.checkers.quantities import extract_quantities
         ("2021-03-05", [(2021, ""), (3, "calendar month"), (5, "")]),
         ("5.3.2021", [(2021, ""), (3, "calendar month"), (5, "")]),
         ("from 2009 to 2014.", [(2009, ""), (2014, "")]),
+        ("1914–18", [(1914, ""), (1918, "")]),
+        ("between 5 and 10 kg", [(5, "kg"), (10, "kg")]),
+        ("one hundred and twenty, two dozen, half a million", [(120, ""), (24, ""), (500000, "")]),
+        ("the twenty-first, 22nd and thirtieth", [(21, "ordinal"), (22, "ordinal"), (30, "ordinal")]),
+        ("twice as long, doubled, a three-fold rise", [(2, "x"), (2, "x"), (3, "x")]),
+        ("1.5e6, 10^6, 2.5 × 10^3, 10⁻²", [(1.5e6, ""), (1e6, ""), (2500, ""), (0.01, "")]),
+        ("at 9 am, 2:30 p.m. and 14:30", [(540, "min after midnight")] + [(870, "min after midnight")] * 2),
+        ("5 m², 3 ha, 100 km/h, 5 MV", [(5, "m²"), (3, "ha"), (100, "km/h"), (5, "MV")]),
+        ("2½ hours, 2 1/2-hour", [(2.5, "h"), (2.5, "h")]),
+        ("12,5 kg, 1.234,56, 1,50,000", [(12.5, "kg"), (1234.56, ""), (150000, "")]),
+        ("US$5, CHF 12 million, -€3.4bn", [(5, "US$"), (12e6, "CHF"), (-3.4e9, "€")]),
+        ("300 BC, 300 BCE, AD 300", [(300, "BC"), (300, "BC"), (300, "AD")]),
+        ("2021/03/05", [(2021, ""), (3, "calendar month"), (5, "")]),
     ],
 )
 def test_values_and_units(text, values):
@@ -79,10 +92,52 @@ def test_values_and_units(text, values):
         ("5th", "5", True),
         ("5th", "5 kg", False),
         ("1 234 567", "1,234,567", True),
+        ("5 km", "5,000 metres", True),
+        ("1.5 kg", "1500 g", True),
+        ("2 hours", "120 minutes", True),
+        ("5 MW", "5 mW", False),
+        ("5 MB", "5 GB", False),
+        ("100 km/h", "100 mph", False),
+        ("5 m²", "5 metres", False),
+        ("2 percentage points", "2 percent", False),
+        ("€12", "$12", False),
+        ("A$12", "$12", True),
+        ("C$12", "US$12", False),
+        ("v2.3.1", "2.3.1", True),
+        ("2.0.0-rc1", "2.0.0-rc2", False),
+        ("Python 3.1", "Python 3.10", False),
+        ("35 %", "0.35", True),
+        ("two thirds of", "about 67 %", True),
+        ("one in five", "20 %", True),
+        ("3 out of 10", "40 %", False),
+        ("at least 5", "at most 5", False),
+        ("up to 5", "5", True),
+        ("9 am", "9 pm", False),
+        ("2:30 pm", "14:30", True),
+        ("300 BC", "AD 300", False),
     ],
 )
 def test_whether_two_numbers_match(one, other, same):
     assert extract_quantities(one)[0].matches(extract_quantities(other)[0]) is same
+
+
+@pytest.mark.parametrize(
+    ("claimed", "said", "stated"),
+    [
+        ("more than 500", "512", True),
+        ("512", "more than 500", False),
+        ("more than 500", "450", False),
+        ("fewer than 500", "450", True),
+        ("after 2010", "2012", True),
+        ("before 2010", "2012", False),
+        ("the 1990s", "1994", True),
+        ("1994", "the 1990s", False),
+        ("the 19th century", "1887", True),
+        ("the 20th century", "1887", False),
+    ],
+)
+def test_a_number_is_stated_by_one_in_its_bounds(claimed, said, stated):
+    assert extract_quantities(claimed)[0].is_stated_by(extract_quantities(said)[0]) is stated
 
 
 UNITS = st.sampled_from(["", " kg", " %", "%", " °C", " km", "x", " days", " million", " GB"])
@@ -111,6 +166,17 @@ def test_versions_match_only_themselves(one, other):
     assert left.matches(right) is (one == other)
 
 
+@given(
+    VALUES,
+    st.sampled_from([("km", "m", 1000), ("kg", "g", 1000), ("h", "minutes", 60), ("GB", "MB", 1000), ("%", "", 0.01)]),
+)
+def test_units_of_one_kind_are_converted(value, units):
+    large, small, factor = units
+    [one] = extract_quantities(f"It was {value} {large}.")
+    [other] = extract_quantities(f"It was {float(value) * factor:.12f} {small}".rstrip() + ".")
+    assert one.matches(other) or (not small and not 0 < float(value) < 100)
+
+
 @given(st.dates(date(1000, 1, 1), date(2999, 12, 31)))
 def test_a_date_is_the_same_in_every_spelling(day):
     month = day.strftime("%B")
@@ -120,6 +186,7 @@ def test_a_date_is_the_same_in_every_spelling(day):
         f"{day.day} {month} {day.year}",
         f"{month} {day.day}, {day.year}",
         f"{month[:3]} {day.day} {day.year}",
+        f"{day.year}/{day.month:02}/{day.day:02}",
     ]
     read = [extract_features(f"It opened on {spelling}.") for spelling in spellings]
     assert {(one.months, frozenset(number.value for number in one.numbers)) for one in read} == {

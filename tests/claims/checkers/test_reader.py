@@ -56,6 +56,52 @@ def test_a_passage_without_a_name_or_number_of_the_claim_never_supports_it(claim
     assert check(claim)[0].stance != "supports"
 
 
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "The ferry carried 1,200,000 passengers in 2021.",
+        "Velholm Yard built the ferry in the 1980s.",
+        "The crossing takes 25 min.",
+    ],
+)
+def test_a_figure_in_another_spelling_is_supported(claim):
+    text = "The ferry carried 1.2 million passengers in 2021. The crossing takes 25 minutes. Velholm Yard built it in 1987."
+    [span] = asyncio.run(ReaderChecker()(claim, [make_passage("p", text, "Karsund ferry")]))
+    assert span.stance == "supports"
+
+
+class SureReader:
+    """A reader that is as sure as it is told that everything is supported."""
+
+    def __init__(self, supported):
+        self.supported = supported
+
+    def judge(self, pairs):
+        import numpy as np
+
+        return np.array([[self.supported, 0.0, 1 - self.supported]] * len(pairs))
+
+
+@pytest.mark.parametrize(
+    ("claim", "sure", "supported"),
+    [
+        ("Halloran designed it, and the bridge is open to cyclists.", 0.6, True),
+        ("It is an engineer's work that Brennan never saw completed.", 0.6, False),  # A name is missing.
+        ("It is an engineer's work that Brennan never saw completed.", 0.8, True),
+        ("The Meridian bridge was not designed by the engineer Ada Halloran.", 0.8, False),  # A changed copy.
+        (
+            "It carried trams from 1889, and building it had begun two years before.",
+            0.95,
+            False,
+        ),  # 2 is in no sentence.
+        ("Trams crossed it until 1956, and until 1889 it was being built.", 0.95, True),  # Another year is nearer.
+    ],
+)
+def test_how_sure_the_reader_must_be(claim, sure, supported):
+    [span] = asyncio.run(ReaderChecker(SureReader(sure))(claim, [SOURCE]))
+    assert (span.stance == "supports") is supported
+
+
 def test_the_reader_finds_a_contradiction_that_has_no_figure():
     span, _ = check("The bridge was never used by trams.")
     assert span.stance == "contradicts"

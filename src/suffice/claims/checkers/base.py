@@ -79,8 +79,8 @@ def _merge(before: EvidenceSpan | None, after: EvidenceSpan | None) -> EvidenceS
 
 @dataclass(frozen=True, slots=True)
 class CheckerThresholds:
-    """Smallest values at which a checker takes a stance, fitted by ``bench/claims.py``, ``bench/claims_model.py``
-    and ``training/reader/fit.py``."""
+    """Smallest values at which a checker takes a stance, fitted by ``bench/claims.py`` and
+    ``training/reader/fit.py``."""
 
     supports: float
     """Overlap of a supporting span."""

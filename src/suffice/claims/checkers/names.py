@@ -1,7 +1,7 @@
 """Find the names of a claim that a text does not have, in whatever form it writes them.
 
-"William Taft" is named by "Taft", "the US" by "the United States", "America" by "American". A surname counts only where the text
-writes it alone: "Ada Berg" is not named by "Otto Berg".
+"William Taft" is named by "Taft", "the US" by "the United States", "America" by "American". A surname counts only where the
+text writes it alone: "Ada Berg" is not named by "Otto Berg".
 """
 
 import re
@@ -18,7 +18,8 @@ _DOTTED = re.compile(r"\b(?:[A-Z]\.){2,}")
 _NAME_RUN = re.compile(r"[A-Z][\w’'-]*(?:\s+[A-Z][\w’'-]*)+")
 _LINKED_RUN = re.compile(r"[A-Z][\w’'-]*(?:\s+(?:(?:of|the|and|for|in|de)\s+){0,2}[A-Z][\w’'-]*)+")
 _NO_FIRST_NAMES = STOP_WORDS | frozenset(
-    "mr mrs ms dr sir lord lady king queen prince princess pope saint st president senator judge general captain professor".split()
+    """mr mrs ms dr sir lord lady king queen prince princess pope saint st president senator judge general captain
+    professor""".split()
 )
 _ACRONYM = re.compile(r"\b[A-Z]{2,6}\b")
 
@@ -83,4 +84,4 @@ def _stands_alone(name: str, first: list[str], text: str) -> bool:
 
 
 def _take_initials(run: str) -> str:
-    return "".join(word[0] for word in run.split() if word[0].isupper())
+    return "".join(word[0] for word in run.split() if word[0].isupper() and word.lower() not in STOP_WORDS)

@@ -201,6 +201,7 @@ _ORDINAL_WORDS = (
     rf"(?:{_either(_TENS)})[-\s](?:{_either([*LOW_ORDINALS, *list(_TEENTH_ORDINALS)[:6]])})"
     rf"|{_either({**_TEENTH_ORDINALS, **_TENS_ORDINALS})}"
 )
+_PERIODS = "day days week weeks month months year years hour hours minute minutes second seconds".split()
 _COUNT = rf"\d{{1,4}}|{_either(list(_SMALL)[1:13])}"
 _UNIT_PATTERN = _either(list(_UNIT_OF))
 _NUMBER_WORDS = [
@@ -222,7 +223,7 @@ _NUMBER = re.compile(
       |(?:(?P<parts>an?|{_COUNT})[-\s](?P<part>half|third|quarter|fourth|fifth|sixth|seventh|eighth|ninth|tenth)s?
         |(?<!first\s)(?<!second\s)(?<!latter\s)(?P<half>half)|(?P<glyph>[½¼¾⅓⅔]))(?=\sof\b)
       |(?P<top>{_COUNT})(?:/(?=\d+\sof\b)|\s(?:in|(?:out\s)?of)(?:\severy)?\s)(?P<bottom>{_COUNT})(?!\w|[.,:/-]?\d|\s?%)
-        (?!\s(?:{_either([*MONTHS, *"day days week weeks month months year years hour hours minute minutes second seconds".split()])})\b)
+        (?!\s(?:{_either([*MONTHS, *_PERIODS])})\b)
       |(?P<multiple>twice|thrice|doubled|tripled|quadrupled|(?:double|triple)(?=\sthe\b)|(?:{_either(list(_SMALL)[2:11])})-?fold)\b
       |(?P<sign>(?:(?<![\d%]\s)(?<![^\s(\[<>=≤≥~,:;“])[-−–]|\bminus\s)(?=[A-Z]{{0,3}}[$€£¥₹\d]))?
        (?:(?P<money>{_either(_PREFIXES)})\s?(?=[\d-]))?
@@ -364,6 +365,38 @@ def extract_quantities(text: str) -> tuple[Quantity, ...]:
     for match in _NUMBER.finditer(text):
         found += _parse_special(match) or _parse_number(match, text)
     return tuple(_share_units(text, found))
+
+
+def align_figures(claim: str, text: str) -> str:
+    """Return the claim with its figures as the text writes them: "1,200,000" becomes "1.2 million", "the 1980s" "1987".
+
+    For a model that knows figures by their letters only. Figures that the text does not have stay.
+
+    >>> align_figures("It had 1,200,000 visitors in the 1990s.", "In 1994, 1.2 million people came.")
+    'It had 1.2 million visitors in 1994.'
+    """
+    known = [number for number in extract_quantities(text) if number.unit != CALENDAR_MONTH]
+    numbers = extract_quantities(claim)
+    spans = [(number.start, number.end) for number in numbers]
+    for number in reversed(numbers):
+        start, end = number.start, number.end
+        is_date_or_pronoun = spans.count((start, end)) > 1 or (number.is_spelled_out and number.value <= 1)
+        if is_date_or_pronoun or number.unit in (VERSION, ORDINAL):
+            continue
+        written = [text[other.start : other.end] for other in known if _is_same_figure(number, other)]
+        if not written or claim[start:end].lower() in map(str.lower, written):
+            continue
+        if number.unit in (DECADE, CENTURY):
+            end += len(match[0]) if (match := _CENTURY.match(claim, end)) else 0
+            start -= 4 * (claim[max(0, start - 4) : start].lower() == "the ")
+        claim = claim[:start] + written[0] + claim[end:]
+    return claim
+
+
+def _is_same_figure(number: Quantity, other: Quantity) -> bool:
+    if number.unit in (DECADE, CENTURY) and other.unit != number.unit:
+        return other.is_year and number.is_stated_by(other)
+    return bool(number.unit) == bool(other.unit) and number.matches(other)
 
 
 def _parse_special(match: re.Match[str]) -> list[Quantity]:

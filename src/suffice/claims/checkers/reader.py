@@ -1,10 +1,10 @@
 """Check claims by meaning with the reader, the small model that comes with the package; rules for figures and names veto it.
 
-The reader is good at other words for the same thing and poor at telling 1887 from 1889, or one changed word in a copied sentence.
-So rules decide first: a claim that a passage has word for word is supported, a claim with another figure is contradicted, and a
-passage that lacks a number of the claim, or has another name in the place of its name, does not support it. The reader decides
-about the rest. Where words alone would support a claim, it need not be sure. It must be surer where the passage lacks a name of
-the claim, and very sure where the claim repeats a sentence with a difference.
+The reader is good at other words for the same thing and poor at telling 1887 from 1889, or at one changed word in a copied
+sentence. So rules decide first: a claim that a passage has word for word is supported, a claim with another figure is
+contradicted, and a passage that lacks a number of the claim, or has another name in the place of its name, does not support it.
+The reader decides about the rest. Where words alone would support a claim, it need not be sure. It must be surer where the
+passage lacks a name of the claim, and very sure where the claim repeats a sentence with a difference.
 """
 
 import asyncio
@@ -22,6 +22,7 @@ from suffice.claims.checkers.lexical import (
     names_difference,
 )
 from suffice.claims.checkers.names import find_missing_names
+from suffice.claims.checkers.quantities import align_figures
 from suffice.errors import ModelError
 from suffice.models.reader import ReaderModel, get_reader
 from suffice.text.entities import content_stems
@@ -73,7 +74,8 @@ class ReaderChecker:
         if not sentences:  # Nothing in common.
             return found
         self.pairs_read += 1
-        supported, contradicted, _ = map(float, self._reader.judge([(claim, to_text(passage))])[0])
+        text = to_text(passage)
+        supported, contradicted, _ = map(float, self._reader.judge([(align_figures(claim, text), text)])[0])
         veto = find_veto(claim, passage, found)
         limits = self._thresholds
         by_words = found.stance if found is not None else None
@@ -111,7 +113,7 @@ class ReaderChecker:
         best = 0
         if len(rows) > 1:
             texts = [" ".join(passage.text[start:end].split()) for start, end, _ in rows]
-            judged = self._reader.judge([(claim, text) for text in texts])
+            judged = self._reader.judge([(align_figures(claim, text), text) for text in texts])
             best = int(judged[:, 0 if stance == "supports" else 1].argmax())
         start, end, overlap = rows[best]
         return EvidenceSpan(start, end, None, 0.0, overlap)
