@@ -4,8 +4,8 @@
     python -m bench.assessors table ROWS.jsonl…
 
 ``record`` searches with ``--strategy saturate`` and its rolling memory, without a stop, and lets every assessor rate every
-round before the memory takes it in. A folder holds ``corpus.jsonl`` and ``questions.jsonl``. Rows hold ids, scores, seconds and tokens, no
-text, so they can be kept; started again, it continues.
+round before the memory takes it in. A folder holds ``corpus.jsonl`` and ``questions.jsonl``. Rows hold ids, scores, seconds
+and tokens, no text, so they can be kept; started again, it continues.
 
 ``table`` prints what an assessment costs, how far the assessors agree, and what each does to recall. A threshold is fitted
 on one set and reported on the other: it is the highest one at which the rounds that it would reject, after the two rounds
@@ -125,7 +125,9 @@ async def record(folders: Sequence[Path], model: str, limit: int, out: Path, con
             with out.open("a") as file:
                 file.write(json.dumps(row) + "\n")
 
-        await asyncio.gather(*(run_one(question) for question in questions if (folder.name, question["id"]) not in done))
+        await asyncio.gather(
+            *(run_one(question) for question in questions if (folder.name, question["id"]) not in done)
+        )
 
 
 def read_rows(paths: Sequence[Path]) -> list[Row]:
@@ -175,7 +177,9 @@ def correlate(one: Sequence[float], other: Sequence[float]) -> float:
     ranks = [_rank(values) for values in (one, other)]
     means = [fmean(values) for values in ranks]
     shared = sum((a - means[0]) * (b - means[1]) for a, b in zip(*ranks, strict=True))
-    spread = [math.sqrt(sum((value - mean) ** 2 for value in values)) for values, mean in zip(ranks, means, strict=True)]
+    spread = [
+        math.sqrt(sum((value - mean) ** 2 for value in values)) for values, mean in zip(ranks, means, strict=True)
+    ]
     return shared / (spread[0] * spread[1]) if all(spread) else math.nan
 
 
@@ -191,7 +195,9 @@ def print_tables(rows: Sequence[Row]) -> None:
     model = rows[0]["model"]
     rounds = [round for row in rows for round in row["rounds"][1:]]  # While nothing is known, every assessor says 10.
     print(f"{len(rows)} questions, {len(rounds)} rounds after the first, model `{model}`.\n")
-    print("| assessor | median score | median seconds | tokens a round | rounds without a score |\n|---|--:|--:|--:|--:|")
+    print(
+        "| assessor | median score | median seconds | tokens a round | rounds without a score |\n|---|--:|--:|--:|--:|"
+    )
     for name in ASSESSORS:
         known = [round[name] for round in rounds if round[name] is not None]
         tokens = fmean(round["tokens"] for round in rounds) if name == "model" else 0
@@ -200,8 +206,12 @@ def print_tables(rows: Sequence[Row]) -> None:
         print(f"| {name} | {median(known) if known else math.nan:.2f} | {seconds:.5f} | {tokens:.0f} | {unknown} |")
     sets = sorted({row["set"] for row in rows})
     by_set = {name: [row for row in rows if row["set"] == name] for name in sets}
-    fitted = {(name, part): fit_threshold(own, name) for name in ASSESSORS for part, own in {**by_set, "both": rows}.items()}
-    print("\n| assessor | fitted on | threshold | rounds below it | of them with new gold | of all |\n|---|---|--:|--:|--:|--:|")
+    fitted = {
+        (name, part): fit_threshold(own, name) for name in ASSESSORS for part, own in {**by_set, "both": rows}.items()
+    }
+    print(
+        "\n| assessor | fitted on | threshold | rounds below it | of them with new gold | of all |\n|---|---|--:|--:|--:|--:|"
+    )
     for (name, part), (threshold, rate, base, count) in fitted.items():
         print(f"| {name} | {part} | {threshold:g} | {count} | {rate:.3f} | {base:.3f} |")
     print("\n| assessors | rank correlation | same verdict at the fitted thresholds |\n|---|--:|--:|")
@@ -210,7 +220,8 @@ def print_tables(rows: Sequence[Row]) -> None:
         limits = fitted[one, "both"][0], fitted[other, "both"][0]
         same = fmean((a < limits[0]) == (b < limits[1]) for a, b in pairs) if pairs else math.nan
         print(f"| {one}, {other} | {correlate(*zip(*pairs, strict=True)) if pairs else math.nan:.2f} | {same:.2f} |")
-    print("\n| set | assessor | threshold | rounds | gold recall | all gold | lift over fixed rounds |\n|---|---|--:|--:|--:|--:|--:|")
+    print("\n| set | assessor | threshold | rounds | gold recall | all gold | lift over fixed rounds |")
+    print("|---|---|--:|--:|--:|--:|--:|")
     for part, own in by_set.items():
         others = [name for name in sets if name != part] or [part]
         for name in ASSESSORS:
