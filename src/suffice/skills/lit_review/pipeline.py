@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from suffice import settings
 from suffice.claims.verdict import ClaimVerdict
 from suffice.prompts import GradePaper, SynthesisResponse
 from suffice.skills.hooks import SkillCode, SkillContext, Statement, WrittenText
+from suffice.skills.lit_review.crossref import add_metadata
 from suffice.skills.lit_review.papers import Paper, collect_papers, enrich_papers, list_texts
 from suffice.skills.lit_review.reading import (
     Annotation,
@@ -39,6 +41,10 @@ class LitReviewSkill(SkillCode):
         )
         for problem in problems:
             run.record_failure(Failure("lit-review", "Skipped", problem))
+        if space.uses_web:
+            papers, problems = await add_metadata(papers, settings.load())
+            for problem in problems:
+                run.record_failure(Failure("lit-review", "NoMetadata", problem))
         papers = enrich_papers(papers)
         marks = await _curate(context, papers)
         accepted = [paper for paper in papers if is_accepted(marks[paper.key])]
@@ -217,6 +223,7 @@ def _describe(
                 "year": paper.year,
                 "doi": paper.doi or None,
                 "cites": list(paper.cites),
+                "cited_by": paper.cited_by,
                 "marks": {reader: round(mark, 2) for reader, mark in marks[paper.key].items()},
                 "accepted": paper.key in cluster_of,
                 "cluster": cluster_of.get(paper.key),
