@@ -1,11 +1,15 @@
 """Compare the three novelty assessors (words, embedding, model) on the same rounds.
 
     python -m bench.assessors record --data FOLDER… --model MODEL --questions N --out ROWS.jsonl
+    python -m bench.assessors episodes --data FOLDER… --recorded FOLDER --questions N --out ROWS.jsonl
     python -m bench.assessors table ROWS.jsonl…
 
 ``record`` searches with ``--strategy saturate`` and its rolling memory, without a stop, and lets every assessor rate every
 round before the memory takes it in. A folder holds ``corpus.jsonl`` and ``questions.jsonl``. Rows hold ids, scores, seconds
 and tokens, no text, so they can be kept; started again, it continues.
+
+``episodes`` lets the two assessors that need no model rate recorded runs of other agents (``SET.AGENT.sampled.jsonl.gz``).
+There is no memory in a recording, so a round is compared with all rounds before it.
 
 ``table`` prints what an assessment costs, how far the assessors agree, and what each does to recall. A threshold is fitted
 on one set and reported on the other: it is the highest one at which the rounds that it would reject, after the two rounds
@@ -37,9 +41,9 @@ from suffice.meters.repetition import WordNoveltyMeter
 from suffice.meters.semantic import EmbeddingNoveltyMeter
 from suffice.options import RunOptions
 from suffice.replay.compare import GateComparison, compare_gates
-from suffice.replay.episodes import Episode, RecordedHit, RecordedRound
+from suffice.replay.episodes import Episode, RecordedHit, RecordedRound, read_corpus, read_episodes
 from suffice.state.run import RunState
-from suffice.types import Bounds, Round
+from suffice.types import Bounds, Embed, Round
 
 ASSESSORS = ("words", "embedding", "model")
 ROUNDS = 6
@@ -130,6 +134,38 @@ async def record(folders: Sequence[Path], model: str, limit: int, out: Path, con
         )
 
 
+def rate_episodes(folders: Sequence[Path], recorded: Path, limit: int, out: Path) -> None:
+    from suffice import settings
+    from suffice.models.embeddings.choose import choose_embedder
+    from suffice.search.corpus.vectors import EmbeddingCache
+
+    config = settings.load()
+    embed = EmbeddingCache(choose_embedder(config, print), config.cache_dir, print).embed
+    with out.open("w") as file:
+        for folder in folders:
+            texts = read_corpus(folder / "corpus.jsonl")
+            for path in sorted(recorded.glob(f"{folder.name}.*.sampled.jsonl.gz")):
+                for episode in read_episodes(path, texts)[:limit]:
+                    file.write(json.dumps(_rate_episode(episode, folder.name, embed)) + "\n")
+
+
+def _rate_episode(episode: Episode, name: str, embed: Embed) -> Row:
+    context = MeterContext(episode.question, frozenset({"novelty.embedding"}), embed)
+    words, embedding, rounds, found = WordNoveltyMeter(context), EmbeddingNoveltyMeter(context), [], set[str]()
+    for round in episode.rounds:
+        started = time.perf_counter()
+        scores = {"words": words.read(round)["novelty.words"]}
+        between = time.perf_counter()
+        scores["embedding"] = embedding.read(round)["novelty.embedding"]
+        seconds = {"words": between - started, "embedding": time.perf_counter() - between, "model": 0.0}
+        new = [hit.id for hit in round.new]
+        gold = len(episode.gold & set(new) - found)
+        rounds.append({**scores, "model": None, "new_gold": gold, "passages": new, "seconds": seconds, "tokens": 0})
+        found |= set(new)
+    gold_ids, agent = sorted(episode.gold), f"recorded {episode.agent}"
+    return {"set": name, "id": episode.id, "gold": gold_ids, "model": agent, "rounds": rounds}
+
+
 def read_rows(paths: Sequence[Path]) -> list[Row]:
     return [json.loads(line) for path in paths for line in path.read_text().splitlines() if line]
 
@@ -192,13 +228,14 @@ def _rank(values: Sequence[float]) -> list[float]:
 
 def print_tables(rows: Sequence[Row]) -> None:
     """Print all tables as Markdown."""
-    model = rows[0]["model"]
+    model = ", ".join(dict.fromkeys(row["model"] for row in rows))
+    assessors = [name for name in ASSESSORS if any(round[name] is not None for row in rows for round in row["rounds"])]
     rounds = [round for row in rows for round in row["rounds"][1:]]  # While nothing is known, every assessor says 10.
-    print(f"{len(rows)} questions, {len(rounds)} rounds after the first, model `{model}`.\n")
+    print(f"{len(rows)} questions, {len(rounds)} rounds after the first, agent or model: {model}.\n")
     print(
         "| assessor | median score | median seconds | tokens a round | rounds without a score |\n|---|--:|--:|--:|--:|"
     )
-    for name in ASSESSORS:
+    for name in assessors:
         known = [round[name] for round in rounds if round[name] is not None]
         tokens = fmean(round["tokens"] for round in rounds) if name == "model" else 0
         seconds = median(round["seconds"][name] for round in rounds)
@@ -207,7 +244,7 @@ def print_tables(rows: Sequence[Row]) -> None:
     sets = sorted({row["set"] for row in rows})
     by_set = {name: [row for row in rows if row["set"] == name] for name in sets}
     fitted = {
-        (name, part): fit_threshold(own, name) for name in ASSESSORS for part, own in {**by_set, "both": rows}.items()
+        (name, part): fit_threshold(own, name) for name in assessors for part, own in {**by_set, "both": rows}.items()
     }
     print(
         "\n| assessor | fitted on | threshold | rounds below it | of them with new gold | of all |\n|---|---|--:|--:|--:|--:|"
@@ -215,7 +252,7 @@ def print_tables(rows: Sequence[Row]) -> None:
     for (name, part), (threshold, rate, base, count) in fitted.items():
         print(f"| {name} | {part} | {threshold:g} | {count} | {rate:.3f} | {base:.3f} |")
     print("\n| assessors | rank correlation | same verdict at the fitted thresholds |\n|---|--:|--:|")
-    for one, other in combinations(ASSESSORS, 2):
+    for one, other in combinations(assessors, 2):
         pairs = [(r[one], r[other]) for r in rounds if r[one] is not None and r[other] is not None]
         limits = fitted[one, "both"][0], fitted[other, "both"][0]
         same = fmean((a < limits[0]) == (b < limits[1]) for a, b in pairs) if pairs else math.nan
@@ -224,7 +261,7 @@ def print_tables(rows: Sequence[Row]) -> None:
     print("|---|---|--:|--:|--:|--:|--:|")
     for part, own in by_set.items():
         others = [name for name in sets if name != part] or [part]
-        for name in ASSESSORS:
+        for name in assessors:
             for threshold, source in ((fitted[name, others[0]][0], f"from {others[0]}"), (3.0, "the source's 3")):
                 found = compare(own, name, threshold)
                 low, high = found.lift_ci or (math.nan, math.nan)
@@ -251,11 +288,18 @@ def main() -> None:
     recording.add_argument("--questions", type=int, default=60, metavar="N")
     recording.add_argument("--concurrency", type=int, default=1, metavar="N")
     recording.add_argument("--out", type=Path, required=True, metavar="FILE")
+    rating = commands.add_parser("episodes", help="rate the rounds of recorded runs")
+    rating.add_argument("--data", type=Path, action="append", required=True, metavar="FOLDER")
+    rating.add_argument("--recorded", type=Path, required=True, metavar="FOLDER")
+    rating.add_argument("--questions", type=int, default=60, metavar="N")
+    rating.add_argument("--out", type=Path, required=True, metavar="FILE")
     table = commands.add_parser("table", help="print the tables")
     table.add_argument("rows", type=Path, nargs="+", metavar="FILE")
     given = parser.parse_args()
     if given.command == "record":
         asyncio.run(record(given.data, given.model, given.questions, given.out, given.concurrency))
+    elif given.command == "episodes":
+        rate_episodes(given.data, given.recorded, given.questions, given.out)
     else:
         print_tables(read_rows(given.rows))
 
