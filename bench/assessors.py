@@ -134,13 +134,13 @@ async def record(folders: Sequence[Path], model: str, limit: int, out: Path, con
         )
 
 
-def rate_episodes(folders: Sequence[Path], recorded: Path, limit: int, out: Path) -> None:
+def rate_episodes(folders: Sequence[Path], recorded: Path, limit: int, out: Path, *, words_only: bool) -> None:
     from suffice import settings
     from suffice.models.embeddings.choose import choose_embedder
     from suffice.search.corpus.vectors import EmbeddingCache
 
     config = settings.load()
-    embed = EmbeddingCache(choose_embedder(config, print), config.cache_dir, print).embed
+    embed = None if words_only else EmbeddingCache(choose_embedder(config, print), config.cache_dir, print).embed
     with out.open("w") as file:
         for folder in folders:
             texts = read_corpus(folder / "corpus.jsonl")
@@ -149,7 +149,7 @@ def rate_episodes(folders: Sequence[Path], recorded: Path, limit: int, out: Path
                     file.write(json.dumps(_rate_episode(episode, folder.name, embed)) + "\n")
 
 
-def _rate_episode(episode: Episode, name: str, embed: Embed) -> Row:
+def _rate_episode(episode: Episode, name: str, embed: Embed | None) -> Row:
     context = MeterContext(episode.question, frozenset({"novelty.embedding"}), embed)
     words, embedding, rounds, found = WordNoveltyMeter(context), EmbeddingNoveltyMeter(context), [], set[str]()
     for round in episode.rounds:
@@ -293,13 +293,16 @@ def main() -> None:
     rating.add_argument("--recorded", type=Path, required=True, metavar="FOLDER")
     rating.add_argument("--questions", type=int, default=60, metavar="N")
     rating.add_argument("--out", type=Path, required=True, metavar="FILE")
+    rating.add_argument(
+        "--words-only", action="store_true", help="leave out the embeddings, which take most of the time"
+    )
     table = commands.add_parser("table", help="print the tables")
     table.add_argument("rows", type=Path, nargs="+", metavar="FILE")
     given = parser.parse_args()
     if given.command == "record":
         asyncio.run(record(given.data, given.model, given.questions, given.out, given.concurrency))
     elif given.command == "episodes":
-        rate_episodes(given.data, given.recorded, given.questions, given.out)
+        rate_episodes(given.data, given.recorded, given.questions, given.out, words_only=given.words_only)
     else:
         print_tables(read_rows(given.rows))
 
