@@ -22,6 +22,7 @@ import asyncio
 import json
 import math
 import time
+from collections import Counter
 from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
@@ -33,6 +34,7 @@ from suffice.api import prepare_run
 from suffice.engine.loop import run_loop
 from suffice.engine.pipeline import RunConfig
 from suffice.events import RoundDone
+from suffice.gates.base import Gate
 from suffice.gates.limits import fixed
 from suffice.gates.parse import parse_gate
 from suffice.meters import KNOWN_TOKENS, LiveRun, Meter, MeterContext, MeterSet, ModelMeter, Moment
@@ -40,7 +42,7 @@ from suffice.meters.model import ModelNoveltyMeter
 from suffice.meters.repetition import WordNoveltyMeter
 from suffice.meters.semantic import EmbeddingNoveltyMeter
 from suffice.options import RunOptions
-from suffice.replay.compare import GateComparison, compare_gates
+from suffice.replay.compare import compare_gates
 from suffice.replay.episodes import Episode, RecordedHit, RecordedRound, read_corpus, read_episodes
 from suffice.state.run import RunState
 from suffice.types import Bounds, Embed, Round
@@ -49,6 +51,7 @@ ASSESSORS = ("words", "embedding", "model")
 ROUNDS = 6
 FIRST_ROUNDS = 2  # Rounds that always run, as in the preset.
 MAX_LOSS = 0.5
+SOURCE_THRESHOLD = 3.0  # The source system has one number for all assessors.
 Row = dict[str, Any]
 
 
@@ -203,9 +206,8 @@ def to_episode(row: Row) -> Episode:
     return Episode(row["id"], "", frozenset(row["gold"]), (), "saturate", tuple(rounds))
 
 
-def compare(rows: Sequence[Row], assessor: str, threshold: float) -> GateComparison:
-    gate = parse_gate(f"saturation(threshold={threshold:g}, by={assessor}).after({FIRST_ROUNDS})")
-    return compare_gates([to_episode(row) for row in rows], [gate])[0]
+def make_gate(assessor: str, threshold: float) -> Gate:
+    return parse_gate(f"saturation(threshold={threshold:g}, by={assessor}).after({FIRST_ROUNDS})")
 
 
 def correlate(one: Sequence[float], other: Sequence[float]) -> float:
@@ -221,9 +223,13 @@ def correlate(one: Sequence[float], other: Sequence[float]) -> float:
 
 def _rank(values: Sequence[float]) -> list[float]:
     """Return ranks; equal values share the mean of theirs."""
-    order = sorted(values)
-    first = {value: order.index(value) for value in set(values)}
-    return [first[value] + (order.count(value) - 1) / 2 for value in values]
+    counts = Counter(values)
+    ranks: dict[float, float] = {}
+    below = 0
+    for value in sorted(counts):
+        ranks[value] = below + (counts[value] - 1) / 2
+        below += counts[value]
+    return [ranks[value] for value in values]
 
 
 def print_tables(rows: Sequence[Row]) -> None:
@@ -260,22 +266,19 @@ def print_tables(rows: Sequence[Row]) -> None:
     print("\n| set | assessor | threshold | rounds | gold recall | all gold | lift over fixed rounds |")
     print("|---|---|--:|--:|--:|--:|--:|")
     for part, own in by_set.items():
-        others = [name for name in sets if name != part] or [part]
-        for name in assessors:
-            for threshold, source in ((fitted[name, others[0]][0], f"from {others[0]}"), (3.0, "the source's 3")):
-                found = compare(own, name, threshold)
-                low, high = found.lift_ci or (math.nan, math.nan)
-                print(
-                    f"| {part} | {name} | {threshold:g}, {source} | {found.mean_rounds:.2f} | {found.recall:.3f} | "
-                    f"{found.all_gold:.3f} | {found.lift:+.3f} ({low:+.3f} … {high:+.3f}) |"
-                )
-        episodes = [to_episode(row) for row in own]
-        for reference in compare_gates(episodes, [])[1:]:
-            if not reference.gate.startswith(("fixed(2)", "fixed(3)", "fixed(4)", f"fixed({ROUNDS})", "oracle")):
-                continue
+        other = next((name for name in sets if name != part), part)
+        tried = [(name, value) for name in assessors for value in (fitted[name, other][0], SOURCE_THRESHOLD)]
+        rows_of_set = compare_gates([to_episode(row) for row in own], [make_gate(*each) for each in tried])
+        for (name, threshold), found in zip(tried, rows_of_set, strict=False):
+            low, high = found.lift_ci or (math.nan, math.nan)
+            origin = "the source's" if threshold == SOURCE_THRESHOLD else f"from {other}"
             print(
-                f"| {part} | – | {reference.gate} | {reference.mean_rounds:.2f} | {reference.recall:.3f} | "
-                f"{reference.all_gold:.3f} | |"
+                f"| {part} | {name} | {threshold:g}, {origin} | {found.mean_rounds:.2f} | {found.recall:.3f} | "
+                f"{found.all_gold:.3f} | {found.lift:+.3f} ({low:+.3f} … {high:+.3f}) |"
+            )
+        for found in rows_of_set[len(tried) :]:
+            print(
+                f"| {part} | – | {found.gate} | {found.mean_rounds:.2f} | {found.recall:.3f} | {found.all_gold:.3f} | |"
             )
 
 
