@@ -138,7 +138,7 @@ class _Writer:
         gaps = [line for paper in papers for line in await self._list(self._annotations[paper.key].gaps)]
         blocks += ["## Gaps", "\n".join(gaps) or "No paper names one in so many words."]
         if left_out:
-            rows = [f"- {escape_markdown(one.title)} (mean mark {_mean(marks[one.key]):.1f})" for one in left_out]
+            rows = [f"- {escape_markdown(one.title)} ({_describe_marks(marks[one.key])})" for one in left_out]
             blocks += ["## Left out by the readers", "\n".join(rows)]
         summary = next((str(one) for one in self._kept.values() if one is not None), "")
         text = SynthesisResponse("\n\n".join(block for block in blocks if block), summary, sufficiency="yes")
@@ -239,6 +239,13 @@ def _render(statement: Statement) -> str:
 
 def _cell(text: str) -> str:
     return escape_markdown(text).replace("|", "\\|")
+
+
+def _describe_marks(marks: dict[str, float]) -> str:
+    """Say why a paper was left out: its mean, and the lowest mark if that decided."""
+    reader = min(marks, key=marks.__getitem__)
+    low = f", {marks[reader]:.1f} for {reader}" if marks[reader] < 2 else ""
+    return f"mean mark {_mean(marks):.2f}{low}"
 
 
 def _mean(marks: dict[str, float]) -> float:
