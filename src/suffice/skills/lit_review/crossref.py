@@ -48,7 +48,7 @@ async def _look_up(paper: Paper, base: str, params: Mapping[str, str]) -> Paper:
     if paper.doi:
         request = ProviderRequest(f"{base}/works/{quote(paper.doi, safe='')}", params, empty_statuses=(404,))
         return await fetch_json("Crossref", request, lambda answer: _merge(paper, answer and answer["message"]))
-    query = {"query.bibliographic": paper.title, "rows": 1, "select": _FIELDS, **params}
+    query: dict[str, str | int] = {"query.bibliographic": paper.title, "rows": 1, "select": _FIELDS, **params}
     request = ProviderRequest(f"{base}/works", query)
     return await fetch_json("Crossref", request, lambda answer: _merge_first(paper, answer["message"]["items"]))
 
