@@ -1,11 +1,15 @@
 """Compare the three novelty assessors (words, embedding, model) on the same rounds.
 
     python -m bench.assessors record --data FOLDER… --model MODEL --questions N --out ROWS.jsonl
+    python -m bench.assessors episodes --data FOLDER… --recorded FOLDER --questions N --out ROWS.jsonl
     python -m bench.assessors table ROWS.jsonl…
 
 ``record`` searches with ``--strategy saturate`` and its rolling memory, without a stop, and lets every assessor rate every
-round before the memory takes it in. A folder holds ``corpus.jsonl`` and ``questions.jsonl``. Rows hold ids, scores, seconds and tokens, no
-text, so they can be kept; started again, it continues.
+round before the memory takes it in. A folder holds ``corpus.jsonl`` and ``questions.jsonl``. Rows hold ids, scores, seconds
+and tokens, no text, so they can be kept; started again, it continues.
+
+``episodes`` lets the two assessors that need no model rate recorded runs of other agents (``SET.AGENT.sampled.jsonl.gz``).
+There is no memory in a recording, so a round is compared with all rounds before it.
 
 ``table`` prints what an assessment costs, how far the assessors agree, and what each does to recall. A threshold is fitted
 on one set and reported on the other: it is the highest one at which the rounds that it would reject, after the two rounds
@@ -18,6 +22,7 @@ import asyncio
 import json
 import math
 import time
+from collections import Counter
 from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
@@ -29,6 +34,7 @@ from suffice.api import prepare_run
 from suffice.engine.loop import run_loop
 from suffice.engine.pipeline import RunConfig
 from suffice.events import RoundDone
+from suffice.gates.base import Gate
 from suffice.gates.limits import fixed
 from suffice.gates.parse import parse_gate
 from suffice.meters import KNOWN_TOKENS, LiveRun, Meter, MeterContext, MeterSet, ModelMeter, Moment
@@ -36,15 +42,16 @@ from suffice.meters.model import ModelNoveltyMeter
 from suffice.meters.repetition import WordNoveltyMeter
 from suffice.meters.semantic import EmbeddingNoveltyMeter
 from suffice.options import RunOptions
-from suffice.replay.compare import GateComparison, compare_gates
-from suffice.replay.episodes import Episode, RecordedHit, RecordedRound
+from suffice.replay.compare import compare_gates
+from suffice.replay.episodes import Episode, RecordedHit, RecordedRound, read_corpus, read_episodes
 from suffice.state.run import RunState
-from suffice.types import Bounds, Round
+from suffice.types import Bounds, Embed, Round
 
 ASSESSORS = ("words", "embedding", "model")
 ROUNDS = 6
 FIRST_ROUNDS = 2  # Rounds that always run, as in the preset.
 MAX_LOSS = 0.5
+SOURCE_THRESHOLD = 3.0  # The source system has one number for all assessors.
 Row = dict[str, Any]
 
 
@@ -130,6 +137,38 @@ async def record(folders: Sequence[Path], model: str, limit: int, out: Path, con
         )
 
 
+def rate_episodes(folders: Sequence[Path], recorded: Path, limit: int, out: Path, *, words_only: bool) -> None:
+    from suffice import settings
+    from suffice.models.embeddings.choose import choose_embedder
+    from suffice.search.corpus.vectors import EmbeddingCache
+
+    config = settings.load()
+    embed = None if words_only else EmbeddingCache(choose_embedder(config, print), config.cache_dir, print).embed
+    with out.open("w") as file:
+        for folder in folders:
+            texts = read_corpus(folder / "corpus.jsonl")
+            for path in sorted(recorded.glob(f"{folder.name}.*.sampled.jsonl.gz")):
+                for episode in read_episodes(path, texts)[:limit]:
+                    file.write(json.dumps(_rate_episode(episode, folder.name, embed)) + "\n")
+
+
+def _rate_episode(episode: Episode, name: str, embed: Embed | None) -> Row:
+    context = MeterContext(episode.question, frozenset({"novelty.embedding"}), embed)
+    words, embedding, rounds, found = WordNoveltyMeter(context), EmbeddingNoveltyMeter(context), [], set[str]()
+    for round in episode.rounds:
+        started = time.perf_counter()
+        scores = {"words": words.read(round)["novelty.words"]}
+        between = time.perf_counter()
+        scores["embedding"] = embedding.read(round)["novelty.embedding"]
+        seconds = {"words": between - started, "embedding": time.perf_counter() - between, "model": 0.0}
+        new = [hit.id for hit in round.new]
+        gold = len(episode.gold & set(new) - found)
+        rounds.append({**scores, "model": None, "new_gold": gold, "passages": new, "seconds": seconds, "tokens": 0})
+        found |= set(new)
+    gold_ids, agent = sorted(episode.gold), f"recorded {episode.agent}"
+    return {"set": name, "id": episode.id, "gold": gold_ids, "model": agent, "rounds": rounds}
+
+
 def read_rows(paths: Sequence[Path]) -> list[Row]:
     return [json.loads(line) for path in paths for line in path.read_text().splitlines() if line]
 
@@ -167,9 +206,8 @@ def to_episode(row: Row) -> Episode:
     return Episode(row["id"], "", frozenset(row["gold"]), (), "saturate", tuple(rounds))
 
 
-def compare(rows: Sequence[Row], assessor: str, threshold: float) -> GateComparison:
-    gate = parse_gate(f"saturation(threshold={threshold:g}, by={assessor}).after({FIRST_ROUNDS})")
-    return compare_gates([to_episode(row) for row in rows], [gate])[0]
+def make_gate(assessor: str, threshold: float) -> Gate:
+    return parse_gate(f"saturation(threshold={threshold:g}, by={assessor}).after({FIRST_ROUNDS})")
 
 
 def correlate(one: Sequence[float], other: Sequence[float]) -> float:
@@ -185,20 +223,25 @@ def correlate(one: Sequence[float], other: Sequence[float]) -> float:
 
 def _rank(values: Sequence[float]) -> list[float]:
     """Return ranks; equal values share the mean of theirs."""
-    order = sorted(values)
-    first = {value: order.index(value) for value in set(values)}
-    return [first[value] + (order.count(value) - 1) / 2 for value in values]
+    counts = Counter(values)
+    ranks: dict[float, float] = {}
+    below = 0
+    for value in sorted(counts):
+        ranks[value] = below + (counts[value] - 1) / 2
+        below += counts[value]
+    return [ranks[value] for value in values]
 
 
 def print_tables(rows: Sequence[Row]) -> None:
     """Print all tables as Markdown."""
-    model = rows[0]["model"]
+    model = ", ".join(dict.fromkeys(row["model"] for row in rows))
+    assessors = [name for name in ASSESSORS if any(round[name] is not None for row in rows for round in row["rounds"])]
     rounds = [round for row in rows for round in row["rounds"][1:]]  # While nothing is known, every assessor says 10.
-    print(f"{len(rows)} questions, {len(rounds)} rounds after the first, model `{model}`.\n")
+    print(f"{len(rows)} questions, {len(rounds)} rounds after the first, agent or model: {model}.\n")
     print(
         "| assessor | median score | median seconds | tokens a round | rounds without a score |\n|---|--:|--:|--:|--:|"
     )
-    for name in ASSESSORS:
+    for name in assessors:
         known = [round[name] for round in rounds if round[name] is not None]
         tokens = fmean(round["tokens"] for round in rounds) if name == "model" else 0
         seconds = median(round["seconds"][name] for round in rounds)
@@ -207,7 +250,7 @@ def print_tables(rows: Sequence[Row]) -> None:
     sets = sorted({row["set"] for row in rows})
     by_set = {name: [row for row in rows if row["set"] == name] for name in sets}
     fitted = {
-        (name, part): fit_threshold(own, name) for name in ASSESSORS for part, own in {**by_set, "both": rows}.items()
+        (name, part): fit_threshold(own, name) for name in assessors for part, own in {**by_set, "both": rows}.items()
     }
     print(
         "\n| assessor | fitted on | threshold | rounds below it | of them with new gold | of all |\n|---|---|--:|--:|--:|--:|"
@@ -215,31 +258,27 @@ def print_tables(rows: Sequence[Row]) -> None:
     for (name, part), (threshold, rate, base, count) in fitted.items():
         print(f"| {name} | {part} | {threshold:g} | {count} | {rate:.3f} | {base:.3f} |")
     print("\n| assessors | rank correlation | same verdict at the fitted thresholds |\n|---|--:|--:|")
-    for one, other in combinations(ASSESSORS, 2):
+    for one, other in combinations(assessors, 2):
         pairs = [(r[one], r[other]) for r in rounds if r[one] is not None and r[other] is not None]
         limits = fitted[one, "both"][0], fitted[other, "both"][0]
         same = fmean((a < limits[0]) == (b < limits[1]) for a, b in pairs) if pairs else math.nan
         print(f"| {one}, {other} | {correlate(*zip(*pairs, strict=True)) if pairs else math.nan:.2f} | {same:.2f} |")
-    print(
-        "\n| set | assessor | threshold | rounds | gold recall | all gold | lift over fixed rounds |\n|---|---|--:|--:|--:|--:|--:|"
-    )
+    print("\n| set | assessor | threshold | rounds | gold recall | all gold | lift over fixed rounds |")
+    print("|---|---|--:|--:|--:|--:|--:|")
     for part, own in by_set.items():
-        others = [name for name in sets if name != part] or [part]
-        for name in ASSESSORS:
-            for threshold, source in ((fitted[name, others[0]][0], f"from {others[0]}"), (3.0, "the source's 3")):
-                found = compare(own, name, threshold)
-                low, high = found.lift_ci or (math.nan, math.nan)
-                print(
-                    f"| {part} | {name} | {threshold:g}, {source} | {found.mean_rounds:.2f} | {found.recall:.3f} | "
-                    f"{found.all_gold:.3f} | {found.lift:+.3f} ({low:+.3f} … {high:+.3f}) |"
-                )
-        episodes = [to_episode(row) for row in own]
-        for reference in compare_gates(episodes, [])[1:]:
-            if not reference.gate.startswith(("fixed(2)", "fixed(3)", "fixed(4)", f"fixed({ROUNDS})", "oracle")):
-                continue
+        other = next((name for name in sets if name != part), part)
+        tried = [(name, value) for name in assessors for value in (fitted[name, other][0], SOURCE_THRESHOLD)]
+        rows_of_set = compare_gates([to_episode(row) for row in own], [make_gate(*each) for each in tried])
+        for (name, threshold), found in zip(tried, rows_of_set, strict=False):
+            low, high = found.lift_ci or (math.nan, math.nan)
+            origin = "the source's" if threshold == SOURCE_THRESHOLD else f"from {other}"
             print(
-                f"| {part} | – | {reference.gate} | {reference.mean_rounds:.2f} | {reference.recall:.3f} | "
-                f"{reference.all_gold:.3f} | |"
+                f"| {part} | {name} | {threshold:g}, {origin} | {found.mean_rounds:.2f} | {found.recall:.3f} | "
+                f"{found.all_gold:.3f} | {found.lift:+.3f} ({low:+.3f} … {high:+.3f}) |"
+            )
+        for found in rows_of_set[len(tried) :]:
+            print(
+                f"| {part} | – | {found.gate} | {found.mean_rounds:.2f} | {found.recall:.3f} | {found.all_gold:.3f} | |"
             )
 
 
@@ -252,11 +291,21 @@ def main() -> None:
     recording.add_argument("--questions", type=int, default=60, metavar="N")
     recording.add_argument("--concurrency", type=int, default=1, metavar="N")
     recording.add_argument("--out", type=Path, required=True, metavar="FILE")
+    rating = commands.add_parser("episodes", help="rate the rounds of recorded runs")
+    rating.add_argument("--data", type=Path, action="append", required=True, metavar="FOLDER")
+    rating.add_argument("--recorded", type=Path, required=True, metavar="FOLDER")
+    rating.add_argument("--questions", type=int, default=60, metavar="N")
+    rating.add_argument("--out", type=Path, required=True, metavar="FILE")
+    rating.add_argument(
+        "--words-only", action="store_true", help="leave out the embeddings, which take most of the time"
+    )
     table = commands.add_parser("table", help="print the tables")
     table.add_argument("rows", type=Path, nargs="+", metavar="FILE")
     given = parser.parse_args()
     if given.command == "record":
         asyncio.run(record(given.data, given.model, given.questions, given.out, given.concurrency))
+    elif given.command == "episodes":
+        rate_episodes(given.data, given.recorded, given.questions, given.out, words_only=given.words_only)
     else:
         print_tables(read_rows(given.rows))
 

@@ -163,6 +163,7 @@ async def run_job(job: Job) -> None:
         if job.texts:
             row |= {"question": question["question"], "gold": question["answer"], "text": report.final_answer}
             row |= {"short_answer": report.short_answer, "summary": report.summary}
+            row |= {"left_out": [line for line in report.open_questions if line.startswith("Left out")]}
         append_line(job.rows, json.dumps(row, ensure_ascii=False))
 
     await asyncio.gather(*map(ask, job.questions))

@@ -25,6 +25,7 @@ from suffice.models.capability import make_profile
 from suffice.models.embeddings import embed_static
 from suffice.options import Docs, RunOptions, resolve_aliases
 from suffice.prompts.base import list_own_templates, load_template
+from suffice.report.draft import find_variant
 from suffice.search.base import Search
 from suffice.search.engines.address import is_address, remove_secrets
 from suffice.search.open import SearchScope, ShowProgress, open_reader, open_unscreened_search
@@ -246,6 +247,10 @@ async def prepare_run(
     images = find_images(task, Path.cwd(), offline=config.offline) if options.pictures else ()
     skills = _make_active_skills(active, options, config)
     scope = replace(options.scope, alpha=preset.alpha if options.alpha is None else options.alpha)
+    if scope.web and not scope.providers:
+        from suffice.search.web.choose import list_data_providers
+
+        scope = replace(scope, data_providers=list_data_providers(find_variant(task), config))
     search, embed, reader = options.search, None, None
     if search is None and scope.is_empty and (images or not skills.needs_search):
         search = _search_nothing
@@ -304,7 +309,7 @@ async def prepare_run(
             "strategy": options.strategy,
             "tier": options.tier,
             "interventions": list(interventions),
-            "searched": _describe_scope(options.scope),
+            "searched": _describe_scope(scope),
             "recalled": [finding.title for finding in recalled],
             "prompts": {name: load_template(name).version for name in list_own_templates()},
             "skills": [*skills.to_metadata(), *_describe_vision(images)],
@@ -385,6 +390,7 @@ def _describe_scope(scope: SearchScope) -> dict[str, Any]:
         "exclude": list(scope.exclude),
         "web": scope.web,
         "providers": list(scope.providers),
+        "data_providers": list(scope.data_providers),
     }
 
 

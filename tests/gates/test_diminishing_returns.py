@@ -22,6 +22,8 @@ def history(*pairs):
 def test_saturation_stops_below_its_threshold():
     stops = [saturation().judge([{"novelty.words": value}]).stop for value in (0.0, 2.0, 3.0, 10.0)]
     assert stops == [True, True, False, False]
+    by_embedding = [saturation(by="embedding").judge([{"novelty.embedding": value}]).stop for value in (2.0, 2.5)]
+    assert by_embedding == [True, False]
     assert saturation().judge([{"novelty.words": 2.0}]).reason == "saturated"
     assert saturation(0).judge([{"novelty.words": 0.0}]).stop is False
     assert saturation(5).judge([{"novelty.words": 4.0}]).signals == {"novelty.words": (4.0, 5.0)}

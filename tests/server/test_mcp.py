@@ -346,3 +346,12 @@ def test_beyond_this_machine_a_key_is_needed(docs: Path) -> None:
 
     assert asyncio.run(ask("suffice_wrong")) == 401
     assert asyncio.run(ask(secret)) == 200
+
+
+def test_skill_of_a_question_works_through_the_tools(docs: Path) -> None:
+    [(failed, text)] = call_tools(docs, ("research", {"question": "/timeline What happened in Ilsenburg?"}))
+    assert not failed
+    assert "1581" in text
+    [(failed, text)] = call_tools(docs, ("research", {"question": "/timelime What happened in Ilsenburg?"}))
+    assert failed
+    assert "/timeline" in text

@@ -162,3 +162,12 @@ def test_idempotency_key_returns_the_same_run(service):
     assert first.json()["job_id"] == again.json()["job_id"]
     other = service.client.post("/run", json={**body, "question": "Something else?"}, headers=headers)
     assert other.status_code == 409
+
+
+def test_skill_of_a_question_works_over_http(service):
+    report = service.client.post("/run", json={"task": "/timeline When was the waggle dance decoded?"}).json()
+    assert report["metadata"]["skills"][0]["name"] == "timeline"
+    assert report["metadata"]["timeline"]
+    page = service.client.get(f"/jobs/{report['run']}/report.html").text
+    assert "/timeline" in page
+    assert service.client.post("/run", json={"task": "/timelime When?"}).status_code == 422

@@ -20,6 +20,7 @@ from suffice.models.extractive.writing import SHORT_ANSWER_LABEL
 from suffice.prompts import AnswerSentence, Draft, SynthesisResponse
 from suffice.prompts.base import load_snippet, load_template
 from suffice.prompts.writing import extract_first_sentence, split_cited_sentences
+from suffice.report.anchors import add_anchors
 from suffice.state.outline import TopicOutline, normalize_topics
 from suffice.state.prompting import MAX_EVIDENCE_TOKENS
 from suffice.state.run import RunState
@@ -272,7 +273,7 @@ def _choose_variant(run: RunState) -> WritingInstruction:
     if get_task_type(run) == "enumerated":
         count, file = _expected_count(run), load_template("writing/count")
         return WritingInstruction("count", file.version, file.body.substitute(count=count or "separate"), count)
-    variant = next(name for name in VARIANT_ORDER if _matches_variant(name, run.task))
+    variant = find_variant(run.task)
     file = load_template(f"writing/{variant}")
     if variant in _LOOKUP_VARIANTS and is_lookup(run.task):
         text = load_snippet("writing/lookup")
@@ -296,6 +297,11 @@ def _expected_count(run: RunState) -> int:
         if planned is not None and mentions_number(run.task, planned):
             count = planned
     return count or 0
+
+
+def find_variant(task: str) -> str:
+    """Return the writing variant whose keywords the task has; ``prose`` suits every task."""
+    return next(name for name in VARIANT_ORDER if _matches_variant(name, task))
 
 
 def _matches_variant(variant: str, task: str) -> bool:
@@ -489,8 +495,11 @@ def clean_draft(run: RunState, draft: SynthesisResponse) -> SynthesisResponse:
 
     Findings, recommendations and risks that cite nothing are removed, because they can only come from the evidence.
     """
-    count = choose_instruction(run).count
+    instruction = choose_instruction(run)
+    count = instruction.count
     answer = _check_citations(run, unwrap_markdown(draft.answer))
+    if is_language_model(run.model):
+        answer = _require_anchors(run, instruction.variant, answer)
     findings, recommendations, risks = (
         tuple(line for line in (_check_citations(run, line) for line in lines) if has_citation(line))
         for lines in (draft.key_findings, draft.recommendations, draft.risks)
@@ -504,6 +513,16 @@ def clean_draft(run: RunState, draft: SynthesisResponse) -> SynthesisResponse:
         risks=risks,
         open_questions=tuple(_check_citations(run, line) for line in draft.open_questions),
     )
+
+
+def _require_anchors(run: RunState, variant: str, answer: str) -> str:
+    """Add the citations of data sources that figures come from; record once what is missing and cannot be added."""
+    anchored = add_anchors(answer, variant, run.evidence)
+    recorded = {failure.message for failure in run.error_log if failure.kind == "MissingAnchor"}
+    for message in anchored.missing:
+        if message not in recorded:
+            run.record_failure(Failure("anchors", "MissingAnchor", message))
+    return anchored.text
 
 
 def _check_citations(run: RunState, text: str) -> str:

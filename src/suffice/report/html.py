@@ -14,7 +14,7 @@ from html import escape
 from suffice.gates.explanation import PROMISE_TEXT, describe_sufficiency
 from suffice.report.answer_html import SUPPORT_SYMBOLS, MarkdownRenderer, highlight_claims
 from suffice.report.build import DISAGREEMENT_HEADING, NOTICES
-from suffice.report.chart import render_chart
+from suffice.report.chart import render_chart, render_heat_map
 from suffice.report.excerpt_html import render_excerpt_text
 from suffice.report.file_links import make_source_link
 from suffice.report.markdown import NO_ANSWER_TEXT, build_bill, describe_lack, describe_missing, format_usage
@@ -265,6 +265,13 @@ def _render_stop(report: Report) -> str:
         "<figcaption>What was measured after each round, each on its own scale. Blue: what ended the search. "
         "Dashed: where a stop rule would end it. Hatched: a round that was rejected. A gap: not known.</figcaption></figure>"
     )
+    heat_map = render_heat_map(stop)
+    topics = (
+        f'<figure><div class="wide">{heat_map}</div>'
+        f'<div class="narrow">{render_heat_map(stop, width=_NARROW_CHART_WIDTH, prefix="small-topics")}</div>'
+        "<figcaption>How well the evidence covered each topic after each round, from 0 to 1; darker is better."
+        "</figcaption></figure>"
+    )
     sufficiency = describe_sufficiency(report.sufficient, report.confidence, stop.sufficiency)
     fruitless = _render_items(_escape(query, 300) for query in list_fruitless_queries(report))
     return f"""<details id="why" class="fold">
@@ -274,6 +281,7 @@ def _render_stop(report: Report) -> str:
 <div><dt>How sure is this stop?</dt><dd>{PROMISE_TEXT[stop.promise]}</dd></div>
 <div><dt>Stop rule</dt><dd><code>{_escape(stop.expression or stop.gate, 400)}</code></dd></div></dl>
 {figure if chart and len(stop.rounds) > 1 else ""}
+{topics if heat_map else ""}
 {_render_rounds_table(stop)}
 {f"<h3>Searches that found nothing new</h3>{fruitless}" if fruitless else ""}
 {render_steps(stop)}

@@ -16,7 +16,7 @@ from suffice.report.provenance import (
     parse_review,
     summarize_review,
 )
-from suffice.report.timeline import describe_outcome, get_reading_series, select_readings
+from suffice.report.timeline import describe_outcome, get_reading_series, get_topic_series, select_readings
 from suffice.report.wording import (
     describe_reading,
     describe_search,
@@ -205,6 +205,19 @@ def _render_stop(report: Report) -> Iterable[str]:
     yield f"Evidence judged sufficient: {sufficiency}. Gate: {gate}"
     if stop.rounds:
         yield _render_rounds_table(stop)
+    if topics := get_topic_series(stop):
+        yield "How well each topic was covered after each round, from 0 to 1:"
+        head = ["Topic", *(str(record.index) for record in stop.rounds)]
+        rows = [
+            [escape_line(topic), *("–" if value is None else f"{_shade(value)} {value:.2f}" for value in values)]
+            for topic, values in topics.items()
+        ]
+        yield _format_table(head, ["---", *["--:"] * len(stop.rounds)], rows)
+
+
+def _shade(value: float) -> str:
+    """Return a block that is darker the higher the value is."""
+    return " ░▒▓█"[min(4, max(0, round(4 * value)))].replace(" ", "·")
 
 
 def _render_rounds_table(stop: Stop) -> str:

@@ -4,6 +4,7 @@ The chart, the tables and the terminal all use this module, so that they show th
 formats.
 """
 
+from suffice.meters.semantic import TOPIC_PREFIX, list_topic_coverage
 from suffice.text.plain import finite_or_none
 from suffice.types import RoundRecord, Stop, Verdict
 
@@ -53,6 +54,12 @@ def get_reading_thresholds(stop: Stop, name: str) -> tuple[float, ...]:
         leaf.signals[name][1] for record in stop.rounds for leaf in list_leaf_verdicts(record) if name in leaf.signals
     ]
     return tuple(sorted({threshold for threshold in thresholds if finite_or_none(threshold) is not None}))
+
+
+def get_topic_series(stop: Stop) -> dict[str, tuple[float | None, ...]]:
+    """Return how well each topic of the outline was covered after each round; empty without an outline."""
+    names = dict.fromkeys(topic for record in stop.rounds for topic in list_topic_coverage(record.readings))
+    return {name: get_reading_series(stop, f"{TOPIC_PREFIX}{name}") for name in names}
 
 
 def describe_outcome(stop: Stop, record: RoundRecord) -> str:

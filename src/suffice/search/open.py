@@ -34,6 +34,8 @@ class SearchScope:
     exclude: tuple[str, ...] = ()
     web: bool = False
     providers: tuple[str, ...] = ()
+    data_providers: tuple[str, ...] = ()
+    """Services of figures that are asked beside the configured web search."""
     alpha: float | None = None
     """Weight of words against meaning: 1 is words only, 0 meaning only. ``None`` is ``DEFAULT_ALPHA``."""
 
@@ -70,7 +72,7 @@ async def open_unscreened_search(
     if scope.uses_web:
         from suffice.search.web.choose import open_web_search
 
-        web = open_web_search(config, scope.providers, notify)
+        web = open_web_search(config, scope.providers, notify, scope.data_providers)
     if not scope.docs:
         assert web is not None
         return web, None if scope.alpha == 1 else _open_vectors(config, notify).embed

@@ -7,7 +7,7 @@ from suffice.claims.verdict import ClaimVerdict, get_deciding_quote
 from suffice.prompts import SynthesisResponse
 from suffice.skills.hooks import SkillCode, SkillContext, WrittenText
 from suffice.text.citations import strip_citations
-from suffice.text.markdown import escape_markdown
+from suffice.text.markdown import escape_markdown, strip_markdown
 
 _SYMBOLS = {"supported": "✓", "contradicted": "✗", "unsupported": "?", "unknown": "–"}
 
@@ -26,7 +26,7 @@ class CheckSkill(SkillCode):
             note = f" ({verdict.note})" if verdict.note else ""
             line = f"- {_SYMBOLS[verdict.support]} **{verdict.support}**{note}: {escape_markdown(verdict.claim.plain_text)}"
             if quote is not None:
-                said = escape_markdown(" ".join(quote.text.split()))
+                said = escape_markdown(" ".join(strip_markdown(quote.text).split()))
                 line += f"\n  - a source says: “{said}” {context.run.evidence.get_handle(quote.passage)}"
             lines.append(line)
         if not lines:

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass, replace
+from pathlib import PurePath
 
 from suffice.errors import InputError
 from suffice.prompts import SynthesisResponse
@@ -14,6 +15,7 @@ from suffice.types import Query
 MAX_ALTERNATIVES = 6
 MAX_CRITERIA = 6
 PASSAGES_PER_CELL = 4
+_MAX_TITLE_STEMS = 3  # A title with more words is about more than one thing.
 NOTHING_FOUND = "–"
 ANY_CRITERION = "What the sources say"
 _LEAD = re.compile(
@@ -109,7 +111,8 @@ async def _find_sentences(
 ) -> list[QuotedSentence]:
     """Return the sentences about an alternative and a criterion, best first.
 
-    A sentence must name the criterion and the alternative; the title of its passage may name the alternative.
+    A sentence must name the criterion and the alternative. The title of its passage or the name of its file may name the
+    alternative, if it names little else: under a heading about several things a sentence may be about any of them.
     """
     found = await context.search(Query(f"{alternative} {criterion}".strip()), PASSAGES_PER_CELL)
     for passage in found:
@@ -119,13 +122,19 @@ async def _find_sentences(
     ranked = []
     for sentence in list_sentences(context.run.evidence):
         stems = sentence.stems | frozenset(stem_words(sentence.text))
-        title = content_stems(f"{sentence.passage.title} {sentence.passage.place.path}")
-        names = len(own & stems) / len(own) + 0.5 * len(own & title) / len(own)
+        names = len(own & stems) / len(own) + 0.5 * max(len(own & title) / len(own) for title in _list_titles(sentence))
         shared = len(wanted & stems) / len(wanted) if wanted else 1.0
         rivals = sum(bool(other & stems) for other in others)
         if names >= 0.5 and shared:
             ranked.append((shared + names - 0.25 * rivals, sentence))
     return [sentence for _, sentence in sorted(ranked, key=lambda row: -row[0])[:8]]
+
+
+def _list_titles(sentence: QuotedSentence) -> list[frozenset[str]]:
+    """Return the stems of the heading above a sentence and of its file's name; nothing for one that names many things."""
+    heading = sentence.passage.title.split(" > ")[-1]
+    names = (content_stems(heading), content_stems(PurePath(sentence.passage.place.path).stem.replace("_", " ")))
+    return [name if len(name) <= _MAX_TITLE_STEMS else frozenset() for name in names]
 
 
 def _render_table(

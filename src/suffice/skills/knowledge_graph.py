@@ -27,7 +27,8 @@ _VERB = re.compile(
     r"|supports?|provides?|creates?|defines?|replaces?|extends?|includes?|stores?|runs?|checks?|keeps?|\w{3,}(?:ed|izes|ises|ates))\b"
 )
 _BREAK = re.compile(r"[.;:!?()\[\]“”\"]|\b(?:and|but|while|whereas|which|who|that|if|when|because)\s*\Z")
-_NO_VERB_FIRST = re.compile(r"\s*(?:,|(?:as|of|in|on|at|by|from|with|for|to|or)\b)")
+# A relation begins after a space: "=30d" is the rest of a setting.
+_NO_VERB_FIRST = re.compile(r"[^\s'’]|\s*(?:,|(?:as|of|in|on|at|by|from|with|for|to|or)\b)")
 _END_WORDS = re.compile(r"\s+(?:of|in|on|for|to|with|and|or|by|that|which|who|at|from|as|a|an|the)\Z")
 
 

@@ -43,13 +43,17 @@ class RecallSkill(SkillCode):
 
 
 async def _add_facts(context: SkillContext, finding: StoredFinding) -> list[Statement]:
+    """Add what a finding quotes of each source as one passage, and return its facts as statements."""
+    facts_by_source: dict[str, list[str]] = {}
+    for fact in finding.facts:
+        if fact.sources:
+            facts_by_source.setdefault(fact.sources[0], []).append(fact.text)
     statements = []
-    for number, fact in enumerate(finding.facts):
-        if not fact.sources:
-            continue
-        found = _SOURCE.match(fact.sources[0])
-        title, location = (found["title"].strip(), found["location"]) if found else (finding.title, fact.sources[0])
-        passage = Passage(f"finding:{finding.id}:{number}", fact.text, title, Place(location), "finding")
+    for source, facts in facts_by_source.items():
+        found = _SOURCE.match(source)
+        title, location = (found["title"].strip(), found["location"]) if found else (finding.title, source)
+        passage = Passage(f"finding:{finding.run}:{source}", "\n".join(facts), title, Place(location), "finding")
         await context.add_passages([passage])
-        statements.append(Statement(escape_markdown(fact.text), (context.run.evidence.get_handle(passage),)))
+        handle = context.run.evidence.get_handle(passage)
+        statements += [Statement(escape_markdown(fact), (handle,)) for fact in facts]
     return statements

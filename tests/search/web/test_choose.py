@@ -10,7 +10,7 @@ from loopback import Answer, Loopback, serving
 
 from suffice.errors import InputError, SearchError
 from suffice.search.resilience import make_resilient
-from suffice.search.web.choose import find_configured, open_web_search
+from suffice.search.web.choose import find_configured, list_data_providers, open_web_search
 from suffice.settings import Settings
 from suffice.types import Failure, Passage, Query
 
@@ -131,3 +131,28 @@ def test_offline_setting_forbids_web_search(tmp_path: Path) -> None:
 def test_invalid_url_of_a_provider_raises_input_error(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="SEARXNG_URL"):
         find_configured(Settings(environment={"SEARXNG_URL": "localhost", "TAVILY_API_KEY": "key"}))
+
+
+def test_configured_services_of_figures_are_asked_for_research_and_trading(tmp_path: Path) -> None:
+    none, both = Settings(environment={}), Settings(environment={"FRED_API_KEY": "k", "YAHOO_BASE_URL": "http://y"})
+    assert [list_data_providers(variant, none) for variant in ("research", "trading")] == [(), ()]
+    assert list_data_providers("research", both) == ("fred",)
+    assert list_data_providers("trading", both) == ("fred", "yahoo")
+    assert list_data_providers("prose", both) == ()
+
+
+def test_figures_are_merged_with_the_web_and_may_fail(tmp_path: Path) -> None:
+    chart = {"symbol": "MSFT", "currency": "USD", "regularMarketTime": 1717444800, "regularMarketPrice": 415.13}
+    quote = {"chart": {"result": [{"meta": chart}], "error": None}}
+    with services(searxng=Answer({"results": [page("bees")]}), yahoo=Answer(quote), fred=Answer({}, 403)) as (
+        environment,
+        _,
+    ):
+        config = Settings(cache_dir=tmp_path, environment=environment)
+        messages: list[str] = []
+        failures: list[Failure] = []
+        web = make_resilient(open_web_search(config, [], messages.append, ["fred", "yahoo"]), failures.append)
+        found = asyncio.run(web(Query("MSFT"), 5))
+    assert [passage.id for passage in found] == ["https://bees.example", "YF:MSFT:snapshot"]
+    assert {failure.where for failure in failures} == {"search"}
+    assert "for figures: fred" in messages[-1]

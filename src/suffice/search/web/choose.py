@@ -1,6 +1,7 @@
 """Choose the web search services and combine them into one search.
 
 providers are named    all of them are queried at the same time and merged
+figures are wanted     services of figures that are configured are asked beside the others and merged (``DATA_SETTINGS``)
 none is named          the first configured one is queried, the others are its fallbacks, in ``PREFERENCE_ORDER``
 none is configured     DuckDuckGo, which needs no key
 """
@@ -29,10 +30,23 @@ from suffice.types import Passage, Query
 # Services that the user hosts come first, then services that return whole passages, then those that return snippets.
 PREFERENCE_ORDER = ("searxng", "endpoint", "tavily", "exa", "brave", "serper")
 KEYLESS_PROVIDER = "duckduckgo"
+# Services of figures by the setting that makes them configured, and the writing variants whose tasks need them. Yahoo needs no
+# key, so that it is asked only if its address is set: nobody wants their tickers sent to a service they did not name.
+DATA_SETTINGS = {"fred": "FRED_API_KEY", "yahoo": "YAHOO_BASE_URL"}
+DATA_VARIANTS = {"research": ("fred",), "trading": ("fred", "yahoo")}
 
 
-def open_web_search(config: Settings, names: Sequence[str], notify: Callable[[str], None]) -> Search:
-    """Return one search over the named providers, or over those that are configured."""
+def list_data_providers(variant: str, config: Settings) -> tuple[str, ...]:
+    """Return the configured services of figures for a task that is written up in this variant."""
+    return tuple(
+        name for name in DATA_VARIANTS.get(variant, ()) if config.environment.get(DATA_SETTINGS[name], "").strip()
+    )
+
+
+def open_web_search(
+    config: Settings, names: Sequence[str], notify: Callable[[str], None], data_names: Sequence[str] = ()
+) -> Search:
+    """Return one search over the named providers, or over those that are configured and the ``data_names``."""
     if config.offline:
         raise InputError(
             "SUFFICE_OFFLINE is set, so the web is not searched; unset it, or leave out --web and --provider"
@@ -48,13 +62,18 @@ def open_web_search(config: Settings, names: Sequence[str], notify: Callable[[st
         )
     separator = ", and " if names else ", then "
     described = separator.join(f"{provider.name} ({provider.address})" for provider in providers)
-    notify(f"Searching the web with {described}.")
+    data = [plugins.load_plugin("providers", name)(config) for name in data_names if name not in names]
+    figures = ", and ".join(f"{provider.name} ({provider.address})" for provider in data)
+    notify(f"Searching the web with {described}{f'; for figures: {figures}' if data else ''}.")
     cache = JsonCache(
         SqliteCache(config.cache_dir / "searches.sqlite", "search cache", notify), max_age_seconds=MAX_AGE_SECONDS
     )
     cache.delete_expired()
     searches = {provider.name: ProviderSearch(provider, cache) for provider in providers}
-    return MergedSearch(searches) if names else FallbackSearch(list(searches.values()))
+    search = MergedSearch(searches) if names else FallbackSearch(list(searches.values()))
+    if not data:
+        return search
+    return MergedSearch({"The web search": search, **{one.name: ProviderSearch(one, cache) for one in data}})
 
 
 def find_configured(config: Settings) -> list[Provider]:

@@ -44,6 +44,10 @@ class Paper:
     doi: str = ""
     cites: tuple[str, ...] = ()
     references: str = field(default="", repr=False)
+    cited_dois: tuple[str, ...] = ()
+    """DOIs of its references, if they were looked up."""
+    cited_by: int | None = None
+    """How often it was cited anywhere, if that was looked up."""
 
     @property
     def text(self) -> str:
@@ -99,7 +103,13 @@ def enrich_papers(papers: Sequence[Paper]) -> list[Paper]:
     for paper in papers:
         references = f" {' '.join(tokenize(paper.references))} "
         cites = tuple(
-            key for key, title in titles.items() if key != paper.key and len(title) > 15 and f" {title} " in references
+            other.key
+            for other in papers
+            if other.key != paper.key
+            and (
+                (len(titles[other.key]) > 15 and f" {titles[other.key]} " in references)
+                or (other.doi and other.doi in paper.cited_dois)
+            )
         )
         enriched.append(replace(paper, cites=cites))
     return enriched

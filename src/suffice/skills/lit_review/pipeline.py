@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from suffice import settings
 from suffice.claims.verdict import ClaimVerdict
 from suffice.prompts import GradePaper, SynthesisResponse
 from suffice.skills.hooks import SkillCode, SkillContext, Statement, WrittenText
+from suffice.skills.lit_review.crossref import add_metadata
 from suffice.skills.lit_review.papers import Paper, collect_papers, enrich_papers, list_texts
 from suffice.skills.lit_review.reading import (
     Annotation,
@@ -39,6 +41,10 @@ class LitReviewSkill(SkillCode):
         )
         for problem in problems:
             run.record_failure(Failure("lit-review", "Skipped", problem))
+        if space.uses_web:
+            papers, problems = await add_metadata(papers, settings.load())
+            for problem in problems:
+                run.record_failure(Failure("lit-review", "NoMetadata", problem))
         papers = enrich_papers(papers)
         marks = await _curate(context, papers)
         accepted = [paper for paper in papers if is_accepted(marks[paper.key])]
@@ -132,7 +138,7 @@ class _Writer:
         gaps = [line for paper in papers for line in await self._list(self._annotations[paper.key].gaps)]
         blocks += ["## Gaps", "\n".join(gaps) or "No paper names one in so many words."]
         if left_out:
-            rows = [f"- {escape_markdown(one.title)} (mean mark {_mean(marks[one.key]):.1f})" for one in left_out]
+            rows = [f"- {escape_markdown(one.title)} ({_describe_marks(marks[one.key])})" for one in left_out]
             blocks += ["## Left out by the readers", "\n".join(rows)]
         summary = next((str(one) for one in self._kept.values() if one is not None), "")
         text = SynthesisResponse("\n\n".join(block for block in blocks if block), summary, sufficiency="yes")
@@ -217,6 +223,7 @@ def _describe(
                 "year": paper.year,
                 "doi": paper.doi or None,
                 "cites": list(paper.cites),
+                "cited_by": paper.cited_by,
                 "marks": {reader: round(mark, 2) for reader, mark in marks[paper.key].items()},
                 "accepted": paper.key in cluster_of,
                 "cluster": cluster_of.get(paper.key),
@@ -232,6 +239,13 @@ def _render(statement: Statement) -> str:
 
 def _cell(text: str) -> str:
     return escape_markdown(text).replace("|", "\\|")
+
+
+def _describe_marks(marks: dict[str, float]) -> str:
+    """Say why a paper was left out: its mean, and the lowest mark if that decided."""
+    reader = min(marks, key=marks.__getitem__)
+    low = f", {marks[reader]:.1f} for {reader}" if marks[reader] < 2 else ""
+    return f"mean mark {_mean(marks):.2f}{low}"
 
 
 def _mean(marks: dict[str, float]) -> float:
