@@ -71,7 +71,11 @@ class RunSpans:
             )
         elif isinstance(event, Searching):
             context = trace.set_span_in_context(self._span)
-            attributes = {**self._common, "suffice.round": event.index, "suffice.queries": len(event.queries)}
+            attributes: dict[str, Any] = {
+                **self._common,
+                "suffice.round": event.index,
+                "suffice.queries": len(event.queries),
+            }
             self._round = tracer.start_span("round", context, attributes=attributes)
         elif isinstance(event, RoundDone):
             self._close_round({"suffice.new_passages": len(event.round.new), "suffice.accepted": event.accepted})

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
-from pydantic import AliasChoices, BaseModel, Field
+from pydantic import AliasChoices, BaseModel, Field, SerializerFunctionWrapHandler, model_serializer
 from pydantic.json_schema import SkipJsonSchema
 
 from suffice import __version__, settings
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from suffice.jobs.api_keys import ApiKeyStore
 
 # The options that a call of a tool may set.
-RESEARCH_OPTIONS = ("strategy", "stop", "max_rounds")
+RESEARCH_OPTIONS = ("strategy", "stop", "max_rounds", "max_cost_usd")
 MAX_CALL_SECONDS = 25.0  # Clients give up after 60 seconds, some after 30.
 MAX_RUNS = 50  # Runs that a session remembers.
 MAX_LOCATIONS = 5_000  # Locations whose passages a session remembers.
@@ -73,8 +73,15 @@ class SearchHit(BaseModel):
 
 
 class SearchToolResult(BaseModel):
+    """Connectors expect nothing but ``results``, so the note is there only when it says something."""
+
     results: list[SearchHit]
     note: str | None = Field(None, description="Why the results are incomplete, if they are.")
+
+    @model_serializer(mode="wrap")
+    def omit_empty_note(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        fields: dict[str, Any] = serialize(self)
+        return fields if self.note else {"results": fields["results"]}
 
 
 class FetchedSource(BaseModel):
@@ -406,6 +413,9 @@ def _to_url(passage: Passage) -> str:
 async def _start(session: McpSession, defaults: RunOptions, question: str, chosen: Mapping[str, Any]) -> ResearchJob:
     """Check the arguments and start a run in the background."""
     options = replace(defaults, **{name: value for name, value in chosen.items() if value is not None})
+    allowed = settings.load().bounds.usd  # A caller may lower the operator's limit, not raise it.
+    if options.max_cost_usd is not None and allowed is not None:
+        options = replace(options, max_cost_usd=min(options.max_cost_usd, allowed))
     options.validate(gate_files=False)
     validate_task(question)
     estimate = describe_estimate(await estimate_research(question, options))
