@@ -51,7 +51,6 @@ class RunSpans:
             attributes={
                 **self._common,
                 "gen_ai.operation.name": "invoke_agent",
-                "gen_ai.agent.id": run_id,
                 "gen_ai.agent.version": __version__,
                 "suffice.run": run_id,
             },
@@ -63,7 +62,7 @@ class RunSpans:
         if isinstance(event, Started):
             self._span.set_attributes(
                 {
-                    "gen_ai.request.model": event.model,
+                    "gen_ai.request.model": event.model.partition(":")[2] or event.model,
                     "suffice.strategy": event.strategy,
                     "suffice.memory": event.memory,
                     "suffice.model": event.model,
