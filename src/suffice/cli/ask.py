@@ -247,6 +247,8 @@ def ask(
         auto_skills=not no_auto_skills,
     )
     if dry_run:
+        if out or trace is not None:
+            raise InputError("--dry-run makes no report; leave out --out and --trace")
         return _print_estimate(task, options, as_json=as_json)
     output = OutputOptions([*(out or []), *([named_file] if named_file else [])], trace, as_json, quiet, verbose)
     return _run_and_print(lambda events: _run_question(task, options, events), options, output)
