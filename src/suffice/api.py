@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from suffice import __version__, settings
+from suffice.engine.estimate import Estimate, estimate_run
 from suffice.engine.interventions import validate_interventions
 from suffice.engine.pipeline import RunConfig, run_pipeline
 from suffice.engine.presets import get_preset
@@ -316,6 +317,17 @@ async def prepare_run(
             "continues": None if prior_run is None else prior_run.run,
         },
     )
+
+
+async def estimate_research(question: str, options: RunOptions, notify: Notify = _ignore_message) -> Estimate:
+    """Estimate what a run would cost, without a model call and without opening its documents."""
+    scope = options.scope
+    if options.search is None and options.continues is None:
+        missing = [path for path in scope.docs if path != "-" and "://" not in path and not Path(path).exists()]
+        if missing:
+            raise InputError(f"There is no file or folder {missing[0]}")
+    config = await prepare_run(question, replace(options, search=_search_nothing), notify)
+    return estimate_run(config, runs.read_log(settings.load().data_dir))
 
 
 def make_recorder(

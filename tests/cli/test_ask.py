@@ -14,6 +14,7 @@ KEYS = {
     "sources", "claims", "stop", "usage", "sufficient", "confidence", "gaps", "failed_queries",
     "insufficient_termination", "degraded_mode", "error_log", "raw", "metadata", "short_answer", "excerpts",
     "closest",
+    "left_undone",
 }  # fmt: skip
 
 

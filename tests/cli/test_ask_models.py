@@ -223,3 +223,16 @@ def test_a_cost_limit_needs_a_known_price(suffice: Callable, docs: Path, monkeyp
     )
     assert result.status == 2
     assert "SUFFICE_PRICES" in result.err
+
+
+def test_dry_run_prints_the_estimate_and_asks_nothing(ask: Callable) -> None:
+    status, estimate, server = ask(sensible, "--dry-run")
+    assert (status, server.requests) == (0, [])
+    assert estimate["calls"]["low"] >= 1
+    assert estimate["usd"] == {"low": 0.0, "typical": 0.0, "high": 0.0}, "a model on this machine costs nothing"
+
+
+def test_dry_run_has_nothing_to_write(suffice: Callable, docs: Path) -> None:
+    result = suffice("ask", QUESTION, "--docs", docs, "--dry-run", "--out", "report.md")
+    assert result.status == 2
+    assert "--dry-run" in result.err

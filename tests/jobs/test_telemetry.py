@@ -7,15 +7,19 @@ import logging
 from typing import Any
 
 import pytest
+from bridge_story import ENOUGH, plan
 from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.trace import SpanKind
 from prometheus_client import generate_latest
 
 from suffice.api import prepare_run
 from suffice.engine.pipeline import run_pipeline
+from suffice.errors import ModelError
 from suffice.jobs import telemetry
+from suffice.jobs.spans import RunSpans, add_tracing
 from suffice.jobs.telemetry import MAX_REPEATS, configure_logging
 from suffice.options import RunOptions
 from suffice.prompts import PlannedQuery, PlanResponse, ReflectionResponse, SynthesisResponse
@@ -36,7 +40,7 @@ def run_and_read_log(search: object, **options: Any) -> list[dict]:
     async def work() -> None:
         recorder = telemetry.Telemetry("run-1")
         config = await prepare_run(QUESTION, RunOptions(**{"search": search, "model": "extractive", **options}))
-        async for event in run_pipeline(telemetry.add_tracing(config, recorder)):
+        async for event in run_pipeline(add_tracing(config, recorder.spans)):
             recorder.record_event(event)
         recorder.end()
 
@@ -107,11 +111,65 @@ def test_spans_of_run_round_and_call_are_nested(spans: InMemorySpanExporter) -> 
     spans.clear()
     run_and_read_log(WordSearch(PASSAGES))
     found = {span.name: span for span in spans.get_finished_spans()}
-    assert {"run", "round", "search", "ask draft"} <= found.keys()
-    assert found["round"].parent.span_id == found["run"].context.span_id
+    assert {"invoke_agent suffice", "round", "retrieval", "ask draft"} <= found.keys()
+    agent = found["invoke_agent suffice"]
+    assert found["round"].parent.span_id == agent.context.span_id
     assert len({span.context.trace_id for span in found.values()}) == 1
-    assert found["run"].attributes["suffice.stop"]
-    assert found["run"].attributes["suffice.run"] == "run-1"
+    assert agent.attributes["suffice.stop"]
+    assert agent.attributes["suffice.run"] == "run-1"
+    assert "gen_ai.operation.name" not in found["ask draft"].attributes, "no language model was called"
+
+
+def run_with_model(model: object, conversation: str | None = None) -> None:
+    async def work() -> None:
+        spans = RunSpans("run-2", conversation)
+        config = await prepare_run(QUESTION, RunOptions(search=WordSearch(PASSAGES), model=model, review=False))
+        async for event in run_pipeline(add_tracing(config, spans)):
+            spans.record_event(event)
+        spans.end()
+
+    asyncio.run(work())
+
+
+def test_spans_follow_the_conventions_for_generative_ai(spans: InMemorySpanExporter) -> None:
+    spans.clear()
+    answers = {"plan": [plan(QUESTION)], "reflect": [ENOUGH], "draft": [SynthesisResponse("It is plum [1].")]}
+    model = ScriptedModel(answers, usage=Usage(1, 30, 7, 0.25))
+    model.name = "google:gemini-test"
+    run_with_model(model, "run-1")
+    found = spans.get_finished_spans()
+    [agent] = [span for span in found if span.name == "invoke_agent suffice"]
+    chats = [span for span in found if span.name == "chat gemini-test"]
+    searches = [span for span in found if span.name == "retrieval"]
+    assert agent.kind is SpanKind.INTERNAL
+    assert agent.attributes["gen_ai.operation.name"] == "invoke_agent"
+    assert agent.attributes["gen_ai.agent.name"] == "suffice"
+    assert {span.attributes["gen_ai.conversation.id"] for span in found} == {"run-1"}
+    assert {span.attributes["suffice.role"] for span in chats} >= {"plan", "draft"}
+    assert all(span.attributes["gen_ai.operation.name"] == "retrieval" for span in searches)
+    assert searches
+    for span in chats:
+        assert span.kind is SpanKind.CLIENT
+        assert span.attributes["gen_ai.operation.name"] == "chat"
+        assert span.attributes["gen_ai.provider.name"] == "gcp.gemini"
+        assert span.attributes["gen_ai.request.model"] == "gemini-test"
+        assert span.attributes["gen_ai.usage.input_tokens"] == 30
+        assert span.attributes["gen_ai.usage.output_tokens"] == 7
+    assert agent.attributes["gen_ai.usage.input_tokens"] == 30 * len(chats)
+    assert agent.attributes["suffice.cost_usd"] == pytest.approx(0.25 * len(chats))
+    text = " ".join(span.to_json() for span in found)
+    assert "pastry" not in text
+    assert "plum" not in text
+
+
+def test_a_failed_call_is_marked_without_its_message(spans: InMemorySpanExporter) -> None:
+    spans.clear()
+    broken = ModelError("the plum server is down")
+    run_with_model(ScriptedModel({"plan": [broken], "reflect": [broken], "draft": [broken]}))
+    failed = [span for span in spans.get_finished_spans() if span.name.startswith("chat ")]
+    assert {span.attributes["error.type"] for span in failed} == {"ModelError"}
+    assert all(not span.status.is_ok for span in failed)
+    assert "plum" not in " ".join(span.to_json() for span in failed)
 
 
 @pytest.mark.attack("floods of log lines")

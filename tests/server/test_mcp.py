@@ -218,7 +218,7 @@ def test_tool_arguments_come_from_the_run_options(docs: Path) -> None:
             return {tool.name: tool.input_schema for tool in (await client.list_tools()).tools}
 
     schemas = asyncio.run(list_tools())
-    assert set(schemas["research"]["properties"]) == {"question", "strategy", "stop", "max_rounds"}
+    assert set(schemas["research"]["properties"]) == {"question", "strategy", "stop", "max_rounds", "max_cost_usd"}
     assert schemas["research"]["required"] == ["question"]
     assert schemas["research"]["properties"]["strategy"]["description"] == OPTIONS["strategy"].doc
     # Connectors expect exactly one string; k and location stay accepted.
@@ -235,6 +235,67 @@ def test_search_and_fetch_leave_out_prompt_injections(docs: Path) -> None:
         assert not failed
         assert "hammers" in text
         assert "PWNED" not in text
+
+
+def test_results_have_exactly_the_shape_of_connectors(docs: Path) -> None:
+    async def work() -> tuple[Any, Any, str]:
+        async with open_client(docs) as client:
+            found = await client.call_tool("search", {"query": "paper mill"})
+            fetched = await client.call_tool("fetch", {"id": found.structured_content["results"][0]["id"]})
+            return found.structured_content, fetched.structured_content, found.content[0].text
+
+    found, fetched, text = asyncio.run(work())
+    assert set(found) == {"results"}
+    assert json.loads(text) == found
+    assert set(fetched) == {"id", "title", "text", "url", "metadata"}
+
+
+def test_a_cancelled_call_ends_its_run(docs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    started, ended = asyncio.Event(), asyncio.Event()
+
+    async def prepare(question: str, options: RunOptions) -> RunConfig:
+        started.set()
+        try:
+            await asyncio.sleep(60)
+        finally:
+            ended.set()
+        raise AssertionError("the run was not cancelled")
+
+    monkeypatch.setattr("suffice.server.mcp.prepare_run", prepare)
+
+    async def work() -> None:
+        async with open_client(docs) as client:
+            call = asyncio.ensure_future(client.call_tool("research", {"question": "When was it founded?"}))
+            await asyncio.wait_for(started.wait(), 20)
+            call.cancel()
+            await asyncio.wait_for(ended.wait(), 20)
+
+    asyncio.run(work())
+
+
+def test_a_caller_sees_the_estimate_and_may_lower_the_limit_on_the_cost(
+    docs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RESEARCH_MAX_COST_USD", "0.5")
+    asked: list[float | None] = []
+
+    async def prepare(question: str, options: RunOptions) -> RunConfig:
+        asked.append(options.max_cost_usd)
+        raise InputError("enough")
+
+    monkeypatch.setattr("suffice.server.mcp.prepare_run", prepare)
+
+    async def work() -> Any:
+        async with open_client(docs) as client:
+            started = [
+                await client.call_tool("start_research", {"question": "When was it founded?", "max_cost_usd": usd})
+                for usd in (0.1, 3.0)
+            ]
+            await asyncio.sleep(0.1)
+            return started[0].structured_content
+
+    assert "No model call is paid" in asyncio.run(work())["estimate"]
+    assert asked == [0.1, 0.5]
 
 
 def open_client(docs: Path) -> Client:

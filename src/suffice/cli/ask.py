@@ -3,8 +3,8 @@
 import json
 import os
 import re
-from collections.abc import Callable, Coroutine, Sequence
-from contextlib import ExitStack, aclosing
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from contextlib import ExitStack, aclosing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
@@ -34,7 +34,7 @@ from suffice.cli.options import (
     WebOption,
     build_options,
 )
-from suffice.cli.output import print_error, render_report, validate_report_path, write_report
+from suffice.cli.output import print_error, print_note, render_report, validate_report_path, write_report
 from suffice.errors import EXIT_INTERRUPTED, InputError
 
 if TYPE_CHECKING:
@@ -195,6 +195,14 @@ def ask(
             rich_help_panel=OUTPUT,
         ),
     ] = True,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run",
+            help="Only print what the run would probably cost: calls, tokens and price. Nothing is asked or searched.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = False,
     quiet: QuietOption = False,
     verbose: VerboseOption = False,
     debug: DebugOption = False,
@@ -238,8 +246,24 @@ def ask(
         pictures=True,
         auto_skills=not no_auto_skills,
     )
+    if dry_run:
+        if out or trace is not None:
+            raise InputError("--dry-run makes no report; leave out --out and --trace")
+        return _print_estimate(task, options, as_json=as_json)
     output = OutputOptions([*(out or []), *([named_file] if named_file else [])], trace, as_json, quiet, verbose)
     return _run_and_print(lambda events: _run_question(task, options, events), options, output)
+
+
+def _print_estimate(question: str, options: "RunOptions", *, as_json: bool) -> int:
+    """Print what a run would cost, and spend nothing."""
+    import asyncio
+
+    from suffice.api import estimate_research
+    from suffice.engine.estimate import describe_estimate
+
+    estimate = asyncio.run(estimate_research(question, options, print_note))
+    print(json.dumps(estimate.to_dict(), indent=2) if as_json else describe_estimate(estimate))
+    return 0
 
 
 def resume(
@@ -330,25 +354,57 @@ def _run_and_print(
 async def _run_question(question: str, options: "RunOptions", events: "_EventDispatcher") -> "Report | None":
     """Run the question; if a crash would lose paid calls, as a durable run that can be resumed."""
     from suffice.api import prepare_run
+    from suffice.engine.estimate import describe_estimate, estimate_run
     from suffice.engine.pipeline import new_run_id, run_pipeline
     from suffice.events import Finished
+    from suffice.models.base import is_language_model
+    from suffice.storage.runs import read_log
 
     config = await prepare_run(question, options, events.terminal.notify, events.terminal.show_progress)
+    if is_language_model(config.model) and not config.model.local:
+        estimate = estimate_run(config, read_log(settings.load().data_dir))
+        events.terminal.notify(describe_estimate(estimate))
+    run = new_run_id()
     if _should_be_durable(config, options):
         from suffice.jobs import local
         from suffice.jobs.requests import JobRequest
 
         events.is_durable = True
-        run = new_run_id()
         request = JobRequest(question, options, working_dir=str(Path.cwd()))
         data_dir = settings.load().data_dir
-        return await local.run_local(run, request, replace(config, run_id=run), data_dir, events.dispatch, resume=False)
-    async with aclosing(run_pipeline(config)) as stream:
-        async for event in stream:
-            events.dispatch(event)
-            if isinstance(event, Finished):
-                return event.report
+        with _trace_run(config, run) as (traced, record):
+
+            def on_event(event: "Event") -> None:
+                record(event)
+                events.dispatch(event)
+
+            return await local.run_local(run, request, traced, data_dir, on_event, resume=False)
+    with _trace_run(config, run) as (traced, record):
+        async with aclosing(run_pipeline(traced)) as stream:
+            async for event in stream:
+                record(event)
+                events.dispatch(event)
+                if isinstance(event, Finished):
+                    return event.report
     return None
+
+
+@contextmanager
+def _trace_run(config: "RunConfig", run: str) -> "Iterator[tuple[RunConfig, Callable[[Event], None]]]":
+    """Return the run with a span around every call, and what makes spans of its events, if OpenTelemetry is installed."""
+    from importlib.util import find_spec
+
+    config = replace(config, run_id=run)
+    if find_spec("opentelemetry") is None:
+        yield config, lambda event: None
+        return
+    from suffice.jobs.spans import RunSpans, add_tracing
+
+    spans = RunSpans(run, None if config.prior_run is None else config.prior_run.run)
+    try:
+        yield add_tracing(config, spans), spans.record_event
+    finally:
+        spans.end()
 
 
 def _should_be_durable(config: "RunConfig", options: "RunOptions") -> bool:

@@ -13,7 +13,7 @@ from suffice.cli.output import write_file
 from suffice.errors import EXIT_INTERRUPTED, InputError
 
 if TYPE_CHECKING:
-    from suffice.lab.grid import Estimate, Grid, Progress
+    from suffice.lab.grid import Grid, GridEstimate, Progress
     from suffice.models.base import Model
 
 _LIST = "Comma-separated."
@@ -232,7 +232,7 @@ def _open_model(name: str | None, config: settings.Settings, notify: Any) -> "Mo
     return choose_model(name, config, notify)(None)
 
 
-def _show_estimate(estimate: "Estimate", done: int, cells: int) -> None:
+def _show_estimate(estimate: "GridEstimate", done: int, cells: int) -> None:
     price = "price unknown" if estimate.usd is None else f"{estimate.usd:,.2f} US dollars"
     typer.echo(
         f"{cells} cells, {estimate.runs:,} runs to do{f' ({done:,} done)' if done else ''}: at most about "
@@ -241,7 +241,7 @@ def _show_estimate(estimate: "Estimate", done: int, cells: int) -> None:
     )
 
 
-def _confirm(model: "Model", estimate: "Estimate") -> None:
+def _confirm(model: "Model", estimate: "GridEstimate") -> None:
     """Ask before money is spent; a model on this machine costs nothing."""
     import sys
 

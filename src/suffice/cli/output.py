@@ -18,6 +18,11 @@ def print_error(message: str, status: int = 1) -> int:
     return status
 
 
+def print_note(message: str) -> None:
+    """Print a line for the user to standard error."""
+    print(" ".join(message.split()), file=sys.stderr)
+
+
 def render_report(report: "Report", suffix: str) -> str:
     """Render the report as Markdown, HTML or JSON, by file ending."""
     if suffix == ".json":

@@ -1,21 +1,16 @@
-"""Telemetry of runs: log lines, Prometheus metrics and OpenTelemetry spans, made from the events of a run.
+"""Telemetry of runs: log lines, Prometheus metrics and OpenTelemetry spans (``spans``), made from the events of a run.
 
 No text of a document, question or answer goes into a log line, metric or span.
 """
 
 import logging
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import replace
 from time import monotonic
-from typing import Any, TypeVar
+from typing import Any
 
 import structlog
-from opentelemetry import trace
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
-from suffice.engine.pipeline import RunConfig
 from suffice.events import (
     Event,
     Failed,
@@ -28,13 +23,7 @@ from suffice.events import (
     Started,
     Writing,
 )
-from suffice.models.base import Model, ModelWrapper, Reply
-from suffice.prompts.base import Prompt
-from suffice.search.base import Search
-from suffice.search.resilience import FailureListener, make_resilient
-from suffice.types import Passage, Query
-
-A = TypeVar("A")
+from suffice.jobs.spans import RunSpans
 
 REGISTRY = CollectorRegistry()
 _DURATION_BUCKETS = (1, 2, 5, 10, 20, 40, 60, 90, 120, 240, 480, 960)
@@ -60,7 +49,6 @@ MAX_REPEATS = 10  # Lines with the same text that are logged in ``REPEAT_SECONDS
 REPEAT_SECONDS = 60.0
 
 log = structlog.get_logger("suffice")
-tracer = trace.get_tracer("suffice")
 
 
 def configure_logging(stream: Any = None) -> None:
@@ -117,21 +105,20 @@ class RepeatFilter(logging.Filter):
 class Telemetry:
     """The telemetry of one run."""
 
-    def __init__(self, run_id: str) -> None:
+    def __init__(self, run_id: str, conversation: str | None = None) -> None:
+        self.spans = RunSpans(run_id, conversation)
         self._log = log.bind(run=run_id)
         self._started_at = monotonic()
         self._results = 0
         self._token_bound: float | None = None
         self._round_tokens = 0
         self._tokens_left: float | None = None
-        self._span = tracer.start_span("run", attributes={"suffice.run": run_id})
-        self._round: trace.Span | None = None
 
     def record_event(self, event: Event) -> None:
         """Turn an event into log lines, metrics and spans."""
+        self.spans.record_event(event)
         if isinstance(event, Started):
             self._token_bound = self._tokens_left = event.bounds.get("tokens")
-            self._span.set_attributes({"suffice.strategy": event.strategy, "suffice.model": event.model})
             self._log_event(
                 "run_started", 0, strategy=event.strategy, memory=event.memory, model=event.model, gate=event.gate
             )
@@ -149,15 +136,12 @@ class Telemetry:
                 queries=len(event.queries),
             )
         elif isinstance(event, Searching):
-            context = trace.set_span_in_context(self._span)
-            self._round = tracer.start_span("round", context, attributes={"suffice.round": event.index})
             self._log_event("searching", event.index, queries=len(event.queries))
         elif isinstance(event, RoundDone):
             self._results += len(event.round.new) if event.accepted else 0
             self._round_tokens += event.tokens
             self._spend(self._round_tokens)
             self._log_event("round_done", event.round.index, accepted=event.accepted, tokens=event.tokens)
-            self._close_round({"suffice.new_passages": len(event.round.new), "suffice.accepted": event.accepted})
         elif isinstance(event, Failed):
             self._log_event(
                 "failed", None, where=event.failure.where, kind=event.failure.kind, attempt=event.failure.attempt
@@ -171,17 +155,9 @@ class Telemetry:
         elif isinstance(event, Finished):
             self._record_finish(event)
 
-    @contextmanager
-    def span(self, name: str, **attributes: str) -> Iterator[None]:
-        """Open a span around one call of a model or a search."""
-        context = trace.set_span_in_context(self._round or self._span)
-        with tracer.start_as_current_span(name, context, attributes=attributes):
-            yield
-
     def end(self) -> None:
         """Close the spans when the run ends or is suspended."""
-        self._close_round({})
-        self._span.end()
+        self.spans.end()
 
     def _spend(self, tokens: int) -> None:
         self._tokens_left = None if self._token_bound is None else max(0.0, self._token_bound - tokens)
@@ -189,8 +165,6 @@ class Telemetry:
     def _record_stop(self, event: SearchStopped) -> None:
         self._tokens_left = event.state["token_budget"]
         self._log_event("stopped", event.stop.round, reason=event.stop.reason, gate=event.stop.gate)
-        self._close_round({})
-        self._span.set_attribute("suffice.stop", event.stop.reason)
         DURATION.observe(monotonic() - self._started_at)
         ROUNDS.observe(len(event.stop.rounds))
         STOPS.labels(event.stop.reason).inc()
@@ -209,7 +183,6 @@ class Telemetry:
             cost_usd=usage.cost_usd,
             seconds=round(usage.seconds, 3),
         )
-        self._span.set_attribute("suffice.status", report.status)
         REPORTS.labels(report.status).inc()
         COST.inc(usage.cost_usd or 0.0)
         for role, used in usage.by_role.items():
@@ -219,41 +192,3 @@ class Telemetry:
 
     def _log_event(self, event: str, iteration: int | None, **more: Any) -> None:
         self._log.info(event, iteration=iteration, token_budget=self._tokens_left, results=self._results, **more)
-
-    def _close_round(self, attributes: Mapping[str, Any]) -> None:
-        if self._round is not None:
-            self._round.set_attributes(dict(attributes))
-            self._round.end()
-            self._round = None
-
-
-class TracedModel(ModelWrapper):
-    """Wraps a model; each call is a span."""
-
-    def __init__(self, model: Model, telemetry: Telemetry) -> None:
-        super().__init__(model)
-        self._telemetry = telemetry
-
-    async def __call__(self, prompt: Prompt[A]) -> Reply[A]:
-        with self._telemetry.span(f"ask {prompt.role}", **{"gen_ai.request.model": self.name}):
-            return await self._model(prompt)
-
-
-class TracedSearch:
-    """Wraps a search; each call with all its attempts is a span."""
-
-    def __init__(self, search: Search, telemetry: Telemetry) -> None:
-        self._search = search
-        self._telemetry = telemetry
-
-    def with_failure_listener(self, on_failure: FailureListener) -> "TracedSearch":
-        return TracedSearch(make_resilient(self._search, on_failure), self._telemetry)
-
-    async def __call__(self, query: Query, k: int) -> list[Passage]:
-        with self._telemetry.span("search"):
-            return await self._search(query, k)
-
-
-def add_tracing(config: RunConfig, telemetry: Telemetry) -> RunConfig:
-    """Return the same run with a span around every call."""
-    return replace(config, model=TracedModel(config.model, telemetry), search=TracedSearch(config.search, telemetry))

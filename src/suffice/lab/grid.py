@@ -23,6 +23,7 @@ from suffice.lab.episode import EpisodeParts, Row, build_error_row, run_episode
 from suffice.lab.experiment import NO_GATE, Cell, Experiment
 from suffice.lab.journal import CallJournal, JournaledModel
 from suffice.models.base import Model, has_price
+from suffice.models.prices import find_price
 from suffice.search.base import Search
 from suffice.search.open import SearchScope, open_corpus
 from suffice.types import Embed, Notify
@@ -67,7 +68,7 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class GridEstimate:
     """What a grid will take, before it starts. The price is unknown if the model's is."""
 
     runs: int
@@ -127,7 +128,7 @@ class Grid:
         number, count = self._part
         return sample_questions(dataset.questions, self.experiment.questions, self.experiment.seed)[number - 1 :: count]
 
-    def estimate(self, jobs: Sequence[GridJob]) -> Estimate:
+    def estimate(self, jobs: Sequence[GridJob]) -> GridEstimate:
         """Estimate the calls, tokens and price of jobs, from the limits of their cells: most runs end earlier."""
         calls, tokens = 0, 0
         for job in jobs:
@@ -143,9 +144,9 @@ class Grid:
             calls += cell.rounds * len(per_round) + 1 + (self._judge is not None)
             tokens += cell.rounds * sum(per_round) + observation + 300 * (self._judge is not None)
         output = 60 * calls
-        price = find_price(self._model)
+        price = find_price(self._model, "thought")
         usd = 0.0 if self._model.local else None if price is None else price.cost(tokens, output)
-        return Estimate(len(jobs), calls, tokens, output, usd)
+        return GridEstimate(len(jobs), calls, tokens, output, usd)
 
     # -- running -------------------------------------------------------------------------------------------------------
 
@@ -322,13 +323,6 @@ def make_key(row: Row) -> Key:
         return str(row["data"]), name, str(row["question"])
     except (KeyError, TypeError) as error:
         raise InputError(f"This is not a row of a grid: {str(row)[:80]}") from error
-
-
-def find_price(model: Any) -> Any:
-    """Return the price of a model, also behind its wrappers; ``None`` if it is unknown."""
-    while model is not None and getattr(model, "price", None) is None:
-        model = getattr(model, "_model", None)
-    return None if model is None else model.price
 
 
 def _sum_costs(path: Path) -> float:

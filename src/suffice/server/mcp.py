@@ -21,15 +21,17 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
-from pydantic import AliasChoices, BaseModel, Field
+from pydantic import AliasChoices, BaseModel, Field, SerializerFunctionWrapHandler, model_serializer
 from pydantic.json_schema import SkipJsonSchema
 
 from suffice import __version__, settings
-from suffice.api import prepare_run, validate_question, validate_task
+from suffice.api import estimate_research, prepare_run, validate_question, validate_task
+from suffice.engine.estimate import describe_estimate
 from suffice.engine.pipeline import RunConfig, new_run_id, run_pipeline
 from suffice.errors import InputError, SufficeError
 from suffice.events import Event, Finished, RoundDone, SearchStopped, Writing, serialize_event
 from suffice.gates.parse import parse_gate
+from suffice.jobs.spans import RunSpans, add_tracing
 from suffice.memory.evidence import Evidence
 from suffice.options import RunOptions
 from suffice.replay.episodes import build_trace
@@ -45,7 +47,7 @@ if TYPE_CHECKING:
     from suffice.jobs.api_keys import ApiKeyStore
 
 # The options that a call of a tool may set.
-RESEARCH_OPTIONS = ("strategy", "stop", "max_rounds")
+RESEARCH_OPTIONS = ("strategy", "stop", "max_rounds", "max_cost_usd")
 MAX_CALL_SECONDS = 25.0  # Clients give up after 60 seconds, some after 30.
 MAX_RUNS = 50  # Runs that a session remembers.
 MAX_LOCATIONS = 5_000  # Locations whose passages a session remembers.
@@ -71,8 +73,15 @@ class SearchHit(BaseModel):
 
 
 class SearchToolResult(BaseModel):
+    """Connectors expect nothing but ``results``, so the note is there only when it says something."""
+
     results: list[SearchHit]
     note: str | None = Field(None, description="Why the results are incomplete, if they are.")
+
+    @model_serializer(mode="wrap")
+    def omit_empty_note(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        fields: dict[str, Any] = serialize(self)
+        return fields if self.note else {"results": fields["results"]}
 
 
 class FetchedSource(BaseModel):
@@ -90,6 +99,9 @@ class ResearchResult(BaseModel):
     short_answer: str | None = None
     sources: list[SearchHit] = Field(default_factory=list)
     stop: str = Field("", description="Why the search stopped.")
+    left_undone: list[str] = Field(default_factory=list, description="What a limit kept the run from doing.")
+    estimate: str = Field("", description="What the run would probably cost, as known before its first paid call.")
+    cost_usd: float | None = Field(None, description="What the run cost; null if unknown or not finished.")
     progress: list[str] = Field(default_factory=list)
 
 
@@ -117,6 +129,7 @@ class ResearchJob:
     task: "asyncio.Task[Report]"
     events: list[dict[str, Any]]
     progress: list[str]
+    estimate: str
 
 
 @dataclass
@@ -400,19 +413,26 @@ def _to_url(passage: Passage) -> str:
 async def _start(session: McpSession, defaults: RunOptions, question: str, chosen: Mapping[str, Any]) -> ResearchJob:
     """Check the arguments and start a run in the background."""
     options = replace(defaults, **{name: value for name, value in chosen.items() if value is not None})
+    allowed = settings.load().bounds.usd  # A caller may lower the operator's limit, not raise it.
+    if options.max_cost_usd is not None and allowed is not None:
+        options = replace(options, max_cost_usd=min(options.max_cost_usd, allowed))
     options.validate(gate_files=False)
     validate_task(question)
+    estimate = describe_estimate(await estimate_research(question, options))
     run = new_run_id()
     events: list[dict[str, Any]] = []
-    progress: list[str] = []
+    progress: list[str] = [f"estimate: {estimate}"]
+
+    spans = RunSpans(run)
 
     async def work() -> Report:
         # The answer may cite what no round shows: pages that were read, and passages that the check of a claim found.
         evidence = Evidence()
         config: RunConfig = replace(await prepare_run(question, options), evidence=evidence, run_id=run)
         report = None
-        async with aclosing(run_pipeline(config)) as stream:
+        async with aclosing(run_pipeline(add_tracing(config, spans))) as stream:
             async for event in stream:
+                spans.record_event(event)
                 events.append(serialize_event(event, run))
                 if (message := _format_progress(event)) is not None:
                     progress.append(message)
@@ -424,7 +444,8 @@ async def _start(session: McpSession, defaults: RunOptions, question: str, chose
         assert report is not None, "the last event of a run is Finished"
         return report
 
-    job = ResearchJob(run, asyncio.create_task(work()), events, progress)
+    job = ResearchJob(run, asyncio.create_task(work()), events, progress, estimate)
+    job.task.add_done_callback(lambda _: spans.end())
     session.remember_job(job)
     return job
 
@@ -465,7 +486,9 @@ def _find_job(session: McpSession, run: str) -> ResearchJob:
 
 def _describe_running(job: ResearchJob) -> ResearchResult:
     answer = f"The run {job.run} is still working; call get_research with this run to get its answer."
-    return ResearchResult(run=job.run, status="running", answer=answer, progress=list(job.progress))
+    return ResearchResult(
+        run=job.run, status="running", answer=answer, progress=list(job.progress), estimate=job.estimate
+    )
 
 
 def _describe_done(job: ResearchJob) -> ResearchResult:
@@ -479,7 +502,10 @@ def _describe_done(job: ResearchJob) -> ResearchResult:
         short_answer=report.short_answer,
         sources=[_source_to_hit(source) for source in report.sources],
         stop=report.stop.explanation,
+        left_undone=list(report.left_undone),
         progress=list(job.progress),
+        estimate=job.estimate,
+        cost_usd=report.usage.cost_usd,
     )
 
 

@@ -9,7 +9,8 @@ from fastapi import APIRouter, Header, Response
 from fastapi.responses import JSONResponse
 
 from suffice import settings
-from suffice.api import validate_question, validate_task
+from suffice.api import estimate_research, validate_question, validate_task
+from suffice.engine.estimate import describe_estimate
 from suffice.jobs.requests import JobRequest, parse_request, resolve_collections
 from suffice.jobs.store import Priority, QuotaExceeded, StoredRun
 from suffice.options import RunOptions
@@ -80,6 +81,15 @@ async def run_simple(
     return JSONResponse(answer, headers={"x-run": stored.id})
 
 
+@router.post("/estimate", summary="What a run would probably cost", responses=_ERRORS)
+async def estimate(request: schema.RunRequest, service: ServiceDep, client: ClientDep) -> schema.EstimateResponse:
+    validate_task(request.text)
+    options = _choose_options(service, client, request, request.complexity_tier)
+    job = _build_job_request(service, request.text, request.options, replace(options, continues=None))
+    found = await estimate_research(request.text, resolve_collections(job, service.worker.collections))
+    return schema.EstimateResponse(**found.to_dict(), text=describe_estimate(found))
+
+
 @router.post("/search", summary="Find passages", responses=document_errors(400, 401, 408, 413, 422, 429, 500, 503))
 async def search(request: schema.SearchRequest, service: ServiceDep, client: ClientDep) -> schema.SearchResponse:
     query = validate_question(request.text)
@@ -102,19 +112,7 @@ async def submit_run(
 ) -> StoredRun:
     """Queue the requested run. Invalid requests raise before anything is stored."""
     validate_task(request.text)
-    options = request.options.to_options()
-    if options.model is not None and options.model not in service.allowed_models:
-        raise ApiError(
-            422,
-            f"options.model: {options.model!r} is not offered here; choose from: {', '.join(service.allowed_models)}",
-        )
-    key_limit = None if client.quota is None else client.quota.max_cost
-    options = replace(
-        options,
-        tier=tier,
-        model=options.model or service.default_model,
-        max_cost_usd=min((cost for cost in (options.max_cost_usd, key_limit) if cost is not None), default=None),
-    )
+    options = _choose_options(service, client, request, tier)
     job = _build_job_request(service, request.text, request.options, options)
     if options.continues is not None:
         job = await _inherit_scope(service, client, job, str(options.continues))
@@ -135,6 +133,23 @@ async def submit_run(
     if idempotency_key is not None and parse_request(stored.request) != job:
         raise ApiError(409, f"Idempotency-Key {idempotency_key!r} was used for another request; choose a new one")
     return stored
+
+
+def _choose_options(service: Service, client: Client, request: schema.SimpleRequest, tier: str) -> RunOptions:
+    """Return the options of a request with the service's model and the client's limit on the cost."""
+    options: RunOptions = request.options.to_options()
+    if options.model is not None and options.model not in service.allowed_models:
+        raise ApiError(
+            422,
+            f"options.model: {options.model!r} is not offered here; choose from: {', '.join(service.allowed_models)}",
+        )
+    key_limit = None if client.quota is None else client.quota.max_cost
+    return replace(
+        options,
+        tier=tier,
+        model=options.model or service.default_model,
+        max_cost_usd=min((cost for cost in (options.max_cost_usd, key_limit) if cost is not None), default=None),
+    )
 
 
 async def wait_for_report(service: Service, run: str) -> dict[str, Any]:

@@ -133,6 +133,30 @@ class AgentResponse(BaseModel):
     closest: list[ClosestPassage] = []
 
 
+class EstimateRange(BaseModel):
+    """A tenth of the recorded runs needed less than ``low``, half less than ``typical``, a tenth more than ``high``."""
+
+    low: float
+    typical: float
+    high: float
+
+
+class EstimateResponse(BaseModel):
+    """What a run will probably cost; ``usd`` is null if the price of the model is unknown."""
+
+    model: str
+    strategy: str
+    tier: str
+    calls: EstimateRange
+    input_tokens: EstimateRange
+    output_tokens: EstimateRange
+    searches: EstimateRange
+    usd: EstimateRange | None
+    limits: dict[str, float]
+    basis: str
+    text: str = Field(description="The same in words.")
+
+
 class FoundPassage(BaseModel):
     id: str
     title: str

@@ -112,6 +112,8 @@ def build_log_row(report: Report, started: Started, at: str, durations: dict[str
         "stop": stop.reason,
         "gate": stop.expression or stop.gate,
         "strategy": started.strategy,
+        "preset": metadata.get("strategy"),
+        "tier": metadata.get("tier"),
         "memory": started.memory,
         "seed": started.seed,
         "version": metadata.get("version"),

@@ -37,7 +37,11 @@ export function prepare(parts, showError) {
   byId("settings-button").onclick = () => byId("settings").showModal();
   byId("settings-done").onclick = () => byId("settings").close();
   byId("settings-reset").onclick = resetSettings;
-  byId("settings").addEventListener("close", describeSettings);
+  byId("settings").addEventListener("close", () => {
+    describeSettings();
+    showEstimate();
+  });
+  showEstimate();
 }
 
 // Start a run and show it; the button of the form waits for the answer of the server.
@@ -60,6 +64,19 @@ export function chosenSettings() {
   if (byId("memory").value) options.memory = byId("memory").value;
   if (byId("stop").value.trim()) options.stop = byId("stop").value.trim();
   return options;
+}
+
+// Say what a run with these settings would cost, before anything is spent.
+async function showEstimate() {
+  const line = byId("estimate-line");
+  try {
+    const body = { question: "What will it cost?", options: chosenSettings(), complexity_tier: byId("tier").value };
+    const found = await api.post("/estimate", body);
+    line.textContent = found.text;
+    line.hidden = !found.calls.high;
+  } catch {
+    line.hidden = true;  // A setting that cannot be used is reported when the question is asked.
+  }
 }
 
 function showCollections(parts) {
