@@ -146,7 +146,7 @@ def read_sizes(address: str) -> dict[str, float]:
         ).fetchone()
     assert row is not None
     assert indexes is not None
-    return {"all": row[0] / 1e6, "terms": indexes[0] / 1e6, "vector": indexes[1] / 1e6}
+    return {"all": float(row[0]) / 1e6, "terms": indexes[0] / 1e6, "vector": indexes[1] / 1e6}
 
 
 def measure_growth(folder: Path, uri: str, sizes: Sequence[int], query_count: int) -> Iterator[str]:
