@@ -1,6 +1,6 @@
 """Measure a corpus in Postgres with pgvector: ingestion, size and queries, as it grows; writes ``bench/corpora.md``.
 
-    python -m bench.corpora [--sizes 10000,100000,1000000] [--workers 1,2,4] [--queries 200] [--write bench/corpora.md]
+    python -m bench.corpora [--sizes 10000,100000,1000000] [--workers 1,2,4] [--write bench/corpora.md]
 
 The passages are generated and distinct: 80 words each, drawn by Zipf's law from 50,000 made-up words, in JSONL files of 2,000.
 The stored vectors are static ones of these words (256 dimensions), so the vectors of nearby passages say nothing about real
@@ -13,13 +13,15 @@ import argparse
 import json
 import os
 import platform
+import resource
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
@@ -33,8 +35,6 @@ from suffice.search.engines.postgres import CollectionInfo, connect, parse_postg
 WORDS = 80
 VOCABULARY = 50_000
 PER_FILE = 2_000
-WORKER_PASSAGES = 20_000
-"""Passages of the comparison between numbers of workers."""
 
 
 @contextmanager
@@ -84,8 +84,31 @@ def write_files(folder: Path, start: int, count: int) -> None:
         (folder / f"{first:08}.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
 
 
-def ingest(folder: Path, address: str, workers: int = 1) -> float:
-    """Fill a collection with processes that work at the same time; return the seconds, indexes included."""
+@dataclass(frozen=True)
+class Cost:
+    """What an ingestion took: seconds by the clock, and processor seconds of the workers and of the server."""
+
+    seconds: float
+    workers: float
+    server: float
+
+
+def read_server_cpu(folder: Path) -> float:
+    """Return the processor seconds of the server so far, with its connections, open and closed."""
+    postmaster = int((folder / "postmaster.pid").read_text().splitlines()[0])
+    ticks = 0
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            fields = path.read_text().rpartition(")")[2].split()
+            if int(path.parent.name) == postmaster:
+                ticks += sum(map(int, fields[11:15]))
+            elif int(fields[1]) == postmaster:
+                ticks += sum(map(int, fields[11:13]))
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def ingest(folder: Path, address: str, server: Path, workers: int = 1) -> Cost:
+    """Fill a collection with processes that work at the same time; the search indexes are included."""
     command = [
         sys.executable,
         "-W",
@@ -99,12 +122,15 @@ def ingest(folder: Path, address: str, workers: int = 1) -> float:
         "--vectors",
         "static",
     ]
+    before, server_before = resource.getrusage(resource.RUSAGE_CHILDREN), read_server_cpu(server)
     started = time.monotonic()
     processes = [subprocess.Popen(command, stdout=subprocess.DEVNULL) for _ in range(workers)]
     statuses = [process.wait() for process in processes]
     if any(statuses):
         sys.exit("a worker failed")
-    return time.monotonic() - started
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    client = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return Cost(time.monotonic() - started, client, read_server_cpu(server) - server_before)
 
 
 def read_queries(folder: Path, count: int) -> list[str]:
@@ -146,26 +172,29 @@ def read_sizes(address: str) -> dict[str, float]:
         ).fetchone()
     assert row is not None
     assert indexes is not None
-    return {"all": row[0] / 1e6, "terms": indexes[0] / 1e6, "vector": indexes[1] / 1e6}
+    return {"all": float(row[0]) / 1e6, "terms": indexes[0] / 1e6, "vector": indexes[1] / 1e6}
 
 
-def measure_growth(folder: Path, uri: str, sizes: Sequence[int], query_count: int) -> Iterator[str]:
+def measure_growth(folder: Path, uri: str, server: Path, sizes: Sequence[int], query_count: int) -> Iterator[str]:
     yield (
-        "| passages | added per second, indexes included | MB | of it word index | vector index | words p50 ms | p95 "
-        "| hybrid p50 ms | p95 |"
+        "| passages | added per second | processor s per 1,000 added: worker | server | MB | of it word index | vector index "
+        "| words p50 ms | p95 | hybrid p50 ms | p95 |"
     )
-    yield "|--:|" + "--:|" * 8
+    yield "|--:|" + "--:|" * 10
     address = name_collection(uri, "growth")
     present = 0
     for size in sizes:
         write_files(folder, present, size - present)
-        seconds = ingest(folder, address)
+        cost = ingest(folder, address, server)
+        added = size - present
         megabytes = read_sizes(address)
         queries = read_queries(folder, query_count)
         words, hybrid = (time_queries(address, queries, alpha) for alpha in (1.0, 0.5))
         cells = [
             f"{size:,}",
-            f"{(size - present) / seconds:,.0f}",
+            f"{added / cost.seconds:,.0f}",
+            f"{1000 * cost.workers / added:.1f}",
+            f"{1000 * cost.server / added:.1f}",
             *(f"{megabytes[name]:,.0f}" for name in ("all", "terms", "vector")),
             *(f"{value:,.0f}" for value in (*words, *hybrid)),
         ]
@@ -173,18 +202,20 @@ def measure_growth(folder: Path, uri: str, sizes: Sequence[int], query_count: in
         yield "| " + " | ".join(cells) + " |"
 
 
-def measure_workers(folder: Path, uri: str, counts: Sequence[int]) -> Iterator[str]:
-    write_files(folder, 0, WORKER_PASSAGES)
-    yield f"| workers | passages per second ({WORKER_PASSAGES:,} passages, indexes included) |\n|--:|--:|"
+def measure_workers(folder: Path, uri: str, server: Path, counts: Sequence[int], passages: int) -> Iterator[str]:
+    write_files(folder, 0, passages)
+    yield f"{passages:,} passages by several workers at once:\n"
+    yield "| workers | passages per second | processor s, all workers | server |\n|--:|--:|--:|--:|"
     for count in counts:
-        seconds = ingest(folder, name_collection(uri, f"workers{count}"), count)
-        yield f"| {count} | {WORKER_PASSAGES / seconds:,.0f} |"
+        cost = ingest(folder, name_collection(uri, f"workers{count}"), server, count)
+        yield f"| {count} | {passages / cost.seconds:,.0f} | {cost.workers:.0f} | {cost.server:.0f} |"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", default="10000,100000,1000000")
     parser.add_argument("--workers", default="1,2,4")
+    parser.add_argument("--worker-passages", type=int, default=20_000, help="for the comparison of numbers of workers")
     parser.add_argument("--queries", type=int, default=200)
     parser.add_argument("--write", type=Path, help="also write the page to this file")
     given = parser.parse_args()
@@ -197,7 +228,8 @@ def main() -> None:
     load = os.getloadavg()[0]
     show("# A corpus in Postgres\n")
     show(
-        f"Made by `python -m bench.corpora --sizes {given.sizes} --workers {given.workers} --queries {given.queries}` on "
+        f"Made by `python -m bench.corpora --sizes {given.sizes} --workers {given.workers} --worker-passages "
+        f"{given.worker_passages} --queries {given.queries}` on "
         f"{date.today()}: {os.cpu_count()} cores ({platform.machine()}) shared with other work (load average {load:.0f} at the "
         "start), the server on the same machine with its default settings.\n"
     )
@@ -206,14 +238,13 @@ def main() -> None:
         folder = Path(name)
         os.environ["SUFFICE_CACHE_DIR"] = str(folder / "cache")
         with run_postgres(folder / "postgres") as uri:
-            for line in measure_workers(
-                folder / "few", uri, [int(count) for count in given.workers.split(",") if count]
-            ):
+            server = folder / "postgres"
+            counts = [int(count) for count in given.workers.split(",") if count]
+            for line in measure_workers(folder / "few", uri, server, counts, given.worker_passages):
                 show(line)
-            show("")
-            for line in measure_growth(
-                folder / "many", uri, [int(size) for size in given.sizes.split(",")], given.queries
-            ):
+            show("\nThe same collection as it grows; the rate includes the search indexes:\n")
+            sizes = [int(size) for size in given.sizes.split(",")]
+            for line in measure_growth(folder / "many", uri, server, sizes, given.queries):
                 show(line)
     if given.write is not None:
         given.write.write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -23,8 +23,8 @@ import numpy as np
 import tantivy
 
 from suffice.models.embeddings import MiniLM
-from suffice.search.corpus.index import BM25Index
 from suffice.search.corpus.search import CorpusSearch
+from suffice.text.languages import ENGLISH, get_analyzer
 from suffice.types import Query
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def main() -> None:
         folder.mkdir()
         bare.mkdir()
         write_files(folder, texts)
-        baseline = index_with_tantivy(bare, texts, BM25Index(None)._analyzer)
+        baseline = index_with_tantivy(bare, texts, get_analyzer(ENGLISH))
         corpus, indexing = open_corpus(folder, cache, 1.0)
         _, reopening = open_corpus(folder, cache, 1.0)
         by_words = asyncio.run(time_searches(corpus, queries))

@@ -182,12 +182,13 @@ async def follow_run(client: httpx2.AsyncClient, delays: list[float]) -> str:
 
 
 async def wait_until_ready(client: httpx2.AsyncClient) -> None:
-    for _ in range(600):
+    for _ in range(1800):
         try:
             await client.get("/readyz")
             return
         except httpx2.TransportError:
             await asyncio.sleep(0.1)
+    sys.exit("the service does not start")
 
 
 async def run_load(url: str, runs: int) -> tuple[float, list[float], list[str]]:

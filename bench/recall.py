@@ -1,7 +1,9 @@
 """Measure gold-passage recall by round of the extractive engine, 5 passages per round: ``python -m bench.recall [SET …]``.
 
 ``--postgres model`` or ``--postgres static`` puts the sets into a Postgres with pgvector first and searches there; the word
-says which vectors are stored.
+says which vectors are stored. ``--compare`` instead searches once for each question, locally and in Postgres with both kinds of
+vectors, and prints the recall of the first 5 and 10 passages.
+
 The sets (MuSiQue, HotpotQA) are in ``../shared/data``. Every round uses the real loop and the real corpus search.
 ``--processes N`` shares the questions out among N processes, each on a core of its own.
 """
@@ -9,6 +11,7 @@ The sets (MuSiQue, HotpotQA) are in ``../shared/data``. Every round uses the rea
 import argparse
 import asyncio
 import json
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -20,10 +23,13 @@ from typing import Any
 
 from bench.corpora import name_collection, run_postgres
 from bench.qa import make_pool
+from suffice import settings
 from suffice.api import prepare_run
 from suffice.engine.pipeline import run_pipeline
 from suffice.events import RoundDone, SearchStopped
 from suffice.options import RunOptions
+from suffice.search.open import SearchScope, open_search
+from suffice.types import Query
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 ROUNDS = 10
@@ -106,10 +112,41 @@ def open_postgres() -> Iterator[str]:
 
 def ingest_set(folder: Path, uri: str, vectors: str) -> str:
     """Put the corpus of a set into Postgres; return the address of the collection."""
-    address = name_collection(uri, folder.name)
+    address = name_collection(uri, f"{folder.name}-{vectors}")
     command = ["-m", "suffice", "index", str(folder / "corpus.jsonl"), "--to", address, "--vectors", vectors]
     subprocess.run([sys.executable, "-W", "ignore", *command], check=True, stdout=subprocess.DEVNULL)
     return address
+
+
+def compare_searches(folder: Path, uri: str, limit: int | None, alpha: float) -> Iterator[str]:
+    """Yield a row of recall for each place where the corpus can be: one search for each question."""
+    questions = [json.loads(line) for line in (folder / "questions.jsonl").read_text().splitlines()][:limit]
+    places = {"local index": str(folder / "corpus.jsonl")}
+    for vectors in ("static", "model"):
+        places[f"Postgres, {vectors} vectors"] = ingest_set(folder, uri, vectors)
+
+    async def search_all(docs: str) -> list[list[str]]:
+        search = await open_search(SearchScope(docs=(docs,), alpha=alpha), settings.load(), lambda message: None)
+        return [[passage.id for passage in await search(Query(question["question"]), 10)] for question in questions]
+
+    for name, docs in places.items():
+        found = asyncio.run(search_all(docs))
+        shares = [
+            statistics.fmean(
+                len(set(question["gold"]) & set(ids[:k])) / len(question["gold"])
+                for question, ids in zip(questions, found, strict=True)
+            )
+            for k in (5, 10)
+        ]
+        yield f"| {folder.name} | {name} | {shares[0]:.3f} | {shares[1]:.3f} |"
+
+
+def print_comparison(folders: Sequence[Path], limit: int | None, alpha: float) -> None:
+    print("| set | where | recall of 5 | recall of 10 |\n|---|---|--:|--:|")
+    with open_postgres() as uri:
+        for folder in folders:
+            for row in compare_searches(folder, uri, limit, alpha):
+                print(row, flush=True)
 
 
 def main() -> None:
@@ -125,7 +162,11 @@ def main() -> None:
     parser.add_argument("--alpha", type=float, default=0.5)
     parser.add_argument("--postgres", choices=["model", "static"], help="search in Postgres, with these vectors")
     parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--compare", action="store_true", help="one search a question, locally and in Postgres")
     given = parser.parse_args()
+    if given.compare:
+        print_comparison([given.data / name for name in given.sets], given.limit, given.alpha)
+        return
     print(
         "Found without a language model, by `--strategy",
         given.strategy + "`; `all gold`: share of questions with every gold passage.\n",

@@ -248,4 +248,4 @@ def test_searches_of_one_process_share_the_open_index(folder: Folder) -> None:
     folder.open()
     changed = folder.open()
     assert changed._index is not first._index
-    assert (first.size, changed.size) == (1, 2)  # A run keeps the state that it started with.
+    assert changed.size == first.size + 1  # A run keeps the state that it started with.

@@ -380,3 +380,17 @@ def test_files_and_a_collection_together(address, docs, tmp_path):
         )
     )
     assert {Path(source.location).name.partition(":")[0] for source in report.sources} == {"dance.md", "prize.txt"}
+
+
+def test_a_passage_taken_for_another_language_does_not_win_by_common_words(address, tmp_path):
+    rows = [
+        {"id": f"p{i}", "title": "Town", "text": f"The town number {i} is on the bank of a river."} for i in range(60)
+    ]
+    rows += [{"id": f"s{i}", "title": "Seat", "text": f"The seat of county {i} is a town."} for i in range(3)]
+    french = "La capitale de la France est Paris, la ville est sur la Seine. The is of."
+    rows.append({"id": "fr", "title": "Paris", "text": french})
+    (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    ingest(address, tmp_path)
+    query = "What is the seat of the county?"
+    assert [p.id for p in find_locally(tmp_path, query, k=1)] == [p.id for p in find(address, query, k=1)]
+    assert find(address, query, k=1)[0].id.startswith("s")

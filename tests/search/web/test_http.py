@@ -64,7 +64,8 @@ def test_each_status_has_its_error(status: int, kind: type, retryable: bool, par
         (None, None),
         ("soon", None),
         ("nan", None),
-        (format_datetime(datetime.now(UTC) - timedelta(hours=1), usegmt=True), 0.0),
+        # With a name: xdist collects the tests twice, at two times.
+        pytest.param(format_datetime(datetime.now(UTC) - timedelta(hours=1), usegmt=True), 0.0, id="an hour ago"),
     ],
 )
 def test_retry_after_is_parsed(header: str | None, seconds: float | None) -> None:

@@ -217,7 +217,7 @@ class IndexWriter:
     def _make_document(self, entry: IndexEntry, order: int) -> "tantivy.Document":
         data = _encode(entry)
         document = self._new_document()
-        document.add_text(_name_field(entry.language), _normalize(f"{entry.title} {entry.text}"))
+        document.add_text(name_field(entry.language), _normalize(f"{entry.title} {entry.text}"))
         document.add_text("language", entry.language)
         document.add_text("file", entry.file)
         if entry.id is not None:
@@ -277,7 +277,7 @@ def get_file_order(file: str) -> int:
 
 def extract_entry_terms(entry: IndexEntry) -> list[Term]:
     """Return the terms of an entry, each as often as it occurs."""
-    field = _name_field(entry.language)
+    field = name_field(entry.language)
     stems = get_analyzer(field.removeprefix(_FIELD_PREFIX)).analyze(_normalize(f"{entry.title} {entry.text}"))
     return [(field, stem) for stem in stems]
 
@@ -295,7 +295,7 @@ def extract_query_terms(text: str, languages: Iterable[str]) -> list[Term]:
             else [word for word in tokenize(text) if len(word) > 1 and not is_stop_word(word, language)]
         )
         stems = get_analyzer(language).analyze(" ".join(words) or text)
-        terms |= dict.fromkeys((_name_field(language), stem) for stem in stems)
+        terms |= dict.fromkeys((name_field(language), stem) for stem in stems)
     return list(terms)
 
 
@@ -305,7 +305,7 @@ def _normalize(text: str) -> str:
     return expand_identifiers(expand_numbers(text))
 
 
-def _name_field(language: str) -> str:
+def name_field(language: str) -> str:
     """Return the field of a language; scripts without spaces share the English one."""
     return f"{_FIELD_PREFIX}{ENGLISH if language == UNSPACED else language}"
 
@@ -315,7 +315,7 @@ def _build_schema() -> "tantivy.Schema":
 
     builder = tantivy.SchemaBuilder()
     for language in STEMMED_LANGUAGES:
-        builder.add_text_field(_name_field(language), tokenizer_name=language, index_option="freq")
+        builder.add_text_field(name_field(language), tokenizer_name=language, index_option="freq")
     builder.add_text_field("language", tokenizer_name="raw", index_option="basic")
     builder.add_text_field("file", tokenizer_name="raw", index_option="basic")
     builder.add_text_field("id", tokenizer_name="raw", index_option="basic")

@@ -11,6 +11,7 @@ approximate.
 
 import asyncio
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -18,13 +19,14 @@ from typing import TYPE_CHECKING, Any
 
 from suffice.errors import InputError, ModelError, SearchError
 from suffice.models.embeddings.static import StaticEmbedder, embed_static
-from suffice.search.corpus.index import IndexEntry, Term, extract_query_terms
+from suffice.search.corpus.index import IndexEntry, Term, extract_query_terms, name_field
 from suffice.search.corpus.ranking import Candidate, drop_near_duplicates, rank_candidates, to_passage
 from suffice.search.corpus.search import EXTRA_EMBEDDED, MAX_CANDIDATES
 from suffice.search.corpus.vectors import EmbeddingCache
 from suffice.search.engines.postgres import (
     FILE_SHIFT,
     K1,
+    B,
     CollectionInfo,
     PostgresAddress,
     connect,
@@ -131,7 +133,7 @@ class PostgresSearch:
             terms = extract_query_terms(text, languages)
             if not terms:
                 return []
-            found = self._find(connection, text, terms, sum(languages.values()), max(MAX_CANDIDATES, k))
+            found = self._find(connection, text, terms, languages, max(MAX_CANDIDATES, k))
             ranked = self._rank(text, found, k + EXTRA_EMBEDDED)
             kept = list(drop_near_duplicates(ranked, k))
             shared = _find_shared_ids(connection, [entry.id for _, entry in kept if entry.id is not None])
@@ -148,11 +150,16 @@ class PostgresSearch:
     # -- candidates --------------------------------------------------------------------------------------------------------
 
     def _find(
-        self, connection: "psycopg.Connection[Any]", text: str, terms: Sequence[Term], passages: int, limit: int
+        self,
+        connection: "psycopg.Connection[Any]",
+        text: str,
+        terms: Sequence[Term],
+        languages: Mapping[str, int],
+        limit: int,
     ) -> list[_Found]:
         """Return the candidates of both sides, best words first."""
         counts = _read_counts(connection, terms)
-        weights = {term: math.log(1 + (passages - count + 0.5) / (count + 0.5)) for term, count in counts.items()}
+        weights = _weigh_query(terms, counts, languages)
         words = format_weights(weights or {0: 0.0001})
         ids: list[int] = []
         if self._alpha > 0 and weights:
@@ -183,6 +190,25 @@ class PostgresSearch:
         return rank_candidates(text, candidates, self._alpha, rough, k, embed)
 
 
+def _weigh_query(terms: Sequence[Term], counts: Mapping[int, int], languages: Mapping[str, int]) -> dict[int, float]:
+    """Return the inverse document frequency of each term, less for the words of a language that few passages are in.
+
+    A short passage is often taken for another language, in which ``is`` and ``the`` are rare words. Tantivy divides by the mean
+    length of a field over all passages, so such passages count little there; this is its factor for a passage of mean length.
+    """
+    passages = sum(languages.values())
+    in_field: Counter[str] = Counter()
+    for language, count in languages.items():
+        in_field[name_field(language)] += count
+    weights = {}
+    for field, stem in terms:
+        count = counts.get(hash_term((field, stem)), 0)
+        if count and in_field[field]:
+            factor = (1 + K1) / (1 + K1 * (1 - B + B * passages / in_field[field]))
+            weights[hash_term((field, stem))] = factor * math.log(1 + (passages - count + 0.5) / (count + 0.5))
+    return weights
+
+
 def _find_by_words(
     connection: "psycopg.Connection[Any]", weights: Mapping[int, float], counts: Mapping[int, int], limit: int
 ) -> list[int]:
@@ -200,7 +226,7 @@ def _find_by_words(
         ).fetchall()
         scores.update(rows)
 
-    rare, common = _split_by_rarity(counts)
+    rare, common = _split_by_rarity({term: counts[term] for term in weights})
     if rare:
         score([rare], any_of=True)
     common = sorted(common, key=lambda term: -weights[term])[:_MAX_COMMON]
