@@ -15,7 +15,7 @@ _PDFIUM_LOCK = Lock()  # PDFium is not thread-safe, not even across documents.
 _SENTENCE_ENDS = frozenset(".!?:")
 _HEADING_WIDTH = 0.7  # Of the longest line of the page.
 _HEADING_WORDS = 10
-_MIN_SECTION_CHARS = 400
+_MIN_SECTION_CHARS = 200  # A shorter section stays with the next one.
 _OCR_HINT = "install OCR with: pip install 'suffice[ocr]'"
 
 
