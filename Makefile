@@ -8,7 +8,7 @@ STDLIB = $(shell $(BIN)/python -c "import sysconfig; print(sysconfig.get_path('s
 ASK ?= How does heapq.merge combine sorted inputs, and what does the key argument do?
 DOCS ?=
 
-.PHONY: help setup setup-locked lock test test-llm lint bench demo serve reliability clean
+.PHONY: help setup setup-locked lock test test-llm lint bench docs demo serve reliability release clean
 
 help: ## List the targets.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "%-13s %s\n", $$1, $$2}'
@@ -41,12 +41,15 @@ test-llm: $(READY) ## Run the tests that need a real language model.
 	$(BIN)/python -m pytest -m llm -rA tests/llm
 
 lint: $(READY) ## Check style, format and types.
-	$(BIN)/ruff check src tests bench examples training
-	$(BIN)/ruff format --check src tests bench examples training
+	$(BIN)/ruff check src tests bench docs examples training
+	$(BIN)/ruff format --check src tests bench docs examples training
 	$(BIN)/mypy
 
 bench: $(READY) ## Measure quality and speed.
 	$(BIN)/python -m bench
+
+docs: $(READY) ## Build the documentation site in build/docs; a broken link is an error.
+	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --builder html docs build/docs
 
 # Uses the extractive model: no key is needed and no document leaves this machine.
 demo: $(READY) ## Answer a question over the Python standard library, or over DOCS=path.
@@ -71,6 +74,18 @@ reliability: $(READY) ## Long tests: kill -9 at every step, attacks, requests of
 	cd tests && ../$(BIN)/python -W ignore -m reliability.soak --minutes 30
 	$(BIN)/python -W ignore -m bench.load
 	$(BIN)/python -W ignore -m bench.load --mixed
+
+release: $(READY) ## Build wheel and source archive in dist/, install and try both, write checksums and a bill of materials.
+	rm -rf dist build/release build/sbom
+	$(PYTHON) -m venv build/release
+	build/release/bin/python -m pip install --quiet --upgrade pip build twine cyclonedx-bom
+	build/release/bin/python -m build --outdir dist .
+	build/release/bin/twine check --strict dist/*
+	cd tests && ../$(BIN)/python -W ignore -m reliability.install ../dist/*.whl ../dist/*.tar.gz
+	$(PYTHON) -m venv build/sbom && build/sbom/bin/python -m pip install --quiet dist/*.whl
+	build/release/bin/cyclonedx-py environment build/sbom/bin/python --output-reproducible --output-file dist/suffice.cdx.json
+	cd dist && sha256sum * > SHA256SUMS
+	@ls -l dist
 
 clean: ## Remove .venv and everything generated.
 	rm -rf $(VENV) build dist demo.html demo.jsonl .pytest_cache .mypy_cache .ruff_cache .hypothesis

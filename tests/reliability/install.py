@@ -1,6 +1,8 @@
-"""Install the built wheel into empty environments, with the pip that Python ships and with the newest, and use it.
+"""Install the package into empty environments, with the pip that Python ships and with the newest, and use it.
 
-    python -m reliability.install [--old-only]
+    python -m reliability.install [--old-only] [PACKAGE …]
+
+Without a wheel or source archive, a wheel is built.
 
 It needs the package index, so it is not part of ``.ci/run``. Old versions of pip do not know every spelling of an extra, so a
 dependency can be missing there although the newest pip installs it.
@@ -28,15 +30,15 @@ def run(*command: object, cwd: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-def check_environment(folder: Path, wheel: Path, *, upgrade: bool) -> list[str]:
-    """Install the wheel into a new environment and return what is wrong with it."""
-    environment = folder / ("new" if upgrade else "old")
+def check_environment(folder: Path, package: Path, *, upgrade: bool) -> list[str]:
+    """Install a package into a new environment and return what is wrong with it."""
+    environment = folder / f"{package.name}-{'new' if upgrade else 'old'}"
     run(sys.executable, "-m", "venv", environment, cwd=folder)
     python = environment / "bin" / "python"
     if upgrade:
         run(python, "-m", "pip", "install", "--quiet", "--upgrade", "pip", cwd=folder)
     version = run(python, "-m", "pip", "--version", cwd=folder).stdout.split()[1]
-    installed = run(python, "-m", "pip", "install", "--quiet", wheel, cwd=folder)
+    installed = run(python, "-m", "pip", "install", "--quiet", package, cwd=folder)
     if installed.returncode:
         return [f"pip {version}: {installed.stderr.strip()[-300:]}"]
     docs = folder / "docs"
@@ -53,22 +55,31 @@ def check_environment(folder: Path, wheel: Path, *, upgrade: bool) -> list[str]:
         result = run(*suffice, *command, cwd=folder)
         if result.returncode != 2 or "suffice[service]" not in result.stderr or "Traceback" in result.stderr:
             wrong.append(f"pip {version}: {' '.join(command)} ended with {result.returncode}: {result.stderr[-200:]}")
-    print(f"pip {version}: {'ok' if not wrong else 'failed'}", flush=True)
+    print(f"{package.name}, pip {version}: {'ok' if not wrong else 'failed'}", flush=True)
     return wrong
+
+
+def build_wheel(folder: Path) -> Path:
+    built = run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder, cwd=ROOT)
+    wheel = next(folder.glob("*.whl"), None)
+    return wheel or sys.exit(built.stderr)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--old-only", action="store_true", help="only the pip that this Python ships")
+    parser.add_argument("packages", nargs="*", type=Path, metavar="PACKAGE", help="a wheel or source archive")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        built = run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder, cwd=ROOT)
-        wheels = list(folder.glob("*.whl"))
-        if not wheels:
-            sys.exit(built.stderr)
+        packages = [package.resolve() for package in arguments.packages] or [build_wheel(folder)]
         kinds = (False,) if arguments.old_only else (False, True)
-        wrong = [line for upgrade in kinds for line in check_environment(folder, wheels[0], upgrade=upgrade)]
+        wrong = [
+            line
+            for package in packages
+            for upgrade in kinds
+            for line in check_environment(folder, package, upgrade=upgrade)
+        ]
     if wrong:
         sys.exit("\n".join(wrong))
 

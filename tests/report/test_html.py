@@ -176,7 +176,18 @@ def test_without_an_answer_the_closest_passages_say_what_they_lack(report: Repor
     page = Page(html.render_html(empty))
     assert "No answer" in page.text
     assert "Bees dance." in page.text
-    assert "This passage lacks “wage”, “salary”." in page.text
+    assert "Nothing found mentions “wage”, “salary”." in page.text
+    other = replace(nearest, text="A wage is paid.", missing=("salary",))
+    page = Page(html.render_html(replace(empty, closest=(nearest, other))))
+    assert "Nothing found mentions “salary”." in page.text
+    assert page.text.count("This passage lacks “wage”.") == 1
+
+
+def test_wrapped_lines_of_a_quoted_page_are_joined(report: Report) -> None:
+    text = "2. Ask the owner to provide\na fixed version.\n3. Upload it.\nname: Bob"
+    quoted = replace(report, excerpts=(Excerpt(text, "list", ((12, 17),), "1", "manual.pdf:p3", "Manual"),))
+    page = html.render_html(quoted)
+    assert "to provide a fixed version.\n3. Upload it.\nname: Bob" in page
 
 
 def test_a_cancelled_run_is_not_called_failed(report: Report) -> None:

@@ -160,14 +160,18 @@ class GroupedHelpCommand(TyperCommand):
             if record is None:
                 continue
             term, text = record
-            if "{installed}" in text:
-                text = text.replace("{installed}", ", ".join(_LIST_INSTALLED[str(param.name)]()))
+            text = list_installed(text, str(param.name))
             is_argument = param.param_type_name == "argument"
             title = "Arguments" if is_argument else getattr(param, "rich_help_panel", None) or "Other options"
             groups.setdefault(title, []).append((term, text))
         for title, records in groups.items():
             with formatter.section(title):
                 formatter.write_dl(records)
+
+
+def list_installed(text: str, parameter: str) -> str:
+    """Return the help of a parameter with the names of the installed parts that it may have."""
+    return text.replace("{installed}", ", ".join(_LIST_INSTALLED[parameter]())) if "{installed}" in text else text
 
 
 def _list_strategies() -> Sequence[str]:

@@ -115,11 +115,8 @@ class Terminal:
             self._start_status("reviewing")
         elif isinstance(event, Failed):
             self.notify(f"{event.failure.where}: {event.failure.message}")
-        elif isinstance(event, PromptCompacted):
-            self.notify(
-                f"the prompt was too long: {event.whole} texts are in it in full, {event.shortened} shortened or left out "
-                f"({event.why})"
-            )
+        elif isinstance(event, PromptCompacted) and self._verbose:
+            self.notify(f"{event.whole} texts are used in full, {event.shortened} shortened or left out ({event.why})")
         elif isinstance(event, SearchStopped):
             self._stop_status()
 
@@ -231,7 +228,7 @@ def _print_closest(report: Report, console: Console) -> None:
     for passage in report.closest:
         console.print(Text.assemble(f"{passage.title}  ", (passage.location, "cyan")), soft_wrap=True)
         console.print(Text(passage.text, style="dim"))
-        if lack := describe_lack(passage):
+        if lack := describe_lack(passage, report.closest):
             console.print(Text(lack))
     console.print()
 

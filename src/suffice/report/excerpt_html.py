@@ -17,6 +17,8 @@ _MARKERS = re.compile(f"([{_BEGIN}{_END}])")
 _TAG = re.compile(r"(<[^>]*>)")
 _MARKDOWN_FILE = re.compile(r"\.(?:md|markdown|mdx|mkd|qmd|rmd)(?:[:#]|$)", re.IGNORECASE)
 _BLANK_LINES = re.compile(r"\n\s*\n")
+# A line of prose that goes on in the next one: PDF pages and text files are wrapped at a fixed width.
+_WRAPPED = re.compile(rf"(?<=[^\s.:;!?])[ \t]*\n(?=[{_BEGIN}{_END}]?[^\W\dA-Z_])")
 MAX_CHARS = 6000
 
 
@@ -32,7 +34,8 @@ def render_excerpt_text(excerpt: Excerpt | ClosestPassage, renderer: MarkdownRen
         return f'<div class="scroll" role="group" tabindex="0" aria-label="Table">{table}</div>'
     if is_markdown:
         return f'<div class="quoted" dir="auto">{_mark(renderer.render_source(text))}</div>'
-    return f'<div class="quoted plain" dir="auto">{_mark(escape(text.strip(), quote=False))}</div>'
+    lines = _WRAPPED.sub(" ", text.strip()) if excerpt.format in ("prose", "list") else text.strip()
+    return f'<div class="quoted plain" dir="auto">{_mark(escape(lines, quote=False))}</div>'
 
 
 def mark_offsets(text: str, highlight: Iterable[tuple[int, int]]) -> str:

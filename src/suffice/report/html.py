@@ -172,7 +172,11 @@ def _render_closest(report: Report, renderer: MarkdownRenderer) -> str:
     cards = "".join(
         f'<figure class="excerpt"><figcaption><bdi>{_escape(passage.title, 160)}</bdi> · '
         f"<bdi>{_format_location(passage.location)}</bdi></figcaption>{render_excerpt_text(passage, renderer)}"
-        + (f'<p class="aside">This passage {_escape(lack)}.</p>' if (lack := describe_lack(passage)) else "")
+        + (
+            f'<p class="aside">This passage {_escape(lack)}.</p>'
+            if (lack := describe_lack(passage, report.closest))
+            else ""
+        )
         + "</figure>"
         for passage in report.closest
     )

@@ -93,15 +93,20 @@ def _render_answer(report: Report) -> str:
 
 def describe_missing(closest: Sequence[ClosestPassage]) -> str:
     """Say which words of the question none of the closest passages has; empty if each word is somewhere."""
-    everywhere = (
-        [word for word in closest[0].missing if all(word in other.missing for other in closest)] if closest else []
-    )
-    return f"Nothing found mentions {_join_words(everywhere)}." if everywhere else ""
+    nowhere = _find_missing_everywhere(closest)
+    return f"Nothing found mentions {_join_words(nowhere)}." if nowhere else ""
 
 
-def describe_lack(passage: ClosestPassage) -> str:
-    """Say which words of the question a passage lacks; empty if it has them all."""
-    return f"lacks {_join_words(passage.missing)}" if passage.missing else ""
+def describe_lack(passage: ClosestPassage, closest: Sequence[ClosestPassage]) -> str:
+    """Say which words of the question a passage lacks and another of the closest passages has; empty if none."""
+    nowhere = _find_missing_everywhere(closest)
+    lacking = [word for word in passage.missing if word not in nowhere]
+    return f"lacks {_join_words(lacking)}" if lacking else ""
+
+
+def _find_missing_everywhere(closest: Sequence[ClosestPassage]) -> list[str]:
+    first = closest[0].missing if closest else ()
+    return [word for word in first if all(word in other.missing for other in closest)]
 
 
 def _join_words(words: Sequence[str]) -> str:
@@ -115,7 +120,8 @@ def _render_closest(report: Report) -> Iterable[str]:
         yield escape_line(missing)
     yield "## Closest passages"
     for passage in report.closest:
-        place = " · ".join(part for part in (passage.title, passage.location, describe_lack(passage)) if part)
+        lack = describe_lack(passage, report.closest)
+        place = " · ".join(part for part in (passage.title, passage.location, lack) if part)
         quoted = "\n".join(f"> {escape_line(line)}".rstrip() for line in passage.text.split("\n"))
         yield f"{escape_line(place)}\n\n{quoted}"
 

@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 # Names of the passage in one query. With two, recall after two rounds of MuSiQue falls from .80 to .75.
 _MAX_ENTITIES = 5
 _PATH_SEPARATORS = re.compile(r"\s+[>›»/|]\s+")
+_NUMBERING = re.compile(r"^\d+(?:\.\d+)*\.\s+")
 _WORD = re.compile(r"[\w][\w'’./+#-]*[\w+#]|\w")
+_MAX_TITLE_WORDS = 8
 _MAX_CANDIDATES = 20  # Passages examined for one proposal: chunks of one document often lead to the same query.
 
 
@@ -136,9 +138,10 @@ def extract_key_words(question: str) -> list[str]:
 
 
 def make_readable_title(title: str) -> str:
-    """Return the last part of a heading path, without the remark in brackets.
+    """Return the last part of a heading path without its number and the remark in brackets, cut to a few words.
 
     >>> make_readable_title("Decisions > 12. Workers")
-    '12. Workers'
+    'Workers'
     """
-    return strip_parenthetical(_PATH_SEPARATORS.split(title)[-1])
+    last = _NUMBERING.sub("", strip_parenthetical(_PATH_SEPARATORS.split(title)[-1]))
+    return " ".join(last.split()[:_MAX_TITLE_WORDS])

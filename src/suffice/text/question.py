@@ -124,6 +124,11 @@ _COMPOUND = re.compile(
 )
 _YEAR = re.compile(r"\b(?:year|jahr|année|año)\b", re.IGNORECASE)
 _OPENING = re.compile(r"^[\s¿¡\"'“«(]+")
+# Asks for a rule ("when must I renew it?", "who may upload?"), which no date or name answers.
+_RULE = re.compile(
+    r"\b(?:when|who) (?:may|must|can|should|ought|shall|need|needs|to)\b|\b(?:wann|wer) (?:darf|muss|kann|soll)\b",
+    re.IGNORECASE,
+)
 _CLAUSE_TAIL = re.compile(r"^(?:and|or|than|the|a|an)\s+", re.IGNORECASE)
 _SPAN_TYPES: dict[QuestionKind, SpanType] = {
     "when": "date", "who": "name", "where": "name", "count": "number", "amount": "number", "version": "version",
@@ -155,6 +160,8 @@ def analyze_question(text: str) -> Question:
     kind: QuestionKind = next((kind for kind, pattern in _COMPILED if pattern.search(wording)), "lookup")
     if kind == "compare":
         return Question(text, kind, "none", _find_sides(wording))
+    if kind in ("when", "who") and _RULE.search(wording):
+        return Question(text, kind, "none")
     if kind == "when" and _YEAR.search(wording):
         return Question(text, kind, "year")
     return Question(text, kind, _SPAN_TYPES.get(kind, "none"))

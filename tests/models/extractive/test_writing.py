@@ -183,3 +183,22 @@ def test_a_passage_with_one_endless_sentence_does_not_break_it() -> None:
     table: Passage = make_passage("p", "waggle dance " * 5000)
     report = asyncio.run(research("What is the waggle dance?", search=WordSearch([table])))
     assert report.status in ("no_evidence", "answered", "partial")
+
+
+def test_the_parts_of_one_document_are_not_a_chain() -> None:
+    term = note("# Shop lease\n\nThe tenant may extend it by a written notice nine months before.", 1, "Shop lease")
+    rent = note("## Rent\n\nThe rent is 2,150 EUR a month. The deposit is three months' rent.", 2, "Shop lease")
+    found = drafted("What is the notice period?", term, rent)
+    shown = found.excerpts[0].text if found.excerpts else found.closest[0].text
+    assert "written notice" in shown
+
+
+def test_a_question_about_a_rule_is_not_answered_by_a_date() -> None:
+    lease = note(
+        'The lease between the landlord and Alder Books ("tenant") was signed on 20 May 2022. '
+        "The tenant may extend it once by a notice at least nine months before the end.",
+        title="Shop lease",
+    )
+    found = drafted("When must the tenant extend the lease?", lease)
+    assert found.short_answer == ""
+    assert "nine months" in found.excerpts[0].text

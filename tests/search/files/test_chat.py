@@ -168,3 +168,17 @@ def test_jsonl_records_without_text_or_message_are_refused(tmp_path: Path) -> No
     (tmp_path / "a.jsonl").write_text('{"a": 1}\n{"b": 2}\n')
     with pytest.raises(UnreadableFile, match="line 1 has no text"):
         read_file(tmp_path / "a.jsonl")
+
+
+def test_messages_in_jsonl_keep_their_speaker_and_date() -> None:
+    lines = [
+        {"date": "2025-09-03", "time": "10:30", "speaker": "Mira", "text": "The release moves to Monday."},
+        {"role": "user", "content": "Why?"},
+        {"author": "Lind", "title": "Bees", "text": "A document has an author, too."},
+    ]
+    chunks = read_text("\n".join(map(json.dumps, lines)), "c.jsonl")
+    assert [(chunk.text, chunk.title, chunk.kind) for chunk in chunks] == [
+        ("[2025-09-03 10:30] Mira: The release moves to Monday.", "Mira, 2025-09-03 10:30", "chat"),
+        ("user: Why?", "user", "chat"),
+        ("A document has an author, too.", "Bees", "record"),
+    ]

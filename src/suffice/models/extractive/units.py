@@ -194,7 +194,8 @@ def _has_typed_span(question: Question, notes: Sequence[Note], unit: Unit, spans
 def _measure_links(task: str, notes: Sequence[Note], about: Sequence[float]) -> list[float]:
     """Return for each note how much the best other note that names its title is about the question: a step of a chain.
 
-    The title must be written as there, so that a heading such as "Testing" is not taken for a name.
+    The title must be written as there, so that a heading such as "Testing" is not taken for a name. A document that repeats its
+    own title is no chain.
     """
     links = []
     for number, note in enumerate(notes):
@@ -202,7 +203,11 @@ def _measure_links(task: str, notes: Sequence[Note], about: Sequence[float]) -> 
         pattern = re.compile(rf"(?<!\w){re.escape(title)}(?!\w)")
         is_release = _RELEASE.search(title) is not None
         is_name = len(title) > 3 and title[0].isupper() and not is_release and not pattern.search(task)
-        naming = (about[i] for i, other in enumerate(notes) if is_name and i != number and pattern.search(other.text))
+        naming = (
+            about[i]
+            for i, other in enumerate(notes)
+            if is_name and i != number and not other.title.startswith(note.title) and pattern.search(other.text)
+        )
         links.append(max(naming, default=0.0))
     return links
 

@@ -20,6 +20,14 @@ from suffice.text.plain import to_one_line
 _TEXT_KEYS = ("text", "content", "message", "body", "value")
 # The role is last: a message that has it may also say who speaks.
 _SPEAKER_KEYS = ("speaker", "from", "author", "sender", "user", "username", "name", "role")
+_MESSAGE_KEYS = (
+    "speaker",
+    "from",
+    "sender",
+    "role",
+    "user",
+    "username",
+)  # A document may have an author, but none of these.
 _PERSON_KEYS = ("name", "display_name", "nickname", "username", "role", "id")
 _TURN_ID_KEYS = ("dia_id", "message_id", "msg_id", "turn_id", "client_msg_id", "id", "uuid")
 _DATE_KEYS = (
@@ -59,6 +67,14 @@ def parse(text: str) -> list[DocumentChunk] | None:
     except (msgspec.DecodeError, RecursionError):
         return None
     return list(_make_chunks(found.turns)) if len(found.turns) > 1 else None
+
+
+def parse_message(record: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Return the title and the text of a record that is one message; ``None`` for a document, which may have an author."""
+    turn = None if isinstance(record.get("title"), str) else _parse_turn(record)
+    if turn is None or turn.is_ambiguous or record.keys().isdisjoint(_MESSAGE_KEYS):
+        return None
+    return _make_title(turn, turn.date), _make_prefix(turn.speaker, turn.date) + turn.text
 
 
 def parse_messages(records: Iterable[Mapping[str, Any]]) -> list[DocumentChunk]:
@@ -154,12 +170,18 @@ def _make_chunks(turns: list[_LocatedTurn]) -> Iterator[DocumentChunk]:
         used[record] += 1
         if used[record] > 1:
             record = f"{record}~{used[record]}"
-        prefix = f"[{located.date}] {turn.speaker}: " if located.date else f"{turn.speaker}: "
-        title = to_one_line(f"{turn.speaker}, {located.date}" if located.date else turn.speaker)
-        if turn.subject:
-            title = f"{turn.subject} ({title})"
+        prefix = _make_prefix(turn.speaker, located.date)
         for part in split_text(turn.text):
-            yield DocumentChunk(prefix + part, title, "chat", record=record)
+            yield DocumentChunk(prefix + part, _make_title(turn, located.date), "chat", record=record)
+
+
+def _make_prefix(speaker: str, date: str) -> str:
+    return f"[{date}] {speaker}: " if date else f"{speaker}: "
+
+
+def _make_title(turn: _ChatTurn, date: str) -> str:
+    title = to_one_line(f"{turn.speaker}, {date}" if date else turn.speaker)
+    return f"{turn.subject} ({title})" if turn.subject else title
 
 
 def _parse_turn(item: object) -> _ChatTurn | None:

@@ -1,9 +1,11 @@
 """JSONL collections, one ``{"id", "title", "text"}`` on each line, as chunks with the record's own id.
 
 The names ``_id`` and ``contents``, which other collections use, are accepted too. A record without an id is named after its
-line (``line-7``). An empty text is skipped; a missing one is an error. The file is streamed.
+line (``line-7``). An empty text is skipped; a missing one is an error. A record without a title that says who speaks is a
+message of a conversation. The file is streamed.
 
-A file whose first record has no text may be the export of a mail or chat program: its messages are read as ``chat`` does.
+A file whose first record has neither text nor message may be the export of a mail or chat program: its messages are read, and
+its other records (users, channels) are skipped.
 """
 
 import gzip
@@ -16,7 +18,7 @@ from typing import Any, BinaryIO
 import msgspec
 
 from suffice.search.files import chat
-from suffice.search.files.chunk import MAX_BYTES, DocumentChunk, UnreadableFile
+from suffice.search.files.chunk import MAX_BYTES, ChunkKind, DocumentChunk, UnreadableFile
 from suffice.search.files.decode import make_open_error
 from suffice.text.chunks import split_text
 from suffice.text.plain import to_one_line
@@ -45,18 +47,18 @@ def parse(lines: Iterable[bytes], name: str) -> Iterator[DocumentChunk]:
     for number, data in rows:
         where = f"{name}, line {number}"
         record = _decode_record(data, where)
-        if not line_by_id and _get_text(record) is None:
+        if not line_by_id and _get_text(record) is None and chat.parse_message(record) is None:
             following = (_decode_record(data, f"{name}, line {number}") for number, data in rows)
             yield from _parse_messages(chain([record], following), where)
             return
-        key, title, text = _parse_record(record, where, number)
+        key, title, text, kind = _parse_record(record, where, number)
         if key in line_by_id:
             raise UnreadableFile(
                 f"{name}, line {number} repeats the id {key!r} of line {line_by_id[key]}; ids must be unique."
             )
         line_by_id[key] = number
         for part, part_text in enumerate(split_text(text), start=1):
-            yield DocumentChunk(part_text, title, "record", record=key, id=key if part == 1 else f"{key}#{part}")
+            yield DocumentChunk(part_text, title, kind, record=key, id=key if part == 1 else f"{key}#{part}")
     if not line_by_id:
         raise UnreadableFile(f"{name} is empty; give a file that contains records.")
 
@@ -87,13 +89,16 @@ def _make_no_text_error(where: str) -> UnreadableFile:
     return UnreadableFile(f'{where} has no text; give the record a string "text".')
 
 
-def _parse_record(record: dict[str, Any], where: str, number: int) -> tuple[str, str, str]:
+def _parse_record(record: dict[str, Any], where: str, number: int) -> tuple[str, str, str, ChunkKind]:
+    """Return the id, the title, the text and the kind of a record."""
+    key = _get_record_id(record, where, number)
+    if (message := chat.parse_message(record)) is not None:
+        return key, *message, "chat"
     text = _get_text(record)
     if text is None:
         raise _make_no_text_error(where)
     title = record.get("title")
-    key = _get_record_id(record, where, number)
-    return key, to_one_line(title) if isinstance(title, str) and title.strip() else key, text
+    return key, to_one_line(title) if isinstance(title, str) and title.strip() else key, text, "record"
 
 
 def _get_record_id(record: dict[str, Any], where: str, number: int) -> str:

@@ -30,11 +30,18 @@ export async function show(id) {
   const control = (current = new AbortController());
   clear(id);
   whatif.open(id);
+  showQuestion(id, control.signal);
   for await (const event of api.events(`/jobs/${id}/events`, control.signal)) {
     if (control.signal.aborted) return;
     handlers[event.type]?.(event, id);
   }
   if (!control.signal.aborted) await finish(id, control.signal);
+}
+
+// The question is known before the first event: a run may wait for its turn.
+async function showQuestion(id, signal) {
+  const { task } = await api.get(`/jobs/${id}`).catch(() => ({}));
+  if (task && !signal.aborted && !byId("run-title").textContent) showTitle(task);
 }
 
 function clear(id) {
@@ -50,7 +57,7 @@ function clear(id) {
   byId("draft").hidden = true;
   byId("draft-text").textContent = "";
   byId("live").hidden = false;
-  setStatus("Waiting for a free place …");
+  setStatus("Starting …");
   const cancel = byId("cancel");
   cancel.hidden = false;
   cancel.disabled = false;
@@ -66,14 +73,15 @@ function setStatus(text, isRunning = true) {
   byId("view-run").classList.toggle("is-running", isRunning && Boolean(text));
 }
 
-function showTitle(task) {
+function showTitle(asked) {
+  const task = asked.replace(/ \(after: [^]*\)$/, "");
   byId("run-title").textContent = task;
   document.title = `${task.slice(0, 60)} · suffice`;
 }
 
 const handlers = {
   started(event) {
-    showTitle(event.task.replace(/ \(after: [^]*\)$/, ""));
+    showTitle(event.task);
     whatif.showGate(event.gate);
     setStatus("Thinking about where to begin …");
   },

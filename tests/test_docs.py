@@ -1,0 +1,94 @@
+"""The documentation is true: its commands exist, those of the first page work, and the reference leaves nothing out."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+import suffice
+from suffice import plugins, settings
+from suffice.cli.app import app
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+FENCE = re.compile(r"^```(?:\w+)?\n(.*?)^```", re.MULTILINE | re.DOTALL)
+sys.path.insert(0, str(ROOT / "docs"))
+
+
+def list_commands(page: Path) -> Iterator[list[str]]:
+    """Yield the words of each call of suffice in the code blocks of a page, without comments and other programs."""
+    for block in FENCE.findall(page.read_text(encoding="utf-8")):
+        for line in block.replace("\\\n", " ").splitlines():
+            if not re.match(r"(?:\$ )?(?:[^#]*(?:\||&&) )?suffice [a-z]+(?! .*─)", line):
+                continue
+            lexer = shlex.shlex(line.removeprefix("$ "), posix=True, punctuation_chars="|&>;")
+            lexer.whitespace_split = True
+            words: list[str] = []
+            for word in [*lexer, "&&"]:
+                if word in ("|", "&&", ">", ";"):
+                    if words[:1] == ["suffice"]:
+                        yield words[1:]
+                    words = []
+                else:
+                    words.append(word)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_commands_of_a_page_exist_with_their_options(page: Path) -> None:
+    for line in list_commands(page):
+        command: Any = typer.main.get_command(app)
+        words = list(line)
+        while words and getattr(command, "commands", None):
+            assert words[0] in command.commands, line
+            command = command.commands[words.pop(0)]
+        flags = {flag for one in command.params for flag in (*one.opts, *one.secondary_opts)}
+        used = {word.split("=")[0] for word in words if re.match(r"--?[a-z]", word)}
+        assert used <= flags | {"--help"}, line
+
+
+def test_commands_of_the_first_page_work(tmp_path: Path) -> None:
+    """In the order of the page, as a new user would type them."""
+    program = str(Path(sys.executable).parent / "suffice")
+    environment = {
+        **os.environ,
+        "SUFFICE_DATA_DIR": str(tmp_path / "data"),
+        "SUFFICE_CACHE_DIR": str(tmp_path / "cache"),
+    }
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    outputs = {}
+    for line in list_commands(ROOT / "docs" / "start.md"):
+        done = subprocess.run([program, *line], cwd=tmp_path, env=environment, capture_output=True, text=True)
+        outputs[line[0] + str(len(outputs))] = (done.returncode, done.stdout)
+        assert "Traceback" not in done.stderr, line
+    codes = {name.rstrip("0123456789"): code for name, (code, _) in outputs.items()}
+    assert codes == {"doctor": 0, "ask": 0, "explain": 0, "check": 1}
+    text = "".join(out for _, out in outputs.values())
+    assert "notice period of three months" in text
+    assert "notice period of four weeks" in text
+    assert "3 supported · 1 contradicted" in text
+    assert (tmp_path / "answer.html").exists()
+
+
+def test_the_reference_leaves_nothing_out() -> None:
+    from generate_reference import PAGES, list_commands
+
+    text = {name: render() for name, render in PAGES.items()}
+    commands = [path for path, _ in list_commands(typer.main.get_command(app), "suffice")]
+    assert len(commands) > 20
+    assert all(f"## {path}\n" in text["commands"] for path in commands)
+    assert all(f"## {name}\n" in text["python"] for name in suffice.__all__)
+    assert all(f"## {name}\n" in text["gates"] for name in plugins.list_plugins("gates"))
+    assert "## POST /run\n" in text["http"]
+    assert "{installed}" not in text["commands"]
+    source = Path(settings.__file__).read_text(encoding="utf-8")
+    variables = set(re.findall(r'values(?:\.get)?[\[(]"((?:SUFFICE|RESEARCH|HARNESS|MAX|PYTHON)_[A-Z_]+)"', source))
+    assert variables
+    missing = {name for name in variables if name not in text["settings"]}
+    assert not missing
