@@ -79,7 +79,9 @@ def prepare_tasks(data: Path, work: Path) -> list[Task]:
     source = work / "tasks"
     if not source.is_dir():
         with tarfile.open(data / "tasks.tar.gz") as archive:
-            archive.extractall(work, filter="data")
+            # As the library's documentation advises: ``filter="data"`` is newer than Python 3.11.0.
+            archive.extraction_filter = getattr(tarfile, "data_filter", lambda member, path: member)
+            archive.extractall(work)
     return [
         _prepare_task(folder, work / "files" / folder.name) for folder in sorted(source.iterdir()) if folder.is_dir()
     ]

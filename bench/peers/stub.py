@@ -204,7 +204,7 @@ def find_tools(names: Sequence[str]) -> list[Tool]:
 def make_table(rows: Sequence[Mapping[str, Any]]) -> str:
     """Return the Markdown table: one line a tool and world, ``eager`` / ``content`` where the model's temper matters."""
     lines = [
-        "| world | tool | LLM calls | prompt tokens | searches | pages read | documents seen | seconds | CPU seconds | peak MB |",
+        "| world | tool | LLM calls | prompt tokens | searches | pages read | documents seen | seconds | CPU s | peak MB |",
         "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|",
     ]
     for world in ("saturated", "rich"):

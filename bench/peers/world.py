@@ -172,7 +172,12 @@ class ScriptedModel:
 
     def __init__(self, world: World, temper: Temper, latency: float = LATENCY) -> None:
         self._world, self._eager, self._latency = world, temper == "eager", latency
-        self._sentences = {line: path for path, (_, lines) in make_documents(world.name).items() for line in lines}
+        self._sentences = {
+            sentence: path
+            for path, (_, lines) in make_documents(world.name).items()
+            for line in lines
+            for sentence in _SENTENCE_END.split(line)
+        }
         self._asked = 0
         self._lock = Lock()
 
@@ -218,8 +223,9 @@ class ScriptedModel:
 
     def _find_sentences(self, text: str, most: int | None = None) -> list[str]:
         """Return the world's sentences in a text, in its order."""
-        found = dict.fromkeys(part.strip() for part in _SENTENCE_END.split(" ".join(text.split())))
-        return [part for part in found if part in self._sentences][:most]
+        plain = " ".join(text.split())
+        found = sorted((place, sentence) for sentence in self._sentences if (place := plain.find(sentence)) >= 0)
+        return [sentence for _, sentence in found[:most]]
 
     def _write_report(self, text: str) -> str:
         lines = self._find_sentences(text, 40) or ["The sources that were found do not say how the economy developed."]

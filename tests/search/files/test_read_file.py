@@ -13,7 +13,7 @@ DATA = Path(__file__).parents[3].parent / "shared" / "data"
 
 
 def make_pdf(pages: list[str], title: str = "") -> bytes:
-    """Return a minimal PDF: a catalogue, a font, and one line of text on each page."""
+    """Return a minimal PDF: a catalogue, a font, and the lines of text on each page."""
     kids = " ".join(f"{4 + 2 * n} 0 R" for n in range(len(pages)))
     objects = [
         "<< /Type /Catalog /Pages 2 0 R >>",
@@ -21,7 +21,8 @@ def make_pdf(pages: list[str], title: str = "") -> bytes:
         "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
     ]
     for n, words in enumerate(pages):
-        stream = f"BT /F1 12 Tf 50 700 Td ({words}) Tj ET" if words else ""
+        lines = ") Tj T* (".join(words.split("\n"))
+        stream = f"BT /F1 12 Tf 14 TL 50 700 Td ({lines}) Tj ET" if words else ""
         objects.append(
             f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents {5 + 2 * n} 0 R"
             " /Resources << /Font << /F1 3 0 R >> >> >>"
@@ -37,6 +38,17 @@ def make_pdf(pages: list[str], title: str = "") -> bytes:
         f"trailer << /Size {len(objects) + 1} /Root 1 0 R /Info {len(objects)} 0 R >>\nstartxref\n{len(out)}\n%%EOF"
     )
     return out + f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n{table}{trailer}".encode()
+
+
+def test_pdf_headings_are_set_apart_and_begin_a_chunk(tmp_path: Path) -> None:
+    line = "The ferry leaves the harbour every morning at eight and comes back before dark."
+    body = "\n".join([line] * 6)
+    split = "A ticket for the ferry costs ten crowns, and a car that is not longer than\nFive metres costs forty."
+    (tmp_path / "a.pdf").write_bytes(make_pdf([f"Sorrel Island\nTimetable\n{body}\nFares\n{split}"]))
+    assert [chunk.text for chunk in read_file(tmp_path / "a.pdf")] == [
+        f"Sorrel Island\nTimetable\n\n{body}",
+        f"Fares\n\n{split}",
+    ]
 
 
 def test_pdf_chunks_have_page_numbers(tmp_path: Path) -> None:

@@ -12,6 +12,10 @@ from suffice.text.chunks import split_text
 from suffice.text.plain import to_one_line
 
 _PDFIUM_LOCK = Lock()  # PDFium is not thread-safe, not even across documents.
+_SENTENCE_ENDS = frozenset(".!?:")
+_HEADING_WIDTH = 0.7  # Of the longest line of the page.
+_HEADING_WORDS = 10
+_MIN_SECTION_CHARS = 200  # A shorter section stays with the next one.
 _OCR_HINT = "install OCR with: pip install 'suffice[ocr]'"
 
 
@@ -38,7 +42,8 @@ def parse(data: bytes, path: Path, *, max_chars: int | None = None, use_ocr: boo
     chunks = [
         DocumentChunk(part, _make_title(title or path.name, page), "pdf", page=page.number)
         for page in pages
-        for part in split_text(page.text)
+        for section in _split_sections(page.text)
+        for part in split_text(section)
     ]
     unread = [page.number for page in pages if page.is_scanned and not page.text]
     if chunks:
@@ -109,6 +114,41 @@ def _format_ranges(numbers: Sequence[int]) -> str:
         else:
             ranges.append([number])
     return ", ".join("-".join(map(str, ends)) for ends in ranges)
+
+
+def _split_sections(text: str) -> list[str]:
+    """Split a page at its headings, which PDFium does not mark, and put a blank line after each of them.
+
+    A heading is a run of short lines without a full stop, between the end of a sentence and a line that begins one. Without the
+    blank line it would run into the sentence below it. Short sections stay with the next one.
+    """
+    lines = text.split("\n")
+    full_width = max(map(len, lines))
+    sections: list[list[str]] = [[]]
+    run: list[str] = []
+    for line in lines:
+        begins_sentence = line[:1].isupper() or line[:1].isdigit()
+        section = sections[-1]
+        is_after_sentence = bool(run) or not section or section[-1].rstrip()[-1:] in _SENTENCE_ENDS
+        if begins_sentence and is_after_sentence and _looks_like_heading(line, full_width):
+            run.append(line)
+            continue
+        if run and begins_sentence:
+            if sum(map(len, section)) >= _MIN_SECTION_CHARS:
+                section = []
+                sections.append(section)
+            section += [*([""] if section else []), *run, ""]
+        else:
+            section += run
+        run = []
+        section.append(line)
+    sections[-1] += run
+    return ["\n".join(section) for section in sections]
+
+
+def _looks_like_heading(line: str, full_width: int) -> bool:
+    line = line.rstrip()
+    return len(line) < _HEADING_WIDTH * full_width and len(line.split()) <= _HEADING_WORDS and line[-1:].isalnum()
 
 
 def _clean_text(text: str) -> str:
