@@ -51,7 +51,7 @@ _MAKER_LINE = re.compile(
 
 _COUNTED_ROWS = re.compile(r"^(?:(?P<name>[^:·]+): (?P<value>[^·]+?) · )?rows: (?P<count>\d+)\b")
 _LISTED_VALUES = re.compile(r"^(?P<name>[^:·]+), \d+ values: ")
-_COUNTED_TITLE = re.compile(r" > (?:all rows|rows by .+)$")
+_COUNTED_TITLE = re.compile(r" > (?:all rows counted|rows counted by .+)$")
 _EXTREME = re.compile(
     r"\b(?:highest|lowest|largest|smallest|maximum|minimum|biggest|greatest|least|most|höchste\w*|niedrigste\w*|größte\w*|kleinste\w*"
     r"|plus (?:haut|grand|élevé)\w*|mayor|menor|máxim\w+|mínim\w+)\b",
@@ -141,7 +141,7 @@ def measure_form(form: QuestionForm, note: Note, block: TextBlock, span: Offsets
     wanted = form.names | {name.rpartition(".")[2] for name in form.names}
     bonus = _HEADING_WEIGHT * max((_compare_heading(form, name) for name in scope), default=0.0)
     if wanted and (is_named(scope, wanted) or term in wanted):
-        bonus += 0.6
+        bonus += 0.9
     elif wanted and any(name in wanted for name in find_code_names(text)):
         bonus += 0.2
     if form.numbers and _holds_numbers(form, text):
@@ -221,7 +221,12 @@ def find_default(form: QuestionForm, note: Note, block: TextBlock, span: Offsets
         named = [part for part in parts if part.lower() not in _BOUND_WORDS]
         matched = [part for part in named if content_stems(part) & form.stems]
         if matched and len(matched) == len(named):
-            sure = 0.5 + 0.25 * min(len(matched), 3) + 0.25 * bool(form.names & {match["name"].lower()})
+            sure = (
+                0.5
+                - 0.5 * (match["value"] == "None")
+                + 0.25 * min(len(matched), 3)
+                + 0.25 * bool(form.names & {match["name"].lower()})
+            )
             if found is None or sure > found[1]:
                 found = (value, sure)
     if found is not None or not form.asks_number or len(numbers) != 1:

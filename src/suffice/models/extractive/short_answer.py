@@ -14,6 +14,7 @@ from suffice.models.reading import AnswerSpan
 from suffice.text.entities import content_stems, extract_names
 from suffice.text.question import Question
 from suffice.text.sentences import Offsets
+from suffice.text.tokens import expand_numbers
 from suffice.types import Note
 
 _MIN_TOPIC_COVERAGE = 0.8  # Share of the question's weighted words in the sentence and its title.
@@ -121,7 +122,8 @@ def _find_column(note: Note, unit: Unit, words: QuestionWords) -> FoundAnswer | 
     row = note.text[unit.start : unit.end]
     for match in _COLUMN.finditer(row):
         stems = content_stems(match["name"])
-        if stems and stems <= frozenset(words.weights) and words.coverage(unit.stems - stems) >= _MIN_OWN_COVERAGE / 2:
+        is_given = content_stems(expand_numbers(match["value"])) <= frozenset(words.weights)
+        if stems and not is_given and stems <= frozenset(words.weights) and words.coverage(unit.stems - stems) >= _MIN_OWN_COVERAGE / 2:
             span = (unit.start + match.start("value"), unit.start + match.end("value"))
             return FoundAnswer(_clean(match["value"]), unit.note, span)
     return None

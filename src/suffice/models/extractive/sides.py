@@ -11,7 +11,8 @@ from suffice.types import Note
 
 _CONTRAST = re.compile(
     r"\b(?:whereas|while|unlike|instead|rather than|differ\w*|in contrast|compared|opposed|however|but|than|während|hingegen"
-    r"|dagegen|anders als|im gegensatz|sondern|alors que|tandis que|contrairement|mientras|en cambio|a diferencia|al igual que)\b",
+    r"|dagegen|anders als|im gegensatz|sondern|alors que|tandis que|contrairement|mientras|en cambio"
+    r"|a diferencia|al igual que)\b",
     re.IGNORECASE,
 )
 _FIRST_BONUS = 0.4  # The first sentence below a name says what it is.

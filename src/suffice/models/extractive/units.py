@@ -245,9 +245,8 @@ def _list_units(number: int, note: Note, question: Question) -> list[Unit]:
 
 def _is_table_of_contents(note: Note, block: TextBlock) -> bool:
     """Whether most items of a list are numbered headings or questions, which say nothing themselves."""
-    if block.format != "list" or len(block.units) < 3:
-        return False
-    return 2 * sum(bool(_CONTENTS_ITEM.match(note.text[slice(*item)])) for item in block.units) > len(block.units)
+    lines = note.text[block.start : block.end].split("\n") if block.format == "list" else []
+    return len(lines) >= 3 and 2 * sum(bool(_CONTENTS_ITEM.match(line)) for line in lines) > len(lines)
 
 
 def _lead_stems(note: Note, block: TextBlock) -> frozenset[str]:
