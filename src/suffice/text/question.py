@@ -127,6 +127,7 @@ _OPENING_PAIR = re.compile(
 )
 _OF = re.compile(r"^.*\b(?:of|von|de|del|du|der|des|the|an?|eine[mnr]?|le|la|el|une?|los)\s+(?=\S)", re.IGNORECASE)
 _TAIL = re.compile(r"\s+(?:in|on|at|for|of|with|by|when|if|im|am|bei|für|von|dans|pour|en|para|de)\s.*$", re.IGNORECASE)
+_ARTICLE = re.compile(r"^(?:the|an?|der|die|das|eine[mnr]?|einem|le|la|les|une?|el|los|las)\s+", re.IGNORECASE)
 _COMPOUND = re.compile(
     r",?\s+(?:and|und|et|y)\s+(?=(?:who|what|when|where|which|how|why|is|are|does|do|can|wer|was|wann|wo|wie|warum|welche\w*|qui"
     r"|que|quand|où|comment|pourquoi|quién|qué|cuándo|dónde|cómo)\b)|\?\s+(?=\w)",
@@ -139,7 +140,6 @@ _COMPARING = re.compile(
 )
 _YEAR = re.compile(r"\b(?:year|jahr|année|año)\b", re.IGNORECASE)
 _OPENING = re.compile(r"^[\s¿¡\"'“«(]+")
-_ARTICLE = re.compile(r"^(?:the|an?|der|die|das|eine[mnr]?|einem|le|la|les|une?|el|los|las)\s+", re.IGNORECASE)
 _CLAUSE_TAIL = re.compile(r"^(?:and|or|than|the|a|an)\s+", re.IGNORECASE)
 _SPAN_TYPES: dict[QuestionKind, SpanType] = {
     "when": "date", "who": "name", "where": "name", "count": "number", "amount": "number", "version": "version",

@@ -123,7 +123,12 @@ def _find_column(note: Note, unit: Unit, words: QuestionWords) -> FoundAnswer | 
     for match in _COLUMN.finditer(row):
         stems = content_stems(match["name"])
         is_given = content_stems(expand_numbers(match["value"])) <= frozenset(words.weights)
-        if stems and not is_given and stems <= frozenset(words.weights) and words.coverage(unit.stems - stems) >= _MIN_OWN_COVERAGE / 2:
+        if (
+            stems
+            and not is_given
+            and stems <= frozenset(words.weights)
+            and words.coverage(unit.stems - stems) >= _MIN_OWN_COVERAGE / 2
+        ):
             span = (unit.start + match.start("value"), unit.start + match.end("value"))
             return FoundAnswer(_clean(match["value"]), unit.note, span)
     return None
