@@ -70,6 +70,8 @@ def choose_stretches(
     """Return up to ``limit`` stretches, best first."""
     ordered = _prefer_structure(question, notes, units)
     if question.sides and (sides := choose_sides(question, notes, ordered)):
+        if question.span == "choice":  # Each side is read for itself: how old it is, where it lies.
+            return [_grow(question, notes[unit.note], unit, _OTHER_CHARS + 100) for unit in sides]
         return _join_sides([_grow(question, notes[unit.note], unit, _SIDE_CHARS) for unit in sides])
     chosen: list[Stretch] = []
     covered: frozenset[str] = frozenset()

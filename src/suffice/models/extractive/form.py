@@ -139,7 +139,9 @@ def measure_form(form: QuestionForm, note: Note, block: TextBlock, span: Offsets
     scope = find_scope(note, start)
     term = find_term(text) if block.format != "prose" or block.is_heading else ""
     wanted = form.names | {name.rpartition(".")[2] for name in form.names}
-    bonus = _HEADING_WEIGHT * max((_compare_heading(form, name) for name in scope), default=0.0)
+    # The title of a record is a name, not a heading: the record of a name in the question is often only the first step.
+    headings = () if note.kind == "record" else scope
+    bonus = _HEADING_WEIGHT * max((_compare_heading(form, name) for name in headings), default=0.0)
     if wanted and (is_named(scope, wanted) or term in wanted):
         bonus += 0.9
     elif wanted and any(name in wanted for name in find_code_names(text)):
@@ -214,7 +216,9 @@ def find_default(form: QuestionForm, note: Note, block: TextBlock, span: Offsets
     for match in _ASSIGNED.finditer(text):
         value = (start + match.start("value"), start + match.end("value"))
         has_digit = re.search(r"\d", match["value"]) is not None
-        if form.asks_number and not has_digit:
+        # A name says nothing about the value behind it.
+        is_literal = has_digit or match["value"][0] in "\"'[({" or match["value"] in ("None", "True", "False")
+        if not is_literal or (form.asks_number and not has_digit):
             continue
         numbers += [value] if has_digit else []
         parts = [part for part in re.split(r"_|(?<=[a-z])(?=[A-Z])", match["name"]) if part]

@@ -30,6 +30,7 @@ _NEGATION = re.compile(
     r"|nunca|ning[úu]n\w*|sin|tampoco)\b|n['’]t\b",
     re.IGNORECASE,
 )
+_RELEASE_STEMS = content_stems("version release")  # Named by the question, and seldom by the heading of a release.
 _COLUMN = re.compile(r"(?:^|· )\s*(?P<name>[^:·]{1,60}): (?P<value>[^·]*[^·\s])")
 _HEDGE = re.compile(
     r"\b(?:if|unless|whether|may|might|could|except|only|wenn|falls|außer|si|sauf|sólo|seulement)\b", re.IGNORECASE
@@ -82,7 +83,7 @@ def find_short_answer(
         if counted:
             return FoundAnswer(counted, unit.note, (unit.start, unit.end), is_counted=True)
         return None if question.kind == "count" else _find_column(note, unit, words)
-    title = content_stems(note.title)
+    title = content_stems(note.title) | (_RELEASE_STEMS if question.kind == "version" else frozenset())
     if words.coverage(unit.stems | title) < _MIN_TOPIC_COVERAGE or words.coverage(unit.stems) < _MIN_OWN_COVERAGE:
         return _count_items(question, note, stretches[0], words)
     answer = answers[unit.note] if answers else None

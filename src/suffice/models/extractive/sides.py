@@ -24,20 +24,21 @@ def choose_sides(question: Question, notes: Sequence[Note], units: Sequence[Unit
     stems = [content_stems(side) for side in question.sides]
     if not all(stems):
         return []
-    found = [_choose_side(side, notes, units) for side in question.sides]
+    bonus = _FIRST_BONUS if question.span == "none" else 0.0
+    found = [_choose_side(side, notes, units, bonus) for side in question.sides]
     about = [unit for unit in found if unit is not None]
     if len(about) == len(stems) and all(
         _is_below(unit, notes[unit.note], side) for unit, side in zip(about, question.sides, strict=True)
     ):
         return list(dict.fromkeys(about))
     both = frozenset[str]().union(*stems)
-    for unit in units:
+    for unit in units if question.span == "none" else ():
         if both <= unit.stems and len(unit.text) <= _MAX_CONTRAST_CHARS and _CONTRAST.search(unit.text):
             return [unit]
     return list(dict.fromkeys(about)) if len(about) == len(stems) else []
 
 
-def _choose_side(side: str, notes: Sequence[Note], units: Sequence[Unit]) -> Unit | None:
+def _choose_side(side: str, notes: Sequence[Note], units: Sequence[Unit], first_bonus: float) -> Unit | None:
     """Return the best unit that stands below a name; else whose title, else whose text has its words."""
     stems = content_stems(side)
     below = [unit for unit in units if _is_below(unit, notes[unit.note], side)]
@@ -48,7 +49,7 @@ def _choose_side(side: str, notes: Sequence[Note], units: Sequence[Unit]) -> Uni
             if unit.block.format == "prose" and (key not in opening or unit.start < opening[key]):
                 opening[key] = unit.start
         firsts = {(key[0], start) for key, start in opening.items()}
-        return max(below, key=lambda unit: unit.score + _FIRST_BONUS * ((unit.note, unit.start) in firsts))
+        return max(below, key=lambda unit: unit.score + first_bonus * ((unit.note, unit.start) in firsts))
     last = ((unit, content_stems(notes[unit.note].title.rpartition(" > ")[2])) for unit in units)
     in_title = next((unit for unit, title in last if stems <= title), None)
     if in_title is not None:

@@ -15,6 +15,7 @@ from suffice.text.entities import content_stems, extract_facets
 from suffice.text.question import Question, strip_comparing
 from suffice.types import Note, Sufficiency
 
+_ABBREVIATED = re.compile(r"\s\w+ \(([A-Z][\w.]*)\)")  # "Alaska (AK)": a source has one of them.
 SUFFICIENCY_FEATURES = (*("found", "best_note", "best_unit", "best_topic", "names_missing", "span", "reader"),)
 
 
@@ -51,7 +52,7 @@ def compute_features(
 
 def list_names(task: str) -> list[frozenset[str]]:
     """Return the stems of each name in a question. Its first word has a capital letter in any case, so it is no name."""
-    task = strip_comparing(task)
+    task = _ABBREVIATED.sub(r" \1", strip_comparing(task))
     opening = task.split()[0].strip("\"'“«¿¡(,;:") if task.split() else ""
     return [facet.stems for facet in extract_facets(task, limit=20) if facet.is_named and facet.text != opening]
 

@@ -276,6 +276,8 @@ def _find_new_spans(
 ) -> list[Offsets]:
     """Return the spans of the wanted type whose words the question does not have."""
     text, question = note.text[unit.start : unit.end], form.question
+    if question.kind == "default" and unit.block.format == "code" and note.kind != "code":
+        return []  # An example in a manual; it shows another value than the default as often as not.
     if note.kind == "csv":  # Each row has values of every type; which of them answers is told by its column.
         return []
     spans = find_spans(text, question.span)
