@@ -47,7 +47,10 @@ _NAME = re.compile(
     r"[A-ZÀ-ÖØ-Þ][\w'’.-]*\w(?:\s+(?:(?:of|the|de|la|du|von|van|der|den|al|bin|di"
     r"|da)\s+){0,2}[A-ZÀ-ÖØ-Þ][\w'’-]*\w|\s+[A-Z]\.)*"
 )
-_LITERAL = r"`[^`\n]+`|\"[^\"\n]{1,60}\"|'[^'\n]{1,60}'|(?<![\w.])-?\d+(?:[.,]\d+)*\w*|\b(?:None|True|False|null|true|false|nil)\b"
+_LITERAL = (
+    r"`[^`\n]+`|\"[^\"\n]{1,60}\"|'[^'\n]{1,60}'|(?<![\w.])-?\d+(?:[.,]\d+)*\w*"
+    r"|\b(?:None|True|False|null|true|false|nil)\b"
+)
 _DEFAULTS = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (

@@ -5,13 +5,13 @@ below ``class ReadTimeout`` for a question about ReadTimeout.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from suffice.text.blocks import TextBlock, split_blocks
 from suffice.text.entities import content_stems
 from suffice.text.question import Question
-from suffice.text.sentences import Offsets
+from suffice.text.sentences import Offsets, docstring_spans
 from suffice.types import Note
 
 # What is written as in code: snake_case, CamelCase, dotted.name, --option, `quoted`.
@@ -80,7 +80,9 @@ def analyze_form(question: Question, stems: frozenset[str]) -> QuestionForm:
         question,
         frozenset(find_code_names(text)),
         frozenset(word.lower() for word in re.findall(r"[\w.]*\w", text)),
-        stems,
+        # In code "keep-alive" is written as one word.
+        stems
+        | frozenset[str]().union(*(content_stems(word.replace("-", "")) for word in re.findall(r"\w+-\w+", text))),
         question.kind == "who" and _MAKER.search(text) is not None,
         question.kind in ("count", "amount") or _COUNTED.search(text) is not None,
         tuple(_PRECISE_NUMBER.findall(text)),
@@ -100,8 +102,11 @@ def find_scope(note: Note, start: int) -> tuple[str, ...]:
     """Return the names that a place in a note stands below: a definition or heading in the note, else the end of its title."""
     if note.kind == "code":
         defined = [match[1] for match in _DEFINED.finditer(note.text, 0, _line_end(note.text, start))]
-        if defined:
+        if defined and defined[-1] != "__init__":
             return (defined[-1].lower(),)
+        if defined:  # What makes an object is asked for by the name of its class.
+            parts = [*note.title.split(" > "), *defined]
+            return ("__init__", next((part.lower() for part in reversed(parts) if not part.startswith("__init__")), ""))
     else:
         headings = [block for block in split_blocks(note.text, note.kind) if block.is_heading and block.start <= start]
         if headings:
@@ -201,19 +206,28 @@ def _compare_heading(form: QuestionForm, name: str) -> float:
     return len(stems & form.stems) / len(stems | form.stems) if stems else 0.0
 
 
+def _iter_assigned(text: str) -> Iterator[re.Match[str]]:
+    """Yield what a line of code assigns, and the arguments of a call that it assigns."""
+    for match in _ASSIGNED.finditer(text):
+        yield match
+        if "=" in match["value"]:
+            yield from _ASSIGNED.finditer(text, match.start("value"), match.end("value"))
+
+
 def find_default(form: QuestionForm, note: Note, block: TextBlock, span: Offsets) -> tuple[Offsets, float] | None:
     """Return the value that a line of code gives to what the question asks for, with how sure that is.
 
     All parts of the assigned name must be words of the question, apart from such as ``max``; in the signature of a function
     that the question names, the only number will do if a number is asked for.
     """
-    if note.kind != "code":  # In a manual an assignment is an example, and often of another value than the default.
-        return None
     start, end = span
+    is_documentation = note.kind != "code" or any(a <= start < b for a, b in docstring_spans(note.text))
+    if is_documentation:  # There an assignment is an example, and often of another value than the default.
+        return None
     text = note.text[start:end]
     found: tuple[Offsets, float] | None = None
     numbers: list[Offsets] = []
-    for match in _ASSIGNED.finditer(text):
+    for match in _iter_assigned(text):
         value = (start + match.start("value"), start + match.end("value"))
         has_digit = re.search(r"\d", match["value"]) is not None
         # A name says nothing about the value behind it.
@@ -224,13 +238,11 @@ def find_default(form: QuestionForm, note: Note, block: TextBlock, span: Offsets
         parts = [part for part in re.split(r"_|(?<=[a-z])(?=[A-Z])", match["name"]) if part]
         named = [part for part in parts if part.lower() not in _BOUND_WORDS]
         matched = [part for part in named if content_stems(part) & form.stems]
-        if matched and len(matched) == len(named):
-            sure = (
-                0.5
-                - 0.5 * (match["value"] == "None")
-                + 0.25 * min(len(matched), 3)
-                + 0.25 * bool(form.names & {match["name"].lower()})
-            )
+        is_called_default = "default" in (part.lower() for part in parts)
+        is_exact = match["name"].lower() in form.names
+        if is_exact or (matched and (len(matched) == len(named) or is_called_default)):
+            sure = 0.5 + 0.25 * min(len(matched), 3) + 0.5 * (is_called_default or is_exact)
+            sure -= 0.5 * (match["value"] == "None")  # The value is chosen later.
             if found is None or sure > found[1]:
                 found = (value, sure)
     if found is not None or not form.asks_number or len(numbers) != 1:

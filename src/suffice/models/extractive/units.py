@@ -285,6 +285,8 @@ def _find_new_spans(
         spans += find_spans(text, "number")
     if question.kind == "default" and (assigned := find_default(form, note, unit.block, (unit.start, unit.end))):
         spans = [(assigned[0][0] - unit.start, assigned[0][1] - unit.start), *spans]
+    if question.kind == "default" and form.asks_number:  # "The default of None means" gives no number.
+        spans = [(start, end) for start, end in spans if re.search(r"\d", text[start:end])]
     if question.span == "name":  # A name of the question's own words is no answer.
         spans = [(start, end) for start, end in spans if not find_stems(text[start:end]) <= stems]
     else:
