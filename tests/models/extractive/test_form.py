@@ -149,3 +149,9 @@ def test_footnote_marks_in_a_table_cite_nothing() -> None:
     table = "| Year | Level |\n| --- | --- |\n| 1990[5] | 40 m |\n| 1991 | 41 m |\n"
     answer = drafted("What was the level of the lake in 1990?", note(table, "Lake level", "markdown"))
     assert "1990\\[5\\]" in answer.answer
+
+
+def test_a_version_of_a_protocol_is_a_name_of_its_own() -> None:
+    served = note("The server speaks HTTP. Serve the application over HTTP with 3 workers.", "Serving an application")
+    assert drafted("How do I serve the application over HTTP/3?", served).sufficiency != "yes"
+    assert drafted("How do I serve the application over HTTP?", served).sufficiency == "yes"
