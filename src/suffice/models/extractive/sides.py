@@ -43,7 +43,7 @@ def _choose_side(side: str, notes: Sequence[Note], units: Sequence[Unit], first_
     stems = content_stems(side)
     below = [unit for unit in units if _is_below(unit, notes[unit.note], side)]
     if below:
-        opening = {}
+        opening: dict[tuple[int, tuple[str, ...]], int] = {}
         for unit in below:
             key = (unit.note, find_scope(notes[unit.note], unit.start))
             if unit.block.format == "prose" and (key not in opening or unit.start < opening[key]):
