@@ -17,6 +17,8 @@ _CONTRAST = re.compile(
 )
 _FIRST_BONUS = 0.4  # The first sentence below a name says what it is.
 _MAX_CONTRAST_CHARS = 400
+_MAX_CONTRAST_RANK = 10  # Further down, both things are only mentioned.
+_MAX_TERM_CHARS = 60
 
 
 def choose_sides(question: Question, notes: Sequence[Note], units: Sequence[Unit]) -> list[Unit]:
@@ -32,7 +34,7 @@ def choose_sides(question: Question, notes: Sequence[Note], units: Sequence[Unit
     ):
         return list(dict.fromkeys(about))
     both = frozenset[str]().union(*stems)
-    for unit in units if question.span == "none" else ():
+    for unit in units[:_MAX_CONTRAST_RANK] if question.span == "none" else ():
         if both <= unit.stems and len(unit.text) <= _MAX_CONTRAST_CHARS and _CONTRAST.search(unit.text):
             return [unit]
     return list(dict.fromkeys(about)) if len(about) == len(stems) else []
@@ -65,4 +67,8 @@ def _is_below(unit: Unit, note: Note, side: str) -> bool:
         return True
     if note.kind == "csv":
         return content_stems(side) <= unit.stems
-    return unit.block.format != "prose" and find_term(unit.text) in wanted
+    if unit.block.format == "prose":
+        return False
+    term = unit.text.partition(": ")[0]
+    is_explained = len(term) < min(_MAX_TERM_CHARS, len(unit.text)) and content_stems(side) <= content_stems(term)
+    return is_explained or find_term(unit.text) in wanted
