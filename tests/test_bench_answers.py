@@ -55,6 +55,12 @@ def test_only_the_beginning_of_the_first_excerpt_counts_as_first() -> None:
     assert (row["right_first"], row["right_anywhere"]) == (False, True)
 
 
+def test_both_sides_of_a_comparison_are_judged_together() -> None:
+    excerpts = [{"text": "A Timeout ends a request."}, {"text": "A limit is 5.0."}, {"text": "five seconds"}]
+    assert judge("", QUESTION | {"kind": "compare"}, excerpts=excerpts)["right_first"]
+    assert not judge("", excerpts=excerpts)["right_first"]
+
+
 def test_the_first_excerpt_is_judged_in_place_of_the_answer() -> None:
     excerpts = [{"text": "nothing here"}, {"text": "five seconds"}]
     row = judge("five seconds", excerpts=excerpts)

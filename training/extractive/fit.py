@@ -32,9 +32,9 @@ FITTED = tuple(name for name in SUFFICIENCY_FEATURES if name != "reader")  # No 
 REGULARIZATION = 1.0
 
 
-async def collect(folder: Path) -> list[tuple[int, str, tuple[float, ...]]]:
+async def collect(folder: Path, limit: int | None) -> list[tuple[int, str, tuple[float, ...]]]:
     """Return the number of the question, how it was searched, and the features, for every question and way."""
-    questions = [json.loads(line) for line in (folder / "questions.jsonl").read_text().splitlines()]
+    questions = [json.loads(line) for line in (folder / "questions.jsonl").read_text().splitlines()][:limit]
     options = RunOptions(docs=str(folder / "corpus.jsonl"), model="extractive")
     first = await prepare_run(questions[0]["question"], options)
     search = WithoutPassages(first.search)
@@ -87,8 +87,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--write", action="store_true", help="write the weights into the package")
+    parser.add_argument("--limit", type=int, help="only the first N questions of each set")
     options = parser.parse_args()
-    collected = {name: asyncio.run(collect(options.data / name)) for name in SETS}
+    collected = {name: asyncio.run(collect(options.data / name, options.limit)) for name in SETS}
     train = [row for rows in collected.values() for row in rows if row[0] % 2 == 0]
     weights = fit_logistic(
         np.array([features for _, _, features in train]), np.array([float(way == "present") for _, way, _ in train])

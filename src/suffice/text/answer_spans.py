@@ -48,12 +48,13 @@ _NAME = re.compile(
     r"|da)\s+){0,2}[A-ZÀ-ÖØ-Þ][\w'’-]*\w|\s+[A-Z]\.)*"
 )
 _LITERAL = (
-    r"`[^`\n]+`|\"[^\"\n]{1,60}\"|'[^'\n]{1,60}'|-?\d+(?:[.,]\d+)*\w*|\b(?:None|True|False|null|true|false|nil)\b"
+    r"`[^`\n]+`|\"[^\"\n]{1,60}\"|'[^'\n]{1,60}'|(?<![\w.])-?\d+(?:[.,]\d+)*\w*"
+    r"|\b(?:None|True|False|null|true|false|nil)\b"
 )
 _DEFAULTS = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
-        rf"\bdefaults?\b(?: [\w`.-]+){{0,4}}? (?:is|are|to|of|was|being)\s+(?P<value>{_LITERAL})",
+        rf"\bdefaults?\b(?: [\w`.-]+){{0,6}}? (?:is|are|to|of|was|being)\s+(?P<value>{_LITERAL})",
         rf"\bdefault(?:s|ing)?(?: value)?\s*[:=]\s*(?P<value>{_LITERAL}|[\w./-]+)",
         rf"(?P<value>{_LITERAL})[^.;\n]{{0,25}}\b(?:by default|as (?:the )?default|\(default\))",
         rf"\bby default\b[^;\n]{{0,60}}?\b(?:is|are|to|at|of|on|after|uses?|port|with)\s+(?P<value>{_LITERAL})",

@@ -27,6 +27,7 @@ _CODE_EXAMPLE = re.compile(
     r"\s*(?:>>> |\$ |@\w|(?:async )?def \w+\(|class \w+[(:]|from [\w.]+ import |import [\w.]+$|await \w|[\w.\[\]]+ = "
     r"|[\w.]+\(\S*\)*;?$)"
 )
+_MAX_LONE_LEAD_CHARS = 160
 _MAX_CODE_LINES = 14  # Longer code without a blank line is split here.
 
 
@@ -235,7 +236,7 @@ def _take_paragraph(text: str, lines: list[Offsets], i: int, base: int) -> tuple
 
 
 def _attach_leads(text: str, blocks: list[TextBlock]) -> list[TextBlock]:
-    """Give each list, table and code the last sentence before it, if that ends with a colon."""
+    """Give each list, table and code the last sentence before it, if that ends with a colon; a list also a lone sentence."""
     found = list(blocks)
     for i in range(1, len(blocks)):
         before, block = blocks[i - 1], blocks[i]
@@ -245,6 +246,7 @@ def _attach_leads(text: str, blocks: list[TextBlock]) -> list[TextBlock]:
             and not text[before.end : block.start].strip("`~\n \tabcdefghijklmnopqrstuvwxyz-")
         ):
             lead = before.units[-1]
-            if _COLON_END.search(text[slice(*lead)]):
+            is_lone = block.format == "list" and len(before.units) == 1 and not before.is_heading
+            if _COLON_END.search(text[slice(*lead)]) or (is_lone and lead[1] - lead[0] <= _MAX_LONE_LEAD_CHARS):
                 found[i] = replace(block, lead=lead)
     return found

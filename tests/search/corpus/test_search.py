@@ -66,6 +66,23 @@ def test_corpus_search_is_a_search(tmp_path: Path) -> None:
     assert isinstance(opened(records(tmp_path / "c.jsonl", a="one")), Search)
 
 
+def test_a_place_outside_the_working_directory_is_written_as_the_folder_was_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for folder in ("docs/part", "work"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "docs/part/guide.md").write_text("The heron waits by the river.\n")
+    monkeypatch.chdir(tmp_path / "work")
+    for root, path in (
+        (Path("../docs"), "../docs/part/guide.md"),
+        (Path("../docs/part/guide.md"), "../docs/part/guide.md"),
+        (tmp_path / "docs", str(tmp_path / "docs/part/guide.md")),
+    ):
+        [passage] = found(opened(root), "heron")
+        assert passage.place.path == path
+        assert Path(path).is_file()
+
+
 def test_place_is_relative_to_the_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "guide.md").write_text("# Guide\n\nThe heron waits by the river.\n")

@@ -79,6 +79,7 @@ MARKDOWN = [
         "A plot of the growth  https://a.example",
     ),
     ("A [link\nover](x) lines `[not](this)`.", "A link\nover lines `[not](this)`."),
+    ("It is 120 metres tall.[12][13]", "It is 120 metres tall.[12][13]"),
     ("## Title {#anchor} ##\n\nText[^1].\n\n[^1]: A note.", "## Title\n\nText.\n\nA note."),
     ("Title\n=====\n\nText<br>more <b>bold</b> a < b.", "# Title\n\n\nText more bold a < b."),
     ("<!-- a\ncomment -->\n\n<details>\n<summary>Sum</summary>\n\nText.\n</details>", "\n\n\n\nSum\n\nText."),

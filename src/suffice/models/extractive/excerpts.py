@@ -37,6 +37,8 @@ _MIN_RELATIVE_COVERAGE = 0.5  # A further stretch has this share of the question
 _LINK_BONUS = 0.4
 _REDUNDANCY_WEIGHT = 0.4
 _STRUCTURED_BONUS = 0.25
+# "red, green and blue": three things in a row.
+_ENUMERATION = re.compile(r"(?:[^\s,.;:()][^,.;:()]{0,39}, ){1,}[^,.;:()]{1,40},? (?:and|or|und|oder|et|ou|y|o) \S")
 _ITEM_MARKER = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)]|[a-z]\))\s+")
 _SIGNATURE = re.compile(r"\b(?:def|class|func|function|fn)\s+\w")
 _ADDRESS = re.compile(r"<(?:https?://[^\s<>`]+|[\w.+-]+@[\w.-]+)>")
@@ -75,6 +77,8 @@ def choose_stretches(
     """Return up to ``limit`` stretches, best first."""
     ordered = _prefer_structure(question, notes, units)
     if question.sides and (sides := choose_sides(question, notes, ordered)):
+        if question.span == "choice":  # Each side is read for itself: how old it is, where it lies.
+            return [_grow(question, notes[unit.note], unit, _OTHER_CHARS + 100) for unit in sides]
         return _join_sides([_grow(question, notes[unit.note], unit, _SIDE_CHARS) for unit in sides])
     if (compared := find_compared(question, notes)) and (sides := _choose_units_of(compared, ordered)):
         return [_grow(question, notes[unit.note], unit, _SIDE_CHARS) for unit in sides]
@@ -180,7 +184,9 @@ def _prefer_structure(question: Question, notes: Sequence[Note], units: Sequence
         return list(units)
     raised = [
         replace(unit, score=unit.score + _STRUCTURED_BONUS)
-        if unit.block.format in wanted or _find_follower(notes[unit.note], unit, wanted) is not None
+        if unit.block.format in wanted
+        or _find_follower(notes[unit.note], unit, wanted) is not None
+        or (question.kind == "list" and _ENUMERATION.search(unit.text))
         else unit
         for unit in units
     ]

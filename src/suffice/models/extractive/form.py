@@ -5,13 +5,13 @@ below ``class ReadTimeout`` for a question about ReadTimeout.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from suffice.text.blocks import TextBlock, split_blocks
 from suffice.text.entities import content_stems
 from suffice.text.question import Question
-from suffice.text.sentences import Offsets
+from suffice.text.sentences import Offsets, docstring_spans
 from suffice.types import Note
 
 # What is written as in code: snake_case, CamelCase, dotted.name, --option, `quoted`.
@@ -51,7 +51,7 @@ _MAKER_LINE = re.compile(
 
 _COUNTED_ROWS = re.compile(r"^(?:(?P<name>[^:·]+): (?P<value>[^·]+?) · )?rows: (?P<count>\d+)\b")
 _LISTED_VALUES = re.compile(r"^(?P<name>[^:·]+), \d+ values: ")
-_COUNTED_TITLE = re.compile(r" > (?:all rows|rows by .+)$")
+_COUNTED_TITLE = re.compile(r" > (?:all rows counted|rows counted by .+)$")
 _EXTREME = re.compile(
     r"\b(?:highest|lowest|largest|smallest|maximum|minimum|biggest|greatest|least|most|höchste\w*|niedrigste\w*|größte\w*|kleinste\w*"
     r"|plus (?:haut|grand|élevé)\w*|mayor|menor|máxim\w+|mínim\w+)\b",
@@ -80,7 +80,9 @@ def analyze_form(question: Question, stems: frozenset[str]) -> QuestionForm:
         question,
         frozenset(find_code_names(text)),
         frozenset(word.lower() for word in re.findall(r"[\w.]*\w", text)),
-        stems,
+        # In code "keep-alive" is written as one word.
+        stems
+        | frozenset[str]().union(*(content_stems(word.replace("-", "")) for word in re.findall(r"\w+-\w+", text))),
         question.kind == "who" and _MAKER.search(text) is not None,
         question.kind in ("count", "amount") or _COUNTED.search(text) is not None,
         tuple(_PRECISE_NUMBER.findall(text)),
@@ -100,8 +102,11 @@ def find_scope(note: Note, start: int) -> tuple[str, ...]:
     """Return the names that a place in a note stands below: a definition or heading in the note, else the end of its title."""
     if note.kind == "code":
         defined = [match[1] for match in _DEFINED.finditer(note.text, 0, _line_end(note.text, start))]
-        if defined:
+        if defined and defined[-1] != "__init__":
             return (defined[-1].lower(),)
+        if defined:  # What makes an object is asked for by the name of its class.
+            parts = [*note.title.split(" > "), *defined]
+            return ("__init__", next((part.lower() for part in reversed(parts) if not part.startswith("__init__")), ""))
     else:
         headings = [block for block in split_blocks(note.text, note.kind) if block.is_heading and block.start <= start]
         if headings:
@@ -139,9 +144,11 @@ def measure_form(form: QuestionForm, note: Note, block: TextBlock, span: Offsets
     scope = find_scope(note, start)
     term = find_term(text) if block.format != "prose" or block.is_heading else ""
     wanted = form.names | {name.rpartition(".")[2] for name in form.names}
-    bonus = _HEADING_WEIGHT * max((_compare_heading(form, name) for name in scope), default=0.0)
+    # The title of a record is a name, not a heading: the record of a name in the question is often only the first step.
+    headings = () if note.kind == "record" else scope
+    bonus = _HEADING_WEIGHT * max((_compare_heading(form, name) for name in headings), default=0.0)
     if wanted and (is_named(scope, wanted) or term in wanted):
-        bonus += 0.6
+        bonus += 0.9
     elif wanted and any(name in wanted for name in find_code_names(text)):
         bonus += 0.2
     if form.numbers and _holds_numbers(form, text):
@@ -199,29 +206,43 @@ def _compare_heading(form: QuestionForm, name: str) -> float:
     return len(stems & form.stems) / len(stems | form.stems) if stems else 0.0
 
 
+def _iter_assigned(text: str) -> Iterator[re.Match[str]]:
+    """Yield what a line of code assigns, and the arguments of a call that it assigns."""
+    for match in _ASSIGNED.finditer(text):
+        yield match
+        if "=" in match["value"]:
+            yield from _ASSIGNED.finditer(text, match.start("value"), match.end("value"))
+
+
 def find_default(form: QuestionForm, note: Note, block: TextBlock, span: Offsets) -> tuple[Offsets, float] | None:
     """Return the value that a line of code gives to what the question asks for, with how sure that is.
 
     All parts of the assigned name must be words of the question, apart from such as ``max``; in the signature of a function
     that the question names, the only number will do if a number is asked for.
     """
-    if note.kind != "code":  # In a manual an assignment is an example, and often of another value than the default.
-        return None
     start, end = span
+    is_documentation = note.kind != "code" or any(a <= start < b for a, b in docstring_spans(note.text))
+    if is_documentation:  # There an assignment is an example, and often of another value than the default.
+        return None
     text = note.text[start:end]
     found: tuple[Offsets, float] | None = None
     numbers: list[Offsets] = []
-    for match in _ASSIGNED.finditer(text):
+    for match in _iter_assigned(text):
         value = (start + match.start("value"), start + match.end("value"))
         has_digit = re.search(r"\d", match["value"]) is not None
-        if form.asks_number and not has_digit:
+        # A name says nothing about the value behind it.
+        is_literal = has_digit or match["value"][0] in "\"'[({" or match["value"] in ("None", "True", "False")
+        if not is_literal or (form.asks_number and not has_digit):
             continue
         numbers += [value] if has_digit else []
         parts = [part for part in re.split(r"_|(?<=[a-z])(?=[A-Z])", match["name"]) if part]
         named = [part for part in parts if part.lower() not in _BOUND_WORDS]
         matched = [part for part in named if content_stems(part) & form.stems]
-        if matched and len(matched) == len(named):
-            sure = 0.5 + 0.25 * min(len(matched), 3) + 0.25 * bool(form.names & {match["name"].lower()})
+        is_called_default = "default" in (part.lower() for part in parts)
+        is_exact = match["name"].lower() in form.names
+        if is_exact or (matched and (len(matched) == len(named) or is_called_default)):
+            sure = 0.5 + 0.25 * min(len(matched), 3) + 0.5 * (is_called_default or is_exact)
+            sure -= 0.5 * (match["value"] == "None")  # The value is chosen later.
             if found is None or sure > found[1]:
                 found = (value, sure)
     if found is not None or not form.asks_number or len(numbers) != 1:

@@ -26,7 +26,7 @@ from suffice.types import Note
 
 _COMPARISON = re.compile(r"\b(?:or|both|between|versus|vs|than|same|differ\w*|compar\w*)\b", re.IGNORECASE)
 # The kinds of question that are searched by their words too, and what is added to the words.
-_KEYWORD_KINDS = {"default": "", "how_to": "example", "list": "", "count": "", "amount": "", "version": ""}
+_KEYWORD_KINDS = {"default": "", "how_to": "example", "list": "", "count": "rows counted", "amount": "", "version": ""}
 
 
 def plan_queries(prompt: Plan) -> PlanResponse:

@@ -15,6 +15,7 @@ from suffice.models.reading import AnswerSpan
 from suffice.text.entities import content_stems, extract_names
 from suffice.text.question import Question
 from suffice.text.sentences import Offsets
+from suffice.text.tokens import expand_numbers
 from suffice.types import Note
 
 _MIN_TOPIC_COVERAGE = 0.8  # Share of the question's weighted words in the sentence and its title.
@@ -30,6 +31,7 @@ _NEGATION = re.compile(
     r"|nunca|ning[úu]n\w*|sin|tampoco)\b|n['’]t\b",
     re.IGNORECASE,
 )
+_RELEASE_STEMS = content_stems("version release")  # Named by the question, and seldom by the heading of a release.
 _COLUMN = re.compile(r"(?:^|· )\s*(?P<name>[^:·]{1,60}): (?P<value>[^·]*[^·\s])")
 _HEDGE = re.compile(
     r"\b(?:if|unless|whether|may|might|could|except|only|wenn|falls|außer|si|sauf|sólo|seulement)\b", re.IGNORECASE
@@ -84,7 +86,7 @@ def find_short_answer(
         if counted:
             return FoundAnswer(counted, unit.note, (unit.start, unit.end), is_counted=True)
         return None if question.kind == "count" else _find_column(note, unit, words)
-    title = content_stems(note.title)
+    title = content_stems(note.title) | (_RELEASE_STEMS if question.kind == "version" else frozenset())
     if words.coverage(unit.stems | title) < _MIN_TOPIC_COVERAGE or words.coverage(unit.stems) < _MIN_OWN_COVERAGE:
         return _count_items(question, note, stretches[0], words)
     answer = answers[unit.note] if answers else None
@@ -124,7 +126,13 @@ def _find_column(note: Note, unit: Unit, words: QuestionWords) -> FoundAnswer | 
     row = note.text[unit.start : unit.end]
     for match in _COLUMN.finditer(row):
         stems = content_stems(match["name"])
-        if stems and stems <= frozenset(words.weights) and words.coverage(unit.stems - stems) >= _MIN_OWN_COVERAGE / 2:
+        is_given = content_stems(expand_numbers(match["value"])) <= frozenset(words.weights)
+        if (
+            stems
+            and not is_given
+            and stems <= frozenset(words.weights)
+            and words.coverage(unit.stems - stems) >= _MIN_OWN_COVERAGE / 2
+        ):
             span = (unit.start + match.start("value"), unit.start + match.end("value"))
             return FoundAnswer(_clean(match["value"]), unit.note, span)
     return None

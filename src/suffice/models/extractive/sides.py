@@ -11,11 +11,14 @@ from suffice.types import Note
 
 _CONTRAST = re.compile(
     r"\b(?:whereas|while|unlike|instead|rather than|differ\w*|in contrast|compared|opposed|however|but|than|während|hingegen"
-    r"|dagegen|anders als|im gegensatz|sondern|alors que|tandis que|contrairement|mientras|en cambio|a diferencia|al igual que)\b",
+    r"|dagegen|anders als|im gegensatz|sondern|alors que|tandis que|contrairement|mientras|en cambio"
+    r"|a diferencia|al igual que)\b",
     re.IGNORECASE,
 )
 _FIRST_BONUS = 0.4  # The first sentence below a name says what it is.
 _MAX_CONTRAST_CHARS = 400
+_MAX_CONTRAST_RANK = 10  # Further down, both things are only mentioned.
+_MAX_TERM_CHARS = 60
 
 
 def choose_sides(question: Question, notes: Sequence[Note], units: Sequence[Unit]) -> list[Unit]:
@@ -23,31 +26,32 @@ def choose_sides(question: Question, notes: Sequence[Note], units: Sequence[Unit
     stems = [content_stems(side) for side in question.sides]
     if not all(stems):
         return []
-    found = [_choose_side(side, notes, units) for side in question.sides]
+    bonus = _FIRST_BONUS if question.span == "none" else 0.0
+    found = [_choose_side(side, notes, units, bonus) for side in question.sides]
     about = [unit for unit in found if unit is not None]
     if len(about) == len(stems) and all(
         _is_below(unit, notes[unit.note], side) for unit, side in zip(about, question.sides, strict=True)
     ):
         return list(dict.fromkeys(about))
     both = frozenset[str]().union(*stems)
-    for unit in units:
+    for unit in units[:_MAX_CONTRAST_RANK] if question.span == "none" else ():
         if both <= unit.stems and len(unit.text) <= _MAX_CONTRAST_CHARS and _CONTRAST.search(unit.text):
             return [unit]
     return list(dict.fromkeys(about)) if len(about) == len(stems) else []
 
 
-def _choose_side(side: str, notes: Sequence[Note], units: Sequence[Unit]) -> Unit | None:
+def _choose_side(side: str, notes: Sequence[Note], units: Sequence[Unit], first_bonus: float) -> Unit | None:
     """Return the best unit that stands below a name; else whose title, else whose text has its words."""
     stems = content_stems(side)
     below = [unit for unit in units if _is_below(unit, notes[unit.note], side)]
     if below:
-        opening = {}
+        opening: dict[tuple[int, tuple[str, ...]], int] = {}
         for unit in below:
             key = (unit.note, find_scope(notes[unit.note], unit.start))
             if unit.block.format == "prose" and (key not in opening or unit.start < opening[key]):
                 opening[key] = unit.start
         firsts = {(key[0], start) for key, start in opening.items()}
-        return max(below, key=lambda unit: unit.score + _FIRST_BONUS * ((unit.note, unit.start) in firsts))
+        return max(below, key=lambda unit: unit.score + first_bonus * ((unit.note, unit.start) in firsts))
     last = ((unit, content_stems(notes[unit.note].title.rpartition(" > ")[2])) for unit in units)
     in_title = next((unit for unit, title in last if stems <= title), None)
     if in_title is not None:
@@ -63,4 +67,8 @@ def _is_below(unit: Unit, note: Note, side: str) -> bool:
         return True
     if note.kind == "csv":
         return content_stems(side) <= unit.stems
-    return unit.block.format != "prose" and find_term(unit.text) in wanted
+    if unit.block.format == "prose":
+        return False
+    term = unit.text.partition(": ")[0]
+    is_explained = len(term) < min(_MAX_TERM_CHARS, len(unit.text)) and content_stems(side) <= content_stems(term)
+    return is_explained or find_term(unit.text) in wanted

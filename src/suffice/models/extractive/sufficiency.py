@@ -15,6 +15,8 @@ from suffice.text.entities import content_stems, extract_facets
 from suffice.text.question import Question, strip_comparing
 from suffice.types import Note, Sufficiency
 
+_ABBREVIATED = re.compile(r"\s\w+ \(([A-Z][\w.]*)\)")  # "Alaska (AK)": a source has one of them.
+_VERSIONED = re.compile(r"\b[A-Za-z]+/\d[\w.]*")  # "HTTP/3" is one name; a source about HTTP need not be about it.
 SUFFICIENCY_FEATURES = (*("found", "best_note", "best_unit", "best_topic", "names_missing", "span", "reader"),)
 
 
@@ -36,6 +38,10 @@ def compute_features(
     """
     held = frozenset[str]().union(*map(note_stems, notes))
     names = list_names(question.text)
+    versions = _VERSIONED.findall(question.text)
+    missing = sum(not stems <= held for stems in names) + sum(
+        not any(version in note.text or version in note.title for note in notes) for version in versions
+    )
     best = max((words.coverage(unit.stems) for unit in units), default=0.0)
     good = units[:5]
     return (
@@ -43,7 +49,7 @@ def compute_features(
         max((words.coverage(note_stems(note)) for note in notes), default=0.0),
         best,
         max((words.coverage(unit.stems | content_stems(notes[unit.note].title)) for unit in units), default=0.0),
-        sum(not stems <= held for stems in names) / len(names) if names else 0.0,
+        missing / (len(names) + len(versions)) if names or versions else 0.0,
         float(question.span in ("none", "choice") or any(unit.spans for unit in good)),
         max((unit.features[UNIT_FEATURES.index("reader_note")] for unit in units), default=0.0),
     )
@@ -51,7 +57,7 @@ def compute_features(
 
 def list_names(task: str) -> list[frozenset[str]]:
     """Return the stems of each name in a question. Its first word has a capital letter in any case, so it is no name."""
-    task = strip_comparing(task)
+    task = _ABBREVIATED.sub(r" \1", strip_comparing(task))
     opening = task.split()[0].strip("\"'“«¿¡(,;:") if task.split() else ""
     return [facet.stems for facet in extract_facets(task, limit=20) if facet.is_named and facet.text != opening]
 

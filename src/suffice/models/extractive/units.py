@@ -250,9 +250,8 @@ def _list_units(number: int, note: Note, question: Question) -> list[Unit]:
 
 def _is_table_of_contents(note: Note, block: TextBlock) -> bool:
     """Whether most items of a list are numbered headings or questions, which say nothing themselves."""
-    if block.format != "list" or len(block.units) < 3:
-        return False
-    return 2 * sum(bool(_CONTENTS_ITEM.match(note.text[slice(*item)])) for item in block.units) > len(block.units)
+    lines = note.text[block.start : block.end].split("\n") if block.format == "list" else []
+    return len(lines) >= 3 and 2 * sum(bool(_CONTENTS_ITEM.match(line)) for line in lines) > len(lines)
 
 
 def _lead_stems(note: Note, block: TextBlock) -> frozenset[str]:
@@ -282,6 +281,8 @@ def _find_new_spans(
 ) -> list[Offsets]:
     """Return the spans of the wanted type whose words the question does not have."""
     text, question = note.text[unit.start : unit.end], form.question
+    if question.kind == "default" and unit.block.format == "code" and note.kind != "code":
+        return []  # An example in a manual; it shows another value than the default as often as not.
     if note.kind == "csv":  # Each row has values of every type; which of them answers is told by its column.
         return []
     spans = find_spans(text, question.span)
@@ -289,6 +290,8 @@ def _find_new_spans(
         spans += find_spans(text, "number")
     if question.kind == "default" and (assigned := find_default(form, note, unit.block, (unit.start, unit.end))):
         spans = [(assigned[0][0] - unit.start, assigned[0][1] - unit.start), *spans]
+    if question.kind == "default" and form.asks_number:  # "The default of None means" gives no number.
+        spans = [(start, end) for start, end in spans if re.search(r"\d", text[start:end])]
     if question.span == "name":  # A name of the question's own words is no answer.
         spans = [(start, end) for start, end in spans if not find_stems(text[start:end]) <= stems]
     else:

@@ -37,6 +37,7 @@ from suffice.models.extractive.units import (
 from suffice.models.reading import PassageReader
 from suffice.prompts import Draft, SynthesisResponse
 from suffice.text.entities import content_stems
+from suffice.text.languages import get_language
 from suffice.text.markdown import escape_markdown
 from suffice.text.question import analyze_question, split_compound
 from suffice.text.sentences import Offsets
@@ -94,13 +95,15 @@ def _judge_evidence(
     """Return whether the evidence answers the question; partly if it answers one of two questions, or in other words."""
     features = compute_features(analyze_question(task), notes, units, words)
     judged = judge(estimate_answered(features))
+    is_named = features[SUFFICIENCY_FEATURES.index("names_missing")] == 0
+    if judged == "yes" and not is_named and get_language() != "german":  # Every noun of German is written as a name is.
+        return "partly"
     if judged != "no" or not notes:
         return judged
     for part in split_compound(task):
         part_words = weigh_question(part, notes)
         if judge(estimate_answered(compute_features(analyze_question(part), notes, units, part_words))) != "no":
             return "partly"
-    is_named = features[SUFFICIENCY_FEATURES.index("names_missing")] == 0
     cosines = (
         compute_cosines(task, [f"{note.title}. {note.text}" for note in notes], embed) if task.isascii() else [0.0]
     )

@@ -39,14 +39,14 @@ def summarize_columns(
     numbers = [found for i, name in enumerate(columns) if name and (found := _read_numbers(name, i, rows))]
     total = [f"rows: {len(rows)} · columns: {', '.join(filter(None, columns))}"]
     ranges = [_describe_range(column, columns, rows) for column in numbers]
-    yield from _pack([*total, *ranges], f"{file} > all rows", kind, where)
+    yield from _pack([*total, *ranges], f"{file} > all rows counted", kind, where)
     for index, name in enumerate(columns):
         groups = _group_by_value(index, rows) if name else {}
         if groups:
             others = [column for column in numbers if column.name != name][:_MAX_RANGES]
             listed = f"{name}, {len(groups)} values: {', '.join(groups)}"
             lines = [_describe_group(name, value, members, others) for value, members in groups.items()]
-            yield from _pack([listed, *lines], f"{file} > rows by {name}", kind, where)
+            yield from _pack([listed, *lines], f"{file} > rows counted by {name}", kind, where)
 
 
 def to_number(cell: str) -> float | None:
