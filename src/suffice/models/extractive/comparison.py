@@ -80,7 +80,7 @@ def _list_named(text: str, notes: Sequence[Note]) -> list[int]:
         start = phrase.find(f" {title} ") if len(title) > 2 and find_stems(title) else -1
         if start >= 0:
             places[number] = (start, start + len(title) + 1)
-    found = []
+    found: list[int] = []
     for number, (start, end) in sorted(places.items(), key=lambda item: (item[1][0], -item[1][1])):
         if all(end <= places[other][0] + 1 or start >= places[other][1] - 1 for other in found):
             found.append(number)
