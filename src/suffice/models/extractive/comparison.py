@@ -200,7 +200,7 @@ def _find_height(text: str) -> float | None:
 def _find_count(text: str, noun: str) -> float | None:
     """Return the number in front of a noun: 118 of "about 118 accepted species"."""
     stems = content_stems(noun)
-    for match in re.finditer(rf"\b{_NUMBER}\s+(?P<words>(?:[\w-]+\s+){{0,2}}?[\w-]+)", text, re.IGNORECASE):
+    for match in re.finditer(rf"\b{_NUMBER}\s+(?P<words>(?:[\w-]+\s+){{0,2}}[\w-]+)", text, re.IGNORECASE):
         if stems and stems <= content_stems(match["words"]):
             number = match["number"].lower()
             return float(_SPELLED.get(number) or number.replace(",", ""))
