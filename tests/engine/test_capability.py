@@ -179,3 +179,44 @@ def test_a_difference_between_years_is_no_contradiction():
 def test_a_model_that_never_answers_is_a_failure_although_nothing_was_found():
     the_model = model(plans=[ModelError("dizzy")], reflects=[ModelError("dizzy")], drafts=[ModelError("dizzy")])
     assert outcome(setup(the_model, FixtureSearch(), bounds=Bounds(rounds=2))).status == "failed"
+
+
+RIVERS = [
+    make_passage(
+        "p1", "The Aller is a river of 263 km in Germany. It was opened to ships in 1720.", "Aller", path="a.txt"
+    ),
+    make_passage(
+        "p2", "The Sarno is a river of 24 km in Italy. It was opened to ships in 1590.", "Sarno", path="s.txt"
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("task", "sentence", "decided"),
+    [
+        ("Are Aller and Sarno both rivers?", "No, the Sarno is not a river [2].", "Yes"),
+        ("Which was opened first, Aller or Sarno?", "The Aller was opened in 1720 [1].", "Sarno"),
+    ],
+)
+def test_a_small_model_does_not_overrule_what_two_sources_decide(task, sentence, decided):
+    report, _ = small(SynthesisResponse(sentence, sentence), search=FixtureSearch(default=RIVERS), task=task)
+    assert report.short_answer == decided
+    assert sentence not in report.final_answer
+
+
+def test_a_sentence_that_agrees_takes_the_place_of_the_decision():
+    sentence = "Yes, the Aller and the Sarno are rivers [1] [2]."
+    task = "Are Aller and Sarno both rivers?"
+    report, _ = small(SynthesisResponse(sentence, sentence), search=FixtureSearch(default=RIVERS), task=task)
+    assert report.short_answer == "Yes"
+    assert report.final_answer.startswith("Yes, the Aller")
+    assert "Short answer" not in report.final_answer
+
+
+def test_an_answer_with_a_small_model_quotes_all_that_one_without_a_model_does():
+    report, _ = small()
+    without = extractive()
+    assert report.excerpts == without.excerpts
+    _, _, quotes = without.final_answer.partition("**Short answer:** Halloran Works [1]")
+    assert quotes
+    assert report.final_answer.endswith(quotes)

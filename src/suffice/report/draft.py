@@ -16,7 +16,7 @@ from suffice.claims.split import drop_unknown_citations
 from suffice.errors import ModelError, ModelUnusable
 from suffice.models.base import is_language_model
 from suffice.models.capability import WriterStyle
-from suffice.models.extractive.writing import SHORT_ANSWER_LABEL
+from suffice.models.extractive.writing import COUNTED_LABEL, SHORT_ANSWER_LABEL
 from suffice.prompts import AnswerSentence, Draft, SynthesisResponse
 from suffice.prompts.base import load_snippet, load_template
 from suffice.prompts.writing import extract_first_sentence, split_cited_sentences
@@ -36,6 +36,7 @@ from suffice.text.markdown import (
     neutralize_links,
     unwrap_fence,
 )
+from suffice.text.question import analyze_question
 from suffice.text.task_type import (
     TaskType,
     classify_task,
@@ -123,11 +124,11 @@ async def draft_sentence(run: RunState, stop: Stop) -> SynthesisResponse:
         run.ask(AnswerSentence(run.task, sources, opening)), extract_quotes(run, stop)
     )
     run.quotes = quoted
-    if not sentence.answer:
+    if not sentence.answer or _denies_decision(run.task, sentence.answer, quoted.short_answer):
         return quoted
     return replace(
         quoted,
-        answer=f"{sentence.answer}\n\n{_drop_short_answer(quoted.answer)}".strip(),
+        answer=f"{sentence.answer}\n\n{_drop_short_answer(quoted, sentence.answer)}".strip(),
         summary=sentence.summary,
         short_answer=sentence.short_answer or find_new_words(run.task, sentence.answer) or quoted.short_answer,
     )
@@ -162,10 +163,23 @@ def find_new_words(question: str, sentence: str) -> str:
     return found if len(found.split()) <= MAX_SHORT_WORDS else ""
 
 
-def _drop_short_answer(quoted: str) -> str:
+def _denies_decision(task: str, sentence: str, decided: str) -> bool:
+    """Return whether a sentence answers yes or no, or chooses between two things, otherwise than the rules without a model.
+
+    Their rare decisions are right more often than a small model's.
+    """
+    verdict = tokenize(decided)[:1]
+    if verdict in (["yes"], ["no"]):
+        return tokenize(sentence)[:1] != verdict
+    return bool(decided) and analyze_question(task).span == "choice" and not _stands_in(decided, sentence)
+
+
+def _drop_short_answer(quoted: SynthesisResponse, sentence: str) -> str:
     """Return the quotes without the short answer above them: the model's sentence takes its place."""
-    first, _, rest = quoted.partition("\n\n")
-    return rest if first.startswith(SHORT_ANSWER_LABEL) else quoted
+    first, _, rest = quoted.answer.partition("\n\n")
+    is_counted = first.startswith(COUNTED_LABEL)
+    says_it = bool(quoted.short_answer) and _stands_in(quoted.short_answer, sentence)
+    return rest if first.startswith(SHORT_ANSWER_LABEL) or (is_counted and says_it) else quoted.answer
 
 
 async def quote_sources(run: RunState, stop: Stop) -> SynthesisResponse:

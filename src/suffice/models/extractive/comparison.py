@@ -80,7 +80,7 @@ def _list_named(text: str, notes: Sequence[Note]) -> list[int]:
         start = phrase.find(f" {title} ") if len(title) > 2 and find_stems(title) else -1
         if start >= 0:
             places[number] = (start, start + len(title) + 1)
-    found = []
+    found: list[int] = []
     for number, (start, end) in sorted(places.items(), key=lambda item: (item[1][0], -item[1][1])):
         if all(end <= places[other][0] + 1 or start >= places[other][1] - 1 for other in found):
             found.append(number)
@@ -200,7 +200,7 @@ def _find_height(text: str) -> float | None:
 def _find_count(text: str, noun: str) -> float | None:
     """Return the number in front of a noun: 118 of "about 118 accepted species"."""
     stems = content_stems(noun)
-    for match in re.finditer(rf"\b{_NUMBER}\s+(?P<words>(?:[\w-]+\s+){{0,2}}?[\w-]+)", text, re.IGNORECASE):
+    for match in re.finditer(rf"\b{_NUMBER}\s+(?P<words>(?:[\w-]+\s+){{0,2}}[\w-]+)", text, re.IGNORECASE):
         if stems and stems <= content_stems(match["words"]):
             number = match["number"].lower()
             return float(_SPELLED.get(number) or number.replace(",", ""))

@@ -48,6 +48,7 @@ _MAX_CLOSEST = 3
 _MIN_COSINE = 0.45  # A passage this near may answer in other words; the embedding model was trained on English.
 _FOLLOW_UP = re.compile(r" \(after: .*\)$", re.DOTALL)  # What ``api`` adds to a follow-up question.
 SHORT_ANSWER_LABEL = "**Short answer:**"
+COUNTED_LABEL = "### Short answer:"  # A heading: what was counted or compared is not a statement of a source.
 
 
 def draft_answer(prompt: Draft, embed: Embed | None, reader: PassageReader | None = None) -> SynthesisResponse:
@@ -124,8 +125,8 @@ def _list_decisive(stretch: Stretch, short: FoundAnswer | None, note: Note, *, i
 def _render_short_answer(short: FoundAnswer | None, notes: Sequence[Note]) -> list[str]:
     if short is None:
         return []
-    if short.is_counted:  # As a heading: a count of ours is not a statement of the source.
-        return [f"### Short answer: {escape_markdown(short.text)}"]
+    if short.is_counted:
+        return [f"{COUNTED_LABEL} {escape_markdown(short.text)}"]
     return [f"{SHORT_ANSWER_LABEL} {quote_markdown(short.text, is_start=False)} {' '.join(notes[short.note].handles)}"]
 
 
