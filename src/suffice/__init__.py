@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     )
     from suffice.gates import (
         Gate,
+        barren,
         budget,
         exhaustion,
         fixed,
@@ -64,7 +65,7 @@ __all__ = [  # A literal list, because type checkers read it.
     "Passage", "Place",
     "PromptCompacted", "Query", "Recalled", "Report", "ReviewRound", "RoundDone", "RunOptions", "SearchError",
     "SearchRefused", "SearchStopped", "Searching", "Started", "StopMonitor", "SufficeError", "Unavailable",
-    "Verdict", "Writing", "__version__", "budget", "exhaustion", "fixed", "gain", "judged", "parse_gate",
+    "Verdict", "Writing", "__version__", "barren", "budget", "exhaustion", "fixed", "gain", "judged", "parse_gate",
     "predicates", "recall", "research", "run_research", "saturation", "sufficiency", "unseen", "worth",
 ]
 # fmt: on
@@ -76,7 +77,7 @@ _MODULES = {
         Unavailable""",
     "suffice.events": """CheckingClaim Continued Drafting Event Failed Finished InjectionsStripped PageRead PromptCompacted
         Recalled RoundDone SearchStopped Searching Started Writing""",
-    "suffice.gates": """Gate budget exhaustion fixed gain judged predicates recall saturation sufficiency unseen worth""",
+    "suffice.gates": """Gate barren budget exhaustion fixed gain judged predicates recall saturation sufficiency unseen worth""",
     "suffice.gates.parse": "parse_gate",
     "suffice.monitor": "StopMonitor",
     "suffice.options": "RunOptions",
