@@ -47,7 +47,8 @@ PUBLIC = """
     ModelOutputError
     PageError PageRead PageRefused Passage Place PromptCompacted Query Recalled Report ReviewRound RoundDone RunOptions
     SearchError SearchRefused SearchStopped Searching Started StopMonitor SufficeError Unavailable Verdict Writing __version__
-    barren budget exhaustion fixed gain judged parse_gate predicates recall research run_research saturation sufficiency unseen worth
+    barren budget exhaustion fixed gain judged parse_gate predicates recall research run_research saturation sufficiency
+    unseen worth
 """.split()
 SEAMS = {"models", "searches", "providers", "memories", "strategies", "gates", "meters", "skills"}
 

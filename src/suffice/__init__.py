@@ -77,7 +77,8 @@ _MODULES = {
         Unavailable""",
     "suffice.events": """CheckingClaim Continued Drafting Event Failed Finished InjectionsStripped PageRead PromptCompacted
         Recalled RoundDone SearchStopped Searching Started Writing""",
-    "suffice.gates": """Gate barren budget exhaustion fixed gain judged predicates recall saturation sufficiency unseen worth""",
+    "suffice.gates": """Gate barren budget exhaustion fixed gain judged predicates recall saturation sufficiency
+        unseen worth""",
     "suffice.gates.parse": "parse_gate",
     "suffice.monitor": "StopMonitor",
     "suffice.options": "RunOptions",

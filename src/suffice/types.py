@@ -198,7 +198,8 @@ class PriorRun:
 class Verdict:
     """A gate's decision to stop, to continue, or unknown (``None``), with the numbers it is based on.
 
-    ``skip`` means that the results of this round are not worth reading and the search goes on. ``reason`` is one of ``STOP_REASONS`` if ``stop`` is true and empty otherwise; ``because`` is a sentence.
+    ``skip`` means that the results of this round are not worth reading and the search goes on. ``reason`` is one of
+    ``STOP_REASONS`` if ``stop`` is true and empty otherwise; ``because`` is a sentence.
     ``signals`` maps a reading to (value, threshold). ``parts`` are the verdicts of a composed gate's leaves.
     """
 
