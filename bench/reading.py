@@ -34,15 +34,15 @@ from suffice.options import RunOptions
 DATA = Path(__file__).parents[2] / "shared" / "data"
 SETS = ("musique", "hotpotqa")
 FIXED = tuple(f"fixed({k})" for k in range(1, 6))
-OLD = "worth(preview=1) | exhaustion"
-GATES = (OLD, *(f"worth(price={price}) | exhaustion | barren" for price in (0.1, 0.2, 0.35, 0.5)))
+OLD = "worth | exhaustion"
+GATES = (OLD, *(f"worth(price={price}, preview=0.1) | exhaustion | barren" for price in (0.1, 0.2, 0.35, 0.5)))
 MODEL_GATES = (
     "fixed(1)",
     "fixed(2)",
     "fixed(3)",
     *GATES,
     f"{OLD} +leads",
-    "worth(price=0.2) | exhaustion | barren +leads",
+    "worth(price=0.2, preview=0.1) | exhaustion | barren +leads",
 )
 BOUNDS = "budget(rounds=10, queries=40)"  # Wide: the gate is to decide.
 DRAWS = 500

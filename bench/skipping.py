@@ -87,7 +87,7 @@ def format_section(results: Sequence[Result]) -> list[str]:
         "The default gate looks at the results of a search before anything reads them, and may skip them. Weights from the "
         "other set; targets of 1.5, 2, 2.5 and 3 rounds; lift in points of recall against fixed k at the same cost, gap = "
         "share of the way from fixed k to an oracle that knows when to stop (not what to skip, so more than 100 % is "
-        "possible). *Stop only* is the rule before, `worth(preview=1)`.",
+        "possible). *Stop only* is the rule before, `worth`.",
         "",
         "| a skipped round costs | "
         + " | ".join(f"{train} → {test}: lift, gap" for train, test in _ways())

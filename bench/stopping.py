@@ -40,11 +40,11 @@ SETS = ("musique", "hotpotqa")
 AGENTS = ("ircot", "subq", "react")
 # These tables judge when to stop only, so nothing is skipped. Reading, skipping and stopping is the section of bench.skipping.
 WORTH_GATES = (
-    "worth(preview=1)",
-    "worth(price=0.05, preview=1)",
-    "worth(price=0.15, preview=1)",
-    "worth(price=0.2, preview=1)",
-    "worth(price=0.15, preview=1) | fixed(2)",
+    "worth",
+    "worth(price=0.05)",
+    "worth(price=0.15)",
+    "worth(price=0.2)",
+    "worth(price=0.15) | fixed(2)",
 )
 OTHER_GATES = (
     "exhaustion",
@@ -229,12 +229,12 @@ def measure_transfer(train: str, test: str, runs: dict[tuple[str, str], list[Epi
         Path(file).write_text(json.dumps(fit_worth(runs[train, "sampled"])), encoding="utf-8")
 
         def stops(price: float, cap: str) -> list[int]:
-            gate = parse_gate(f"worth(price={price!r}, file='{file}', preview=1){cap}")
+            gate = parse_gate(f"worth(price={price!r}, file='{file}'){cap}")
             return [find_stop(gate, by_round, 0).rounds for by_round in readings]
 
-        main = {cost: full.share(stops(calibrate_price(episodes, cost, file, 1), "")) for cost in MAIN}
-        cheap_stops = {cost: stops(calibrate_price(short, cost, file, 1), " | fixed(2)") for cost in CHEAP}
-        names = [*(f"worth(price={price}, preview=1)" for price in PRICES), "worth(price=0.15, preview=1) | fixed(2)"]
+        main = {cost: full.share(stops(calibrate_price(episodes, cost, file), "")) for cost in MAIN}
+        cheap_stops = {cost: stops(calibrate_price(short, cost, file), " | fixed(2)") for cost in CHEAP}
+        names = [*(f"worth(price={price})" for price in PRICES), "worth(price=0.15) | fixed(2)"]
         rows = compare_gates(
             episodes, [parse_gate(name.replace(")", f", file='{file}')", 1)) for name in names], draws=DRAWS
         )

@@ -1,4 +1,4 @@
-"""The default gate: read results, skip them, or stop, whichever is worth its price.
+"""The default gate: stop, or skip results, when they are not worth their price.
 
 Two logistic models share the signals of ``meters/worth.py``:
 
@@ -6,9 +6,9 @@ Two logistic models share the signals of ``meters/worth.py``:
     worth.p     P(the next round brings new evidence), after a round; it also uses a reader model's own probability of
                 sufficiency where there is one
 
-Results whose chance is below the price are skipped. A look at them costs only a search, a share ``preview`` of a round, so
-the gate stops when the chance of the next round is below this share of the price. Where nothing can be previewed (no
-texts), the whole price decides.
+The gate stops when the chance of the next round is below its price. With ``preview`` below 1, results whose chance is below
+the price are skipped instead. A look at them costs only a search, a share ``preview`` of a round, so the gate then stops
+when the chance of the next round is below this share of the price. Without texts nothing is skipped.
 
 ``suffice lab fit`` fits the weights on recorded runs. They are stored in a small versioned file (``worth.json``). ``worth.p``
 has several levels; the richest level whose signals are all known is used. The gate judges futility, not sufficiency: a stop
@@ -29,7 +29,7 @@ from suffice.types import Promise, Readings, Verdict
 
 LOGIT_LIMIT = 3.0  # A reader's certainty counts up to 95 %, because small models are often overconfident.
 
-DEFAULT_PREVIEW = 0.1  # What a search without reading costs, as a share of a round. Measured at 0, 0.1 and 0.2.
+PREVIEW_PRICE = 0.1  # What a search without reading usually costs, as a share of a round. Measured at 0, 0.1 and 0.2.
 
 Level = tuple[str, float, Mapping[str, float]]
 
@@ -117,9 +117,10 @@ def _apply_level(level: Level, known: Mapping[str, float | None]) -> GainEstimat
 
 
 class worth(LeafGate):
-    """Skip results whose chance of new evidence is below ``price``; stop when another search is not worth it either.
+    """Stop when the chance of new evidence in the next round is below ``price``.
 
-    ``preview`` is what a search costs as a share of a round that is read. With 1, nothing is skipped.
+    ``preview`` is what a search costs as a share of a round that is read. Below 1, results whose chance of new evidence is
+    below ``price`` are skipped, and the search stops when another search is not worth its share of the price either.
 
     With ``unit`` tokens or usd, ``price`` is what a piece of new evidence may cost, and the chance is compared with what a
     round has cost on average, divided by it.
@@ -127,14 +128,14 @@ class worth(LeafGate):
 
     needs = frozenset({"worth.pair_cover", "worth.second_adds", "spend.rounds"})
     promise: Promise = "estimate"
-    dials = (Dial("price", 0.01, 0.5, 0.01, 0.1), Dial("preview", 0.05, 1, 0.05, DEFAULT_PREVIEW))
+    dials = (Dial("price", 0.01, 0.5, 0.01, 0.1), Dial("preview", 0.05, 1, 0.05, 1))
 
     def __init__(
         self,
         price: float | None = None,
         file: str | None = None,
         *,
-        preview: float = DEFAULT_PREVIEW,
+        preview: float = 1.0,
         unit: str = "rounds",
     ) -> None:
         try:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from suffice.errors import InputError
 from suffice.gates.base import Gate
-from suffice.gates.worth import DEFAULT_PREVIEW, extract_preview_signals, extract_signals, worth
+from suffice.gates.worth import extract_preview_signals, extract_signals, worth
 from suffice.meters import MeterContext, MeterSet
 from suffice.meters.worth import WorthMeter
 from suffice.replay.compare import compute_recall_curve
@@ -123,9 +123,7 @@ def fit_logistic(rows: Sequence[Sequence[float | None]], labels: Sequence[bool])
     return float(b[0] - weights @ mean), weights.tolist()
 
 
-def calibrate_price(
-    episodes: Sequence[Episode], rounds: float, file: str | None = None, preview: float = DEFAULT_PREVIEW
-) -> float:
+def calibrate_price(episodes: Sequence[Episode], rounds: float, file: str | None = None, preview: float = 1.0) -> float:
     """Return the price at which ``worth`` spends this many rounds on average over the given runs. It needs no labels.
 
     A round that is read counts as one, a skipped one as ``preview``.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from suffice.gates.base import Gate
 from suffice.gates.limits import fixed
-from suffice.gates.worth import DEFAULT_PREVIEW
+from suffice.gates.worth import PREVIEW_PRICE
 from suffice.measure.answers import token_f1
 from suffice.measure.frontier import fixed_envelope, interpolate, oracle_envelope, upper_concave_hull
 from suffice.meters import build_meters
@@ -51,7 +51,7 @@ def compare_gates(
     embed: Embed | None = None,
     draws: int = BOOTSTRAP_DRAWS,
     seed: int = 0,
-    preview_price: float = DEFAULT_PREVIEW,
+    preview_price: float = PREVIEW_PRICE,
 ) -> list[GateComparison]:
     """Return a row for every gate, for ``fixed(k)`` with every k, and for the oracle.
 
