@@ -74,11 +74,13 @@ class WorthMeter:
         self._covers_by_title: dict[tuple[str, ...], set[int]] = defaultdict(set)
         self._title_lengths: dict[str, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
         self._ids: set[str] = set()
+        self._previewed: dict[str, _Text] = {}  # Of the latest preview only, so that it is not analyzed twice.
         self._with_text = self._without_text = 0
 
     def preview(self, view: RoundView) -> Readings:
         unread = {hit.id: hit for hit in (*view.raw, *view.new) if hit.id not in self._ids}
-        texts = [self._analyze_hit(hit) for hit in unread.values() if hit.text]
+        self._previewed = {id: self._analyze_hit(hit) for id, hit in unread.items() if hit.text}
+        texts = self._previewed.values()
         total = len(self._bit_by_key)
         if view.failed or not total or len(texts) < len(unread):
             return dict.fromkeys(self.preview_names)
@@ -117,7 +119,8 @@ class WorthMeter:
             self._without_text += 1
             return
         self._with_text += 1
-        text = self._analyze_hit(hit)
+        text = self._previewed.pop(hit.id, None) or self._analyze_hit(hit)
+        text.new = text.words - self._seen_words  # Another passage of this round may have had them meanwhile.
         cover = text.cover
         self._covered_mask |= cover
         self._best_one = max(self._best_one, cover.bit_count())
