@@ -1,4 +1,6 @@
-"""Measure reading, skipping and stopping on recorded runs: ``python -m bench.skipping``. A section of ``stopping.md``.
+"""Measure reading, skipping and stopping on recorded runs: ``python -m bench.skipping [--limit 100]``.
+
+The output is a section of ``stopping.md``.
 
 Weights are fitted on one set and used on the other. A round that is read costs one round, a skipped one a share of it. The
 prices of the gate are not fitted: for each target the price whose runs cost nearly that much is chosen, without labels, and
@@ -6,6 +8,7 @@ the result is compared with fixed k at exactly the same mean cost. Recorded agen
 queries use what a skip would have left out; the live runs below show what that is worth.
 """
 
+import argparse
 import json
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -22,7 +25,7 @@ from suffice.replay.episodes import Episode, read_corpus, read_episodes
 
 PREVIEW_PRICES = (0.0, 0.1, 0.2, 1.0)
 """What a skipped round costs. With 1 nothing is skipped: the rule that only stops."""
-GATE_PRICES = (0.003, 0.006, 0.012, 0.02, 0.03, 0.045, 0.065, 0.09, 0.12, 0.16, 0.22, 0.3, 0.4, 0.55)
+GATE_PRICES = (0.01, 0.02, 0.035, 0.055, 0.08, 0.11, 0.15, 0.2, 0.27, 0.36, 0.5)
 GAP_TARGET = 0.4
 
 
@@ -38,21 +41,23 @@ class Result:
     costs: dict[float, float]
 
 
-def load_set(name: str) -> list[Episode]:
+def load_set(name: str, limit: int | None = None) -> list[Episode]:
+    """Return the sampled runs of all agents, of all questions or of the first ones."""
     texts = read_corpus(DATA / name / "corpus.jsonl")
+    folder = DATA / "episodes"
     return [
-        run for agent in AGENTS for run in read_episodes(DATA / "episodes" / f"{name}.{agent}.sampled.jsonl.gz", texts)
+        run for agent in AGENTS for run in read_episodes(folder / f"{name}.{agent}.sampled.jsonl.gz", texts)[:limit]
     ]
 
 
-def measure_transfer(train: str, test: str) -> list[Result]:
+def measure_transfer(train: str, test: str, limit: int | None = None) -> list[Result]:
     """Return the results at every price of a preview."""
-    episodes = load_set(test)
+    episodes = load_set(test, limit)
     reference = Reference(episodes)
     results = []
     with TemporaryDirectory() as folder:
         file = str(Path(folder) / "weights.json")
-        Path(file).write_text(json.dumps(fit_worth(load_set(train))), encoding="utf-8")
+        Path(file).write_text(json.dumps(fit_worth(load_set(train, limit))), encoding="utf-8")
         for preview in PREVIEW_PRICES:
             spent = [_spend(episodes, worth(price, file, preview=preview)) for price in GATE_PRICES]
             shares, prices, costs = {}, {}, {}
@@ -74,9 +79,9 @@ def _spend(episodes: Sequence[Episode], gate: worth) -> "tuple[numpy.ndarray, nu
     return numpy.array(costs), numpy.array(recalls)
 
 
-def measure_all() -> list[Result]:
+def measure_all(limit: int | None = None) -> list[Result]:
     with ProcessPoolExecutor(2) as pool:
-        ways = list(pool.map(measure_transfer, SETS[::-1], SETS))
+        ways = list(pool.map(measure_transfer, SETS[::-1], SETS, (limit, limit)))
     return [result for way in ways for result in way]
 
 
@@ -128,7 +133,9 @@ def _find(results: Sequence[Result], way: tuple[str, str], preview: float) -> Re
 
 
 def main() -> None:
-    print("\n".join(format_section(measure_all())))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--limit", type=int, help="only the first questions of each set")
+    print("\n".join(format_section(measure_all(parser.parse_args().limit))))
 
 
 if __name__ == "__main__":

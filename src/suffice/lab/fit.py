@@ -7,7 +7,7 @@ them over-fitted.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from suffice.errors import InputError
@@ -18,6 +18,7 @@ from suffice.meters.worth import WorthMeter
 from suffice.replay.compare import compute_recall_curve
 from suffice.replay.episodes import Episode
 from suffice.replay.judge import StopPoint, follow_episode, measure_readings
+from suffice.types import Readings
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -53,7 +54,7 @@ def build_samples(episodes: Sequence[Episode], standout: float) -> list[Training
         curve = compute_recall_curve(episode)
         if curve is None:
             continue
-        readings = measure_readings(episode, frozenset())
+        readings = measure_signals(episode)
         for done in range(1, len(curve)):
             signals = extract_signals(readings[done - 1], done, standout)
             preview = extract_preview_signals(readings[done], readings[done - 1])
@@ -96,7 +97,8 @@ def _fit_level(
 
 def compute_mean_standout(episodes: Sequence[Episode]) -> float:
     """Return the mean standout after round 1. It replaces the reading where scores are missing."""
-    standouts = [measure_readings(episode, frozenset())[0].get("worth.standout") for episode in episodes]
+    first_rounds = [replace(episode, rounds=episode.rounds[:1]) for episode in episodes]
+    standouts = [measure_signals(episode)[0].get("worth.standout") for episode in first_rounds]
     known = [standout for standout in standouts if standout is not None]
     return sum(known) / len(known) if known else 0.0
 
@@ -148,4 +150,13 @@ def _spend_rounds(gate: worth, episode: Episode) -> float:
 
 def follow_worth(gate: Gate, episode: Episode) -> StopPoint:
     """Return where ``worth`` stops a recorded run. Only its own signals are measured."""
-    return follow_episode(gate, episode, MeterSet([WorthMeter(MeterContext(episode.question))]))
+    return follow_episode(gate, episode, _build_meters(episode))
+
+
+def measure_signals(episode: Episode) -> list[Readings]:
+    """Return the readings that ``worth`` uses, by its own meter only."""
+    return measure_readings(episode, frozenset(), meters=_build_meters(episode))
+
+
+def _build_meters(episode: Episode) -> MeterSet:
+    return MeterSet([WorthMeter(MeterContext(episode.question))])

@@ -30,9 +30,11 @@ class StopPoint:
         return [number for number in range(1, self.kept_rounds + 1) if number not in self.skipped]
 
 
-def measure_readings(episode: Episode, needs: frozenset[str], embed: Embed | None = None) -> list[Readings]:
-    """Return the readings of every round. Recorded readings replace measured ones."""
-    meters = build_meters(needs, episode.question, embed)
+def measure_readings(
+    episode: Episode, needs: frozenset[str], embed: Embed | None = None, meters: MeterSet | None = None
+) -> list[Readings]:
+    """Return the readings of every round, by all meters or those given. Recorded readings replace measured ones."""
+    meters = meters or build_meters(needs, episode.question, embed)
     found: list[Readings] = []
     queries, sources = 0, 0
     for round, tokens in zip(episode.rounds, accumulate_tokens(episode), strict=True):
