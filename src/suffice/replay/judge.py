@@ -199,7 +199,8 @@ def what_if(trace: Trace, gate: Gate) -> WhatIf:
 
 
 def _build_stop(trace: Trace, gate: Gate, stop_point: StopPoint) -> Stop:
-    records, read = [], []
+    records: list[RoundRecord] = []
+    read: list[Readings] = []
     for round in trace.rounds:
         skipped = round.skipped or round.index in stop_point.skipped
         verdict = gate.judge([*read, round.readings], trace.seed)
