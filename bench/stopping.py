@@ -38,7 +38,14 @@ DATA = Path(__file__).parents[2] / "shared" / "data"
 OUT = Path(__file__).with_suffix(".md")
 SETS = ("musique", "hotpotqa")
 AGENTS = ("ircot", "subq", "react")
-WORTH_GATES = ("worth", "worth(price=0.05)", "worth(price=0.15)", "worth(price=0.2)", "worth(price=0.15) | fixed(2)")
+# These tables judge when to stop only, so nothing is skipped. Reading, skipping and stopping is the section of bench.skipping.
+WORTH_GATES = (
+    "worth",
+    "worth(price=0.05)",
+    "worth(price=0.15)",
+    "worth(price=0.2)",
+    "worth(price=0.15) | fixed(2)",
+)
 OTHER_GATES = (
     "exhaustion",
     "saturation.after(2)",
@@ -176,8 +183,11 @@ class Reference:
 
     def share(self, stops: Sequence[int]) -> Share:
         """Return lift and gap closed of runs that stop at these rounds."""
-        rounds = numpy.array(stops, float)
         recalls = self.curves[numpy.arange(len(stops)), numpy.array(stops) - 1]
+        return self.share_costs(numpy.array(stops, float), recalls)
+
+    def share_costs(self, rounds: "NDArray[Any]", recalls: "NDArray[Any]") -> Share:
+        """Return lift and gap closed of runs with these costs in rounds and these recalls."""
         base = interpolate(self._fixed, float(rounds.mean()))
         lift = float(recalls.mean()) - base
         gap = interpolate(self._oracle, float(rounds.mean())) - base
@@ -410,11 +420,15 @@ def _format_costs(costs: Sequence[float]) -> str:
 def format_page(
     runs: dict[tuple[str, str], list[Episode]], found: Sequence[Transfer], names: Sequence[str]
 ) -> list[str]:
+    from bench import skipping  # It uses this module.
+
     gates = [parse_gate(name) for name in names]
     rows = {key: compare_gates(episodes, gates, draws=DRAWS) for key, episodes in runs.items()}
     sampled = {name: rows[name, "sampled"] for name in SETS}
     lines = [
-        "## Were the targets reached?",
+        *skipping.format_section(skipping.measure_all()),
+        "",
+        "## Stopping only: were the targets reached?",
         "",
         *format_targets(found),
         "",
@@ -438,7 +452,8 @@ def format_page(
             "",
             format_table(rows[name, "greedy"]),
         ]
-    return [*lines, "", "## The sixteen configurations of exhaustion", "", *format_sweep(runs)]
+    lines += ["", "## The sixteen configurations of exhaustion", "", *format_sweep(runs)]
+    return lines
 
 
 HEAD = """# Stop gates against a constant number of rounds

@@ -198,7 +198,8 @@ class PriorRun:
 class Verdict:
     """A gate's decision to stop, to continue, or unknown (``None``), with the numbers it is based on.
 
-    ``reason`` is one of ``STOP_REASONS`` if ``stop`` is true and empty otherwise; ``because`` is a sentence.
+    ``skip`` means that the results of this round are not worth reading and the search goes on. ``reason`` is one of
+    ``STOP_REASONS`` if ``stop`` is true and empty otherwise; ``because`` is a sentence.
     ``signals`` maps a reading to (value, threshold). ``parts`` are the verdicts of a composed gate's leaves.
     """
 
@@ -209,6 +210,7 @@ class Verdict:
     signals: Mapping[str, tuple[float | None, float]] = field(default_factory=dict)
     promise: Promise = "heuristic"
     parts: tuple["Verdict", ...] = ()
+    skip: bool = False
 
     @property
     def leaves(self) -> tuple["Verdict", ...]:
@@ -223,7 +225,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class RoundRecord:
-    """The record of a round in the report and the trace.
+    """The record of a round in the report and the trace. A skipped round was searched and not read.
 
     ``found`` lists its new passages; ``belief`` holds the notes after it, shortened and with the titles of their sources;
     ``open`` lists the questions that were still open.
@@ -238,6 +240,7 @@ class RoundRecord:
     found: tuple[str, ...] = ()
     belief: tuple[str, ...] = ()
     open: tuple[str, ...] = ()
+    skipped: bool = False
 
 
 @dataclass(frozen=True, slots=True)

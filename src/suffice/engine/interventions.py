@@ -75,7 +75,8 @@ def resample(parts: RunParts) -> RunParts:
     trigger = exhaustion() if parts.gate is None else parts.gate
 
     def is_exhausted(run: RunView, rounds_back: int) -> bool:
-        readings = [record.readings for record in run.records[: len(run.records) - rounds_back]]
+        read = [record.readings for record in run.records if not record.skipped]
+        readings = read[: len(read) - rounds_back]
         return bool(readings) and trigger.judge(readings, run.seed).reason == "exhausted"
 
     async def propose(run: RunView) -> list[Query]:

@@ -1,4 +1,4 @@
-"""The research loop: propose queries, search, judge, update the belief, judge again, until a gate says stop.
+"""The research loop: propose queries, search, read or skip the results, update the belief, until a gate says stop.
 
 It knows search, strategy, gate and meters by their one method each, and yields events.
 """
@@ -99,9 +99,12 @@ def _build_sufficient_verdict(run: RunState) -> Verdict:
 
 
 async def _judge_round(run: RunState, gate: Gate, meters: MeterSet, round: Round) -> RoundDone:
-    """Judge a round before it changes the belief; if it is accepted, admit it and judge again on all readings."""
-    readings = await meters.read_live("before", round, run)
+    """Judge a round on its preview, then before it changes the belief; admit it if it is accepted, and judge again."""
+    readings = meters.preview(round)
     run.readings.append(readings)
+    if gate.skips and (verdict := gate.judge(run.readings, run.seed)).skip:
+        return _skip_round(run, gate, round, readings, verdict)
+    readings |= await meters.read_live("before", round, run)
     verdict = gate.judge(run.readings, run.seed)
     accepted = not verdict.stop
     # Recorded before the next await, so that an interrupted run keeps the round.
@@ -118,6 +121,23 @@ async def _judge_round(run: RunState, gate: Gate, meters: MeterSet, round: Round
     belief = snapshot_belief(run)
     run.records[-1] = complete_record(run, round, verdict, belief)
     return RoundDone(round, accepted, readings, verdict, run.budget.take_round_tokens(), belief)
+
+
+def _skip_round(
+    run: RunState, gate: Gate, round: Round, readings: dict[str, float | None], verdict: Verdict
+) -> RoundDone:
+    """Leave a round unread: only its queries and its preview count. A bound that they reach may still stop the search."""
+    run.skip_round()
+    readings |= {**verdict.values, **run.measure()}
+    after = gate.judge(run.readings, run.seed)
+    run.readings.pop()
+    verdict = after if after.stop else verdict
+    run.records.append(
+        RoundRecord(round.index, False, round.queries, len(round.new), readings, verdict.leaves, skipped=True)
+    )
+    return RoundDone(
+        round, False, readings, verdict, run.budget.take_round_tokens(), snapshot_belief(run), skipped=True
+    )
 
 
 async def _search_all(

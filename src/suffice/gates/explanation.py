@@ -36,7 +36,10 @@ def explain_stop(reason: str, because: str, promise: Promise, rounds: Sequence[R
         f"Stopped after {_pluralize(len(rounds), 'round')} because {STOP_REASON_TEXT.get(reason, reason)}{detail}."
     ]
     found = f"{_pluralize(queries, 'query', 'queries')} brought {_pluralize(passages, 'passage')}"
-    if rounds and not rounds[-1].accepted:
+    skipped = sum(record.skipped for record in rounds)
+    if skipped:
+        found += f"; the results of {_pluralize(skipped, 'round')} were skipped as not worth reading"
+    elif rounds and not rounds[-1].accepted:
         found += "; the last round was rejected and not used"
     elif rounds:
         found += f", {rounds[-1].new_passages} of them in the last round"

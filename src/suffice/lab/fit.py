@@ -1,19 +1,23 @@
 """Fit the ``worth`` gate on recorded runs, and calibrate its price without labels.
 
-The label is the gain of the next round: does it bring a new gold passage? The model is a logistic regression with a ridge
-penalty on standardised signals, fitted by Newton's method, one per level of available signals. The signals are few because
-a model with forty of them over-fitted.
+Two things are estimated: whether the next round brings a new gold passage, from what is known after a round (one model per
+level of available signals), and whether a round's results hold one, from their preview. Each model is a logistic regression
+with a ridge penalty on standardised signals, fitted by Newton's method. The signals are few because a model with forty of
+them over-fitted.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from suffice.errors import InputError
-from suffice.gates.worth import WorthWeights, estimate_gain, extract_signals, load_weights
+from suffice.gates.base import Gate
+from suffice.gates.worth import extract_preview_signals, extract_signals, worth
+from suffice.meters import MeterContext, MeterSet
+from suffice.meters.worth import WorthMeter
 from suffice.replay.compare import compute_recall_curve
 from suffice.replay.episodes import Episode
-from suffice.replay.judge import measure_readings
+from suffice.replay.judge import StopPoint, follow_episode, measure_readings
 from suffice.types import Readings
 
 if TYPE_CHECKING:
@@ -27,16 +31,19 @@ LEVELS: dict[str, tuple[str, ...]] = {
     "reader": ("log_round", "standout", "reader"),
     "bare": ("log_round", "standout"),
 }
+PREVIEW_SIGNALS = ("log_round", "new", "adds", "linked", "named", "pair_cover", "second_adds")
 DEFAULT_PRICE = 0.10
 _MIN_ROWS = 50
 _RIDGE = 1.0
+_CALIBRATION_STEPS = 14  # The price is found to four digits.
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingSample:
-    """The signals after one round, and whether the next round brought a new gold passage."""
+    """The signals after one round, those of the next round's preview, and whether that brought a new gold passage."""
 
     signals: dict[str, float | None]
+    preview: dict[str, float | None]
     has_gain: bool
 
 
@@ -47,43 +54,51 @@ def build_samples(episodes: Sequence[Episode], standout: float) -> list[Training
         curve = compute_recall_curve(episode)
         if curve is None:
             continue
-        readings = measure_readings(episode, frozenset())
+        readings = measure_signals(episode)
         for done in range(1, len(curve)):
             signals = extract_signals(readings[done - 1], done, standout)
-            samples.append(TrainingSample(signals, curve[done] > curve[done - 1]))
+            preview = extract_preview_signals(readings[done], readings[done - 1])
+            samples.append(TrainingSample(signals, preview, curve[done] > curve[done - 1]))
     return samples
 
 
 def fit_worth(episodes: Sequence[Episode], price: float = DEFAULT_PRICE) -> dict[str, Any]:
-    """Return the content of a weights file: the levels, richest first, and the price."""
+    """Return the content of a weights file: the levels, richest first, the preview's model if texts are known, the price."""
     standout = compute_mean_standout(episodes)
     rows = build_samples(episodes, standout)
-    levels = []
-    for name, signals in LEVELS.items():
-        known = [row for row in rows if all(row.signals[signal] is not None for signal in signals)]
-        if len(known) < _MIN_ROWS or not any(row.has_gain for row in known):
-            continue
-        inputs = [[row.signals[signal] for signal in signals] for row in known]
-        bias, weights = fit_logistic(inputs, [row.has_gain for row in known])
-        levels.append(
-            {
-                "name": name,
-                "bias": round(bias, 4),
-                "weights": {signal: round(weight, 4) for signal, weight in zip(signals, weights, strict=True)},
-                "rows": len(known),
-                "base_rate": round(sum(row.has_gain for row in known) / len(known), 4),
-            }
-        )
+    labels = [row.has_gain for row in rows]
+    fitted = [_fit_level(name, signals, [row.signals for row in rows], labels) for name, signals in LEVELS.items()]
+    levels = [level for level in fitted if level is not None]
+    preview = _fit_level("preview", PREVIEW_SIGNALS, [row.preview for row in rows], labels)
     if not levels:
         raise InputError(
             "There is too little data to fit: episodes need gold passages, several rounds, and some gain after round 1"
         )
-    return {"gate": "worth", "version": 1, "price": price, "standout": round(standout, 4), "levels": levels}
+    file = {"gate": "worth", "version": 2, "price": price, "standout": round(standout, 4), "levels": levels}
+    return file if preview is None else {**file, "preview": preview}
+
+
+def _fit_level(
+    name: str, signals: Sequence[str], rows: Sequence[dict[str, float | None]], labels: Sequence[bool]
+) -> dict[str, Any] | None:
+    """Return a model of these signals; ``None`` if too few rows have all of them."""
+    known = [(row, gain) for row, gain in zip(rows, labels, strict=True) if None not in map(row.get, signals)]
+    if len(known) < _MIN_ROWS or not any(gain for _, gain in known):
+        return None
+    bias, weights = fit_logistic([[row[signal] for signal in signals] for row, _ in known], [gain for _, gain in known])
+    return {
+        "name": name,
+        "bias": round(bias, 4),
+        "weights": {signal: round(weight, 4) for signal, weight in zip(signals, weights, strict=True)},
+        "rows": len(known),
+        "base_rate": round(sum(gain for _, gain in known) / len(known), 4),
+    }
 
 
 def compute_mean_standout(episodes: Sequence[Episode]) -> float:
     """Return the mean standout after round 1. It replaces the reading where scores are missing."""
-    standouts = [measure_readings(episode, frozenset())[0].get("worth.standout") for episode in episodes]
+    first_rounds = [replace(episode, rounds=episode.rounds[:1]) for episode in episodes]
+    standouts = [measure_signals(episode)[0].get("worth.standout") for episode in first_rounds]
     known = [standout for standout in standouts if standout is not None]
     return sum(known) / len(known) if known else 0.0
 
@@ -110,25 +125,38 @@ def fit_logistic(rows: Sequence[Sequence[float | None]], labels: Sequence[bool])
     return float(b[0] - weights @ mean), weights.tolist()
 
 
-def calibrate_price(episodes: Sequence[Episode], rounds: float, file: str | None = None) -> float:
-    """Return the price at which ``worth`` uses this many rounds on average over the given runs. It needs no labels."""
-    weights = load_weights(file)
+def calibrate_price(episodes: Sequence[Episode], rounds: float, file: str | None = None, preview: float = 1.0) -> float:
+    """Return the price at which ``worth`` spends this many rounds on average over the given runs. It needs no labels.
+
+    A round that is read counts as one, a skipped one as ``preview``.
+    """
     longest = sum(len(episode.rounds) for episode in episodes) / len(episodes)
     if not 1 <= rounds <= longest:
         raise InputError(f"These runs allow between 1 and {longest:.1f} rounds on average, not {rounds:g}")
-    gains = [_estimate_gains(measure_readings(episode, frozenset()), weights) for episode in episodes]
     low, high = 0.0, 1.0
-    for _ in range(40):
+    for _ in range(_CALIBRATION_STEPS):
         price = (low + high) / 2
-        spent = sum(_count_rounds(estimates, price) for estimates in gains) / len(gains)
+        gate = worth(price, file, preview=preview)
+        spent = sum(_spend_rounds(gate, episode) for episode in episodes) / len(episodes)
         low, high = (price, high) if spent > rounds else (low, price)
     return (low + high) / 2
 
 
-def _estimate_gains(readings: Sequence[Readings], weights: WorthWeights) -> list[float]:
-    estimates = [estimate_gain(now, number, weights) for number, now in enumerate(readings, 1)]
-    return [1.0 if estimate is None else estimate.p for estimate in estimates]
+def _spend_rounds(gate: worth, episode: Episode) -> float:
+    """Return what the gate spends on a recorded run: the rounds it reads, and a share of those it skips."""
+    point = follow_worth(gate, episode)
+    return point.rounds - (1 - gate.preview) * len(point.skipped)
 
 
-def _count_rounds(estimates: Sequence[float], price: float) -> int:
-    return next((number for number, p in enumerate(estimates, 1) if p < price), len(estimates))
+def follow_worth(gate: Gate, episode: Episode) -> StopPoint:
+    """Return where ``worth`` stops a recorded run. Only its own signals are measured."""
+    return follow_episode(gate, episode, _build_meters(episode))
+
+
+def measure_signals(episode: Episode) -> list[Readings]:
+    """Return the readings that ``worth`` uses, by its own meter only."""
+    return measure_readings(episode, frozenset(), meters=_build_meters(episode))
+
+
+def _build_meters(episode: Episode) -> MeterSet:
+    return MeterSet([WorthMeter(MeterContext(episode.question))])

@@ -7,6 +7,13 @@
     worth.second_adds     share of the question's words that the best two passages have beyond the best one
     worth.standout        in round 1: how far the best score is above the second, as a share; 0 later
 
+The results of a round are also measured before they are read. The gate may skip them:
+
+    preview.new           passages that were not read yet
+    preview.adds          share of the question's words that they have and no passage read so far has
+    preview.linked        best share of the question's words that one of them has together with a linked passage read before
+    preview.named         1 if the question names the title of one of them, else 0
+
 Words are compared without accents and plural endings, by their first six letters. Unknown if most passages have no text.
 Embeddings were tried and added nothing (bench/stopping.md).
 """
@@ -44,9 +51,11 @@ class WorthMeter:
         "worth.second_adds",
         "worth.standout",
     )
+    preview_names: tuple[str, ...] = ("preview.new", "preview.adds", "preview.linked", "preview.named")
 
     def __init__(self, context: MeterContext = MeterContext()) -> None:
         names, others = _extract_keys(context.question or "")
+        self._question = f" {' '.join(_WORD.findall(_fold_accents(context.question or '').lower()))} "
         keys = sorted(names) + sorted(others - names)
         self._bit_by_key = {key: 1 << position for position, key in enumerate(keys)}
         self._names_mask = sum(self._bit_by_key[key] for key in names)
@@ -59,13 +68,32 @@ class WorthMeter:
         self._bit_by_word: dict[str, int] = {}
         self._covers: set[int] = set()
         # For links: passages by word, covers by title, and lengths of titles by their first two words.
-        self._seen: list[tuple[int, frozenset[str], str, tuple[str, ...]]] = []
+        self._seen: list[_Text] = []
         self._indexed_count = 0
         self._passages_by_word: dict[str, list[int]] = defaultdict(list)
         self._covers_by_title: dict[tuple[str, ...], set[int]] = defaultdict(set)
         self._title_lengths: dict[str, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
         self._ids: set[str] = set()
+        self._previewed: dict[str, _Text] = {}  # Of the latest preview only, so that it is not analyzed twice.
         self._with_text = self._without_text = 0
+
+    def preview(self, view: RoundView) -> Readings:
+        unread = {hit.id: hit for hit in (*view.raw, *view.new) if hit.id not in self._ids}
+        self._previewed = {id: self._analyze_hit(hit) for id, hit in unread.items() if hit.text}
+        texts = self._previewed.values()
+        total = len(self._bit_by_key)
+        if view.failed or not total or len(texts) < len(unread):
+            return dict.fromkeys(self.preview_names)
+        covered = linked = 0
+        for text in texts:
+            covered |= text.cover
+            linked = self._find_best_link(text, linked)
+        return {
+            "preview.new": float(len(unread)),
+            "preview.adds": (covered & ~self._covered_mask).bit_count() / total,
+            "preview.linked": linked / total,
+            "preview.named": float(any(text.name and f" {text.name} " in self._question for text in texts)),
+        }
 
     def read(self, view: RoundView) -> Readings:
         self._round += 1
@@ -91,16 +119,9 @@ class WorthMeter:
             self._without_text += 1
             return
         self._with_text += 1
-        tokens = _tokenize_hit(f"{hit.title or ''} ", hit.text)
-        words = frozenset(tokens)
-        new = words - self._seen_words
-        for word in new:
-            if word[:3] in self._prefixes and (bit := self._bit_by_key.get(_stem_word(word))):
-                self._bit_by_word[word] = bit
-        self._seen_words |= new
-        cover = 0
-        for word in words & self._bit_by_word.keys():
-            cover |= self._bit_by_word[word]
+        text = self._previewed.pop(hit.id, None) or self._analyze_hit(hit)
+        text.new = text.words - self._seen_words  # Another passage of this round may have had them meanwhile.
+        cover = text.cover
         self._covered_mask |= cover
         self._best_one = max(self._best_one, cover.bit_count())
         if cover not in self._covers:  # A cover seen before cannot improve a pair.
@@ -108,37 +129,55 @@ class WorthMeter:
                 self._best_two = max(self._best_two, (cover | other).bit_count())
             self._covers.add(cover)
         self._best_two = max(self._best_two, cover.bit_count() if self._with_text > 1 else 0)
-        title = tuple(_WORD.findall(_fold_accents(_PARENTHETICAL.sub("", hit.title or "")).lower()))
-        self._update_links(cover, tokens, words, new, title)
+        self._best_linked = self._find_best_link(text, self._best_linked)
+        if text.name:
+            title = text.title
+            self._covers_by_title[title].add(cover)
+            self._title_lengths[title[0]][title[1] if len(title) > 1 else ""].add(len(title))
+        self._seen_words |= text.words
+        self._seen.append(text)
 
-    def _update_links(
-        self, cover: int, tokens: list[str], words: frozenset[str], new: frozenset[str], title: tuple[str, ...]
-    ) -> None:
-        """Look for earlier titles in this text, then for this title in earlier texts, found by its rarest word."""
-        title_starts = words & self._title_lengths.keys()
+    def _analyze_hit(self, hit: Hit) -> "_Text":
+        """Return what is compared of a passage. Only the bits of words are stored; they depend on the question alone."""
+        tokens = _tokenize_hit(f"{hit.title or ''} ", hit.text or "")
+        words = frozenset(tokens)
+        new = words - self._seen_words
+        for word in new:
+            if word[:3] in self._prefixes and (bit := self._bit_by_key.get(_stem_word(word))):
+                self._bit_by_word[word] = bit
+        cover = 0
+        for word in words & self._bit_by_word.keys():
+            cover |= self._bit_by_word[word]
+        title = tuple(_WORD.findall(_fold_accents(_PARENTHETICAL.sub("", hit.title or "")).lower()))
+        return _Text(cover, tokens, words, new, title)
+
+    def _find_best_link(self, text: "_Text", best: int) -> int:
+        """Return the most words of the question that this passage has together with a linked one; at least ``best``.
+
+        Earlier titles are looked for in this text, then this title in earlier texts, found by its rarest word.
+        """
+        cover, tokens, title = text.cover, text.tokens, text.title
+        title_starts = text.words & self._title_lengths.keys()
         for start in [place for place, word in enumerate(tokens) if word in title_starts] if title_starts else ():
             seconds = self._title_lengths[tokens[start]]
             following = tokens[start + 1] if start + 1 < len(tokens) else ""
             for length in (*seconds.get("", ()), *seconds.get(following, ())):
                 phrase = tuple(tokens[start : start + length])
                 for other in self._covers_by_title.get(phrase, ()) if phrase != title else ():
-                    self._best_linked = max(self._best_linked, (cover | other).bit_count())
-        name = " ".join(title)
-        if len(name) > 2:
-            # A title with a word that no earlier text has is in none of them; most new titles have one.
-            for number in () if new.intersection(title) else self._find_passages_with(title)[-_MAX_LINK_CANDIDATES:]:
-                other, _, text, other_title = self._seen[number]
-                together = (cover | other).bit_count()
-                if together > self._best_linked and other_title != title and f" {name} " in text:
-                    self._best_linked = together
-            self._covers_by_title[title].add(cover)
-            self._title_lengths[title[0]][title[1] if len(title) > 1 else ""].add(len(title))
-        self._seen.append((cover, words, f" {' '.join(tokens)} ", title))
+                    best = max(best, (cover | other).bit_count())
+        # A title with a word that no earlier text has is in none of them; most new titles have one.
+        if text.name and not text.new.intersection(title):
+            for number in self._find_passages_with(title)[-_MAX_LINK_CANDIDATES:]:
+                earlier = self._seen[number]
+                together = (cover | earlier.cover).bit_count()
+                if together > best and earlier.title != title and f" {text.name} " in earlier.joined:
+                    best = together
+        return best
 
     def _find_passages_with(self, title: tuple[str, ...]) -> Sequence[int]:
         """Return the passages with the rarest word of a title. The index is updated only when it is needed."""
         for number in range(self._indexed_count, len(self._seen)):
-            for word in self._seen[number][1] - STOP_WORDS:
+            for word in self._seen[number].words - STOP_WORDS:
                 self._passages_by_word[word].append(number)
         self._indexed_count = len(self._seen)
         rare = [self._passages_by_word.get(word, []) for word in title if word not in STOP_WORDS]
@@ -149,6 +188,20 @@ class WorthMeter:
             return 0.0
         scores = sorted((hit.score for hit in view.raw if hit.score is not None), reverse=True)
         return (scores[0] - scores[1]) / scores[0] if len(scores) > 1 and scores[0] > 0 else None
+
+
+class _Text:
+    """What is compared of a passage: its cover, words, words that no earlier passage has, and title."""
+
+    __slots__ = ("cover", "joined", "name", "new", "title", "tokens", "words")
+
+    def __init__(
+        self, cover: int, tokens: list[str], words: frozenset[str], new: frozenset[str], title: tuple[str, ...]
+    ) -> None:
+        self.cover, self.tokens, self.words, self.new, self.title = cover, tokens, words, new, title
+        self.joined = f" {' '.join(tokens)} "
+        name = " ".join(title)
+        self.name = name if len(name) > 2 else ""
 
 
 def _extract_keys(question: str) -> tuple[set[str], set[str]]:

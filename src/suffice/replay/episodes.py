@@ -42,6 +42,7 @@ class RecordedRound:
     answer: str | None = None
     accepted: bool = True
     failed: bool = False
+    skipped: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,14 +163,16 @@ def _parse_episode(item: dict[str, Any], texts: Texts) -> Episode:
 
 
 def _parse_rounds(items: list[dict[str, Any]], texts: Texts) -> tuple[RecordedRound, ...]:
-    """Parse rounds in order. A passage is new in the first round that has it."""
+    """Parse rounds in order. A passage is new in the first round that was read and has it."""
     seen: set[str] = set()
     rounds = []
     for number, item in enumerate(items, 1):
         _validate_round(item)
         hits = deduplicate_hits(_parse_hit(hit, texts) for hit in item["passages"])
         new = tuple(hit for hit in hits if hit.id not in seen)
-        seen.update(hit.id for hit in new)
+        skipped = bool(item.get("skipped"))
+        if not skipped:  # Nobody has read the passages of a skipped round.
+            seen.update(hit.id for hit in new)
         rounds.append(
             RecordedRound(
                 index=number,
@@ -179,7 +182,8 @@ def _parse_rounds(items: list[dict[str, Any]], texts: Texts) -> tuple[RecordedRo
                 readings=item.get("readings") or {},
                 tokens=item.get("tokens"),
                 answer=item.get("answer"),
-                accepted=item.get("accepted", True),
+                accepted=item.get("accepted", not skipped),
+                skipped=skipped,
             )
         )
     return tuple(rounds)

@@ -73,7 +73,10 @@ def describe_outcome(stop: Stop, record: RoundRecord) -> str:
         outcome = f"continue, although {stopping} would stop"
     else:
         outcome = "continue"
-    outcome += "" if record.accepted else "; round rejected"
+    if record.skipped:
+        outcome += "; results skipped, not worth reading"
+    elif not record.accepted:
+        outcome += "; round rejected"
     return outcome + (f"; unknown: {unknown}" if unknown else "")
 
 

@@ -135,7 +135,9 @@ const handlers = {
 
 const shorten = (text) => (text.length > MAX_SHOWN_QUERY ? `${text.slice(0, MAX_SHOWN_QUERY)}…` : text);
 
-const heading = (event) => element("h3", {}, `Round ${event.index}${event.accepted === false ? ", not used" : ""}`);
+const unused = (event) => (event.skipped ? ", skipped as not worth reading" : event.accepted === false ? ", not used" : "");
+
+const heading = (event) => element("h3", {}, `Round ${event.index}${unused(event)}`);
 
 const queries = (event) => bulletList(event.queries.map(shorten), "queries");
 
