@@ -68,8 +68,8 @@ __all__ = [  # A literal list, because type checkers read it.
     "Passage", "Place", "Planned",
     "PromptCompacted", "Query", "Recalled", "Reflected", "Report", "ReviewRound", "RoundDone", "RunOptions", "SearchError",
     "SearchRefused", "SearchStopped", "Searching", "Started", "StopMonitor", "SufficeError", "TopicsCovered",
-    "Unavailable", "Verdict", "Writing", "__version__", "barren", "budget", "exhaustion", "fixed", "gain", "judged", "parse_gate",
-    "predicates", "recall", "research", "run_research", "saturation", "sufficiency", "unseen", "worth",
+    "Unavailable", "Verdict", "Writing", "__version__", "barren", "budget", "exhaustion", "fixed", "gain", "judged",
+    "parse_gate", "predicates", "recall", "research", "run_research", "saturation", "sufficiency", "unseen", "worth",
 ]
 # fmt: on
 

@@ -49,8 +49,8 @@ def plan_queries(prompt: Plan) -> PlanResponse:
         rest = " ".join(facet.text for facet in parts if not facet.is_named)
         queries += [PlannedQuery(f"{facet.text} {rest}".strip(), f"about {facet.text}") for facet in named]
     elif question.kind in _KEYWORD_KINDS:
-        words = " ".join(facet.text for facet in extract_facets(prompt.task, limit=20))
-        queries.append(PlannedQuery(f"{words} {_KEYWORD_KINDS[question.kind]}".strip(), "the words of the question"))
+        wording = " ".join(facet.text for facet in extract_facets(prompt.task, limit=20))
+        queries.append(PlannedQuery(f"{wording} {_KEYWORD_KINDS[question.kind]}".strip(), "the words of the question"))
     kind, count = classify_task(prompt.task), parse_item_count(prompt.task)
     return PlanResponse(tuple(queries[: prompt.most]), _classify_complexity(len(parts)), kind, count)
 
