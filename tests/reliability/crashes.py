@@ -77,6 +77,9 @@ def run_in_fork(work) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
+os.environ["SUFFICE_MEMORY"] = "0"  # The cases share a database and ask the same question: none may recall another.
+
+
 def make_worker(url: str, ledger: Ledger) -> Worker:
     return Worker(url, {"default": []}, prepare=make_prepare(ledger), dead_after=1.0)
 

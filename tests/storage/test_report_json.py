@@ -123,7 +123,18 @@ def test_keys_are_stable(report: Report) -> None:
     )
     stop_keys = {"reason", "gate", "round", "promise", "explanation", "rounds", "expression", "sufficiency"}
     assert set(encoded["stop"]) == stop_keys
-    round_keys = {"index", "accepted", "queries", "new_passages", "readings", "verdicts", "found", "belief", "open"}
+    round_keys = {
+        "index",
+        "accepted",
+        "queries",
+        "new_passages",
+        "readings",
+        "verdicts",
+        "found",
+        "belief",
+        "open",
+        "skipped",
+    }
     assert set(encoded["stop"]["rounds"][0]) == round_keys
     assert set(encoded["stop"]["rounds"][0]["verdicts"][0]) == {"gate", "stop", "reason", "because", "signals"}
     assert encoded["stop"]["rounds"][1]["verdicts"][0]["signals"]["overlap.jaccard"] == [0.12, 0.6]

@@ -379,7 +379,7 @@ def test_files_and_a_collection_together(address, docs, tmp_path):
             model="extractive",
         )
     )
-    assert {Path(source.location).name.partition(":")[0] for source in report.sources} == {"dance.md", "prize.txt"}
+    assert {Path(source.location).name.partition(":")[0] for source in report.sources} >= {"dance.md", "prize.txt"}
 
 
 def test_a_passage_taken_for_another_language_does_not_win_by_common_words(address, tmp_path):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from suffice.models.extractive.form import find_scope, find_term, is_named
 from suffice.models.extractive.units import Unit
 from suffice.text.entities import content_stems
-from suffice.text.question import Question
+from suffice.text.question import Question, strip_comparing
 from suffice.types import Note
 
 _CONTRAST = re.compile(
@@ -16,6 +16,7 @@ _CONTRAST = re.compile(
     re.IGNORECASE,
 )
 _FIRST_BONUS = 0.4  # The first sentence below a name says what it is.
+_ASPECT_BONUS = 1.0  # "Compare the prices of A and B": a sentence of each about its price.
 _MAX_CONTRAST_CHARS = 400
 _MAX_CONTRAST_RANK = 10  # Further down, both things are only mentioned.
 _MAX_TERM_CHARS = 60
@@ -27,10 +28,12 @@ def choose_sides(question: Question, notes: Sequence[Note], units: Sequence[Unit
     if not all(stems):
         return []
     bonus = _FIRST_BONUS if question.span == "none" else 0.0
-    found = [_choose_side(side, notes, units, bonus) for side in question.sides]
+    aspect = content_stems(strip_comparing(question.text)) - frozenset[str]().union(*stems)
+    found = [_choose_side(side, notes, units, bonus, aspect) for side in question.sides]
     about = [unit for unit in found if unit is not None]
     if len(about) == len(stems) and all(
-        _is_below(unit, notes[unit.note], side) for unit, side in zip(about, question.sides, strict=True)
+        _is_below(unit, notes[unit.note], side) or (aspect and aspect <= unit.stems)
+        for unit, side in zip(about, question.sides, strict=True)
     ):
         return list(dict.fromkeys(about))
     both = frozenset[str]().union(*stems)
@@ -40,10 +43,23 @@ def choose_sides(question: Question, notes: Sequence[Note], units: Sequence[Unit
     return list(dict.fromkeys(about)) if len(about) == len(stems) else []
 
 
-def _choose_side(side: str, notes: Sequence[Note], units: Sequence[Unit], first_bonus: float) -> Unit | None:
-    """Return the best unit that stands below a name; else whose title, else whose text has its words."""
+def _choose_side(
+    side: str, notes: Sequence[Note], units: Sequence[Unit], first_bonus: float, aspect: frozenset[str]
+) -> Unit | None:
+    """Return the best unit that stands below a name; else whose title, else whose text has its words.
+
+    ``aspect`` is what the things are compared by: the other words of the question.
+    """
     stems = content_stems(side)
+
+    def weigh_aspect(unit: Unit) -> float:
+        return _ASPECT_BONUS * len(aspect & unit.stems) / len(aspect) if aspect else 0.0
+
     below = [unit for unit in units if _is_below(unit, notes[unit.note], side)]
+    last = ((unit, content_stems(notes[unit.note].title.rpartition(" > ")[2])) for unit in units)
+    titled = [unit for unit, title in last if stems <= title]
+    if aspect and titled and max(map(weigh_aspect, titled)) > max(map(weigh_aspect, below), default=0.0):
+        below = []  # The name is that of a whole document, which has more to say than what stands right below it.
     if below:
         opening: dict[tuple[int, tuple[str, ...]], int] = {}
         for unit in below:
@@ -51,12 +67,12 @@ def _choose_side(side: str, notes: Sequence[Note], units: Sequence[Unit], first_
             if unit.block.format == "prose" and (key not in opening or unit.start < opening[key]):
                 opening[key] = unit.start
         firsts = {(key[0], start) for key, start in opening.items()}
-        return max(below, key=lambda unit: unit.score + first_bonus * ((unit.note, unit.start) in firsts))
-    last = ((unit, content_stems(notes[unit.note].title.rpartition(" > ")[2])) for unit in units)
-    in_title = next((unit for unit, title in last if stems <= title), None)
-    if in_title is not None:
-        return in_title
-    return next((u for u in units if stems <= content_stems(notes[u.note].title) | u.stems), None)
+        return max(
+            below,
+            key=lambda unit: unit.score + weigh_aspect(unit) + first_bonus * ((unit.note, unit.start) in firsts),
+        )
+    titled = titled or [unit for unit in units if stems <= content_stems(notes[unit.note].title) | unit.stems]
+    return max(titled, key=lambda unit: unit.score + weigh_aspect(unit), default=None)
 
 
 def _is_below(unit: Unit, note: Note, side: str) -> bool:

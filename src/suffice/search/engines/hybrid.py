@@ -11,6 +11,7 @@ approximate.
 
 import asyncio
 import math
+import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -137,11 +138,12 @@ class PostgresSearch:
             ranked = self._rank(text, found, k + EXTRA_EMBEDDED)
             kept = list(drop_near_duplicates(ranked, k))
             shared = _find_shared_ids(connection, [entry.id for _, entry in kept if entry.id is not None])
+        working_dir = os.path.join(os.getcwd(), "")
         return [
             to_passage(
                 entry,
                 score,
-                path=entry.file,
+                path=entry.file.removeprefix(working_dir),
                 owns_id=entry.id is None or shared.get(entry.id, entry.file) == entry.file,
             )
             for score, entry in kept
