@@ -7,11 +7,14 @@ Later queries depend on what was read, so recorded runs cannot decide what skipp
 question of both sets with the real loop and the real corpus search; with a model the answer is written too. A gate may end
 in ``+leads``, which also asks the best follow-up each round. ``run`` adds to the rows it finds and leaves out what is there.
 
-``over fixed k`` compares recall with that of fixed k at the same number of passages read, between the two nearest k.
+``over fixed k`` compares recall with that of fixed k at the same number of passages read, between the two nearest k;
+``skips at 10 %`` the same if each skipped round costs as much as reading a tenth of a round's passages; ``over worth`` is how
+far ``over fixed k`` is above that of the gate that only stops.
 """
 
 import argparse
 import asyncio
+import gzip
 import json
 import time
 from collections import defaultdict
@@ -44,8 +47,10 @@ MODEL_GATES = (
     f"{OLD} +leads",
     "worth(price=0.2, preview=0.1) | exhaustion | barren +leads",
 )
+PREVIEW = 0.1  # What a skipped round costs, as a share of one that is read.
 BOUNDS = "budget(rounds=10, queries=40)"  # Wide: the gate is to decide.
 DRAWS = 500
+K = 5  # Passages of a round; the default.
 
 
 @dataclass(frozen=True)
@@ -137,7 +142,11 @@ async def _run_once(config: RunConfig, question: dict[str, Any], writes: bool) -
 
 
 def read_rows(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    """Return the rows of a ``.jsonl`` or ``.jsonl.gz`` file; none if it is not there."""
+    if not path.exists():
+        return []
+    with gzip.open(path, "rt") if path.suffix == ".gz" else path.open() as file:
+        return [json.loads(line) for line in file]
 
 
 # -- the tables --------------------------------------------------------------------------------------------------------
@@ -160,34 +169,46 @@ def format_table(found: dict[str, list[dict[str, Any]]]) -> list[str]:
     columns = [name for name in columns if all(name in row for runs in found.values() for row in runs)]
     titles = {"read": "passages read", "tokens": "tokens of the search", "all_tokens": "tokens", "f1": "answer F1"}
     heads = [titles.get(name, name) for name in columns]
-    lines = [f"| gate | {' | '.join(heads)} | over fixed k |", "|---|" + "--:|" * (len(heads) + 1)]
+    heads += ["over fixed k", "skips at 10 %", "over worth"]
+    lines = [f"| gate | {' | '.join(heads)} |", "|---|" + "--:|" * len(heads)]
     for gate in sorted(found, key=lambda each: (not each.startswith("fixed"), each)):
         means = [numpy.mean([row[name] for row in found[gate]]) for name in columns]
         formats = [".3f" if name in ("recall", "f1") else ",.1f" for name in columns]
         cells = [format(mean, style) for mean, style in zip(means, formats, strict=True)]
         code = f"`{gate}`".replace("|", "\\|")
-        lines.append(f"| {code} | {' | '.join([*cells, _format_lift(found, gate)])} |")
+        lines.append(f"| {code} | {' | '.join([*cells, *_format_lifts(found, gate)])} |")
     return lines
 
 
-def _format_lift(found: dict[str, list[dict[str, Any]]], gate: str) -> str:
-    """Return the recall over fixed k at the same passages, in points, with a 95 % interval over questions."""
+def _format_lifts(found: dict[str, list[dict[str, Any]]], gate: str) -> list[str]:
+    """Return the three differences of recall, in points, with 95 % intervals over questions."""
     if gate.startswith("fixed"):
-        return "–"
+        return ["–"] * 3
     count = len(found[gate])
-    picks = numpy.random.default_rng(0).integers(0, count, size=(DRAWS, count))
-    low, high = numpy.quantile([_compute_lift(found, gate, pick) for pick in picks], (0.025, 0.975))
-    return f"{100 * _compute_lift(found, gate, numpy.arange(count)):+.1f} [{100 * low:+.1f}, {100 * high:+.1f}]"
+    picks = [numpy.arange(count), *numpy.random.default_rng(0).integers(0, count, size=(DRAWS, count))]
+    lifts = [_compute_lift(found, gate, pick, 0.0) for pick in picks]
+    texts = [_format_interval(lifts), _format_interval([_compute_lift(found, gate, pick, PREVIEW) for pick in picks])]
+    if gate == OLD or OLD not in found:
+        return [*texts, "–"]
+    old = [_compute_lift(found, OLD, pick, 0.0) for pick in picks]
+    return [*texts, _format_interval([new - one for new, one in zip(lifts, old, strict=True)])]
 
 
-def _compute_lift(found: dict[str, list[dict[str, Any]]], gate: str, pick: Any) -> float:
+def _format_interval(values: Sequence[float]) -> str:
+    """Format the first value, of all questions, with the interval of the others, of the bootstrap's draws."""
+    low, high = numpy.quantile(values[1:], (0.025, 0.975))
+    return f"{100 * values[0]:+.1f} [{100 * low:+.1f}, {100 * high:+.1f}]"
+
+
+def _compute_lift(found: dict[str, list[dict[str, Any]]], gate: str, pick: Any, preview: float) -> float:
     def mean(name: str, runs: list[dict[str, Any]]) -> float:
         return float(numpy.mean(numpy.array([row[name] for row in runs])[pick]))
 
     fixed = [each for each in found if each.startswith("fixed")]
     points = sorted((mean("read", found[each]), mean("recall", found[each])) for each in fixed)
     x, y = zip(*points, strict=True)
-    return mean("recall", found[gate]) - float(numpy.interp(mean("read", found[gate]), x, y))
+    cost = mean("read", found[gate]) + preview * K * mean("skipped", found[gate])
+    return mean("recall", found[gate]) - float(numpy.interp(cost, x, y))
 
 
 def main() -> None:
