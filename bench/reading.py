@@ -50,6 +50,7 @@ MODEL_GATES = (
 PREVIEW = 0.1  # What a skipped round costs, as a share of one that is read.
 BOUNDS = "budget(rounds=10, queries=40)"  # Wide: the gate is to decide.
 DRAWS = 500
+KEPT_ROWS = Path(__file__).with_name("reading_rows.jsonl.gz")
 K = 5  # Passages of a round; the default.
 
 
@@ -180,18 +181,64 @@ def format_table(found: dict[str, list[dict[str, Any]]]) -> list[str]:
     return lines
 
 
+def format_summary(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """Return the lines that ``stopping.md`` has of the runs without a model, with the prices that are better on both sets."""
+    found: dict[str, dict[str, dict[str, dict[str, Any]]]] = defaultdict(lambda: defaultdict(dict))
+    for row in rows:
+        if row["model"] == "extractive":
+            found[row["set"]][row["gate"]][row["id"]] = row
+    runs = {
+        name: {gate: [each[id] for id in sorted(each)] for gate, each in by_gate.items()}
+        for name, by_gate in found.items()
+    }
+    count = len(next(iter(runs[SETS[0]].values())))
+    lines = [
+        f"**Live**, {count} questions a set without a language model, points of recall over fixed k at the same number of "
+        f"passages read; in brackets, if a skipped round costs {PREVIEW:.0%} of one ([reading.md](reading.md) has intervals, "
+        "runs with a model and what follows):",
+        "",
+        f"| gate | {' | '.join(SETS)} |",
+        "|---|--:|--:|",
+    ]
+    better = []
+    for gate in GATES:
+        cells = []
+        for name in SETS:
+            everyone = numpy.arange(len(runs[name][gate]))
+            free, paid = (100 * _compute_lift(runs[name], gate, everyone, preview) for preview in (0.0, PREVIEW))
+            cells.append(f"{free:+.1f}" if gate == OLD else f"{free:+.1f} ({paid:+.1f})")
+        code = f"`{gate}`".replace("|", "\\|")
+        lines.append(f"| {code} | {' | '.join(cells)} |")
+        if gate != OLD and all(numpy.quantile(_compare_with_old(runs[name], gate)[1:], 0.025) > 0 for name in SETS):
+            better.append(f"`{gate}`")
+    return [
+        *lines,
+        "",
+        f"Better than `{OLD}` on both sets, with whole intervals and skipped rounds for free: {', '.join(better) or 'none'}.",
+    ]
+
+
 def _format_lifts(found: dict[str, list[dict[str, Any]]], gate: str) -> list[str]:
     """Return the three differences of recall, in points, with 95 % intervals over questions."""
     if gate.startswith("fixed"):
         return ["–"] * 3
-    count = len(found[gate])
-    picks = [numpy.arange(count), *numpy.random.default_rng(0).integers(0, count, size=(DRAWS, count))]
-    lifts = [_compute_lift(found, gate, pick, 0.0) for pick in picks]
-    texts = [_format_interval(lifts), _format_interval([_compute_lift(found, gate, pick, PREVIEW) for pick in picks])]
-    if gate == OLD or OLD not in found:
-        return [*texts, "–"]
-    old = [_compute_lift(found, OLD, pick, 0.0) for pick in picks]
-    return [*texts, _format_interval([new - one for new, one in zip(lifts, old, strict=True)])]
+    picks = _draw(len(found[gate]))
+    texts = [
+        _format_interval([_compute_lift(found, gate, pick, preview) for pick in picks]) for preview in (0.0, PREVIEW)
+    ]
+    return [*texts, "–" if gate == OLD or OLD not in found else _format_interval(_compare_with_old(found, gate))]
+
+
+def _draw(count: int) -> list[Any]:
+    """Return the numbers of all questions, then those of each draw of the bootstrap."""
+    return [numpy.arange(count), *numpy.random.default_rng(0).integers(0, count, size=(DRAWS, count))]
+
+
+def _compare_with_old(found: dict[str, list[dict[str, Any]]], gate: str) -> list[float]:
+    """Return how much better a gate is over fixed k than the one that only stops: of all questions, then of each draw."""
+    return [
+        _compute_lift(found, gate, pick, 0.0) - _compute_lift(found, OLD, pick, 0.0) for pick in _draw(len(found[gate]))
+    ]
 
 
 def _format_interval(values: Sequence[float]) -> str:
