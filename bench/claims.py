@@ -3,15 +3,17 @@
     python -m bench.claims --data build/reader     all sections; DATA is the folder that training/reader/prepare.py wrote
     python -m bench.claims corruptions speed       some of them
     python -m bench.claims model --judged ROWS     with the answers of a language model (bench/claims_model.py)
-    python -m bench.claims openings --answers ROWS with the reports of a language model (bench/qa_model.py run --texts)
+    python -m bench.claims openings --answers ROWS with the reports of a language model (python -m bench.qa --texts)
     python -m bench.claims calibrate               fit the thresholds of words and vectors on half of SciFact and store them
 
-SciFact: the hash of a claim's id decides which half it belongs to; nothing is fitted to the held-out half. A claim is checked
-against the abstract it cites. ``caught`` is a verdict of contradicted or unsupported.
+SciFact: the hash of a claim's id decides which half it belongs to; no threshold is fitted to the held-out half, and claims that
+the reader may have seen in training are left out of it. A claim is checked against the abstract it cites. ``caught`` is a
+verdict of contradicted or unsupported.
 """
 
 import argparse
 import asyncio
+import gzip
 import hashlib
 import itertools
 import json
@@ -216,8 +218,15 @@ def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     return "\n".join([*lines, *("| " + " | ".join(map(show, row)) + " |" for row in rows)])
 
 
+def load_unseen_pairs() -> list[Pair]:
+    """Return the pairs of the held-out half whose claim is not among the reader's data, in which most of SciFact is."""
+    with gzip.open(DATA / "claims-train" / "scifact_train.jsonl.gz", "rt", encoding="utf-8") as file:
+        seen = {" ".join(json.loads(line)["claim"].lower().split()) for line in file}
+    return [pair for pair in load_pairs(held_out=True) if " ".join(pair.claim.lower().split()) not in seen]
+
+
 def describe_scifact(embed: Embed) -> str:
-    rows = list(load_pairs(held_out=True))
+    rows = load_unseen_pairs()
     labels = [row.label for row in rows]
     counts = Counter(labels)
     found = []
@@ -227,7 +236,10 @@ def describe_scifact(embed: Embed) -> str:
         found.append([checker.name, *(value for pair in figures for value in pair)])
     head = ["checker", "supported: precision", "recall", "contradicted: precision", "recall"]
     named = ", ".join(f"{counts[name]} {name}" for name in LABELS.values())
-    return f"{len(rows)} claim–abstract pairs of the held-out half ({named}).\n\n{table(head, found)}"
+    return (
+        f"{len(rows)} claim–abstract pairs of the held-out half ({named}): those whose claim is not in the data that the "
+        f"reader was made from.\n\n{table(head, found)}"
+    )
 
 
 def describe_corruptions(sentences: int) -> str:
@@ -334,35 +346,48 @@ def describe_model(judged: Path | None) -> str:
 
 
 def describe_openings(answers: Path | None) -> str:
-    """Count the opening sentences that a model wrote, with the right answer and without it, that the check kept or removed."""
-    import gzip
+    """Count the first sentences that a model wrote, kept and removed, and how many of them have the gold answer.
 
-    from bench.qa_model import holds, strip_notices
-    from suffice.prompts.writing import extract_first_sentence
+    What a removed sentence said is known only from rows with ``left_out``.
+    """
+    from bench.qa import holds, read_rows
 
     if answers is None:
-        return "Not measured yet: `bench/qa_model.py run --texts`."
-    counts = Counter[tuple[str, bool, bool]]()
-    unknown = Counter[str]()
-    with (gzip.open if answers.suffix == ".gz" else open)(answers, "rt", encoding="utf-8") as file:
-        rows = [row for row in map(json.loads, file) if row["writer"] is not None and row["yes_no"] is None]
-    for row in rows:
-        removed = [line.partition(": ")[2].partition(" (a source says")[0] for line in row.get("left_out", ())]
-        kept = "" if row["quoted_only"] else extract_first_sentence(strip_notices(row["text"]))
-        if not kept and not removed:
-            unknown[row["data"]] += 1
-            continue
-        opening = removed[0] if removed else kept  # A removed sentence stood before the one that is first now.
-        counts[row["data"], holds(opening, [row["gold"]]), not removed] += 1
+        return "Not measured yet: `python -m bench.qa --model MODEL --texts --rows ROWS`."
+    rows = [
+        row
+        for row in read_rows(answers)
+        if row["writer"] is not None and row["yes_no"] is None and row["status"] != "failed"
+    ]
     found: list[list[object]] = []
-    for data in sorted({key[0] for key in counts}):
-        for is_right in (True, False):
-            kept_count, removed_count = (counts[data, is_right, is_kept] for is_kept in (True, False))
-            share = kept_count / max(1, kept_count + removed_count)
-            found.append([data, "right" if is_right else "wrong", kept_count, removed_count, f"{share:.0%}"])
-    note = f" In {unknown.total()} reports the model wrote no opening, or the rows do not say which." if unknown else ""
-    head = ["data", "opening has the gold answer", "kept", "removed or replaced", "kept, share"]
-    return f"{len(rows)} reports of a model of 1.5 billion parameters.{note}\n\n{table(head, found)}"
+    for name in sorted({row["set"] for row in rows}):
+        own = [row for row in rows if row["set"] == name]
+        kept, removed, removed_right = list[bool](), 0, list[bool]()
+        for row in own:
+            left_out = row.get("left_out", ())
+            if left_out:  # A removed sentence stood before the one that is first now.
+                opening = left_out[0].partition(": ")[2].partition(" (a source says")[0]
+                removed_right.append(holds(opening, [row["gold"]]))
+            if left_out or row["quoted_only"]:
+                removed += 1
+            else:
+                kept.append(row["sentence"])
+        right = f"{sum(removed_right) / len(removed_right):.0%}" if removed_right else "not known"
+        share = f"{sum(kept) / max(1, len(kept)):.0%}"
+        found.append([name, len(own), len(kept), f"{len(kept) / len(own):.0%}", share, removed, right])
+    head = [
+        "data",
+        "sentences",
+        "kept",
+        "share",
+        "of them with the gold answer",
+        "removed",
+        "of them with the gold answer",
+    ]
+    return (
+        f"First sentences of a model of 1.5 billion parameters (Qwen2.5-Coder-1.5B, the writer `sentence`), "
+        f"without yes/no questions and runs that failed.\n\n{table(head, found)}"
+    )
 
 
 def describe_speed(pairs: int = 60) -> str:
@@ -473,7 +498,7 @@ def main() -> None:
     )
     parser.add_argument("--rows", type=Path, help="file that keeps what the reader said of the held-out data")
     parser.add_argument("--judged", type=Path, help="answers of a language model that bench/claims_model.py wrote")
-    parser.add_argument("--answers", type=Path, help="rows that bench/qa_model.py wrote with --texts")
+    parser.add_argument("--answers", type=Path, help="rows that bench.qa wrote with --model and --texts")
     parser.add_argument("--sentences", type=int, default=_SENTENCES, help="sentences that are corrupted")
     given = parser.parse_args()
     if given.sections == ["calibrate"]:

@@ -21,7 +21,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from bench.qa_model import append_line, load_questions, read_rows
+from bench.qa import append_line, load_questions, read_rows
 
 STRATEGIES = ("auto", "reflect", "saturate", "predicates", "outline", "ircot", "react", "memgpt", "iterretgen")
 TIERS = ("standard", "simple", "deep")

@@ -7,11 +7,14 @@ Later queries depend on what was read, so recorded runs cannot decide what skipp
 question of both sets with the real loop and the real corpus search; with a model the answer is written too. A gate may end
 in ``+leads``, which also asks the best follow-up each round. ``run`` adds to the rows it finds and leaves out what is there.
 
-``over fixed k`` compares recall with that of fixed k at the same number of passages read, between the two nearest k.
+``over fixed k`` compares recall with that of fixed k at the same number of passages read, between the two nearest k;
+``skips at 10 %`` the same if each skipped round costs as much as reading a tenth of a round's passages; ``over worth`` is how
+far ``over fixed k`` is above that of the gate that only stops.
 """
 
 import argparse
 import asyncio
+import gzip
 import json
 import time
 from collections import defaultdict
@@ -44,8 +47,11 @@ MODEL_GATES = (
     f"{OLD} +leads",
     "worth(price=0.2, preview=0.1) | exhaustion | barren +leads",
 )
+PREVIEW = 0.1  # What a skipped round costs, as a share of one that is read.
 BOUNDS = "budget(rounds=10, queries=40)"  # Wide: the gate is to decide.
 DRAWS = 500
+KEPT_ROWS = Path(__file__).with_name("reading_rows.jsonl.gz")
+K = 5  # Passages of a round; the default.
 
 
 @dataclass(frozen=True)
@@ -137,7 +143,11 @@ async def _run_once(config: RunConfig, question: dict[str, Any], writes: bool) -
 
 
 def read_rows(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    """Return the rows of a ``.jsonl`` or ``.jsonl.gz`` file; none if it is not there."""
+    if not path.exists():
+        return []
+    with gzip.open(path, "rt") if path.suffix == ".gz" else path.open() as file:
+        return [json.loads(line) for line in file]
 
 
 # -- the tables --------------------------------------------------------------------------------------------------------
@@ -160,34 +170,92 @@ def format_table(found: dict[str, list[dict[str, Any]]]) -> list[str]:
     columns = [name for name in columns if all(name in row for runs in found.values() for row in runs)]
     titles = {"read": "passages read", "tokens": "tokens of the search", "all_tokens": "tokens", "f1": "answer F1"}
     heads = [titles.get(name, name) for name in columns]
-    lines = [f"| gate | {' | '.join(heads)} | over fixed k |", "|---|" + "--:|" * (len(heads) + 1)]
+    heads += ["over fixed k", "skips at 10 %", "over worth"]
+    lines = [f"| gate | {' | '.join(heads)} |", "|---|" + "--:|" * len(heads)]
     for gate in sorted(found, key=lambda each: (not each.startswith("fixed"), each)):
         means = [numpy.mean([row[name] for row in found[gate]]) for name in columns]
         formats = [".3f" if name in ("recall", "f1") else ",.1f" for name in columns]
         cells = [format(mean, style) for mean, style in zip(means, formats, strict=True)]
         code = f"`{gate}`".replace("|", "\\|")
-        lines.append(f"| {code} | {' | '.join([*cells, _format_lift(found, gate)])} |")
+        lines.append(f"| {code} | {' | '.join([*cells, *_format_lifts(found, gate)])} |")
     return lines
 
 
-def _format_lift(found: dict[str, list[dict[str, Any]]], gate: str) -> str:
-    """Return the recall over fixed k at the same passages, in points, with a 95 % interval over questions."""
+def format_summary(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """Return the lines that ``stopping.md`` has of the runs without a model, with the prices that are better on both sets."""
+    found: dict[str, dict[str, dict[str, dict[str, Any]]]] = defaultdict(lambda: defaultdict(dict))
+    for row in rows:
+        if row["model"] == "extractive":
+            found[row["set"]][row["gate"]][row["id"]] = row
+    runs = {
+        name: {gate: [each[id] for id in sorted(each)] for gate, each in by_gate.items()}
+        for name, by_gate in found.items()
+    }
+    count = len(next(iter(runs[SETS[0]].values())))
+    lines = [
+        f"**Live**, {count} questions a set without a language model, points of recall over fixed k at the same number of "
+        f"passages read; in brackets, if a skipped round costs {PREVIEW:.0%} of one ([reading.md](reading.md) has intervals, "
+        "runs with a model and what follows):",
+        "",
+        f"| gate | {' | '.join(SETS)} |",
+        "|---|--:|--:|",
+    ]
+    better = []
+    for gate in GATES:
+        cells = []
+        for name in SETS:
+            everyone = numpy.arange(len(runs[name][gate]))
+            free, paid = (100 * _compute_lift(runs[name], gate, everyone, preview) for preview in (0.0, PREVIEW))
+            cells.append(f"{free:+.1f}" if gate == OLD else f"{free:+.1f} ({paid:+.1f})")
+        code = f"`{gate}`".replace("|", "\\|")
+        lines.append(f"| {code} | {' | '.join(cells)} |")
+        if gate != OLD and all(numpy.quantile(_compare_with_old(runs[name], gate)[1:], 0.025) > 0 for name in SETS):
+            better.append(f"`{gate}`")
+    return [
+        *lines,
+        "",
+        f"Better than `{OLD}` on both sets, with whole intervals and skipped rounds for free: {', '.join(better) or 'none'}.",
+    ]
+
+
+def _format_lifts(found: dict[str, list[dict[str, Any]]], gate: str) -> list[str]:
+    """Return the three differences of recall, in points, with 95 % intervals over questions."""
     if gate.startswith("fixed"):
-        return "–"
-    count = len(found[gate])
-    picks = numpy.random.default_rng(0).integers(0, count, size=(DRAWS, count))
-    low, high = numpy.quantile([_compute_lift(found, gate, pick) for pick in picks], (0.025, 0.975))
-    return f"{100 * _compute_lift(found, gate, numpy.arange(count)):+.1f} [{100 * low:+.1f}, {100 * high:+.1f}]"
+        return ["–"] * 3
+    picks = _draw(len(found[gate]))
+    texts = [
+        _format_interval([_compute_lift(found, gate, pick, preview) for pick in picks]) for preview in (0.0, PREVIEW)
+    ]
+    return [*texts, "–" if gate == OLD or OLD not in found else _format_interval(_compare_with_old(found, gate))]
 
 
-def _compute_lift(found: dict[str, list[dict[str, Any]]], gate: str, pick: Any) -> float:
+def _draw(count: int) -> list[Any]:
+    """Return the numbers of all questions, then those of each draw of the bootstrap."""
+    return [numpy.arange(count), *numpy.random.default_rng(0).integers(0, count, size=(DRAWS, count))]
+
+
+def _compare_with_old(found: dict[str, list[dict[str, Any]]], gate: str) -> list[float]:
+    """Return how much better a gate is over fixed k than the one that only stops: of all questions, then of each draw."""
+    return [
+        _compute_lift(found, gate, pick, 0.0) - _compute_lift(found, OLD, pick, 0.0) for pick in _draw(len(found[gate]))
+    ]
+
+
+def _format_interval(values: Sequence[float]) -> str:
+    """Format the first value, of all questions, with the interval of the others, of the bootstrap's draws."""
+    low, high = numpy.quantile(values[1:], (0.025, 0.975))
+    return f"{100 * values[0]:+.1f} [{100 * low:+.1f}, {100 * high:+.1f}]"
+
+
+def _compute_lift(found: dict[str, list[dict[str, Any]]], gate: str, pick: Any, preview: float) -> float:
     def mean(name: str, runs: list[dict[str, Any]]) -> float:
         return float(numpy.mean(numpy.array([row[name] for row in runs])[pick]))
 
     fixed = [each for each in found if each.startswith("fixed")]
     points = sorted((mean("read", found[each]), mean("recall", found[each])) for each in fixed)
     x, y = zip(*points, strict=True)
-    return mean("recall", found[gate]) - float(numpy.interp(mean("read", found[gate]), x, y))
+    cost = mean("read", found[gate]) + preview * K * mean("skipped", found[gate])
+    return mean("recall", found[gate]) - float(numpy.interp(cost, x, y))
 
 
 def main() -> None:

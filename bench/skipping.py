@@ -5,7 +5,7 @@ The output is a section of ``stopping.md``.
 Weights are fitted on one set and used on the other. A round that is read costs one round, a skipped one a share of it. The
 prices of the gate are not fitted: for each target the price whose runs cost nearly that much is chosen, without labels, and
 the result is compared with fixed k at exactly the same mean cost. Recorded agents had read every round, so their later
-queries use what a skip would have left out; the live runs below show what that is worth.
+queries use what a skip would have left out; the live runs (``bench.reading``) show what that is worth.
 """
 
 import argparse
@@ -18,6 +18,7 @@ from tempfile import TemporaryDirectory
 
 import numpy
 
+from bench.reading import KEPT_ROWS, format_summary, read_rows
 from bench.stopping import AGENTS, DATA, MAIN, SETS, Reference, Share, average_shares
 from suffice.gates.worth import worth
 from suffice.lab.fit import fit_worth, follow_worth
@@ -89,10 +90,15 @@ def format_section(results: Sequence[Result]) -> list[str]:
     lines = [
         "## Read, skip or stop",
         "",
-        "The default gate looks at the results of a search before anything reads them, and may skip them. Weights from the "
-        "other set; targets of 1.5, 2, 2.5 and 3 rounds; lift in points of recall against fixed k at the same cost, gap = "
+        "`worth` with `preview` looks at the results of a search before anything reads them, and may skip them. The default "
+        "only stops.",
+        "",
+        *format_summary(read_rows(KEPT_ROWS)),
+        "",
+        "**On recorded runs**, whose agents had read every round before they asked the next query. Weights from the other "
+        "set; targets of 1.5, 2, 2.5 and 3 rounds; lift in points of recall against fixed k at the same cost, gap = "
         "share of the way from fixed k to an oracle that knows when to stop (not what to skip, so more than 100 % is "
-        "possible). *Stop only* is the rule before, `worth`.",
+        "possible). *Stop only* is the default, `worth`.",
         "",
         "| a skipped round costs | "
         + " | ".join(f"{train} → {test}: lift, gap" for train, test in _ways())

@@ -31,6 +31,7 @@ html_theme_options = {"navigation_with_keys": True}
 html_extra_path = ["llms.txt"]
 
 _MEASUREMENT = re.compile(r"\]\((?:\.\./)?bench/([\w/]+)\.md(?:#[^)]*)?\)")
+_LOCAL = re.compile(r"\[([^\]]*)\]\((\w[\w./]*)\)")
 _FILE = re.compile(r"\[([^\]]*)\]\(\.\./((?:deploy|examples|integrations|src|tests|training)[^)]*)\)")
 
 
@@ -50,4 +51,13 @@ def copy_measurements(folder: Path) -> None:
 def mend_links(app, name, source):
     """Turn links to measurements into links to their pages, and those to other files into the names of the files."""
     text = _MEASUREMENT.sub(lambda found: f"](evidence/{found[1].replace('/', '-')}.md)", source[0])
-    source[0] = _FILE.sub(r"\1 (`\2`)", text)
+    text = _FILE.sub(r"\1 (`\2`)", text)
+    if name.startswith("evidence/"):
+        folder = "".join(name.removeprefix("evidence/").rpartition("-")[:2])
+        text = _LOCAL.sub(lambda found: _mend_local_link(folder, *found.groups()), text)
+    source[0] = text
+
+
+def _mend_local_link(folder: str, text: str, target: str) -> str:
+    """Point a link between measurements at the copied page; of a link to a file only the text is left."""
+    return f"[{text}]({folder}{target.replace('/', '-')})" if target.endswith(".md") else text

@@ -57,6 +57,19 @@ def test_a_forbidden_program_is_refused_before_it_runs(code, reason, monkeypatch
     assert not result.output
 
 
+@pytest.mark.parametrize("place", ["/nonexistent/monty", None])
+def test_without_the_sandbox_program_a_computation_is_refused(place, monkeypatch):
+    if place:
+        monkeypatch.setenv("MONTY_BIN", place)
+    else:
+        monkeypatch.delenv("MONTY_BIN", raising=False)
+        monkeypatch.setenv("PATH", "/nonexistent")
+        monkeypatch.setattr("sysconfig.get_path", lambda *names: "/nonexistent")
+    result = run("print(1 + 1)")
+    assert "could not be started" in result.error
+    assert not result.output
+
+
 @pytest.mark.parametrize(
     ("code", "reason"),
     [

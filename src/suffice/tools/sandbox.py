@@ -50,6 +50,8 @@ async def run_program(code: str, seconds: float = TIMEOUT_SECONDS) -> ProgramRes
         return ProgramResult(error=f"it took longer than {seconds:g} s")
     except monty.MontyError as error:
         return ProgramResult(error=" ".join(str(error).split())[:300])
+    except (OSError, RuntimeError) as error:  # Its program is not installed, or cannot be run.
+        return ProgramResult(error=f"the sandbox could not be started: {' '.join(str(error).split())[:300]}")
     output = printed.output.strip() or ("" if value is None else str(value))
     return ProgramResult(output[:MAX_CHARS]) if output else ProgramResult(error="it printed nothing")
 
