@@ -1,7 +1,8 @@
 """Turn the rows of a grid into those that are kept here: ``python -m bench.lab_keep ROWS… --data FOLDER… --out DIR``.
 
-Lexical scores are computed again from the answers. Then all that may quote a data set (answers, queries) is removed. Writes
-``rows.jsonl.gz``, the same bytes for the same rows, and ``tables.md``.
+Of two rows of the same question and cell the first is kept. Lexical scores are computed again from the answers. Then all
+that may quote a data set (answers, queries) is removed. Writes ``rows.jsonl.gz``, the same bytes for the same rows, and
+``tables.md``.
 """
 
 import argparse
@@ -13,7 +14,8 @@ from typing import Any
 
 from suffice import settings
 from suffice.lab.data import load_dataset
-from suffice.lab.grid import make_key, read_rows
+from suffice.lab.episode import Row
+from suffice.lab.grid import Key, make_key, read_rows
 from suffice.lab.scores import score_lexically
 from suffice.lab.tables import build_tables, to_markdown
 
@@ -29,18 +31,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("rows", nargs="+", type=Path)
     parser.add_argument("--data", action="append", type=Path, default=[])
+    parser.add_argument("--model-name", help="the model behind a server that names none")
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
     truths: dict[tuple[str, str], tuple[str, ...]] = {}
     for folder in options.data:
         dataset = load_dataset(folder, settings.load().cache_dir)
         truths |= {(dataset.name, question.id): question.answers for question in dataset.questions}
-    rows = {make_key(row): row for path in options.rows for row in read_rows(path)}
+    rows: dict[Key, Row] = {}
+    for path in options.rows:
+        for row in read_rows(path):
+            rows.setdefault(make_key(row), row)
     for row in rows.values():
         key = (row["data"], row["question"])
         if "answer" in row and key in truths:
             scores = score_lexically(row["answer"], truths[key])
             row["scores"] |= {name: None if value is None else round(value, 4) for name, value in scores.items()}
+        row["model"] = options.model_name or row["model"]
     kept = [strip_row(rows[key]) for key in sorted(rows)]
     options.out.mkdir(parents=True, exist_ok=True)
     packed = io.BytesIO()

@@ -61,9 +61,9 @@ def test_every_table_is_there_and_names_its_references():
     rows = [*make_rows(), *(make_row(n, gate="judged") for n in range(40)), make_row(1, variant="k=3")]
     tables = {table.slug: table for table in build_tables(rows)}
     assert tables.keys() == set(
-        """rows judge-by-memory f1-by-memory recall-by-memory no-evidence gate-by-memory gate-by-harness judged-gates gaps
-        memory-tests by-answerable by-group metrics rounds fire ablations equal-rounds equal-tokens sweep variance
-        frontier""".split()
+        """rows questions judge-by-memory f1-by-memory recall-by-memory no-evidence gate-by-memory gate-by-harness judged-gates
+        gaps memory-tests memory-by-harness by-answerable by-group metrics rounds fire ablations equal-rounds equal-tokens
+        sweep variance frontier""".split()
     )
     text = "\n\n".join(map(to_markdown, tables.values()))
     assert all(word in text for word in ("fixed(k)", "oracle", "Holm"))
@@ -80,12 +80,48 @@ def test_a_question_counts_once_however_many_harnesses_ran_it():
     assert {row[3] for row in find(rows, "memory-tests").rows} == {"10"}
 
 
+def test_cells_with_different_questions_are_compared_on_those_that_both_have():
+    easy = [make_row(n, f1=0.9, tokens=100) for n in range(100, 140)]  # Only the baseline has run these.
+    rows = [*make_rows(), *easy]
+    before, after = ({table.slug: table.rows for table in build_tables(some)} for some in (make_rows(), rows))
+    assert after["f1-by-memory"][0][2] == "40"
+    assert after["questions"][0][2:] == ["none", "80", "40"]
+    assert after["memory-by-harness"][0][2:4] == ["structured − baseline", "40"]
+    for slug in ("f1-by-memory", "memory-by-harness", "metrics", "rounds", "by-group", "frontier"):
+        assert after[slug] == before[slug], slug
+
+
+def test_what_a_memory_changes_is_shown_by_harness_and_over_all():
+    rows = [row for name in ("ircot", "react") for row in (dict(row, harness=name) for row in make_rows(40))]
+    for row in rows:
+        row["input_tokens"] *= 2 if row["memory"] == "structured" else 1
+    effects = {row[1]: row for row in find(rows, "memory-by-harness").rows}
+    assert list(effects) == ["ircot", "react", "all"]
+    tail = ["+0.200 [+0.200, +0.200]", "+0.000 [+0.000, +0.000]", "+100% [+100%, +100%]"]
+    assert effects["all"][3:8] == ["40", "+20.0 [+20.0, +20.0]", *tail]
+
+
+def test_several_runs_of_a_question_do_not_narrow_an_interval():
+    rows = make_rows(20)
+    runs = [dict(row, harness=name) for name in ("ircot", "react") for row in rows]
+    once, twice = ({table.slug: table.rows for table in build_tables(some)} for some in (rows, runs))
+    for slug in ("by-group", "by-answerable", "sweep"):
+        assert twice[slug] == once[slug]
+    assert twice["sweep"][0][4] == "20*"
+    assert all(cell == "–" or cell.endswith("*") for cell in once["gaps"][0][4:])  # 40 runs, but 20 questions.
+
+
+def test_failed_calls_and_refused_facts_are_counted():
+    rows = [make_row(n, failures=n % 2, refused=3) for n in range(40)]
+    assert find(rows, "failures").rows == [["tiny", "ircot", "baseline", "40", "50%", "0.50", "3.0"]]
+
+
 def test_a_gate_is_compared_with_no_gate_on_the_same_questions():
     row = find(make_rows(), "gate-by-memory").rows[0]
     assert row[:4] == ["tiny", "baseline", "exhaustion", "40"]
-    assert row[7] == "-20%"
+    assert row[7] == "-20% [-20%, -20%]"
     fire = find(make_rows(), "fire").rows[0]
-    assert fire[4:] == ["40", "100%", "3.00", "3", "20%"]
+    assert fire[4:] == ["40", "100%", "3.00", "3", "20% [20%, 20%]"]
 
 
 def test_a_gate_is_held_against_fixed_k_and_the_oracle():

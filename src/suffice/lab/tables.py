@@ -1,7 +1,9 @@
 """The tables of a grid, from its rows alone: the counterparts of the paper's tables, and what it lacks.
 
-Every table says how many questions it stands on. A cell with fewer than ``FEW`` questions is marked with ``*``. Rows with an
-error are left out and counted in the first table. The same rows always give the same text.
+Every table says how many questions it stands on. A cell with fewer than ``FEW`` questions is marked with ``*``. Cells of an
+unfinished grid have different questions: columns that invite a comparison stand on the questions that all of them have, and
+differences on the pairs that both cells have. Several runs of a question are averaged before an interval is drawn, because
+they are not independent. Rows with an error are left out and counted in the first table. The same rows give the same text.
 """
 
 import csv
@@ -19,7 +21,7 @@ from suffice.lab.episode import Row
 from suffice.lab.experiment import HARNESSES, NO_GATE
 from suffice.lab.gaps import DETECTORS, GAP_NAMES
 from suffice.lab.scores import SCORES
-from suffice.lab.statistics import PairedTest, adjust_holm, bootstrap_interval, paired_test
+from suffice.lab.statistics import DRAWS, PairedTest, adjust_holm, bootstrap_interval, paired_test
 from suffice.lab.sweep import EXHAUSTION_SWEEP
 from suffice.measure.frontier import fixed_envelope, interpolate, oracle_envelope, upper_concave_hull
 from suffice.replay.judge import find_stop
@@ -46,6 +48,7 @@ def build_tables(rows: Sequence[Row]) -> list[ResultTable]:
     usual = select_usual(good)
     tables = [
         _count_rows(rows),
+        _question_table(usual),
         *_score_tables(usual),
         _abstention_table(usual),
         _gate_impact_table(usual, "memory"),
@@ -53,6 +56,7 @@ def build_tables(rows: Sequence[Row]) -> list[ResultTable]:
         _judged_table(usual),
         build_gap_table(usual),
         _memory_test_table(usual),
+        _memory_effect_table(usual),
         _split_table(usual, "answerable", "Answerable and unanswerable questions"),
         _split_table(usual, "group", "By hop count or category"),
         _metric_table(usual),
@@ -63,6 +67,7 @@ def build_tables(rows: Sequence[Row]) -> list[ResultTable]:
         _equal_token_table(usual),
         _sweep_table(usual),
         _variance_table(usual),
+        _failure_table(usual),
         _frontier_table(usual),
     ]
     return [table for table in tables if table.rows]
@@ -133,22 +138,30 @@ def _count_rows(rows: Sequence[Row]) -> ResultTable:
     return table
 
 
+def _question_table(rows: Sequence[Row]) -> ResultTable:
+    memories = _list_memories(rows)
+    table = ResultTable("questions", "Questions a cell", ["data", "harness", "gate", *memories])
+    for key, group in _group(rows, "data", "harness", "gate"):
+        cells = [_select(group, memory=memory) for memory in memories]
+        table.rows.append([*key, *(f"{len(cell)}{_mark(cell)}" if cell else "–" for cell in cells)])
+    table.note = f"*: fewer than {FEW} questions, in this and all other tables."
+    return table
+
+
 def _score_tables(rows: Sequence[Row]) -> list[ResultTable]:
     """Scores by harness and memory, without a gate."""
     tables = []
     for name, title in (("judge", "Judge score (0–100)"), ("f1", "Token F1"), ("recall", "Recall of gold passages")):
         memories = _list_memories(rows)
         table = ResultTable(
-            f"{name}-by-memory", f"{title} by harness and memory, without a gate", ["data", "harness", *memories]
+            f"{name}-by-memory", f"{title} by harness and memory, without a gate", ["data", "harness", "n", *memories]
         )
-        own = [row for row in rows if row["gate"] == NO_GATE]
+        own = [row for row in rows if row["gate"] == NO_GATE and _value(row, name) is not None]
         for (data, harness), group in _group(own, "data", "harness"):
-            cells = [_format_mean(_values(_select(group, memory=memory), name), name) for memory in memories]
-            if any(cell != "–" for cell in cells):
-                table.rows.append([data, harness, *cells])
-        table.note = (
-            f"Mean and bootstrap 95 % interval over questions; n = {_describe_counts(own, 'harness', 'memory')}."
-        )
+            shared, count = _share(group, "memory")
+            cells = [_format_mean(_values(_select(shared, memory=memory), name), name) for memory in memories]
+            table.rows.append([data, harness, count, *cells])
+        table.note = "Mean and bootstrap 95 % interval over the n questions that all memories of a harness have."
         tables.append(table)
     return tables
 
@@ -156,15 +169,16 @@ def _score_tables(rows: Sequence[Row]) -> list[ResultTable]:
 def _abstention_table(rows: Sequence[Row]) -> ResultTable:
     memories = _list_memories(rows)
     table = ResultTable("no-evidence", '"No evidence" artefacts: share of answerable questions without an answer', [])
-    table.header = ["data", "harness", *memories]
+    table.header = ["data", "harness", "n", *memories]
     own = [row for row in rows if row["gate"] == NO_GATE and row["answerable"]]
     for (data, harness), group in _group(own, "data", "harness"):
+        shared, count = _share(group, "memory")
         cells = []
         for memory in memories:
-            flags = [float(row["abstained"]) for row in _select(group, memory=memory)]
+            flags = [float(row["abstained"]) for row in _select(shared, memory=memory)]
             cells.append(f"{fmean(flags):.0%}{_mark(flags)}" if flags else "–")
-        table.rows.append([data, harness, *cells])
-    table.note = f"Without a gate; n = {_describe_counts(own, 'harness', 'memory')} answerable questions."
+        table.rows.append([data, harness, count, *cells])
+    table.note = "Without a gate; n: the answerable questions that all memories of a harness have."
     return table
 
 
@@ -172,21 +186,15 @@ def _gate_impact_table(rows: Sequence[Row], by: str) -> ResultTable:
     table = ResultTable(f"gate-by-{by}", f"What a gate changes, by {by}", [])
     table.header = ["data", by, "gate", "questions", "judge", "F1", "recall", "tokens", "p (F1)", "p (Holm)"]
     tests: list[PairedTest] = []
-    for (data, name, gate), gated in _group([row for row in rows if row["gate"] != NO_GATE], "data", by, "gate"):
-        pairs = _pair(gated, _select(rows, data=data, gate=NO_GATE, **{by: name}))
-        if not pairs:
-            continue
-        f1 = _test(pairs, "f1")
-        tests.append(f1)
-        tokens = _compare_tokens(pairs)
-        table.rows.append(
-            [
-                *(data, name, gate, str(f1.pairs)),
-                *(_format_difference(_test(pairs, score), score) for score in ("judge", "f1", "recall")),
-                "–" if tokens is None else f"{tokens:+.0%}",
-                _format_p(f1.p),
-            ]
-        )
+    gated = [row for row in rows if row["gate"] != NO_GATE]
+    for (data, gate), group in _group(gated, "data", "gate"):
+        parts = _group(group, by)
+        for (name,), own in [*parts, *([(("all",), group)] if len(parts) > 1 else [])]:
+            pairs = _pair(own, _select(rows, data=data, gate=NO_GATE))
+            if not pairs:
+                continue
+            tests.append(_test(pairs, "f1"))
+            table.rows.append([data, name, gate, *_format_effect(pairs, tests[-1])])
     for row, p in zip(table.rows, adjust_holm([test.p for test in tests]), strict=True):
         row.append(_format_p(p))
     table.note = (
@@ -221,8 +229,9 @@ def build_gap_table(rows: Sequence[Row]) -> ResultTable:
     for key, group in _group([row for row in rows if row.get("gaps")], "data", "harness", "memory"):
         cells = []
         for name in DETECTORS:
-            known = [row["gaps"][name] for row in group if row["gaps"].get(name) is not None]
-            cells.append(f"{fmean(map(float, known)):.0%}{_mark(known)}" if known else "–")
+            known = [row for row in group if row["gaps"].get(name) is not None]
+            share = fmean(float(row["gaps"][name]) for row in known) if known else 0.0
+            cells.append(f"{share:.0%}{_mark_questions(known)}" if known else "–")
         table.rows.append([*key, str(len(group)), *cells])
     names = "; ".join(f"{key} {name}" for key, name in GAP_NAMES.items())
     table.note = f"Share of runs, over all gates. {names}. Rules: suffice.lab.gaps."
@@ -237,7 +246,7 @@ def _memory_test_table(rows: Sequence[Row]) -> ResultTable:
     for (data,), group in _group(own, "data"):
         for left, right in combinations(_list_memories(group), 2):
             pairs = _pair(_select(group, memory=right), _select(group, memory=left), by=("data", "harness", "question"))
-            for score in ("judge", "f1"):
+            for score in ("judge", "f1", "recall"):
                 test = _test(pairs, score)
                 if test.pairs:
                     tests.append(test)
@@ -254,37 +263,69 @@ def _memory_test_table(rows: Sequence[Row]) -> ResultTable:
     return table
 
 
+def _memory_effect_table(rows: Sequence[Row]) -> ResultTable:
+    table = ResultTable("memory-by-harness", "What a memory changes, by harness, without a gate", [])
+    table.header = ["data", "harness", "memories", "questions", "judge", "F1", "recall", "tokens", "p (F1)", "p (Holm)"]
+    tests: list[PairedTest] = []
+    own = [row for row in rows if row["gate"] == NO_GATE]
+    for (data,), group in _group(own, "data"):
+        parts = _group(group, "harness")
+        for (harness,), some in [*parts, *([(("all",), group)] if len(parts) > 1 else [])]:
+            for left, right in combinations(_list_memories(some), 2):
+                by = ("harness", "question")
+                pairs = _pair(_select(some, memory=right), _select(some, memory=left), by)
+                if pairs:
+                    tests.append(_test(pairs, "f1"))
+                    table.rows.append([data, harness, f"{right} − {left}", *_format_effect(pairs, tests[-1])])
+    for row, p in zip(table.rows, adjust_holm([test.p for test in tests]), strict=True):
+        row.append(_format_p(p))
+    table.note = (
+        "On the questions that both cells have, with a bootstrap 95 % interval; tokens: those of the whole run. p: paired "
+        "t-test; p (Holm): adjusted over the rows of this table. all: averaged over the harnesses that ran a question with both."
+    )
+    return table
+
+
 def _split_table(rows: Sequence[Row], by: str, title: str) -> ResultTable:
     memories = _list_memories(rows)
     table = ResultTable(f"by-{by}", f"{title}: F1, without a gate", ["data", "questions", "n a cell", *memories])
-    for (data, value), group in _group([row for row in rows if row["gate"] == NO_GATE], "data", by):
+    own = [row for row in rows if row["gate"] == NO_GATE]
+    complete = [row for _, group in _group(own, "data") for row in _balance(group, "memory")]
+    for (data, value), group in _group(complete, "data", by):
         name = ("answerable" if value else "unanswerable") if by == "answerable" else str(value)
-        cells = [_format_mean(_values(_select(group, memory=memory), "f1"), "f1") for memory in memories]
+        cells = [_format_mean(_average(_select(group, memory=memory), "f1"), "f1") for memory in memories]
         table.rows.append([data, name, str(len({row["question"] for row in group})), *cells])
     table.note = (
-        "Mean over all harnesses, with a bootstrap 95 % interval. An unanswerable question scores 1 if the run says so."
+        f"Mean over the harnesses that ran a question with every memory ({', '.join(_list_harnesses(complete))}), with a "
+        "bootstrap 95 % interval over questions. An unanswerable question scores 1 if the run says so."
     )
     return table
 
 
 def _metric_table(rows: Sequence[Row]) -> ResultTable:
-    table = ResultTable("metrics", "All scores by memory and gate", ["data", "memory", "gate", "n", *SCORES])
-    for key, group in _group(rows, "data", "memory", "gate"):
-        cells = [_format_mean(_values(group, score), score, interval=False) for score in SCORES]
-        table.rows.append([*key, f"{len(group)}{_mark(group)}", *cells])
-    table.note = "Means over all harnesses and questions."
+    table = ResultTable("metrics", "All scores by harness, memory and gate", [])
+    table.header = ["data", "harness", "memory", "gate", "n", *SCORES]
+    for _, own in _group(rows, "data", "harness"):
+        shared, count = _share(own, "memory", "gate")
+        for key, group in _group(shared, *_CELL):
+            cells = [_format_mean(_values(group, score), score, interval=False) for score in SCORES]
+            table.rows.append([*key, count, *cells])
+    table.note = "Means over the n questions that all cells of a harness have."
     return table
 
 
 def _round_table(rows: Sequence[Row]) -> ResultTable:
     memories = _list_memories(rows)
-    table = ResultTable("rounds", "Rounds per run", ["data", "harness", "gate", *memories])
-    for key, group in _group(rows, "data", "harness", "gate"):
-        cells = []
-        for memory in memories:
-            rounds = [row["rounds"] for row in _select(group, memory=memory)]
-            cells.append(f"{fmean(rounds):.2f}{_mark(rounds)}" if rounds else "–")
-        table.rows.append([*key, *cells])
+    table = ResultTable("rounds", "Rounds per run", ["data", "harness", "gate", "n", *memories])
+    for _, own in _group(rows, "data", "harness"):
+        shared, count = _share(own, "memory", "gate")
+        for key, group in _group(shared, "data", "harness", "gate"):
+            cells = []
+            for memory in memories:
+                rounds = [row["rounds"] for row in _select(group, memory=memory)]
+                cells.append(f"{fmean(rounds):.2f}{_mark(rounds)}" if rounds else "–")
+            table.rows.append([*key, count, *cells])
+    table.note = "Means over the n questions that all cells of a harness have."
     return table
 
 
@@ -295,13 +336,15 @@ def _fire_table(rows: Sequence[Row]) -> ResultTable:
         data, harness, memory, _ = key
         fired = [row["fire_round"] for row in group if row["fired"]]
         pairs = _pair(group, _select(rows, data=data, harness=harness, memory=memory, gate=NO_GATE))
-        change = _compare_tokens(pairs) if pairs else None
-        saved = "–" if change is None else f"{-change:.0%}"
+        saved = _format_token_change(pairs, saved=True)
         mean_round, middle = (f"{fmean(fired):.2f}", f"{median(fired):g}") if fired else ("–", "–")
         table.rows.append(
             [*key, f"{len(group)}{_mark(group)}", f"{len(fired) / len(group):.0%}", mean_round, middle, saved]
         )
-    table.note = "Tokens saved: all tokens of the run, the gate's own calls included, against the run without a gate."
+    table.note = (
+        "Tokens saved: all tokens of the run, the gate's own calls included, against the run without a gate, on the questions "
+        "that have both, with a bootstrap 95 % interval."
+    )
     return table
 
 
@@ -360,8 +403,9 @@ def _equal_token_table(rows: Sequence[Row]) -> ResultTable:
             tokens = fmean(_tokens(left) for left, _ in some)
             return fmean(left["scores"]["f1"] for left, _ in some) - _f1_at([right for _, right in some], tokens)
 
-        numbers = [f"{spent:,.0f}", f"{score:.3f}", f"{fixed:.3f}", f"{oracle:.3f}", f"{score - fixed:+.3f}"]
-        table.rows.append([*key, f"{len(pairs)}{_mark(pairs)}", *numbers, _resample(len(pairs), lift)])
+        numbers = [f"{spent:,.0f}", f"{score:.3f}", f"{fixed:.3f}", f"{oracle:.3f}", _sign(score - fixed)]
+        interval = _format_bounds(_resample([left["question"] for left, _ in pairs], lift))
+        table.rows.append([*key, f"{len(pairs)}{_mark(pairs)}", *numbers, interval])
     table.note = (
         "fixed(k): the F1 of the answers after k rounds without a gate at the same mean tokens (upper concave envelope); "
         "oracle: the best answer of each run, at whatever cost."
@@ -387,11 +431,40 @@ def _variance_table(rows: Sequence[Row]) -> ResultTable:
     table = ResultTable("variance", "Variance of F1: between questions, and between cells for the same question", [])
     table.header = ["data", "gate", "questions", "SD between questions", "SD within a question"]
     for (data, gate), group in _group(rows, "data", "gate"):
-        by_question = [[row["scores"]["f1"] for row in own] for _, own in _group(group, "question")]
+        shared, _ = _share(group, "harness", "memory")
+        by_question = [[row["scores"]["f1"] for row in own] for _, own in _group(shared, "question")]
+        if not by_question:
+            continue
         means = [fmean(values) for values in by_question]
         within = fmean(pstdev(values) for values in by_question)
         table.rows.append([data, gate, str(len(means)), f"{pstdev(means):.3f}", f"{within:.3f}"])
-    table.note = "Within: the standard deviation over harnesses and memories, averaged over questions."
+    table.note = (
+        "Over the questions that all cells have. Within: the standard deviation over harnesses and memories, averaged over "
+        "questions."
+    )
+    return table
+
+
+def _failure_table(rows: Sequence[Row]) -> ResultTable:
+    table = ResultTable("failures", "Failed model calls and refused facts", [])
+    table.header = [
+        "data",
+        "harness",
+        "memory",
+        "runs",
+        "with a failed call",
+        "failed calls a run",
+        "refused facts a run",
+    ]
+    for key, group in _group([row for row in rows if "failures" in row], "data", "harness", "memory"):
+        failed = [int(row["failures"]) for row in group]
+        share = f"{fmean(float(count > 0) for count in failed):.0%}{_mark_questions(group)}"
+        refused = fmean(row.get("refused", 0) for row in group)
+        table.rows.append([*key, str(len(group)), share, f"{fmean(failed):.2f}", f"{refused:.1f}"])
+    table.note = (
+        "Over all gates. A failed call is one that the run went on without, such as an answer that could not be read. A "
+        "refused fact is one that its source does not support."
+    )
     return table
 
 
@@ -400,8 +473,11 @@ def _frontier_table(rows: Sequence[Row]) -> ResultTable:
     table.header = ["data", "harness", "memory", "gate", "n", "tokens", "F1"]
     for (data,), group in _group(rows, "data"):
         for point in find_frontier(group):
-            table.rows.append([data, *point.cell, str(point.count), f"{point.tokens:,.0f}", f"{point.score:.3f}"])
-    table.note = "A cell is on the frontier if no other cell has a higher F1 for fewer tokens."
+            count = f"{point.count}{'*' if point.count < FEW else ''}"
+            table.rows.append([data, *point.cell, count, f"{point.tokens:,.0f}", f"{point.score:.3f}"])
+    table.note = (
+        "On the n questions that all cells have. No other cell has a higher F1 for fewer tokens than one of these."
+    )
     return table
 
 
@@ -416,10 +492,11 @@ class CellPoint:
 
 
 def measure_cells(rows: Sequence[Row]) -> list[CellPoint]:
-    """Return the mean tokens and F1 of each cell."""
+    """Return the mean tokens and F1 of each cell over the questions that all cells have."""
+    shared, _ = _share(rows, "harness", "memory", "gate")
     return [
         CellPoint(key, len(own), fmean(map(_tokens, own)), fmean(row["scores"]["f1"] for row in own))
-        for key, own in _group(rows, "harness", "memory", "gate")
+        for key, own in _group(shared, "harness", "memory", "gate")
     ]
 
 
@@ -441,6 +518,8 @@ _CELL = ("data", "harness", "memory", "gate")
 
 def _compare_recall(key: tuple[str, ...], points: Sequence[tuple[int, float]], free: Sequence[Row]) -> list[list[str]]:
     """Return the row that compares (rounds, recall) with fixed k and the oracle over the runs without a gate."""
+    import numpy
+
     curves = [row["recall_by_round"] for row in free]
     if not curves or any(value is None for curve in curves for value in curve):
         return []
@@ -448,25 +527,39 @@ def _compare_recall(key: tuple[str, ...], points: Sequence[tuple[int, float]], f
     fixed = interpolate(fixed_envelope(curves), rounds)
     oracle = interpolate(oracle_envelope(curves), rounds)
 
-    def lift(chosen: Sequence[int]) -> float:
-        some = [points[i] for i in chosen]
-        cost, value = fmean(point[0] for point in some), fmean(point[1] for point in some)
-        return value - interpolate(fixed_envelope([curves[i] for i in chosen]), cost)
+    longest = max(map(len, curves))
+    costs = numpy.array([[min(k, len(curve)) for k in range(1, longest + 1)] for curve in curves], float)
+    values = numpy.array([[*curve, *[curve[-1]] * (longest - len(curve))] for curve in curves], float)
+    reached = numpy.array(points, float)
 
-    numbers = [f"{rounds:.2f}", f"{recall:.3f}", f"{fixed:.3f}", f"{oracle:.3f}", f"{recall - fixed:+.3f}"]
-    return [[*key, f"{len(points)}{_mark(points)}", *numbers, _resample(len(points), lift)]]
+    def lift(chosen: Sequence[int]) -> float:  # The envelope of fixed_envelope, for many draws.
+        cost, value = reached[chosen].mean(axis=0).tolist()
+        means = costs[chosen].mean(axis=0).tolist(), values[chosen].mean(axis=0).tolist()
+        return float(value - interpolate(upper_concave_hull(list(zip(*means, strict=True))), cost))
+
+    numbers = [f"{rounds:.2f}", f"{recall:.3f}", f"{fixed:.3f}", f"{oracle:.3f}", _sign(recall - fixed)]
+    bounds = _resample([row["question"] for row in free], lift)
+    count = f"{len({row['question'] for row in free})}{_mark_questions(free)}"
+    return [[*key, count, *numbers, _format_bounds(bounds)]]
 
 
-def _resample(count: int, measure: Callable[[Sequence[int]], float], draws: int = 200) -> str:
-    """Return the bootstrap 95 % interval of a measure over questions."""
+def _resample(
+    questions: Sequence[str], measure: Callable[[Sequence[int]], float], draws: int = 200
+) -> tuple[float, float] | None:
+    """Return the bootstrap 95 % interval of a measure of runs. Questions are drawn, each with all its runs."""
     import numpy
 
-    if count < 2:
-        return "–"
+    runs: dict[str, list[int]] = defaultdict(list)
+    for position, question in enumerate(questions):
+        runs[question].append(position)
+    clusters = list(runs.values())
+    if len(clusters) < 2:
+        return None
     random = numpy.random.default_rng(0)
-    values = [measure(random.integers(0, count, count).tolist()) for _ in range(draws)]
+    chosen = (random.integers(0, len(clusters), len(clusters)).tolist() for _ in range(draws))
+    values = [measure([run for cluster in some for run in clusters[cluster]]) for some in chosen]
     low, high = numpy.quantile(values, [0.025, 0.975])
-    return f"[{low:+.3f}, {high:+.3f}]"
+    return float(low), float(high)
 
 
 def _f1_at(free: Sequence[Row], tokens: float) -> float:
@@ -558,14 +651,66 @@ def _test(pairs: Sequence[tuple[Row, Row]], score: str) -> PairedTest:
     return paired_test([a for a, _ in means], [b for _, b in means])
 
 
-def _compare_tokens(pairs: Sequence[tuple[Row, Row]]) -> float | None:
-    """Return the tokens of the left rows relative to those of the right ones, less 1."""
-    before = fmean(_tokens(right) for _, right in pairs)
-    return fmean(_tokens(left) for left, _ in pairs) / before - 1 if before else None
+def _share(rows: Sequence[Row], *names: str) -> tuple[list[Row], str]:
+    """Return the rows of the questions that all cells by these fields have, and their number with its mark."""
+    cells = [{row["question"] for row in own} for _, own in _group(rows, *names)]
+    shared = set.intersection(*cells) if cells else set()
+    return [row for row in rows if row["question"] in shared], f"{len(shared)}{'*' if len(shared) < FEW else ''}"
+
+
+def _balance(rows: Sequence[Row], name: str) -> list[Row]:
+    """Return the rows whose harness ran their question with every value of this field."""
+    values = {row[name] for row in rows}
+    groups = [own for _, own in _group(rows, "harness", "question")]
+    return [row for own in groups if {row[name] for row in own} == values for row in own]
+
+
+def _average(rows: Sequence[Row], score: str) -> list[float]:
+    """Return the mean score of each question."""
+    return [fmean(values) for _, own in _group(rows, "question") if (values := _values(own, score))]
+
+
+def _list_harnesses(rows: Sequence[Row]) -> list[str]:
+    return [str(name) for (name,), _ in _group(rows, "harness")]
+
+
+def _format_effect(pairs: Sequence[tuple[Row, Row]], f1: PairedTest) -> list[str]:
+    """Return the number of questions, the differences of the scores and tokens, and the p-value for F1."""
+    scores = [_format_difference(_test(pairs, score), score) for score in ("judge", "f1", "recall")]
+    return [f"{f1.pairs}{'*' if f1.pairs < FEW else ''}", *scores, _format_token_change(pairs), _format_p(f1.p)]
+
+
+def _format_token_change(pairs: Sequence[tuple[Row, Row]], *, saved: bool = False) -> str:
+    """Return the tokens of the left rows relative to those of the right ones, less 1; or what the left ones save."""
+
+    import numpy
+
+    by_question: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+    for left, right in pairs:
+        by_question[left["question"]][0] += _tokens(left)
+        by_question[left["question"]][1] += _tokens(right)
+    sums = numpy.array(list(by_question.values()), float).reshape(-1, 2)
+    if not len(sums) or not sums[:, 1].all():
+        return "–"
+    draws = numpy.random.default_rng(0).integers(0, len(sums), (DRAWS, len(sums)))
+    after, before = sums[draws].sum(axis=1).T
+    low, high = numpy.quantile(_relate(after, before, saved), [0.025, 0.975])
+    sign = "" if saved else "+"
+    text = f"{_relate(*sums.sum(axis=0), saved):{sign}.0%}"
+    return text if len(sums) < 2 else f"{text} [{low:{sign}.0%}, {high:{sign}.0%}]"
+
+
+def _relate(after: Any, before: Any, saved: bool) -> Any:
+    return 1 - after / before if saved else after / before - 1
 
 
 def _mark(values: Sequence[Any]) -> str:
     return "*" if len(values) < FEW else ""
+
+
+def _mark_questions(rows: Sequence[Row]) -> str:
+    """Return the mark for several runs of a question: too few questions, not too few runs. A trace has no question id."""
+    return "*" if len({row.get("question", position) for position, row in enumerate(rows)}) < FEW else ""
 
 
 def _digits(score: str) -> int:
@@ -585,18 +730,20 @@ def _format_difference(test: PairedTest, score: str) -> str:
     if not test.pairs:
         return "–"
     digits = _digits(score)
-    text = f"{test.difference:+.{digits}f}{'*' if test.pairs < FEW else ''}"
+    text = f"{_sign(test.difference, digits)}{'*' if test.pairs < FEW else ''}"
     if test.interval is None:
         return text
-    return f"{text} [{test.interval[0]:+.{digits}f}, {test.interval[1]:+.{digits}f}]"
+    return f"{text} [{_sign(test.interval[0], digits)}, {_sign(test.interval[1], digits)}]"
+
+
+def _format_bounds(bounds: tuple[float, float] | None) -> str:
+    return "–" if bounds is None else f"[{_sign(bounds[0])}, {_sign(bounds[1])}]"
+
+
+def _sign(value: float, digits: int = 3) -> str:
+    """Return a number with its sign; one that rounds to zero is +0."""
+    return f"{round(value, digits) + 0.0:+.{digits}f}"
 
 
 def _format_p(p: float | None) -> str:
     return "–" if p is None else "<.001" if p < 0.001 else f"{p:.3f}"
-
-
-def _describe_counts(rows: Sequence[Row], *names: str) -> str:
-    counts = [len(own) for _, own in _group(rows, "data", *names)]
-    if not counts:
-        return "0"
-    return f"{min(counts)}" if min(counts) == max(counts) else f"{min(counts)}–{max(counts)}"
