@@ -281,7 +281,7 @@ def _memory_effect_table(rows: Sequence[Row]) -> ResultTable:
         row.append(_format_p(p))
     table.note = (
         "On the questions that both cells have, with a bootstrap 95 % interval; tokens: those of the whole run. p: paired "
-        "t-test; p (Holm): adjusted over the rows of this table. all: averaged over the harnesses that ran a question with both."
+        "t-test; p (Holm): adjusted over the rows of this table. all: averaged over the harnesses that ran both."
     )
     return table
 
@@ -462,7 +462,7 @@ def _failure_table(rows: Sequence[Row]) -> ResultTable:
         refused = fmean(row.get("refused", 0) for row in group)
         table.rows.append([*key, str(len(group)), share, f"{fmean(failed):.2f}", f"{refused:.1f}"])
     table.note = (
-        "Over all gates. A failed call is one that the run went on without, such as an answer that could not be read. A "
+        "Over all gates. A failed call gave an error or an answer that could not be used, even if asking again helped. A "
         "refused fact is one that its source does not support."
     )
     return table
@@ -696,7 +696,7 @@ def _format_token_change(pairs: Sequence[tuple[Row, Row]], *, saved: bool = Fals
     after, before = sums[draws].sum(axis=1).T
     low, high = numpy.quantile(_relate(after, before, saved), [0.025, 0.975])
     sign = "" if saved else "+"
-    text = f"{_relate(*sums.sum(axis=0), saved):{sign}.0%}"
+    text = f"{_relate(sums[:, 0].sum(), sums[:, 1].sum(), saved):{sign}.0%}"
     return text if len(sums) < 2 else f"{text} [{low:{sign}.0%}, {high:{sign}.0%}]"
 
 
