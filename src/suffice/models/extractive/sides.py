@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from suffice.models.extractive.form import find_scope, find_term, is_named
 from suffice.models.extractive.units import Unit
 from suffice.text.entities import content_stems
-from suffice.text.question import Question
+from suffice.text.question import Question, strip_comparing
 from suffice.types import Note
 
 _CONTRAST = re.compile(
@@ -15,7 +15,7 @@ _CONTRAST = re.compile(
     r"|a diferencia|al igual que)\b",
     re.IGNORECASE,
 )
-_FIRST_BONUS = 0.4  # The first sentence below a name says what it is.
+_FIRST_BONUS = 0.4  # The first sentence below a name says what it is, where the question asks for nothing else.
 _MAX_CONTRAST_CHARS = 400
 _MAX_CONTRAST_RANK = 10  # Further down, both things are only mentioned.
 _MAX_TERM_CHARS = 60
@@ -26,7 +26,8 @@ def choose_sides(question: Question, notes: Sequence[Note], units: Sequence[Unit
     stems = [content_stems(side) for side in question.sides]
     if not all(stems):
         return []
-    bonus = _FIRST_BONUS if question.span == "none" else 0.0
+    asked = content_stems(strip_comparing(question.text)) - frozenset[str]().union(*stems)
+    bonus = _FIRST_BONUS if question.span == "none" and not asked else 0.0
     found = [_choose_side(side, notes, units, bonus) for side in question.sides]
     about = [unit for unit in found if unit is not None]
     if len(about) == len(stems) and all(

@@ -14,8 +14,9 @@ from suffice.models.extractive.excerpts import (
     Stretch,
     build_excerpt,
     choose_stretches,
-    quote_markdown,
+    lift_heading,
     render_excerpt,
+    with_head,
 )
 from suffice.models.extractive.short_answer import FoundAnswer, find_short_answer
 from suffice.models.extractive.sufficiency import (
@@ -40,6 +41,7 @@ from suffice.text.entities import content_stems
 from suffice.text.languages import get_language
 from suffice.text.markdown import escape_markdown
 from suffice.text.question import analyze_question, split_compound
+from suffice.text.quoting import quote_markdown
 from suffice.text.sentences import Offsets
 from suffice.text.task_type import strip_count
 from suffice.types import BELIEF_KIND, ClosestPassage, Embed, Excerpt, Note, Sufficiency
@@ -71,9 +73,12 @@ def draft_answer(prompt: Draft, embed: Embed | None, reader: PassageReader | Non
         return SynthesisResponse("", closest=_list_closest(prompt.task, notes, units, words), sufficiency="no")
     stretches = choose_stretches(question, notes, units, words, prompt.count or MAX_EXCERPTS)
     short = find_short_answer(question, notes, stretches, words, answers)
+    decisive = [_list_decisive(stretch, short, is_first=not i) for i, stretch in enumerate(stretches)]
+    stretches = [
+        lift_heading(notes[stretch.note], stretch, spans) for stretch, spans in zip(stretches, decisive, strict=True)
+    ]
     excerpts = [
-        build_excerpt(notes[stretch.note], stretch, _list_decisive(stretch, short, notes[stretch.note], is_first=not i))
-        for i, stretch in enumerate(stretches)
+        build_excerpt(notes[stretch.note], stretch, spans) for stretch, spans in zip(stretches, decisive, strict=True)
     ]
     rendered = [
         render_excerpt(excerpt, notes[stretch.note], stretch, number if prompt.count else 0)
@@ -111,7 +116,7 @@ def _judge_evidence(
     return "partly" if is_named and max(cosines) >= _MIN_COSINE else "no"
 
 
-def _list_decisive(stretch: Stretch, short: FoundAnswer | None, note: Note, *, is_first: bool) -> list[Offsets]:
+def _list_decisive(stretch: Stretch, short: FoundAnswer | None, *, is_first: bool) -> list[Offsets]:
     """Return what to highlight: the short answer, else spans of the right type, else the sentence that was chosen."""
     unit = stretch.unit
     if short is not None and is_first and not short.is_counted and short.note == stretch.note:
@@ -146,7 +151,7 @@ def _list_closest(
     found = []
     for unit in ranked:
         note = notes[unit.note]
-        stretch = Stretch(unit.note, (((unit.start, unit.end), unit.block),), unit)
+        stretch = Stretch(unit.note, tuple(with_head(unit.block, (unit.start, unit.end))), unit)
         excerpt: Excerpt = build_excerpt(note, stretch, ())
         missing = find_missing_words(task, note_stems(note))
         found.append(ClosestPassage(excerpt.text, excerpt.format, (), excerpt.title, excerpt.location, missing))
