@@ -15,7 +15,7 @@ _CONTRAST = re.compile(
     r"|a diferencia|al igual que)\b",
     re.IGNORECASE,
 )
-_FIRST_BONUS = 0.4  # The first sentence below a name says what it is, where the question asks for nothing else.
+_FIRST_BONUS = 0.4  # The first sentence below a name says what it is.
 _MAX_CONTRAST_CHARS = 400
 _MAX_CONTRAST_RANK = 10  # Further down, both things are only mentioned.
 _MAX_TERM_CHARS = 60
@@ -27,8 +27,11 @@ def choose_sides(question: Question, notes: Sequence[Note], units: Sequence[Unit
     if not all(stems):
         return []
     asked = content_stems(strip_comparing(question.text)) - frozenset[str]().union(*stems)
-    bonus = _FIRST_BONUS if question.span == "none" and not asked else 0.0
-    found = [_choose_side(side, notes, units, bonus) for side in question.sides]
+    if question.span == "none" and asked:
+        found = [_choose_asked(side, asked, notes, units) for side in question.sides]
+    else:
+        bonus = _FIRST_BONUS if question.span == "none" else 0.0
+        found = [_choose_side(side, notes, units, bonus) for side in question.sides]
     about = [unit for unit in found if unit is not None]
     if len(about) == len(stems) and all(
         _is_below(unit, notes[unit.note], side) for unit, side in zip(about, question.sides, strict=True)
@@ -39,6 +42,16 @@ def choose_sides(question: Question, notes: Sequence[Note], units: Sequence[Unit
         if both <= unit.stems and len(unit.text) <= _MAX_CONTRAST_CHARS and _CONTRAST.search(unit.text):
             return [unit]
     return list(dict.fromkeys(about)) if len(about) == len(stems) else []
+
+
+def _choose_asked(side: str, asked: frozenset[str], notes: Sequence[Note], units: Sequence[Unit]) -> Unit | None:
+    """Return the best unit below a name or in a document of that title, where the question asks for one thing of it."""
+    stems = content_stems(side)
+    own = (u for u in units if _is_below(u, notes[u.note], side) or stems <= content_stems(notes[u.note].title))
+    # The words of the name are in the title already; in a sentence they say nothing about what is asked.
+    return max(own, key=lambda unit: (len(asked & unit.stems), unit.score), default=None) or _choose_side(
+        side, notes, units, 0.0
+    )
 
 
 def _choose_side(side: str, notes: Sequence[Note], units: Sequence[Unit], first_bonus: float) -> Unit | None:

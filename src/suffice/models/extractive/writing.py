@@ -48,6 +48,8 @@ from suffice.types import BELIEF_KIND, ClosestPassage, Embed, Excerpt, Note, Suf
 
 _MAX_CLOSEST = 3
 _MIN_COSINE = 0.45  # A passage this near may answer in other words; the embedding model was trained on English.
+_ACRONYM = re.compile(r"[A-Z]{2,5}")
+_MIN_COVERED = 3  # Words; fewer say too little without the acronym.
 _FOLLOW_UP = re.compile(r" \(after: .*\)$", re.DOTALL)  # What ``api`` adds to a follow-up question.
 SHORT_ANSWER_LABEL = "**Short answer:**"
 COUNTED_LABEL = "### Short answer:"  # A heading: what was counted or compared is not a statement of a source.
@@ -106,6 +108,8 @@ def _judge_evidence(
         return "partly"
     if judged != "no" or not notes:
         return judged
+    if (rest := _drop_missing_acronym(task, notes)) and _covers_all(rest, notes, units):
+        return "partly"
     for part in split_compound(task):
         part_words = weigh_question(part, notes)
         if judge(estimate_answered(compute_features(analyze_question(part), notes, units, part_words))) != "no":
@@ -114,6 +118,28 @@ def _judge_evidence(
         compute_cosines(task, [f"{note.title}. {note.text}" for note in notes], embed) if task.isascii() else [0.0]
     )
     return "partly" if is_named and max(cosines) >= _MIN_COSINE else "no"
+
+
+def _drop_missing_acronym(task: str, notes: Sequence[Note]) -> str:
+    """Return a how-to question without the only word that no note has, where that is an acronym; else empty.
+
+    How something is done "in CI" is told by how it is done. "The notice period of the IBM contract" is not told by another's.
+    """
+    if analyze_question(task).kind != "how_to":
+        return ""
+    held = frozenset[str]().union(*map(note_stems, notes))
+    missing = find_missing_words(task, held)
+    is_acronym = len(missing) == 1 and _ACRONYM.fullmatch(missing[0]) is not None
+    return " ".join(re.sub(rf"\b{re.escape(missing[0])}\b", " ", task).split()) if is_acronym else ""
+
+
+def _covers_all(task: str, notes: Sequence[Note], units: Sequence[Unit]) -> bool:
+    """Whether one passage with its title has all words of a question."""
+    words = weigh_question(task, notes)
+    shown = {unit.note for unit in units}
+    return len(words.weights) >= _MIN_COVERED and any(
+        frozenset(words.weights) <= note_stems(notes[number]) for number in shown
+    )
 
 
 def _list_decisive(stretch: Stretch, short: FoundAnswer | None, *, is_first: bool) -> list[Offsets]:
