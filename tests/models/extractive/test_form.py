@@ -8,6 +8,7 @@ from suffice.models.extractive import ExtractiveModel
 from suffice.models.extractive.form import find_code_names
 from suffice.prompts import Draft, SynthesisResponse
 from suffice.search.files.read import read_text
+from suffice.text.answer_spans import find_spans
 from suffice.types import Note, Place
 
 
@@ -211,3 +212,7 @@ def test_an_acronym_that_is_nowhere_leaves_a_how_to_partly_answered() -> None:
     )
     assert drafted("How do I check a text against my documents in CI?", found).sufficiency == "partly"
     assert drafted("What is the price of checking a text for IBM documents?", found).sufficiency == "no"
+
+
+def test_the_first_person_is_no_name() -> None:
+    assert find_spans("I'll ask Carla.", "name") == [(9, 14)]
