@@ -127,3 +127,12 @@ def test_only_keys_and_values_are_front_matter(text, count):
 def test_a_cited_sentence_in_code_is_a_claim_whatever_stands_beside_it():
     assert len(texts("```\nx = 1\n``` Pigs fly over Vienna in winter [1]. Cows sing [2].\n")) == 2
     assert texts("```\n# Set the value of x here.\nx = 1. + 2.\n```") == []
+
+
+def test_the_title_above_an_excerpt_is_no_claim():
+    title = "Decisions > 66. A worker is dead after 15 seconds"
+    heading = f"### {title} · `docs/decisions.md:306-307`\n\n> The clock decides when a worker is dead. [1]\n"
+    assert [claim.plain_text for claim in extract_claims(heading, titles={title})] == [
+        "The clock decides when a worker is dead."
+    ]
+    assert len(list(extract_claims(heading, titles={"Another title"}))) > 1

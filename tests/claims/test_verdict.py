@@ -6,7 +6,7 @@ import pytest
 
 from suffice.claims.checkers import LexicalChecker
 from suffice.claims.split import extract_claims
-from suffice.claims.verdict import judge_claim
+from suffice.claims.verdict import build_evidence, judge_claim
 from suffice.testing import make_passage
 
 
@@ -58,3 +58,13 @@ def test_sources_that_disagree(one, other):
 def test_a_sentence_without_a_name_is_about_its_title():
     one, other = (f"The film grossed {n} million dollars at the box office." for n in (5, 6))
     assert disagree(one, other, ("Nights", "nights"))
+
+
+def test_the_evidence_shows_no_heading_and_nothing_beyond_it():
+    text = "# Hosting\n\nIt runs for two years.\n\n## 7. Fees\n\nThe monthly fee of the host is 480 EUR.\n\n## 8. End\n\nNo."
+    [claim] = extract_claims("The monthly fee of the host is 480 EUR.")
+    passage = make_passage("a", text, "Hosting")
+    verdict = asyncio.run(judge_claim(claim, [], [passage], LexicalChecker()))
+    evidence = build_evidence(verdict, "[1]")
+    assert evidence is not None
+    assert evidence.text == "The monthly fee of the host is 480 EUR."

@@ -12,7 +12,7 @@ from suffice.errors import InputError
 from suffice.events import serialize_event
 from suffice.prompts import PlanResponse, ReflectionResponse, SynthesisResponse
 from suffice.prompts.planning import PlannedQuery
-from suffice.replay.episodes import read_corpus, read_episodes, read_trace
+from suffice.replay.episodes import build_trace, read_corpus, read_episodes, read_trace
 from suffice.replay.judge import measure_readings
 from suffice.testing import FixtureSearch, ScriptedModel, make_passage
 from suffice.types import Report, Usage
@@ -284,3 +284,8 @@ def test_a_file_without_rounds_is_no_trace(tmp_path: Path, content: bytes) -> No
     path.write_bytes(content)
     with pytest.raises(InputError, match=r"x\.jsonl"):
         read_trace(path)
+
+
+def test_a_run_without_rounds_says_so():
+    with pytest.raises(InputError, match="without rounds of search"):
+        build_trace([{"type": "started", "run": "r1", "at": "", "task": "Who?", "seed": 3}], "The run r1")

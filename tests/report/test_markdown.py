@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 
 from suffice.report import markdown
 from suffice.text.plain import to_one_line
-from suffice.types import Report
+from suffice.types import ClosestPassage, Report
 
 GOLDEN = Path(__file__).parent / "golden" / "report.md"
 
@@ -88,3 +88,14 @@ def test_a_finding_keeps_its_citations_and_its_escapes(report: Report) -> None:
     assert "- Takes \\*args\\* [1].\n" in markdown.render_markdown(
         replace(report, key_findings=("Takes \\*args\\* [1].",))
     )
+
+
+def test_the_closest_passages_keep_their_layout_and_lead_nowhere(report: Report) -> None:
+    table = "| option | values |\n|---|---|\n| `--memory` | `rolling`, [notes](https://evil.example/x) |"
+    prose = "Use `a_b` for *both*.\n# No heading\n![](https://evil.example/p.png) <b>x</b>"
+    closest = (ClosestPassage(table, "table", (), "Options", "usage.md:1-3"), ClosestPassage(prose, "prose", ()))
+    text = markdown.render_markdown(replace(report, final_answer="", closest=closest))
+    assert "> | option | values |\n> |---|---|\n> | `--memory` | `rolling`, notes |" in text
+    assert "> Use `a_b` for both.\n> \\# No heading" in text
+    assert "evil.example" not in text
+    assert {"image", "html_inline", "html_block"}.isdisjoint(token_types(text.replace("<br>", "")))

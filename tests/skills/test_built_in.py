@@ -209,3 +209,14 @@ def test_report_says_which_skills_were_active_and_why(docs: Path) -> None:
     assert expected in render_markdown(report)
     assert "Skills: /deep" in render_html(report)
     assert "Skills:" not in render_markdown(ask("Who decoded the waggle dance?", docs))
+
+
+def test_messages_of_a_chat_are_dated_by_their_time(docs: Path) -> None:
+    lines = (
+        "[2025-09-03, 10:30] Mira: The dance class moves to Monday.",
+        "[2025-09-01, 09:12] Ade: The dance class is off.",
+    )
+    (docs / "chat.txt").write_text("\n".join((*lines, "[2025-09-04, 08:00] Ade: Then all of us will come.")))
+    report = ask("/timeline dance class", docs)
+    dates = [row["date"] for row in report.metadata["timeline"]]
+    assert dates[-2:] == ["2025-09-01", "2025-09-03"]

@@ -133,3 +133,20 @@ def test_metadata_service_that_fails_is_asked_no_further(papers: Path, monkeypat
         assert len(server.requests) == 2
     assert report.final_answer
     assert sum(failure.kind == "NoMetadata" for failure in report.error_log) == 2
+
+
+def test_sentences_under_limitations_are_gaps_and_headings_name_no_cluster(papers: Path) -> None:
+    for name, head, end in (
+        ("a.md", "## Limits", ""),
+        ("b.txt", "6 Limitations", "\n\n7 Closing words\n\nBees are well."),
+    ):
+        text = (papers / "mites.txt").read_text().replace("Further research on mites in hives is needed. ", "")
+        below = f"{head}\n\nAll hives of honey bees {name[0]} lay below 400 metres.{end}"
+        (papers / name).write_text(f"# Hives {name[0]} of honey bees\n\n## Abstract\n\n{text}\n\n{below}\n")
+    report = review(papers)
+    gaps = report.final_answer.split("## Gaps")[1].split("## Left out")[0]
+    assert "hives of honey bees a lay below" in gaps
+    assert "hives of honey bees b lay below" in gaps
+    assert "Bees are well" not in gaps
+    assert "abstract" not in report.final_answer.split("| --- |")[1].lower()
+    assert report.usage.cost_usd == 0.0

@@ -5,7 +5,7 @@ of sources that the run does not have.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 
 from suffice.claims.checkers.features import extract_features
@@ -18,6 +18,7 @@ from suffice.text.citations import (
     trailing_citations_start,
 )
 from suffice.text.markdown import find_prose_blocks, mask_inline_code, mask_quote_markers, strip_markdown
+from suffice.text.quoting import format_title
 from suffice.text.sentences import Offsets, split_sentences
 
 # Written after a claim that a lenient run keeps; not part of the claim.
@@ -44,6 +45,7 @@ _LEAD_IN = re.compile(
     re.IGNORECASE,
 )
 _QUOTATION = re.compile(r"(?:^[ \t]*>[^\n]*(?:\n|\Z))+", re.MULTILINE)
+_EXCERPT_HEADING = re.compile(r"#{2,3} (?:\d+\. )?(?P<title>.*?)(?: · `[^`]*`)?")
 _QUESTION_END = re.compile(r"\?[\"'”’)\]*_]*$")
 _COLON_END = re.compile(r":[*_]*$")
 _OPINION = re.compile(
@@ -100,15 +102,29 @@ class ClaimText:
         return ""
 
 
-def extract_claims(markdown: str, skip_asides: bool = True) -> Iterator[ClaimText]:
+def extract_claims(
+    markdown: str, skip_asides: bool = True, titles: Collection[str] = frozenset()
+) -> Iterator[ClaimText]:
     """Yield the claims of a text in reading order.
 
-    ``skip_asides`` leaves out sections that make no claims, such as a list of sources.
+    ``skip_asides`` leaves out sections that make no claims, such as a list of sources. ``titles`` are the titles of the
+    excerpts that the text quotes: above an excerpt they say where it stands, also where they read like a statement.
     """
     quotations = _find_quotations(markdown)
+    headings = {format_title(title) for title in titles}
     for start, end in find_prose_blocks(markdown, skip_asides):
+        if headings and _parse_excerpt_heading(markdown, start) in headings:
+            continue
         handles = next((cited for first, last, cited in quotations if first <= start < last), ())
         yield from _extract_block_claims(markdown[start:end], start, handles)
+
+
+def _parse_excerpt_heading(markdown: str, position: int) -> str | None:
+    """Return the title in the heading of an excerpt at an offset; ``None`` where the line is no such heading."""
+    line_end = markdown.find("\n", position)
+    line = markdown[markdown.rfind("\n", 0, position) + 1 : line_end if line_end >= 0 else None]
+    heading = _EXCERPT_HEADING.fullmatch(line.rstrip())
+    return heading["title"] if heading else None
 
 
 def _find_quotations(markdown: str) -> list[tuple[int, int, tuple[str, ...]]]:

@@ -35,6 +35,7 @@ _LABEL = re.compile(
 _WHICH_WORDS = frozenset("first second third last final previous next former latter".split())
 _PRONOUN_OPENING = re.compile(r"\s*(?:he|she|it|they|this|these|his|her|its|their)\b", re.I)
 _WORD = re.compile(r"[^\W_][\w.,'’%-]*[^\W_]|[^\W_]")
+_HEADING = re.compile(r"#{1,6}\s")
 _MAX_CONTEXT_CHARS = 500  # A quote with the sentences around it is not longer, unless the quote itself is.
 _MAX_QUOTES = 2  # Quotes shown for each side; more would bury the claim.
 
@@ -156,6 +157,10 @@ def build_evidence(verdict: ClaimVerdict, source: str) -> Excerpt | None:
         return None
     text, span = quote.passage.text, quote.span
     around = [one for one in quotable_spans(text, quote.passage.kind) if one[1] <= span.start or one[0] >= span.end]
+    headings = [one for one in around if _HEADING.match(text, *one)]  # Context ends there.
+    section_start = max((end for _, end in headings if end <= span.start), default=0)
+    section_end = min((start for start, _ in headings if start >= span.end), default=len(text))
+    around = [(start, end) for start, end in around if section_start <= start and end <= section_end]
     before = [start for start, end in around if end <= span.start and span.end - start <= _MAX_CONTEXT_CHARS]
     after = [end for start, end in around if start >= span.end and end - span.start <= _MAX_CONTEXT_CHARS]
     start, end = (before[-1] if before else span.start), (after[0] if after else span.end)

@@ -78,6 +78,7 @@ class ClaimVerifier:
         self._verdict_cache: dict[tuple[str, tuple[str, ...]], tuple[int, ClaimVerdict]] = {}
         self._searched_claims: set[str] = set()
         self._verified: dict[str, tuple[ClaimVerdict, ...]] = {}
+        self._titles: set[str] = set()  # Of the excerpts in the drafts.
 
     async def __call__(self, draft: SynthesisResponse) -> SynthesisResponse:
         """Return the draft with every unsupported claim fixed or removed; a lenient run marks such claims instead."""
@@ -106,6 +107,7 @@ class ClaimVerifier:
 
     async def _verify(self, draft: SynthesisResponse) -> SynthesisResponse:
         draft = self._clean(draft)
+        self._titles.update(excerpt.title for excerpt in draft.excerpts)
         answer = _SUPPORT_MARKS.sub("", draft.answer)
         verdicts = await self.check_claims(answer)
         if await self._search_unsupported(verdicts):
@@ -139,7 +141,9 @@ class ClaimVerifier:
 
     async def check_claims(self, text: str) -> list[ClaimVerdict]:
         """Return the verdicts on the claims of a text, which stays as it is."""
-        return [await self._check_claim(claim) for claim in extract_claims(text, skip_asides=False)]
+        return [
+            await self._check_claim(claim) for claim in extract_claims(text, skip_asides=False, titles=self._titles)
+        ]
 
     async def _check_claim(self, claim: ClaimText) -> ClaimVerdict:
         """Return the cached verdict, unless it found no support and there is new evidence."""

@@ -121,6 +121,8 @@ def build_trace(events: list[dict[str, Any]], origin: str) -> Trace:
     """Build the recorded run from its events. Error messages name the ``origin`` of the events."""
     by_type: dict[str, dict[str, Any]] = {event["type"]: event for event in events}
     if "round" not in by_type:
+        if "started" in by_type:
+            raise InputError(f"{origin} is a run without rounds of search, so no stop rule took part in it")
         raise InputError(f"{origin} holds no rounds; write a trace with: suffice ask … --trace FILE")
     started = by_type.get("started", {})
     try:

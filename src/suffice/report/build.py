@@ -283,7 +283,7 @@ def _summarize_usage(run: RunState) -> UsageSummary:
         searches=run.budget.queries_used,
         pages_read=run.pages_read,
         seconds=round(run.budget.seconds_used, 3),
-        cost_usd=total.usd,
+        cost_usd=total.usd if total.calls else 0.0,
         by_role=roles,
         stored=total.stored,
         estimated_calls=total.estimated,

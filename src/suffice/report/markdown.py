@@ -27,6 +27,7 @@ from suffice.report.wording import (
 from suffice.text.citations import is_handle
 from suffice.text.markdown import escape_markdown, neutralize_links, to_inline_code
 from suffice.text.plain import strip_control_chars, to_one_line
+from suffice.text.quoting import quote_block
 from suffice.types import ClosestPassage, Report, Stop, UsageSummary
 
 # Shown in place of an answer. A partial answer carries its own notices.
@@ -156,7 +157,13 @@ def _render_closest(report: Report) -> Iterable[str]:
     for passage in report.closest:
         lack = describe_lack(passage, report.closest)
         place = " · ".join(part for part in (passage.title, passage.location, lack) if part)
-        quoted = "\n".join(f"> {escape_line(line)}".rstrip() for line in passage.text.split("\n"))
+        text = strip_control_chars(passage.text)
+        # Prose line by line: a line of it begins no heading or list of ours.
+        blocks = [
+            quote_block(part, passage.format) for part in (text.split("\n") if passage.format == "prose" else [text])
+        ]
+        shown = neutralize_links("\n".join(blocks), _list_source_urls(report))
+        quoted = "\n".join(f"> {line}".rstrip() for line in shown.split("\n"))
         yield f"{escape_line(place)}\n\n{quoted}"
 
 

@@ -35,8 +35,9 @@ class SkillSet:
         if name in self.problems:
             raise InputError(f"The skill /{name} cannot be used: {self.problems[name]}")
         similar = get_close_matches(name, self.skills, 1)
-        hint = f"did you mean /{similar[0]}" if similar else f"choose one of: {', '.join(f'/{n}' for n in self.skills)}"
-        raise InputError(f"There is no skill /{name}; {hint}? To ask about the text itself, put it in quotes")
+        names = ", ".join(f"/{known}" for known in self.skills)
+        hint = f"did you mean /{similar[0]}?" if similar else f"choose one of: {names}."
+        raise InputError(f"There is no skill /{name}; {hint} To ask about the text itself, put it in quotes")
 
 
 def load_skills(config_dir: Path, project_dir: Path) -> SkillSet:

@@ -15,7 +15,8 @@ from suffice.types import Passage
 MIN_WORDS = 5  # A shorter sentence is a heading, a caption or a fragment.
 MAX_CHARS = 400  # A longer one is a list or a table that lost its layout.
 _WORD = re.compile(r"[^\W\d_]{2,}")
-_SENTENCE = re.compile(r"[\"“'‘(]?[A-ZÀ-ÖØ-Þ\d`].*[.!?…][\"”'’)]*\Z", re.DOTALL)
+# A message of a chat begins with its time in brackets.
+_SENTENCE = re.compile(r"(?:\[\d[^\]]*\] )?[\"“'‘(]?[A-ZÀ-ÖØ-Þ\d`].*[.!?…][\"”'’)]*\Z", re.DOTALL)
 
 
 @dataclass(frozen=True)

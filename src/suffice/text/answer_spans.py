@@ -64,6 +64,7 @@ _DEFAULTS = tuple(
     )
 )
 _TRIVIAL_VALUES = frozenset("the a an this that to is it of in on for not no be set used value".split())
+_FIRST_PERSON = re.compile(r"I['’]\w+")
 _SENTENCE_OPENERS = frozenset(
     """the a an it he she they this that these in on at as and but for after before during when while its his her by since
     from with""".split()
@@ -105,6 +106,8 @@ def _trim_name(text: str, match: re.Match[str]) -> Offsets | None:
         start += len(first)
         while start < end and text[start].isspace():
             start += 1
+    if _FIRST_PERSON.fullmatch(text, start, end):
+        return None
     if text[max(start, end - 2) : end] in ("'s", "’s"):
         end -= 2
     return (start, end) if end - start > 1 and text[start].isupper() else None

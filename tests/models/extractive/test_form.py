@@ -8,6 +8,7 @@ from suffice.models.extractive import ExtractiveModel
 from suffice.models.extractive.form import find_code_names
 from suffice.prompts import Draft, SynthesisResponse
 from suffice.search.files.read import read_text
+from suffice.text.answer_spans import find_spans
 from suffice.types import Note, Place
 
 
@@ -155,3 +156,63 @@ def test_a_version_of_a_protocol_is_a_name_of_its_own() -> None:
     served = note("The server speaks HTTP. Serve the application over HTTP with 3 workers.", "Serving an application")
     assert drafted("How do I serve the application over HTTP/3?", served).sufficiency != "yes"
     assert drafted("How do I serve the application over HTTP?", served).sufficiency == "yes"
+
+
+CONTRACTS = {
+    "cleaning.md": "# Cleaning contract\n\nBetween Alder Ltd and Bright Services, signed on 14 January 2025.\n\n"
+    "## Term\n\nEither party may end it with a notice period of four weeks.\n",
+    "hosting.md": "# Hosting agreement\n\nBetween Alder Ltd and Nord Hosting, signed on 3 March 2024.\n\n"
+    "## Term\n\nEither party may end it with a notice period of three months.\n",
+}
+
+
+def test_a_comparison_of_one_thing_shows_that_thing_of_both_sides() -> None:
+    notes = [found for name, text in CONTRACTS.items() for found in read_notes(text, name)]
+    answer = drafted("Compare the notice periods of the cleaning contract and the hosting agreement", *notes)
+    assert ["four weeks" in answer.excerpts[0].text, "three months" in answer.excerpts[1].text] == [True, True]
+
+
+def test_the_heading_above_an_excerpt_becomes_part_of_its_title() -> None:
+    text = "Delivery takes ten days.\n\n# 2. Term\n\nThe supply contract of Alder Ltd ends on 31 May 2027.\n"
+    answer = drafted("When does the supply contract of Alder Ltd end?", note(text, "Supply contract", "markdown"))
+    assert answer.excerpts[0].title == "Supply contract > 2. Term"
+    assert answer.excerpts[0].text.startswith("The supply contract")
+    assert "2\\." not in answer.answer
+
+
+TABLE = """Options of the server:
+
+| option | meaning |
+|---|---|
+| `--port` | the port, 8080 unless told |
+| `--host` | the address \\| a name |
+""" + "".join(f"| `--o{n}` | sets the value number {n} of the long list of values |\n" for n in range(30))
+
+
+def test_a_row_stays_in_one_table_with_its_header() -> None:
+    answer = drafted("What is the meaning of the option --o17?", note(TABLE, "Server", "markdown"))
+    assert "|---|---|\n> | `--o" in answer.answer
+
+
+def test_a_closest_row_comes_with_its_header() -> None:
+    answer = drafted("Which colour has the zebra option of the port in Nairobi?", note(TABLE, "Server", "markdown"))
+    assert answer.closest[0].text.startswith("| option | meaning |\n|---|---|\n| `--")
+
+
+def test_emphasis_in_a_source_is_no_text() -> None:
+    answer = drafted(
+        "What does the queue keep?", note("*Changed*: the queue keeps the order of 2 * 3 * 4 items.", "Queue")
+    )
+    assert "Changed: the queue keeps the order of 2 \\* 3 \\* 4 items." in answer.answer.replace("**", "")
+
+
+def test_an_acronym_that_is_nowhere_leaves_a_how_to_partly_answered() -> None:
+    found = note(
+        "To check a text against your documents, run `suffice check`. Checking a text takes seconds.", "Checks"
+    )
+    assert drafted("How do I check a text against my documents in CI?", found).sufficiency == "partly"
+    assert drafted("What is the price of checking a text for IBM documents?", found).sufficiency == "no"
+
+
+def test_the_first_person_is_no_name() -> None:
+    assert find_spans("I'll ask Carla.", "name") == [(9, 14)]

@@ -262,3 +262,8 @@ def test_missing_permission_raises_unreadable_file(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(Path, "open", refuse)
     with pytest.raises(UnreadableFile, match=r"a\.txt cannot be read; check its permissions"):
         read_file(tmp_path / "a.txt")
+
+
+def test_a_table_of_a_few_rows_is_counted() -> None:
+    text = "id,status\n1,open\n2,closed\n3,open\n4,closed\n5,open\n"
+    assert "status: open · rows: 3" in "\n".join(chunk.text for chunk in read_text(text, "orders.csv"))

@@ -17,9 +17,9 @@ from suffice.models.extractive.units import HEADING_SPANS, QuestionWords, Unit, 
 from suffice.text.answer_spans import find_spans
 from suffice.text.blocks import TextBlock, split_blocks
 from suffice.text.entities import content_stems, strip_parenthetical
-from suffice.text.markdown import escape_markdown, find_inline_code, strip_links
 from suffice.text.plain import to_one_line
 from suffice.text.question import Question
+from suffice.text.quoting import BOLD, format_title, quote_block
 from suffice.text.sentences import Offsets
 from suffice.text.tokens import normalize_phrase
 from suffice.types import Excerpt, ExcerptFormat, Note
@@ -39,10 +39,7 @@ _REDUNDANCY_WEIGHT = 0.4
 _STRUCTURED_BONUS = 0.25
 # "red, green and blue": three things in a row.
 _ENUMERATION = re.compile(r"(?:[^\s,.;:()][^,.;:()]{0,39}, ){1,}[^,.;:()]{1,40},? (?:and|or|und|oder|et|ou|y|o) \S")
-_ITEM_MARKER = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)]|[a-z]\))\s+")
 _SIGNATURE = re.compile(r"\b(?:def|class|func|function|fn)\s+\w")
-_ADDRESS = re.compile(r"<(?:https?://[^\s<>`]+|[\w.+-]+@[\w.-]+)>")
-_BOLD = re.compile(r"\*\*(?=\S)([^*]+?)(?<=\S)\*\*")  # Bold marks our own highlights only.
 _PRONOUN = re.compile(
     r"(?:It|He|She|They|This|That|These|Those|Its|His|Her|Their|Es|Er|Sie|Dies\w*|Il|Elle|Este|Esta)\b"
 )
@@ -50,11 +47,15 @@ _PRONOUN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """A stretch of a note: its parts in reading order, each with its block, and the unit that it was chosen for."""
+    """A stretch of a note: its parts in reading order, each with its block, and the unit that it was chosen for.
+
+    ``heading`` is the heading above it, where the title of the note does not have it.
+    """
 
     note: int
     parts: tuple[tuple[Offsets, TextBlock], ...]
     unit: Unit
+    heading: str = ""
 
     @property
     def start(self) -> int:
@@ -137,7 +138,7 @@ def _choose_steps(question: Question, notes: Sequence[Note], units: Sequence[Uni
 def _add_unit(stretch: Stretch | None, unit: Unit) -> Stretch | None:
     """Return the stretch with a unit added; ``None`` if it is there already or stands in another block."""
     if stretch is None:
-        return Stretch(unit.note, tuple(_with_head(unit.block, (unit.start, unit.end))), unit)
+        return Stretch(unit.note, tuple(with_head(unit.block, (unit.start, unit.end))), unit)
     (start, end), block = stretch.parts[-1]
     if len(stretch.parts) > 1 or block != unit.block or (start <= unit.start and unit.end <= end):
         return None
@@ -250,8 +251,8 @@ def _grow(question: Question, note: Note, unit: Unit, budget: int) -> Stretch:
         room = max(budget - 100, budget // 2)
         lead = (_first_start_within(block, unit, budget - room), unit.end)
         fitted = _fit_block(question, note, follower, 0, room)
-        return Stretch(unit.note, ((lead, block), *_with_head(follower, fitted)), unit)
-    parts = _with_head(block, span)
+        return Stretch(unit.note, ((lead, block), *with_head(follower, fitted)), unit)
+    parts = with_head(block, span)
     if block.lead is not None:
         prose = next((other for other in blocks if other.format == "prose" and block.lead in other.units), block)
         parts.insert(0, (block.lead, prose))
@@ -297,7 +298,7 @@ def _pick_rows(note: Note, unit: Unit, budget: int) -> list[tuple[Offsets, TextB
     return [(row, unit.block) for row in (*rows, (unit.start, unit.end))]
 
 
-def _with_head(block: TextBlock, span: Offsets) -> list[tuple[Offsets, TextBlock]]:
+def with_head(block: TextBlock, span: Offsets) -> list[tuple[Offsets, TextBlock]]:
     """Return a part of a block; a part of a table comes with its header."""
     has_lost_head = block.head is not None and span[0] > block.head[0]
     return [*([(block.head, block)] if has_lost_head and block.head else []), (span, block)]
@@ -332,28 +333,47 @@ def _grow_units(text: str, units: Sequence[Offsets], index: int, budget: int) ->
 # -- layout ------------------------------------------------------------------------------------------------------------
 
 
+def lift_heading(note: Note, stretch: Stretch, decisive: Sequence[Offsets]) -> Stretch:
+    """Return the stretch with the heading that it begins with above it, unless the heading holds what decides."""
+    (start, end), first = stretch.parts[0]
+    if not first.is_heading or len(stretch.parts) == 1 or any(begin < end and start < last for begin, last in decisive):
+        return stretch
+    words, _ = _lay_out(note.text, start, end, first)
+    words = words.strip("#= ")
+    is_named = normalize_phrase(words) == normalize_phrase(note.title.rpartition(" > ")[2])
+    return replace(stretch, parts=stretch.parts[1:], heading="" if is_named else words)
+
+
 def build_excerpt(note: Note, stretch: Stretch, decisive: Sequence[Offsets]) -> Excerpt:
     """Return a stretch as an excerpt; ``decisive`` are the offsets in the note's text of the words to highlight."""
     pieces: list[str] = []
     highlight: list[Offsets] = []
     length = 0
-    for (start, end), block in stretch.parts:
+    for number, ((start, end), block) in enumerate(stretch.parts):
         piece, offsets = _lay_out(note.text, start, end, block)
-        if pieces:
-            length += 2
+        if number:
+            joint = _join_to(stretch, number)
+            pieces.append(joint)
+            length += len(joint)
         for first, last in decisive:
             if start <= first and last <= end and first in offsets and last - 1 in offsets:
                 highlight.append((length + offsets[first], length + offsets[last - 1] + 1))
         pieces.append(piece)
         length += len(piece)
     return Excerpt(
-        "\n\n".join(pieces),
+        "".join(pieces),
         stretch.format,
         tuple(highlight),
         " ".join(note.handles),
         _locate(note, stretch),
-        note.title,
+        " > ".join(filter(None, (note.title, stretch.heading))),
     )
+
+
+def _join_to(stretch: Stretch, number: int) -> str:
+    """Return what stands before a part: a blank line, but a line end within a table, which a blank line would end."""
+    block, above = stretch.parts[number][1], stretch.parts[number - 1][1]
+    return "\n" if block.format == "table" and block == above else "\n\n"
 
 
 def _lay_out(text: str, start: int, end: int, block: TextBlock) -> tuple[str, dict[int, int]]:
@@ -362,7 +382,7 @@ def _lay_out(text: str, start: int, end: int, block: TextBlock) -> tuple[str, di
         joined: list[str] = []
         offsets: dict[int, int] = {}
         marks = {
-            i for match in _BOLD.finditer(text, start, end) for i in (*_pair(match.start()), *_pair(match.end() - 2))
+            i for match in BOLD.finditer(text, start, end) for i in (*_pair(match.start()), *_pair(match.end() - 2))
         }
         for position in range(start, end):
             if position in marks:
@@ -404,85 +424,21 @@ def render_excerpt(excerpt: Excerpt, note: Note, stretch: Stretch, number: int =
 
     ``number``: the excerpt is this item of a list of items that the question asks for.
     """
-    # A source can put line ends into its title and its file name; in a heading they would begin text of their own.
-    title, location = escape_markdown(to_one_line(excerpt.title, 100)), to_one_line(excerpt.location)
+    title, location = format_title(excerpt.title), to_one_line(excerpt.location)
     place = f"`{location}`" if location and "`" not in location else ""
     heading = (f"## {number}. " if number else "### ") + " · ".join(part for part in (title, place) if part)
     blocks: list[str] = []
     position = 0
-    for (start, end), block in stretch.parts:
+    for number_of_part, ((start, end), block) in enumerate(stretch.parts):
+        joint = _join_to(stretch, number_of_part) if number_of_part else ""
+        position += len(joint)
         piece, _ = _lay_out(note.text, start, end, block)
         inside = [
             (a - position, b - position) for a, b in excerpt.highlight if position <= a and b <= position + len(piece)
         ]
-        blocks.append(_render_piece(piece, block, inside))
-        position += len(piece) + 2
-    body = "\n\n".join(blocks)
+        blocks += [joint, quote_block(piece, block.format, inside)]
+        position += len(piece)
+    body = "".join(blocks)
     cited = f"{body} {excerpt.source}" if stretch.parts[-1][1].format == "prose" else f"{body}\n\n{excerpt.source}"
     quoted = "\n".join(f"> {line}".rstrip() for line in cited.split("\n"))
     return f"{heading}\n\n{quoted}" if title or place or number else quoted
-
-
-def _render_piece(piece: str, block: TextBlock, highlight: Sequence[Offsets]) -> str:
-    if block.format == "code":
-        fence = "`" * max(3, 1 + max((len(run) for run in re.findall(r"`+", piece)), default=0))
-        return f"{fence}\n{piece}\n{fence}"
-    if block.format == "table":
-        return (
-            "\n".join(_render_row(row) for row in piece.split("\n"))
-            if piece.lstrip().startswith("|")
-            else "\n".join(f"- {quote_markdown(row)}" for row in piece.split("\n") if row.strip())
-        )
-    if block.format == "list":
-        return "\n".join(_render_item_line(line) for line in _join_item_lines(piece))
-    rendered, position = [], 0
-    for start, end in highlight:
-        if start >= position:
-            rendered += [
-                quote_markdown(piece[position:start], is_start=position == 0),
-                f"**{quote_markdown(piece[start:end], is_start=False).strip('*')}**",
-            ]
-            position = end
-    return "".join([*rendered, quote_markdown(piece[position:], is_start=position == 0)])
-
-
-def _render_row(row: str) -> str:
-    """Return a row of a Markdown table with its text escaped: a footnote mark in a cell cites nothing of ours."""
-    return "|".join(quote_markdown(cell, is_start=False) if cell.strip(" :-") else cell for cell in row.split("|"))
-
-
-def _join_item_lines(piece: str) -> list[str]:
-    """Return the lines of a list with each wrapped item in one line."""
-    lines: list[str] = []
-    for line in piece.split("\n"):
-        if lines and line.strip() and lines[-1].strip() and not _ITEM_MARKER.match(line):
-            lines[-1] = f"{lines[-1].rstrip()} {line.strip()}"
-        else:
-            lines.append(line)
-    return lines
-
-
-def _render_item_line(line: str) -> str:
-    marker = _ITEM_MARKER.match(line)
-    head = marker[0] if marker else line[: len(line) - len(line.lstrip())]
-    return head.replace("•", "-") + quote_markdown(line[len(head) :], is_start=False)
-
-
-def quote_markdown(text: str, *, is_start: bool = True) -> str:
-    """Return text of a source as Markdown: inline code stays code, links become their words, the rest is escaped.
-
-    An address in angle brackets becomes code: as a link it would lead away from the sources, and escaped it is hard to read.
-    """
-    pieces, position = [], 0
-    text = _ADDRESS.sub(r"`\g<0>`", text) if "`" not in text else text
-    for start, end in find_inline_code(text):
-        pieces += [_escape(text[position:start], is_start and position == 0), text[start:end]]
-        position = end
-    return "".join([*pieces, _escape(text[position:], is_start and position == 0)])
-
-
-def _escape(text: str, is_start: bool) -> str:
-    text = _BOLD.sub(r"\1", strip_links(text))
-    if is_start:
-        return escape_markdown(text)
-    return escape_markdown("\x00" + text).removeprefix("\x00")  # Not at the start of a line: no list, heading or quote.

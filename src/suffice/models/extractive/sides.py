@@ -16,7 +16,6 @@ _CONTRAST = re.compile(
     re.IGNORECASE,
 )
 _FIRST_BONUS = 0.4  # The first sentence below a name says what it is.
-_ASPECT_BONUS = 1.0  # "Compare the prices of A and B": a sentence of each about its price.
 _MAX_CONTRAST_CHARS = 400
 _MAX_CONTRAST_RANK = 10  # Further down, both things are only mentioned.
 _MAX_TERM_CHARS = 60
@@ -27,13 +26,15 @@ def choose_sides(question: Question, notes: Sequence[Note], units: Sequence[Unit
     stems = [content_stems(side) for side in question.sides]
     if not all(stems):
         return []
-    bonus = _FIRST_BONUS if question.span == "none" else 0.0
-    aspect = content_stems(strip_comparing(question.text)) - frozenset[str]().union(*stems)
-    found = [_choose_side(side, notes, units, bonus, aspect) for side in question.sides]
+    asked = content_stems(strip_comparing(question.text)) - frozenset[str]().union(*stems)
+    if question.span == "none" and asked:
+        found = [_choose_asked(side, asked, notes, units) for side in question.sides]
+    else:
+        bonus = _FIRST_BONUS if question.span == "none" else 0.0
+        found = [_choose_side(side, notes, units, bonus) for side in question.sides]
     about = [unit for unit in found if unit is not None]
     if len(about) == len(stems) and all(
-        _is_below(unit, notes[unit.note], side) or (aspect and aspect <= unit.stems)
-        for unit, side in zip(about, question.sides, strict=True)
+        _is_below(unit, notes[unit.note], side) for unit, side in zip(about, question.sides, strict=True)
     ):
         return list(dict.fromkeys(about))
     both = frozenset[str]().union(*stems)
@@ -43,23 +44,20 @@ def choose_sides(question: Question, notes: Sequence[Note], units: Sequence[Unit
     return list(dict.fromkeys(about)) if len(about) == len(stems) else []
 
 
-def _choose_side(
-    side: str, notes: Sequence[Note], units: Sequence[Unit], first_bonus: float, aspect: frozenset[str]
-) -> Unit | None:
-    """Return the best unit that stands below a name; else whose title, else whose text has its words.
-
-    ``aspect`` is what the things are compared by: the other words of the question.
-    """
+def _choose_asked(side: str, asked: frozenset[str], notes: Sequence[Note], units: Sequence[Unit]) -> Unit | None:
+    """Return the best unit below a name or in a document of that title, where the question asks for one thing of it."""
     stems = content_stems(side)
+    own = (u for u in units if _is_below(u, notes[u.note], side) or stems <= content_stems(notes[u.note].title))
+    # The words of the name are in the title already; in a sentence they say nothing about what is asked.
+    return max(own, key=lambda unit: (len(asked & unit.stems), unit.score), default=None) or _choose_side(
+        side, notes, units, 0.0
+    )
 
-    def weigh_aspect(unit: Unit) -> float:
-        return _ASPECT_BONUS * len(aspect & unit.stems) / len(aspect) if aspect else 0.0
 
+def _choose_side(side: str, notes: Sequence[Note], units: Sequence[Unit], first_bonus: float) -> Unit | None:
+    """Return the best unit that stands below a name; else whose title, else whose text has its words."""
+    stems = content_stems(side)
     below = [unit for unit in units if _is_below(unit, notes[unit.note], side)]
-    last = ((unit, content_stems(notes[unit.note].title.rpartition(" > ")[2])) for unit in units)
-    titled = [unit for unit, title in last if stems <= title]
-    if aspect and titled and max(map(weigh_aspect, titled)) > max(map(weigh_aspect, below), default=0.0):
-        below = []  # The name is that of a whole document, which has more to say than what stands right below it.
     if below:
         opening: dict[tuple[int, tuple[str, ...]], int] = {}
         for unit in below:
@@ -67,12 +65,12 @@ def _choose_side(
             if unit.block.format == "prose" and (key not in opening or unit.start < opening[key]):
                 opening[key] = unit.start
         firsts = {(key[0], start) for key, start in opening.items()}
-        return max(
-            below,
-            key=lambda unit: unit.score + weigh_aspect(unit) + first_bonus * ((unit.note, unit.start) in firsts),
-        )
-    titled = titled or [unit for unit in units if stems <= content_stems(notes[unit.note].title) | unit.stems]
-    return max(titled, key=lambda unit: unit.score + weigh_aspect(unit), default=None)
+        return max(below, key=lambda unit: unit.score + first_bonus * ((unit.note, unit.start) in firsts))
+    last = ((unit, content_stems(notes[unit.note].title.rpartition(" > ")[2])) for unit in units)
+    in_title = next((unit for unit, title in last if stems <= title), None)
+    if in_title is not None:
+        return in_title
+    return next((u for u in units if stems <= content_stems(notes[u.note].title) | u.stems), None)
 
 
 def _is_below(unit: Unit, note: Note, side: str) -> bool:

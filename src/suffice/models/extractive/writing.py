@@ -14,8 +14,9 @@ from suffice.models.extractive.excerpts import (
     Stretch,
     build_excerpt,
     choose_stretches,
-    quote_markdown,
+    lift_heading,
     render_excerpt,
+    with_head,
 )
 from suffice.models.extractive.short_answer import FoundAnswer, find_short_answer
 from suffice.models.extractive.sufficiency import (
@@ -40,12 +41,15 @@ from suffice.text.entities import content_stems
 from suffice.text.languages import get_language
 from suffice.text.markdown import escape_markdown
 from suffice.text.question import analyze_question, split_compound
+from suffice.text.quoting import quote_markdown
 from suffice.text.sentences import Offsets
 from suffice.text.task_type import strip_count
 from suffice.types import BELIEF_KIND, ClosestPassage, Embed, Excerpt, Note, Sufficiency
 
 _MAX_CLOSEST = 3
 _MIN_COSINE = 0.45  # A passage this near may answer in other words; the embedding model was trained on English.
+_ACRONYM = re.compile(r"[A-Z]{2,5}")
+_MIN_COVERED = 3  # Words; fewer say too little without the acronym.
 _FOLLOW_UP = re.compile(r" \(after: .*\)$", re.DOTALL)  # What ``api`` adds to a follow-up question.
 SHORT_ANSWER_LABEL = "**Short answer:**"
 COUNTED_LABEL = "### Short answer:"  # A heading: what was counted or compared is not a statement of a source.
@@ -71,9 +75,12 @@ def draft_answer(prompt: Draft, embed: Embed | None, reader: PassageReader | Non
         return SynthesisResponse("", closest=_list_closest(prompt.task, notes, units, words), sufficiency="no")
     stretches = choose_stretches(question, notes, units, words, prompt.count or MAX_EXCERPTS)
     short = find_short_answer(question, notes, stretches, words, answers)
+    decisive = [_list_decisive(stretch, short, is_first=not i) for i, stretch in enumerate(stretches)]
+    stretches = [
+        lift_heading(notes[stretch.note], stretch, spans) for stretch, spans in zip(stretches, decisive, strict=True)
+    ]
     excerpts = [
-        build_excerpt(notes[stretch.note], stretch, _list_decisive(stretch, short, notes[stretch.note], is_first=not i))
-        for i, stretch in enumerate(stretches)
+        build_excerpt(notes[stretch.note], stretch, spans) for stretch, spans in zip(stretches, decisive, strict=True)
     ]
     rendered = [
         render_excerpt(excerpt, notes[stretch.note], stretch, number if prompt.count else 0)
@@ -101,6 +108,8 @@ def _judge_evidence(
         return "partly"
     if judged != "no" or not notes:
         return judged
+    if (rest := _drop_missing_acronym(task, notes)) and _covers_all(rest, notes, units):
+        return "partly"
     for part in split_compound(task):
         part_words = weigh_question(part, notes)
         if judge(estimate_answered(compute_features(analyze_question(part), notes, units, part_words))) != "no":
@@ -111,7 +120,29 @@ def _judge_evidence(
     return "partly" if is_named and max(cosines) >= _MIN_COSINE else "no"
 
 
-def _list_decisive(stretch: Stretch, short: FoundAnswer | None, note: Note, *, is_first: bool) -> list[Offsets]:
+def _drop_missing_acronym(task: str, notes: Sequence[Note]) -> str:
+    """Return a how-to question without the only word that no note has, where that is an acronym; else empty.
+
+    How something is done "in CI" is told by how it is done. "The notice period of the IBM contract" is not told by another's.
+    """
+    if analyze_question(task).kind != "how_to":
+        return ""
+    held = frozenset[str]().union(*map(note_stems, notes))
+    missing = find_missing_words(task, held)
+    is_acronym = len(missing) == 1 and _ACRONYM.fullmatch(missing[0]) is not None
+    return " ".join(re.sub(rf"\b{re.escape(missing[0])}\b", " ", task).split()) if is_acronym else ""
+
+
+def _covers_all(task: str, notes: Sequence[Note], units: Sequence[Unit]) -> bool:
+    """Whether one passage with its title has all words of a question."""
+    words = weigh_question(task, notes)
+    shown = {unit.note for unit in units}
+    return len(words.weights) >= _MIN_COVERED and any(
+        frozenset(words.weights) <= note_stems(notes[number]) for number in shown
+    )
+
+
+def _list_decisive(stretch: Stretch, short: FoundAnswer | None, *, is_first: bool) -> list[Offsets]:
     """Return what to highlight: the short answer, else spans of the right type, else the sentence that was chosen."""
     unit = stretch.unit
     if short is not None and is_first and not short.is_counted and short.note == stretch.note:
@@ -146,7 +177,7 @@ def _list_closest(
     found = []
     for unit in ranked:
         note = notes[unit.note]
-        stretch = Stretch(unit.note, (((unit.start, unit.end), unit.block),), unit)
+        stretch = Stretch(unit.note, tuple(with_head(unit.block, (unit.start, unit.end))), unit)
         excerpt: Excerpt = build_excerpt(note, stretch, ())
         missing = find_missing_words(task, note_stems(note))
         found.append(ClosestPassage(excerpt.text, excerpt.format, (), excerpt.title, excerpt.location, missing))

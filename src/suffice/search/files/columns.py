@@ -12,7 +12,7 @@ from suffice.search.files.chunk import ChunkKind, DocumentChunk
 from suffice.search.files.prose import format_record
 from suffice.text.plain import to_one_line
 
-_MIN_ROWS = 8  # A smaller table is seen as a whole.
+_MIN_ROWS = 4  # A reader counts fewer at a glance.
 _MAX_VALUES = 100  # A column with more values names the rows; it does not group them.
 _MIN_ROWS_PER_VALUE = 2
 _MAX_RANGES = 3  # Number columns whose range is given for each value of another column.

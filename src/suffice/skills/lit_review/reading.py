@@ -3,16 +3,17 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
 from suffice.measure.clusters import cluster_rows
 from suffice.memory.evidence import Evidence
 from suffice.skills.lit_review.papers import Paper, list_texts
-from suffice.skills.sentences import QuotedSentence, list_sentences
+from suffice.skills.sentences import QuotedSentence, clean_sentence, list_sentences
 from suffice.text.bow_vectors import bow_vectors
 from suffice.text.entities import content_stems
+from suffice.text.sentences import split_sentences
 from suffice.types import Embed
 
 MIN_MEAN = 3.5  # A paper stays if the mean of its five marks is at least this (value of the source system) …
@@ -37,6 +38,22 @@ _GAP = re.compile(
     r"\b(?:future work|further (?:research|work|stud\w+)|remains? (?:open|unclear|unknown|to be)|limitations?"
     r"|(?:is|are) not yet|unclear|open (?:problem|question)s?|little is known|not (?:well )?understood)\b",
     re.IGNORECASE,
+)
+# A line with marks or a number in front, or a short line of its own: a heading of a page that lost its layout.
+_HEADING = re.compile(
+    r"^[ \t]*(?:(?:#{1,6}[ \t]+|(?:\d+\.)*\d+\.?[ \t]+)+(?P<marked>[A-Z][^\n.!?]{1,60})|(?P<bare>[A-Z][a-z]+(?: [\w-]+){0,4}))"
+    r"[ \t:]*$",
+    re.MULTILINE,
+)
+_GAP_HEADING = re.compile(
+    r"(?:limits|limitations?|caveats|outlook|threats to validity|(?:future|further) (?:work|research|studies|directions)"
+    r"|open (?:questions?|problems?|issues?))\b|.*\b(?:limitations|(?:future|further) (?:work|research|directions))$",
+    re.IGNORECASE,
+)
+# Names of sections that every paper has; they tell no cluster from another.
+_SECTION_WORDS = frozenset(
+    """abstract introduction background methods method materials results discussion conclusion conclusions limits limitations
+    references bibliography acknowledgements acknowledgments appendix keywords contents figure table summary""".split()
 )
 
 
@@ -81,7 +98,8 @@ def is_accepted(marks: Mapping[str, float]) -> bool:
 def annotate(paper: Paper, topic: str, evidence: Evidence) -> Annotation:
     """Return the sentences that say most about the paper and the topic."""
     wanted = content_stems(f"{topic} {paper.title}")
-    sentences = list(list_sentences(evidence, paper.passages))
+    named = {sentence.text: sentence for sentence in _list_gap_sentences(paper, evidence)}
+    sentences = [one for one in list_sentences(evidence, paper.passages) if one.text not in named]
     frequency = Counter(stem for sentence in sentences for stem in sentence.stems)
 
     def rate(position: int, sentence: QuotedSentence) -> float:
@@ -94,8 +112,30 @@ def annotate(paper: Paper, topic: str, evidence: Evidence) -> Annotation:
 
     ranked = sorted(enumerate(sentences), key=lambda row: -rate(*row))
     gaps = [sentence for sentence in sentences if _GAP.search(sentence.text) and "icense" not in sentence.text]
+    gaps += named.values()
     gaps.sort(key=lambda one: -len(wanted & one.stems))
     return Annotation(tuple(sentence for _, sentence in ranked[:MAX_KEY_SENTENCES]), tuple(gaps[:2]))
+
+
+def _list_gap_sentences(paper: Paper, evidence: Evidence) -> Iterator[QuotedSentence]:
+    """Yield the sentences that stand under a heading such as "Limitations" or "Future work"."""
+    for passage in paper.passages:
+        headings = [found for found in _HEADING.finditer(passage.text) if _is_heading(passage.text, found)]
+        ends = [*(found.start() for found in headings), len(passage.text)][1:]
+        for heading, end in zip(headings, ends, strict=True):
+            if _GAP_HEADING.match(heading["marked"] or heading["bare"]):
+                below = passage.text[heading.end() : end]
+                for first, last in split_sentences(below):
+                    if text := clean_sentence(below[first:last]):
+                        yield QuotedSentence(text, passage, evidence.get_handle(passage))
+
+
+def _is_heading(text: str, found: re.Match[str]) -> bool:
+    """Whether a line is a heading: marked as one, between blank lines, or the name of a section."""
+    if found["marked"] or _GAP_HEADING.fullmatch(found["bare"]) or found["bare"].lower() in _SECTION_WORDS:
+        return True
+    before, after = text[: found.start()], text[found.end() :]
+    return (not before.strip() or before.endswith("\n\n")) and after.startswith("\n\n")
 
 
 def cluster_papers(papers: Sequence[Paper], embed: Embed | None, seed: int = 0) -> list[tuple[str, list[Paper]]]:
@@ -111,6 +151,7 @@ def name_cluster(members: Sequence[Paper], papers: Sequence[Paper]) -> str:
     own, all_words = Counter[str](), Counter[str]()
     for paper in papers:
         words = {word.lower() for word in re.findall(r"[A-Za-z][A-Za-z-]{3,}", f"{paper.title} {paper.text[:6000]}")}
+        words -= _SECTION_WORDS
         all_words.update(words)
         if any(paper.key == member.key for member in members):
             own.update(words)

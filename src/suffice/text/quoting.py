@@ -1,0 +1,89 @@
+"""Quote sources in Markdown: prose, lists, tables and code keep their layout, and nothing in them acts as markup of ours."""
+
+import re
+from collections.abc import Sequence
+
+from suffice.text.markdown import escape_markdown, find_inline_code, strip_links
+from suffice.text.plain import to_one_line
+from suffice.text.sentences import Offsets
+from suffice.types import ExcerptFormat
+
+_ITEM_MARKER = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)]|[a-z]\))\s+")
+_ADDRESS = re.compile(r"<(?:https?://[^\s<>`]+|[\w.+-]+@[\w.-]+)>")
+_MAX_TITLE_CHARS = 100
+BOLD = re.compile(r"\*\*(?=\S)([^*]+?)(?<=\S)\*\*")  # Bold marks our own highlights only.
+_EMPHASIS = re.compile(r"(?<![\w*\\])\*(?=[^\s*])([^*\n]+?)(?<=\S)\*(?![\w*])")
+
+
+def quote_block(text: str, format: ExcerptFormat, highlight: Sequence[Offsets] = ()) -> str:
+    """Return a block of a source as Markdown in its own layout.
+
+    ``highlight`` are the offsets of what is set in bold; in prose only.
+    """
+    if format == "code":
+        fence = "`" * max(3, 1 + max((len(run) for run in re.findall(r"`+", text)), default=0))
+        return f"{fence}\n{text}\n{fence}"
+    if format == "table":
+        return (
+            "\n".join(_render_row(row) for row in text.split("\n"))
+            if text.lstrip().startswith("|")
+            else "\n".join(f"- {quote_markdown(row)}" for row in text.split("\n") if row.strip())
+        )
+    if format == "list":
+        return "\n".join(_render_item_line(line) for line in _join_item_lines(text))
+    rendered, position = [], 0
+    for start, end in highlight:
+        if start >= position:
+            rendered += [
+                quote_markdown(text[position:start], is_start=position == 0),
+                f"**{quote_markdown(text[start:end], is_start=False).strip('*')}**",
+            ]
+            position = end
+    return "".join([*rendered, quote_markdown(text[position:], is_start=position == 0)])
+
+
+def _render_row(row: str) -> str:
+    """Return a row of a Markdown table with its text escaped: a footnote mark in a cell cites nothing of ours."""
+    return "|".join(quote_markdown(cell, is_start=False) if cell.strip(" :-") else cell for cell in row.split("|"))
+
+
+def _join_item_lines(text: str) -> list[str]:
+    """Return the lines of a list with each wrapped item in one line."""
+    lines: list[str] = []
+    for line in text.split("\n"):
+        if lines and line.strip() and lines[-1].strip() and not _ITEM_MARKER.match(line):
+            lines[-1] = f"{lines[-1].rstrip()} {line.strip()}"
+        else:
+            lines.append(line)
+    return lines
+
+
+def _render_item_line(line: str) -> str:
+    marker = _ITEM_MARKER.match(line)
+    head = marker[0] if marker else line[: len(line) - len(line.lstrip())]
+    return head.replace("•", "-") + quote_markdown(line[len(head) :], is_start=False)
+
+
+def format_title(title: str) -> str:
+    """Return the title of a source for a heading: one line, escaped. A line end in it would begin text of its own."""
+    return escape_markdown(to_one_line(title, _MAX_TITLE_CHARS))
+
+
+def quote_markdown(text: str, *, is_start: bool = True) -> str:
+    """Return text of a source as Markdown: inline code stays code, links become their words, the rest is escaped.
+
+    An address in angle brackets becomes code: as a link it would lead away from the sources, and escaped it is hard to read.
+    """
+    pieces, position = [], 0
+    text = _ADDRESS.sub(r"`\g<0>`", text) if "`" not in text else text
+    for start, end in find_inline_code(text):
+        pieces += [_escape(text[position:start], is_start and position == 0), text[start:end]]
+        position = end
+    return "".join([*pieces, _escape(text[position:], is_start and position == 0)])
+
+
+def _escape(text: str, is_start: bool) -> str:
+    text = _EMPHASIS.sub(r"\1", BOLD.sub(r"\1", strip_links(text)))
+    if is_start:
+        return escape_markdown(text)
+    return escape_markdown("\x00" + text).removeprefix("\x00")  # Not at the start of a line: no list, heading or quote.
