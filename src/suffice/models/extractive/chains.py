@@ -32,7 +32,7 @@ _MAX_NAMES = 5
 _CHAINED_KINDS = frozenset({"who", "when", "where", "count", "amount", "lookup", "definition"})
 _MAX_COVERAGE = 0.9  # A unit with this share of the question's words answers it alone.
 _MIN_PROSE = 0.9  # Share of the units.
-_MIN_WORDS = 4  # A shorter question has no room for two steps.
+_MIN_WORDS = 5  # A shorter question has no room for two steps.
 _WORD = re.compile(r"\w[\w'’-]*\w|\w")
 # The similarity of two words from which one counts for the other in part, and the one from which it counts most.
 _MIN_SIMILARITY, _FULL_SIMILARITY, _SIMILAR_SHARE = 0.4, 0.8, 0.8
