@@ -1,6 +1,5 @@
 """``suffice lab run``, ``tables``, ``gaps`` and ``data``: experiments with agents that search."""
 
-import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -80,6 +79,8 @@ def run(
     Rows are appended to DIR/rows.jsonl. A grid that was interrupted continues when it is started again, and pays for no
     call twice.
     """
+    import asyncio
+
     from suffice.cli.terminal import Terminal
     from suffice.lab.experiment import load_experiment, parse_rounds
     from suffice.lab.grid import Grid

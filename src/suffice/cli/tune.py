@@ -1,6 +1,5 @@
 """``suffice tune``: improve one instruction by experiments on a suite of tasks."""
 
-import asyncio
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -133,6 +132,7 @@ def tune(
 
 
 def _make_evaluate(name: str, docs: list[str] | None, model: str | None, score: Any, notify: Any) -> "Evaluate":
+    import asyncio
     from contextlib import aclosing
 
     from suffice.api import prepare_run
