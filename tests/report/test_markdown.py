@@ -10,9 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from suffice.claims.audit import TextAudit
+from suffice.claims.checkers import default_checker
 from suffice.report import markdown
+from suffice.report.build import NOTICES
+from suffice.testing import WordSearch
 from suffice.text.plain import to_one_line
-from suffice.types import ClosestPassage, Report
+from suffice.types import ClosestPassage, Excerpt, Report
 
 GOLDEN = Path(__file__).parent / "golden" / "report.md"
 
@@ -99,3 +103,15 @@ def test_the_closest_passages_keep_their_layout_and_lead_nowhere(report: Report)
     assert "> Use `a_b` for both.\n> \\# No heading" in text
     assert "evil.example" not in text
     assert {"image", "html_inline", "html_block"}.isdisjoint(token_types(text.replace("<br>", "")))
+
+
+def test_an_answer_in_part_says_what_it_lacks(report: Report) -> None:
+    excerpt = Excerpt("The tenant bears repairs.", "prose", (), "[1]", "lease.md:3-3", "Lease")
+    partly = replace(
+        report, task="May the tenant sublet?", excerpts=(excerpt,), stop=replace(report.stop, sufficiency="partly")
+    )
+    text = markdown.render_markdown(partly)
+    assert "> This may answer only a part of the question: no excerpt mentions “sublet”." in text
+    assert "a part of the question" not in markdown.render_markdown(report)
+    claims = TextAudit(text, WordSearch([]), default_checker(), NOTICES).claim_texts
+    assert not any("part of the question" in claim.plain_text for claim in claims)

@@ -28,7 +28,7 @@ class TextAudit:
     search: Search
     checker: Checker
     ignored_texts: Sequence[str] = ()
-    """Texts whose sentences are no claims, such as the notices of a report."""
+    """Texts whose sentences are no claims, and with which such sentences begin: the notices of a report."""
     sources: dict[str, Source] = field(default_factory=dict)
     """The sources quoted so far, numbered as the text numbers them."""
 
@@ -36,7 +36,9 @@ class TextAudit:
         self.claim_texts: Sequence[ClaimText] = [
             claim
             for claim in extract_claims(self.text)
-            if not any(claim.plain_text in ignored for ignored in self.ignored_texts)
+            if not any(
+                claim.plain_text in ignored or claim.plain_text.startswith(ignored) for ignored in self.ignored_texts
+            )
         ]
         self._source_list = parse_source_list(self.text)
         self._handles: dict[str, str] = {}

@@ -37,7 +37,7 @@ from suffice.events import (
 from suffice.gates.explanation import STOP_REASON_TEXT, describe_sufficiency
 from suffice.report.chart import render_sparkline
 from suffice.report.file_links import make_source_link
-from suffice.report.markdown import describe_lack, describe_missing, format_usage, render_markdown
+from suffice.report.markdown import describe_lack, describe_missing, describe_partly, format_usage, render_markdown
 from suffice.report.timeline import describe_outcome, get_reading_series, select_readings
 from suffice.report.wording import describe_reading, describe_search, describe_stop, format_reading
 from suffice.types import Passage, Report, ReviewRound, Stop
@@ -184,6 +184,8 @@ def print_report(report: Report, *, verbose: bool = False, links: str = "") -> N
     if not console.is_terminal:
         sys.stdout.write(render_markdown(report))
         return
+    if partly := describe_partly(report):
+        console.print(Text(partly, style="yellow"))
     if report.final_answer:
         console.print(Markdown(report.final_answer))
         console.print()

@@ -22,6 +22,7 @@ from suffice.report.draft import (
     list_caveats,
 )
 from suffice.report.undone import list_undone
+from suffice.report.wording import PARTLY_NOTICE
 from suffice.search.urls import canonicalize_url
 from suffice.state.run import RunState
 from suffice.text.citations import drop_repeated_citations, list_handles, replace_citations
@@ -59,6 +60,7 @@ NOTICES = (
     DEGRADED_NOTICE,
     INSUFFICIENT_NOTICE,
     SHORT_LIST_NOTICE,
+    PARTLY_NOTICE,
 )
 """The notices above an answer. They say how it was made, so a claim check of a finished report ignores them."""
 

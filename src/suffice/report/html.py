@@ -17,7 +17,14 @@ from suffice.report.build import DISAGREEMENT_HEADING, NOTICES
 from suffice.report.chart import render_chart, render_heat_map
 from suffice.report.excerpt_html import render_excerpt_text
 from suffice.report.file_links import make_source_link
-from suffice.report.markdown import NO_ANSWER_TEXT, build_bill, describe_lack, describe_missing, format_usage
+from suffice.report.markdown import (
+    NO_ANSWER_TEXT,
+    build_bill,
+    describe_lack,
+    describe_missing,
+    describe_partly,
+    format_usage,
+)
 from suffice.report.provenance import (
     build_review_table,
     describe_skills,
@@ -43,7 +50,6 @@ _NARROW_CHART_WIDTH = 350  # Units of the chart's text; for screens of about 360
 _MAX_TABLE_READINGS = 4
 _MAX_STRETCHES = 6  # Of one source.
 CANCELLED_TEXT = "You stopped this run before it could answer."
-PARTLY_TEXT = "This may answer only a part of the question."
 
 
 def render_html(report: Report, links: str = "") -> str:
@@ -145,8 +151,8 @@ def _render_notices(report: Report) -> str:
         text = CANCELLED_TEXT if is_cancelled else NO_ANSWER_TEXT[report.status]
         return f'<p class="notice">{text}</p>'
     notices = [notice for notice in NOTICES if f"> {notice}" in report.final_answer]
-    if report.stop.sufficiency == "partly":
-        notices.insert(0, PARTLY_TEXT)
+    if partly := describe_partly(report):
+        notices.insert(0, partly)
     return "".join(f'<p class="remark">{_escape(notice)}</p>' for notice in notices)
 
 

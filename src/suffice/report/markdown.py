@@ -18,13 +18,16 @@ from suffice.report.provenance import (
 )
 from suffice.report.timeline import describe_outcome, get_reading_series, get_topic_series, select_readings
 from suffice.report.wording import (
+    PARTLY_NOTICE,
     describe_reading,
     describe_search,
     describe_stop,
     format_reading,
     list_fruitless_queries,
 )
+from suffice.state.follow_ups import extract_key_words
 from suffice.text.citations import is_handle
+from suffice.text.entities import content_stems
 from suffice.text.markdown import escape_markdown, neutralize_links, to_inline_code
 from suffice.text.plain import strip_control_chars, to_one_line
 from suffice.text.quoting import quote_block
@@ -44,6 +47,7 @@ def render_markdown(report: Report) -> str:
     """Return the whole report; empty sections are left out."""
     parts = [
         *_render_header(report),
+        *_render_partly(report),
         _render_answer(report),
         *_render_closest(report),
         *_render_list("Key findings", _neutralize_lines(report, report.key_findings)),
@@ -118,6 +122,21 @@ def _render_header(report: Report) -> Iterable[str]:
     yield f"# {escape_line(to_one_line(report.task, _MAX_TITLE_CHARS)) or 'Report'}"
     if len(to_one_line(report.task)) > _MAX_TITLE_CHARS:
         yield f"> {escape_line(report.task)}"
+
+
+def describe_partly(report: Report) -> str:
+    """Say that an answer may be incomplete, and which words of the question no excerpt has; empty if it is not."""
+    if report.stop.sufficiency != "partly" or not report.final_answer:
+        return ""
+    shown = content_stems(" ".join(f"{excerpt.title} {excerpt.text}" for excerpt in report.excerpts))
+    missing = [word for word in extract_key_words(report.task) if not content_stems(word) <= shown]
+    lacking = f": no excerpt mentions {_join_words(missing)}" if report.excerpts and missing else ""
+    return f"{PARTLY_NOTICE}{lacking}."
+
+
+def _render_partly(report: Report) -> Iterable[str]:
+    if text := describe_partly(report):
+        yield f"> {escape_line(text)}"
 
 
 def _render_answer(report: Report) -> str:

@@ -12,6 +12,9 @@ from suffice.types import Report, Stop
 _Unit = Literal["share", "of 10", "number", "seconds", "usd"]
 
 
+PARTLY_NOTICE = "This may answer only a part of the question"
+
+
 @dataclass(frozen=True, slots=True)
 class _Reading:
     label: str
