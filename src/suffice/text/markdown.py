@@ -383,6 +383,8 @@ _SPECIAL = re.compile(
     r"|^(?:#{1,6}|[-+])(?=\s|$)|^(?:-{2,}|=+)$"
 )
 _NUMBERED = re.compile(r"^(\d{1,9})([.)])(?=\s|$)")
+# The date and time before a message: no citation has a colon, and no link begins with it.
+_ESCAPED_TIME = re.compile(r"\\\[(\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d)?)\\\](?=\s[^\s(\[:])")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 # An escaped character is passed over, so that an escaped tick opens no code.
 _CODE = re.compile(r"\\[!-/:-@\[-`{-~]|(?P<ticks>`+)(?P<code>.+?)(?<!`)(?P=ticks)(?!`)")
@@ -396,8 +398,11 @@ def escape_markdown(text: str) -> str:
 
     >>> escape_markdown("*maxsize* in lru_cache [1]")
     '\\*maxsize\\* in lru_cache \\[1\\]'
+    >>> escape_markdown("[2025-03-17 16:45] Ann: Yes.")
+    '[2025-03-17 16:45] Ann: Yes.'
     """
-    return _NUMBERED.sub(r"\1\\\2", _SPECIAL.sub(lambda match: "\\" + match.group(), text))
+    escaped = _NUMBERED.sub(r"\1\\\2", _SPECIAL.sub(lambda match: "\\" + match.group(), text))
+    return _ESCAPED_TIME.sub(r"[\1]", escaped)
 
 
 def to_inline_code(text: str) -> str:
