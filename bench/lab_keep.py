@@ -16,8 +16,9 @@ from suffice import settings
 from suffice.lab.data import load_dataset
 from suffice.lab.episode import Row
 from suffice.lab.grid import Key, make_key, read_rows
+from suffice.lab.result_table import to_markdown
 from suffice.lab.scores import score_lexically
-from suffice.lab.tables import build_tables, to_markdown
+from suffice.lab.tables import build_tables
 
 _TEXTS = ("answer", "query_texts", "passages_by_round")
 

@@ -6,7 +6,8 @@ import random
 import pytest
 
 from suffice.lab.figures import draw_figures
-from suffice.lab.tables import FEW, build_tables, find_frontier, to_csv, to_latex, to_markdown
+from suffice.lab.result_table import FEW, to_csv, to_latex, to_markdown
+from suffice.lab.tables import build_tables, find_frontier
 
 
 def make_row(question, memory="baseline", gate="none", *, harness="ircot", f1=0.5, tokens=1000, variant="", **parts):

@@ -136,7 +136,8 @@ def tables(
 ) -> None:
     """Print all tables of a grid as Markdown, from its rows alone."""
     from suffice.lab.grid import read_rows
-    from suffice.lab.tables import build_tables, to_csv, to_latex, to_markdown
+    from suffice.lab.result_table import to_csv, to_latex, to_markdown
+    from suffice.lab.tables import build_tables
 
     found = build_tables(read_rows(folder))
     if csv is not None:
@@ -162,7 +163,8 @@ def gaps(
 ) -> None:
     """Count failures of searches: G1-G7."""
     from suffice.lab.gaps import GAP_NAMES
-    from suffice.lab.tables import build_gap_table, to_markdown
+    from suffice.lab.result_table import to_markdown
+    from suffice.lab.tables import build_gap_table
 
     print(to_markdown(build_gap_table(_read_gaps(paths))))
     print()

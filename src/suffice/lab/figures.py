@@ -6,7 +6,8 @@ from pathlib import Path
 from suffice.errors import InputError
 from suffice.lab.episode import Row
 from suffice.lab.experiment import NO_GATE
-from suffice.lab.tables import find_frontier, measure_cells, select_usual
+from suffice.lab.rows import select_usual
+from suffice.lab.tables import find_frontier, measure_cells
 
 _COLOURS = {"baseline": "0.35", "lobotomized": "#a33b2e", "structured": "#1f6f5c", "freeform": "#2b5fa8"}
 _MARKERS = {"ircot": "o", "react": "s", "memgpt": "^", "iterretgen": "D"}

@@ -31,7 +31,7 @@ from suffice.types import Passage, Query
 PREFERENCE_ORDER = ("searxng", "endpoint", "tavily", "exa", "brave", "serper")
 KEYLESS_PROVIDER = "duckduckgo"
 # Services of figures by the setting that makes them configured, and the writing variants whose tasks need them. Yahoo needs no
-# key, so that it is asked only if its address is set: nobody wants their tickers sent to a service they did not name.
+# key, so it is asked only if its address is set: tickers are not sent to a service that the user did not name.
 DATA_SETTINGS = {"fred": "FRED_API_KEY", "yahoo": "YAHOO_BASE_URL"}
 DATA_VARIANTS = {"research": ("fred",), "trading": ("fred", "yahoo")}
 

@@ -1,0 +1,117 @@
+"""Rows of a grid: grouping, pairing and averaging them, for the tables."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from statistics import fmean
+from typing import Any
+
+from suffice.lab.conditions import CONDITIONS
+from suffice.lab.episode import Row
+from suffice.lab.experiment import HARNESSES, NO_GATE
+from suffice.lab.statistics import PairedTest, paired_test
+
+CELL = ("data", "harness", "memory", "gate")
+"""The fields that name a cell."""
+
+
+def select_usual(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows without the ablations: for each data set and harness the usual variant, or else the most frequent one."""
+    chosen: list[Row] = []
+    for _, group in group_rows(rows, "data", "harness"):
+        counts = Counter(row["variant"] for row in group)
+        usual = "" if "" in counts else min(counts, key=lambda variant: (-counts[variant], variant))
+        chosen += [row for row in group if row["variant"] == usual]
+    return chosen
+
+
+def sort_key(row: Row) -> tuple[Any, ...]:
+    order = [*HARNESSES, row["harness"]].index(row["harness"])
+    memory = [*CONDITIONS, row["memory"]].index(row["memory"])
+    gate = "" if row["gate"] == NO_GATE else row["gate"]
+    return row["data"], order, memory, gate, row["variant"], str(row["question"])
+
+
+def group_rows(rows: Iterable[Row], *names: str) -> list[tuple[tuple[Any, ...], list[Row]]]:
+    """Return the rows by the values of these fields, in the order of the rows."""
+    groups: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
+    for row in rows:
+        groups[tuple(row[name] for name in names)].append(row)
+    return list(groups.items()) if names[:1] == ("question",) else sorted(groups.items(), key=_make_group_key(names))
+
+
+def _make_group_key(names: Sequence[str]) -> Callable[[tuple[tuple[Any, ...], Any]], tuple[Any, ...]]:
+    orders: dict[str, Sequence[str]] = {"harness": HARNESSES, "memory": tuple(CONDITIONS)}
+
+    def key(item: tuple[tuple[Any, ...], Any]) -> tuple[Any, ...]:
+        parts: list[Any] = []
+        for name, value in zip(names, item[0], strict=True):
+            known = list(orders.get(name, ()))
+            parts.append((known.index(value) if value in known else len(known), "" if value == NO_GATE else str(value)))
+        return tuple(parts)
+
+    return key
+
+
+def select_rows(rows: Iterable[Row], **values: str) -> list[Row]:
+    return [row for row in rows if all(row[name] == value for name, value in values.items())]
+
+
+def list_harnesses(rows: Sequence[Row]) -> list[str]:
+    return [str(name) for (name,), _ in group_rows(rows, "harness")]
+
+
+def list_memories(rows: Sequence[Row]) -> list[str]:
+    found = {row["memory"] for row in rows}
+    return [*(name for name in CONDITIONS if name in found), *sorted(found - CONDITIONS.keys())]
+
+
+def get_value(row: Row, score: str) -> float | None:
+    value: float | None = row["recall"] if score == "recall" else row["scores"].get(score)
+    return value
+
+
+def list_values(rows: Iterable[Row], score: str) -> list[float]:
+    return [value for row in rows if (value := get_value(row, score)) is not None]
+
+
+def count_tokens(row: Row) -> int:
+    return int(row["input_tokens"]) + int(row["output_tokens"])
+
+
+def average_by_question(rows: Sequence[Row], score: str) -> list[float]:
+    """Return the mean score of each question."""
+    return [fmean(values) for _, own in group_rows(rows, "question") if (values := list_values(own, score))]
+
+
+def pair_rows(
+    left: Sequence[Row], right: Sequence[Row], by: Sequence[str] = ("data", "harness", "memory", "question")
+) -> list[tuple[Row, Row]]:
+    """Return the rows that agree in these fields. Each must be unique on the right."""
+    others = {tuple(row[name] for name in by): row for row in right}
+    keys = [(row, tuple(row[name] for name in by)) for row in left]
+    return [(row, others[key]) for row, key in keys if key in others]
+
+
+def compare_pairs(pairs: Sequence[tuple[Row, Row]], score: str) -> PairedTest:
+    """Compare the pairs by question: several pairs of a question are not independent, so their mean counts once."""
+    by_question: dict[str, list[tuple[float, float]]] = defaultdict(list)
+    for left, right in pairs:
+        a, b = get_value(left, score), get_value(right, score)
+        if a is not None and b is not None:
+            by_question[left["question"]].append((a, b))
+    means = [(fmean(a for a, _ in own), fmean(b for _, b in own)) for own in by_question.values()]
+    return paired_test([a for a, _ in means], [b for _, b in means])
+
+
+def select_shared(rows: Sequence[Row], *names: str) -> tuple[list[Row], int]:
+    """Return the rows of the questions that all cells by these fields have, and the number of these questions."""
+    cells = [{row["question"] for row in own} for _, own in group_rows(rows, *names)]
+    shared = set.intersection(*cells) if cells else set()
+    return [row for row in rows if row["question"] in shared], len(shared)
+
+
+def select_balanced(rows: Sequence[Row], name: str) -> list[Row]:
+    """Return the rows whose harness ran their question with every value of this field."""
+    values = {row[name] for row in rows}
+    groups = [own for _, own in group_rows(rows, "harness", "question")]
+    return [row for own in groups if {row[name] for row in own} == values for row in own]
