@@ -149,15 +149,13 @@ def _gate_impact_table(rows: Sequence[Row], by: str) -> ResultTable:
     tests: list[PairedTest] = []
     gated = [row for row in rows if row["gate"] != NO_GATE]
     for (data, gate), group in group_rows(gated, "data", "gate"):
-        parts = group_rows(group, by)
-        for (name,), own in [*parts, *([(("all",), group)] if len(parts) > 1 else [])]:
+        for name, own in _group_and_all(group, by):
             pairs = pair_rows(own, select_rows(rows, data=data, gate=NO_GATE))
             if not pairs:
                 continue
             tests.append(compare_pairs(pairs, "f1"))
             table.rows.append([data, name, gate, *format_effect(pairs, tests[-1])])
-    for row, p in zip(table.rows, adjust_holm([test.p for test in tests]), strict=True):
-        row.append(format_p(p))
+    _append_adjusted(table, tests)
     table.note = (
         "With the gate minus without it, on the same questions, averaged over the other parts of the cells, with a bootstrap "
         "95 % interval; p: paired t-test; p (Holm): adjusted over the rows of this table."
@@ -215,8 +213,7 @@ def _memory_test_table(rows: Sequence[Row]) -> ResultTable:
                     tests.append(test)
                     difference = format_difference(test, score)
                     table.rows.append([data, f"{right} − {left}", score, str(test.pairs), difference, format_p(test.p)])
-    for row, p in zip(table.rows, adjust_holm([test.p for test in tests]), strict=True):
-        row.append(format_p(p))
+    _append_adjusted(table, tests)
     table.note = (
         "A pair is a question, averaged over the harnesses that ran it with both memories; the difference has a bootstrap 95 % "
         "interval. p: paired t-test; p (Holm): adjusted over all rows of this table."
@@ -230,16 +227,14 @@ def _memory_effect_table(rows: Sequence[Row]) -> ResultTable:
     tests: list[PairedTest] = []
     own = [row for row in rows if row["gate"] == NO_GATE]
     for (data,), group in group_rows(own, "data"):
-        parts = group_rows(group, "harness")
-        for (harness,), some in [*parts, *([(("all",), group)] if len(parts) > 1 else [])]:
+        for harness, some in _group_and_all(group, "harness"):
             for left, right in combinations(list_memories(some), 2):
                 by = ("harness", "question")
                 pairs = pair_rows(select_rows(some, memory=right), select_rows(some, memory=left), by)
                 if pairs:
                     tests.append(compare_pairs(pairs, "f1"))
                     table.rows.append([data, harness, f"{right} − {left}", *format_effect(pairs, tests[-1])])
-    for row, p in zip(table.rows, adjust_holm([test.p for test in tests]), strict=True):
-        row.append(format_p(p))
+    _append_adjusted(table, tests)
     table.note = (
         "On the questions that both cells have, with a bootstrap 95 % interval; tokens: those of the whole run. p: paired "
         "t-test; p (Holm): adjusted over the rows of this table. all: averaged over the harnesses that ran both."
@@ -476,6 +471,18 @@ def find_frontier(rows: Sequence[Row]) -> list[CellPoint]:
 
 
 # -- parts ---------------------------------------------------------------------------------------------------------------
+
+
+def _append_adjusted(table: ResultTable, tests: Sequence[PairedTest]) -> None:
+    """Append to each row the p-value of its test, adjusted over all rows."""
+    for row, p in zip(table.rows, adjust_holm([test.p for test in tests]), strict=True):
+        row.append(format_p(p))
+
+
+def _group_and_all(rows: Sequence[Row], name: str) -> list[tuple[str, Sequence[Row]]]:
+    """Return the rows by the values of a field and, if there are several, all of them as ``all``."""
+    groups: list[tuple[str, Sequence[Row]]] = [(value, own) for (value,), own in group_rows(rows, name)]
+    return [*groups, ("all", rows)] if len(groups) > 1 else groups
 
 
 def _compare_recall(key: tuple[str, ...], points: Sequence[tuple[int, float]], free: Sequence[Row]) -> list[list[str]]:
