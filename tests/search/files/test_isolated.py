@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 import zipfile
 import zlib
 from pathlib import Path
@@ -15,7 +16,7 @@ import pytest
 from suffice.errors import InputError
 from suffice.search.corpus.search import CorpusSearch
 from suffice.search.files import UnreadableFile, isolated, ocr, read_documents, read_isolated
-from suffice.search.isolation.jobs import Limits
+from suffice.search.isolation.jobs import IsolatedJob, Limits
 from suffice.types import Query
 
 FIXTURES = Path(__file__).parent / "fixtures"
@@ -133,6 +134,27 @@ def test_partly_scanned_file_is_indexed_and_remarked(tmp_path: Path, monkeypatch
         assert [path.name for path in corpus.files] == ["a.pdf"]
         assert not corpus.skipped
         assert "page 1 looks scanned" in corpus.partly_read[0].why
+
+
+def test_ocr_does_not_wait_for_the_workers_of_the_other_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ocr, "is_installed", lambda: True)
+    monkeypatch.setattr(ocr, "OCR_SECONDS", 0)  # It need not succeed.
+    monkeypatch.setattr(isolated, "choose_worker_count", lambda jobs: 100)
+    (tmp_path / "b.pdf").write_bytes((FIXTURES / "partly-scanned.pdf").read_bytes())
+    # The first job ends after the scanned file is read, and the jobs behind it are then running in all workers.
+    seconds = {"a.txt": 3.0} | {f"c{number}.txt": 0.5 for number in range(4 * isolated.get_pool().size + 2)}
+    make_job, end = isolated._make_job, time.monotonic() + 60
+
+    def make_slow_job(path: Path) -> IsolatedJob:
+        job = make_job(path)
+        return job if path.suffix == ".pdf" else IsolatedJob("time:sleep", (seconds[path.name],), job.limits)
+
+    def check_cancelled() -> None:
+        assert time.monotonic() < end, "waits for itself"
+
+    monkeypatch.setattr(isolated, "_make_job", make_slow_job)
+    paths = [tmp_path / name for name in sorted([*seconds, "b.pdf"])]
+    assert len(list(read_documents(paths, check_cancelled))) == len(paths)
 
 
 def test_script_without_a_main_guard(tmp_path: Path) -> None:

@@ -83,7 +83,7 @@ def _read_with_ocr(
     cpu = 2 * ocr.OCR_SECONDS
     limits = Limits(_OCR_MEMORY, cpu, float(cpu * _WALL_CLOCK_FACTOR), _OUTPUT_BYTES)
     try:
-        return get_pool().run(
+        return get_pool("ocr").run(
             IsolatedJob(f"{_READER}:read_path_with_ocr", (str(path),), limits), Document, check_cancelled
         )
     except UnreadableFile as error:

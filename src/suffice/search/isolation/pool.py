@@ -304,26 +304,28 @@ def choose_worker_count(jobs: int) -> int:
     return min(get_pool().size, 1 + jobs // _JOBS_PER_WORKER)
 
 
-_pool: WorkerPool | None = None
-_pool_lock = threading.Lock()
+_pools: dict[str, WorkerPool] = {}
+_pools_lock = threading.Lock()
 
 
-def get_pool() -> WorkerPool:
-    """Return the pool of this process."""
-    global _pool
-    with _pool_lock:
-        if _pool is None:
-            _pool = WorkerPool(min(MAX_WORKERS, max(2, os.cpu_count() or 1)))
-            atexit.register(_pool.close)
-        return _pool
+def get_pool(name: str = "files") -> WorkerPool:
+    """Return a pool of this process.
+
+    Work that is done between two results of ``run_all`` needs a pool of its own: the workers of the first one are held.
+    """
+    with _pools_lock:
+        if name not in _pools:
+            _pools[name] = WorkerPool(min(MAX_WORKERS, max(2, os.cpu_count() or 1)))
+            atexit.register(_pools[name].close)
+        return _pools[name]
 
 
 def _reset_after_fork() -> None:
-    global _pool, _pool_lock
-    _pool_lock = threading.Lock()
-    if _pool is not None:
-        _pool._forget()
-        _pool = None
+    global _pools_lock
+    _pools_lock = threading.Lock()
+    for pool in _pools.values():
+        pool._forget()
+    _pools.clear()
 
 
 os.register_at_fork(after_in_child=_reset_after_fork)
