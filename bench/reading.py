@@ -1,15 +1,19 @@
 """Measure reading, skipping and stopping in live runs.
 
-    python -m bench.reading run ROWS.jsonl [--model openai] [--limit 60] [--processes 2] [--seconds 600] [--gate EXPR]…
+    python -m bench.reading warm [--data DATA]
+    python -m bench.reading run ROWS.jsonl [--model openai] [--limit 60] [--processes 2] [--seconds 600] [--gate CONDITION]…
     python -m bench.reading table ROWS.jsonl
 
-Later queries depend on what was read, so recorded runs cannot decide what skipping is worth. Every gate searches for every
-question of both sets with the real loop and the real corpus search; with a model the answer is written too. A gate may end
-in ``+leads``, which also asks the best follow-up each round. ``run`` adds to the rows it finds and leaves out what is there.
+Later queries depend on what was read, so recorded runs cannot decide what skipping is worth. Every condition searches for every
+question of both sets with the real loop and the real corpus search; with a model the answer is written too. A condition is a
+gate. ``STRATEGY: GATE`` uses another strategy and keeps the best 5 passages of a round; ``+leads`` at its end also asks the
+best follow-up each round. ``run`` adds to the rows it finds and leaves out what is there. ``warm`` builds the indexes, so that
+the processes of ``run`` only open them.
 
 ``over fixed k`` compares recall with that of fixed k at the same number of passages read, between the two nearest k;
 ``skips at 10 %`` the same if each skipped round costs as much as reading a tenth of a round's passages; ``over worth`` is how
-far ``over fixed k`` is above that of the gate that only stops.
+far ``over fixed k`` is above that of the gate that only stops. Where short answers were drafted after each round, a table shows
+how well their margins tell right ones from wrong ones, and where ``stable`` would have stopped at other margins.
 """
 
 import argparse
@@ -19,33 +23,44 @@ import json
 import time
 from collections import defaultdict
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy
 
+from bench.qa import make_pool
 from suffice.api import prepare_run
 from suffice.engine.pipeline import RunConfig, run_pipeline
 from suffice.events import Finished, RoundDone, SearchStopped
 from suffice.gates.parse import parse_gate
 from suffice.measure.answers import token_f1
+from suffice.models.base import ModelWrapper, Reply
 from suffice.options import RunOptions
+from suffice.prompts import Prompt, TrialAnswer
+from suffice.replay.judge import find_stop
+from suffice.types import Query
+
+A = TypeVar("A")
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 SETS = ("musique", "hotpotqa")
 FIXED = tuple(f"fixed({k})" for k in range(1, 6))
 OLD = "worth | exhaustion"
 GATES = (OLD, *(f"worth(price={price}, preview=0.1) | exhaustion | barren" for price in (0.1, 0.2, 0.35, 0.5)))
+MARGINS = (0.0, 0.25, 0.5, 0.75, 0.9)
+DRAFTED = "stable.after(5) | fixed(5)"  # Never stops early, but drafts an answer after each round.
 MODEL_GATES = (
     "fixed(1)",
     "fixed(2)",
     "fixed(3)",
-    *GATES,
-    f"{OLD} +leads",
-    "worth(price=0.2, preview=0.1) | exhaustion | barren +leads",
+    OLD,
+    "stable(.25) | fixed(5)",
+    f"stable(.25) | {OLD}",
+    DRAFTED,
+    "ircot: fixed(3)",
+    "ircot: fixed(3) +leads",
 )
 PREVIEW = 0.1  # What a skipped round costs, as a share of one that is read.
 BOUNDS = "budget(rounds=10, queries=40)"  # Wide: the gate is to decide.
@@ -56,7 +71,7 @@ K = 5  # Passages of a round; the default.
 
 @dataclass(frozen=True)
 class Shard:
-    """The part of the questions that one process asks."""
+    """The part of the questions that one process asks, ``concurrency`` of them at a time."""
 
     data: Path
     rows: Path
@@ -66,6 +81,7 @@ class Shard:
     number: int
     count: int
     ends_at: float
+    concurrency: int = 1
 
 
 def run_shard(shard: Shard) -> int:
@@ -73,55 +89,111 @@ def run_shard(shard: Shard) -> int:
 
 
 async def _run_shard(shard: Shard) -> int:
-    """Ask the questions of a shard with every gate, one set after the other, until the time is up; return the new rows."""
+    """Ask the questions of a shard under every condition, of both sets in turn, until the time is up; return the new rows."""
     done = {(row["set"], row["id"], row["gate"]) for row in read_rows(shard.rows)}
     configs: dict[tuple[str, str], RunConfig] = {}
     added = 0
     questions = {name: _read_questions(shard.data / name, shard.limit)[shard.number :: shard.count] for name in SETS}
-    for position in range(max(map(len, questions.values()))):
-        for name in SETS:
-            for question in questions[name][position : position + 1]:
-                for gate in shard.gates:
-                    if time.time() > shard.ends_at:
-                        return added
-                    if (name, question["id"], gate) in done:
-                        continue
-                    if (name, gate) not in configs:
-                        configs[name, gate] = await _prepare(shard, name, gate)
-                    row = await _run_once(configs[name, gate], question, writes=shard.model != "extractive")
-                    with shard.rows.open("a", encoding="utf-8") as out:
-                        print(json.dumps({"set": name, "gate": gate, "model": shard.model, **row}), file=out)
-                    added += 1
+    waiting = [
+        (name, question)
+        for position in range(max(map(len, questions.values())))
+        for name in SETS
+        for question in questions[name][position : position + 1]
+    ]
+    waiting.reverse()
+    gates = [(gate, *_parse_condition(gate)) for gate in shard.gates]
+    for name in SETS:  # One search for each set and strategy, shared by the gates.
+        for strategy in {strategy for _, strategy, _, _ in gates}:
+            configs[name, strategy] = await _prepare(shard, name, strategy)
+
+    async def work() -> None:
+        nonlocal added
+        while waiting:
+            name, question = waiting.pop()
+            written: dict[frozenset[str], dict[str, Any]] = {}
+            for gate, strategy, expression, interventions in gates:
+                if time.time() > shard.ends_at:
+                    return
+                if (name, question["id"], gate) in done:
+                    continue
+                stop = parse_gate(f"({expression}) | {BOUNDS}")
+                config = replace(configs[name, strategy], stop=stop, interventions=interventions)
+                writes = shard.model != "extractive" and strategy == "auto"
+                row = await _run_once(config, question, written if writes else None)
+                with shard.rows.open("a", encoding="utf-8") as out:
+                    print(json.dumps({"set": name, "gate": gate, "model": shard.model, **row}), file=out)
+                added += 1
+
+    await asyncio.gather(*(work() for _ in range(shard.concurrency)))
     return added
+
+
+def _parse_condition(text: str) -> tuple[str, str, tuple[str, ...]]:
+    """Return the strategy, the gate and the interventions of a condition."""
+    strategy, separator, rest = text.rpartition(": ")
+    gate, _, added = rest.partition(" +")
+    return strategy if separator else "auto", gate, (added,) if added else ()
+
+
+async def warm(data: Path, strategies: Sequence[str]) -> None:
+    """Build the index of each set and embed its passages, once for all processes."""
+    for name in SETS:
+        for strategy in strategies:
+            started = time.monotonic()
+            options = RunOptions(docs=str(data / name / "corpus.jsonl"), model="extractive", strategy=strategy)
+            config = await prepare_run("Who was it?", options)
+            await config.search(Query("Who was it?"), K)
+            print(f"{name}, {strategy}: ready after {time.monotonic() - started:.1f} s", flush=True)
 
 
 def _read_questions(folder: Path, limit: int | None) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (folder / "questions.jsonl").read_text().splitlines()][:limit]
 
 
-async def _prepare(shard: Shard, name: str, gate: str) -> RunConfig:
-    expression, _, leads = gate.partition(" +")
+async def _prepare(shard: Shard, name: str, strategy: str) -> RunConfig:
     options = RunOptions(
         docs=str(shard.data / name / "corpus.jsonl"),
+        strategy=strategy,
         stop="fixed(1)",
         max_rounds=10,
         max_queries=40,
         max_tokens=10**9,
         max_seconds=120,
         model=shard.model,
-        interventions=(leads,) if leads else (),
+        per_round=None if strategy == "auto" else K,
         review=False,
     )
-    config = await prepare_run("Who was it?", options)
-    return replace(config, stop=parse_gate(expression) | parse_gate(BOUNDS))
+    return await prepare_run("Who was it?", options)
 
 
-async def _run_once(config: RunConfig, question: dict[str, Any], writes: bool) -> dict[str, Any]:
-    """Return what a run found, what it cost, and, if it ``writes``, how good its short answer is."""
+class _ListeningModel(ModelWrapper):
+    """Keeps the short answers that were drafted after each round."""
+
+    def __init__(self, model: Any) -> None:
+        super().__init__(model)
+        self.drafted: list[str] = []
+
+    async def __call__(self, prompt: Prompt[A]) -> Reply[A]:
+        reply = await self._model(prompt)
+        if isinstance(prompt, TrialAnswer):
+            self.drafted.append(reply.answer.text)  # type: ignore[attr-defined]
+        return reply
+
+
+async def _run_once(
+    config: RunConfig, question: dict[str, Any], written: dict[frozenset[str], dict[str, Any]] | None
+) -> dict[str, Any]:
+    """Return what a run found, what it cost, and how good its short answer is unless ``written`` is ``None``.
+
+    ``written`` holds the answers to this question by the passages read: from the same passages the same answer is written, so
+    it is written once.
+    """
     gold, golds = set(question["gold"]), [question["answer"], *question.get("aliases", ())]
     read: set[str] = set()
+    model = _ListeningModel(config.model)
     row: dict[str, Any] = {"id": question["id"], "rounds": 0, "skipped": 0, "queries": 0, "tokens": 0}
-    async with aclosing(run_pipeline(replace(config, task=question["question"]))) as events:
+    by_round: list[dict[str, float | None]] = []
+    async with aclosing(run_pipeline(replace(config, task=question["question"], model=model))) as events:
         async for event in events:
             if isinstance(event, RoundDone):
                 row["queries"] += len(event.round.queries)
@@ -130,15 +202,30 @@ async def _run_once(config: RunConfig, question: dict[str, Any], writes: bool) -
                 if event.accepted:
                     row["rounds"] += 1
                     read |= {passage.id for passage in event.round.new}
+                    if "answer.stable" in event.readings:
+                        kept = ("answer.margin", "answer.weakest", "answer.stable", "worth.p", "spend.tokens")
+                        found: dict[str, float | None] = {name: event.readings.get(name) for name in kept}
+                        by_round.append({**found, "recall": len(gold & read) / len(gold), "read": float(len(read))})
             elif isinstance(event, SearchStopped):
                 row |= {"reason": event.stop.reason, "recall": len(gold & read) / len(gold), "read": len(read)}
-                if not writes:
+                if by_round:
+                    drafted = [token_f1(text, golds) for text in model.drafted]
+                    row["by_round"] = [one | {"f1": f1} for one, f1 in zip(by_round, drafted, strict=False)]
+                if written is None:
                     break  # Writing the report does not change what was read.
+                if known := written.get(frozenset(read)):
+                    row |= {**known, "all_tokens": row["tokens"] + known["all_tokens"]}
+                    break
             elif isinstance(event, Finished):
                 report = event.report
-                row["all_tokens"] = report.usage.input_tokens + report.usage.output_tokens
-                row["f1"] = token_f1(report.short_answer, golds) if report.short_answer else 0.0
-                row["contains"] = any(each.lower() in report.final_answer.lower() for each in golds)
+                all_tokens = report.usage.input_tokens + report.usage.output_tokens
+                scores = {
+                    "f1": token_f1(report.short_answer, golds) if report.short_answer else 0.0,
+                    "contains": any(each.lower() in report.final_answer.lower() for each in golds),
+                }
+                row |= {**scores, "all_tokens": all_tokens}
+                if written is not None:
+                    written[frozenset(read)] = {**scores, "all_tokens": all_tokens - row["tokens"]}
     return row
 
 
@@ -160,9 +247,66 @@ def format_tables(rows: Sequence[dict[str, Any]]) -> list[str]:
     lines = []
     for (model, name), by_gate in by_set.items():
         shared = sorted(set.intersection(*(set(runs) for runs in by_gate.values())))
+        found = {gate: [runs[each] for each in shared] for gate, runs in by_gate.items()}
         lines += ["", f"{name}, model {model}, {len(shared)} questions", ""]
-        lines += format_table({gate: [runs[each] for each in shared] for gate, runs in by_gate.items()})
+        lines += format_table({gate: runs for gate, runs in found.items() if ": " not in gate})
+        if strategies := {gate: runs for gate, runs in found.items() if ": " in gate}:
+            lines += ["", f"{name}, model {model}: strategies with a model, {K} passages a round", ""]
+            lines += _format_strategies(strategies)
+        if DRAFTED in found:
+            lines += ["", f"{name}, model {model}: short answers drafted after each of five rounds", ""]
+            lines += _format_drafted([row["by_round"] for row in found[DRAFTED] if row.get("by_round")])
     return lines
+
+
+def _format_strategies(found: dict[str, list[dict[str, Any]]]) -> list[str]:
+    """Return recall with and without leads, and the difference with its interval over questions."""
+    lines = ["| condition | recall | passages read | rounds | queries | tokens | with leads |", "|---|" + "--:|" * 6]
+    for gate, runs in sorted(found.items()):
+        means = [float(numpy.mean([row[name] for row in runs])) for name in ("read", "rounds", "queries", "tokens")]
+        recall = numpy.array([row["recall"] for row in runs])
+        lead = "–"
+        if f"{gate} +leads" in found:
+            gain = numpy.array([row["recall"] for row in found[f"{gate} +leads"]]) - recall
+            lead = _format_interval([float(gain[pick].mean()) for pick in _draw(len(gain))])
+        code = f"`{gate}`".replace("|", "\\|")
+        lines.append(f"| {code} | {recall.mean():.3f} | {' | '.join(f'{mean:,.1f}' for mean in means)} | {lead} |")
+    return lines
+
+
+def _format_drafted(runs: Sequence[Sequence[dict[str, float | None]]]) -> list[str]:
+    """Return how well each reading tells right drafts (F1 of at least .5) from wrong ones, and where ``stable`` stops."""
+    drafts = [one for run in runs for one in run]
+    lines = ["| reading | drafts | right | AUC for a right draft |", "|---|--:|--:|--:|"]
+    for name in ("answer.margin", "answer.weakest", "answer.stable"):
+        known = [(float(one[name] or 0.0), (one["f1"] or 0.0) >= 0.5) for one in drafts if one[name] is not None]
+        right = sum(is_right for _, is_right in known)
+        lines.append(f"| `{name}` | {len(known)} | {right} | {_compute_auc(known)} |")
+    lines += ["", "| gate, replayed | rounds | passages read | recall | F1 of the draft | tokens of the search |"]
+    lines.append("|---|" + "--:|" * 5)
+    for text in (*(f"stable(margin={margin})" for margin in MARGINS), *FIXED):
+        kept = []
+        for run in runs:
+            readings = [{**one, "spend.rounds": float(number)} for number, one in enumerate(run, 1)]
+            rounds = find_stop(parse_gate(text), readings).rounds
+            kept.append((rounds, run[rounds - 1]))
+        means = [numpy.mean([float(one[name] or 0.0) for _, one in kept]) for name in ("read", "recall", "f1")]
+        tokens = numpy.mean([float(one["spend.tokens"] or 0.0) for _, one in kept])
+        lines.append(
+            f"| `{text}` | {numpy.mean([rounds for rounds, _ in kept]):.2f} | {means[0]:.1f} | {means[1]:.3f} | "
+            f"{means[2]:.3f} | {tokens:,.0f} |"
+        )
+    return lines
+
+
+def _compute_auc(scored: Sequence[tuple[float, bool]]) -> str:
+    """Return the chance that a right one has a higher value than a wrong one; ties count half."""
+    right = numpy.array([value for value, is_right in scored if is_right])
+    wrong = numpy.array([value for value, is_right in scored if not is_right])
+    if not len(right) or not len(wrong):
+        return "–"
+    higher = (right[:, None] > wrong[None, :]).mean() + (right[:, None] == wrong[None, :]).mean() / 2
+    return f"{higher:.2f}"
 
 
 def format_table(found: dict[str, list[dict[str, Any]]]) -> list[str]:
@@ -260,23 +404,30 @@ def _compute_lift(found: dict[str, list[dict[str, Any]]], gate: str, pick: Any, 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("action", choices=("run", "table"))
-    parser.add_argument("rows", type=Path)
+    parser.add_argument("action", choices=("warm", "run", "table"))
+    parser.add_argument("rows", type=Path, nargs="?", default=KEPT_ROWS)
     parser.add_argument("--data", type=Path, default=DATA, help="folder of the sets")
     parser.add_argument("--model", default="extractive")
     parser.add_argument("--limit", type=int, help="only the first questions of each set")
-    parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--processes", type=int, default=1, help="each on a core of its own")
+    parser.add_argument("--concurrency", type=int, default=1, help="questions that a process asks at the same time")
     parser.add_argument("--seconds", type=float, default=86_400.0, help="no question is begun after this time")
-    parser.add_argument("--gate", action="append", help="a gate, instead of the usual ones; may be repeated")
+    parser.add_argument("--gate", action="append", help="a condition, instead of the usual ones; may be repeated")
     given = parser.parse_args()
+    if given.action == "warm":
+        strategies = dict.fromkeys(_parse_condition(gate)[0] for gate in given.gate or MODEL_GATES)
+        asyncio.run(warm(given.data, tuple(strategies)))
+        return
     if given.action == "run":
+        if given.rows.suffix == ".gz":
+            parser.error("run adds to a file ROWS.jsonl; name one")
         gates = tuple(given.gate or ((*FIXED, *GATES) if given.model == "extractive" else MODEL_GATES))
         ends_at, count = time.time() + given.seconds, given.processes
         shards = [
-            Shard(given.data, given.rows, gates, given.model, given.limit, number, count, ends_at)
+            Shard(given.data, given.rows, gates, given.model, given.limit, number, count, ends_at, given.concurrency)
             for number in range(count)
         ]
-        with ProcessPoolExecutor(count) as pool:
+        with make_pool(count) as pool:
             print(f"{sum(pool.map(run_shard, shards))} new rows", flush=True)
     print("\n".join(format_tables(read_rows(given.rows))))
 

@@ -41,6 +41,8 @@ class Say:
     """``False``: the list of choices is empty."""
     first: Mapping[str, float] | None = None
     """Candidates of the first token with their log-probabilities; ``None``: the server sends none."""
+    tokens: Sequence[Mapping[str, float]] = ()
+    """The same of every token, each with the chosen one first."""
 
 
 Answer = str | Say
@@ -236,10 +238,11 @@ def _completion(said: Say) -> Body:
 
 
 def _logprobs(said: Say) -> Body | None:
-    if said.first is None:
+    candidates = said.tokens or ([said.first] if said.first is not None else [])
+    if not candidates:
         return None
-    top = [{"token": token, "logprob": value, "bytes": None} for token, value in said.first.items()]
-    return {"content": [{**top[0], "top_logprobs": top}], "refusal": None}
+    tops = [[{"token": token, "logprob": value, "bytes": None} for token, value in one.items()] for one in candidates]
+    return {"content": [{**top[0], "top_logprobs": top} for top in tops], "refusal": None}
 
 
 def _chunk(delta: Body, finish: str | None = None) -> Body:

@@ -49,7 +49,7 @@ PUBLIC = """
     RoundDone RunOptions SearchError SearchRefused SearchStopped Searching Started StopMonitor SufficeError TopicsCovered
     Unavailable Verdict Writing
     __version__ barren budget exhaustion fixed gain judged parse_gate predicates recall research run_research saturation
-    sufficiency
+    stable sufficiency
     unseen worth
 """.split()
 SEAMS = {"models", "searches", "providers", "memories", "strategies", "gates", "meters", "skills"}

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
         predicates,
         recall,
         saturation,
+        stable,
         sufficiency,
         unseen,
         worth,
@@ -69,7 +70,8 @@ __all__ = [  # A literal list, because type checkers read it.
     "PromptCompacted", "Query", "Recalled", "Reflected", "Report", "ReviewRound", "RoundDone", "RunOptions", "SearchError",
     "SearchRefused", "SearchStopped", "Searching", "Started", "StopMonitor", "SufficeError", "TopicsCovered",
     "Unavailable", "Verdict", "Writing", "__version__", "barren", "budget", "exhaustion", "fixed", "gain", "judged",
-    "parse_gate", "predicates", "recall", "research", "run_research", "saturation", "sufficiency", "unseen", "worth",
+    "parse_gate", "predicates", "recall", "research", "run_research", "saturation", "stable", "sufficiency", "unseen",
+    "worth",
 ]
 # fmt: on
 
@@ -80,7 +82,7 @@ _MODULES = {
         Unavailable""",
     "suffice.events": """CheckingClaim Continued Drafting Event Failed Finished InjectionsStripped PageRead Planned
         PromptCompacted Recalled Reflected RoundDone SearchStopped Searching Started TopicsCovered Writing""",
-    "suffice.gates": """Gate barren budget exhaustion fixed gain judged predicates recall saturation sufficiency
+    "suffice.gates": """Gate barren budget exhaustion fixed gain judged predicates recall saturation stable sufficiency
         unseen worth""",
     "suffice.gates.parse": "parse_gate",
     "suffice.monitor": "StopMonitor",

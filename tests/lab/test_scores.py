@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import false_discovery_control, ttest_rel
 
-from suffice.lab.scores import compute_rubric, cosine, is_abstention, judge_answer, meteor, rouge1, score_lexically
+from suffice.lab.scores import compute_rubric, cosine, judge_answer, meteor, rouge1, score_lexically
 from suffice.lab.statistics import adjust_holm, bootstrap_interval, paired_test
+from suffice.measure.answers import is_abstention
 from suffice.prompts import GradeResponse
 
 

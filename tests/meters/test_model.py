@@ -15,11 +15,13 @@ from suffice.monitor import StopMonitor
 from suffice.prompts import (
     JudgeProgress,
     JudgeProgressResponse,
+    MemoryAnswerResponse,
     NoveltyResponse,
     PlannedQuery,
     PlanResponse,
     RateNovelty,
     ReflectionResponse,
+    TrialAnswer,
 )
 from suffice.prompts.judging import NOTHING_NEW
 from suffice.state.run import RunState
@@ -99,7 +101,54 @@ def test_the_neutral_verdict_has_no_tie_break():
 
 def test_the_model_is_not_asked_for_a_reading_that_the_gate_does_not_need():
     _, model = research("fixed(3)")
-    assert not any(isinstance(prompt, JudgeProgress | RateNovelty) for prompt in model.prompts)
+    assert not any(isinstance(prompt, JudgeProgress | RateNovelty | TrialAnswer) for prompt in model.prompts)
+
+
+def trial(text, *margins):
+    return MemoryAnswerResponse(text, margins)
+
+
+def test_the_search_ends_when_the_short_answer_is_the_same_twice_and_sure():
+    drafted = [
+        trial("No answer."),
+        trial("Ida Bell", 0.9, 0.1),
+        trial("The Ida Bell.", 0.1, 0.2),
+        trial("ida bell", 0.5),
+    ]
+    report, model = research("stable(.25)", trial_answer=drafted)
+    readings = [record.readings for record in report.stop.rounds]
+    assert [one["answer.stable"] for one in readings] == [0, 1, 2, 3]
+    assert [one["answer.margin"] for one in readings] == [None, 0.5, pytest.approx(0.15), 0.5]
+    assert readings[2]["answer.weakest"] == 0.1
+    assert (report.stop.reason, report.stop.round) == ("sufficient", 4)
+    assert "the same in 3 rounds in a row" in report.stop.text
+    prompts = [prompt for prompt in model.prompts if isinstance(prompt, TrialAnswer)]
+    assert {note.text for note in prompts[1].notes} >= {PAGES[0].text}, "what the memory holds"
+    assert report.usage.by_role["trial_answer"].calls == 4, "billed under its own role"
+
+
+def test_without_log_probabilities_one_short_answer_is_paid_for_and_the_gate_abstains():
+    report, model = research("stable", trial_answer=[trial("Ida Bell")])
+    assert report.stop.reason == "budget_rounds"
+    assert sum(isinstance(prompt, TrialAnswer) for prompt in model.prompts) == 1
+    [verdict] = [leaf for leaf in report.stop.rounds[-1].verdicts if leaf.gate == "stable"]
+    assert verdict.stop is None
+    assert "log-probabilities" in verdict.because
+
+
+def test_a_gate_that_asks_for_no_margin_needs_no_log_probabilities():
+    report, _ = research("stable(margin=0)", trial_answer=[trial("Ada"), trial("Ida Bell")])
+    assert (report.stop.reason, report.stop.round) == ("sufficient", 3)
+    report, _ = research("stable(margin=0)", trial_answer=[ModelError("dizzy")])
+    assert report.stop.reason == "budget_rounds"
+
+
+def test_a_change_of_mind_about_sufficiency_is_a_reading():
+    said = [(False, 0.9), (False, 0.6), (True, 0.7), (False, None)]
+    answers = [ReflectionResponse(yes, sure, (), (f"keeper number {i}",)) for i, (yes, sure) in enumerate(said)]
+    report, _ = research("sufficiency(1).after(6)", reflect=answers)
+    changes = [record.readings["sufficiency.change"] for record in report.stop.rounds[:4]]
+    assert changes == [None, pytest.approx(0.3), pytest.approx(0.3), pytest.approx(-0.7)]
 
 
 NEEDS = {
@@ -107,6 +156,8 @@ NEEDS = {
     "sufficiency.model": "after",
     "judged.conservative": "after",
     "judged.neutral": "after",
+    "answer.stable": "after",
+    "answer.margin": "after",
 }
 ROUND = Round(1, (Hits(Query("lighthouse"), tuple(PAGES[:2])),), tuple(PAGES[:2]), tuple(PAGES[:2]))
 
@@ -120,14 +171,15 @@ def test_a_reading_is_unknown_when_the_time_is_up(name, moment):
     run = RunState(TASK, SlowModel({}), TrajectoryMemory, run_id="r", bounds=Bounds(seconds=0.02))
     readings = asyncio.run(build_meters(frozenset({name})).read_live(moment, ROUND, run))
     assert readings[name] is None
-    assert readings.keys() - {name, "confidence.answer"} == build_meters().read(moment, ROUND).keys()
+    plain = build_meters().read(moment, ROUND).keys()
+    assert {known for known in readings if readings[known] is not None} <= plain <= readings.keys()
 
 
 def test_readings_of_the_model_are_absent_in_a_replay_and_in_a_monitor():
     meters = build_meters(frozenset(NEEDS))
     for moment in ("before", "after"):
         assert NEEDS.keys().isdisjoint(meters.read(moment, ROUND))
-    monitor = StopMonitor("judged | sufficiency | saturation(by=model) | budget(rounds=2)")
+    monitor = StopMonitor("judged | sufficiency | stable | saturation(by=model) | budget(rounds=2)")
     assert not monitor.observe(["lighthouse"], [{"id": "p", "text": "A keeper."}]).stop
     assert NEEDS.keys().isdisjoint(monitor.rounds[0].readings.keys() - monitor.verdict.values.keys())
     assert monitor.observe(["keeper"], [{"id": "q", "text": "A lamp."}]).reason == "budget_rounds"

@@ -2,7 +2,7 @@
 
 from suffice.gates.base import Gate
 from suffice.gates.diminishing_returns import exhaustion, gain, recall, saturation, unseen
-from suffice.gates.judgement import judged, predicates, sufficiency
+from suffice.gates.judgement import judged, predicates, stable, sufficiency
 from suffice.gates.limits import barren, budget, fixed
 from suffice.gates.worth import worth
 
@@ -17,6 +17,7 @@ __all__ = [
     "predicates",
     "recall",
     "saturation",
+    "stable",
     "sufficiency",
     "unseen",
     "worth",

@@ -20,7 +20,8 @@ from suffice.lab.conditions import get_condition
 from suffice.lab.data import LabQuestion
 from suffice.lab.experiment import NO_GATE, Cell
 from suffice.lab.gaps import SearchRecord, SearchRound, detect_gaps
-from suffice.lab.scores import cosine, is_abstention, judge_answer, score_lexically
+from suffice.lab.scores import cosine, judge_answer, score_lexically
+from suffice.measure.answers import is_abstention
 from suffice.meters import EMBEDDING_READINGS, build_meters
 from suffice.models.base import Model, UsageTrackingModel
 from suffice.prompts import AnswerFromMemory, GradeAnswer, GradeResponse

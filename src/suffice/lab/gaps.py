@@ -15,8 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from suffice.lab.scores import is_abstention
-from suffice.measure.answers import token_f1
+from suffice.measure.answers import is_abstention, token_f1
 from suffice.text.entities import content_stems
 from suffice.text.tokens import jaccard, normalize_phrase, tokenize
 

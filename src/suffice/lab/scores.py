@@ -12,33 +12,18 @@ A question that cannot be answered scores 1 (judge: 100) if the answer says so a
 question that can be answered. Neither needs a judge.
 """
 
-import re
 from collections.abc import Awaitable, Callable, Sequence
 from functools import cache
 from typing import Any
 
 from suffice.errors import InputError
-from suffice.measure.answers import normalize_answer, token_f1
+from suffice.measure.answers import is_abstention, normalize_answer, token_f1
 from suffice.prompts import GradeAnswer, GradeResponse
 from suffice.types import Embed, Note
 
 IRRELEVANCE_WEIGHT = 0.25
 LEXICAL_SCORES = ("em", "f1", "rouge1", "meteor")
 SCORES = (*LEXICAL_SCORES, "cosine", "judge")
-_NO_ANSWER = re.compile(
-    r"""^\W*(?:no\W+answer|none|unknown|unclear|nothing|n/?a|unanswerable|not\s+(?:known|sure|available|given|stated|
-          mentioned|specified|provided|found)|i\s+do(?:n['’]t|\s+not)\s+know)\b
-      | \b(?:no|not\s+(?:any|enough)|insufficient|without)\s+(?:\w+\s+){0,3}(?:evidence|information|mention|answer|
-          details?|data|records?|indication)\b
-      | \b(?:do(?:es)?|did|is|are|was|were|can)(?:\s+not|n['’]t|not)\s+(?:\w+\s+){0,2}(?:mention|state|specif|provid|
-          contain|answer|say|give|indicat|determin|know|found|find|hold|include)""",
-    re.VERBOSE | re.IGNORECASE,
-)
-
-
-def is_abstention(answer: str) -> bool:
-    """Return whether an answer says that there is none: the "no evidence" artefact if the question has an answer."""
-    return not answer.strip() or bool(_NO_ANSWER.search(answer))
 
 
 def score_lexically(answer: str, truths: Sequence[str]) -> dict[str, float | None]:

@@ -1,4 +1,4 @@
-"""Score short answers by token F1, as in SQuAD (Rajpurkar et al. 2016)."""
+"""Compare short answers: token F1 as in SQuAD (Rajpurkar et al. 2016), and answers that say that there is none."""
 
 import re
 from collections import Counter
@@ -6,6 +6,15 @@ from collections.abc import Iterable
 
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _PUNCTUATION = re.compile(r"[^\w\s]")
+_NO_ANSWER = re.compile(
+    r"""^\W*(?:no\W+answer|none|unknown|unclear|nothing|n/?a|unanswerable|not\s+(?:known|sure|available|given|stated|
+          mentioned|specified|provided|found)|i\s+do(?:n['’]t|\s+not)\s+know)\b
+      | \b(?:no|not\s+(?:any|enough)|insufficient|without)\s+(?:\w+\s+){0,3}(?:evidence|information|mention|answer|
+          details?|data|records?|indication)\b
+      | \b(?:do(?:es)?|did|is|are|was|were|can)(?:\s+not|n['’]t|not)\s+(?:\w+\s+){0,2}(?:mention|state|specif|provid|
+          contain|answer|say|give|indicat|determin|know|found|find|hold|include)""",
+    re.VERBOSE | re.IGNORECASE,
+)
 
 
 def token_f1(answer: str, truths: Iterable[str]) -> float:
@@ -17,6 +26,11 @@ def token_f1(answer: str, truths: Iterable[str]) -> float:
 def normalize_answer(text: str) -> str:
     """Return the lower-case words without punctuation and articles, with single spaces."""
     return " ".join(_tokenize_answer(text))
+
+
+def is_abstention(answer: str) -> bool:
+    """Return whether an answer says that there is none."""
+    return not answer.strip() or bool(_NO_ANSWER.search(answer))
 
 
 def _tokenize_answer(text: str) -> list[str]:

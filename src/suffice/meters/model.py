@@ -3,6 +3,11 @@
 novelty.model         0–10: how much the round adds to the memory, as the model rates it; taken before the round is accepted
 sufficiency.model     1 if the reflection calls the evidence sufficient, else 0
 confidence.answer     0–1: the confidence that the reflection states
+sufficiency.change    −1 to 1: how the chance that the evidence is sufficient changed, by verdict and confidence
+answer.margin         0–1: how far the tokens of a short answer are ahead of the second best, on average; unknown if the model
+                      gives no log-probabilities
+answer.weakest        the same of the token with the smallest lead
+answer.stable         rounds in a row with the same short answer, compared without case, articles and punctuation; 0 without one
 judged.conservative[@W]  how exhausted the search is: 0 productive, 0.5 stale query, 1 exhausted; in doubt, productive. The
                       model sees what the memory holds, the open questions and the last W rounds (default 3)
 judged.neutral[@W]    the same with a prompt that has no such preference
@@ -11,8 +16,9 @@ judged.neutral[@W]    the same with a prompt that has no such preference
 from collections import deque
 from dataclasses import replace
 
+from suffice.measure.answers import is_abstention, normalize_answer
 from suffice.meters.base import LiveRun, MeterContext, Moment
-from suffice.prompts import JudgeNeutrally, JudgeProgress, RateNovelty
+from suffice.prompts import JudgeNeutrally, JudgeProgress, RateNovelty, ReflectionResponse, TrialAnswer
 from suffice.prompts.judging import NOTHING_NEW
 from suffice.types import Note, Readings, Round
 
@@ -23,6 +29,7 @@ _KNOWN_TOKENS = 800  # Tokens of memory that a round is compared with.
 DEFAULT_JUDGED_WINDOW = 3  # Latest rounds that the model sees when it judges progress …
 _JUDGED_STATE_TOKENS = 1_500  # … and tokens of memory …
 _JUDGED_SNIPPET_CHARS = 300  # … and characters of each result.
+_ANSWER_TOKENS = 2_000  # Tokens of memory that a short answer is drafted from.
 _PROGRESS_PROMPTS: dict[str, type[JudgeProgress]] = {
     "judged.conservative": JudgeProgress,
     "judged.neutral": JudgeNeutrally,
@@ -46,16 +53,59 @@ class ModelNoveltyMeter:
 
 class ModelSufficiencyMeter:
     moment: Moment = "after"
-    names: tuple[str, ...] = ("sufficiency.model", "confidence.answer")
+    names: tuple[str, ...] = ("sufficiency.model", "confidence.answer", "sufficiency.change")
 
     def __init__(self, context: MeterContext = MeterContext()) -> None:
-        """Make the meter as every meter is made; it needs nothing of the context."""
+        self._chance: float | None = None  # Of the round before.
 
     async def read_with_model(self, round: Round, run: LiveRun) -> Readings:
         reflection = await run.reflect()
+        before, self._chance = self._chance, None if reflection is None else _compute_chance(reflection)
         if reflection is None:
             return dict.fromkeys(self.names)
-        return {"sufficiency.model": float(reflection.sufficient), "confidence.answer": reflection.confidence}
+        return {
+            "sufficiency.model": float(reflection.sufficient),
+            "confidence.answer": reflection.confidence,
+            "sufficiency.change": None if before is None or self._chance is None else self._chance - before,
+        }
+
+
+class TrialAnswerMeter:
+    """Drafts a short answer from what the memory holds.
+
+    The margin is the mean over the tokens, not the probability of the whole answer: that falls with every token, so a long
+    name would look less certain than a short wrong one. If the gate needs a margin and the model gives no log-probabilities,
+    no further answer is paid for.
+    """
+
+    moment: Moment = "after"
+    names: tuple[str, ...] = ("answer.margin", "answer.weakest", "answer.stable")
+
+    def __init__(self, context: MeterContext = MeterContext()) -> None:
+        self._needs_margin = not context.needs.isdisjoint(("answer.margin", "answer.weakest"))
+        self._is_useless = False
+        self._answer = ""
+        self._same_rounds = 0
+
+    async def read_with_model(self, round: Round, run: LiveRun) -> Readings:
+        drafted = None
+        if not self._is_useless:
+            drafted = await run.try_ask(TrialAnswer(run.task, run.render_memory(_ANSWER_TOKENS)))
+        if drafted is None:
+            self._answer, self._same_rounds = "", 0
+            return dict.fromkeys(self.names)
+        answer = "" if is_abstention(drafted.text) else normalize_answer(drafted.text)
+        self._same_rounds = self._same_rounds + 1 if answer == self._answer else 1
+        if not answer:
+            self._same_rounds = 0
+        self._answer = answer
+        margins = drafted.margins
+        self._is_useless = self._needs_margin and bool(answer) and not margins
+        return {
+            "answer.margin": sum(margins) / len(margins) if margins else None,
+            "answer.weakest": min(margins) if margins else None,
+            "answer.stable": float(self._same_rounds),
+        }
 
 
 class ModelVerdictMeter:
@@ -77,6 +127,13 @@ class ModelVerdictMeter:
             answer = await run.try_ask(prompt(run.task, state, run.open_questions.open, tuple(self._rounds)[-window:]))
             readings[name] = None if answer is None else _PROGRESS_SCORES.get(answer.verdict)
         return readings
+
+
+def _compute_chance(reflection: ReflectionResponse) -> float:
+    """Return the chance that the evidence is sufficient; the confidence is that of the reflection's own yes or no."""
+    if reflection.confidence is None:
+        return float(reflection.sufficient)
+    return reflection.confidence if reflection.sufficient else 1.0 - reflection.confidence
 
 
 def _describe_round(round: Round) -> Note:

@@ -60,6 +60,7 @@ from suffice.prompts.lab import (
     ProposeChange,
     ProposeChangeResponse,
     RewriteNotes,
+    TrialAnswer,
 )
 from suffice.prompts.outline import (
     DraftOutline,
@@ -160,4 +161,5 @@ __all__ = [
     "ShortAnswerResponse",
     "SupportResponse",
     "SynthesisResponse",
+    "TrialAnswer",
 ]

@@ -35,6 +35,8 @@ class Prompt(Generic[A]):
     """One request to a model. Subclasses are frozen dataclasses whose fields are the inputs of the template ``role``.md."""
 
     role: ClassVar[str]
+    template: ClassVar[str] = ""
+    """The template, if the prompt has the wording of another role."""
     response_type: ClassVar[type]
     temperature: ClassVar[float] = 0.0
     max_tokens: int = 800
@@ -45,6 +47,8 @@ class Prompt(Generic[A]):
     """The list of the response that may have at most ``most`` items; ``most`` is then an input."""
     choices: ClassVar[tuple[str, ...]] = ()
     """The words of which one begins the response. Providers that can report the probability of each."""
+    needs_margins: ClassVar[bool] = False
+    """Whether providers that can report how far each token of the response is ahead of the second best."""
     truncation_order: ClassVar[tuple[tuple[str, Literal["first", "last"]], ...]] = ()
     """The lists that are shortened when a prompt is too long (``truncate``), the least important list first, and at which
     end of each the least useful items are. All other inputs stay as they are."""
@@ -60,7 +64,7 @@ class Prompt(Generic[A]):
     def render(self) -> str:
         """Return the text for a language model."""
         values = {item.name: getattr(self, item.name) for item in fields(self)}  # type: ignore[arg-type]
-        template = load_template(self.role).body
+        template = self.load_template().body
         if self.omits_empty:
             template = _omit_empty_paragraphs(template, {name for name, value in values.items() if not value})
         return template.substitute({name: render_value(value) for name, value in values.items()})
@@ -81,14 +85,24 @@ class Prompt(Generic[A]):
         return answer
 
     @classmethod
+    def with_margins(cls, answer: A, margins: tuple[float, ...]) -> A:
+        """Return the response with the lead of each of its tokens over the second best, as probabilities."""
+        return answer
+
+    @classmethod
+    def load_template(cls) -> "PromptTemplate":
+        """Return the template of this prompt."""
+        return load_template(cls.template or cls.role)
+
+    @classmethod
     def version(cls) -> str:
         """Return the version of the wording."""
-        return load_template(cls.role).version
+        return cls.load_template().version
 
     @classmethod
     def wording(cls) -> str:
         """Return the text of the template."""
-        return load_template(cls.role).body.template
+        return cls.load_template().body.template
 
 
 class PromptTemplate:

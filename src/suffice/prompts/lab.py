@@ -3,12 +3,13 @@
 ===================  =============  ========================================================================
 ``RewriteNotes``     ``notes.md``   a belief as running notes, rewritten from the last ones and a new observation
 ``AnswerFromMemory`` ``answer_from_memory.md``  the short answer of an experiment, from what the memory condition holds
+``TrialAnswer``      ``answer_from_memory.md``  the same after a round of a search, to see whether the answer still changes
 ``GradeAnswer``      ``grade.md``   a rubric score of an answer against the reference
 ``ProposeChange``    ``propose_change.md``  a changed wording of a text, and what it should improve
 ===================  =============  ========================================================================
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from suffice.prompts.base import Prompt
 from suffice.prompts.belief import ExtractedFact
@@ -42,9 +43,13 @@ class RewriteNotes(Prompt[NotesResponse]):
 
 @dataclass(frozen=True, slots=True)
 class MemoryAnswerResponse:
-    """A few words; empty when the memory does not hold the answer."""
+    """A few words; empty when the memory does not hold the answer.
+
+    ``margins`` is how far each token is ahead of the second best, if the prompt asks for it and the provider reports it.
+    """
 
     text: str
+    margins: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -57,6 +62,19 @@ class AnswerFromMemory(Prompt[MemoryAnswerResponse]):
 
     task: str
     notes: tuple[Note, ...]
+
+
+@dataclass(frozen=True)
+class TrialAnswer(AnswerFromMemory):
+    """Only readings are taken from it, so it is billed under a role of its own."""
+
+    role = "trial_answer"
+    template = AnswerFromMemory.role
+    needs_margins = True
+
+    @classmethod
+    def with_margins(cls, answer: MemoryAnswerResponse, margins: tuple[float, ...]) -> MemoryAnswerResponse:
+        return replace(answer, margins=margins)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Generic, TypeVar
 
-from suffice.prompts.base import OMITTED_MARKER, Prompt, load_template, render_value
+from suffice.prompts.base import OMITTED_MARKER, Prompt, render_value
 from suffice.text.entities import SUMMARY_CHARS, content_stems, one_line_summary
 from suffice.text.tokens import estimate_tokens
 from suffice.types import BELIEF_KIND, Note
@@ -63,7 +63,7 @@ def _count_fixed_tokens(prompt: Prompt[Any]) -> int:
         if item.name not in dict(prompt.truncation_order)
     ]
     markers = len(prompt.truncation_order) * (estimate_tokens(OMITTED_MARKER) + 2)
-    return sum(map(estimate_tokens, (load_template(prompt.role).body.template, *fixed))) + markers
+    return sum(map(estimate_tokens, (prompt.wording(), *fixed))) + markers
 
 
 def _count_item_tokens(item: object) -> int:

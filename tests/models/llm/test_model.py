@@ -16,12 +16,14 @@ from suffice.models.prices import TokenPrice
 from suffice.prompts import (
     CheckSupport,
     DescribeImage,
+    MemoryAnswerResponse,
     Plan,
     PlannedQuery,
     PlanResponse,
     Prompt,
     ProposeQuery,
     SupportResponse,
+    TrialAnswer,
 )
 from suffice.text.tokens import estimate_tokens
 from suffice.types import Image, Note
@@ -346,3 +348,35 @@ def test_a_second_response_has_its_own_probabilities() -> None:
     unsure = Say("YES or NO", first={"YES": log(0.9), "NO": log(0.1)})
     [reply], _ = ask_support([unsure, Say("NO", first={"NO": log(0.8), "YES": log(0.2)})])
     assert (reply.answer.yes, reply.answer.sure) == (False, pytest.approx(0.2))
+
+
+def draft_trial_answer(script: Script) -> tuple[Reply[MemoryAnswerResponse], list[dict]]:
+    with FakeLlm(script) as server:
+        model = LanguageModel(Endpoint("openai", "fake-model", server.url))
+        return asyncio.run(
+            model(TrialAnswer("Where is it?", (Note("It is in Bad Ischl.", ("[1]",)),)))
+        ), server.requests
+
+
+def test_the_lead_of_each_token_comes_with_a_short_answer() -> None:
+    tokens = [
+        {"Bad": log(0.7), "Graz": log(0.2)},
+        {" I": log(0.6), " Ga": log(0.4)},
+        {"schl": log(0.99)},
+        {".": log(0.5), "": log(0.5)},
+        {"\n": log(0.9)},
+        {"Or": log(0.1), "No": log(0.09)},
+        {"<|im_end|>": log(0.9)},
+    ]
+    reply, [request] = draft_trial_answer([Say("Bad Ischl.\nOr", tokens=tokens)])
+    assert (request["logprobs"], request["top_logprobs"]) == (True, 2)
+    assert reply.answer.text == "Bad Ischl."
+    assert reply.answer.margins == pytest.approx((0.5, 0.2, 0.99))
+
+
+@pytest.mark.parametrize(
+    "said", [Say("Graz"), Say("<think>Hm</think>Graz", tokens=[{"Graz": -0.1}])], ids=("none", "thoughts")
+)
+def test_without_usable_log_probabilities_a_short_answer_has_no_leads(said: Say) -> None:
+    reply, _ = draft_trial_answer([said])
+    assert reply.answer == MemoryAnswerResponse("Graz")

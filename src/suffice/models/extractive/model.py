@@ -41,6 +41,7 @@ from suffice.prompts import (
     Reflect,
     RewriteNotes,
     ShortAnswer,
+    TrialAnswer,
 )
 from suffice.types import Embed, Usage
 
@@ -54,6 +55,7 @@ _HANDLERS: dict[type, Callable[[Any], Any]] = {
     JudgeNeutrally: judge_progress,
     RewriteNotes: rewrite_notes,
     AnswerFromMemory: answer_from_memory,
+    TrialAnswer: answer_from_memory,
     Extract: extract_facts,
     Curate: curate_facts,
     Compress: compress_facts,

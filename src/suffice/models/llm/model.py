@@ -21,6 +21,7 @@ from suffice.models.llm.parse import (
     describe_untidiness,
     parse_answer,
     salvage_answer,
+    token_margins,
     trim_to_sentence,
     truncate_items,
 )
@@ -83,7 +84,7 @@ class LanguageModel:
         listener = text_listener.get() if prompt.output_format == "text" else None
         while True:
             use_schema = self._supports_schema and prompt.output_format == "json"
-            use_logprobs = self._supports_logprobs and bool(prompt.choices)
+            use_logprobs = self._supports_logprobs and (bool(prompt.choices) or prompt.needs_margins)
             try:
                 return await self._connection.call(
                     messages,
@@ -123,7 +124,7 @@ class LanguageModel:
         ):
             settings["thinking"] = False
         if use_logprobs:
-            settings |= {"openai_logprobs": True, "openai_top_logprobs": TOP_LOGPROBS}
+            settings |= {"openai_logprobs": True, "openai_top_logprobs": TOP_LOGPROBS if prompt.choices else 2}
         return settings
 
     def _limit_output(self, max_tokens: int, prompt_tokens: int, always_thinks: bool) -> int:
@@ -146,8 +147,10 @@ class _Conversation:
         self._prompt_tokens = 0  # Estimated tokens of the last exchange's messages.
         self.usage = Usage()
         self.failures: list[Failure] = []
-        # Of the last exchange: the probabilities of the choices, and whether the model thought although it should not.
+        # Of the last exchange: the probabilities of the choices, the lead of each token over the second best, and whether
+        # the model thought although it should not.
         self._probabilities: dict[str, float] = {}
+        self._margins: tuple[float, ...] = ()
         self._has_unwanted_thoughts = False
 
     async def answer(self) -> Any:
@@ -164,6 +167,8 @@ class _Conversation:
             self._report_untidiness(text)
         if self._probabilities:
             answer = self._prompt.with_probabilities(answer, self._probabilities)
+        if self._margins:
+            answer = self._prompt.with_margins(answer, self._margins)
         answer, dropped = truncate_items(self._prompt, answer)
         if dropped:
             limit = self._prompt.most  # type: ignore[attr-defined]
@@ -216,6 +221,7 @@ class _Conversation:
         self._has_unwanted_thoughts = completion.has_thoughts and not self._model.endpoint.think
         choices = self._prompt.choices
         self._probabilities = choice_probabilities(completion.text, completion.logprobs, choices) if choices else {}
+        self._margins = token_margins(completion.text, completion.logprobs) if self._prompt.needs_margins else ()
         return completion.text, completion.finish_reason == "length"
 
     def _record_failed_attempt(self, error: ProviderError, is_retried: bool) -> None:

@@ -250,6 +250,29 @@ def choice_probabilities(text: str, tokens: Sequence[Mapping[str, Any]], choices
     return {choice: share / total for choice, share in found.items()} if total else {}
 
 
+def token_margins(text: str, tokens: Sequence[Mapping[str, Any]]) -> tuple[float, ...]:
+    """Return for each token of the first line by how much it is more probable than the best other candidate.
+
+    Tokens without a letter or digit say nothing about the answer and are left out. Empty when the provider reported no
+    candidates, and when the model thought aloud: its thoughts are no part of the answer.
+
+    >>> top = [{"token": "Graz", "logprob": -0.22}, {"token": "Linz", "logprob": -1.9}]
+    >>> [round(margin, 2) for margin in token_margins("Graz", [{"token": "Graz", "logprob": -0.22, "top_logprobs": top}])]
+    [0.65]
+    """
+    margins: list[float] = []
+    if strip_thinking(text) != text.replace("\ufeff", "").strip():
+        return ()
+    for token in tokens:
+        word, candidates = str(token.get("token") or ""), token.get("top_logprobs") or ()
+        if "\n" in word and margins:
+            break
+        if candidates and word.strip() in text and any(map(str.isalnum, word)):
+            others = [exp(other["logprob"]) for other in candidates if other.get("token") != word]
+            margins.append(exp(token["logprob"]) - max(others, default=0.0))
+    return tuple(margins)
+
+
 def _matching_choices(token: Mapping[str, Any], choices: Sequence[str]) -> list[str]:
     """Return the choices that begin with the token."""
     word = _token_text(token)
