@@ -10,6 +10,7 @@ evidence.chars                                   characters of evidence before t
 
 import re
 from collections import defaultdict
+from itertools import product
 
 from suffice.measure.richness import SightingCounter
 from suffice.meters.base import MeterContext, Moment, RoundView
@@ -104,8 +105,11 @@ class ResidualMeter:
         self._unmatched = set[str]().union(*(part.stems for part in parts))
         self._is_unmeasurable = not self._total
         self._seen_words: set[str] = set()
-        # A word and its stem begin with the same two letters, except ``dying``, whose stem is ``die``.
-        self._prefixes = {stem[:2].replace("y", "i") for stem in self._unmatched}
+        # A word and its stem begin with the same two letters, except ``dying``, whose stem is ``die``: i and y count as one.
+        folded = {stem[:2].replace("y", "i") for stem in self._unmatched}
+        self._prefixes = {
+            "".join(pair) for stem in folded for pair in product(*("iy" if c == "i" else c for c in stem))
+        }
 
     def read(self, view: RoundView) -> Readings:
         for hit in view.new:
@@ -121,9 +125,10 @@ class ResidualMeter:
             return title + text
         new = (word_set(text) - self._seen_words) | (word_set(title) - self._seen_words)
         self._seen_words |= new
-        return " ".join(
-            word for word in new if word[:2].replace("y", "i") in self._prefixes or "_" in word or not word.isascii()
-        )
+        prefixes = self._prefixes
+        if "_" not in text and "_" not in title and text.isascii() and title.isascii():
+            return " ".join([word for word in new if word[:2] in prefixes])
+        return " ".join(word for word in new if word[:2] in prefixes or "_" in word or not word.isascii())
 
 
 class ScoreDropMeter:
