@@ -115,20 +115,22 @@ class ResidualMeter:
         for hit in view.new:
             if hit.text is None:
                 self._is_unmeasurable = True
-            elif self._unmatched and (words := self._select_candidate_words(f"{hit.title or ''} ", hit.text)):
+            elif self._unmatched and (words := self._select_candidate_words(hit.title or "", hit.text)):
                 self._unmatched.difference_update(stem_words(words))
         return {"question.residual": None if self._is_unmeasurable else len(self._unmatched) / self._total}
 
     def _select_candidate_words(self, title: str, text: str) -> str:
-        """Return the words to stem: in Latin script only those that are new and may match a word of the question."""
+        """Return the words to stem: in Latin script only those that may match a word of the question and are new."""
         if not all(part.isascii() or _LATIN.fullmatch(part) for part in (title, text)):
-            return title + text
-        new = (word_set(text) - self._seen_words) | (word_set(title) - self._seen_words)
-        self._seen_words |= new
-        prefixes = self._prefixes
+            return f"{title} {text}"
+        prefixes, words = self._prefixes, (*word_set(text), *word_set(title))
         if "_" not in text and "_" not in title and text.isascii() and title.isascii():
-            return " ".join([word for word in new if word[:2] in prefixes])
-        return " ".join(word for word in new if word[:2] in prefixes or "_" in word or not word.isascii())
+            found = {word for word in words if word[:2] in prefixes}
+        else:
+            found = {word for word in words if word[:2] in prefixes or "_" in word or not word.isascii()}
+        new = found - self._seen_words
+        self._seen_words |= new
+        return " ".join(new)
 
 
 class ScoreDropMeter:

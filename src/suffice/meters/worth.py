@@ -151,7 +151,7 @@ class WorthMeter:
 
     def _analyze_hit(self, hit: Hit) -> "_Text":
         """Return what is compared of a passage. Only the bits of words are stored; they depend on the question alone."""
-        tokens = _tokenize_hit(f"{hit.title or ''} ", hit.text or "")
+        tokens, title = _tokenize_hit(hit.title or "", hit.text or "")
         words = frozenset(tokens)
         new = words - self._seen_words
         prefixes = self._prefixes
@@ -162,7 +162,6 @@ class WorthMeter:
         cover = 0
         for word in words & self._question_words:
             cover |= self._bit_by_word[word]
-        title = tuple(_WORD.findall(_fold_accents(_PARENTHETICAL.sub("", hit.title or "")).lower()))
         return _Text(cover, tokens, words, new, title)
 
     def _find_best_link(self, text: "_Text", best: int) -> int:
@@ -210,7 +209,7 @@ class _Text:
     __slots__ = ("_joined", "cover", "name", "new", "title", "tokens", "words")
 
     def __init__(
-        self, cover: int, tokens: list[str], words: frozenset[str], new: frozenset[str], title: tuple[str, ...]
+        self, cover: int, tokens: Sequence[str], words: frozenset[str], new: frozenset[str], title: tuple[str, ...]
     ) -> None:
         self.cover, self.tokens, self.words, self.new, self.title = cover, tokens, words, new, title
         self._joined = ""
@@ -245,12 +244,20 @@ def _drop_accent(match: re.Match[str]) -> str:
     return "" if unicodedata.combining(match[0]) else match[0]
 
 
-def _tokenize_hit(title: str, text: str) -> list[str]:
-    """Return the words of both. Plain ASCII needs no folding and uses the tokens that are cached already."""
-    if title.isascii() and text.isascii() and not any(mark in both for both in (title, text) for mark in ("_", "'s")):
-        return [*tokenize_cached(title), *tokenize_cached(text)]
-    folded = _fold_accents(title + text)
-    return tokenize(folded.replace("_", " ")) if folded.isascii() else _WORD.findall(folded.lower())
+def _tokenize_hit(title: str, text: str) -> tuple[Sequence[str], tuple[str, ...]]:
+    """Return the words of title and text, and those of the title without a remark in brackets.
+
+    Plain ASCII needs no folding and uses the tokens that are cached already.
+    """
+    is_plain = title.isascii() and "_" not in title and "'s" not in title
+    if is_plain and "(" not in title:
+        name = tokenize_cached(title)
+    else:
+        name = tuple(_WORD.findall(_fold_accents(_PARENTHETICAL.sub("", title)).lower()))
+    if is_plain and text.isascii() and "_" not in text and "'s" not in text:
+        return tokenize_cached(title) + tokenize_cached(text), name
+    folded = _fold_accents(f"{title} {text}")
+    return tokenize(folded.replace("_", " ")) if folded.isascii() else _WORD.findall(folded.lower()), name
 
 
 def _stem_word(word: str) -> str:
