@@ -86,7 +86,8 @@ class BridgesMeter:
         if name in self._introduced:
             return
         self._introduced.add(name)
-        missing = [word for word in dict.fromkeys(tokenize(name)) if word not in self._query_words]
+        words = (name,) if name.isascii() and name.isalnum() else dict.fromkeys(tokenize(name))
+        missing = [word for word in words if word not in self._query_words]
         if missing:
             self._missing_count[name] = len(missing)
             for word in missing:

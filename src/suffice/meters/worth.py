@@ -76,8 +76,8 @@ class WorthMeter:
         self._passages_by_word: dict[str, list[int]] = defaultdict(list)
         self._covers_by_title: dict[tuple[str, ...], set[int]] = defaultdict(set)
         self._short_titles: set[str] = set()
-        self._title_pairs: set[tuple[str, str]] = set()
-        self._lengths_by_pair: dict[tuple[str, str], set[int]] = defaultdict(set)
+        self._title_pairs: set[tuple[str, ...]] = set()
+        self._lengths_by_pair: dict[tuple[str, ...], set[int]] = defaultdict(set)
         self._ids: set[str] = set()
         self._previewed: dict[str, _Text] = {}  # Of the latest preview only, so that it is not analyzed twice.
         self._with_text = self._without_text = 0
@@ -170,7 +170,7 @@ class WorthMeter:
         Earlier titles are looked for in this text, then this title in earlier texts, found by its rarest word.
         """
         cover, tokens, title = text.cover, text.tokens, text.title
-        found = {(word,) for word in text.words & self._short_titles}
+        found: set[tuple[str, ...]] = {(word,) for word in text.words & self._short_titles}
         if pairs := self._title_pairs.intersection(pairwise(tokens)):
             for start, pair in enumerate(pairwise(tokens)):
                 if pair in pairs:
