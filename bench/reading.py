@@ -16,8 +16,8 @@ the processes of ``run`` only open them.
 far ``over fixed k`` is above that of the gate that only stops. Where short answers were drafted after each round, a table shows
 how well their margins tell right ones from wrong ones, and where ``stable`` would have stopped at other margins.
 
-``stable`` prints what ``stopping.md`` says about runs with a model, from ``stable_rows.jsonl.gz``; ``--into`` replaces that section
-of a page.
+``stable`` prints what ``stopping.md`` says about runs with a model, from ``stable_rows.jsonl.gz``; ``--into`` replaces that
+section of a page.
 """
 
 import argparse
@@ -372,8 +372,8 @@ def format_stable_section(rows: Sequence[dict[str, Any]]) -> list[str]:
     lines = [
         STABLE_TITLE,
         "",
-        "`stable(.25)` drafts a short answer after each round and stops when two in a row agree and their tokens are .25 ahead of "
-        "the second best on average. The drafts count in the tokens. Made by `python -m bench.reading run ROWS.jsonl --model "
+        "`stable(.25)` drafts a short answer after each round and stops when two in a row agree and their tokens are .25 ahead "
+        "of the second best on average. The drafts count in the tokens. Made by `python -m bench.reading run ROWS.jsonl --model "
         "openai` and `python -m bench.reading stable`.",
         "",
     ]
@@ -439,7 +439,7 @@ def _format_code(gate: str) -> str:
 
 def _format_lifts(found: dict[str, list[dict[str, Any]]], gate: str) -> list[str]:
     """Return the three differences of recall, in points, with 95 % intervals over questions."""
-    if gate.startswith("fixed"):
+    if gate.startswith("fixed") or gate == DRAFTED:
         return ["–"] * 3
     picks = _draw(len(found[gate]))
     texts = [
@@ -470,7 +470,7 @@ def _compute_lift(found: dict[str, list[dict[str, Any]]], gate: str, pick: Any, 
     def mean(name: str, runs: list[dict[str, Any]]) -> float:
         return float(numpy.mean(numpy.array([row[name] for row in runs])[pick]))
 
-    fixed = [each for each in found if each.startswith("fixed")]
+    fixed = [each for each in found if each.startswith("fixed") or each == DRAFTED]  # It always reads five rounds.
     points = sorted((mean("read", found[each]), mean("recall", found[each])) for each in fixed)
     x, y = zip(*points, strict=True)
     cost = mean("read", found[gate]) + preview * K * mean("skipped", found[gate])
