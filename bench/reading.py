@@ -373,8 +373,8 @@ def format_stable_section(rows: Sequence[dict[str, Any]]) -> list[str]:
         STABLE_TITLE,
         "",
         "`stable(.25)` drafts a short answer after each round and stops when two in a row agree and their tokens are .25 ahead "
-        "of the second best on average. The drafts count in the tokens. Made by `python -m bench.reading run ROWS.jsonl --model "
-        "openai` and `python -m bench.reading stable`.",
+        "of the second best on average. The drafts count in the tokens. Made by `python -m bench.reading run ROWS.jsonl "
+        "--model openai` and `python -m bench.reading stable`.",
         "",
     ]
     found: dict[str, dict[str, dict[str, dict[str, Any]]]] = defaultdict(lambda: defaultdict(dict))
