@@ -255,7 +255,8 @@ def format_tables(rows: Sequence[dict[str, Any]]) -> list[str]:
         shared = sorted(set.intersection(*(set(runs) for runs in by_gate.values())))
         found = {gate: [runs[each] for each in shared] for gate, runs in by_gate.items()}
         lines += ["", f"{name}, model {model}, {len(shared)} questions", ""]
-        lines += format_table({gate: runs for gate, runs in found.items() if ": " not in gate})
+        if plain := {gate: runs for gate, runs in found.items() if ": " not in gate}:
+            lines += format_table(plain)
         if strategies := {gate: runs for gate, runs in found.items() if ": " in gate}:
             lines += ["", f"{name}, model {model}: strategies with a model, {K} passages a round", ""]
             lines += _format_strategies(strategies)
