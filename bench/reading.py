@@ -3,6 +3,7 @@
     python -m bench.reading warm [--data DATA]
     python -m bench.reading run ROWS.jsonl [--model openai] [--limit 60] [--processes 2] [--seconds 600] [--gate CONDITION]…
     python -m bench.reading table ROWS.jsonl
+    python -m bench.reading stable [ROWS.jsonl] [--into bench/stopping.md]
 
 Later queries depend on what was read, so recorded runs cannot decide what skipping is worth. Every condition searches for every
 question of both sets with the real loop and the real corpus search; with a model the answer is written too. A condition is a
@@ -14,6 +15,9 @@ the processes of ``run`` only open them.
 ``skips at 10 %`` the same if each skipped round costs as much as reading a tenth of a round's passages; ``over worth`` is how
 far ``over fixed k`` is above that of the gate that only stops. Where short answers were drafted after each round, a table shows
 how well their margins tell right ones from wrong ones, and where ``stable`` would have stopped at other margins.
+
+``stable`` prints what ``stopping.md`` says about runs with a model, from ``stable_rows.jsonl.gz``; ``--into`` replaces that
+section of a page.
 """
 
 import argparse
@@ -67,6 +71,8 @@ BOUNDS = "budget(rounds=10, queries=40)"  # Wide: the gate is to decide.
 DRAWS = 500
 KEPT_ROWS = Path(__file__).with_name("reading_rows.jsonl.gz")
 K = 5  # Passages of a round; the default.
+STABLE_ROWS = Path(__file__).with_name("stable_rows.jsonl.gz")
+STABLE_TITLE = "## With a model: stop on a stable answer"
 
 
 @dataclass(frozen=True)
@@ -249,7 +255,8 @@ def format_tables(rows: Sequence[dict[str, Any]]) -> list[str]:
         shared = sorted(set.intersection(*(set(runs) for runs in by_gate.values())))
         found = {gate: [runs[each] for each in shared] for gate, runs in by_gate.items()}
         lines += ["", f"{name}, model {model}, {len(shared)} questions", ""]
-        lines += format_table({gate: runs for gate, runs in found.items() if ": " not in gate})
+        if plain := {gate: runs for gate, runs in found.items() if ": " not in gate}:
+            lines += format_table(plain)
         if strategies := {gate: runs for gate, runs in found.items() if ": " in gate}:
             lines += ["", f"{name}, model {model}: strategies with a model, {K} passages a round", ""]
             lines += _format_strategies(strategies)
@@ -269,8 +276,9 @@ def _format_strategies(found: dict[str, list[dict[str, Any]]]) -> list[str]:
         if f"{gate} +leads" in found:
             gain = numpy.array([row["recall"] for row in found[f"{gate} +leads"]]) - recall
             lead = _format_interval([float(gain[pick].mean()) for pick in _draw(len(gain))])
-        code = f"`{gate}`".replace("|", "\\|")
-        lines.append(f"| {code} | {recall.mean():.3f} | {' | '.join(f'{mean:,.1f}' for mean in means)} | {lead} |")
+        lines.append(
+            f"| {_format_code(gate)} | {recall.mean():.3f} | {' | '.join(f'{mean:,.1f}' for mean in means)} | {lead} |"
+        )
     return lines
 
 
@@ -320,8 +328,7 @@ def format_table(found: dict[str, list[dict[str, Any]]]) -> list[str]:
         means = [numpy.mean([row[name] for row in found[gate]]) for name in columns]
         formats = [".3f" if name in ("recall", "f1") else ",.1f" for name in columns]
         cells = [format(mean, style) for mean, style in zip(means, formats, strict=True)]
-        code = f"`{gate}`".replace("|", "\\|")
-        lines.append(f"| {code} | {' | '.join([*cells, *_format_lifts(found, gate)])} |")
+        lines.append(f"| {_format_code(gate)} | {' | '.join([*cells, *_format_lifts(found, gate)])} |")
     return lines
 
 
@@ -351,8 +358,7 @@ def format_summary(rows: Sequence[dict[str, Any]]) -> list[str]:
             everyone = numpy.arange(len(runs[name][gate]))
             free, paid = (100 * _compute_lift(runs[name], gate, everyone, preview) for preview in (0.0, PREVIEW))
             cells.append(f"{free:+.1f}" if gate == OLD else f"{free:+.1f} ({paid:+.1f})")
-        code = f"`{gate}`".replace("|", "\\|")
-        lines.append(f"| {code} | {' | '.join(cells)} |")
+        lines.append(f"| {_format_code(gate)} | {' | '.join(cells)} |")
         if gate != OLD and all(numpy.quantile(_compare_with_old(runs[name], gate)[1:], 0.025) > 0 for name in SETS):
             better.append(f"`{gate}`")
     return [
@@ -362,9 +368,79 @@ def format_summary(rows: Sequence[dict[str, Any]]) -> list[str]:
     ]
 
 
+def format_stable_section(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """Return the section of ``stopping.md`` about runs with a model: every gate on both sets side by side, then the drafts."""
+    lines = [
+        STABLE_TITLE,
+        "",
+        "`stable(.25)` drafts a short answer after each round and stops when two in a row agree and their tokens are .25 ahead "
+        "of the second best on average. The drafts count in the tokens. Made by `python -m bench.reading run ROWS.jsonl "
+        "--model openai` and `python -m bench.reading stable`.",
+        "",
+    ]
+    found: dict[str, dict[str, dict[str, dict[str, Any]]]] = defaultdict(lambda: defaultdict(dict))
+    for row in rows:
+        found[row["set"]][row["gate"]][row["id"]] = row
+    if not found:
+        return [*lines, "It was not measured yet."]
+    runs: dict[str, dict[str, list[dict[str, Any]]]] = {}
+    for name, by_gate in found.items():
+        shared = sorted(set.intersection(*map(set, by_gate.values())))
+        runs[name] = {gate: [each[id] for id in shared] for gate, each in by_gate.items()}
+    names = [name for name in SETS if name in runs]
+    counts = ", ".join(f"{len(next(iter(runs[name].values())))} questions of {name}" for name in names)
+    heads = [
+        f"{name}: {column}" for name in names for column in ("recall", "over fixed k", "read", "tokens", "answer F1")
+    ]
+    lines += [f"{counts}. `over fixed k`: points of recall at the same number of passages read.", ""]
+    lines += [f"| gate | {' | '.join(heads)} |", "|---|" + "--:|" * len(heads)]
+    for gate in [gate for gate in runs[names[0]] if ": " not in gate]:
+        cells = []
+        for name in names:
+            mean = {
+                column: numpy.mean([row[column] for row in runs[name][gate]])
+                for column in ("recall", "read", "all_tokens", "f1")
+            }
+            plain = {each: own for each, own in runs[name].items() if ": " not in each}
+            lift = _format_lifts(plain, gate)[0]
+            cells += [
+                f"{mean['recall']:.3f}",
+                lift,
+                f"{mean['read']:.1f}",
+                f"{mean['all_tokens']:,.0f}",
+                f"{mean['f1']:.3f}",
+            ]
+        lines.append(f"| {_format_code(gate)} | {' | '.join(cells)} |")
+    for name in names:
+        if DRAFTED in runs[name]:
+            lines += ["", f"Short answers drafted after each of five rounds, {name}:", ""]
+            lines += _format_drafted([row["by_round"] for row in runs[name][DRAFTED] if row.get("by_round")])
+    for name in names:
+        if strategies := {gate: own for gate, own in runs[name].items() if ": " in gate}:
+            lines += ["", f"A strategy with a model, with and without the best follow-up in each round, {name}:", ""]
+            lines += _format_strategies(strategies)
+    return lines
+
+
+def insert_section(page: Path, section: Sequence[str]) -> None:
+    """Replace the section of the same title in a page; without one, add it before the page's second section."""
+    before, separator, rest = page.read_text(encoding="utf-8").partition(f"{section[0]}\n")
+    if separator:
+        after = rest.partition("\n## ")
+        rest = f"## {after[2]}" if after[1] else ""
+    else:
+        second = before.index("\n## ", before.index("\n## ") + 1) + 1
+        before, rest = before[:second], before[second:]
+    page.write_text(before + "\n".join([*section, "", rest]), encoding="utf-8")
+
+
+def _format_code(gate: str) -> str:
+    return f"`{gate}`".replace("|", "\\|")
+
+
 def _format_lifts(found: dict[str, list[dict[str, Any]]], gate: str) -> list[str]:
     """Return the three differences of recall, in points, with 95 % intervals over questions."""
-    if gate.startswith("fixed"):
+    if gate.startswith("fixed") or gate == DRAFTED:
         return ["–"] * 3
     picks = _draw(len(found[gate]))
     texts = [
@@ -395,7 +471,7 @@ def _compute_lift(found: dict[str, list[dict[str, Any]]], gate: str, pick: Any, 
     def mean(name: str, runs: list[dict[str, Any]]) -> float:
         return float(numpy.mean(numpy.array([row[name] for row in runs])[pick]))
 
-    fixed = [each for each in found if each.startswith("fixed")]
+    fixed = [each for each in found if each.startswith("fixed") or each == DRAFTED]  # It always reads five rounds.
     points = sorted((mean("read", found[each]), mean("recall", found[each])) for each in fixed)
     x, y = zip(*points, strict=True)
     cost = mean("read", found[gate]) + preview * K * mean("skipped", found[gate])
@@ -404,8 +480,9 @@ def _compute_lift(found: dict[str, list[dict[str, Any]]], gate: str, pick: Any, 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("action", choices=("warm", "run", "table"))
-    parser.add_argument("rows", type=Path, nargs="?", default=KEPT_ROWS)
+    parser.add_argument("action", choices=("warm", "run", "table", "stable"))
+    parser.add_argument("rows", type=Path, nargs="?")
+    parser.add_argument("--into", type=Path, metavar="PAGE", help="with stable: replace this section of a page")
     parser.add_argument("--data", type=Path, default=DATA, help="folder of the sets")
     parser.add_argument("--model", default="extractive")
     parser.add_argument("--limit", type=int, help="only the first questions of each set")
@@ -418,18 +495,25 @@ def main() -> None:
         strategies = dict.fromkeys(_parse_condition(gate)[0] for gate in given.gate or MODEL_GATES)
         asyncio.run(warm(given.data, tuple(strategies)))
         return
+    if given.action == "stable":
+        section = format_stable_section(read_rows(given.rows or STABLE_ROWS))
+        if given.into is not None:
+            insert_section(given.into, section)
+        print("\n".join(section))
+        return
+    rows = given.rows or KEPT_ROWS
     if given.action == "run":
-        if given.rows.suffix == ".gz":
+        if rows.suffix == ".gz":
             parser.error("run adds to a file ROWS.jsonl; name one")
         gates = tuple(given.gate or ((*FIXED, *GATES) if given.model == "extractive" else MODEL_GATES))
         ends_at, count = time.time() + given.seconds, given.processes
         shards = [
-            Shard(given.data, given.rows, gates, given.model, given.limit, number, count, ends_at, given.concurrency)
+            Shard(given.data, rows, gates, given.model, given.limit, number, count, ends_at, given.concurrency)
             for number in range(count)
         ]
         with make_pool(count) as pool:
             print(f"{sum(pool.map(run_shard, shards))} new rows", flush=True)
-    print("\n".join(format_tables(read_rows(given.rows))))
+    print("\n".join(format_tables(read_rows(rows))))
 
 
 if __name__ == "__main__":

@@ -420,13 +420,15 @@ def _format_costs(costs: Sequence[float]) -> str:
 def format_page(
     runs: dict[tuple[str, str], list[Episode]], found: Sequence[Transfer], names: Sequence[str]
 ) -> list[str]:
-    from bench import skipping  # It uses this module.
+    from bench import reading, skipping  # They use this module.
 
     gates = [parse_gate(name) for name in names]
     rows = {key: compare_gates(episodes, gates, draws=DRAWS) for key, episodes in runs.items()}
     sampled = {name: rows[name, "sampled"] for name in SETS}
     lines = [
         *skipping.format_section(skipping.measure_all()),
+        "",
+        *reading.format_stable_section(reading.read_rows(reading.STABLE_ROWS)),
         "",
         "## Stopping only: were the targets reached?",
         "",

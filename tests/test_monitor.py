@@ -114,6 +114,10 @@ def test_the_caller_may_add_readings():
     monitor = StopMonitor(sufficiency(0.9))
     assert monitor.observe(["q"], hits_for("p1"), readings={"sufficiency.model": 0.5}).stop is False
     assert monitor.observe(["q"], hits_for("p1"), readings={"sufficiency.model": 0.95}).reason == "sufficient"
+    monitor = StopMonitor("stable")
+    assert monitor.observe(["q"], hits_for("p1"), readings={"answer.stable": 1.0, "answer.margin": 0.9}).stop is False
+    assert monitor.observe(["q"], hits_for("p2"), readings={"answer.stable": 2.0, "answer.margin": 0.9}).stop
+    assert "same in 2 rounds" in monitor.explain()
 
 
 def test_budgets_of_tokens_and_time():

@@ -5,7 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from round_views import AllNew, Hit, RoundView
 
-from suffice.meters import build_meters
+from suffice.meters import MeterContext, build_meters
+from suffice.meters.discovery import ResidualMeter
+from suffice.text.entities import extract_facets, stem_words
 
 
 def read(rounds, name, question=None):
@@ -59,6 +61,19 @@ def test_the_residual_is_the_share_of_the_question_that_nothing_matched():
     assert 0 < first < 1
     assert second == 0.0
     assert read(rounds, "question.residual") == [None, None]
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.lists(st.lists(st.text("dyinge_é '(", max_size=12), min_size=1, max_size=3), min_size=1, max_size=5))
+def test_the_residual_equals_a_recomputation_from_scratch(texts_by_round):
+    question = "Is dying Ginny_d née Deng in Neige?"
+    wanted = frozenset().union(*(part.stems for part in extract_facets(question, limit=50)))
+    meter, found = ResidualMeter(MeterContext(question)), set()
+    for number, texts in enumerate(texts_by_round):
+        hits = tuple(Hit(f"{number}.{i}", text, "Ding 1") for i, text in enumerate(texts))
+        for text in texts:
+            found |= set(stem_words(f"Ding 1 {text}"))
+        assert meter.read(AllNew(hits))["question.residual"] == len(wanted - found) / len(wanted)
 
 
 def test_the_score_drop_compares_with_the_first_round():

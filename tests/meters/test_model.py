@@ -121,7 +121,7 @@ def test_the_search_ends_when_the_short_answer_is_the_same_twice_and_sure():
     assert [one["answer.margin"] for one in readings] == [None, 0.5, pytest.approx(0.15), 0.5]
     assert readings[2]["answer.weakest"] == 0.1
     assert (report.stop.reason, report.stop.round) == ("sufficient", 4)
-    assert "the same in 3 rounds in a row" in report.stop.text
+    assert "the same in 3 rounds in a row" in report.stop.explanation
     prompts = [prompt for prompt in model.prompts if isinstance(prompt, TrialAnswer)]
     assert {note.text for note in prompts[1].notes} >= {PAGES[0].text}, "what the memory holds"
     assert report.usage.by_role["trial_answer"].calls == 4, "billed under its own role"

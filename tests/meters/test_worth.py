@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from round_views import Hit, RoundView
 
 from suffice.meters import build_meters
-from suffice.meters.worth import _WORD, _fold_accents, _tokenize_hit
+from suffice.meters.worth import _PARENTHETICAL, _WORD, _fold_accents, _tokenize_hit
 
 
 def read(question, *rounds):
@@ -140,4 +140,6 @@ def test_incremental_readings_equal_a_recomputation_from_scratch(rounds):
 
 @given(st.text(st.characters(max_codepoint=0x17F), max_size=60), st.text("ab's’_é 1-", max_size=60))
 def test_cached_tokens_equal_folded_words(title, text):
-    assert _tokenize_hit(f"{title} ", text) == _WORD.findall(_fold_accents(f"{title} {text}").lower())
+    words, name = _tokenize_hit(title, text)
+    assert list(words) == _WORD.findall(_fold_accents(f"{title} {text}").lower())
+    assert list(name) == _WORD.findall(_fold_accents(_PARENTHETICAL.sub("", title)).lower())

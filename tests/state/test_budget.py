@@ -71,3 +71,13 @@ def test_the_tokens_of_a_round_are_those_since_the_last_call():
     assert (budget.take_round_tokens(), budget.take_round_tokens()) == (7, 0)
     ledger.total += Usage(1, 3, 2)
     assert budget.take_round_tokens() == 5
+
+
+def test_what_is_left_is_said_in_one_line_where_a_bound_is_set():
+    def describe(done, used=0, **bounds):
+        return make_budget(Bounds(**bounds), input_tokens=used).describe_left(done)
+
+    assert describe(1, rounds=4) == "You have 3 rounds of search left."
+    assert describe(3, rounds=4) == "You have 1 round of search left."
+    assert describe(9) == describe(0, 100, tokens=4_000) == "", "no bound, or enough tokens"
+    assert describe(2, 3_512, rounds=4, tokens=4_000) == "You have 2 rounds of search and about 500 tokens left."

@@ -85,7 +85,7 @@ class exhaustion(LeafGate):
             return self.abstain("overlap.upr", self.u)
         # For each of the last p rounds; unknown when a search failed or there is no belief to compare.
         stagnated = [self._is_stagnated(readings, back) for back in range(min(self.p, len(readings)))]
-        j, u = (self._read_value(name, readings, 0) for name in (self.overlap, "overlap.upr"))
+        j, u = self._read_value(self.overlap, readings, 0), self._read_value("overlap.upr", readings, 0)
         signals = {self.overlap: (j, self.j), "overlap.upr": (u, self.u)}
         if self.d is not None:
             signals["belief.difference"] = (self._read_value("belief.difference", readings, 0), self.d)
@@ -103,7 +103,7 @@ class exhaustion(LeafGate):
         return self.make_verdict(True, "exhausted", because, signals)
 
     def _is_stagnated(self, readings: Sequence[Readings], back: int) -> bool | None:
-        j, u = (self._read_value(name, readings, back) for name in (self.overlap, "overlap.upr"))
+        j, u = self._read_value(self.overlap, readings, back), self._read_value("overlap.upr", readings, back)
         conditions = [None if j is None else j >= self.j, None if u is None else u <= self.u]
         if self.d is not None:
             difference = self._read_value("belief.difference", readings, back)

@@ -10,6 +10,7 @@ evidence.chars                                   characters of evidence before t
 
 import re
 from collections import defaultdict
+from itertools import product
 
 from suffice.measure.richness import SightingCounter
 from suffice.meters.base import MeterContext, Moment, RoundView
@@ -85,7 +86,8 @@ class BridgesMeter:
         if name in self._introduced:
             return
         self._introduced.add(name)
-        missing = [word for word in dict.fromkeys(tokenize(name)) if word not in self._query_words]
+        words = (name,) if name.isascii() and name.isalnum() else dict.fromkeys(tokenize(name))
+        missing = [word for word in words if word not in self._query_words]
         if missing:
             self._missing_count[name] = len(missing)
             for word in missing:
@@ -104,26 +106,32 @@ class ResidualMeter:
         self._unmatched = set[str]().union(*(part.stems for part in parts))
         self._is_unmeasurable = not self._total
         self._seen_words: set[str] = set()
-        # A word and its stem begin with the same two letters, except ``dying``, whose stem is ``die``.
-        self._prefixes = {stem[:2].replace("y", "i") for stem in self._unmatched}
+        # A word and its stem begin with the same two letters, except ``dying``, whose stem is ``die``: i and y count as one.
+        folded = {stem[:2].replace("y", "i") for stem in self._unmatched}
+        self._prefixes = {
+            "".join(pair) for stem in folded for pair in product(*("iy" if c == "i" else c for c in stem))
+        }
 
     def read(self, view: RoundView) -> Readings:
         for hit in view.new:
             if hit.text is None:
                 self._is_unmeasurable = True
-            elif self._unmatched and (words := self._select_candidate_words(f"{hit.title or ''} ", hit.text)):
+            elif self._unmatched and (words := self._select_candidate_words(hit.title or "", hit.text)):
                 self._unmatched.difference_update(stem_words(words))
         return {"question.residual": None if self._is_unmeasurable else len(self._unmatched) / self._total}
 
     def _select_candidate_words(self, title: str, text: str) -> str:
-        """Return the words to stem: in Latin script only those that are new and may match a word of the question."""
+        """Return the words to stem: in Latin script only those that may match a word of the question and are new."""
         if not all(part.isascii() or _LATIN.fullmatch(part) for part in (title, text)):
-            return title + text
-        new = (word_set(text) - self._seen_words) | (word_set(title) - self._seen_words)
+            return f"{title} {text}"
+        prefixes, words = self._prefixes, (*word_set(text), *word_set(title))
+        if "_" not in text and "_" not in title and text.isascii() and title.isascii():
+            found = {word for word in words if word[:2] in prefixes}
+        else:
+            found = {word for word in words if word[:2] in prefixes or "_" in word or not word.isascii()}
+        new = found - self._seen_words
         self._seen_words |= new
-        return " ".join(
-            word for word in new if word[:2].replace("y", "i") in self._prefixes or "_" in word or not word.isascii()
-        )
+        return " ".join(new)
 
 
 class ScoreDropMeter:

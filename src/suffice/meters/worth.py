@@ -22,6 +22,7 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Sequence
+from itertools import pairwise
 
 from suffice.meters.base import Hit, MeterContext, Moment, RoundView
 from suffice.text.tokens import STOP_WORDS, tokenize, tokenize_cached
@@ -63,16 +64,20 @@ class WorthMeter:
         self._covered_mask = 0
         self._best_one = self._best_two = self._best_linked = 0
         self._prefixes = {key[:3] for key in keys}  # Only words that begin like a key need a stem.
-        # Words seen so far, and the bit of each that is a word of the question.
+        # Words seen so far, those of them that are words of the question, and the bit of each.
         self._seen_words: set[str] = set()
+        self._question_words: set[str] = set()
         self._bit_by_word: dict[str, int] = {}
         self._covers: set[int] = set()
-        # For links: passages by word, covers by title, and lengths of titles by their first two words.
+        # For links: passages by word, covers by title, titles of one word, and lengths of the others by their first two words.
+        # Sets are kept beside the dictionaries because Python intersects sets much faster.
         self._seen: list[_Text] = []
         self._indexed_count = 0
         self._passages_by_word: dict[str, list[int]] = defaultdict(list)
         self._covers_by_title: dict[tuple[str, ...], set[int]] = defaultdict(set)
-        self._title_lengths: dict[str, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
+        self._short_titles: set[str] = set()
+        self._title_pairs: set[tuple[str, ...]] = set()
+        self._lengths_by_pair: dict[tuple[str, ...], set[int]] = defaultdict(set)
         self._ids: set[str] = set()
         self._previewed: dict[str, _Text] = {}  # Of the latest preview only, so that it is not analyzed twice.
         self._with_text = self._without_text = 0
@@ -119,8 +124,11 @@ class WorthMeter:
             self._without_text += 1
             return
         self._with_text += 1
-        text = self._previewed.pop(hit.id, None) or self._analyze_hit(hit)
-        text.new = text.words - self._seen_words  # Another passage of this round may have had them meanwhile.
+        text = self._previewed.pop(hit.id, None)
+        if text is None:
+            text = self._analyze_hit(hit)
+        else:
+            text.new = text.new - self._seen_words  # Another passage of this round may have had them meanwhile.
         cover = text.cover
         self._covered_mask |= cover
         self._best_one = max(self._best_one, cover.bit_count())
@@ -133,22 +141,27 @@ class WorthMeter:
         if text.name:
             title = text.title
             self._covers_by_title[title].add(cover)
-            self._title_lengths[title[0]][title[1] if len(title) > 1 else ""].add(len(title))
-        self._seen_words |= text.words
+            if len(title) > 1:
+                self._title_pairs.add(title[:2])
+                self._lengths_by_pair[title[:2]].add(len(title))
+            else:
+                self._short_titles.add(title[0])
+        self._seen_words |= text.new
         self._seen.append(text)
 
     def _analyze_hit(self, hit: Hit) -> "_Text":
         """Return what is compared of a passage. Only the bits of words are stored; they depend on the question alone."""
-        tokens = _tokenize_hit(f"{hit.title or ''} ", hit.text or "")
+        tokens, title = _tokenize_hit(hit.title or "", hit.text or "")
         words = frozenset(tokens)
         new = words - self._seen_words
-        for word in new:
-            if word[:3] in self._prefixes and (bit := self._bit_by_key.get(_stem_word(word))):
+        prefixes = self._prefixes
+        for word in [word for word in new if word[:3] in prefixes]:
+            if bit := self._bit_by_key.get(_stem_word(word)):
                 self._bit_by_word[word] = bit
+                self._question_words.add(word)
         cover = 0
-        for word in words & self._bit_by_word.keys():
+        for word in words & self._question_words:
             cover |= self._bit_by_word[word]
-        title = tuple(_WORD.findall(_fold_accents(_PARENTHETICAL.sub("", hit.title or "")).lower()))
         return _Text(cover, tokens, words, new, title)
 
     def _find_best_link(self, text: "_Text", best: int) -> int:
@@ -157,14 +170,14 @@ class WorthMeter:
         Earlier titles are looked for in this text, then this title in earlier texts, found by its rarest word.
         """
         cover, tokens, title = text.cover, text.tokens, text.title
-        title_starts = text.words & self._title_lengths.keys()
-        for start in [place for place, word in enumerate(tokens) if word in title_starts] if title_starts else ():
-            seconds = self._title_lengths[tokens[start]]
-            following = tokens[start + 1] if start + 1 < len(tokens) else ""
-            for length in (*seconds.get("", ()), *seconds.get(following, ())):
-                phrase = tuple(tokens[start : start + length])
-                for other in self._covers_by_title.get(phrase, ()) if phrase != title else ():
-                    best = max(best, (cover | other).bit_count())
+        found: set[tuple[str, ...]] = {(word,) for word in text.words & self._short_titles}
+        if pairs := self._title_pairs.intersection(pairwise(tokens)):
+            for start, pair in enumerate(pairwise(tokens)):
+                if pair in pairs:
+                    found |= {tuple(tokens[start : start + length]) for length in self._lengths_by_pair[pair]}
+        for phrase in found - {title}:
+            for other in self._covers_by_title.get(phrase, ()):
+                best = max(best, (cover | other).bit_count())
         # A title with a word that no earlier text has is in none of them; most new titles have one.
         if text.name and not text.new.intersection(title):
             for number in self._find_passages_with(title)[-_MAX_LINK_CANDIDATES:]:
@@ -193,15 +206,21 @@ class WorthMeter:
 class _Text:
     """What is compared of a passage: its cover, words, words that no earlier passage has, and title."""
 
-    __slots__ = ("cover", "joined", "name", "new", "title", "tokens", "words")
+    __slots__ = ("_joined", "cover", "name", "new", "title", "tokens", "words")
 
     def __init__(
-        self, cover: int, tokens: list[str], words: frozenset[str], new: frozenset[str], title: tuple[str, ...]
+        self, cover: int, tokens: Sequence[str], words: frozenset[str], new: frozenset[str], title: tuple[str, ...]
     ) -> None:
         self.cover, self.tokens, self.words, self.new, self.title = cover, tokens, words, new, title
-        self.joined = f" {' '.join(tokens)} "
+        self._joined = ""
         name = " ".join(title)
         self.name = name if len(name) > 2 else ""
+
+    @property
+    def joined(self) -> str:
+        """The words between spaces, made when a title is first looked for in them."""
+        self._joined = self._joined or f" {' '.join(self.tokens)} "
+        return self._joined
 
 
 def _extract_keys(question: str) -> tuple[set[str], set[str]]:
@@ -225,12 +244,20 @@ def _drop_accent(match: re.Match[str]) -> str:
     return "" if unicodedata.combining(match[0]) else match[0]
 
 
-def _tokenize_hit(title: str, text: str) -> list[str]:
-    """Return the words of both. Plain ASCII needs no folding and uses the tokens that are cached already."""
-    if title.isascii() and text.isascii() and not any(mark in both for both in (title, text) for mark in ("_", "'s")):
-        return [*tokenize_cached(title), *tokenize_cached(text)]
-    folded = _fold_accents(title + text)
-    return tokenize(folded.replace("_", " ")) if folded.isascii() else _WORD.findall(folded.lower())
+def _tokenize_hit(title: str, text: str) -> tuple[Sequence[str], tuple[str, ...]]:
+    """Return the words of title and text, and those of the title without a remark in brackets.
+
+    Plain ASCII needs no folding and uses the tokens that are cached already.
+    """
+    is_plain = title.isascii() and "_" not in title and "'s" not in title
+    if is_plain and "(" not in title:
+        name = tokenize_cached(title)
+    else:
+        name = tuple(_WORD.findall(_fold_accents(_PARENTHETICAL.sub("", title)).lower()))
+    if is_plain and text.isascii() and "_" not in text and "'s" not in text:
+        return tokenize_cached(title) + tokenize_cached(text), name
+    folded = _fold_accents(f"{title} {text}")
+    return tokenize(folded.replace("_", " ")) if folded.isascii() else _WORD.findall(folded.lower()), name
 
 
 def _stem_word(word: str) -> str:

@@ -36,7 +36,10 @@ ROLE_GROUPS = {
         *("thought", "act", "step", "short_answer", "answer_from_memory", "look", "propose_change"),
     ),
     "notes": ("extract", "curate", "compress", "notes"),
-    "judge": ("judge", "judge_neutral", "novelty", "evaluate", "support", "support_graded", "grade", "grade_paper"),
+    "judge": (
+        *("judge", "judge_neutral", "novelty", "trial_answer"),
+        *("evaluate", "support", "support_graded", "grade", "grade_paper"),
+    ),
     "writer": ("draft", "answer", "self_test", "revise", "rewrite", "compute"),
 }
 

@@ -33,6 +33,8 @@ class IRCoTStep(Prompt[IRCoTStepResponse]):
     task: str
     notes: tuple[Note, ...]
     thoughts: tuple[str, ...]
+    left: str = ""
+    """What is left of the budget, in one line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,8 @@ class ReActStep(Prompt[ReActStepResponse]):
     steps: tuple[str, ...]
     looked_up: tuple[Note, ...]
     complaint: str = ""
+    left: str = ""
+    """What is left of the budget, in one line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +90,8 @@ class MemGPTStep(Prompt[MemGPTStepResponse]):
     steps: tuple[str, ...]
     pressure: tuple[str, ...]
     complaint: str = ""
+    left: str = ""
+    """What is left of the budget, in one line."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,9 @@ A = TypeVar("A")
 
 OMITTED_MARKER = "(found earlier, left out here for room)"
 _FOLDER = Path(str(files("suffice") / "prompts"))
+_OPTIONAL_INPUTS = frozenset(
+    {"left"}
+)  # A user's template may leave them out; templates were written before they existed.
 _OWN_VERSION = "own"  # The version of a user's template that names none.
 _replacements: ContextVar[Mapping[str, str]] = ContextVar("prompt_replacements", default=MappingProxyType({}))
 
@@ -191,8 +194,8 @@ def _parse_own(name: str, text: str, where: str) -> PromptTemplate:
     if not template.body.is_valid():
         raise InputError(f"{where} has a '$' that names no input; write '$$' for the sign itself")
     given, wanted = set(template.body.get_identifiers()), set(built_in.body.get_identifiers())
-    if given != wanted:
-        missing = [f"lacks ${one}" for one in sorted(wanted - given)]
+    if not wanted - _OPTIONAL_INPUTS <= given <= wanted:
+        missing = [f"lacks ${one}" for one in sorted(wanted - given - _OPTIONAL_INPUTS)]
         unknown = [f"has the unknown ${one}" for one in sorted(given - wanted)]
         raise InputError(f"{where} {' and '.join(missing + unknown)}; use the inputs of: suffice prompts show {name}")
     if not template.keywords:

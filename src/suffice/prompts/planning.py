@@ -72,6 +72,8 @@ class Reflect(Prompt[ReflectionResponse]):
     thin: tuple[str, ...]
     leads: tuple[str, ...]
     most: int
+    left: str = ""
+    """What is left of the budget, in one line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +99,8 @@ class ProposeQuery(Prompt[ProposeQueryResponse]):
     known: tuple[Note, ...]
     asked: tuple[str, ...]
     leads: tuple[str, ...]
+    left: str = ""
+    """What is left of the budget, in one line."""
 
 
 @dataclass(frozen=True, slots=True)

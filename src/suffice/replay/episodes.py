@@ -173,7 +173,7 @@ def _parse_rounds(items: list[dict[str, Any]], texts: Texts) -> tuple[RecordedRo
         hits = deduplicate_hits(_parse_hit(hit, texts) for hit in item["passages"])
         new = tuple(hit for hit in hits if hit.id not in seen)
         skipped = bool(item.get("skipped"))
-        if not skipped:  # Nobody has read the passages of a skipped round.
+        if not skipped:  # A skipped round was not read, so a later round may bring its passages as new ones.
             seen.update(hit.id for hit in new)
         rounds.append(
             RecordedRound(

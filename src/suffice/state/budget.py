@@ -7,6 +7,9 @@ from typing import Protocol
 
 from suffice.types import Bounds, Usage
 
+# Below this share of the token budget, evidence is shortened further. Value of the source system, see docs/sources.md.
+LOW_BUDGET_SHARE = 0.25
+
 
 class UsageSource(Protocol):
     """Anything that adds up what model calls cost, such as ``UsageTrackingModel``."""
@@ -81,6 +84,21 @@ class Budget:
             or (bounds.tokens is not None and self.tokens_used >= bounds.tokens)
             or self.usd_left == 0
         )
+
+    def describe_left(self, rounds: int) -> str:
+        """Say what is left after this many rounds, in one line for a prompt; empty without a bound on rounds or tokens.
+
+        Tokens are named only when little is left, and roughly: a number that changes with every call would make each prompt
+        a new one, and no stored answer would fit.
+        """
+        left = []
+        if self.bounds.rounds is not None:
+            count = max(0, self.bounds.rounds - rounds)
+            left.append(f"{count} round{'' if count == 1 else 's'} of search")
+        tokens, bound = self.tokens_left, self.bounds.tokens
+        if tokens is not None and bound is not None and tokens < LOW_BUDGET_SHARE * bound:
+            left.append(f"about {float(f'{tokens:.1g}'):,.0f} tokens")
+        return f"You have {' and '.join(left)} left." if left else ""
 
     def time_limit(self) -> asyncio.Timeout:
         """Return a context manager that raises ``TimeoutError`` when the run's time is up."""

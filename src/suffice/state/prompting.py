@@ -14,7 +14,7 @@ from suffice.models.base import Model, UsageTrackingModel, is_language_model, te
 from suffice.models.capability import find_model
 from suffice.prompts import Draft, Prompt
 from suffice.prompts.truncate import fit_to_budget
-from suffice.state.budget import Budget
+from suffice.state.budget import LOW_BUDGET_SHARE, Budget
 from suffice.types import Failure
 
 A = TypeVar("A")
@@ -24,8 +24,6 @@ MAX_EVIDENCE_TOKENS = 50_000
 MIN_PROMPT_TOKENS = (
     4_000  # A prompt may hold this much even when the token budget is spent, so that an answer is written.
 )
-# Below this share of the token budget, evidence is shortened further. Value of the source system, see docs/sources.md.
-LOW_BUDGET_SHARE = 0.25
 MIN_NOTES_TOKENS = 200  # Evidence that a prompt may always hold.
 WRITING_ROLES = ("draft", "answer")  # Asked even when the tokens are used up, so that an answer is written.
 MIN_CHUNK_CHARS = 80  # A provider streams a few letters at a time; a Drafting event waits for this many characters.

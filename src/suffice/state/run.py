@@ -171,7 +171,9 @@ class RunState:
         thin = self.searches.take_thin_queries()
         limit = min(MAX_GAP_QUERIES, self.budget.queries_left or MAX_GAP_QUERIES)
         leads = tuple(query.text for query in self.propose_follow_ups(limit))
-        prompt = Reflect(self.task, self.render_notes(), self.recent_queries, thin, leads, limit)
+        prompt = Reflect(
+            self.task, self.render_notes(), self.recent_queries, thin, leads, limit, self.describe_budget_left()
+        )
         self.reflection = await self.try_ask(prompt)
         if self.reflection is None:
             self.searches.return_thin_queries(thin)
@@ -210,6 +212,10 @@ class RunState:
     def shows_history(self) -> bool:
         """Whether an agent may see its own earlier steps; not if the memory replaces them."""
         return not getattr(self.memory, "replaces_history", False)
+
+    def describe_budget_left(self) -> str:
+        """Say in one line how much may still be searched; empty without a bound, and for an agent that gets no help."""
+        return "" if self.is_faithful else self.budget.describe_left(self._admitted_rounds)
 
     def render_extra_notes(self) -> tuple[Note, ...]:
         """Return the notes added by ``show_notes``."""

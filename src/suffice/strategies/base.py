@@ -88,6 +88,10 @@ class RunView(Protocol):
         """Whether an agent may see its own earlier steps; not if the memory replaces them."""
         ...
 
+    def describe_budget_left(self) -> str:
+        """Say in one line how much may still be searched, for a prompt; empty without a bound."""
+        ...
+
     @property
     def is_faithful(self) -> bool:
         """Whether an agent gets no help: only its own queries are asked, also when they repeat themselves."""

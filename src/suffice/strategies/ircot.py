@@ -30,7 +30,9 @@ class IRCoTStrategy:
             return propose_fallback(run)
         if not run.shows_history:
             self._chain.clear()
-        answer = await run.try_ask(IRCoTStep(run.task, run.render_notes(), tuple(self._chain)))
+        answer = await run.try_ask(
+            IRCoTStep(run.task, run.render_notes(), tuple(self._chain), run.describe_budget_left())
+        )
         if answer is None:
             return propose_fallback(run)
         sentence = extract_first_sentence(answer.sentence)

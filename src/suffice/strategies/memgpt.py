@@ -77,7 +77,14 @@ class MemGPTStrategy:
         notes = run.render_notes()
         warnings = build_pressure_warnings(run, notes, self._core)
         return MemGPTStep(
-            run.task, self._core.render_notes(), notes, self._page, tuple(self._steps), warnings, complaint
+            run.task,
+            self._core.render_notes(),
+            notes,
+            self._page,
+            tuple(self._steps),
+            warnings,
+            complaint,
+            run.describe_budget_left(),
         )
 
     def _propose_search(self, run: RunView, monologue: str, text: str) -> list[Query]:

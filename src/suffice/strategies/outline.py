@@ -87,7 +87,8 @@ async def _propose_for_topic(run: RunView, topic: int) -> list[Query]:
     known = run.render_memory(_KNOWN_TOKENS)
     leads = tuple(query.text for query in follow_ups)
     covered = Note(_format_coverage(run.outline.describe_coverage()), (), "How well each topic is covered, from 0 to 1")
-    gap = await run.try_ask(ProposeQuery(run.task, title, (covered, *known), run.recent_queries, leads))
+    left = run.describe_budget_left()
+    gap = await run.try_ask(ProposeQuery(run.task, title, (covered, *known), run.recent_queries, leads, left))
     gap_query = [Query(gap.query, f"about {title!r}")] if gap is not None else []
     return run.filter_new_queries([*gap_query, Query(title, f"about {title!r}"), *follow_ups])[:1]
 

@@ -47,7 +47,12 @@ class ReActStrategy:
             answer = await ask_with_retry(
                 run,
                 lambda complaint: ReActStep(
-                    run.task, run.render_notes(), tuple(self._steps[-_MAX_STEPS:]), tuple(lookups), complaint
+                    run.task,
+                    run.render_notes(),
+                    tuple(self._steps[-_MAX_STEPS:]),
+                    tuple(lookups),
+                    complaint,
+                    run.describe_budget_left(),
                 ),
                 lambda answer: find_fault(answer, run),
             )

@@ -60,4 +60,5 @@ def _list_planned_queries(plan: PlanResponse) -> list[Query]:
 
 def _build_gap_prompt(run: RunView, plan: PlanResponse) -> ProposeQuery:
     leads = tuple(query.text for query in run.propose_follow_ups(3))
-    return ProposeQuery(run.task, plan.notes, run.render_memory(_KNOWN_TOKENS), run.recent_queries, leads)
+    known = run.render_memory(_KNOWN_TOKENS)
+    return ProposeQuery(run.task, plan.notes, known, run.recent_queries, leads, run.describe_budget_left())
