@@ -120,17 +120,15 @@ class ClaimVerifier:
             answer, removed = fixed.text, (*removed, *fixed.removed)
             verdicts = await self.check_claims(answer)
         self._verified[answer] = tuple(share_disagreements(verdicts))
+        summary, left_out = await self._verify_line(_SUPPORT_MARKS.sub("", draft.summary))
         questions = (
             *(line for line in draft.open_questions if _is_open_question(line)),
-            *(
-                f"{_LEFT_OUT_PREFIX}{strip_citations(verdict.claim.plain_text)}{self._quote_instead(verdict)}"
-                for verdict in removed
-            ),
+            *map(self._describe_removed, (*removed, *left_out)),
         )
         return replace(
             draft,
             answer=answer,
-            summary=" ".join(await self._verify_lines([_SUPPORT_MARKS.sub("", draft.summary)])),
+            summary=summary,
             key_findings=await self._verify_lines(draft.key_findings),
             recommendations=tuple(line for line in draft.recommendations if self._is_grounded(line)),
             risks=await self._verify_lines(draft.risks),
@@ -217,20 +215,23 @@ class ClaimVerifier:
 
     async def _verify_lines(self, lines: Iterable[str]) -> tuple[str, ...]:
         """Return findings or risks with their citations fixed, without the unsupported ones unless the run is lenient."""
-        verified = []
-        for line in lines:
-            rules = replace(self._rules, allow_replacement=False)
-            fixed = apply_fixes(line, await self.check_claims(line), rules).text
-            if any(map(str.isalnum, fixed)):
-                verified.append(fixed.strip())
-        return tuple(verified)
+        return tuple(filter(None, [(await self._verify_line(line))[0] for line in lines]))
+
+    async def _verify_line(self, line: str) -> tuple[str, tuple[ClaimVerdict, ...]]:
+        """Return a line with its citations fixed, empty without a supported claim, and what was removed from it."""
+        rules = replace(self._rules, allow_replacement=False)
+        fixed = apply_fixes(line, await self.check_claims(line), rules)
+        return fixed.text.strip() if any(map(str.isalnum, fixed.text)) else "", fixed.removed
+
+
+def list_left_out(verified: SynthesisResponse) -> tuple[str, ...]:
+    """Return the lines that say which claims were left out of a draft."""
+    return tuple(line for line in verified.open_questions if line.startswith(_LEFT_OUT_PREFIX))
 
 
 def has_lost_all_claims(verified: SynthesisResponse) -> bool:
     """Whether the draft made claims and none of them was supported."""
-    return not has_citation(verified.answer) and any(
-        line.startswith(_LEFT_OUT_PREFIX) for line in verified.open_questions
-    )
+    return not has_citation(verified.answer) and bool(list_left_out(verified))
 
 
 def _lacks_near_source(verdict: ClaimVerdict) -> bool:
