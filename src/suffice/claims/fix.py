@@ -24,6 +24,7 @@ from suffice.types import Passage
 _MIN_REPLACEMENT_OVERLAP = 0.7  # A quote that shares this much with a claim may replace it.
 _SENTENCE_END = re.compile(r"[.!?…。！？][\"'”’)\]*_]*$")
 _BLOCK_OPENING = re.compile(r"\A(?=#|>|\||```|~~~|[-*+]\s)|\A\d+(?=[.)]\s)")
+_BLANK_LINES = re.compile(r"(?:\r?\n[ \t]*)+\Z")
 # A sentence that says something about the subject of the one before it.
 _PRONOUN_OPENING = re.compile(r"\W*(?:he|she|it|they|his|her|its|their|this|these|those)\b", re.I)
 # "It" refers to what follows: "It is possible to …".
@@ -76,7 +77,8 @@ def apply_fixes(text: str, verdicts: Sequence[ClaimVerdict], rules: FixRules) ->
             is_subject_removed = fix == ""
     fixed = _replace_sentences(text, fixes)
     if removed:
-        fixed = drop_empty_headings(fixed).strip("\n")
+        fixed = drop_empty_headings(fixed).strip("\r\n")
+        fixed += text[len(text.rstrip("\r\n")) :] if fixed else ""
     return FixedText(fixed, tuple(removed), tuple(replaced))
 
 
@@ -194,5 +196,7 @@ def _remove_span(text: str, start: int, end: int, *, keep_line: bool) -> str:
             after = _BLOCK_OPENING.sub(lambda match: f"{match[0]}\\", after, count=1)
         return before + after
     before, after = text[:first], text[last + 1 :]
-    gap = before[len(before.rstrip()) :] + after[: len(after) - len(after.lstrip("\n"))]
-    return before.rstrip() + "\n" * min(2, gap.count("\n")) + after.lstrip("\n")
+    kept = before[: _BLANK_LINES.search(before).start()] if before.strip() else ""  # type: ignore[union-attr]
+    rest = after.lstrip("\r\n")
+    gap = before[len(kept) :] + after[: len(after) - len(rest)]
+    return kept + ("\r\n" if "\r\n" in gap else "\n") * min(2, gap.count("\n")) + rest
