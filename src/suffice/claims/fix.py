@@ -22,7 +22,7 @@ from suffice.text.sentences import Offsets
 from suffice.types import Passage
 
 _MIN_REPLACEMENT_OVERLAP = 0.7  # A quote that shares this much with a claim may replace it.
-_SENTENCE_END = re.compile(r"[.!?…。！？][\"'”’)\]*_]*$")
+_SENTENCE_END = re.compile(r"[.!?…。！？][\"'”’)\]*_]*(?:\[\^[\w-]+\])*$")
 _BLOCK_OPENING = re.compile(r"\A(?=#|>|\||```|~~~|[-*+]\s)|\A\d+(?=[.)]\s)")
 _BLANK_LINES = re.compile(r"(?:\r?\n[ \t]*)+\Z")
 # A sentence that says something about the subject of the one before it.

@@ -473,8 +473,16 @@ def strip_links(text: str) -> str:
 
 
 def mask_inline_code(text: str) -> str:
-    """Return the text with its inline code replaced by ``x`` at the same offsets: a full stop in code ends no sentence."""
-    return _CODE.sub(lambda match: match.group() if match["ticks"] is None else "x" * len(match.group()), text)
+    """Return the text with its inline code replaced by ``x`` at the same offsets: a full stop in code ends no sentence.
+
+    The ticks stay: a sentence may begin with code, but not with a small letter.
+    """
+
+    def mask(match: re.Match[str]) -> str:
+        ticks = match["ticks"]
+        return match.group() if ticks is None else f"{ticks}{'x' * len(match['code'])}{ticks}"
+
+    return _CODE.sub(mask, text)
 
 
 def mask_quote_markers(text: str) -> str:
