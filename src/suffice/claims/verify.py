@@ -20,7 +20,7 @@ from suffice.claims.checkers.lexical import lacks_a_number
 from suffice.claims.checkers.names import find_missing_names
 from suffice.claims.fix import FixRules, apply_fixes
 from suffice.claims.split import CONTRADICTED_MARK, UNSUPPORTED_MARK, ClaimText, extract_claims
-from suffice.claims.verdict import ClaimVerdict, judge_claim, share_disagreements
+from suffice.claims.verdict import ClaimVerdict, find_quote_instead, judge_claim, share_disagreements
 from suffice.errors import SearchError
 from suffice.events import CheckingClaim
 from suffice.models.base import is_language_model
@@ -38,7 +38,7 @@ CleanDraft = Callable[[SynthesisResponse], SynthesisResponse]
 
 PASSAGES_PER_CLAIM = 6  # Passages besides the cited ones that a claim is judged by.
 MAX_CLAIM_QUERIES = 5  # Claims that are searched for each time a draft is verified.
-_MIN_QUOTED_OVERLAP = 0.5  # A sentence of a source that shares this much with a removed claim is shown beside it.
+_MIN_CLOSE_OVERLAP = 0.5  # A sentence against a claim that shares less with it may be about something else.
 _MAX_QUOTED_CHARS = 200
 _OPEN_QUESTION = re.compile(
     r"\?\s*$|^\W*(?:whether|how|what|why|who|when|where|which)\b|\b(?:not|no|missing|unknown|unclear|lacks?|lacking)\b",
@@ -198,8 +198,8 @@ class ClaimVerifier:
 
     def _quote_instead(self, verdict: ClaimVerdict) -> str:
         """Return what a source says instead of a removed claim; empty if no source says anything near it."""
-        quote = next(iter(verdict.contradicting), verdict.nearest)
-        if quote is None or quote.span.overlap < _MIN_QUOTED_OVERLAP:
+        quote = find_quote_instead(verdict)
+        if quote is None:
             return ""
         said = shorten(strip_citations(" ".join(quote.text.split())), _MAX_QUOTED_CHARS, placeholder=" …")
         return f" (a source says: “{said}” {self._run.evidence.get_handle(quote.passage)})"
@@ -237,7 +237,7 @@ def has_lost_all_claims(verified: SynthesisResponse) -> bool:
 def _lacks_near_source(verdict: ClaimVerdict) -> bool:
     """Whether no source speaks of the claim: one that the reader finds against it but shares few of its words may not."""
     if verdict.support == "contradicted":
-        return all(quote.span.overlap < _MIN_QUOTED_OVERLAP for quote in verdict.contradicting)
+        return all(quote.span.overlap < _MIN_CLOSE_OVERLAP for quote in verdict.contradicting)
     return verdict.support == "unsupported"
 
 
