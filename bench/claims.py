@@ -3,7 +3,7 @@
     python -m bench.claims --data build/reader     all sections; DATA is the folder that training/reader/prepare.py wrote
     python -m bench.claims corruptions speed       some of them
     python -m bench.claims model --judged ROWS     with the answers of a language model (bench/claims_model.py)
-    python -m bench.claims openings --answers ROWS with the reports of a language model (python -m bench.qa --texts)
+    python -m bench.claims openings --answers ROWS with the reports of a language model (python -m bench.qa --rows)
     python -m bench.claims calibrate               fit the thresholds of words and vectors on half of SciFact and store them
 
 SciFact: the hash of a claim's id decides which half it belongs to; no threshold is fitted to the held-out half, and claims that
@@ -346,47 +346,14 @@ def describe_model(judged: Path | None) -> str:
 
 
 def describe_openings(answers: Path | None) -> str:
-    """Count the first sentences that a model wrote, kept and removed, and how many of them have the gold answer.
-
-    What a removed sentence said is known only from rows with ``left_out``.
-    """
-    from bench.qa import holds, read_rows
+    """Return how many first sentences of a model were removed: of those with the gold answer and of those without it."""
+    from bench.qa import format_openings, read_rows
 
     if answers is None:
-        return "Not measured yet: `python -m bench.qa --model MODEL --texts --rows ROWS`."
-    rows = [
-        row
-        for row in read_rows(answers)
-        if row["writer"] is not None and row["yes_no"] is None and row["status"] != "failed"
-    ]
-    found: list[list[object]] = []
-    for name in sorted({row["set"] for row in rows}):
-        own = [row for row in rows if row["set"] == name]
-        kept, removed, removed_right = list[bool](), 0, list[bool]()
-        for row in own:
-            left_out = row.get("left_out", ())
-            if left_out:  # A removed sentence stood before the one that is first now.
-                opening = left_out[0].partition(": ")[2].partition(" (a source says")[0]
-                removed_right.append(holds(opening, [row["gold"]]))
-            if left_out or row["quoted_only"]:
-                removed += 1
-            else:
-                kept.append(row["sentence"])
-        right = f"{sum(removed_right) / len(removed_right):.0%}" if removed_right else "not known"
-        share = f"{sum(kept) / max(1, len(kept)):.0%}"
-        found.append([name, len(own), len(kept), f"{len(kept) / len(own):.0%}", share, removed, right])
-    head = [
-        "data",
-        "sentences",
-        "kept",
-        "share",
-        "of them with the gold answer",
-        "removed",
-        "of them with the gold answer",
-    ]
+        return "Not measured yet: `python -m bench.qa --model MODEL --rows ROWS`."
     return (
-        f"First sentences of a model of 1.5 billion parameters (Qwen2.5-Coder-1.5B, the writer `sentence`), "
-        f"without yes/no questions and runs that failed.\n\n{table(head, found)}"
+        f"First sentences of a model of 1.5 billion parameters (Qwen2.5-Coder-1.5B, the writer `sentence`).\n\n"
+        f"{format_openings(read_rows(answers))}"
     )
 
 
@@ -498,7 +465,7 @@ def main() -> None:
     )
     parser.add_argument("--rows", type=Path, help="file that keeps what the reader said of the held-out data")
     parser.add_argument("--judged", type=Path, help="answers of a language model that bench/claims_model.py wrote")
-    parser.add_argument("--answers", type=Path, help="rows that bench.qa wrote with --model and --texts")
+    parser.add_argument("--answers", type=Path, help="rows that bench.qa wrote with --model")
     parser.add_argument("--sentences", type=int, default=_SENTENCES, help="sentences that are corrupted")
     given = parser.parse_args()
     if given.sections == ["calibrate"]:

@@ -2,12 +2,15 @@
 
     python -m bench.qa [--set NAME] [--limit N] [--half odd|even] [--model MODEL] [--absent] [--rows FILE]
     python -m bench.qa table FILE…
+    python -m bench.qa openings FILE…
 
 Each question of HotpotQA and MuSiQue (in ``../shared/data``, or ``--data FOLDER``) is asked with the defaults of ``suffice
 ask``. Without ``--model`` there is no language model. ``--absent`` takes the gold passages of each question out of the
 search: then every answer is a wrong one. ``--rows`` appends one line a question, with figures and no text of the data sets
 unless ``--texts`` is given; started again with the same file, it continues. ``table`` shows such files; where they hold a
-model's answers and those without one, it adds the paired difference with its 95 % interval.
+model's answers and those without one, it adds the paired difference with its 95 % interval. ``openings`` shows, for a model
+that writes one sentence above the quotes, how many of these sentences the claim check removed: of those with the gold answer
+and of those without it.
 
 Columns, as shares of the questions: the gold answer stands in the evidence (the passages that were found; without yes/no
 questions), in the report, in its opening (the short answer, a written first sentence, or the first 600 characters of the
@@ -38,6 +41,7 @@ from suffice.events import Finished
 from suffice.measure.answers import normalize_answer, token_f1
 from suffice.memory.evidence import Evidence
 from suffice.models.capability import ModelEvidence
+from suffice.models.extractive.writing import SHORT_ANSWER_LABEL
 from suffice.options import RunOptions
 from suffice.prompts.writing import extract_first_sentence
 from suffice.report.build import NOTICES
@@ -96,6 +100,7 @@ def judge(question: Mapping[str, Any], report: Report, evidence: Sequence[Passag
     right = bool(short) and normalize_answer(short) in {normalize_answer(gold) for gold in golds}
     supported = [claim.support in ("supported", "unknown") for claim in report.claims]
     found = {passage.id.split("#")[0] for passage in evidence}
+    opening, is_opening_right = judge_opening(report, text, golds, is_quoted=is_quoted)
     usage = report.usage
     return {
         "evidence": None if is_yes_no else any(holds(f"{item.title} {item.text}", golds) for item in evidence),
@@ -112,6 +117,8 @@ def judge(question: Mapping[str, Any], report: Report, evidence: Sequence[Passag
         "sufficiency": report.stop.sufficiency,
         "supported": statistics.mean(supported) if supported else None,
         "quoted_only": is_quoted,
+        "opening": opening,
+        "opening_right": None if is_yes_no else is_opening_right,
         "recall": round(len(found & set(question["gold"])) / len(question["gold"]), 4),
         "rounds": len(report.stop.rounds),
         "calls": usage.calls,
@@ -123,6 +130,27 @@ def judge(question: Mapping[str, Any], report: Report, evidence: Sequence[Passag
         "skipped": sorted(report.metadata.get("skipped", ())),
         "failures": sorted({f"{failure.where}:{failure.kind}" for failure in report.error_log}),
     }
+
+
+def judge_opening(
+    report: Report, text: str, golds: Sequence[str], *, is_quoted: bool
+) -> tuple[str | None, bool | None]:
+    """Return whether the claim check kept or removed the one sentence of a small model, and whether it had the gold answer
+    as it was written; ``None`` without such a sentence.
+
+    ``is_quoted`` says that the sentence was lost; then the report lists it. A sentence of which a part was removed is kept.
+    """
+    if report.metadata.get("writer") != "sentence" or report.status == "failed":
+        return None, None
+    left_out = [line for line in report.open_questions if line.startswith("Left out")]
+    # In a report all other statements are quotes, which the check does not remove.
+    removed = " ".join(line.partition(": ")[2].partition(" (a source says")[0] for line in left_out)
+    if is_quoted:
+        return "removed", holds(removed, golds) if left_out else None
+    sentence = extract_first_sentence(text)
+    if not sentence or not text.startswith(sentence) or sentence.startswith(SHORT_ANSWER_LABEL):
+        return None, None
+    return "kept", holds(f"{sentence} {removed}", golds)
 
 
 # -- Running -----------------------------------------------------------------------------------------------------------
@@ -305,9 +333,52 @@ def format_table(rows: Iterable[Mapping[str, Any]]) -> str:
     return "\n".join(lines)
 
 
+def format_openings(rows: Iterable[Mapping[str, Any]]) -> str:
+    """Return which share of a model's openings the claim check removed: of those with the gold answer, and of the others.
+
+    A check that tells them apart removes more of the others.
+    """
+    counts: dict[tuple[str, str, bool], dict[bool, list[bool]]] = defaultdict(lambda: {True: [], False: []})
+    unknown = 0
+    for row in {(row["set"], row["absent"], row["model"], row["id"]): row for row in rows}.values():
+        if row.get("opening") is None or row["yes_no"] is not None:
+            continue
+        if row["opening_right"] is None:
+            unknown += 1
+            continue
+        counts[row["set"], row["model"], row["absent"]][row["opening_right"]].append(row["opening"] == "removed")
+    lines = [
+        "| set | model | openings with the gold answer | of them removed | without it | of them removed | difference |",
+        "|---|---|--:|--:|--:|--:|--:|",
+    ]
+    for (name, model, absent), found in sorted(counts.items()):
+        right, wrong = found[True], found[False]
+        shares = [f"{sum(own)} ({sum(own) / len(own):.0%})" if own else "–" for own in (right, wrong)]
+        difference = "–"
+        if right and wrong:
+            value, low, high = share_difference(wrong, right)
+            difference = f"{value:+.2f} [{low:+.2f}, {high:+.2f}]"
+        label = name + (", answer absent" if absent else "")
+        lines.append(f"| {label} | {model} | {len(right)} | {shares[0]} | {len(wrong)} | {shares[1]} | {difference} |")
+    lines += ["", "Without yes/no questions and runs that failed; the difference of the shares with its 95 % interval."]
+    if unknown:
+        lines.append(f"Removed openings that are not counted, because their report does not list them: {unknown}.")
+    return "\n".join(lines)
+
+
+def share_difference(first: Sequence[bool], second: Sequence[bool]) -> tuple[float, float, float]:
+    """Return the difference of two shares of different questions, and its bootstrap 95 % interval."""
+    import numpy as np
+
+    draw = np.random.default_rng(SEED)
+    shares = [draw.binomial(len(own), sum(own) / len(own), DRAWS) / len(own) for own in (first, second)]
+    low, high = np.percentile(shares[0] - shares[1], [2.5, 97.5])
+    return sum(first) / len(first) - sum(second) / len(second), float(low), float(high)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("command", nargs="?", choices=["ask", "table"], default="ask")
+    parser.add_argument("command", nargs="?", choices=["ask", "table", "openings"], default="ask")
     parser.add_argument("files", nargs="*", type=Path, help="rows to show")
     parser.add_argument("--set", action="append", choices=SETS, help="default: both")
     parser.add_argument("--data", type=Path, default=DATA, help="folder of the sets")
@@ -320,10 +391,13 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--concurrency", type=int, help="questions at a time in each process; default 1, of a model 12")
     options = parser.parse_args()
-    if options.command == "table":
+    if options.command != "ask":
+        if missing := [str(path) for path in options.files if not path.is_file()]:
+            parser.error(f"there is no file {', '.join(missing)}")
         if not options.files:
-            parser.error("table needs a file of rows")
-        print(format_table(row for path in options.files for row in read_rows(path)))
+            parser.error(f"{options.command} needs a file of rows")
+        rows_found = [row for path in options.files for row in read_rows(path)]
+        print(format_table(rows_found) if options.command == "table" else format_openings(rows_found))
         return
     with tempfile.TemporaryDirectory() as folder:
         rows = options.rows or Path(folder) / "rows.jsonl"

@@ -1,13 +1,17 @@
 """The benchmark of answers: what counts as an answer, and how its rows become a table."""
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
+from bridge_story import outcome, setup
 
-from bench.qa import WithoutPassages, format_table, holds, judge
+from bench.qa import WithoutPassages, format_openings, format_table, holds, judge
 from suffice.api import research
-from suffice.testing import WordSearch, make_passage
+from suffice.models.capability import ModelProfile
+from suffice.prompts import SynthesisResponse
+from suffice.testing import FixtureSearch, ScriptedModel, WordSearch, make_passage
 from suffice.types import Passage, Query
 
 PASSAGES = [
@@ -47,6 +51,42 @@ def test_the_table_has_a_row_a_model_and_their_difference():
     assert "| hotpotqa | extractive | 1 |" in table
     assert "small − extractive" in table
     assert "- report: -1.000" in table
+
+
+@pytest.mark.parametrize(
+    ("sentence", "opening", "right"),
+    [
+        ("The Aller was opened to ships in 1720 [1].", "kept", True),
+        ("The Aller is a river in Germany [1].", "kept", False),
+        ("The Aller, opened to ships in 1720, was painted by Bruno Kolbe [1].", "removed", True),
+        ("The Aller was opened to ships in 1925 [1].", "removed", False),
+        ("", None, None),
+    ],
+)
+def test_the_opening_of_a_small_model_is_kept_or_removed(sentence: str, opening: str | None, right: bool | None):
+    config = setup(
+        ScriptedModel({"answer": [SynthesisResponse(sentence, sentence)]}),
+        FixtureSearch(default=PASSAGES),
+        profile=ModelProfile("sentence"),
+        review=None,
+    )
+    question = "When was the Aller opened to ships?"
+    report = outcome(replace(config, task=question, preset=replace(config.preset, adapts=True)))
+    row = judge({"id": "q", "question": question, "answer": "1720", "gold": ["p1"]}, report, PASSAGES, 0.1)
+    assert (row["opening"], row["opening_right"]) == (opening, right)
+
+
+def test_removed_openings_are_counted_with_and_without_the_gold_answer():
+    right = [("removed", True)] * 1 + [("kept", True)] * 3 + [("removed", None)]
+    wrong = [("removed", False)] * 6 + [("kept", False)] * 2
+    rows = [
+        {"set": "musique", "model": "small", "absent": False, "id": i, "yes_no": None, "opening": o, "opening_right": r}
+        for i, (o, r) in enumerate([*right, *wrong, (None, None)])
+    ]
+    rows += [{**rows[0], "id": "again", "yes_no": True}, rows[0]]
+    table = format_openings(rows)
+    assert "| musique | small | 4 | 1 (25%) | 8 | 6 (75%) | +0.50 [" in table
+    assert "does not list them: 1." in table
 
 
 def test_absent_answers_are_left_out_of_the_search():

@@ -44,6 +44,21 @@ def test_a_removed_sentence_that_began_a_line_before_takes_nothing_else_with_it(
     assert "Pigs" not in fixed
 
 
+@pytest.mark.parametrize(
+    ("text", "result"),
+    [
+        ("Bananas are yellow [1].\nPigs fly [1].\n", "Bananas are yellow [1].\n"),
+        (
+            "Bananas are yellow [1].\r\n\r\nPigs fly [1].\r\n\r\nGraz is old [2].\r\n",
+            "Bananas are yellow [1].\r\n\r\nGraz is old [2].\r\n",
+        ),
+        ("    x = 1 \n\n\t\nPigs fly [1].\n\nGraz is old [2].\n", "    x = 1 \n\nGraz is old [2].\n"),
+    ],
+)
+def test_line_ends_and_spaces_beside_a_removed_paragraph_stay(text, result):
+    assert fix(text, Pigs="unsupported").text == result
+
+
 def test_pronouns_go_with_the_sentence_that_names_their_subject():
     text = "Eddie Fisher was born in 1928 [1]. He married Debbie Reynolds [1]. His son is Todd [1]. Graz lies on the Mur [2]."
     fixed = fix(text, Eddie="unsupported")

@@ -1,6 +1,7 @@
 """``suffice check``: verdicts, exit status, and files it cannot read."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -118,6 +119,8 @@ def test_a_mended_text_passes(suffice: Callable, docs: Path, write: Callable, tm
     result = suffice("check", file, "--docs", docs, "--alpha", 1, "--fix", mended)
     assert result.status == 1
     assert "1 replaced, 2 left out" in result.err
+    assert re.search(r"replaced: “Karl von Frisch decoded the dance in 1972.” by “.*1927.*” \(docs/bees.md", result.err)
+    assert "left out: “A hive holds forty golden thrones of Byzantium.”" in result.err
     assert file.read_text() == f"{true}\n{wrong}"
     text = mended.read_text()
     assert text.startswith(true)
@@ -125,6 +128,14 @@ def test_a_mended_text_passes(suffice: Callable, docs: Path, write: Callable, tm
     assert "1927" in text
     assert "Byzantium" not in text
     assert suffice("check", mended, "--docs", docs, "--alpha", 1).status == 0
+
+
+def test_a_mended_file_keeps_its_line_ends_and_marks(suffice: Callable, docs: Path, tmp_path: Path) -> None:
+    file, mended = tmp_path / "dos.md", tmp_path / "mended.md"
+    wrong = "A hive holds forty golden thrones of Byzantium.\r\n\r\n"
+    file.write_bytes(b"\xef\xbb\xbf" + f"# Bees\r\n\r\n{wrong}- A hive holds one queen. \U0001f41d".encode())
+    suffice("check", file, "--docs", docs, "--alpha", 1, "--fix", mended)
+    assert mended.read_bytes() == file.read_bytes().replace(wrong.encode(), b"")
 
 
 def test_several_files_are_mended_into_a_folder(suffice: Callable, docs: Path, tmp_path: Path) -> None:

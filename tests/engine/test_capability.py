@@ -68,6 +68,19 @@ def test_with_a_bad_sentence_the_answer_is_what_it_is_without_a_model(answer):
     assert report.summary
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    ["A king named Otto paid for it [1].", "The Meridian bridge was built by Halloran Works in 1890 [1]."],
+    ids=["removed", "replaced"],
+)
+def test_a_sentence_that_the_quotes_take_the_place_of_is_listed(wrong):
+    report, _ = small(SynthesisResponse(wrong, wrong))
+    assert wrong not in report.final_answer
+    listed = [line for line in report.open_questions if line.startswith("Left out")]
+    assert len(listed) == 1
+    assert wrong.removesuffix(" [1].") in listed[0]
+
+
 def test_a_strategy_that_the_user_chose_keeps_its_plan():
     the_model = model(reflects=[ENOUGH])
     the_model._script["answer"] = [SENTENCE]

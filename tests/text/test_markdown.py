@@ -287,7 +287,7 @@ def test_strip_markdown(markdown: str, expected: str) -> None:
 
 
 def test_masks_keep_every_offset():
-    assert mask_inline_code("a `x.y` \\` b") == "a xxxxx \\` b"
+    assert mask_inline_code("a `x.y` \\` b") == "a `xxx` \\` b"
     assert mask_quote_markers("> a\n> > b\nc") == "> a\n    b\nc"
 
 

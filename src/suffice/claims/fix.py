@@ -9,6 +9,7 @@ A lenient fix marks the claims of the last two cases instead.
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 from itertools import groupby
@@ -22,8 +23,9 @@ from suffice.text.sentences import Offsets
 from suffice.types import Passage
 
 _MIN_REPLACEMENT_OVERLAP = 0.7  # A quote that shares this much with a claim may replace it.
-_SENTENCE_END = re.compile(r"[.!?…。！？][\"'”’)\]*_]*$")
+_SENTENCE_END = re.compile(r"[.!?…。！？][\"'”’)\]*_]*(?:\[\^[\w-]+\])*$")
 _BLOCK_OPENING = re.compile(r"\A(?=#|>|\||```|~~~|[-*+]\s)|\A\d+(?=[.)]\s)")
+_SPACES = re.compile(r"[ \t]*")
 # A sentence that says something about the subject of the one before it.
 _PRONOUN_OPENING = re.compile(r"\W*(?:he|she|it|they|his|her|its|their|this|these|those)\b", re.I)
 # "It" refers to what follows: "It is possible to …".
@@ -59,9 +61,10 @@ def apply_fixes(text: str, verdicts: Sequence[ClaimVerdict], rules: FixRules) ->
     fixes: list[tuple[Offsets, str | None]] = []
     removed: list[ClaimVerdict] = []
     replaced: list[tuple[ClaimVerdict, Quote]] = []
+    rewritten: list[str] = []
     is_subject_removed, section = False, -1
     for span, own in sentences:
-        above = sum(start <= span[0] for start in heading_starts)
+        above = bisect_right(heading_starts, span[0])
         if above != section:  # Below a new heading a pronoun refers to nothing above it.
             is_subject_removed, section = False, above
         is_dependent = _depends_on_sentence_before(text[span[0] : span[1]])
@@ -69,28 +72,29 @@ def apply_fixes(text: str, verdicts: Sequence[ClaimVerdict], rules: FixRules) ->
             fixes.append((span, ""))
             removed += own
             continue
-        present = "\n".join([text, *(fix for _, fix in fixes if fix)])
-        fix = _fix_sentence(text, own, present, rules, removed, replaced)
+        fix = _fix_sentence(text, own, rewritten, rules, removed, replaced)
         fixes.append((span, fix))
+        rewritten += [fix] if fix else []
         if not is_dependent:
             is_subject_removed = fix == ""
     fixed = _replace_sentences(text, fixes)
     if removed:
-        fixed = drop_empty_headings(fixed).strip("\n")
+        fixed = drop_empty_headings(fixed).strip("\r\n")
+        fixed += text[len(text.rstrip("\r\n")) :] if fixed else ""
     return FixedText(fixed, tuple(removed), tuple(replaced))
 
 
 def _fix_sentence(
     text: str,
     verdicts: Sequence[ClaimVerdict],
-    present: str,
+    rewritten: Sequence[str],
     rules: FixRules,
     removed: list[ClaimVerdict],
     replaced: list[tuple[ClaimVerdict, Quote]],
 ) -> str | None:
     """Return what takes the place of a sentence: ``None`` keeps it, an empty text removes it.
 
-    A quote that is in ``present`` already is not repeated.
+    A quote that the text or a sentence that was ``rewritten`` already has is not repeated.
     """
     if all(_is_acceptable(verdict, rules) for verdict in verdicts):
         return None
@@ -109,8 +113,10 @@ def _fix_sentence(
         elif not rules.strict:
             mark = CONTRADICTED_MARK if verdict.support == "contradicted" else UNSUPPORTED_MARK
             pieces.append(f"{_to_sentence(original)} {mark}")
-        elif (quote := _find_replacement(verdict, rules)) and (formatted := _format_quote(quote, rules)) not in present:
-            pieces.append(formatted)
+        elif (quote := _find_replacement(verdict, rules)) and not any(
+            _format_quote(quote, rules) in present for present in (text, *rewritten)
+        ):
+            pieces.append(_format_quote(quote, rules))
             replaced.append((verdict, quote))
         else:
             removed.append(verdict)
@@ -171,8 +177,12 @@ def _replace_sentences(text: str, fixes: Sequence[tuple[Offsets, str | None]]) -
         stays_after = stays_after and "\n" not in original[end:next_start]
         if fix == "":
             line_start = original.rfind("\n", 0, start) + 1
-            stays_before = any(other != "" and span[1] > line_start for span, other in fixes[:number])
-            is_shared = any(span[0] < line_start < span[1] for span, _ in fixes[:number])  # One that is removed later.
+            first = number  # The first sentence that ends on this line or after it.
+            while first and fixes[first - 1][0][1] > line_start:
+                first -= 1
+            on_line = fixes[first:number]
+            stays_before = any(other != "" for _, other in on_line)
+            is_shared = any(span[0] < line_start for span, _ in on_line)  # One that is removed later.
             text = _remove_span(text, start, end, keep_line=stays_before or stays_after or is_shared)
         else:
             text = text if fix is None else text[:start] + fix + text[end:]
@@ -194,5 +204,8 @@ def _remove_span(text: str, start: int, end: int, *, keep_line: bool) -> str:
             after = _BLOCK_OPENING.sub(lambda match: f"{match[0]}\\", after, count=1)
         return before + after
     before, after = text[:first], text[last + 1 :]
-    gap = before[len(before.rstrip()) :] + after[: len(after) - len(after.lstrip("\n"))]
-    return before.rstrip() + "\n" * min(2, gap.count("\n")) + after.lstrip("\n")
+    cut = len(before.rstrip())
+    kept = before[: cut + len(_SPACES.match(before, cut)[0])] if cut else ""  # type: ignore[index]
+    rest = after.lstrip("\r\n")
+    gap = before[len(kept) :] + after[: len(after) - len(rest)]
+    return kept + ("\r\n" if "\r\n" in gap else "\n") * min(2, gap.count("\n")) + rest

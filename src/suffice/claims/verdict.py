@@ -27,6 +27,7 @@ _MIN_COMMON_SHARE = 0.75
 _MIN_EQUAL_STEMS = (
     3  # Or all their content words, if they have at least this many: "… was opened in 1894", "… in 1955".
 )
+_MIN_NEAR_OVERLAP = 0.5  # A sentence of a source that shares this much with a removed claim is shown beside it.
 _MAX_PARTS = 3  # Passages that are judged together.
 _LABEL = re.compile(
     r"\b(?:season|series|episode|chapter|volume|part|round|phase|stage|game|week|day|no\.|number|version|release)\s$",
@@ -145,6 +146,13 @@ def list_quotes(verdict: ClaimVerdict) -> Iterator[tuple[Quote, Stance]]:
     supporting = verdict.supporting or ((verdict.uncited_support,) if verdict.uncited_support is not None else ())
     yield from ((quote, "supports") for quote in supporting)
     yield from ((quote, "contradicts") for quote in verdict.contradicting)
+
+
+def find_quote_instead(verdict: ClaimVerdict) -> Quote | None:
+    """Return what a source says instead of a claim that is not supported; ``None`` if no source speaks of the same."""
+    if verdict.contradicting:
+        return verdict.contradicting[0]
+    return verdict.nearest if verdict.nearest and verdict.nearest.span.overlap >= _MIN_NEAR_OVERLAP else None
 
 
 def build_evidence(verdict: ClaimVerdict, source: str) -> Excerpt | None:

@@ -20,7 +20,7 @@ from suffice.claims.checkers.lexical import lacks_a_number
 from suffice.claims.checkers.names import find_missing_names
 from suffice.claims.fix import FixRules, apply_fixes
 from suffice.claims.split import CONTRADICTED_MARK, UNSUPPORTED_MARK, ClaimText, extract_claims
-from suffice.claims.verdict import ClaimVerdict, judge_claim, share_disagreements
+from suffice.claims.verdict import ClaimVerdict, find_quote_instead, judge_claim, share_disagreements
 from suffice.errors import SearchError
 from suffice.events import CheckingClaim
 from suffice.models.base import is_language_model
@@ -38,7 +38,7 @@ CleanDraft = Callable[[SynthesisResponse], SynthesisResponse]
 
 PASSAGES_PER_CLAIM = 6  # Passages besides the cited ones that a claim is judged by.
 MAX_CLAIM_QUERIES = 5  # Claims that are searched for each time a draft is verified.
-_MIN_QUOTED_OVERLAP = 0.5  # A sentence of a source that shares this much with a removed claim is shown beside it.
+_MIN_CLOSE_OVERLAP = 0.5  # A sentence against a claim that shares less with it may be about something else.
 _MAX_QUOTED_CHARS = 200
 _OPEN_QUESTION = re.compile(
     r"\?\s*$|^\W*(?:whether|how|what|why|who|when|where|which)\b|\b(?:not|no|missing|unknown|unclear|lacks?|lacking)\b",
@@ -120,17 +120,15 @@ class ClaimVerifier:
             answer, removed = fixed.text, (*removed, *fixed.removed)
             verdicts = await self.check_claims(answer)
         self._verified[answer] = tuple(share_disagreements(verdicts))
+        summary, left_out = await self._verify_line(_SUPPORT_MARKS.sub("", draft.summary))
         questions = (
             *(line for line in draft.open_questions if _is_open_question(line)),
-            *(
-                f"{_LEFT_OUT_PREFIX}{strip_citations(verdict.claim.plain_text)}{self._quote_instead(verdict)}"
-                for verdict in removed
-            ),
+            *map(self._describe_removed, (*removed, *left_out)),
         )
         return replace(
             draft,
             answer=answer,
-            summary=" ".join(await self._verify_lines([_SUPPORT_MARKS.sub("", draft.summary)])),
+            summary=summary,
             key_findings=await self._verify_lines(draft.key_findings),
             recommendations=tuple(line for line in draft.recommendations if self._is_grounded(line)),
             risks=await self._verify_lines(draft.risks),
@@ -200,8 +198,8 @@ class ClaimVerifier:
 
     def _quote_instead(self, verdict: ClaimVerdict) -> str:
         """Return what a source says instead of a removed claim; empty if no source says anything near it."""
-        quote = next(iter(verdict.contradicting), verdict.nearest)
-        if quote is None or quote.span.overlap < _MIN_QUOTED_OVERLAP:
+        quote = find_quote_instead(verdict)
+        if quote is None:
             return ""
         said = shorten(strip_citations(" ".join(quote.text.split())), _MAX_QUOTED_CHARS, placeholder=" …")
         return f" (a source says: “{said}” {self._run.evidence.get_handle(quote.passage)})"
@@ -217,26 +215,29 @@ class ClaimVerifier:
 
     async def _verify_lines(self, lines: Iterable[str]) -> tuple[str, ...]:
         """Return findings or risks with their citations fixed, without the unsupported ones unless the run is lenient."""
-        verified = []
-        for line in lines:
-            rules = replace(self._rules, allow_replacement=False)
-            fixed = apply_fixes(line, await self.check_claims(line), rules).text
-            if any(map(str.isalnum, fixed)):
-                verified.append(fixed.strip())
-        return tuple(verified)
+        return tuple(filter(None, [(await self._verify_line(line))[0] for line in lines]))
+
+    async def _verify_line(self, line: str) -> tuple[str, tuple[ClaimVerdict, ...]]:
+        """Return a line with its citations fixed, empty without a supported claim, and what was removed from it."""
+        rules = replace(self._rules, allow_replacement=False)
+        fixed = apply_fixes(line, await self.check_claims(line), rules)
+        return fixed.text.strip() if any(map(str.isalnum, fixed.text)) else "", fixed.removed
+
+
+def list_left_out(verified: SynthesisResponse) -> tuple[str, ...]:
+    """Return the lines that say which claims were left out of a draft."""
+    return tuple(line for line in verified.open_questions if line.startswith(_LEFT_OUT_PREFIX))
 
 
 def has_lost_all_claims(verified: SynthesisResponse) -> bool:
     """Whether the draft made claims and none of them was supported."""
-    return not has_citation(verified.answer) and any(
-        line.startswith(_LEFT_OUT_PREFIX) for line in verified.open_questions
-    )
+    return not has_citation(verified.answer) and bool(list_left_out(verified))
 
 
 def _lacks_near_source(verdict: ClaimVerdict) -> bool:
     """Whether no source speaks of the claim: one that the reader finds against it but shares few of its words may not."""
     if verdict.support == "contradicted":
-        return all(quote.span.overlap < _MIN_QUOTED_OVERLAP for quote in verdict.contradicting)
+        return all(quote.span.overlap < _MIN_CLOSE_OVERLAP for quote in verdict.contradicting)
     return verdict.support == "unsupported"
 
 

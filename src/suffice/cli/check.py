@@ -2,6 +2,7 @@
 
 import json
 import sys
+from codecs import BOM_UTF8
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,13 +30,14 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from suffice.claims.checkers import AskSupport, Checker
-    from suffice.claims.verdict import ClaimVerdict
+    from suffice.claims.verdict import ClaimVerdict, Quote
     from suffice.cli.terminal import Terminal
     from suffice.prompts import CheckSupport, SupportResponse
     from suffice.search.base import Search
     from suffice.types import Claim, Excerpt, Passage, Query, Source
 
 _DATA_SUFFIXES = frozenset(".json .jsonl .ndjson .ipynb .csv .tsv .xlsx .ods".split())
+_MAX_LISTED_CHARS = 200  # Of a claim or a quote in the list of changes.
 _STYLES = {"supported": "green", "contradicted": "red", "unsupported": "yellow", "unknown": "dim"}
 _LIKELIHOODS = ((0.95, "almost certainly"), (0.8, "very likely"), (0.6, "likely"), (0.0, "perhaps"))
 
@@ -184,15 +186,43 @@ def _name_fixed(file: str) -> str:
 
 
 def _write_fixed(checked: CheckedText, target: Path) -> None:
+    """Write the mended text and list what changed, with what the sources say instead."""
     from suffice.claims.fix import FixRules, apply_fixes
+    from suffice.claims.verdict import find_quote_instead
     from suffice.cli.output import write_file
 
     rules = FixRules(cite=lambda passage: "", require_citation=False)
     fixed = apply_fixes(checked.text, [verdict for _, verdict in checked.claims], rules)
+    is_same_format = checked.file != "-" and _is_text_file(checked.file)
+    mark = _read_byte_order_mark(checked.file) if is_same_format else b""
+    text = fixed.text
+    if not text.endswith("\n") and (not text or not is_same_format or checked.text.endswith("\n")):
+        text += "\n"
     target.parent.mkdir(parents=True, exist_ok=True)
-    write_file(target, fixed.text if fixed.text.endswith("\n") else f"{fixed.text}\n", "--fix")
-    changes = [f"{len(fixed.replaced)} replaced", f"{len(fixed.removed)} left out"]
-    print(f"Wrote {target}: {', '.join(changes)}.", file=sys.stderr)
+    write_file(target, mark + text.encode("utf-8"), "--fix")
+    lines = [f"Wrote {target}: {len(fixed.replaced)} replaced, {len(fixed.removed)} left out."]
+    lines += [f"  replaced: {_quote(one.claim.text)} by {_say(quote)}" for one, quote in fixed.replaced]
+    for one in fixed.removed:
+        quote = find_quote_instead(one)
+        instead = f"; a source says {_say(quote)}" if quote is not None else ""
+        lines.append(f"  left out: {_quote(one.claim.text)}{instead}")
+    print("\n".join(lines), file=sys.stderr)
+
+
+def _read_byte_order_mark(file: str) -> bytes:
+    """Return the mark that an editor put before the text, if it did."""
+    with Path(file).open("rb") as data:
+        return BOM_UTF8 if data.read(len(BOM_UTF8)) == BOM_UTF8 else b""
+
+
+def _quote(text: str) -> str:
+    from textwrap import shorten
+
+    return f"“{shorten(' '.join(text.split()), _MAX_LISTED_CHARS, placeholder=' …')}”"
+
+
+def _say(quote: "Quote") -> str:
+    return f"{_quote(quote.text)} ({quote.location})"
 
 
 def _make_ask_support(

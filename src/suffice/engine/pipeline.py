@@ -12,7 +12,7 @@ from typing import Any
 
 from suffice import plugins, settings
 from suffice.claims.checkers import default_checker
-from suffice.claims.verify import ClaimVerifier, has_lost_all_claims, make_ask_support
+from suffice.claims.verify import ClaimVerifier, has_lost_all_claims, list_left_out, make_ask_support
 from suffice.engine.interventions import RunParts, add_recalled_queries, add_skill_queries, apply_interventions
 from suffice.engine.loop import build_stopped, run_loop
 from suffice.engine.presets import Preset
@@ -378,7 +378,9 @@ class _Pipeline:
             return verified
         has_lost_opening = bool(draft.summary) and not verified.summary
         if has_lost_all_claims(verified) or (has_lost_opening and self._profile.style == "sentence"):
+            left_out = list_left_out(verified)
             verified = await self._verifier(await quote_sources(run, stop))
+            verified = replace(verified, open_questions=(*verified.open_questions, *left_out))
         elif has_lost_opening or draft.sufficiency == "partly":
             run.lacks_answer = True
             verified = replace(verified, sufficiency="partly")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from suffice.text.citations import has_citation, parse_handle, strip_citations
+from suffice.text.citations import has_citation, parse_handle, skip_citations, strip_citations
 from suffice.text.sentences import Offsets, split_sentences
 
 if TYPE_CHECKING:
@@ -114,9 +114,10 @@ _LINE_PREFIX = re.compile(r"\s*(?:>\s*)*(?:#{1,6}\s+)?(?:[-*+•]\s+(?:\[[ xX]\]
 _TABLE_ROW = re.compile(r"\s*\|.*\|\s*$")
 _LINK_DEFINITION = re.compile(r"\s{0,3}\[\^?[^\]]+\]:\s")
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_COMMENT_BLOCK = re.compile(r"^(?P<indent> {0,3})<!-(?P<rest>-(?:(?!-->).)*-->[ \t]*\r?)$", re.DOTALL | re.MULTILINE)
 # Keys and values. Lines that cite a source or are no keys are text between two rules.
 _FRONT_MATTER = re.compile(
-    r"\A---\n(?:[\w-]+:(?!.*\[\d+\]).*\n(?:(?:[ \t]+|-[ \t])(?!.*\[\d+\]).*\n)*)+(?:---|\.\.\.)\n"
+    r"\A---\r?\n(?:[\w-]+:(?!.*\[\d+\]).*\n(?:(?:[ \t]+|-[ \t])(?!.*\[\d+\]).*\n)*)+(?:---|\.\.\.)\r?\n"
 )
 _BOLD_LINE = re.compile(r" {0,3}\*\*([^*\n]{1,80}?):?\*\*[\s:#]*")
 _BOLD_LEVEL = 6
@@ -131,9 +132,10 @@ _NON_CLAIM_HEADINGS = _SOURCE_LIST_HEADINGS | {
 # Sections that may list sources or state something: only the lines that look like a source are left out.
 _MIXED_HEADINGS = frozenset({"footnotes", "notes", "see also"})
 _SOURCE_LINE = re.compile(r"\s*(?:[-*+]\s+)?(?:\[\^?[\w-]+\]:?\s|\d{1,4}[.)]\s)|.*\w://")
-# Four words or more up to a full stop, without other signs: prose, although it stands in a code block.
+# Words up to a full stop, without other signs: prose, although it stands in a code block.
 _CODE_PREFIX = re.compile(r"[\s>|]*(?:(?:[-*+•#>|]+|[`~]{3,}|\d{1,9}[.)])\s+)*")
-_PLAIN_SENTENCE = re.compile(r"[A-Z][\w'’,%-]*(?:\s+[\w'’,%-]+){3,}(?P<stop>[.!?]*)")
+_PLAIN_SENTENCE = re.compile(r"[A-Z][\w'’,%-]*(?:\s+[\w'’,%-]+)*(?P<stop>[.!?]*)")
+_MIN_SENTENCE_WORDS = 4
 
 
 def find_prose_blocks(markdown: str, skip_asides: bool = True) -> list[Offsets]:
@@ -155,12 +157,14 @@ def find_prose_blocks(markdown: str, skip_asides: bool = True) -> list[Offsets]:
             if heading and skip_asides and (not (aside or mixed) or heading[0] <= (aside or mixed)):
                 aside = heading[0] if heading[1] in _NON_CLAIM_HEADINGS else 0
                 mixed = heading[0] if heading[1] in _MIXED_HEADINGS else 0
-            is_prose = not (heading or aside or (mixed and _SOURCE_LINE.match(line))) and _is_prose(block, line)
+            is_prose = not (heading or aside or (mixed and _SOURCE_LINE.match(line))) and _is_prose(block, number, line)
             is_row = block.kind in ("table_head", "table_row") or _TABLE_ROW.match(line) is not None
             if begin >= 0 and (not is_prose or is_row or _begins_item(block, line)):
                 _append_block(found, text, begin, start)
                 begin = -1
-            if is_prose and is_row:
+            if block.kind == "code" and not (is_prose or aside):
+                found += [(start + first, start + last) for first, last in _find_code_sentences(line)]
+            elif is_prose and is_row:
                 bars = len(line) - len(line.lstrip(" \t|>"))
                 _append_block(found, text, start + bars, start + len(line.rstrip(" \t|\n\r")))
             elif is_prose and begin < 0:
@@ -235,26 +239,40 @@ _FINITE_VERB = re.compile(
 _RELATIVE = re.compile(r"that|which|who|whose|where|when|why|how", re.I)
 
 
-def _is_prose(block: "_Block", line: str) -> bool:
+def _is_prose(block: "_Block", number: int, line: str) -> bool:
     if not _has_words(line) or _LINK_DEFINITION.match(line):
         return False
-    if block.kind == "code":
-        is_item = not block.markup and _ITEM_MARKER.match(line) is not None
-        return is_item or _is_plain_sentence(line)
+    if block.kind == "code":  # An item of a list that is indented deeper than CommonMark allows.
+        code = block.content.split("\n")[number - block.first :]
+        return not block.markup and bool(code) and _ITEM_MARKER.match(code[0]) is not None
     return block.kind != "table_head" or has_citation(line)
 
 
-def _is_plain_sentence(line: str) -> bool:
-    """Whether a line of a code block is prose: all of it is plain sentences, or it has one and cites a source.
+def _find_code_sentences(line: str) -> list[Offsets]:
+    """Return where a line of a code block is prose: in plain sentences that cite a source, or in all of it.
 
-    After ``#`` it may be a comment, unless it cites a source.
+    The rest of the line is code. After ``#`` a sentence may be a comment, unless it cites a source.
     """
-    prefix = _CODE_PREFIX.match(line)[0]  # type: ignore[index]
-    text = strip_markdown(line[len(prefix) :].rstrip(" \t\r\n|"))
-    found = [_PLAIN_SENTENCE.fullmatch(text[start:end].strip()) for start, end in split_sentences(text)]
+    start = len(_CODE_PREFIX.match(line)[0])  # type: ignore[index]
+    body = line[start:].rstrip(" \t\r\n|`~")
+    runs: list[tuple[int, int, bool]] = []  # Of plain sentences, each with whether one of them is long enough.
+    is_plain = is_all = True
+    for first, last in split_sentences(body):
+        words = strip_markdown(body[first:last])
+        sentence, was_plain = _PLAIN_SENTENCE.fullmatch(words), is_plain and bool(runs)
+        is_long = sentence is not None and len(words.split()) >= _MIN_SENTENCE_WORDS
+        is_plain = sentence is not None or (was_plain and not _has_words(words))  # Citations after a full stop.
+        is_all = is_all and is_long and sentence is not None and bool(sentence["stop"])
+        if is_plain and was_plain:
+            runs[-1] = runs[-1][0], last, runs[-1][2] or is_long
+        elif is_plain:
+            runs.append((first, last, is_long))
+        elif was_plain:
+            runs[-1] = runs[-1][0], skip_citations(body, runs[-1][1]), runs[-1][2]
+    spans = [(start + first, start + last) for first, last, is_long in runs if is_long]
     if has_citation(line):
-        return any(found)
-    return "#" not in prefix and bool(found) and all(match is not None and match["stop"] for match in found)
+        return [span for span in spans if has_citation(line[slice(*span)])]
+    return spans if is_all and "#" not in line[:start] else []
 
 
 def _begins_item(block: "_Block", line: str) -> bool:
@@ -267,9 +285,14 @@ def _has_words(text: str) -> bool:
 
 def _mask_comments(text: str) -> str:
     """Return the text with comments and front matter blanked at the same offsets."""
-    for pattern in (_FRONT_MATTER, _COMMENT):
-        text = pattern.sub(lambda match: re.sub(r"[^\n]", " ", match.group()), text)
-    return text
+    text = _FRONT_MATTER.sub(lambda match: _blank(match.group()), text)
+    # A comment on lines of its own ends a list and a paragraph, as a rule does.
+    text = _COMMENT_BLOCK.sub(lambda match: f"{match['indent']}***{_blank(match['rest'])}", text)
+    return _COMMENT.sub(lambda match: _blank(match.group()), text)
+
+
+def _blank(text: str) -> str:
+    return re.sub(r"[^\r\n]", " ", text)
 
 
 def _append_block(found: list[Offsets], text: str, start: int, end: int) -> None:
@@ -294,7 +317,7 @@ class _Block(NamedTuple):
     markup: str = ""
     """The marks of a heading or fence; empty for indented code."""
     content: str = ""
-    """The words of a heading."""
+    """The words of a heading; the lines of code without what precedes them in a list or a quote."""
 
     @property
     def level(self) -> int:
@@ -332,7 +355,7 @@ def _parse_blocks(text: str) -> _Document:
         elif token.type == "paragraph_open":
             blocks.append(_Block("paragraph", first, last, is_nested))
         elif token.type in ("fence", "code_block"):
-            blocks.append(_Block("code", first, last, is_nested, token.markup))
+            blocks.append(_Block("code", first, last, is_nested, token.markup, token.content))
         elif token.type in ("thead_open", "tbody_open"):
             in_head = token.type == "thead_open"
         elif token.type == "tr_open":
@@ -450,8 +473,16 @@ def strip_links(text: str) -> str:
 
 
 def mask_inline_code(text: str) -> str:
-    """Return the text with its inline code replaced by ``x`` at the same offsets: a full stop in code ends no sentence."""
-    return _CODE.sub(lambda match: match.group() if match["ticks"] is None else "x" * len(match.group()), text)
+    """Return the text with its inline code replaced by ``x`` at the same offsets: a full stop in code ends no sentence.
+
+    The ticks stay: a sentence may begin with code, but not with a small letter.
+    """
+
+    def mask(match: re.Match[str]) -> str:
+        ticks = match["ticks"]
+        return match.group() if ticks is None else f"{ticks}{'x' * len(match['code'])}{ticks}"
+
+    return _CODE.sub(mask, text)
 
 
 def mask_quote_markers(text: str) -> str:

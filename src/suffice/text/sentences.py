@@ -2,10 +2,11 @@
 
 import re
 
-# A sentence ends at a full stop, question or exclamation mark (with closing quotes and brackets) before white space, at an
-# ideographic full stop, at a blank line, at the end of a heading, or before a list item, heading or table row.
+# A sentence ends at a full stop, question or exclamation mark (with closing quotes, brackets and the marks of notes, such as
+# "[1]", "[^note]" or "²") before white space, at an ideographic full stop, at a blank line, at the end of a heading, or
+# before a list item, heading or table row.
 _SENTENCE_END = re.compile(
-    r"""(?P<stop>(?<![.!?…])[.!?…]+["'”’)\]*_`]*)(?=\s)
+    r"""(?P<stop>(?<![.!?…])[.!?…]+["'”’)\]*_`]*(?:\[(?:\^?[\w-]{1,20}|citation[ ]needed)\]|[¹²³⁰-⁹])*)(?=\s)
       | [。！？।؟]+[」』）]*
       | \n[ \t]*\n\s*
       | ^[ \t]*\#{1,6}[ \t][^\n]*\n

@@ -163,3 +163,16 @@ def test_figures_are_compared_by_value_sign_and_unit(said, claim, supported):
 )
 def test_a_part_of_a_number_is_not_the_number(said, claim):
     assert stance(claim, make_passage("p", said, "Velholm")) != "supports"
+
+
+@pytest.mark.parametrize(
+    ("claim", "said"),
+    [
+        ("On Christmas Day Ida Halloran studied in Graz.", "does not name Christmas Day"),
+        ("Halloran Works was founded by Otto Berg, who studied in Graz.", "Otto Berg"),
+    ],
+)
+def test_a_reason_writes_names_as_the_claim_does(claim, said):
+    found = LexicalChecker().check(claim, BRIDGE)
+    assert found is not None
+    assert said in found.reason

@@ -1,7 +1,7 @@
 """Read a sentence into the features that checkers compare: stems, names, numbers, negations and opposites."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -63,6 +63,8 @@ class ContentToken:
     stem: str
     start: int
     is_name_or_number: bool
+    word: str
+    """As it is written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +91,17 @@ class SentenceFeatures:
     ordinals: frozenset[tuple[float, str]]
     """Places in a row, each with the stem that follows: 2 and "largest" of "the second largest"."""
 
+    def spell(self, stems: Collection[str]) -> str:
+        """Return the words of some stems as the sentence writes them; commas stand between those that are apart."""
+        found: dict[str, int] = {}  # Each word with where it first ends.
+        spelled = ""
+        for token in self.tokens:
+            if token.stem in stems and token.word not in found:
+                is_next = spelled and token.start == next(reversed(found.values())) + 1
+                spelled += f"{'' if not spelled else ' ' if is_next else ', '}{token.word}"
+                found[token.word] = token.start + len(token.word)
+        return spelled or ", ".join(sorted(stems))
+
 
 @lru_cache(maxsize=1024)
 def extract_features(text: str) -> SentenceFeatures:
@@ -96,7 +109,9 @@ def extract_features(text: str) -> SentenceFeatures:
     quantities = extract_quantities(text)
     numbers = tuple(number for number in quantities if number.unit != CALENDAR_MONTH)
     number_spans = [(number.start, number.end) for number in numbers]
-    tokens: list[ContentToken] = [ContentToken(f"#{number.value:.12g}", number.start, True) for number in numbers]
+    tokens: list[ContentToken] = [
+        ContentToken(f"#{number.value:.12g}", number.start, True, text[number.start : number.end]) for number in numbers
+    ]
     stems, words, names, antonym_stems = set[str](), set[str](), set[str](), set[str]()
     months = {int(number.value) for number in quantities if number.unit == CALENDAR_MONTH}
     sides = set[tuple[int, int]]()
@@ -133,7 +148,7 @@ def extract_features(text: str) -> SentenceFeatures:
         stems.update(word_stems)
         if is_name:
             names.update(word_stems)
-        tokens.extend(ContentToken(stem, match.start(), has_capital) for stem in word_stems)
+        tokens.extend(ContentToken(stem, match.start(), has_capital, word) for stem in word_stems)
     tokens.sort(key=lambda token: token.start)
     negated_stems, negation_scope = _find_negated_stems(text, tokens)
     return SentenceFeatures(

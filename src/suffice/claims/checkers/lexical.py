@@ -198,7 +198,7 @@ def find_swapped_name(claim: SentenceFeatures, source: SentenceFeatures) -> str:
         our_names, their_names = _list_names(claim.tokens[i:j]), _list_names(source.tokens[k:end])
         has_moved = set(our_names) <= their_loose and our_loose & set(their_names)
         if our_names and their_names and not set(our_names) & set(their_names) and not has_moved:
-            return _describe_difference(" ".join(their_names), " ".join(our_names))
+            return _describe_difference(source.spell(their_names), claim.spell(our_names))
     return ""
 
 
@@ -218,9 +218,9 @@ def _find_missing_number(claim: SentenceFeatures, source: SentenceFeatures) -> s
 def _find_missing_name(claim: SentenceFeatures, known: frozenset[str]) -> str:
     names = sorted(name for name in claim.names if not has_name(name, known))
     if names:
-        return f"{_NAME_MISSING}{', '.join(names)}"
+        return f"{_NAME_MISSING}{claim.spell(names)}"
     if not all(has_name(name, known) for name in claim.possible_name.split()):
-        return f"{_NAME_MISSING}{claim.possible_name}"
+        return f"{_NAME_MISSING}{claim.spell(claim.possible_name.split())}"
     return ""
 
 
@@ -282,7 +282,8 @@ def _find_negation_conflict(claim: SentenceFeatures, source: SentenceFeatures) -
     only_claim = claim.negated_stems & (source.stems - source.negation_scope)
     only_source = source.negated_stems & (claim.stems - claim.negation_scope)
     if only_claim or only_source:
-        return f"only the {'claim' if only_claim else 'source'} negates {min(only_claim or only_source)!r}"
+        who, one, negated = ("claim", claim, only_claim) if only_claim else ("source", source, only_source)
+        return f"only the {who} negates {one.spell([min(negated)])!r}"
     ours, theirs = ({token.stem for token in one.tokens} for one in (claim, source))
     if claim.negation_scope and not source.negation_scope and claim.negation_scope & theirs:
         return "the source does not negate it"
@@ -303,7 +304,7 @@ def _find_opposite(claim: SentenceFeatures, source: SentenceFeatures) -> str:
     for word in claim.stems - source.stems:
         for other in source.stems - claim.stems:
             if is_prefix_antonym(word, other):
-                return _describe_difference(repr(other), repr(word))
+                return _describe_difference(repr(source.spell([other])), repr(claim.spell([word])))
     return ""
 
 
@@ -323,7 +324,7 @@ def _find_swapped_roles(claim: SentenceFeatures, source: SentenceFeatures) -> st
             continue
         our_words = _list_words(claim.tokens[i + 1 : j])
         if our_words & _list_words(source.tokens[places[other.stem] + 1 : places[one.stem]]):
-            return f"{one.stem.lstrip('#')} and {other.stem.lstrip('#')} are swapped"
+            return f"{one.word} and {other.word} are swapped"
     return ""
 
 

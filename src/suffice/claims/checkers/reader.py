@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import Literal, NamedTuple
 
 from suffice.claims.checkers.base import CheckerThresholds, EvidenceSpan, Stance, load_thresholds
+from suffice.claims.checkers.features import extract_features
 from suffice.claims.checkers.lexical import (
     LexicalChecker,
     is_figure_conflict,
@@ -143,7 +144,8 @@ def find_veto(claim: str, passage: Passage, found: EvidenceSpan | None) -> Veto 
         return Veto("the source does not have a number of the claim", "final")
     is_repeated = found is not None and found.overlap >= _REPEATED_OVERLAP
     if names := find_missing_names(claim, text):
-        return Veto(f"the source does not name {', '.join(names)}", "difference" if is_repeated else "name")
+        missing = extract_features(claim).spell(names)
+        return Veto(f"the source does not name {missing}", "difference" if is_repeated else "name")
     if found is None or found.stance == "supports" or not found.reason:
         return None
     if is_figure_conflict(found.reason):  # The passage has the figure in another place.
