@@ -41,7 +41,8 @@ from suffice.report.wording import (
     format_reading,
     list_fruitless_queries,
 )
-from suffice.text.markdown import escape_markdown
+from suffice.text.citations import find_citations
+from suffice.text.markdown import escape_markdown, strip_markdown
 from suffice.text.plain import strip_control_chars, to_one_line
 from suffice.types import Claim, Excerpt, Report, RoundRecord, Source, Span, Stop, SupportLabel
 
@@ -139,9 +140,22 @@ def _render_answer(report: Report, renderer: MarkdownRenderer) -> tuple[str, fro
     short = ""
     if report.short_answer:
         short = f'<p class="short" dir="auto">{renderer.render_inline(escape_markdown(report.short_answer))}</p>'
-    if report.summary and not report.excerpts and to_one_line(report.summary) not in to_one_line(report.final_answer):
-        short += f'<p class="lede" dir="auto">{renderer.render_inline(report.summary)}</p>'
+    if (
+        report.summary
+        and not report.excerpts
+        and strip_markdown(report.summary) not in strip_markdown(report.final_answer)
+    ):
+        short += f'<p class="lede" dir="auto">{renderer.render_inline(_escape_words(report.summary))}</p>'
     return short + marked + (_render_legend(report.claims) if marked else ""), found
+
+
+def _escape_words(text: str) -> str:
+    """Return plain text with citations as Markdown."""
+    pieces, position = [], 0
+    for found in find_citations(text):
+        pieces += [escape_markdown(text[position : found.start]), found.handle]
+        position = found.end
+    return "".join([*pieces, escape_markdown(text[position:])])
 
 
 def _render_notices(report: Report) -> str:
