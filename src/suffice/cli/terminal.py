@@ -19,6 +19,7 @@ from rich.status import Status
 from rich.style import Style
 from rich.table import Table
 from rich.text import Text
+from rich.theme import Theme
 
 from suffice.cli.safe_output import ESCAPE_SEQUENCE, strip_escape_sequences
 from suffice.errors import EXIT_INTERRUPTED
@@ -45,11 +46,30 @@ from suffice.report.wording import describe_reading, describe_search, describe_s
 from suffice.types import Passage, Report, ReviewRound, Stop
 
 _T = TypeVar("_T")
+_THEME = Theme(
+    {
+        "markdown.block_quote": "none",
+        "markdown.code": "cyan",
+        "markdown.code_block": "cyan",
+        "markdown.h2": "bold",
+        "markdown.h3": "bold",
+        "markdown.link": "cyan",
+        "markdown.link_url": "cyan",
+        "markdown.item.bullet": "none",
+        "markdown.item.number": "none",
+    }
+)
 _DRAFT_LINES = 6  # Lines of a draft that are shown while it is written.
 
 
 class SafeConsole(Console):
-    """A console that strips escape sequences of documents from the texts it shows."""
+    """A console that strips escape sequences of documents from the texts it shows.
+
+    Text has the colour of the terminal and places are cyan, so that both read well on a light and on a dark ground.
+    """
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(theme=_THEME, **settings)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
         for segment in super().render(renderable, options):

@@ -4,6 +4,7 @@ Every text of a document or a model passes ``MarkdownRenderer`` or ``_escape``. 
 only its own style and script, by their hash. This module does not know about files or interfaces.
 """
 
+import re
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -49,6 +50,7 @@ from suffice.types import Claim, Excerpt, Report, RoundRecord, Source, Span, Sto
 _MAX_HEADING_CHARS = 240
 _NARROW_CHART_WIDTH = 350  # Units of the chart's text; for screens of about 360 pixels.
 _MAX_TABLE_READINGS = 4
+_HEADING_MARK = re.compile(r"(?:(?<=\s)|^)#{1,6}\s+")
 _MAX_STRETCHES = 6  # Of one source.
 CANCELLED_TEXT = "You stopped this run before it could answer."
 
@@ -372,7 +374,8 @@ def _render_step(stop: Stop, record: RoundRecord, known: frozenset[str], is_open
     """Render one round; ``known`` holds the notes of the round before, so that new ones can be labelled."""
     new = f"{record.new_passages} new {'passage' if record.new_passages == 1 else 'passages'}"
     notes = (
-        ('<span class="handle">new</span> ' if note not in known else "") + _escape(note, 500) for note in record.belief
+        ('<span class="handle">new</span> ' if note not in known else "") + _escape(_HEADING_MARK.sub("", note), 500)
+        for note in record.belief
     )
     dropped = len(known - set(record.belief))
     dropped_notes = "note is" if dropped == 1 else "notes are"
