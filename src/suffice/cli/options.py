@@ -1,6 +1,7 @@
 """Command-line options that several commands share, and the help format that groups them."""
 
 import re
+import textwrap
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -196,11 +197,11 @@ class GroupedHelpCommand(TyperCommand):
         _write_groups(
             {title: [(term, _shorten_help(text)) for term, text in group] for title, group in groups.items()}, formatter
         )
-        names = [
-            (title, ", ".join(flag for term, _ in records for flag in re.findall(r"-[\w-]+", term)))
-            for title, records in named.items()
-        ]
-        _write_groups({"More, explained by --help-all": names}, formatter)
+        with formatter.section("More, explained by --help-all"):
+            for title, group in named.items():
+                flags = re.findall(r"(?<!\S)--?\w[\w-]*", " ".join(term for term, _ in group))
+                lines = textwrap.wrap(", ".join(flags), formatter.width - 18, break_on_hyphens=False)
+                formatter.write("".join(f"  {'' if i else title:<15}{line}\n" for i, line in enumerate(lines)))
 
 
 def _write_groups(groups: dict[str, list[tuple[str, str]]], formatter: Any) -> None:
