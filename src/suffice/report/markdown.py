@@ -41,6 +41,9 @@ NO_ANSWER_TEXT = {
 
 _HTTP_URL = re.compile(r"https?://[!-;=?-~]+", re.IGNORECASE)
 _MAX_TITLE_CHARS = 300
+_VERBS_OF_ASKING = frozenset(
+    {"say", "says", "said", "mention", "mentions", "state", "states", "describe", "explain", "tell"}
+)
 
 
 def render_markdown(report: Report) -> str:
@@ -127,7 +130,8 @@ def describe_partly(report: Report) -> str:
     if report.stop.sufficiency != "partly" or not report.final_answer:
         return ""
     shown = content_stems(" ".join(f"{excerpt.title} {excerpt.text}" for excerpt in report.excerpts))
-    missing = [word for word in extract_key_words(report.task) if not content_stems(word) <= shown]
+    words = [word for word in extract_key_words(report.task) if word.lower() not in _VERBS_OF_ASKING]
+    missing = [word for word in words if not content_stems(word) <= shown]
     lacking = f": no excerpt mentions {_join_words(missing)}" if report.excerpts and missing else ""
     return f"{PARTLY_NOTICE}{lacking}."
 
