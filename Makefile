@@ -8,7 +8,7 @@ STDLIB = $(shell $(BIN)/python -c "import sysconfig; print(sysconfig.get_path('s
 ASK ?= How does heapq.merge combine sorted inputs, and what does the key argument do?
 DOCS ?=
 
-.PHONY: help setup setup-locked lock test test-llm lint bench docs demo serve reliability release clean
+.PHONY: help setup setup-locked lock test test-llm lint bench docs screenshots demo serve reliability release clean
 
 help: ## List the targets.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "%-13s %s\n", $$1, $$2}'
@@ -50,6 +50,10 @@ bench: $(READY) ## Measure quality and speed.
 
 docs: $(READY) ## Build the documentation site in build/docs; a broken link is an error.
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going --builder html docs build/docs
+
+screenshots: docs ## Take the pictures of the documentation, and one of every view in build/screenshots; needs chromium.
+	$(BIN)/python docs/screenshots.py
+	$(BIN)/python docs/screenshots.py build/screenshots
 
 # Uses the extractive model: no key is needed and no document leaves this machine.
 demo: $(READY) ## Answer a question over the Python standard library, or over DOCS=path.

@@ -427,9 +427,10 @@ class UsageSummary:
 class Report:
     """The result of a run: the answer, its sources and claims, why the search stopped, and what the run used.
 
-    ``final_answer`` is Markdown with citations such as ``[1]``, which refer to ``sources``. ``sufficient`` and
-    ``confidence`` are the last judgement of the evidence, ``None`` if there was none. ``insufficient_termination`` means
-    that a limit ended the search before the evidence was judged sufficient; ``degraded_mode`` that searches kept failing.
+    ``final_answer`` and the lists of findings are Markdown with citations such as ``[1]``, which refer to ``sources``;
+    ``summary`` is plain text with citations. ``sufficient`` and ``confidence`` are the last judgement of the evidence,
+    ``None`` if there was none. ``insufficient_termination`` means that a limit ended the search before the evidence was
+    judged sufficient; ``degraded_mode`` that searches kept failing.
     ``short_answer`` is a name, number or the like, ``None`` if no such answer was found. Without a language model
     ``excerpts`` are the parts of the sources that ``final_answer`` shows. ``closest`` are the passages nearest to the
     question when there is no evidence. ``left_undone`` says what a limit on time, tokens or money kept the run from doing.

@@ -66,7 +66,7 @@ def test_a_stop_rule_can_be_added_to_a_strategy(suffice: Callable, docs: Path) -
 
 def test_help_lists_the_installed_parts(suffice: Callable) -> None:
     for _ in range(2):
-        shown = " ".join(suffice("ask", "--help").out.split())
+        shown = " ".join(suffice("ask", "--help-all").out.split())
         assert f"One of: {', '.join(list_strategies())}." in shown
         assert f"One of: {', '.join(plugins.list_plugins('memories'))}." in shown
         assert f"One of: {', '.join(INTERVENTIONS)}." in shown

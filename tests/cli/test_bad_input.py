@@ -233,3 +233,7 @@ def test_a_full_disk(suffice: Callable, docs: Path, tmp_path: Path) -> None:
 def test_debug_shows_the_traceback(program: Callable) -> None:
     result = program("ask", QUESTION, "--docs", "missing.txt", "--debug")
     assert "Traceback" in result.err
+
+
+def test_a_folder_that_is_missing_stops_the_mcp_server(suffice: Callable) -> None:
+    assert_rejected(suffice("mcp", "--docs", "nowhere"), "nowhere")

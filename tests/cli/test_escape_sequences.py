@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from suffice.cli.console import SafeConsole
+from suffice.cli.terminal import SafeConsole
 
 NASTY = "\x1b]0;owned\x07\x1b[31mred\x1b[2J\x9b5mblink\x08\x08\x1b]52;c;ZXZpbA==\x1b\\ \x1bPq\x1b\\"
 FORBIDDEN = {chr(code) for code in (*range(0x09), 0x0B, 0x0C, *range(0x0E, 0x20), *range(0x7F, 0xA0))} | {"\r"}

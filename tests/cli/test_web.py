@@ -160,4 +160,4 @@ def test_doctor_shows_an_unreachable_service(suffice: Callable, monkeypatch: pyt
 
 def test_help_lists_the_providers(suffice: Callable) -> None:
     for command in ("ask", "search", "mcp"):
-        assert "wikipedia" in suffice(command, "--help").out
+        assert "wikipedia" in suffice(command, "--help-all" if command == "ask" else "--help").out

@@ -120,7 +120,7 @@ def test_topics_without_evidence_fall_back_to_one_piece():
 
 def test_a_topic_is_escaped_in_its_heading():
     answer, _ = write(ScriptedModel({"draft": [section]}), ("*copper* [1]", "silver"))
-    assert answer.answer.startswith("## \\*copper\\* \\[1\\]\n")
+    assert answer.answer.startswith("## \\*copper\\* \\[1]\n")
 
 
 def test_without_a_language_model_no_sentence_is_quoted_twice():

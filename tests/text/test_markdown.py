@@ -15,6 +15,7 @@ from suffice.testing import FixtureSearch, ScriptedModel
 from suffice.text.citations import has_citation
 from suffice.text.markdown import (
     drop_empty_headings,
+    drop_needless_escapes,
     escape_markdown,
     find_headings,
     find_open_fence,
@@ -257,6 +258,28 @@ def test_escaped_text_is_shown_as_it_is(text: str) -> None:
 @example("Both **bold** and _thin_ ones")
 def test_stripping_undoes_escaping(text: str) -> None:
     assert strip_markdown(f"{escape_markdown(text)} [7]") == text
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("What does __post_init__ do?", "What does `__post_init__` do?"),
+        ("like chain(*iterables), but lazy", "like `chain(*iterables)`, but lazy"),
+        ("merge(*iterables, key=None)", "`merge(*iterables, key=None)`"),
+        ("pass *args and **kwargs.", "pass `*args` and `**kwargs`."),
+        ("2 * 3 * 4 in C:\\Users [optional]", "2 * 3 * 4 in C:\\Users [optional]"),
+        ("Price* in list[int], signed: ______", "Price* in list[int], signed: ______"),
+        ("as shown [3] in a[1]", r"as shown \[3] in a\[1]"),
+        ("[click](https://a.example)", r"\[click](https://a.example)"),
+    ],
+)
+def test_only_what_would_render_wrongly_is_escaped(text: str, expected: str) -> None:
+    assert drop_needless_escapes(escape_markdown(text)) == expected
+
+
+@given(LINES.map(clean))
+def test_needless_escapes_are_not_missed_when_shown(text: str) -> None:
+    assert shown(f"- {drop_needless_escapes(escape_markdown(text))}") == text
 
 
 @given(LINES)

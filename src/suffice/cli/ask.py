@@ -21,6 +21,7 @@ from suffice.cli.options import (
     DebugOption,
     DocsOption,
     ExcludeOption,
+    HelpAllOption,
     IncludeOption,
     JsonOption,
     ModelOption,
@@ -206,6 +207,7 @@ def ask(
     quiet: QuietOption = False,
     verbose: VerboseOption = False,
     debug: DebugOption = False,
+    help_all: HelpAllOption = False,
 ) -> int:
     """Answer a question from documents or the web, with citations.
 

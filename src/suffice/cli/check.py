@@ -291,10 +291,10 @@ def _print_files(checked: list[CheckedText]) -> None:
 
     from rich.text import Text
 
-    from suffice.cli.console import SafeConsole as Console
+    from suffice.cli.terminal import SafeConsole
     from suffice.report.answer_html import SUPPORT_SYMBOLS
 
-    console = Console(highlight=False)
+    console = SafeConsole(highlight=False)
     for one in checked:
         if len(checked) > 1:
             console.print(Text(one.file, style="bold"), soft_wrap=True)

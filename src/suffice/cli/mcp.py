@@ -1,5 +1,6 @@
 """``suffice mcp``: offer research as tools to other agents (Model Context Protocol)."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -15,6 +16,7 @@ from suffice.cli.options import (
     WebOption,
     build_options,
 )
+from suffice.errors import InputError
 
 
 def mcp(
@@ -48,6 +50,9 @@ def mcp(
     """
     from suffice.server.mcp import serve_mcp
 
+    for path in docs or ():  # A client would see the mistake only at its first call.
+        if "://" not in path and not Path(path).exists():
+            raise InputError(f"--docs {path} does not exist; check the path")
     options = build_options(
         docs=docs, web=web, providers=providers, include=include, exclude=exclude, alpha=alpha, model=model
     )

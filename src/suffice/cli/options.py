@@ -1,5 +1,7 @@
 """Command-line options that several commands share, and the help format that groups them."""
 
+import re
+import textwrap
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,6 +17,8 @@ SEARCH = "How to search"
 LIMITS = "Limits"
 ANSWER = "The answer"
 OUTPUT = "Output"
+_OTHER = "Other options"
+_FULL_HELP = "suffice.full_help"
 
 DocsOption = Annotated[
     list[str] | None,
@@ -128,6 +132,18 @@ VerboseOption = Annotated[
 DebugOption = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 
 
+def _show_full_help(ctx: typer.Context, value: bool) -> None:
+    if value:
+        ctx.meta[_FULL_HELP] = True
+        typer.echo(ctx.get_help())
+        raise typer.Exit
+
+
+HelpAllOption = Annotated[
+    bool, typer.Option("--help-all", callback=_show_full_help, is_eager=True, help="Explain every option.")
+]
+
+
 # The flags that are not called like their option.
 _FLAGS = {"k": "-k", "max_cost_usd": "--max-cost"}
 
@@ -157,7 +173,9 @@ def build_options(
 class GroupedHelpCommand(TyperCommand):
     """A command whose help shows its options in groups and lists the installed parts.
 
-    The parts are looked up when help is shown, not before: that takes longer than starting the program.
+    ``ask``, which has ``--help-all``, has a short help that fits a screen: the first sentence of each option, and only the
+    names of the rarer ones. The parts are looked up when help is shown, not before: that takes longer than
+    starting the program.
     """
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
@@ -169,11 +187,32 @@ class GroupedHelpCommand(TyperCommand):
             term, text = record
             text = list_installed(text, str(param.name))
             is_argument = param.param_type_name == "argument"
-            title = "Arguments" if is_argument else getattr(param, "rich_help_panel", None) or "Other options"
+            title = "Arguments" if is_argument else getattr(param, "rich_help_panel", None) or _OTHER
             groups.setdefault(title, []).append((term, text))
-        for title, records in groups.items():
-            with formatter.section(title):
-                formatter.write_dl(records)
+        if _FULL_HELP in ctx.meta or not any(param.name == "help_all" for param in self.params):
+            _write_groups(groups, formatter)
+            return
+        named = {SEARCH: groups.pop(SEARCH), LIMITS: groups.pop(LIMITS), ANSWER: groups[ANSWER][1:]}
+        groups[ANSWER] = groups[ANSWER][:1]  # The model.
+        _write_groups(
+            {title: [(term, _shorten_help(text)) for term, text in group] for title, group in groups.items()}, formatter
+        )
+        with formatter.section("More, explained by --help-all"):
+            for title, group in named.items():
+                flags = re.findall(r"(?<!\S)--?\w[\w-]*", " ".join(term for term, _ in group))
+                lines = textwrap.wrap(", ".join(flags), formatter.width - 18, break_on_hyphens=False)
+                formatter.write("".join(f"  {'' if i else title:<15}{line}\n" for i, line in enumerate(lines)))
+
+
+def _write_groups(groups: dict[str, list[tuple[str, str]]], formatter: Any) -> None:
+    for title, records in groups.items():
+        with formatter.section(title):
+            formatter.write_dl(records)
+
+
+def _shorten_help(text: str) -> str:
+    """Return the first sentence of an option's help."""
+    return re.split(r"(?<=\.)\s", text, maxsplit=1)[0]
 
 
 def list_installed(text: str, parameter: str) -> str:

@@ -1,7 +1,7 @@
 """Keep escape sequences of documents away from the terminal, in every command.
 
 A document can contain sequences that recolour the terminal, rename its window, write to the clipboard or hide text. Commands
-print through ``print`` and through rich. ``clean_streams`` filters the first, ``console.SafeConsole`` the second, whose own
+print through ``print`` and through rich. ``clean_streams`` filters the first, ``terminal.SafeConsole`` the second, whose own
 colours must pass.
 """
 

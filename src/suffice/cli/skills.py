@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,6 +12,7 @@ from suffice.cli.output import print_error
 
 if TYPE_CHECKING:
     from suffice.skills.load import SkillSet
+    from suffice.skills.skill import Skill
 
 skills_app = typer.Typer(invoke_without_command=True)
 
@@ -28,16 +29,7 @@ def list_skills(context: typer.Context, as_json: JsonOption = False, debug: Debu
     width = max(len(name) for name in known.skills) + 3
     for skill in known.skills.values():
         if as_json:
-            row = {
-                "name": skill.name,
-                "description": skill.description,
-                "origin": skill.origin,
-                "hooks": list(skill.hooks),
-                "activates": list(skill.activates),
-                "options": dict(skill.options),
-                "path": str(skill.path),
-            }
-            print(json.dumps(row, ensure_ascii=False))
+            print(json.dumps(_to_row(skill), ensure_ascii=False))
         else:
             origin = "" if skill.origin == "built in" else f" ({skill.origin})"
             print(f"{'/' + skill.name:<{width}}{skill.description}{origin}")
@@ -54,17 +46,7 @@ def show(
     """Show where a skill acts, what it sets and what it tells the writer."""
     skill = _load().get(name.lstrip("/").lower())
     if as_json:
-        row = {
-            "name": skill.name,
-            "description": skill.description,
-            "origin": skill.origin,
-            "hooks": list(skill.hooks),
-            "activates": list(skill.activates),
-            "options": dict(skill.options),
-            "queries": list(skill.queries),
-            "instruction": skill.instruction,
-            "path": str(skill.path),
-        }
+        row = {**_to_row(skill), "queries": list(skill.queries), "instruction": skill.instruction}
         print(json.dumps(row, ensure_ascii=False, indent=2))
         return
     print(f"/{skill.name}  ({skill.origin}, {skill.path})\n{skill.description}\n")
@@ -77,6 +59,18 @@ def show(
         print(f"searches    {'; '.join(skill.queries)}")
     if skill.instruction:
         print(f"\n{skill.instruction}")
+
+
+def _to_row(skill: "Skill") -> dict[str, Any]:
+    return {
+        "name": skill.name,
+        "description": skill.description,
+        "origin": skill.origin,
+        "hooks": list(skill.hooks),
+        "activates": list(skill.activates),
+        "options": dict(skill.options),
+        "path": str(skill.path),
+    }
 
 
 def _load() -> "SkillSet":

@@ -11,14 +11,17 @@ from collections.abc import Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.markdown import Markdown
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.segment import Segment
 from rich.status import Status
 from rich.style import Style
 from rich.table import Table
 from rich.text import Text
+from rich.theme import Theme
 
-from suffice.cli.console import SafeConsole as Console
+from suffice.cli.safe_output import ESCAPE_SEQUENCE, strip_escape_sequences
 from suffice.errors import EXIT_INTERRUPTED
 from suffice.events import (
     CheckingClaim,
@@ -43,14 +46,42 @@ from suffice.report.wording import describe_reading, describe_search, describe_s
 from suffice.types import Passage, Report, ReviewRound, Stop
 
 _T = TypeVar("_T")
+_THEME = Theme(
+    {
+        "markdown.block_quote": "none",
+        "markdown.code": "cyan",
+        "markdown.code_block": "cyan",
+        "markdown.h2": "bold",
+        "markdown.h3": "bold",
+        "markdown.link": "cyan",
+        "markdown.link_url": "cyan",
+        "markdown.item.bullet": "none",
+        "markdown.item.number": "none",
+    }
+)
 _DRAFT_LINES = 6  # Lines of a draft that are shown while it is written.
+
+
+class SafeConsole(Console):
+    """A console that strips escape sequences of documents from the texts it shows.
+
+    Text has the colour of the terminal and places are cyan, so that both read well on a light and on a dark ground.
+    """
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(theme=_THEME, **settings)
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
+        for segment in super().render(renderable, options):
+            is_clean = segment.control or not ESCAPE_SEQUENCE.search(segment.text)
+            yield segment if is_clean else Segment(strip_escape_sequences(segment.text), segment.style)
 
 
 class Terminal:
     """Shows events and progress on standard error; a quiet terminal shows none."""
 
     def __init__(self, *, quiet: bool = False, verbose: bool = False) -> None:
-        self._console = Console(stderr=True, highlight=False, quiet=quiet)
+        self._console = SafeConsole(stderr=True, highlight=False, quiet=quiet)
         self._verbose = verbose
         self._status: Status | None = None
         self._bar: Progress | None = None
@@ -180,7 +211,7 @@ def print_report(report: Report, *, verbose: bool = False, links: str = "") -> N
 
     ``verbose`` adds the table of the rounds and what was used. ``links`` is the address of a file, see ``settings.links``.
     """
-    console = Console(highlight=False)
+    console = SafeConsole(highlight=False)
     if not console.is_terminal:
         sys.stdout.write(render_markdown(report))
         return
@@ -238,7 +269,7 @@ def _print_closest(report: Report, console: Console) -> None:
 
 def print_passages(passages: Sequence[Passage]) -> None:
     """Print search results: title, location, score and text."""
-    console = Console(highlight=False)
+    console = SafeConsole(highlight=False)
     for passage in passages:
         score = "" if passage.score is None else f"  {passage.score:.3f}"
         heading = Text.assemble((passage.title, "bold"), "  ", (passage.location, "cyan"), (score, "dim"))
@@ -249,7 +280,7 @@ def print_passages(passages: Sequence[Passage]) -> None:
 
 def print_stop(stop: Stop, console: Console | None = None) -> None:
     """Print why a run stopped: the explanation, and a table of its rounds with sparklines below."""
-    console = console or Console(highlight=False)
+    console = console or SafeConsole(highlight=False)
     console.print(Text("Why it stopped", style="bold"))
     console.print(Text(stop.explanation))
     if not stop.rounds:

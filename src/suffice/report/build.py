@@ -26,7 +26,7 @@ from suffice.report.wording import PARTLY_NOTICE
 from suffice.search.urls import canonicalize_url
 from suffice.state.run import RunState
 from suffice.text.citations import drop_repeated_citations, list_handles, replace_citations
-from suffice.text.markdown import escape_markdown
+from suffice.text.markdown import escape_markdown, strip_markdown
 from suffice.types import (
     COMPUTED_KIND,
     Claim,
@@ -97,7 +97,7 @@ def build_report(
         run=run.id,
         task=run.task,
         status=_determine_status(run, stop, has_answer=bool(answer), has_failed=written is None),
-        summary=_renumber(text.summary, numbers) if answer else "",
+        summary=strip_markdown(_renumber(text.summary, numbers), keep_citations=True) if answer else "",
         final_answer=answer,
         key_findings=findings,
         recommendations=recommendations,

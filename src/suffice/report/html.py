@@ -4,6 +4,7 @@ Every text of a document or a model passes ``MarkdownRenderer`` or ``_escape``. 
 only its own style and script, by their hash. This module does not know about files or interfaces.
 """
 
+import re
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -41,13 +42,15 @@ from suffice.report.wording import (
     format_reading,
     list_fruitless_queries,
 )
-from suffice.text.markdown import escape_markdown
+from suffice.text.citations import find_citations
+from suffice.text.markdown import escape_markdown, strip_markdown
 from suffice.text.plain import strip_control_chars, to_one_line
 from suffice.types import Claim, Excerpt, Report, RoundRecord, Source, Span, Stop, SupportLabel
 
 _MAX_HEADING_CHARS = 240
 _NARROW_CHART_WIDTH = 350  # Units of the chart's text; for screens of about 360 pixels.
 _MAX_TABLE_READINGS = 4
+_HEADING_MARK = re.compile(r"(?:(?<=\s)|^)#{1,6}\s+")
 _MAX_STRETCHES = 6  # Of one source.
 CANCELLED_TEXT = "You stopped this run before it could answer."
 
@@ -139,9 +142,22 @@ def _render_answer(report: Report, renderer: MarkdownRenderer) -> tuple[str, fro
     short = ""
     if report.short_answer:
         short = f'<p class="short" dir="auto">{renderer.render_inline(escape_markdown(report.short_answer))}</p>'
-    if report.summary and not report.excerpts and to_one_line(report.summary) not in to_one_line(report.final_answer):
-        short += f'<p class="lede" dir="auto">{renderer.render_inline(report.summary)}</p>'
+    if (
+        report.summary
+        and not report.excerpts
+        and strip_markdown(report.summary) not in strip_markdown(report.final_answer)
+    ):
+        short += f'<p class="lede" dir="auto">{renderer.render_inline(_escape_words(report.summary))}</p>'
     return short + marked + (_render_legend(report.claims) if marked else ""), found
+
+
+def _escape_words(text: str) -> str:
+    """Return plain text with citations as Markdown."""
+    pieces, position = [], 0
+    for found in find_citations(text):
+        pieces += [escape_markdown(text[position : found.start]), found.handle]
+        position = found.end
+    return "".join([*pieces, escape_markdown(text[position:])])
 
 
 def _render_notices(report: Report) -> str:
@@ -358,7 +374,8 @@ def _render_step(stop: Stop, record: RoundRecord, known: frozenset[str], is_open
     """Render one round; ``known`` holds the notes of the round before, so that new ones can be labelled."""
     new = f"{record.new_passages} new {'passage' if record.new_passages == 1 else 'passages'}"
     notes = (
-        ('<span class="handle">new</span> ' if note not in known else "") + _escape(note, 500) for note in record.belief
+        ('<span class="handle">new</span> ' if note not in known else "") + _escape(_HEADING_MARK.sub("", note), 500)
+        for note in record.belief
     )
     dropped = len(known - set(record.belief))
     dropped_notes = "note is" if dropped == 1 else "notes are"

@@ -28,7 +28,7 @@ from suffice.report.wording import (
 from suffice.state.follow_ups import extract_key_words
 from suffice.text.citations import is_handle
 from suffice.text.entities import content_stems
-from suffice.text.markdown import escape_markdown, neutralize_links, to_inline_code
+from suffice.text.markdown import escape_line, escape_markdown, neutralize_links, to_inline_code
 from suffice.text.plain import strip_control_chars, to_one_line
 from suffice.text.quoting import quote_block
 from suffice.types import ClosestPassage, Report, Stop, UsageSummary
@@ -41,6 +41,9 @@ NO_ANSWER_TEXT = {
 
 _HTTP_URL = re.compile(r"https?://[!-;=?-~]+", re.IGNORECASE)
 _MAX_TITLE_CHARS = 300
+_VERBS_OF_ASKING = frozenset(
+    {"say", "says", "said", "mention", "mentions", "state", "states", "describe", "explain", "tell"}
+)
 
 
 def render_markdown(report: Report) -> str:
@@ -53,25 +56,25 @@ def render_markdown(report: Report) -> str:
         *_render_list("Key findings", _neutralize_lines(report, report.key_findings)),
         *_render_list("Recommendations", _neutralize_lines(report, report.recommendations)),
         *_render_list("Risks", _neutralize_lines(report, report.risks)),
-        *_render_list("Open questions", map(escape_line, report.open_questions)),
-        *_render_list("Left undone", map(escape_line, report.left_undone)),
+        *_render_list("Open questions", map(_to_line, report.open_questions)),
+        *_render_list("Left undone", map(_to_line, report.left_undone)),
         *_render_sources(report),
         *_render_computations(report),
         *_render_stop(report),
         *_render_review(report),
-        *_render_list("Searches that found nothing new", map(escape_line, list_fruitless_queries(report))),
+        *_render_list("Searches that found nothing new", map(_to_line, list_fruitless_queries(report))),
         # Below the line, so that a claim check of the file does not read it as a claim.
-        f"---\n\n{escape_line(describe_search(report))}",
-        f"Skills: {escape_line(skills)}" if (skills := describe_skills(report)) else "",
-        escape_line(format_usage(report.usage)),
+        f"---\n\n{_to_line(describe_search(report))}",
+        f"Skills: {_to_line(skills)}" if (skills := describe_skills(report)) else "",
+        _to_line(format_usage(report.usage)),
         _render_bill(report.usage),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def escape_line(text: str) -> str:
-    """Return the text as one line that Markdown shows unchanged, also inside a table cell."""
-    return escape_markdown(to_one_line(text)).replace("|", r"\|")
+def _to_line(text: str) -> str:
+    """Return the text as one line of Markdown that shows it as it is."""
+    return escape_line(to_one_line(text))
 
 
 def format_usage(usage: UsageSummary) -> str:
@@ -112,16 +115,14 @@ def _format_cost(usd: float | None) -> str:
 def _render_bill(usage: UsageSummary) -> str:
     head, *rows = build_bill(usage) or [[]]
     return (
-        _format_table(head, ["---", *["--:"] * 4], [[escape_line(cell) for cell in row] for row in rows])
-        if rows
-        else ""
+        _format_table(head, ["---", *["--:"] * 4], [[_to_line(cell) for cell in row] for row in rows]) if rows else ""
     )
 
 
 def _render_header(report: Report) -> Iterable[str]:
-    yield f"# {escape_line(to_one_line(report.task, _MAX_TITLE_CHARS)) or 'Report'}"
+    yield f"# {_to_line(to_one_line(report.task, _MAX_TITLE_CHARS)) or 'Report'}"
     if len(to_one_line(report.task)) > _MAX_TITLE_CHARS:
-        yield f"> {escape_line(report.task)}"
+        yield f"> {_to_line(report.task)}"
 
 
 def describe_partly(report: Report) -> str:
@@ -129,14 +130,15 @@ def describe_partly(report: Report) -> str:
     if report.stop.sufficiency != "partly" or not report.final_answer:
         return ""
     shown = content_stems(" ".join(f"{excerpt.title} {excerpt.text}" for excerpt in report.excerpts))
-    missing = [word for word in extract_key_words(report.task) if not content_stems(word) <= shown]
+    words = [word for word in extract_key_words(report.task) if word.lower() not in _VERBS_OF_ASKING]
+    missing = [word for word in words if not content_stems(word) <= shown]
     lacking = f": no excerpt mentions {_join_words(missing)}" if report.excerpts and missing else ""
     return f"{PARTLY_NOTICE}{lacking}."
 
 
 def _render_partly(report: Report) -> Iterable[str]:
     if text := describe_partly(report):
-        yield f"> {escape_line(text)}"
+        yield f"> {_to_line(text)}"
 
 
 def _render_answer(report: Report) -> str:
@@ -171,7 +173,7 @@ def _render_closest(report: Report) -> Iterable[str]:
     if not report.closest:
         return
     if missing := describe_missing(report.closest):
-        yield escape_line(missing)
+        yield _to_line(missing)
     yield "## Closest passages"
     for passage in report.closest:
         lack = describe_lack(passage, report.closest)
@@ -183,7 +185,7 @@ def _render_closest(report: Report) -> Iterable[str]:
         ]
         shown = neutralize_links("\n".join(blocks), _list_source_urls(report))
         quoted = "\n".join(f"> {line}".rstrip() for line in shown.split("\n"))
-        yield f"{escape_line(place)}\n\n{quoted}"
+        yield f"{_to_line(place)}\n\n{quoted}"
 
 
 def _neutralize_lines(report: Report, lines: Iterable[str]) -> Iterable[str]:
@@ -206,9 +208,12 @@ def _render_sources(report: Report) -> Iterable[str]:
         yield "## Sources"
         # Each source is its own paragraph: an ordered list would add a second number beside the handle.
         for source in report.sources:
-            place = f"<{source.url}>" if _HTTP_URL.fullmatch(source.url or "") else escape_line(source.location)
-            title = escape_line(to_one_line(source.title, _MAX_TITLE_CHARS)) or place
-            yield f"{_format_handle(source.id)} {title} — {place}"
+            title = to_one_line(source.title, _MAX_TITLE_CHARS)
+            if _HTTP_URL.fullmatch(source.url or ""):
+                entry = f"{_to_line(title) or f'<{source.url}>'} — <{source.url}>"
+            else:
+                entry = _to_line(f"{title or source.location} — {source.location}")
+            yield f"{_format_handle(source.id)} {entry}"
 
 
 def _render_computations(report: Report) -> Iterable[str]:
@@ -224,8 +229,8 @@ def _render_computations(report: Report) -> Iterable[str]:
 def _render_stop(report: Report) -> Iterable[str]:
     stop = report.stop
     yield "## Why it stopped"
-    yield f"**{escape_line(describe_stop(stop))}.**"
-    yield escape_line(stop.explanation)
+    yield f"**{_to_line(describe_stop(stop))}.**"
+    yield _to_line(stop.explanation)
     sufficiency = describe_sufficiency(report.sufficient, report.confidence, report.stop.sufficiency)
     gate = to_inline_code(to_one_line(stop.expression or stop.gate))
     yield f"Evidence judged sufficient: {sufficiency}. Gate: {gate}"
@@ -235,7 +240,7 @@ def _render_stop(report: Report) -> Iterable[str]:
         yield "How well each topic was covered after each round, from 0 to 1:"
         head = ["Topic", *(str(record.index) for record in stop.rounds)]
         rows = [
-            [escape_line(topic), *("–" if value is None else f"{_shade(value)} {value:.2f}" for value in values)]
+            [_to_line(topic), *("–" if value is None else f"{_shade(value)} {value:.2f}" for value in values)]
             for topic, values in topics.items()
         ]
         yield _format_table(head, ["---", *["--:"] * len(stop.rounds)], rows)
@@ -252,14 +257,14 @@ def _render_rounds_table(stop: Stop) -> str:
     rows = [
         [
             str(record.index),
-            "<br>".join(escape_line(query) for query in record.queries),
+            "<br>".join(escape_markdown(to_one_line(query)) for query in record.queries),
             str(record.new_passages),
             *(format_reading(name, values[i]) for name, values in zip(names, series, strict=True)),
-            escape_line(describe_outcome(stop, record)),
+            _to_line(describe_outcome(stop, record)),
         ]
         for i, record in enumerate(stop.rounds)
     ]
-    head = ["Round", "Queries", "New passages", *(escape_line(describe_reading(name)) for name in names), "Verdict"]
+    head = ["Round", "Queries", "New passages", *(_to_line(describe_reading(name)) for name in names), "Verdict"]
     return _format_table(head, ["--:", "---", "--:", *["--:"] * len(names), "---"], rows)
 
 
@@ -268,11 +273,11 @@ def _render_review(report: Report) -> Iterable[str]:
     if review is None:
         return
     yield "## Review"
-    yield escape_line(summarize_review(review))
+    yield _to_line(summarize_review(review))
     head, *rows = build_review_table(review) or [[]]
     if rows:
-        yield _format_table([escape_line(name) for name in head], ["--:"] * len(head), rows)
-    issues = _format_items(map(escape_line, get_open_issues(review)))
+        yield _format_table([_to_line(name) for name in head], ["--:"] * len(head), rows)
+    issues = _format_items(map(_to_line, get_open_issues(review)))
     if issues and not review.passed:
         yield "Issues that remain:"
         yield issues
@@ -283,11 +288,12 @@ def _format_items(lines: Iterable[str]) -> str:
 
 
 def _format_table(head: Sequence[str], alignment: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    return "\n".join("| " + " | ".join(row) + " |" for row in (head, alignment, *rows))
+    lines = ([cell.replace("|", r"\|") for cell in row] for row in (head, alignment, *rows))
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
 def _format_handle(handle: str) -> str:
-    return handle if is_handle(handle) else escape_line(handle)
+    return handle if is_handle(handle) else _to_line(handle)
 
 
 def _format_count(amount: int, noun: str, plural: str = "") -> str:

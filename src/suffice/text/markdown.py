@@ -399,16 +399,24 @@ def _get_block_parser() -> "MarkdownIt":
 
 # -- inline markup -----------------------------------------------------------------------------------------------------
 
-# Only what CommonMark would take for markup: brackets would pass for citations or links, stars and back ticks for emphasis
-# and code, underscores only where they do not stand inside a word, angle brackets for tags.
+# A bracket that would pass for a citation, a footnote or a link; not that of a date before a chat message.
+_BRACKET = (
+    r"\[(?!\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d)?\]\s[^\s(\[:])"
+    r"(?![^\[\]\n:^]*[^\W\d_][^\[\]\n:^]*\](?![(\[:]))"
+)
+# Only what CommonMark may take for markup.
 _SPECIAL = re.compile(
-    r"[\\`*\[\]]|<(?=[A-Za-z/!?])|~(?=~)|(?<=~)~|^>|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)"
-    r"|^(?:#{1,6}|[-+])(?=\s|$)|^(?:-{2,}|=+)$"
+    rf"{_BRACKET}|\\(?=[!-/:-@\[-`{{-~]|\n|$)|`|(?<!\s)\*|\*(?!\s)|<(?=[A-Za-z/!?])|~(?=~)|(?<=~)~"
+    r"|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)|^(?:>|(?:#{1,6}|[-+*])(?=\s|$)|(?:-{2,}|=+)$)"
+)
+# A call, or a name or path such as ``*args`` or ``src/__init__.py:10``.
+_NAME = re.compile(
+    r"(?<![\w./*`\\\x01])(?:[A-Za-z_][\w.]*+\((?:[^()`\n]|\((?:[^()`\n]|\([^()`\n]*+\))*+\)){0,200}+\)"
+    r"|(?:\*{0,2}|[./~]*/)\w(?:[\w./-]*\w)?(?::\d+(?:-\d+)?)?)(?![\w*`(\x01])"
 )
 _NUMBERED = re.compile(r"^(\d{1,9})([.)])(?=\s|$)")
-# The date and time before a message: no citation has a colon, and no link begins with it.
-_ESCAPED_TIME = re.compile(r"\\\[(\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d)?)\\\](?=\s[^\s(\[:])")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
+_EMPHASIS_ESCAPES = (r"\*", r"\_", r"\`")
 # An escaped character is passed over, so that an escaped tick opens no code.
 _CODE = re.compile(r"\\[!-/:-@\[-`{-~]|(?P<ticks>`+)(?P<code>.+?)(?<!`)(?P=ticks)(?!`)")
 _QUOTE_MARKER = re.compile(r"\n[ \t]*(?:>[ \t]*)+")
@@ -417,15 +425,52 @@ _LIST_MARKER = re.compile(r"^[ \t]*(?:[-*+•]|\d{1,2}[.)])[ \t]+", re.MULTILINE
 
 
 def escape_markdown(text: str) -> str:
-    r"""Return the text escaped so that Markdown shows it as it is.
+    r"""Return the text so that Markdown shows it as it is: names and calls as code where needed, the rest escaped.
 
-    >>> escape_markdown("*maxsize* in lru_cache [1]")
-    '\\*maxsize\\* in lru_cache \\[1\\]'
+    >>> escape_markdown("__init__(*args) of lru_cache in a[1] [optional]")
+    '`__init__(*args)` of lru_cache in a\\[1] [optional]'
     >>> escape_markdown("[2025-03-17 16:45] Ann: Yes.")
     '[2025-03-17 16:45] Ann: Yes.'
     """
-    escaped = _NUMBERED.sub(r"\1\\\2", _SPECIAL.sub(lambda match: "\\" + match.group(), text))
-    return _ESCAPED_TIME.sub(r"[\1]", escaped)
+    pieces, position = [], 0
+    for match in _NAME.finditer(text) if _SPECIAL.search(text) else ():
+        if _SPECIAL.search(match.group()) and re.search(r"[^\W_]", match.group()):
+            pieces += [_escape(text, position, match.start()), to_inline_code(match.group())]
+            position = match.end()
+    return _NUMBERED.sub(r"\1\\\2", "".join([*pieces, _escape(text, position, len(text))]))
+
+
+def _escape(text: str, start: int, end: int) -> str:
+    """Return a part of the text with its special characters escaped; what stands around the part counts."""
+    pieces = []
+    for match in _SPECIAL.finditer(text, start, end):
+        pieces += [text[start : match.start()], "\\", match.group()]
+        start = match.end()
+    return "".join([*pieces, text[start:end]])
+
+
+def escape_line(line: str) -> str:
+    r"""Return a whole line as Markdown that shows it as it is: unchanged if possible, else escaped.
+
+    >>> escape_line("merge(*iterables)"), escape_line("__init__.py"), escape_line("2*3*4")
+    ('merge(*iterables)', '`__init__.py`', '2\\*3\\*4')
+    """
+    if not _SPECIAL.search(line):
+        return escape_markdown(line)
+    tokens = [] if re.search(_BRACKET, line) or "~~" in line else _get_strict_parser().parse(line)
+    is_plain = len(tokens) == 3 and [(part.type, part.content) for part in tokens[1].children or ()] == [("text", line)]
+    return line if is_plain else drop_needless_escapes(escape_markdown(line))
+
+
+def drop_needless_escapes(block: str) -> str:
+    r"""Return a block of Markdown without the escapes of emphasis, if it renders the same.
+
+    >>> drop_needless_escapes(r"Price\* in euros"), drop_needless_escapes(r"2\*3\*4")
+    ('Price* in euros', '2\\*3\\*4')
+    """
+    bare = _CODE.sub(lambda match: match.group()[match.group() in _EMPHASIS_ESCAPES :], block)
+    render = _get_strict_parser().render
+    return bare if bare == block or render(bare) == render(block) else block
 
 
 def to_inline_code(text: str) -> str:
@@ -434,7 +479,7 @@ def to_inline_code(text: str) -> str:
     return f"{ticks} {text} {ticks}" if text.startswith("`") or text.endswith("`") else f"{ticks}{text}{ticks}"
 
 
-def strip_markdown(markdown: str) -> str:
+def strip_markdown(markdown: str, *, keep_citations: bool = False) -> str:
     r"""Return the words of a line: no citations, code ticks, emphasis or escapes, and single spaces.
 
     >>> strip_markdown(r"The `x_y` is **not** \*kept\* [2].")
@@ -445,14 +490,14 @@ def strip_markdown(markdown: str) -> str:
     for match in _CODE.finditer(markdown):
         if match["ticks"] is None:
             continue
-        pieces += [_strip_inline_markup(markdown[position : match.start()]), match["code"].strip()]
+        pieces += [_strip_inline_markup(markdown[position : match.start()], keep_citations), match["code"].strip()]
         position = match.end()
-    pieces.append(_strip_inline_markup(markdown[position:]))
+    pieces.append(_strip_inline_markup(markdown[position:], keep_citations))
     return " ".join("".join(pieces).split())
 
 
-def _strip_inline_markup(text: str) -> str:
-    text = strip_citations(text)
+def _strip_inline_markup(text: str, keep_citations: bool) -> str:
+    text = text if keep_citations else strip_citations(text)
     text = re.sub(r"(?<!\\)(\*\*|__)(?=\S)(.+?)(?<=\S)(?<!\\)\1", r"\2", text)
     text = re.sub(r"(?<![\\\w*])([*_])(?=\S)(.+?)(?<=\S)(?<!\\)\1(?!\w)", r"\2", text)
     return _ESCAPED.sub(r"\1", text)

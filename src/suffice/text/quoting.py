@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from suffice.text.markdown import escape_markdown, find_inline_code, strip_links
+from suffice.text.markdown import drop_needless_escapes, escape_line, escape_markdown, find_inline_code, strip_links
 from suffice.text.plain import to_one_line
 from suffice.text.sentences import Offsets
 from suffice.types import ExcerptFormat
@@ -12,7 +12,10 @@ _ITEM_MARKER = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)]|[a-z]\))\s+")
 _ADDRESS = re.compile(r"<(?:https?://[^\s<>`]+|[\w.+-]+@[\w.-]+)>")
 _MAX_TITLE_CHARS = 100
 BOLD = re.compile(r"\*\*(?=\S)([^*]+?)(?<=\S)\*\*")  # Bold marks our own highlights only.
-_EMPHASIS = re.compile(r"(?<![\w*\\])\*(?=[^\s*])([^*\n]+?)(?<=\S)\*(?![\w*])")
+# A role of reStructuredText, such as :class:`Path` or :py:meth:`the method <Path.exists>`.
+_ROLE = re.compile(r"(?<![\w`:]):(?:[a-z]+:)?[a-z]+:`(?P<words>[^`\n]+)`")
+_PHRASE = re.compile(r"(?<![\w*\\])_(?=[^\W_])([^_*\n\x01]*\s[^_*\n\x01]*)(?<=[^\W_])_(?!\w)")
+_EMPHASIS = re.compile(r"(?<![\w*\\])\*(?=[^\s*])((?:[^*()\n]|\([^*()\n]*\))+?)(?<=\S)\*(?![\w*])")
 
 
 def quote_block(text: str, format: ExcerptFormat, highlight: Sequence[Offsets] = ()) -> str:
@@ -23,12 +26,10 @@ def quote_block(text: str, format: ExcerptFormat, highlight: Sequence[Offsets] =
     if format == "code":
         fence = "`" * max(3, 1 + max((len(run) for run in re.findall(r"`+", text)), default=0))
         return f"{fence}\n{text}\n{fence}"
+    if format == "table" and text.lstrip().startswith("|"):
+        return "\n".join(_render_row(row) for row in text.split("\n"))
     if format == "table":
-        return (
-            "\n".join(_render_row(row) for row in text.split("\n"))
-            if text.lstrip().startswith("|")
-            else "\n".join(f"- {quote_markdown(row)}" for row in text.split("\n") if row.strip())
-        )
+        return "\n".join(f"- {drop_needless_escapes(quote_markdown(row))}" for row in text.split("\n") if row.strip())
     if format == "list":
         return "\n".join(_render_item_line(line) for line in _join_item_lines(text))
     rendered, position = [], 0
@@ -39,12 +40,13 @@ def quote_block(text: str, format: ExcerptFormat, highlight: Sequence[Offsets] =
                 f"**{quote_markdown(text[start:end], is_start=False).strip('*')}**",
             ]
             position = end
-    return "".join([*rendered, quote_markdown(text[position:], is_start=position == 0)])
+    rendered.append(quote_markdown(text[position:], is_start=position == 0))
+    return drop_needless_escapes("".join(rendered))
 
 
 def _render_row(row: str) -> str:
     """Return a row of a Markdown table with its text escaped: a footnote mark in a cell cites nothing of ours."""
-    return "|".join(quote_markdown(cell, is_start=False) if cell.strip(" :-") else cell for cell in row.split("|"))
+    return "|".join(_quote_part(cell) if cell.strip(" :-") else cell for cell in row.split("|"))
 
 
 def _join_item_lines(text: str) -> list[str]:
@@ -61,29 +63,47 @@ def _join_item_lines(text: str) -> list[str]:
 def _render_item_line(line: str) -> str:
     marker = _ITEM_MARKER.match(line)
     head = marker[0] if marker else line[: len(line) - len(line.lstrip())]
-    return head.replace("•", "-") + quote_markdown(line[len(head) :], is_start=False)
+    return head.replace("•", "-") + _quote_part(line[len(head) :])
+
+
+def _quote_part(text: str) -> str:
+    """Return the text of a cell or an item."""
+    return drop_needless_escapes(quote_markdown(text, is_start=False))
 
 
 def format_title(title: str) -> str:
     """Return the title of a source for a heading: one line, escaped. A line end in it would begin text of its own."""
-    return escape_markdown(to_one_line(title, _MAX_TITLE_CHARS))
+    return escape_line(to_one_line(title, _MAX_TITLE_CHARS))
 
 
 def quote_markdown(text: str, *, is_start: bool = True) -> str:
     """Return text of a source as Markdown: inline code stays code, links become their words, the rest is escaped.
 
-    An address in angle brackets becomes code: as a link it would lead away from the sources, and escaped it is hard to read.
+    An address in angle brackets becomes code: as a link it would lead away from the sources, and escaped it is hard to
+    read. So does the name in a reStructuredText role of a docstring. A phrase between underscores stays emphasis.
     """
-    pieces, position = [], 0
+    kept: list[str] = []
+
+    def keep(words: str) -> str:
+        kept.append(words)
+        return f"\x01{len(kept) - 1}\x01"
+
+    text = _ROLE.sub(_read_role, text.replace("\x01", ""))
     text = _ADDRESS.sub(r"`\g<0>`", text) if "`" not in text else text
+    pieces, position = [], 0
     for start, end in find_inline_code(text):
-        pieces += [_escape(text[position:start], is_start and position == 0), text[start:end]]
+        pieces += [text[position:start], keep(text[start:end])]
         position = end
-    return "".join([*pieces, _escape(text[position:], is_start and position == 0)])
+    text = strip_links("".join([*pieces, text[position:]]))
+    text = _EMPHASIS.sub(r"\1", BOLD.sub(r"\1", text))
+    text = _PHRASE.sub(lambda found: f"{keep('_')}{found[1]}{keep('_')}", text)
+    # Not at the start of a line there is no list, heading or quote.
+    escaped = escape_markdown(text) if is_start else escape_markdown("\x00" + text).removeprefix("\x00")
+    return re.sub("\x01(\\d+)\x01", lambda found: kept[int(found[1])], escaped)
 
 
-def _escape(text: str, is_start: bool) -> str:
-    text = _EMPHASIS.sub(r"\1", BOLD.sub(r"\1", strip_links(text)))
-    if is_start:
-        return escape_markdown(text)
-    return escape_markdown("\x00" + text).removeprefix("\x00")  # Not at the start of a line: no list, heading or quote.
+def _read_role(found: re.Match[str]) -> str:
+    """Return what a reader sees of a role: its words, or its name as code."""
+    words = found["words"].removeprefix("!")
+    name = words.rpartition(".")[2] if words.startswith("~") else words
+    return f"`{name.lstrip('~')}`" if re.fullmatch(r"[\w.~()]+", words) else re.sub(r"\s*<[^<>]*>$", "", words)

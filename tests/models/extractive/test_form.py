@@ -149,7 +149,7 @@ def test_an_address_is_shown_as_code() -> None:
 def test_footnote_marks_in_a_table_cite_nothing() -> None:
     table = "| Year | Level |\n| --- | --- |\n| 1990[5] | 40 m |\n| 1991 | 41 m |\n"
     answer = drafted("What was the level of the lake in 1990?", note(table, "Lake level", "markdown"))
-    assert "1990\\[5\\]" in answer.answer
+    assert "1990\\[5]" in answer.answer
 
 
 def test_a_version_of_a_protocol_is_a_name_of_its_own() -> None:
@@ -203,7 +203,7 @@ def test_emphasis_in_a_source_is_no_text() -> None:
     answer = drafted(
         "What does the queue keep?", note("*Changed*: the queue keeps the order of 2 * 3 * 4 items.", "Queue")
     )
-    assert "Changed: the queue keeps the order of 2 \\* 3 \\* 4 items." in answer.answer.replace("**", "")
+    assert "Changed: the queue keeps the order of 2 * 3 * 4 items." in answer.answer.replace("**", "")
 
 
 def test_an_acronym_that_is_nowhere_leaves_a_how_to_partly_answered() -> None:

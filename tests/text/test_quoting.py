@@ -1,0 +1,25 @@
+"""Sources are quoted in Markdown as they read, and nothing in them acts as markup of ours."""
+
+import pytest
+
+from suffice.text.quoting import quote_block, quote_markdown
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Return a :class:`Path` or :exc:`OSError`.", "Return a `Path` or `OSError`."),
+        ("See :meth:`~pathlib.Path.exists` and :func:`!open`.", "See `exists` and `open`."),
+        ("Read :ref:`the guide <guide-label>` first.", "Read the guide first."),
+        ("At 10:30:`x` it ended.", "At 10:30:`x` it ended."),
+        ("In _The Old Man_ the field _fields_ is set.", "In _The Old Man_ the field `_fields_` is set."),
+        ("*See `x_y` there*, and **now**", "See `x_y` there, and now"),
+    ],
+)
+def test_a_source_is_quoted_as_it_reads(text: str, expected: str) -> None:
+    assert quote_markdown(text) == expected
+
+
+def test_stars_of_a_source_do_not_end_a_highlight() -> None:
+    text = "Similar to chain(*iterables), at a price* of 3."
+    assert quote_block(text, "prose", [(0, len(text))]) == r"**Similar to `chain(*iterables)`, at a price\* of 3.**"
