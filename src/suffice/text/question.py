@@ -152,6 +152,14 @@ _SPAN_TYPES: dict[QuestionKind, SpanType] = {
 }  # fmt: skip
 
 
+# "In which version was X dropped?" is answered by the heading of a release, "Which version of X is needed?" by a sentence.
+_RELEASE_EVENT = re.compile(
+    r"\b(?:in|since|as of|from|with|by|until|seit|ab|in|mit|depuis|desde|en|dans) (?:which|what|welche[rnms]?|quelle|qué) "
+    r"|\b(?:version|release)s? (?:\w+ )?(?:\w+ed|brought|made|\w+te|\w+ó|a \w+é)\b|\bfirst (?:version|release)\b",
+    re.IGNORECASE,
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """What a question asks for. ``sides`` are the two things that it compares, or chooses between."""
@@ -181,6 +189,15 @@ def analyze_question(text: str) -> Question:
     if kind == "when" and _YEAR.search(wording):
         return Question(text, kind, "year")
     return Question(text, kind, _SPAN_TYPES.get(kind, "none"))
+
+
+def asks_release(question: Question) -> bool:
+    """Return whether a question asks in which release something happened, and not for a version that a sentence states.
+
+    >>> [asks_release(analyze_question(text)) for text in ("Which version dropped it?", "Which version does it need?")]
+    [True, False]
+    """
+    return question.kind == "version" and _RELEASE_EVENT.search(question.text) is not None
 
 
 def strip_comparing(text: str) -> str:

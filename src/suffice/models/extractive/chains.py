@@ -13,8 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from suffice.models.extractive.units import UNIT_FEATURES, QuestionWords, Unit, find_stems, note_stems
-from suffice.models.extractive.weights import load_weights
+from suffice.models.extractive.units import UNIT_FEATURES, QuestionWords, Unit, find_stems, load_weights, note_stems
 from suffice.text.entities import content_stems, extract_names
 from suffice.text.languages import ENGLISH, get_language
 from suffice.text.question import Question

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from suffice.models.extractive.chains import needs_steps, rank_steps
 from suffice.models.extractive.comparison import find_compared
 from suffice.models.extractive.sides import choose_sides
-from suffice.models.extractive.units import HEADING_SPANS, QuestionWords, Unit, find_heading
+from suffice.models.extractive.units import HEADING_SPANS, QuestionWords, Unit, find_follower, find_heading
 from suffice.text.answer_spans import find_spans
 from suffice.text.blocks import TextBlock, split_blocks
 from suffice.text.entities import content_stems, strip_parenthetical
@@ -39,6 +39,7 @@ _REDUNDANCY_WEIGHT = 0.4
 _STRUCTURED_BONUS = 0.25
 # "red, green and blue": three things in a row.
 _ENUMERATION = re.compile(r"(?:[^\s,.;:()][^,.;:()]{0,39}, ){1,}[^,.;:()]{1,40},? (?:and|or|und|oder|et|ou|y|o) \S")
+_INTRODUCTION = re.compile(r":[*_`]*\Z")
 _SIGNATURE = re.compile(r"\b(?:def|class|func|function|fn)\s+\w")
 _PRONOUN = re.compile(
     r"(?:It|He|She|They|This|That|These|Those|Its|His|Her|Their|Es|Er|Sie|Dies\w*|Il|Elle|Este|Esta)\b"
@@ -186,24 +187,12 @@ def _prefer_structure(question: Question, notes: Sequence[Note], units: Sequence
     raised = [
         replace(unit, score=unit.score + _STRUCTURED_BONUS)
         if unit.block.format in wanted
-        or _find_follower(notes[unit.note], unit, wanted) is not None
+        or find_follower(notes[unit.note], unit, wanted) is not None
         or (question.kind == "list" and _ENUMERATION.search(unit.text))
         else unit
         for unit in units
     ]
     return sorted(raised, key=lambda unit: -unit.score)
-
-
-def _find_follower(note: Note, unit: Unit, formats: Sequence[str] = ("code", "list", "table")) -> TextBlock | None:
-    """Return the block that the unit introduces, such as the list after "The options are:"."""
-    return next(
-        (
-            block
-            for block in split_blocks(note.text, note.kind)
-            if block.format in formats and block.lead == (unit.start, unit.end)
-        ),
-        None,
-    )
 
 
 def _join_sides(stretches: Sequence[Stretch]) -> list[Stretch]:
@@ -246,7 +235,7 @@ def _grow(question: Question, note: Note, unit: Unit, budget: int) -> Stretch:
     if note.kind == "csv" and (question.kind not in ("list", "count") or is_counted):
         return Stretch(unit.note, tuple(_pick_rows(note, unit, budget)), unit)
     span = _fit_block(question, note, block, block.units.index((unit.start, unit.end)), budget)
-    follower = _find_follower(note, unit) if block.format == "prose" else None
+    follower = find_follower(note, unit) if block.format == "prose" else None
     if follower is not None:  # The sentence is worth little without what it introduces.
         room = max(budget - 100, budget // 2)
         lead = (_first_start_within(block, unit, budget - room), unit.end)
@@ -264,6 +253,12 @@ def _grow(question: Question, note: Note, unit: Unit, budget: int) -> Stretch:
             if size > budget or following.is_heading:
                 break
             parts.append(((following.start, following.end), following))
+        while (
+            len(parts) > 1
+            and parts[-1][1] not in (block, follower)
+            and _INTRODUCTION.search(note.text, 0, parts[-1][0][1])
+        ):
+            parts.pop()  # What it introduces did not fit.
     if block.format == "prose" and span[0] == block.start and note.kind == "code" and position:
         above = blocks[position - 1]
         if above.format == "code" and _SIGNATURE.search(note.text, above.start, above.end):

@@ -9,8 +9,7 @@ import math
 import re
 from collections.abc import Sequence
 
-from suffice.models.extractive.units import UNIT_FEATURES, QuestionWords, Unit, note_stems
-from suffice.models.extractive.weights import load_weights
+from suffice.models.extractive.units import UNIT_FEATURES, QuestionWords, Unit, load_weights, note_stems
 from suffice.text.entities import content_stems, extract_facets
 from suffice.text.question import Question, strip_comparing
 from suffice.types import Note, Sufficiency
