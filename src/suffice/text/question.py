@@ -49,7 +49,7 @@ _PATTERNS: tuple[tuple[QuestionKind, str], ...] = (
     ),
     (
         "count",
-        r"\bhow many\b|\bnumber of\b.*\?|\bcount (?:the|all|of)\b|\bwie ?viele\b|\banzahl\b|\bcombien d[e’']"
+        r"\bhow many\b|\bnumber of\b.*\?|\bcount (?:the|all|of)\b|\bwie ?viele[rn]?\b|\banzahl\b|\bcombien d[e’']"
         r"|\bcu[áa]nt[ao]s\b",
     ),
     (
@@ -64,7 +64,9 @@ _PATTERNS: tuple[tuple[QuestionKind, str], ...] = (
         r"^(?:please )?(?:list|enumerate|name|give|show)\b.*\b(?:all|every|the|each)\b|^(?:what|which) (?:are"
         r"|were) (?:all )?the\b"
         r"|^(?:what|which) (?:\w+ ){0,3}\w+s (?:are|were|does|do|can|exist|support)\b"
-        r"|^(?:nenne|liste|zähle)\b|^welche \w+(?:en|e|er|s) (?:gibt|sind|werden|stehen|unterstützt|hat|kann)\b"
+        r"|^(?:nenne|liste|zähle)\b|^welche [\w-]+(?:en|e|er|s) (?:gibt|sind|werden|stehen|unterstütz\w+|hat|haben|kann"
+        r"|können|soll\w*|muss|müssen|machen"
+        r"|gehören|enthält|enthalten|braucht|brauchen|benötig\w+|verwende\w*)\b"
         r"|^(?:liste[rz]?|énum\w+|quels? sont|quelles? sont)\b|^(?:enumera|lista|cu[áa]les son)\b",
     ),
     (

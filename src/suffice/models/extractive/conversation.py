@@ -10,9 +10,9 @@ from suffice.types import Note
 
 _MAX_LINES_BETWEEN = 2  # From the last line of a message to the first of the next: there may be a blank line.
 _INDIRECT = re.compile(
-    r"\b(?:ask(?:s|ed|ing)?|wonder(?:s|ed|ing)?|(?:want|need)(?:s|ed)? to know|know|unclear|unsure|sure)\b[^.?!]{0,40}?"
+    r"\b(?:ask(?:s|ed|ing)?|wonder(?:s|ed|ing)?|(?:want|need)(?:s|ed)? to know|unclear|unsure|not sure)\b[^.?!]{0,40}?"
     r"\b(?:if|whether|when|how|which|who|what|why|where)\b"
-    r"|\b(?:frag(?:t|te|en|st)|wissen|unklar)\b[^.?!]{0,20}?,? (?:ob|wann|wie|wer|welche\w*|was)\b"
+    r"|\b(?:frag(?:t|te|en|st)|möchte\w* wissen|unklar)\b[^.?!]{0,20}?,? (?:ob|wann|wie|wer|welche\w*|was)\b"
     r"|\bdemande\w*\b[^.?!]{0,30}? si\b|\bpregunt\w+\b[^.?!]{0,30}? si\b",
     re.IGNORECASE,
 )

@@ -29,6 +29,7 @@ _FIRST_CHARS = 520  # An excerpt is read by its first 600 characters.
 _OTHER_CHARS = 360
 _SIDE_CHARS = 280  # Both sides of a comparison are seen at once.
 _LIST_CHARS = 1500  # A question for a whole list gets the whole list up to here.
+_WHOLE_LIST_CHARS = 800  # A list in the first excerpt is not torn for less than this.
 # Characters of an answer over several steps with its headings, and of its first stretch: on the odd questions of HotpotQA and
 # MuSiQue this found most answers within the length of three longer stretches.
 _CHAIN_CHARS, _CHAIN_FIRST_CHARS, _MAX_CHAIN = 1200, 420, 5
@@ -305,7 +306,12 @@ def _first_start_within(block: TextBlock, unit: Unit, room: int) -> int:
 
 
 def _fit_block(question: Question, note: Note, block: TextBlock, index: int, budget: int) -> Offsets:
-    if block.end - block.start <= max(budget, _LIST_CHARS if question.kind == "list" else 0):
+    room = budget
+    if question.kind == "list":
+        room = max(budget, _LIST_CHARS)
+    elif block.format == "list" and budget >= _FIRST_CHARS - 100:
+        room = _WHOLE_LIST_CHARS
+    if block.end - block.start <= room:
         return block.start, block.end
     return _grow_units(note.text, block.units, index, budget)
 

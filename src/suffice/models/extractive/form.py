@@ -8,7 +8,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from suffice.text.answer_spans import find_spans
 from suffice.text.blocks import TextBlock, split_blocks
+from suffice.text.date_events import DateEvent, find_asked_event, list_dates_of
 from suffice.text.entities import content_stems
 from suffice.text.question import Question
 from suffice.text.sentences import Offsets, docstring_spans
@@ -27,6 +29,7 @@ _ASSIGNED = re.compile(
     r"\b(?P<name>[A-Za-z_]\w*)(?:\s*:\s*[^=,()\n]{1,60}?(?:\[[^\]\n]*\])?[^=,()\n]{0,30}?)?\s*=(?!=)\s*"
     r"(?P<value>[-+]?\d[\w.]*|\"[^\"\n]*\"|'[^'\n]*'|[A-Za-z_][\w.]*(?:\([^\n]*\))?|[\[({][^\n]*?[\])}])"
 )
+_NUMBERED = re.compile(r"\b[^\W\d_]{3,} \d+\b(?![.,]\d)")
 _PRECISE_NUMBER = re.compile(r"\d+(?:[./-]\d+)+")
 _HEADING_WEIGHT = 0.8
 _SIGNATURE = re.compile(r"^[ \t]*(?:async\s+)?def\s", re.MULTILINE)
@@ -71,6 +74,10 @@ class QuestionForm:
     asks_number: bool
     numbers: tuple[str, ...] = ()
     """Versions and dates in the question, which the answer's place has too."""
+    phrases: tuple[str, ...] = ()
+    """A word and its number in the question, as in "status 3"."""
+    event: DateEvent | None = None
+    """What happened on the date that the question asks for."""
 
 
 def analyze_form(question: Question, stems: frozenset[str]) -> QuestionForm:
@@ -86,6 +93,8 @@ def analyze_form(question: Question, stems: frozenset[str]) -> QuestionForm:
         question.kind == "who" and _MAKER.search(text) is not None,
         question.kind in ("count", "amount") or _COUNTED.search(text) is not None,
         tuple(_PRECISE_NUMBER.findall(text)),
+        tuple(_NUMBERED.findall(text)),
+        find_asked_event(text) if question.kind == "when" else None,
     )
 
 
@@ -155,9 +164,13 @@ def measure_form(form: QuestionForm, note: Note, block: TextBlock, span: Offsets
         bonus += 0.6
     elif form.numbers and any(_holds_numbers(form, name) for name in scope):
         bonus += 0.4
+    if any(re.search(rf"\b{re.escape(phrase)}\b(?!\.\d)", text, re.IGNORECASE) for phrase in form.phrases):
+        bonus += 0.5  # "Exit status 1" is not about exit status 3.
     if form.question.kind == "default" and (value := find_default(form, note, block, span)):
         bonus += value[1]
     if form.asks_maker and _MAKER_LINE.search(text):
+        bonus += 0.6
+    if form.event is not None and list_dates_of(text, find_spans(text, "date"), form.event):
         bonus += 0.6
     return bonus
 

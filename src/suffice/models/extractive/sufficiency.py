@@ -10,11 +10,13 @@ import re
 from collections.abc import Sequence
 
 from suffice.models.extractive.units import UNIT_FEATURES, QuestionWords, Unit, load_weights, note_stems
-from suffice.text.entities import content_stems, extract_facets
+from suffice.text.entities import Facet, content_stems, extract_facets
+from suffice.text.languages import ENGLISH, get_language
 from suffice.text.question import Question, strip_comparing
 from suffice.types import Note, Sufficiency
 
 _ABBREVIATED = re.compile(r"\s\w+ \(([A-Z][\w.]*)\)")  # "Alaska (AK)": a source has one of them.
+_PLURAL_NAME = re.compile(r"[A-Z][a-z]+s")  # Its stem may be another word.
 _VERSIONED = re.compile(r"\b[A-Za-z]+/\d[\w.]*")  # "HTTP/3" is one name; a source about HTTP need not be about it.
 SUFFICIENCY_FEATURES = (*("found", "best_note", "best_unit", "best_topic", "names_missing", "span", "reader"),)
 
@@ -38,7 +40,7 @@ def compute_features(
     held = frozenset[str]().union(*map(note_stems, notes))
     names = list_names(question.text)
     versions = _VERSIONED.findall(question.text)
-    missing = sum(not stems <= held for stems in names) + sum(
+    missing = sum(not is_held(name, held, notes) for name in names) + sum(
         not any(version in note.text or version in note.title for note in notes) for version in versions
     )
     best = max((words.coverage(unit.stems) for unit in units), default=0.0)
@@ -54,11 +56,21 @@ def compute_features(
     )
 
 
-def list_names(task: str) -> list[frozenset[str]]:
-    """Return the stems of each name in a question. Its first word has a capital letter in any case, so it is no name."""
+def list_names(task: str) -> list[Facet]:
+    """Return the names in a question. Its first word has a capital letter in any case, so it is no name."""
     task = _ABBREVIATED.sub(r" \1", strip_comparing(task))
     opening = task.split()[0].strip("\"'“«¿¡(,;:") if task.split() else ""
-    return [facet.stems for facet in extract_facets(task, limit=20) if facet.is_named and facet.text != opening]
+    return [facet for facet in extract_facets(task, limit=20) if facet.is_named and facet.text != opening]
+
+
+def is_held(name: Facet, held: frozenset[str], notes: Sequence[Note]) -> bool:
+    """Whether a note has a name: the stems of all its words, and a single word as it is written, as "Windows" is no window."""
+    if not name.stems <= held:
+        return False
+    if get_language() != ENGLISH or not _PLURAL_NAME.fullmatch(name.text):
+        return True
+    pattern = re.compile(rf"\b{re.escape(name.text)}\b", re.IGNORECASE)
+    return any(pattern.search(note.text) or pattern.search(note.title) for note in notes)
 
 
 def estimate_answered(features: Sequence[float]) -> float:

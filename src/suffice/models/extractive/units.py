@@ -18,6 +18,7 @@ from suffice.models.extractive.form import QuestionForm, analyze_form, find_defa
 from suffice.models.reading import AnswerSpan, PassageReader
 from suffice.text.answer_spans import find_spans
 from suffice.text.blocks import TextBlock, split_blocks
+from suffice.text.date_events import select_dates
 from suffice.text.entities import content_stems, extract_facets, extract_names, strip_parenthetical
 from suffice.text.languages import ENGLISH, detect_language, get_language
 from suffice.text.question import Question, asks_release, strip_comparing
@@ -44,7 +45,7 @@ _MAX_CANDIDATES = 120  # Units looked at closely; they are selected by words.
 # The reader knows single steps: it is trusted where one passage has nearly all words of the question, and hardly where the
 # question must be answered over several passages. Links between passages are the other way round.
 _TRUST_POWER = 4
-_ASKED_PENALTY = 1.0  # For a message that reports a question, where the next message answers it.
+_ASKED_PENALTY = 2.0  # For a message that reports a question, where the next message answers it.
 HEADING_SPANS = frozenset({"date", "year", "version"})  # What the heading of a release may answer.
 _MAX_UNIT_CHARS = 600  # A longer "sentence" is a table or a list without full stops.
 UNIT_FEATURES = (
@@ -326,6 +327,8 @@ def _find_new_spans(
         spans = [(assigned[0][0] - unit.start, assigned[0][1] - unit.start), *spans]
     if question.kind == "default" and form.asks_number:  # "The default of None means" gives no number.
         spans = [(start, end) for start, end in spans if re.search(r"\d", text[start:end])]
+    if form.event is not None:
+        spans = select_dates(text, spans, form.event)
     if question.span == "name":  # A name of the question's own words is no answer.
         spans = [(start, end) for start, end in spans if not find_stems(text[start:end]) <= stems]
     else:
