@@ -39,7 +39,9 @@ _PATTERNS: tuple[tuple[QuestionKind, str], ...] = (
     (
         "default",
         r"\bdefaults?\b|\bstandardwert\w*|\bvoreinstell\w+|\bvaleur par défaut\b|\bpor (?:defecto|omisión)\b"
-        r"|\bvalor predeterminado\b|\bpar défaut\b|\bstandardmäßig\b",
+        r"|\bpredeterminad[oa]s?\b|\bpar défaut\b|\bstandardmäßig\b"
+        r"|^(?:what|which|how|where)\b.*\bif\b.*(?:\bnot|n['’]t|\bnever|\bnothing)\b.{0,20}\b(?:set|given|specif\w+|provid\w+"
+        r"|configur\w+)\b",
     ),
     (
         "version",
@@ -56,6 +58,7 @@ _PATTERNS: tuple[tuple[QuestionKind, str], ...] = (
         "amount",
         r"\bhow (?:much|long|far|tall|high|old|large|big|deep|fast|heavy|wide|often)\b|\bwhat (?:is|was) the (?:\w+ ){0,2}"
         r"(?:population|height|length|size|price|cost|limit|weight|area|distance|temperature|percentage|duration)\b"
+        r"|\b(?:which|what) (?:\w+ ){0,2}(?:code|port|percentage|amount|price|size)\b"
         r"|\bwie (?:viel|lang|lange|hoch|groß|alt|weit|oft|schnell|schwer|teuer)\b|\bcombien\b|\bcu[áa]nto\b"
         r"|\bquel(?:le)? (?:âge|taille|prix|longueur|hauteur)\b",
     ),

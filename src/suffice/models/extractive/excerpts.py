@@ -335,14 +335,24 @@ def _grow_units(text: str, units: Sequence[Offsets], index: int, budget: int) ->
 
 
 def lift_heading(note: Note, stretch: Stretch, decisive: Sequence[Offsets]) -> Stretch:
-    """Return the stretch with the heading that it begins with above it, unless the heading holds what decides."""
+    """Return the stretch with the heading that it begins with or stands under above it, not among its text.
+
+    A heading that holds what decides stays in the text.
+    """
     (start, end), first = stretch.parts[0]
-    if not first.is_heading or len(stretch.parts) == 1 or any(begin < end and start < last for begin, last in decisive):
+    if not first.is_heading:
+        above = find_heading(note, first) if note.kind != "code" else None
+        return stretch if above is None else replace(stretch, heading=_name_heading(note, above))
+    if len(stretch.parts) == 1 or any(begin < end and start < last for begin, last in decisive):
         return stretch
-    words, _ = _lay_out(note.text, start, end, first)
-    words = words.strip("#= ")
-    is_named = normalize_phrase(words) == normalize_phrase(note.title.rpartition(" > ")[2])
-    return replace(stretch, parts=stretch.parts[1:], heading="" if is_named else words)
+    return replace(stretch, parts=stretch.parts[1:], heading=_name_heading(note, first))
+
+
+def _name_heading(note: Note, block: TextBlock) -> str:
+    """Return the words of a heading; empty if the title of the note ends with them."""
+    words, _ = _lay_out(note.text, block.start, block.end, block)
+    words = words.strip("#= ").replace("`", "")
+    return "" if normalize_phrase(words) == normalize_phrase(note.title.rpartition(" > ")[2]) else words
 
 
 def build_excerpt(note: Note, stretch: Stretch, decisive: Sequence[Offsets]) -> Excerpt:

@@ -37,7 +37,9 @@ _TYPED_KINDS = frozenset({"when", "version", "amount", "default"})
 _RELEASE = re.compile(
     r"\d\.\d|\bversion\b", re.IGNORECASE
 )  # Sections of a changelog mention each other; that is no step.
-_DEFAULT_WORD = re.compile(r"\bdefault|\bstandardmäßig|\bpar défaut|\bpor (?:defecto|omisión)", re.IGNORECASE)
+_DEFAULT_WORD = re.compile(
+    r"\bdefault|\bstandardmäßig|\bpar défaut|\bpor (?:defecto|omisión)|\bpredeterminad", re.IGNORECASE
+)
 # "1.2. Overview" or a question. "1. The budget is approved." is an item of an ordered list.
 _CONTENTS_ITEM = re.compile(r"\W*\d+\.\d+[\d.]*\s|.*\?\W*$", re.DOTALL)
 _LITERAL = re.compile(r"[`'\"]*(?:[-+]?\d|True\b|False\b|None\b|null\b|['\"\[({])")
@@ -144,11 +146,15 @@ def rank_units(
     about = [words.coverage(note_stems(note)) for note in notes]
     cosines = compute_cosines(question.text, [f"{note.title}. {note.text}" for note in notes], embed)
     candidates = [unit for number, note in enumerate(notes) for unit in _list_units(number, note, question)]
-    topics = [find_stems(note.title) for note in notes]
+    titles = [find_stems(note.title) for note in notes]
+    blocks = {(unit.note, unit.block) for unit in candidates}
+    topics = {(number, block): titles[number] | _lead_stems(notes[number], block) for number, block in blocks}
     candidates.sort(
         key=lambda unit: (
             unit.text not in believed,
-            -words.coverage(unit.stems | topics[unit.note]) - 0.3 * about[unit.note] - 0.3 * cosines[unit.note],
+            -words.coverage(unit.stems | topics[unit.note, unit.block])
+            - 0.3 * about[unit.note]
+            - 0.3 * cosines[unit.note],
         )
     )
     candidates = candidates[:_MAX_CANDIDATES]
@@ -163,7 +169,7 @@ def rank_units(
     rows, found = [], []
     for unit in candidates:
         note = notes[unit.note]
-        topic = topics[unit.note] | _lead_stems(note, unit.block)
+        topic = topics[unit.note, unit.block]
         if unit.note in asked_in:
             topic |= note_stems(notes[asked_in[unit.note]])
         spans = _find_new_spans(form, note, unit, wanted, question_stems)
@@ -331,6 +337,6 @@ def _find_new_spans(
         spans = select_dates(text, spans, form.event)
     if question.span == "name":  # A name of the question's own words is no answer.
         spans = [(start, end) for start, end in spans if not find_stems(text[start:end]) <= stems]
-    else:
+    elif question.kind != "default":  # A cookie may be called "session" by default.
         spans = [(start, end) for start, end in spans if not set(tokenize(text[start:end])) <= wanted]
     return [(unit.start + start, unit.start + end) for start, end in spans]
