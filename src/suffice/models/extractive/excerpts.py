@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from suffice.models.extractive.chains import needs_steps, rank_steps
 from suffice.models.extractive.comparison import find_compared
 from suffice.models.extractive.sides import choose_sides
-from suffice.models.extractive.units import HEADING_SPANS, QuestionWords, Unit, find_follower, find_heading
+from suffice.models.extractive.units import HEADING_SPANS, QuestionWords, Unit, find_follower, find_heading, find_topic
 from suffice.text.answer_spans import find_spans
 from suffice.text.blocks import TextBlock, split_blocks
 from suffice.text.entities import content_stems, strip_parenthetical
@@ -38,6 +38,7 @@ _MIN_RELATIVE_COVERAGE = 0.5  # A further stretch has this share of the question
 _LINK_BONUS = 0.4
 _REDUNDANCY_WEIGHT = 0.4
 _STRUCTURED_BONUS = 0.25
+_MIN_LIST_COVERAGE = 0.4  # Of the question's words, in what stands above a list.
 # "red, green and blue": three things in a row.
 _ENUMERATION = re.compile(r"(?:[^\s,.;:()][^,.;:()]{0,39}, ){1,}[^,.;:()]{1,40},? (?:and|or|und|oder|et|ou|y|o) \S")
 _INTRODUCTION = re.compile(r":[*_`]*\Z")
@@ -78,11 +79,12 @@ def choose_stretches(
     question: Question, notes: Sequence[Note], units: Sequence[Unit], words: QuestionWords, limit: int = MAX_EXCERPTS
 ) -> list[Stretch]:
     """Return up to ``limit`` stretches, best first."""
-    ordered = _prefer_structure(question, notes, units)
+    ordered = _prefer_structure(question, notes, units, words)
     if question.sides and (sides := choose_sides(question, notes, ordered)):
         if question.span == "choice":  # Each side is read for itself: how old it is, where it lies.
             return [_grow(question, notes[unit.note], unit, _OTHER_CHARS + 100) for unit in sides]
-        return _join_sides([_grow(question, notes[unit.note], unit, _SIDE_CHARS) for unit in sides])
+        room = _SIDE_CHARS if len(sides) > 1 else _FIRST_CHARS
+        return _join_sides([_grow(question, notes[unit.note], unit, room) for unit in sides])
     if (compared := find_compared(question, notes)) and (sides := _choose_units_of(compared, ordered)):
         return [_grow(question, notes[unit.note], unit, _SIDE_CHARS) for unit in sides]
     if limit == MAX_EXCERPTS and needs_steps(question, units):
@@ -180,19 +182,25 @@ def _is_linked(note: Note, shown: str) -> bool:
     return len(title) > 5 and title in shown
 
 
-def _prefer_structure(question: Question, notes: Sequence[Note], units: Sequence[Unit]) -> list[Unit]:
+def _prefer_structure(
+    question: Question, notes: Sequence[Note], units: Sequence[Unit], words: QuestionWords
+) -> list[Unit]:
     """Return the units, best first, with a bonus for the layout that the question asks for."""
     wanted = {"list": ("list", "table"), "how_to": ("code", "list"), "default": ("code",)}.get(question.kind, ())
     if not wanted:
         return list(units)
-    raised = [
-        replace(unit, score=unit.score + _STRUCTURED_BONUS)
-        if unit.block.format in wanted
-        or find_follower(notes[unit.note], unit, wanted) is not None
-        or (question.kind == "list" and _ENUMERATION.search(unit.text))
-        else unit
-        for unit in units
-    ]
+
+    def is_wanted(unit: Unit) -> bool:
+        note = notes[unit.note]
+        if find_follower(note, unit, wanted) is not None:
+            return True
+        if question.kind != "list":
+            return unit.block.format in wanted
+        # One item of a list about something else is no list of what is asked for.
+        is_list = unit.block.format in wanted and words.coverage(find_topic(note, unit.block)) >= _MIN_LIST_COVERAGE
+        return is_list or _ENUMERATION.search(unit.text) is not None
+
+    raised = [replace(unit, score=unit.score + _STRUCTURED_BONUS) if is_wanted(unit) else unit for unit in units]
     return sorted(raised, key=lambda unit: -unit.score)
 
 

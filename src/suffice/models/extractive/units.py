@@ -146,9 +146,8 @@ def rank_units(
     about = [words.coverage(note_stems(note)) for note in notes]
     cosines = compute_cosines(question.text, [f"{note.title}. {note.text}" for note in notes], embed)
     candidates = [unit for number, note in enumerate(notes) for unit in _list_units(number, note, question)]
-    titles = [find_stems(note.title) for note in notes]
     blocks = {(unit.note, unit.block) for unit in candidates}
-    topics = {(number, block): titles[number] | _lead_stems(notes[number], block) for number, block in blocks}
+    topics = {(number, block): find_topic(notes[number], block) for number, block in blocks}
     candidates.sort(
         key=lambda unit: (
             unit.text not in believed,
@@ -281,11 +280,11 @@ def _is_table_of_contents(note: Note, block: TextBlock) -> bool:
     return len(lines) >= 3 and 2 * sum(bool(_CONTENTS_ITEM.match(line)) for line in lines) > len(lines)
 
 
-def _lead_stems(note: Note, block: TextBlock) -> frozenset[str]:
-    """Return the stems of what introduces a block: its lead-in, the header of a table, the heading above it."""
+def find_topic(note: Note, block: TextBlock) -> frozenset[str]:
+    """Return the stems of what stands above a block: title, lead-in, the header of a table, the heading above it."""
     above = find_heading(note, block)
     spans = [span for span in (block.lead, block.head, (above.start, above.end) if above else None) if span]
-    return frozenset[str]().union(*(find_stems(note.text[slice(*span)]) for span in spans))
+    return find_stems(note.title).union(*(find_stems(note.text[slice(*span)]) for span in spans))
 
 
 def find_heading(note: Note, block: TextBlock) -> TextBlock | None:
