@@ -52,13 +52,13 @@ _PRONOUN = re.compile(
 class Stretch:
     """A stretch of a note: its parts in reading order, each with its block, and the unit that it was chosen for.
 
-    ``heading`` is the heading above it, where the title of the note does not have it.
+    ``title`` is the title of the note with the heading above the stretch, where that is another one.
     """
 
     note: int
     parts: tuple[tuple[Offsets, TextBlock], ...]
     unit: Unit
-    heading: str = ""
+    title: str = ""
 
     @property
     def start(self) -> int:
@@ -350,17 +350,34 @@ def lift_heading(note: Note, stretch: Stretch, decisive: Sequence[Offsets]) -> S
     (start, end), first = stretch.parts[0]
     if not first.is_heading:
         above = find_heading(note, first) if note.kind != "code" else None
-        return stretch if above is None else replace(stretch, heading=_name_heading(note, above))
+        return stretch if above is None else replace(stretch, title=_extend_title(note, above))
     if len(stretch.parts) == 1 or any(begin < end and start < last for begin, last in decisive):
         return stretch
-    return replace(stretch, parts=stretch.parts[1:], heading=_name_heading(note, first))
+    return replace(stretch, parts=stretch.parts[1:], title=_extend_title(note, first))
 
 
-def _name_heading(note: Note, block: TextBlock) -> str:
-    """Return the words of a heading; empty if the title of the note ends with them."""
-    words, _ = _lay_out(note.text, block.start, block.end, block)
-    words = words.strip("#= ").replace("`", "")
-    return "" if normalize_phrase(words) == normalize_phrase(note.title.rpartition(" > ")[2]) else words
+def _extend_title(note: Note, heading: TextBlock) -> str:
+    """Return the title of a note with a heading in its text; the heading of a next section replaces that of the first."""
+    words = _get_words(note, heading)
+    parents, _, last = note.title.rpartition(" > ")
+    if normalize_phrase(words) == normalize_phrase(last):
+        return note.title
+    first = next((block for block in split_blocks(note.text, note.kind) if block.is_heading), heading)
+    is_sibling = normalize_phrase(_get_words(note, first)) == normalize_phrase(last) and 0 < _get_level(
+        note, heading
+    ) <= _get_level(note, first)
+    return " > ".join(filter(None, (parents if is_sibling else note.title, words)))
+
+
+def _get_words(note: Note, heading: TextBlock) -> str:
+    words, _ = _lay_out(note.text, heading.start, heading.end, heading)
+    return words.strip("#= ").replace("`", "")
+
+
+def _get_level(note: Note, heading: TextBlock) -> int:
+    """Return the number of ``#`` before a heading; 0 if it is marked in another way."""
+    line = note.text[note.text.rfind("\n", 0, heading.start) + 1 : heading.start]
+    return line.count("#")
 
 
 def build_excerpt(note: Note, stretch: Stretch, decisive: Sequence[Offsets]) -> Excerpt:
@@ -385,7 +402,7 @@ def build_excerpt(note: Note, stretch: Stretch, decisive: Sequence[Offsets]) -> 
         tuple(highlight),
         " ".join(note.handles),
         _locate(note, stretch),
-        " > ".join(filter(None, (note.title, stretch.heading))),
+        stretch.title or note.title,
     )
 
 

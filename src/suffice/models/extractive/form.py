@@ -45,9 +45,10 @@ _MAKER = re.compile(
     r"|auteurs?|écrit\w*|escri[bt]\w+)\b",
     re.IGNORECASE,
 )
+_AGENT = re.compile(r"\b(?:by|von|par|por)\s+(?P<agent>@[\w-]*\w|[A-ZÀ-ÖØ-Þ][\w'’-]*\w(?:\s+[A-ZÀ-ÖØ-Þ][\w.'’-]*)*)")
 _MAKER_LINE = re.compile(
     r"__author__|\bauthors?\s*[:=]|\bautor\w*\b|\bauteurs?\b|copyright|©|\(c\)|\b(?:written|created|maintained|designed|invented)\s+by\b"
-    r"|\bby\s+@?[A-Z]|verfasst|geschrieben von|betreut von|erstellt .{0,20}von|écrit par|escrito por",
+    r"|(?-i:\bby\s+@?[A-Z])|verfasst|geschrieben von|betreut von|erstellt .{0,20}von|écrit par|escrito por",
     re.IGNORECASE,
 )
 
@@ -105,6 +106,15 @@ def find_code_names(text: str) -> list[str]:
     ['heapq.merge', 'max_size', 'maxsize']
     """
     return [next(filter(None, match.groups())).lower().rstrip("()") for match in _CODE_NAME.finditer(text)]
+
+
+def find_agents(text: str) -> list[Offsets]:
+    """Return the offsets of those by whom something was done.
+
+    >>> [text[start:end] for text in ["Rename it, #915 by @ann", "founded by Ada King in 1840"] for start, end in find_agents(text)]
+    ['@ann', 'Ada King']
+    """
+    return [match.span("agent") for match in _AGENT.finditer(text)]
 
 
 def find_scope(note: Note, start: int) -> tuple[str, ...]:
@@ -170,6 +180,8 @@ def measure_form(form: QuestionForm, note: Note, block: TextBlock, span: Offsets
         bonus += value[1]
     if form.asks_maker and _MAKER_LINE.search(text):
         bonus += 0.6
+    elif form.question.span == "name" and form.question.kind == "who" and find_agents(text):
+        bonus += 0.4
     if form.event is not None and list_dates_of(text, find_spans(text, "date"), form.event):
         bonus += 0.6
     return bonus

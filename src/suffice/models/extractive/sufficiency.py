@@ -13,6 +13,7 @@ from suffice.models.extractive.units import UNIT_FEATURES, QuestionWords, Unit, 
 from suffice.text.entities import Facet, content_stems, extract_facets
 from suffice.text.languages import ENGLISH, get_language
 from suffice.text.question import Question, strip_comparing
+from suffice.text.tokens import tokenize
 from suffice.types import Note, Sufficiency
 
 _ABBREVIATED = re.compile(r"\s\w+ \(([A-Z][\w.]*)\)")  # "Alaska (AK)": a source has one of them.
@@ -64,9 +65,13 @@ def list_names(task: str) -> list[Facet]:
 
 
 def is_held(name: Facet, held: frozenset[str], notes: Sequence[Note]) -> bool:
-    """Whether a note has a name: the stems of all its words, and a single word as it is written, as "Windows" is no window."""
+    """Whether a note has a name: the stems of all its words, or a title its initials, as "la-riots" has "Los Angeles".
+
+    A single word must be there as it is written: "Windows" is no window.
+    """
     if not name.stems <= held:
-        return False
+        initials = "".join(word[0] for word in name.text.split() if word[0].isupper())
+        return len(initials) > 1 and any(initials.lower() in tokenize(note.title) for note in notes)
     if get_language() != ENGLISH or not _PLURAL_NAME.fullmatch(name.text):
         return True
     pattern = re.compile(rf"\b{re.escape(name.text)}\b", re.IGNORECASE)

@@ -14,7 +14,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from suffice.models.extractive.conversation import asks_indirectly, find_questions
-from suffice.models.extractive.form import QuestionForm, analyze_form, find_default, measure_form
+from suffice.models.extractive.form import QuestionForm, analyze_form, find_agents, find_default, measure_form
 from suffice.models.reading import AnswerSpan, PassageReader
 from suffice.text.answer_spans import find_spans
 from suffice.text.blocks import TextBlock, split_blocks
@@ -334,6 +334,8 @@ def _find_new_spans(
         spans = [(start, end) for start, end in spans if re.search(r"\d", text[start:end])]
     if form.event is not None:
         spans = select_dates(text, spans, form.event)
+    if question.kind == "who" and question.span == "name":
+        spans = find_agents(text) or spans
     if question.span == "name":  # A name of the question's own words is no answer.
         spans = [(start, end) for start, end in spans if not find_stems(text[start:end]) <= stems]
     elif question.kind != "default":  # A cookie may be called "session" by default.
