@@ -9,7 +9,7 @@ import math
 import re
 from collections.abc import Sequence
 
-from suffice.models.extractive.units import UNIT_FEATURES, QuestionWords, Unit, load_weights, note_stems
+from suffice.models.extractive.units import UNIT_FEATURES, QuestionWords, Unit, load_weights, note_stems, title_stems
 from suffice.text.entities import Facet, content_stems, extract_facets
 from suffice.text.languages import ENGLISH, get_language
 from suffice.text.question import Question, strip_comparing
@@ -50,7 +50,7 @@ def compute_features(
         words.coverage(held),
         max((words.coverage(note_stems(note)) for note in notes), default=0.0),
         best,
-        max((words.coverage(unit.stems | content_stems(notes[unit.note].title)) for unit in units), default=0.0),
+        max((words.coverage(unit.stems | title_stems(notes[unit.note])) for unit in units), default=0.0),
         missing / (len(names) + len(versions)) if names or versions else 0.0,
         float(question.span in ("none", "choice") or any(unit.spans for unit in good)),
         max((unit.features[UNIT_FEATURES.index("reader_note")] for unit in units), default=0.0),

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from suffice.models.extractive.conversation import asks_indirectly, find_questions
@@ -47,7 +48,8 @@ _MAX_CANDIDATES = 120  # Units looked at closely; they are selected by words.
 # The reader knows single steps: it is trusted where one passage has nearly all words of the question, and hardly where the
 # question must be answered over several passages. Links between passages are the other way round.
 _TRUST_POWER = 4
-_ASKED_PENALTY = 2.0  # For a message that reports a question, where the next message answers it.
+_FILE_YEAR = re.compile(r"(?<![\d.])(?:19|20)\d{2}(?!\d)")
+_AFTER_REPLY = 0.01
 HEADING_SPANS = frozenset({"date", "year", "version"})  # What the heading of a release may answer.
 _MAX_UNIT_CHARS = 600  # A longer "sentence" is a table or a list without full stops.
 UNIT_FEATURES = (
@@ -129,7 +131,13 @@ def find_stems(text: str) -> frozenset[str]:
 
 def note_stems(note: Note) -> frozenset[str]:
     """Return the stems of a note with its title."""
-    return find_stems(note.title) | find_stems(note.text)
+    return title_stems(note) | find_stems(note.text)
+
+
+def title_stems(note: Note) -> frozenset[str]:
+    """Return the stems of a note's title, and the year in the name of its file: ``policy-2022.md`` is of 2022."""
+    years = _FILE_YEAR.findall(PurePath(note.place.path).name) if note.place is not None else []
+    return find_stems(note.title).union(years)
 
 
 def rank_units(
@@ -206,8 +214,11 @@ def rank_units(
     if question.kind in _TYPED_KINDS:  # "Default: 1000" or "Released 2021-05-11" has few words of the question.
         values += weights["typed_span"] * np.array([_has_typed_span(question, notes, *pair) for pair in found])
     values += np.array([measure_form(form, notes[unit.note], unit.block, (unit.start, unit.end)) for unit, _ in found])
-    answered = set(asked_in.values())
-    values -= _ASKED_PENALTY * np.array([unit.note in answered and asks_indirectly(unit.text) for unit, _ in found])
+    for reply, asked in asked_in.items():  # The message that reports a question comes after the one that answers it.
+        best = max((value for value, (unit, _) in zip(values, found, strict=True) if unit.note == reply), default=None)
+        for number, (unit, _) in enumerate(found):
+            if best is not None and unit.note == asked and asks_indirectly(unit.text):
+                values[number] = min(values[number], best - _AFTER_REPLY)
     ranked = [
         Unit(unit.note, unit.block, unit.start, unit.end, unit.text, unit.stems, tuple(spans), tuple(row), float(value))
         for (unit, spans), row, value in zip(found, table, values, strict=True)
@@ -284,7 +295,7 @@ def find_topic(note: Note, block: TextBlock) -> frozenset[str]:
     """Return the stems of what stands above a block: title, lead-in, the header of a table, the heading above it."""
     above = find_heading(note, block)
     spans = [span for span in (block.lead, block.head, (above.start, above.end) if above else None) if span]
-    return find_stems(note.title).union(*(find_stems(note.text[slice(*span)]) for span in spans))
+    return title_stems(note).union(*(find_stems(note.text[slice(*span)]) for span in spans))
 
 
 def find_heading(note: Note, block: TextBlock) -> TextBlock | None:
