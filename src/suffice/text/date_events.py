@@ -12,25 +12,23 @@ from suffice.text.sentences import Offsets
 
 DateEvent = Literal["start", "end", "signature", "birth", "death"]
 
-_ASKED: tuple[tuple[DateEvent, re.Pattern[str]], ...] = tuple(
-    (event, re.compile(pattern, re.IGNORECASE))
-    for event, pattern in (
-        ("signature", r"\bsign(?:ed|s|ature)?\b|\bunter(?:schrieben|zeichnet)\b|\bsignée?s?\b|\bfirm(?:ó|ad[oa]s?)\b"),
-        ("birth", r"\bborn\b|\bbirth\b|\bgeboren\b|\bgeburts\w+\b|\bnée?s?\b|\bnaci[óod]\w*"),
-        ("death", r"\bdied?\b|\bdeath\b|\bstarb\b|\bgestorben\b|\bmort[es]*\b|\bmuri[óe]\w*"),
-        (
-            "end",
-            r"\b(?:ends?|ended|expires?|expired|expiry|terminates?|finish(?:es|ed)?|runs? out|deadline)\b|\buntil when\b"
-            r"|\b(?:endet\w*|bis wann|läuft .+ ab|abgelaufen)\b|\b(?:expire|se termine|prend fin|jusqu['’]à quand)\b"
-            r"|\b(?:termina|vence|caduca|hasta cuándo)\b",
-        ),
-        (
-            "start",
-            r"\b(?:starts?|started|begins?|began|commences?|takes? effect|come into force)\b|\b(?:beginnt|begann|ab wann"
-            r"|seit wann)\b|\b(?:commence|débute|depuis quand)\b|\b(?:empieza|empezó|comienza|desde cuándo)\b",
-        ),
-    )
+_ASKED_PATTERNS: tuple[tuple[DateEvent, str], ...] = (
+    ("signature", r"\bsign(?:ed|s|ature)?\b|\bunter(?:schrieben|zeichnet)\b|\bsignée?s?\b|\bfirm(?:ó|ad[oa]s?)\b"),
+    ("birth", r"\bborn\b|\bbirth\b|\bgeboren\b|\bgeburts\w+\b|\bnée?s?\b|\bnaci[óod]\w*"),
+    ("death", r"\bdied?\b|\bdeath\b|\bstarb\b|\bgestorben\b|\bmort[es]*\b|\bmuri[óe]\w*"),
+    (
+        "end",
+        r"\b(?:ends?|ended|expires?|expired|expiry|terminates?|finish(?:es|ed)?|runs? out|deadline)\b|\buntil when\b"
+        r"|\b(?:endet\w*|bis wann|läuft .+ ab|abgelaufen)\b|\b(?:expire|se termine|prend fin|jusqu['’]à quand)\b"
+        r"|\b(?:termina|vence|caduca|hasta cuándo)\b",
+    ),
+    (
+        "start",
+        r"\b(?:starts?|started|begins?|began|commences?|takes? effect|come into force)\b|\b(?:beginnt|begann|ab wann"
+        r"|seit wann)\b|\b(?:commence|débute|depuis quand)\b|\b(?:empieza|empezó|comienza|desde cuándo)\b",
+    ),
 )
+_ASKED = tuple((event, re.compile(pattern, re.IGNORECASE)) for event, pattern in _ASKED_PATTERNS)
 _CUES = re.compile(
     r"\b(?:(?P<end>until|till|through|to|up to|no later than|expir\w+|ends?|ended|terminat\w+|valid to|bis|endet\w*"
     r"|jusqu['’]?\w*|hasta|vence|termina)"

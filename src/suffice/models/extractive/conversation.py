@@ -54,8 +54,13 @@ def find_questions(notes: Sequence[Note]) -> dict[int, int]:
     return found
 
 
+def find_words(note: Note) -> int:
+    """Return where the words of a message begin, after its time and its speaker; 0 if the note is no message."""
+    speaker = _SPEAKER.match(note.text) if note.kind == "chat" else None
+    return speaker.end() if speaker else 0
+
+
 def find_verdict(note: Note) -> bool | None:
     """Return whether a message begins with a yes or a no; ``None`` if with neither."""
-    speaker = _SPEAKER.match(note.text)
-    match = _VERDICT.match(note.text, speaker.end() if speaker else 0)
+    match = _VERDICT.match(note.text, find_words(note))
     return None if match is None else match["yes"] is not None

@@ -87,7 +87,7 @@ def choose_stretches(
         return _join_sides([_grow(question, notes[unit.note], unit, room) for unit in sides])
     if (compared := find_compared(question, notes)) and (sides := _choose_units_of(compared, ordered)):
         return [_grow(question, notes[unit.note], unit, _SIDE_CHARS) for unit in sides]
-    if limit == MAX_EXCERPTS and needs_steps(question, units):
+    if limit == MAX_EXCERPTS and needs_steps(question, notes, units):
         return _choose_steps(question, notes, rank_steps(question, notes, units, words))
     chosen: list[Stretch] = []
     covered: frozenset[str] = frozenset()
@@ -198,7 +198,7 @@ def _prefer_structure(
             return unit.block.format in wanted
         # One item of a list about something else is no list of what is asked for.
         is_list = unit.block.format in wanted and words.coverage(find_topic(note, unit.block)) >= _MIN_LIST_COVERAGE
-        return is_list or _ENUMERATION.search(unit.text) is not None
+        return is_list or (unit.block.format == "prose" and _ENUMERATION.search(unit.text) is not None)
 
     raised = [replace(unit, score=unit.score + _STRUCTURED_BONUS) if is_wanted(unit) else unit for unit in units]
     return sorted(raised, key=lambda unit: -unit.score)
@@ -315,7 +315,9 @@ def _first_start_within(block: TextBlock, unit: Unit, room: int) -> int:
 
 def _fit_block(question: Question, note: Note, block: TextBlock, index: int, budget: int) -> Offsets:
     room = budget
-    if question.kind == "list":
+    if question.kind == "list" and block.format == "prose":  # Sentences before the deciding one must not push it down.
+        room = budget = min(budget, _FIRST_CHARS)
+    elif question.kind == "list":
         room = max(budget, _LIST_CHARS)
     elif block.format == "list" and budget >= _FIRST_CHARS - 100:
         room = _WHOLE_LIST_CHARS

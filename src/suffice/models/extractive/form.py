@@ -29,6 +29,7 @@ _ASSIGNED = re.compile(
     r"\b(?P<name>[A-Za-z_]\w*)(?:\s*:\s*[^=,()\n]{1,60}?(?:\[[^\]\n]*\])?[^=,()\n]{0,30}?)?\s*=(?!=)\s*"
     r"(?P<value>[-+]?\d[\w.]*|\"[^\"\n]*\"|'[^'\n]*'|[A-Za-z_][\w.]*(?:\([^\n]*\))?|[\[({][^\n]*?[\])}])"
 )
+_BARE_NUMBER = re.compile(r"(?<![\w./-])\d+(?:\.\d+)?(?![\w/-]|[.,]\d)")
 _NUMBERED = re.compile(r"\b[^\W\d_]{3,} \d+\b(?![.,]\d)")
 _PRECISE_NUMBER = re.compile(r"\d+(?:[./-]\d+)+")
 _HEADING_WEIGHT = 0.8
@@ -75,6 +76,7 @@ class QuestionForm:
     asks_number: bool
     numbers: tuple[str, ...] = ()
     """Versions and dates in the question, which the answer's place has too."""
+    bare_numbers: tuple[str, ...] = ()
     phrases: tuple[str, ...] = ()
     """A word and its number in the question, as in "status 3"."""
     event: DateEvent | None = None
@@ -94,6 +96,7 @@ def analyze_form(question: Question, stems: frozenset[str]) -> QuestionForm:
         question.kind == "who" and _MAKER.search(text) is not None,
         question.kind in ("count", "amount") or _COUNTED.search(text) is not None,
         tuple(_PRECISE_NUMBER.findall(text)),
+        tuple(_BARE_NUMBER.findall(text)),
         tuple(_NUMBERED.findall(text)),
         find_asked_event(text) if question.kind == "when" else None,
     )
@@ -194,7 +197,8 @@ def _holds_numbers(form: QuestionForm, text: str) -> bool:
 def _measure_counted(form: QuestionForm, note: Note, row: str) -> float:
     """Return the bonus of a row of a table: what was counted over all rows answers how many, which, or the highest."""
     if not _COUNTED_TITLE.search(note.title):
-        return 0.0
+        # A number of the question picks the row: "aged 87" is the row with the age 87.
+        return 0.5 if any(re.search(rf": {re.escape(number)}(?= ·|$)", row) for number in form.bare_numbers) else 0.0
     kind = form.question.kind
     if (listed := _LISTED_VALUES.match(row)) is not None:
         return 1.2 if kind == "list" and content_stems(listed["name"]) & form.stems else -0.5

@@ -92,10 +92,13 @@ def prefer_newest(
 def add_time(title: str, time: str) -> str:
     """Return the title of an excerpt with the time as of which it speaks.
 
-    >>> add_time("Minutes, 10 May 2025", "10 May 2025"), add_time("Fees", "2025")
-    ('Minutes · as of 10 May 2025', 'Fees · as of 2025')
+    >>> add_time("Minutes, 10 May 2025", "10 May 2025"), add_time("Fees (2025)", "2025"), add_time("Fees", "2025")
+    ('Minutes · as of 10 May 2025', 'Fees · as of 2025', 'Fees · as of 2025')
     """
-    return f"{title.removesuffix(time).rstrip(' ,(-–') if title.endswith(time) else title} · as of {time}"
+    bare = title.removesuffix(f" ({time})")
+    if bare.endswith(time):
+        bare = bare.removesuffix(time).rstrip(" ,-–")
+    return f"{bare} · as of {time}"
 
 
 def find_time(note: Note, block: TextBlock) -> SourceTime | None:

@@ -14,7 +14,7 @@ from importlib.resources import files
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from suffice.models.extractive.conversation import asks_indirectly, find_questions
+from suffice.models.extractive.conversation import asks_indirectly, find_questions, find_words
 from suffice.models.extractive.form import QuestionForm, analyze_form, find_agents, find_default, measure_form
 from suffice.models.reading import AnswerSpan, PassageReader
 from suffice.text.answer_spans import find_spans
@@ -231,8 +231,9 @@ def _has_typed_span(question: Question, notes: Sequence[Note], unit: Unit, spans
     if asks_release(question):  # The version of a release stands in its heading.
         note = notes[unit.note]
         return bool(spans) or find_release(note, unit.block) is not None
-    if question.kind != "default":
-        return bool(spans)
+    if question.kind != "default":  # The time of a message is when something was said.
+        words = find_words(notes[unit.note])
+        return any(start >= words for start, _ in spans)
     return any(_LITERAL.match(notes[unit.note].text, start) for start, _ in spans)
 
 
