@@ -286,6 +286,7 @@ def test_who_did_something_is_named_after_by() -> None:
     )
 
     assert drafted("Who renamed skip_defaults to exclude_unset?", changes).short_answer == "@dmontagu"
+    assert drafted("Who decoded the waggle dance?", DANCE).short_answer == "Karl von Frisch"
 
 
 def test_a_contrast_that_introduces_a_list_answers_a_comparison() -> None:

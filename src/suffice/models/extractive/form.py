@@ -46,7 +46,11 @@ _MAKER = re.compile(
     r"|auteurs?|écrit\w*|escri[bt]\w+)\b",
     re.IGNORECASE,
 )
-_AGENT = re.compile(r"\b(?:by|von|par|por)\s+(?P<agent>@[\w-]*\w|[A-ZÀ-ÖØ-Þ][\w'’-]*\w(?:\s+[A-ZÀ-ÖØ-Þ][\w.'’-]*)*)")
+# In "Karl von Frisch" no one acts: other words than "by" follow a participle.
+_AGENT = re.compile(
+    r"(?:\bby|\b[a-zà-ÿ]+(?:t|en|ée?s?|[ai]d[oa]s?|[ct]h?[oa]s?)\s+(?:von|par|por))\s+"
+    r"(?P<agent>@[\w-]*\w|[A-ZÀ-ÖØ-Þ][\w'’-]*\w(?:\s+[A-ZÀ-ÖØ-Þ][\w.'’-]*)*)"
+)
 _MAKER_LINE = re.compile(
     r"__author__|\bauthors?\s*[:=]|\bautor\w*\b|\bauteurs?\b|copyright|©|\(c\)|\b(?:written|created|maintained|designed|invented)\s+by\b"
     r"|(?-i:\bby\s+@?[A-Z])|verfasst|geschrieben von|betreut von|erstellt .{0,20}von|écrit par|escrito por",
