@@ -362,6 +362,7 @@ def _extend_title(note: Note, heading: TextBlock) -> str:
     """Return the title of a note with a heading in its text; the heading of a next section replaces that of the first."""
     words = _get_words(note, heading)
     parents, _, last = note.title.rpartition(" > ")
+    last = strip_parenthetical(last)  # The date of the document.
     if normalize_phrase(words) == normalize_phrase(last):
         return note.title
     first = next((block for block in split_blocks(note.text, note.kind) if block.is_heading), heading)
