@@ -64,6 +64,7 @@ _DEFAULTS = tuple(
     )
 )
 _TRIVIAL_VALUES = frozenset("the a an this that to is it of in on for not no be set used value".split())
+_DENIAL = re.compile(r"\bnot\b|n['’]t\b", re.IGNORECASE)
 _FIRST_PERSON = re.compile(r"I['’]\w+")
 _SENTENCE_OPENERS = frozenset(
     """the a an it he she they this that these in on at as and but for after before during when while its his her by since
@@ -117,7 +118,8 @@ def _find_values(text: str) -> list[Offsets]:
     found: list[Offsets] = []
     for pattern in _DEFAULTS:
         for match in pattern.finditer(text):
-            if match["value"].strip("`'\"").lower() not in _TRIVIAL_VALUES:
+            is_denied = _DENIAL.search(text, match.start(), match.start("value"))
+            if not is_denied and match["value"].strip("`'\"").lower() not in _TRIVIAL_VALUES:
                 start, end = match.span("value")
                 unit = _UNIT.match(text, end) if text[start].isdigit() else None
                 found.append((start, unit.end() if unit else end))

@@ -27,6 +27,8 @@ _CODE_EXAMPLE = re.compile(
     r"\s*(?:>>> |\$ |@\w|(?:async )?def \w+\(|class \w+[(:]|from [\w.]+ import |import [\w.]+$|await \w|[\w.\[\]]+ = "
     r"|[\w.]+\(\S*\)*;?$)"
 )
+# Only the name of what is explained below, as in a reference. A value after it would be a statement.
+_TERM_LINE = re.compile(r"\s*`[^`\n=]{2,120}`(?:, `[^`\n=]{2,120}`)*\s*")
 _MAX_LONE_LEAD_CHARS = 160
 _MAX_CODE_LINES = 14  # Longer code without a blank line is split here.
 
@@ -144,7 +146,7 @@ def _split_markdown(text: str, start: int, end: int, in_docstring: bool = False)
             i, block = _take_code(text, lines, i, base)
             blocks.append(block)
         else:
-            i, found = _take_paragraph(text, lines, i, base)
+            i, found = _take_paragraph(text, lines, i, in_docstring)
             blocks += found
     return blocks
 
@@ -219,7 +221,7 @@ def _take_code(text: str, lines: list[Offsets], i: int, base: int) -> tuple[int,
     return j, TextBlock(taken[0][0], taken[-1][1], "code", tuple(taken))
 
 
-def _take_paragraph(text: str, lines: list[Offsets], i: int, base: int) -> tuple[int, list[TextBlock]]:
+def _take_paragraph(text: str, lines: list[Offsets], i: int, in_docstring: bool) -> tuple[int, list[TextBlock]]:
     j = i
     while j < len(lines):
         content = text[slice(*lines[j])]
@@ -231,6 +233,8 @@ def _take_paragraph(text: str, lines: list[Offsets], i: int, base: int) -> tuple
     start, end = lines[i][0], lines[j - 1][1]
     if all(_CODE_EXAMPLE.match(text[slice(*line)]) for line in lines[i:j]):
         return j, [TextBlock(start, end, "code", tuple(lines[i:j]))]
+    if _TERM_LINE.fullmatch(text, start, end) and not in_docstring and j < len(lines):
+        return j, [TextBlock(start, end, "prose", ((start, end),), is_heading=True)]
     units = tuple(split_sentences(text, start, end))
     return j, [TextBlock(units[0][0], units[-1][1], "prose", units)] if units else []
 

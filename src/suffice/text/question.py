@@ -39,7 +39,9 @@ _PATTERNS: tuple[tuple[QuestionKind, str], ...] = (
     (
         "default",
         r"\bdefaults?\b|\bstandardwert\w*|\bvoreinstell\w+|\bvaleur par défaut\b|\bpor (?:defecto|omisión)\b"
-        r"|\bvalor predeterminado\b|\bpar défaut\b|\bstandardmäßig\b",
+        r"|\bpredeterminad[oa]s?\b|\bpar défaut\b|\bstandardmäßig\b"
+        r"|^(?:what|which|how|where)\b.*\bif\b.*(?:\bnot|n['’]t|\bnever|\bnothing)\b.{0,20}\b(?:set|given|specif\w+|provid\w+"
+        r"|configur\w+)\b",
     ),
     (
         "version",
@@ -49,13 +51,14 @@ _PATTERNS: tuple[tuple[QuestionKind, str], ...] = (
     ),
     (
         "count",
-        r"\bhow many\b|\bnumber of\b.*\?|\bcount (?:the|all|of)\b|\bwie ?viele\b|\banzahl\b|\bcombien d[e’']"
+        r"\bhow many\b|\bnumber of\b.*\?|\bcount (?:the|all|of)\b|\bwie ?viele[rn]?\b|\banzahl\b|\bcombien d[e’']"
         r"|\bcu[áa]nt[ao]s\b",
     ),
     (
         "amount",
         r"\bhow (?:much|long|far|tall|high|old|large|big|deep|fast|heavy|wide|often)\b|\bwhat (?:is|was) the (?:\w+ ){0,2}"
         r"(?:population|height|length|size|price|cost|limit|weight|area|distance|temperature|percentage|duration)\b"
+        r"|\b(?:which|what) (?:\w+ ){0,2}(?:code|port|percentage|amount|price|size)\b"
         r"|\bwie (?:viel|lang|lange|hoch|groß|alt|weit|oft|schnell|schwer|teuer)\b|\bcombien\b|\bcu[áa]nto\b"
         r"|\bquel(?:le)? (?:âge|taille|prix|longueur|hauteur)\b",
     ),
@@ -63,8 +66,12 @@ _PATTERNS: tuple[tuple[QuestionKind, str], ...] = (
         "list",
         r"^(?:please )?(?:list|enumerate|name|give|show)\b.*\b(?:all|every|the|each)\b|^(?:what|which) (?:are"
         r"|were) (?:all )?the\b"
-        r"|^(?:what|which) (?:\w+ ){0,3}\w+s (?:are|were|does|do|can|exist|support)\b"
-        r"|^(?:nenne|liste|zähle)\b|^welche \w+(?:en|e|er|s) (?:gibt|sind|werden|stehen|unterstützt|hat|kann)\b"
+        r"|^(?:(?:for|in|on|from|with|to|by|at|of) )?(?:what|which) (?:\w+ ){0,3}\w+s (?:are|were|does|do|can|exist"
+        r"|support|have)\b"
+        r"|^(?:auf|in|für|mit|bei|von|aus|zu|unter) welchen [\w-]+\b"
+        r"|^(?:nenne|liste|zähle)\b|^welche [\w-]+(?:en|e|er|s) (?:gibt|sind|werden|stehen|unterstütz\w+|hat|haben|kann"
+        r"|können|soll\w*|muss|müssen|machen"
+        r"|gehören|enthält|enthalten|braucht|brauchen|benötig\w+|verwende\w*)\b"
         r"|^(?:liste[rz]?|énum\w+|quels? sont|quelles? sont)\b|^(?:enumera|lista|cu[áa]les son)\b",
     ),
     (
@@ -152,6 +159,14 @@ _SPAN_TYPES: dict[QuestionKind, SpanType] = {
 }  # fmt: skip
 
 
+# "In which version was X dropped?" is answered by the heading of a release, "Which version of X is needed?" by a sentence.
+_RELEASE_EVENT = re.compile(
+    r"\b(?:in|since|as of|from|with|by|until|seit|ab|in|mit|depuis|desde|en|dans) (?:which|what|welche[rnms]?|quelle|qué) "
+    r"|\b(?:version|release)s? (?:\w+ )?(?:\w+ed|brought|made|\w+te|\w+ó|a \w+é)\b|\bfirst (?:version|release)\b",
+    re.IGNORECASE,
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """What a question asks for. ``sides`` are the two things that it compares, or chooses between."""
@@ -181,6 +196,15 @@ def analyze_question(text: str) -> Question:
     if kind == "when" and _YEAR.search(wording):
         return Question(text, kind, "year")
     return Question(text, kind, _SPAN_TYPES.get(kind, "none"))
+
+
+def asks_release(question: Question) -> bool:
+    """Return whether a question asks in which release something happened, and not for a version that a sentence states.
+
+    >>> [asks_release(analyze_question(text)) for text in ("Which version dropped it?", "Which version does it need?")]
+    [True, False]
+    """
+    return question.kind == "version" and _RELEASE_EVENT.search(question.text) is not None
 
 
 def strip_comparing(text: str) -> str:

@@ -34,7 +34,7 @@ def draft(task: str, *notes: Note) -> SynthesisResponse:
 
 def needs(task: str, *notes: Note) -> bool:
     question, words = analyze_question(task), weigh_question(task, notes)
-    return needs_steps(question, rank_units(question, notes, frozenset(), words, None))
+    return needs_steps(question, notes, rank_units(question, notes, frozenset(), words, None))
 
 
 def test_the_passage_that_the_named_one_leads_to_is_shown():

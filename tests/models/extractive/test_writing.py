@@ -202,3 +202,110 @@ def test_a_question_about_a_rule_is_not_answered_by_a_date() -> None:
     found = drafted("When must the tenant extend the lease?", lease)
     assert found.short_answer == ""
     assert "nine months" in found.excerpts[0].text
+
+
+def test_the_date_that_ends_a_contract_is_shown_and_not_the_one_on_which_it_was_signed() -> None:
+    signed = note("The cleaning contract was signed on 14 March 2023.", 1, "Cleaning contract")
+    term = note("The contract runs from 1 April 2023 until 31 March 2026.", 2, "Cleaning contract")
+
+    answer = drafted("When does the cleaning contract end?", signed, term)
+
+    assert "31 March 2026" in answer.excerpts[0].text
+    assert answer.short_answer in ("", "31 March 2026")
+
+
+def test_items_of_an_ordered_list_are_no_table_of_contents() -> None:
+    minutes = note(
+        "Present: Helen Marsh, Olga Brandt.\n\n## Decisions\n\n1. The budget is approved.\n2. Raj Patel leads operations.\n"
+        "3. An office in Porto is opened.",
+        1,
+        "Board meeting",
+        "markdown",
+    )
+
+    first = drafted("List all decisions of the board meeting.", minutes).excerpts[0]
+
+    assert all(words in first.text for words in ("budget", "Raj Patel", "Porto"))
+    assert first.title == "Board meeting > Decisions"
+
+
+def test_a_short_lead_in_is_shown_with_its_list() -> None:
+    contract = note(
+        'Between Harrow Ltd ("the client") and Brightside Cleaning GmbH ("the contractor").\n\nThe contractor cleans:\n\n'
+        "- the offices\n- the kitchen\n- the windows",
+        1,
+        "Cleaning contract",
+        "markdown",
+    )
+
+    assert "- the kitchen" in drafted("What does the cleaning contractor clean?", contract).excerpts[0].text
+
+
+def test_what_stands_below_a_lone_name_is_about_it() -> None:
+    reference = note(
+        "`SESSION_COOKIE_NAME`\n\nThe name of the cookie.\n\nDefault: `'session'`\n\n`SESSION_COOKIE_PATH`\n\n"
+        "The path of the session cookie.\n\nDefault: `None`",
+        1,
+        "Builtin values",
+    )
+
+    answer = drafted("What is the session cookie called if I do not set SESSION_COOKIE_NAME?", reference)
+
+    assert "Default: `'session'`" in answer.excerpts[0].text
+    assert answer.excerpts[0].title == "Builtin values > SESSION_COOKIE_NAME"
+
+
+def test_the_heading_of_a_next_section_replaces_the_first_one_in_the_title() -> None:
+    changes = note(
+        "## 2.0.0\n\n- Bees can dance.\n\n## 1.0.0\n\n- Wasps build nests of paper.", 1, "Changes > 2.0.0", "markdown"
+    )
+
+    assert drafted("What do wasps build?", changes).excerpts[0].title == "Changes > 1.0.0"
+
+
+def test_an_introduction_without_what_it_introduces_is_not_shown() -> None:
+    text = "Bees dance for food.\n\nThe steps are:\n\n" + "\n".join(
+        f"- step {n} of the long way {'x' * 60}" for n in range(12)
+    )
+
+    assert "The steps are" not in drafted("What do bees dance for?", note(text, 1, "Bees", "markdown")).excerpts[0].text
+
+
+def test_a_name_that_only_looks_like_a_word_of_the_text_is_missing() -> None:
+    manual = note("The tool works over a window of five rounds.", 1, "The tool", "markdown")
+
+    assert drafted("Does the tool work on Windows?", manual).sufficiency != "yes"
+
+
+def test_who_did_something_is_named_after_by() -> None:
+    changes = note(
+        "- Breaking change: Rename `skip_defaults` to `exclude_unset`, #915 by @dmontagu\n- Fix a typo, #2 by @ann",
+        1,
+        "v1.0",
+        "markdown",
+    )
+
+    assert drafted("Who renamed skip_defaults to exclude_unset?", changes).short_answer == "@dmontagu"
+    assert drafted("Who decoded the waggle dance?", DANCE).short_answer == "Karl von Frisch"
+
+
+def test_a_contrast_that_introduces_a_list_answers_a_comparison() -> None:
+    tools = note(
+        "`SlowCase` and `FastCase` are the same except for how they reset the database:\n\n"
+        "- A `SlowCase` truncates all tables.\n- A `FastCase` rolls back a transaction.",
+        1,
+        "Tools > SlowCase",
+    )
+    other = note("`FastCase` is the most common class. It inherits from `SlowCase`.", 2, "Tools > FastCase")
+
+    first = drafted("What is the difference between FastCase and SlowCase?", tools, other).excerpts[0].text
+
+    assert "truncates all tables" in first
+    assert "rolls back a transaction" in first
+
+
+def test_a_version_that_a_sentence_states_is_no_release() -> None:
+    changes = note("## 3.0.0\n\n- The minimum version of PostgreSQL is now 15.", 1, "Changelog", "markdown")
+
+    assert drafted("What is the minimum version of PostgreSQL?", changes).short_answer == "15"
+    assert drafted("Which version raised the minimum version of PostgreSQL?", changes).short_answer in ("", "3.0.0")

@@ -138,6 +138,13 @@ def test_a_front_matter_title_is_the_title_of_a_page_without_one() -> None:
     assert read_text("---\ntitle: 'My page'\n---\n## Part\n\nText.", "a.md")[0].title == "My page > Part"
 
 
+def test_the_date_of_the_front_matter_is_in_the_title() -> None:
+    dated = "---\ntitle: Travel policy\ndate: 2025-01-20T10:00:00Z\n---\n"
+    assert read_text(f"{dated}\nMeals: 46 euros.\n", "a.md")[0].title == "Travel policy (2025-01-20)"
+    assert read_text(f"{dated}\n# Travel\n\nMeals: 46 euros.\n", "a.md")[0].title == "Travel (2025-01-20)"
+    assert read_text("---\ndate: soon\n---\n# Travel\n\nMeals: 46 euros.\n", "a.md")[0].title == "Travel"
+
+
 def test_text_without_a_telling_name_is_recognised() -> None:
     assert read_text("Title\n-----\n\nSee :ref:`a <b>`.", "a.txt")[0].text == "# Title\n\n\nSee a."
     assert read_text("## Title\n\nSee [a](https://b.example).", "standard input")[0].text == "## Title\n\nSee a."

@@ -13,8 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from suffice.models.extractive.units import UNIT_FEATURES, QuestionWords, Unit, find_stems, note_stems
-from suffice.models.extractive.weights import load_weights
+from suffice.models.extractive.units import UNIT_FEATURES, QuestionWords, Unit, find_stems, load_weights, note_stems
 from suffice.text.entities import content_stems, extract_names
 from suffice.text.languages import ENGLISH, get_language
 from suffice.text.question import Question
@@ -38,12 +37,15 @@ _WORD = re.compile(r"\w[\w'’-]*\w|\w")
 _MIN_SIMILARITY, _FULL_SIMILARITY, _SIMILAR_SHARE = 0.4, 0.8, 0.8
 
 
-def needs_steps(question: Question, units: Sequence[Unit]) -> bool:
+def needs_steps(question: Question, notes: Sequence[Note], units: Sequence[Unit]) -> bool:
     """Whether the answer must be put together from several notes: no unit has the question's words, and the notes are prose.
 
-    Manuals and source code, with their lists, tables and examples, answer in one place even if they use other words.
+    Manuals and source code, with their lists, tables and examples, answer in one place even if they use other words. So does a
+    conversation: the titles of its messages are their speakers, who lead nowhere.
     """
     if question.kind not in _CHAINED_KINDS or not units or len(content_stems(question.text)) < _MIN_WORDS:
+        return False
+    if notes[units[0].note].kind == "chat":
         return False
     topic = UNIT_FEATURES.index("topic")
     prose = sum(unit.block.format == "prose" for unit in units)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from suffice.models.extractive.chains import needs_steps, rank_steps
 from suffice.models.extractive.comparison import find_compared
 from suffice.models.extractive.sides import choose_sides
-from suffice.models.extractive.units import HEADING_SPANS, QuestionWords, Unit, find_heading
+from suffice.models.extractive.units import HEADING_SPANS, QuestionWords, Unit, find_follower, find_heading, find_topic
 from suffice.text.answer_spans import find_spans
 from suffice.text.blocks import TextBlock, split_blocks
 from suffice.text.entities import content_stems, strip_parenthetical
@@ -29,6 +29,7 @@ _FIRST_CHARS = 520  # An excerpt is read by its first 600 characters.
 _OTHER_CHARS = 360
 _SIDE_CHARS = 280  # Both sides of a comparison are seen at once.
 _LIST_CHARS = 1500  # A question for a whole list gets the whole list up to here.
+_WHOLE_LIST_CHARS = 800  # A list in the first excerpt is not torn for less than this.
 # Characters of an answer over several steps with its headings, and of its first stretch: on the odd questions of HotpotQA and
 # MuSiQue this found most answers within the length of three longer stretches.
 _CHAIN_CHARS, _CHAIN_FIRST_CHARS, _MAX_CHAIN = 1200, 420, 5
@@ -37,8 +38,10 @@ _MIN_RELATIVE_COVERAGE = 0.5  # A further stretch has this share of the question
 _LINK_BONUS = 0.4
 _REDUNDANCY_WEIGHT = 0.4
 _STRUCTURED_BONUS = 0.25
+_MIN_LIST_COVERAGE = 0.4  # Of the question's words, in what stands above a list.
 # "red, green and blue": three things in a row.
 _ENUMERATION = re.compile(r"(?:[^\s,.;:()][^,.;:()]{0,39}, ){1,}[^,.;:()]{1,40},? (?:and|or|und|oder|et|ou|y|o) \S")
+_INTRODUCTION = re.compile(r":[*_`]*\Z")
 _SIGNATURE = re.compile(r"\b(?:def|class|func|function|fn)\s+\w")
 _PRONOUN = re.compile(
     r"(?:It|He|She|They|This|That|These|Those|Its|His|Her|Their|Es|Er|Sie|Dies\w*|Il|Elle|Este|Esta)\b"
@@ -49,13 +52,13 @@ _PRONOUN = re.compile(
 class Stretch:
     """A stretch of a note: its parts in reading order, each with its block, and the unit that it was chosen for.
 
-    ``heading`` is the heading above it, where the title of the note does not have it.
+    ``title`` is the title of the note with the heading above the stretch, where that is another one.
     """
 
     note: int
     parts: tuple[tuple[Offsets, TextBlock], ...]
     unit: Unit
-    heading: str = ""
+    title: str = ""
 
     @property
     def start(self) -> int:
@@ -76,14 +79,15 @@ def choose_stretches(
     question: Question, notes: Sequence[Note], units: Sequence[Unit], words: QuestionWords, limit: int = MAX_EXCERPTS
 ) -> list[Stretch]:
     """Return up to ``limit`` stretches, best first."""
-    ordered = _prefer_structure(question, notes, units)
+    ordered = _prefer_structure(question, notes, units, words)
     if question.sides and (sides := choose_sides(question, notes, ordered)):
         if question.span == "choice":  # Each side is read for itself: how old it is, where it lies.
             return [_grow(question, notes[unit.note], unit, _OTHER_CHARS + 100) for unit in sides]
-        return _join_sides([_grow(question, notes[unit.note], unit, _SIDE_CHARS) for unit in sides])
+        room = _SIDE_CHARS if len(sides) > 1 else _FIRST_CHARS
+        return _join_sides([_grow(question, notes[unit.note], unit, room) for unit in sides])
     if (compared := find_compared(question, notes)) and (sides := _choose_units_of(compared, ordered)):
         return [_grow(question, notes[unit.note], unit, _SIDE_CHARS) for unit in sides]
-    if limit == MAX_EXCERPTS and needs_steps(question, units):
+    if limit == MAX_EXCERPTS and needs_steps(question, notes, units):
         return _choose_steps(question, notes, rank_steps(question, notes, units, words))
     chosen: list[Stretch] = []
     covered: frozenset[str] = frozenset()
@@ -178,32 +182,26 @@ def _is_linked(note: Note, shown: str) -> bool:
     return len(title) > 5 and title in shown
 
 
-def _prefer_structure(question: Question, notes: Sequence[Note], units: Sequence[Unit]) -> list[Unit]:
+def _prefer_structure(
+    question: Question, notes: Sequence[Note], units: Sequence[Unit], words: QuestionWords
+) -> list[Unit]:
     """Return the units, best first, with a bonus for the layout that the question asks for."""
     wanted = {"list": ("list", "table"), "how_to": ("code", "list"), "default": ("code",)}.get(question.kind, ())
     if not wanted:
         return list(units)
-    raised = [
-        replace(unit, score=unit.score + _STRUCTURED_BONUS)
-        if unit.block.format in wanted
-        or _find_follower(notes[unit.note], unit, wanted) is not None
-        or (question.kind == "list" and _ENUMERATION.search(unit.text))
-        else unit
-        for unit in units
-    ]
+
+    def is_wanted(unit: Unit) -> bool:
+        note = notes[unit.note]
+        if find_follower(note, unit, wanted) is not None:
+            return True
+        if question.kind != "list":
+            return unit.block.format in wanted
+        # One item of a list about something else is no list of what is asked for.
+        is_list = unit.block.format in wanted and words.coverage(find_topic(note, unit.block)) >= _MIN_LIST_COVERAGE
+        return is_list or (unit.block.format == "prose" and _ENUMERATION.search(unit.text) is not None)
+
+    raised = [replace(unit, score=unit.score + _STRUCTURED_BONUS) if is_wanted(unit) else unit for unit in units]
     return sorted(raised, key=lambda unit: -unit.score)
-
-
-def _find_follower(note: Note, unit: Unit, formats: Sequence[str] = ("code", "list", "table")) -> TextBlock | None:
-    """Return the block that the unit introduces, such as the list after "The options are:"."""
-    return next(
-        (
-            block
-            for block in split_blocks(note.text, note.kind)
-            if block.format in formats and block.lead == (unit.start, unit.end)
-        ),
-        None,
-    )
 
 
 def _join_sides(stretches: Sequence[Stretch]) -> list[Stretch]:
@@ -246,7 +244,7 @@ def _grow(question: Question, note: Note, unit: Unit, budget: int) -> Stretch:
     if note.kind == "csv" and (question.kind not in ("list", "count") or is_counted):
         return Stretch(unit.note, tuple(_pick_rows(note, unit, budget)), unit)
     span = _fit_block(question, note, block, block.units.index((unit.start, unit.end)), budget)
-    follower = _find_follower(note, unit) if block.format == "prose" else None
+    follower = find_follower(note, unit) if block.format == "prose" else None
     if follower is not None:  # The sentence is worth little without what it introduces.
         room = max(budget - 100, budget // 2)
         lead = (_first_start_within(block, unit, budget - room), unit.end)
@@ -264,6 +262,12 @@ def _grow(question: Question, note: Note, unit: Unit, budget: int) -> Stretch:
             if size > budget or following.is_heading:
                 break
             parts.append(((following.start, following.end), following))
+        while (
+            len(parts) > 1
+            and parts[-1][1] not in (block, follower)
+            and _INTRODUCTION.search(note.text, 0, parts[-1][0][1])
+        ):
+            parts.pop()  # What it introduces did not fit.
     if block.format == "prose" and span[0] == block.start and note.kind == "code" and position:
         above = blocks[position - 1]
         if above.format == "code" and _SIGNATURE.search(note.text, above.start, above.end):
@@ -310,7 +314,14 @@ def _first_start_within(block: TextBlock, unit: Unit, room: int) -> int:
 
 
 def _fit_block(question: Question, note: Note, block: TextBlock, index: int, budget: int) -> Offsets:
-    if block.end - block.start <= max(budget, _LIST_CHARS if question.kind == "list" else 0):
+    room = budget
+    if question.kind == "list" and block.format == "prose":  # Sentences before the deciding one must not push it down.
+        room = budget = min(budget, _FIRST_CHARS)
+    elif question.kind == "list":
+        room = max(budget, _LIST_CHARS)
+    elif block.format == "list" and budget >= _FIRST_CHARS - 100:
+        room = _WHOLE_LIST_CHARS
+    if block.end - block.start <= room:
         return block.start, block.end
     return _grow_units(note.text, block.units, index, budget)
 
@@ -334,14 +345,42 @@ def _grow_units(text: str, units: Sequence[Offsets], index: int, budget: int) ->
 
 
 def lift_heading(note: Note, stretch: Stretch, decisive: Sequence[Offsets]) -> Stretch:
-    """Return the stretch with the heading that it begins with above it, unless the heading holds what decides."""
+    """Return the stretch with the heading that it begins with or stands under above it, not among its text.
+
+    A heading that holds what decides stays in the text.
+    """
     (start, end), first = stretch.parts[0]
-    if not first.is_heading or len(stretch.parts) == 1 or any(begin < end and start < last for begin, last in decisive):
+    if not first.is_heading:
+        above = find_heading(note, first) if note.kind != "code" else None
+        return stretch if above is None else replace(stretch, title=_extend_title(note, above))
+    if len(stretch.parts) == 1 or any(begin < end and start < last for begin, last in decisive):
         return stretch
-    words, _ = _lay_out(note.text, start, end, first)
-    words = words.strip("#= ")
-    is_named = normalize_phrase(words) == normalize_phrase(note.title.rpartition(" > ")[2])
-    return replace(stretch, parts=stretch.parts[1:], heading="" if is_named else words)
+    return replace(stretch, parts=stretch.parts[1:], title=_extend_title(note, first))
+
+
+def _extend_title(note: Note, heading: TextBlock) -> str:
+    """Return the title of a note with a heading in its text; the heading of a next section replaces that of the first."""
+    words = _get_words(note, heading)
+    parents, _, last = note.title.rpartition(" > ")
+    last = strip_parenthetical(last)  # The date of the document.
+    if normalize_phrase(words) == normalize_phrase(last):
+        return note.title
+    first = next((block for block in split_blocks(note.text, note.kind) if block.is_heading), heading)
+    is_sibling = normalize_phrase(_get_words(note, first)) == normalize_phrase(last) and 0 < _get_level(
+        note, heading
+    ) <= _get_level(note, first)
+    return " > ".join(filter(None, (parents if is_sibling else note.title, words)))
+
+
+def _get_words(note: Note, heading: TextBlock) -> str:
+    words, _ = _lay_out(note.text, heading.start, heading.end, heading)
+    return words.strip("#= ").replace("`", "")
+
+
+def _get_level(note: Note, heading: TextBlock) -> int:
+    """Return the number of ``#`` before a heading; 0 if it is marked in another way."""
+    line = note.text[note.text.rfind("\n", 0, heading.start) + 1 : heading.start]
+    return line.count("#")
 
 
 def build_excerpt(note: Note, stretch: Stretch, decisive: Sequence[Offsets]) -> Excerpt:
@@ -366,7 +405,7 @@ def build_excerpt(note: Note, stretch: Stretch, decisive: Sequence[Offsets]) -> 
         tuple(highlight),
         " ".join(note.handles),
         _locate(note, stretch),
-        " > ".join(filter(None, (note.title, stretch.heading))),
+        stretch.title or note.title,
     )
 
 

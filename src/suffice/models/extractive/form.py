@@ -8,7 +8,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from suffice.text.answer_spans import find_spans
 from suffice.text.blocks import TextBlock, split_blocks
+from suffice.text.date_events import DateEvent, find_asked_event, list_dates_of
 from suffice.text.entities import content_stems
 from suffice.text.question import Question
 from suffice.text.sentences import Offsets, docstring_spans
@@ -27,6 +29,8 @@ _ASSIGNED = re.compile(
     r"\b(?P<name>[A-Za-z_]\w*)(?:\s*:\s*[^=,()\n]{1,60}?(?:\[[^\]\n]*\])?[^=,()\n]{0,30}?)?\s*=(?!=)\s*"
     r"(?P<value>[-+]?\d[\w.]*|\"[^\"\n]*\"|'[^'\n]*'|[A-Za-z_][\w.]*(?:\([^\n]*\))?|[\[({][^\n]*?[\])}])"
 )
+_BARE_NUMBER = re.compile(r"(?<![\w./-])\d+(?:\.\d+)?(?![\w/-]|[.,]\d)")
+_NUMBERED = re.compile(r"\b[^\W\d_]{3,} \d+\b(?![.,]\d)")
 _PRECISE_NUMBER = re.compile(r"\d+(?:[./-]\d+)+")
 _HEADING_WEIGHT = 0.8
 _SIGNATURE = re.compile(r"^[ \t]*(?:async\s+)?def\s", re.MULTILINE)
@@ -42,9 +46,14 @@ _MAKER = re.compile(
     r"|auteurs?|écrit\w*|escri[bt]\w+)\b",
     re.IGNORECASE,
 )
+# In "Karl von Frisch" no one acts: other words than "by" follow a participle.
+_AGENT = re.compile(
+    r"(?:\bby|\b[a-zà-ÿ]+(?:t|en|ée?s?|[ai]d[oa]s?|[ct]h?[oa]s?)\s+(?:von|par|por))\s+"
+    r"(?P<agent>@[\w-]*\w|[A-ZÀ-ÖØ-Þ][\w'’-]*\w(?:\s+[A-ZÀ-ÖØ-Þ][\w.'’-]*)*)"
+)
 _MAKER_LINE = re.compile(
     r"__author__|\bauthors?\s*[:=]|\bautor\w*\b|\bauteurs?\b|copyright|©|\(c\)|\b(?:written|created|maintained|designed|invented)\s+by\b"
-    r"|\bby\s+@?[A-Z]|verfasst|geschrieben von|betreut von|erstellt .{0,20}von|écrit par|escrito por",
+    r"|(?-i:\bby\s+@?[A-Z])|verfasst|geschrieben von|betreut von|erstellt .{0,20}von|écrit par|escrito por",
     re.IGNORECASE,
 )
 
@@ -71,6 +80,11 @@ class QuestionForm:
     asks_number: bool
     numbers: tuple[str, ...] = ()
     """Versions and dates in the question, which the answer's place has too."""
+    bare_numbers: tuple[str, ...] = ()
+    phrases: tuple[str, ...] = ()
+    """A word and its number in the question, as in "status 3"."""
+    event: DateEvent | None = None
+    """What happened on the date that the question asks for."""
 
 
 def analyze_form(question: Question, stems: frozenset[str]) -> QuestionForm:
@@ -86,6 +100,9 @@ def analyze_form(question: Question, stems: frozenset[str]) -> QuestionForm:
         question.kind == "who" and _MAKER.search(text) is not None,
         question.kind in ("count", "amount") or _COUNTED.search(text) is not None,
         tuple(_PRECISE_NUMBER.findall(text)),
+        tuple(_BARE_NUMBER.findall(text)),
+        tuple(_NUMBERED.findall(text)),
+        find_asked_event(text) if question.kind == "when" else None,
     )
 
 
@@ -96,6 +113,15 @@ def find_code_names(text: str) -> list[str]:
     ['heapq.merge', 'max_size', 'maxsize']
     """
     return [next(filter(None, match.groups())).lower().rstrip("()") for match in _CODE_NAME.finditer(text)]
+
+
+def find_agents(text: str) -> list[Offsets]:
+    """Return the offsets of those by whom something was done.
+
+    >>> find_agents("Rename it, #915 by @ann")
+    [(19, 23)]
+    """
+    return [match.span("agent") for match in _AGENT.finditer(text)]
 
 
 def find_scope(note: Note, start: int) -> tuple[str, ...]:
@@ -155,9 +181,15 @@ def measure_form(form: QuestionForm, note: Note, block: TextBlock, span: Offsets
         bonus += 0.6
     elif form.numbers and any(_holds_numbers(form, name) for name in scope):
         bonus += 0.4
+    if any(re.search(rf"\b{re.escape(phrase)}\b(?!\.\d)", text, re.IGNORECASE) for phrase in form.phrases):
+        bonus += 0.5  # "Exit status 1" is not about exit status 3.
     if form.question.kind == "default" and (value := find_default(form, note, block, span)):
         bonus += value[1]
     if form.asks_maker and _MAKER_LINE.search(text):
+        bonus += 0.6
+    elif form.question.span == "name" and form.question.kind == "who" and find_agents(text):
+        bonus += 0.4
+    if form.event is not None and list_dates_of(text, find_spans(text, "date"), form.event):
         bonus += 0.6
     return bonus
 
@@ -169,7 +201,8 @@ def _holds_numbers(form: QuestionForm, text: str) -> bool:
 def _measure_counted(form: QuestionForm, note: Note, row: str) -> float:
     """Return the bonus of a row of a table: what was counted over all rows answers how many, which, or the highest."""
     if not _COUNTED_TITLE.search(note.title):
-        return 0.0
+        # A number of the question picks the row: "aged 87" is the row with the age 87.
+        return 0.5 if any(re.search(rf": {re.escape(number)}(?= ·|$)", row) for number in form.bare_numbers) else 0.0
     kind = form.question.kind
     if (listed := _LISTED_VALUES.match(row)) is not None:
         return 1.2 if kind == "list" and content_stems(listed["name"]) & form.stems else -0.5

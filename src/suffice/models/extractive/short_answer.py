@@ -8,12 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from suffice.models.extractive.comparison import decide
+from suffice.models.extractive.conversation import find_questions, find_verdict
 from suffice.models.extractive.excerpts import Stretch
 from suffice.models.extractive.form import analyze_form, find_counted
-from suffice.models.extractive.units import QuestionWords, Unit, find_release
+from suffice.models.extractive.units import QuestionWords, Unit, find_release, note_stems
 from suffice.models.reading import AnswerSpan
 from suffice.text.entities import content_stems, extract_names
-from suffice.text.question import Question
+from suffice.text.question import Question, asks_release
 from suffice.text.sentences import Offsets
 from suffice.text.tokens import expand_numbers
 from suffice.types import Note
@@ -80,17 +81,19 @@ def find_short_answer(
     unit = stretches[0].unit
     note = notes[unit.note]
     if question.kind == "yes_no":
-        return _decide_yes_no(question, note, stretches[0], words)
+        return _decide_by_reply(question, notes, stretches[0], words) or _decide_yes_no(
+            question, note, stretches[0], words
+        )
     if note.kind == "csv":
         counted = find_counted(analyze_form(question, frozenset(words.weights)), note, note.text[unit.start : unit.end])
         if counted:
             return FoundAnswer(counted, unit.note, (unit.start, unit.end), is_counted=True)
         return None if question.kind == "count" else _find_column(note, unit, words)
-    title = content_stems(note.title) | (_RELEASE_STEMS if question.kind == "version" else frozenset())
+    title = content_stems(note.title) | (_RELEASE_STEMS if asks_release(question) else frozenset())
     if words.coverage(unit.stems | title) < _MIN_TOPIC_COVERAGE or words.coverage(unit.stems) < _MIN_OWN_COVERAGE:
         return _count_items(question, note, stretches[0], words)
     answer = answers[unit.note] if answers else None
-    if question.kind == "version" and (release := find_release(note, unit.block)) is not None:
+    if asks_release(question) and (release := find_release(note, unit.block)) is not None:
         place = note.text.find(release, 0, unit.start)
         return FoundAnswer(release, unit.note, (place, place + len(release)) if place >= 0 else (unit.start, unit.end))
     if unit.spans:
@@ -155,8 +158,28 @@ def _decide_yes_no(question: Question, note: Note, stretch: Stretch, words: Ques
     if not is_denied and _NEGATION.search(note.text, stretch.start, stretch.end):
         return None
     is_no = is_denied != bool(_NEGATION.search(question.text))
-    yes, no = next((words for opening, words in _YES_NO if opening.match(question.text.strip(" ¿¡\"'"))), ("Yes", "No"))
-    return FoundAnswer(no if is_no else yes, unit.note, (unit.start, unit.end))
+    return FoundAnswer(_say(question, is_yes=not is_no), unit.note, (unit.start, unit.end))
+
+
+def _decide_by_reply(
+    question: Question, notes: Sequence[Note], stretch: Stretch, words: QuestionWords
+) -> FoundAnswer | None:
+    """Return the yes or no that a message of a conversation begins with, if the message before it asks the question."""
+    number, unit = stretch.note, stretch.unit
+    asked_in = find_questions(notes).get(number)
+    verdict = find_verdict(notes[number])
+    if asked_in is None or verdict is None or words.coverage(note_stems(notes[asked_in])) < _MIN_YES_NO_COVERAGE:
+        return None
+    if bool(_NEGATION.search(question.text)) != bool(_NEGATION.search(notes[asked_in].text)):
+        return None
+    return FoundAnswer(_say(question, is_yes=verdict), number, (unit.start, unit.end))
+
+
+def _say(question: Question, *, is_yes: bool) -> str:
+    """Return yes or no in the language of the question."""
+    text = question.text.strip(" ¿¡\"'")
+    yes, no = next((words for opening, words in _YES_NO if opening.match(text)), ("Yes", "No"))
+    return yes if is_yes else no
 
 
 def _count_items(question: Question, note: Note, stretch: Stretch, words: QuestionWords) -> FoundAnswer | None:

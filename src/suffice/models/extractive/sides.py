@@ -4,13 +4,14 @@ import re
 from collections.abc import Sequence
 
 from suffice.models.extractive.form import find_scope, find_term, is_named
-from suffice.models.extractive.units import Unit
+from suffice.models.extractive.units import Unit, find_follower
 from suffice.text.entities import content_stems
 from suffice.text.question import Question, strip_comparing
 from suffice.types import Note
 
 _CONTRAST = re.compile(
-    r"\b(?:whereas|while|unlike|instead|rather than|differ\w*|in contrast|compared|opposed|however|but|than|während|hingegen"
+    r"\b(?:whereas|while|unlike|instead|rather than|differ\w*|in contrast|compared|opposed|however|but|than|identical|except"
+    r"|während|hingegen"
     r"|dagegen|anders als|im gegensatz|sondern|alors que|tandis que|contrairement|mientras|en cambio"
     r"|a diferencia|al igual que)\b",
     re.IGNORECASE,
@@ -26,21 +27,38 @@ def choose_sides(question: Question, notes: Sequence[Note], units: Sequence[Unit
     stems = [content_stems(side) for side in question.sides]
     if not all(stems):
         return []
-    asked = content_stems(strip_comparing(question.text)) - frozenset[str]().union(*stems)
-    if question.span == "none" and asked:
-        found = [_choose_asked(side, asked, notes, units) for side in question.sides]
-    else:
-        bonus = _FIRST_BONUS if question.span == "none" else 0.0
-        found = [_choose_side(side, notes, units, bonus) for side in question.sides]
+    both = frozenset[str]().union(*stems)
+    contrasting = [
+        unit
+        for unit in (units[:_MAX_CONTRAST_RANK] if question.span == "none" else ())
+        if both <= unit.stems and len(unit.text) <= _MAX_CONTRAST_CHARS and _CONTRAST.search(unit.text)
+    ]
+    for unit in contrasting:  # "A and B are identical except for:" with a list says it all.
+        if find_follower(notes[unit.note], unit, ("list", "table")) is not None:
+            return [unit]
+    asked = content_stems(strip_comparing(question.text)) - both
+    bonus = _FIRST_BONUS if question.span == "none" else 0.0
+
+    def choose(side: str, among: Sequence[Unit]) -> Unit | None:
+        if question.span == "none" and asked:
+            return _choose_asked(side, asked, notes, among)
+        return _choose_side(side, notes, among, bonus)
+
+    found = [choose(side, units) for side in question.sides]
+    if len(found) == 2 and found[0] == found[1] and not contrasting:  # It is about one of them, and names the other.
+        for number, other in ((1, 0), (0, 1)):
+            own = stems[other] - stems[number]
+            apart = choose(question.sides[number], [unit for unit in units if not own <= unit.stems]) if own else None
+            if apart is not None:
+                found[number] = apart
+                break
     about = [unit for unit in found if unit is not None]
     if len(about) == len(stems) and all(
         _is_below(unit, notes[unit.note], side) for unit, side in zip(about, question.sides, strict=True)
     ):
         return list(dict.fromkeys(about))
-    both = frozenset[str]().union(*stems)
-    for unit in units[:_MAX_CONTRAST_RANK] if question.span == "none" else ():
-        if both <= unit.stems and len(unit.text) <= _MAX_CONTRAST_CHARS and _CONTRAST.search(unit.text):
-            return [unit]
+    if contrasting:
+        return contrasting[:1]
     return list(dict.fromkeys(about)) if len(about) == len(stems) else []
 
 

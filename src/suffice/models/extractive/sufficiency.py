@@ -9,13 +9,15 @@ import math
 import re
 from collections.abc import Sequence
 
-from suffice.models.extractive.units import UNIT_FEATURES, QuestionWords, Unit, note_stems
-from suffice.models.extractive.weights import load_weights
-from suffice.text.entities import content_stems, extract_facets
+from suffice.models.extractive.units import UNIT_FEATURES, QuestionWords, Unit, load_weights, note_stems, title_stems
+from suffice.text.entities import Facet, content_stems, extract_facets
+from suffice.text.languages import ENGLISH, get_language
 from suffice.text.question import Question, strip_comparing
+from suffice.text.tokens import tokenize
 from suffice.types import Note, Sufficiency
 
 _ABBREVIATED = re.compile(r"\s\w+ \(([A-Z][\w.]*)\)")  # "Alaska (AK)": a source has one of them.
+_PLURAL_NAME = re.compile(r"[A-Z][a-z]+s")  # Its stem may be another word.
 _VERSIONED = re.compile(r"\b[A-Za-z]+/\d[\w.]*")  # "HTTP/3" is one name; a source about HTTP need not be about it.
 SUFFICIENCY_FEATURES = (*("found", "best_note", "best_unit", "best_topic", "names_missing", "span", "reader"),)
 
@@ -39,7 +41,7 @@ def compute_features(
     held = frozenset[str]().union(*map(note_stems, notes))
     names = list_names(question.text)
     versions = _VERSIONED.findall(question.text)
-    missing = sum(not stems <= held for stems in names) + sum(
+    missing = sum(not is_held(name, held, notes) for name in names) + sum(
         not any(version in note.text or version in note.title for note in notes) for version in versions
     )
     best = max((words.coverage(unit.stems) for unit in units), default=0.0)
@@ -48,18 +50,32 @@ def compute_features(
         words.coverage(held),
         max((words.coverage(note_stems(note)) for note in notes), default=0.0),
         best,
-        max((words.coverage(unit.stems | content_stems(notes[unit.note].title)) for unit in units), default=0.0),
+        max((words.coverage(unit.stems | title_stems(notes[unit.note])) for unit in units), default=0.0),
         missing / (len(names) + len(versions)) if names or versions else 0.0,
         float(question.span in ("none", "choice") or any(unit.spans for unit in good)),
         max((unit.features[UNIT_FEATURES.index("reader_note")] for unit in units), default=0.0),
     )
 
 
-def list_names(task: str) -> list[frozenset[str]]:
-    """Return the stems of each name in a question. Its first word has a capital letter in any case, so it is no name."""
+def list_names(task: str) -> list[Facet]:
+    """Return the names in a question. Its first word has a capital letter in any case, so it is no name."""
     task = _ABBREVIATED.sub(r" \1", strip_comparing(task))
     opening = task.split()[0].strip("\"'“«¿¡(,;:") if task.split() else ""
-    return [facet.stems for facet in extract_facets(task, limit=20) if facet.is_named and facet.text != opening]
+    return [facet for facet in extract_facets(task, limit=20) if facet.is_named and facet.text != opening]
+
+
+def is_held(name: Facet, held: frozenset[str], notes: Sequence[Note]) -> bool:
+    """Whether a note has a name: the stems of all its words, or a title its initials, as "la-riots" has "Los Angeles".
+
+    A single word must be there as it is written: "Windows" is no window.
+    """
+    if not name.stems <= held:
+        initials = "".join(word[0] for word in name.text.split() if word[0].isupper())
+        return len(initials) > 1 and any(initials.lower() in tokenize(note.title) for note in notes)
+    if get_language() != ENGLISH or not _PLURAL_NAME.fullmatch(name.text):
+        return True
+    pattern = re.compile(rf"\b{re.escape(name.text)}\b", re.IGNORECASE)
+    return any(pattern.search(note.text) or pattern.search(note.title) for note in notes)
 
 
 def estimate_answered(features: Sequence[float]) -> float:

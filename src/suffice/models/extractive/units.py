@@ -3,21 +3,26 @@
 The score is a weighted sum of a handful of features; ``weights.json`` holds the weights and says where they come from.
 """
 
+import json
 import math
 import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from suffice.models.extractive.form import QuestionForm, analyze_form, find_default, measure_form
-from suffice.models.extractive.weights import load_weights
+from suffice.models.extractive.conversation import asks_indirectly, find_questions, find_words
+from suffice.models.extractive.form import QuestionForm, analyze_form, find_agents, find_default, measure_form
 from suffice.models.reading import AnswerSpan, PassageReader
 from suffice.text.answer_spans import find_spans
 from suffice.text.blocks import TextBlock, split_blocks
+from suffice.text.date_events import select_dates
 from suffice.text.entities import content_stems, extract_facets, extract_names, strip_parenthetical
 from suffice.text.languages import ENGLISH, detect_language, get_language
-from suffice.text.question import Question, strip_comparing
+from suffice.text.question import Question, asks_release, strip_comparing
 from suffice.text.sentences import Offsets
 from suffice.text.tokens import expand_numbers, normalize_phrase, tokenize
 from suffice.types import Embed, Note
@@ -33,19 +38,32 @@ _TYPED_KINDS = frozenset({"when", "version", "amount", "default"})
 _RELEASE = re.compile(
     r"\d\.\d|\bversion\b", re.IGNORECASE
 )  # Sections of a changelog mention each other; that is no step.
-_DEFAULT_WORD = re.compile(r"\bdefault|\bstandardmäßig|\bpar défaut|\bpor (?:defecto|omisión)", re.IGNORECASE)
-_CONTENTS_ITEM = re.compile(r"\W*(?:\d+\.)+\d*\s|.*\?\W*$", re.DOTALL)
+_DEFAULT_WORD = re.compile(
+    r"\bdefault|\bstandardmäßig|\bpar défaut|\bpor (?:defecto|omisión)|\bpredeterminad", re.IGNORECASE
+)
+# "1.2. Overview" or a question. "1. The budget is approved." is an item of an ordered list.
+_CONTENTS_ITEM = re.compile(r"\W*\d+\.\d+[\d.]*\s|.*\?\W*$", re.DOTALL)
 _LITERAL = re.compile(r"[`'\"]*(?:[-+]?\d|True\b|False\b|None\b|null\b|['\"\[({])")
 _MAX_CANDIDATES = 120  # Units looked at closely; they are selected by words.
 # The reader knows single steps: it is trusted where one passage has nearly all words of the question, and hardly where the
 # question must be answered over several passages. Links between passages are the other way round.
 _TRUST_POWER = 4
+_FILE_YEAR = re.compile(r"(?<![\d.])(?:19|20)\d{2}(?!\d)")
+_AFTER_REPLY = 0.01
 HEADING_SPANS = frozenset({"date", "year", "version"})  # What the heading of a release may answer.
 _MAX_UNIT_CHARS = 600  # A longer "sentence" is a table or a list without full stops.
 UNIT_FEATURES = (
     *("own", "topic", "note", "note_cosine", "span", "belief", "rank", "named", "code", "names", "short"),
     *("link", "reader", "reader_note"),
 )
+
+
+@cache
+def load_weights() -> dict[str, dict[str, float]]:
+    """Return the weights of ``weights.json`` by part (``unit``, ``sufficiency``, ``chain``, ``thresholds``) and feature."""
+    text = files("suffice.models.extractive").joinpath("weights.json").read_text(encoding="utf-8")
+    loaded: dict[str, dict[str, float]] = json.loads(text)
+    return loaded
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +131,13 @@ def find_stems(text: str) -> frozenset[str]:
 
 def note_stems(note: Note) -> frozenset[str]:
     """Return the stems of a note with its title."""
-    return find_stems(note.title) | find_stems(note.text)
+    return title_stems(note) | find_stems(note.text)
+
+
+def title_stems(note: Note) -> frozenset[str]:
+    """Return the stems of a note's title, and the year in the name of its file: ``policy-2022.md`` is of 2022."""
+    years = _FILE_YEAR.findall(PurePath(note.place.path).name) if note.place is not None else []
+    return find_stems(note.title).union(years)
 
 
 def rank_units(
@@ -130,11 +154,14 @@ def rank_units(
     about = [words.coverage(note_stems(note)) for note in notes]
     cosines = compute_cosines(question.text, [f"{note.title}. {note.text}" for note in notes], embed)
     candidates = [unit for number, note in enumerate(notes) for unit in _list_units(number, note, question)]
-    topics = [find_stems(note.title) for note in notes]
+    blocks = {(unit.note, unit.block) for unit in candidates}
+    topics = {(number, block): find_topic(notes[number], block) for number, block in blocks}
     candidates.sort(
         key=lambda unit: (
             unit.text not in believed,
-            -words.coverage(unit.stems | topics[unit.note]) - 0.3 * about[unit.note] - 0.3 * cosines[unit.note],
+            -words.coverage(unit.stems | topics[unit.note, unit.block])
+            - 0.3 * about[unit.note]
+            - 0.3 * cosines[unit.note],
         )
     )
     candidates = candidates[:_MAX_CANDIDATES]
@@ -145,15 +172,20 @@ def rank_units(
     question_stems = frozenset(words.weights)
     links = _measure_links(question.text, notes, about)
     form = analyze_form(question, question_stems)
+    asked_in = find_questions(notes)
     rows, found = [], []
     for unit in candidates:
         note = notes[unit.note]
-        topic = topics[unit.note] | _lead_stems(note, unit.block)
+        topic = topics[unit.note, unit.block]
+        if unit.note in asked_in:
+            topic |= note_stems(notes[asked_in[unit.note]])
         spans = _find_new_spans(form, note, unit, wanted, question_stems)
         title = normalize_phrase(strip_parenthetical(note.title))
         names_new = any(not find_stems(name) <= question_stems | topic for name in extract_names(unit.text))
         answer = answers[unit.note] if answers else None
-        holds_answer = answer is not None and unit.start <= answer.start < unit.end
+        follower = find_follower(note, unit)
+        end = unit.end if follower is None else follower.end  # What a sentence introduces is read with it.
+        holds_answer = answer is not None and unit.start <= answer.start < end
         trust = words.coverage(unit.stems | topic) ** _TRUST_POWER
         rows.append(
             (
@@ -167,7 +199,7 @@ def rank_units(
                 float(bool(title.strip()) and title in phrase),
                 float(unit.block.format == "code"),
                 float(names_new),
-                float(len(unit.text) < 40),
+                float(len(unit.text) < 40 and follower is None),
                 links[unit.note],
                 answer.probability * trust if answer is not None and holds_answer else 0.0,
                 answer.probability * trust if answer is not None else 0.0,
@@ -182,6 +214,11 @@ def rank_units(
     if question.kind in _TYPED_KINDS:  # "Default: 1000" or "Released 2021-05-11" has few words of the question.
         values += weights["typed_span"] * np.array([_has_typed_span(question, notes, *pair) for pair in found])
     values += np.array([measure_form(form, notes[unit.note], unit.block, (unit.start, unit.end)) for unit, _ in found])
+    for reply, asked in asked_in.items():  # The message that reports a question comes after the one that answers it.
+        best = max((value for value, (unit, _) in zip(values, found, strict=True) if unit.note == reply), default=None)
+        for number, (unit, _) in enumerate(found):
+            if best is not None and unit.note == asked and asks_indirectly(unit.text):
+                values[number] = min(values[number], best - _AFTER_REPLY)
     ranked = [
         Unit(unit.note, unit.block, unit.start, unit.end, unit.text, unit.stems, tuple(spans), tuple(row), float(value))
         for (unit, spans), row, value in zip(found, table, values, strict=True)
@@ -191,11 +228,12 @@ def rank_units(
 
 def _has_typed_span(question: Question, notes: Sequence[Note], unit: Unit, spans: Sequence[Offsets]) -> bool:
     """Whether a unit holds a value of the type that the question asks for; as a default counts only a literal value."""
-    if question.kind == "version":  # The version of a release stands in its heading.
+    if asks_release(question):  # The version of a release stands in its heading.
         note = notes[unit.note]
         return bool(spans) or find_release(note, unit.block) is not None
-    if question.kind != "default":
-        return bool(spans)
+    if question.kind != "default":  # The time of a message is when something was said.
+        words = find_words(notes[unit.note])
+        return any(start >= words for start, _ in spans)
     return any(_LITERAL.match(notes[unit.note].text, start) for start, _ in spans)
 
 
@@ -254,17 +292,29 @@ def _is_table_of_contents(note: Note, block: TextBlock) -> bool:
     return len(lines) >= 3 and 2 * sum(bool(_CONTENTS_ITEM.match(line)) for line in lines) > len(lines)
 
 
-def _lead_stems(note: Note, block: TextBlock) -> frozenset[str]:
-    """Return the stems of what introduces a block: its lead-in, the header of a table, the heading above it."""
+def find_topic(note: Note, block: TextBlock) -> frozenset[str]:
+    """Return the stems of what stands above a block: title, lead-in, the header of a table, the heading above it."""
     above = find_heading(note, block)
     spans = [span for span in (block.lead, block.head, (above.start, above.end) if above else None) if span]
-    return frozenset[str]().union(*(find_stems(note.text[slice(*span)]) for span in spans))
+    return title_stems(note).union(*(find_stems(note.text[slice(*span)]) for span in spans))
 
 
 def find_heading(note: Note, block: TextBlock) -> TextBlock | None:
     """Return the heading in the note's text that a block stands under; ``None`` if there is none."""
     headings = (other for other in split_blocks(note.text, note.kind) if other.is_heading and other.end <= block.start)
     return max(headings, key=lambda heading: heading.start, default=None)
+
+
+def find_follower(note: Note, unit: Unit, formats: Sequence[str] = ("code", "list", "table")) -> TextBlock | None:
+    """Return the block that a unit introduces, such as the list after "The options are:"; ``None`` if there is none."""
+    return next(
+        (
+            block
+            for block in split_blocks(note.text, note.kind)
+            if block.format in formats and block.lead == (unit.start, unit.end)
+        ),
+        None,
+    )
 
 
 def find_release(note: Note, block: TextBlock) -> str | None:
@@ -286,14 +336,20 @@ def _find_new_spans(
     if note.kind == "csv":  # Each row has values of every type; which of them answers is told by its column.
         return []
     spans = find_spans(text, question.span)
+    if question.kind == "version" and not spans and not asks_release(question):  # "PostgreSQL 15 or newer"
+        spans = find_spans(text, "number")
     if question.kind == "default" and form.asks_number and _DEFAULT_WORD.search(text):
         spans += find_spans(text, "number")
     if question.kind == "default" and (assigned := find_default(form, note, unit.block, (unit.start, unit.end))):
         spans = [(assigned[0][0] - unit.start, assigned[0][1] - unit.start), *spans]
     if question.kind == "default" and form.asks_number:  # "The default of None means" gives no number.
         spans = [(start, end) for start, end in spans if re.search(r"\d", text[start:end])]
+    if form.event is not None:
+        spans = select_dates(text, spans, form.event)
+    if question.kind == "who" and question.span == "name":
+        spans = find_agents(text) or spans
     if question.span == "name":  # A name of the question's own words is no answer.
         spans = [(start, end) for start, end in spans if not find_stems(text[start:end]) <= stems]
-    else:
+    elif question.kind != "default":  # A cookie may be called "session" by default.
         spans = [(start, end) for start, end in spans if not set(tokenize(text[start:end])) <= wanted]
     return [(unit.start + start, unit.start + end) for start, end in spans]

@@ -18,6 +18,7 @@ from suffice.models.extractive.excerpts import (
     render_excerpt,
     with_head,
 )
+from suffice.models.extractive.recency import add_time, prefer_newest
 from suffice.models.extractive.short_answer import FoundAnswer, find_short_answer
 from suffice.models.extractive.sufficiency import (
     SUFFICIENCY_FEATURES,
@@ -73,6 +74,7 @@ def draft_answer(prompt: Draft, embed: Embed | None, reader: PassageReader | Non
     sufficiency = _judge_evidence(prompt.task, notes, units, words, embed)
     if sufficiency == "no" or not units:
         return SynthesisResponse("", closest=_list_closest(prompt.task, notes, units, words), sufficiency="no")
+    units, times = prefer_newest(question, notes, units, words)
     stretches = choose_stretches(question, notes, units, words, prompt.count or MAX_EXCERPTS)
     short = find_short_answer(question, notes, stretches, words, answers)
     decisive = [_list_decisive(stretch, short, is_first=not i) for i, stretch in enumerate(stretches)]
@@ -81,6 +83,10 @@ def draft_answer(prompt: Draft, embed: Embed | None, reader: PassageReader | Non
     ]
     excerpts = [
         build_excerpt(notes[stretch.note], stretch, spans) for stretch, spans in zip(stretches, decisive, strict=True)
+    ]
+    excerpts = [
+        replace(excerpt, title=add_time(excerpt.title, times[stretch.note])) if stretch.note in times else excerpt
+        for excerpt, stretch in zip(excerpts, stretches, strict=True)
     ]
     rendered = [
         render_excerpt(excerpt, notes[stretch.note], stretch, number if prompt.count else 0)

@@ -6,6 +6,7 @@ containers of Docusaurus and MyST, alerts of GitHub.
 """
 
 import re
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -52,6 +53,7 @@ _INLINE = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _MAY_HAVE_MARKUP = re.compile(r"[\[<\\{¶&]")
+_FRONT_MATTER = re.compile(r"(title|date|updated)\s*[:=]\s*(.*\S)")
 _HEADING_MARKS = re.compile(r"^\s*#{1,6}\s+|\s+#+\s*$")
 _EMPHASIS = re.compile(r"(\*\*|__|\*|(?<!\w)_)(?=\S)(.+?)(?<=\S)\1")
 _LOOKS_LIKE_MARKDOWN = re.compile(r"^(?:#{2,6} +\S|```[\w-]*$)|\]\(https?://", re.MULTILINE)
@@ -65,7 +67,7 @@ def looks_like_markdown(text: str) -> bool:
 def convert(text: str) -> Prose:
     """Return the document as light Markdown."""
     lines = split_lines(text)
-    title, body_start = _read_front_matter(lines)
+    title, date, body_start = _read_front_matter(lines)
     for number in range(body_start):
         lines[number] = ""
     _convert_extensions(lines)
@@ -101,17 +103,27 @@ def convert(text: str) -> Prose:
             lines[number] = ""
     if title and not any(heading.level == 1 for heading in prose.headings):
         prose.headings.insert(0, Heading(1, body_start, 0, title))
+    if date:
+        prose.headings[:] = [
+            replace(heading, text=f"{heading.text} ({date})")
+            if heading.level <= 1 and date not in heading.text
+            else heading
+            for heading in prose.headings
+        ]
     return prose
 
 
-def _read_front_matter(lines: list[str]) -> tuple[str, int]:
-    """Return the title in a leading YAML or TOML block, and the number of its lines."""
+def _read_front_matter(lines: list[str]) -> tuple[str, str, int]:
+    """Return the title and the date in a leading YAML or TOML block, and the number of its lines."""
     if not lines or lines[0].rstrip() not in ("---", "+++"):
-        return "", 0
+        return "", "", 0
     marks = ("---", "...") if lines[0].rstrip() == "---" else ("+++",)
     stop = next((index + 1 for index, line in enumerate(lines) if index and line.rstrip() in marks), 0)
-    titles = (re.match(r"title\s*[:=]\s*(.*\S)", line) for line in lines[:stop])
-    return next((found[1].strip("\"' ") for found in titles if found), ""), stop
+    found = {
+        match[1]: match[2].strip("\"' ") for line in reversed(lines[:stop]) if (match := _FRONT_MATTER.match(line))
+    }
+    date = re.match(r"\d{4}-\d{2}-\d{2}", found.get("updated", found.get("date", "")))
+    return found.get("title", ""), date[0] if date else "", stop
 
 
 def _convert_extensions(lines: list[str]) -> None:
