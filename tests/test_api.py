@@ -19,6 +19,7 @@ from suffice.options import ALIASES, OPTIONS, RunOptions
 from suffice.search.corpus.search import CorpusSearch
 from suffice.testing import FixtureSearch, WordSearch, make_passage, make_search_error
 from suffice.text.markdown import strip_markdown
+from suffice.types import Bounds
 
 QUESTION = "Who decoded the waggle dance?"
 PASSAGES = [
@@ -54,7 +55,7 @@ def is_answered(report: Report) -> bool:
 
 def test_parameters_of_research_are_the_run_options() -> None:
     parameters = dict(inspect.signature(research).parameters)
-    assert list(parameters) == ["question", *OPTIONS, "on_event", *ALIASES]
+    assert [name for name in parameters if name != "bounds"] == ["question", *OPTIONS, "on_event", *ALIASES]
     types, option_types = get_type_hints(research), get_type_hints(RunOptions)
     for field in fields(RunOptions):
         assert types[field.name] == option_types[field.name], field.name
@@ -109,11 +110,19 @@ def test_alias_is_the_same_option(alias: str, name: str, value: float) -> None:
         asyncio.run(research(QUESTION, search=WordSearch(PASSAGES), **{alias: value, name: value}))
 
 
-@pytest.mark.parametrize("name", ["bounds", "colour"])
+def test_bounds_as_one_object(docs: Path) -> None:
+    report = asyncio.run(research(QUESTION, docs=docs, model="extractive", stop="fixed(9)", bounds=Bounds(rounds=2)))
+    assert len(report.stop.rounds) == 2
+    report = run_research(
+        QUESTION, docs=docs, model="extractive", stop="fixed(9)", bounds=Bounds(rounds=2), max_rounds=1
+    )
+    assert len(report.stop.rounds) == 1
+
+
 @pytest.mark.parametrize("function", [research, run_research])
-def test_unknown_option_is_named(function: Any, name: str) -> None:
-    with pytest.raises(TypeError, match=name):
-        function(QUESTION, **{name: 1})
+def test_unknown_option_is_named(function: Any) -> None:
+    with pytest.raises(TypeError, match="colour"):
+        function(QUESTION, colour=1)
 
 
 @pytest.mark.parametrize(
@@ -124,6 +133,7 @@ def test_unknown_option_is_named(function: Any, name: str) -> None:
         ({"model": "nope"}, "nope"),
         ({"model": "openai:gpt"}, "openai:gpt"),
         ({"tier": "nope"}, "nope"),
+        ({"bounds": 1}, "bounds.*Bounds"),
         ({"stop": "nope("}, "nope"),
         ({"stop": 3}, "gate.*not 3"),
         ({"interventions": "nope"}, "nope"),

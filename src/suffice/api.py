@@ -36,7 +36,7 @@ from suffice.storage.findings import FindingStore, StoredFinding
 from suffice.storage.runs import RunRecorder
 from suffice.text.entities import extract_names
 from suffice.text.languages import ENGLISH, detect_language
-from suffice.types import Embed, Image, Notify, Passage, PriorRun, Query, Report
+from suffice.types import Bounds, Embed, Image, Notify, Passage, PriorRun, Query, Report
 
 MAX_QUESTION_CHARS = 20_000  # Longer material is a document and belongs in ``docs``.
 
@@ -59,6 +59,7 @@ async def research(
     memory: str | None = None,
     stop: str | Gate | None = None,
     tier: str = "standard",
+    bounds: Bounds | None = None,
     max_rounds: int | None = None,
     max_queries: int | None = None,
     max_sources: int | None = None,
@@ -101,6 +102,7 @@ async def research(
         memory: What to remember of earlier rounds; the default is the strategy's own.
         stop: The stop gate, as an expression or a ``Gate``; the default is the strategy's own.
         tier: How much to spend: ``auto``, ``simple``, ``standard`` or ``deep``. The ``max_…`` options override it.
+        bounds: All limits as one object. The ``max_…`` options override it.
         max_rounds: Search rounds at most.
         max_queries: Queries at most.
         max_sources: Sources that the writer sees at most.
@@ -137,6 +139,11 @@ async def research(
             "token_budget": token_budget,
         }
     )
+    if not isinstance(bounds, Bounds | None):
+        raise InputError(f"bounds must be a Bounds object such as Bounds(rounds=3), not {bounds!r}")
+    own = Bounds(queries=max_queries, sources=max_sources, usd=max_cost_usd)
+    limits = settings.merge_bounds(bounds or Bounds(), own)
+    named = {"max_rounds": limits.rounds, "max_seconds": limits.seconds, "max_tokens": limits.tokens}
     options = RunOptions(
         docs=docs,
         web=web,
@@ -147,9 +154,9 @@ async def research(
         memory=memory,
         stop=stop,
         tier=tier,
-        max_queries=max_queries,
-        max_sources=max_sources,
-        max_cost_usd=max_cost_usd,
+        max_queries=limits.queries,
+        max_sources=limits.sources,
+        max_cost_usd=limits.usd,
         k=k,
         per_round=per_round,
         alpha=alpha,
@@ -165,7 +172,7 @@ async def research(
         pictures=pictures,
         auto_skills=auto_skills,
         seed=seed,
-        **aliased,
+        **named | aliased,
     )
     config, recorder = await prepare_run(question, options, _LOG.warning), make_recorder(options, _LOG.warning)
     async with aclosing(run_pipeline(config)) as events:

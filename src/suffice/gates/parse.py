@@ -154,6 +154,8 @@ class _Parser:
         try:
             return make(*arguments, **named)
         except TypeError as error:
+            if "not supported between" in str(error):  # A word where a number belongs.
+                raise InputError(f"Gate {self.text!r}: a value has the wrong type; give a number") from error
             raise InputError(f"Gate {self.text!r}: a value has the wrong type ({error})") from error
         except ValueError as error:
             raise InputError(f"Gate {self.text!r}: {error}") from error

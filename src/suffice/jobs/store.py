@@ -367,7 +367,8 @@ def _check_quota(connection: sa.Connection, owner: str, quota: Quota) -> None:
     if connection.execute(count.where(runs.c.status.in_(("queued", "running")))).scalar_one() > quota.active:
         raise QuotaExceeded(f"This key allows {quota.active} queued or running runs at the same time", 10)
     if connection.execute(count.where(runs.c.created > time.time() - 60)).scalar_one() > quota.per_minute:
-        raise QuotaExceeded(f"This key allows {quota.per_minute} runs a minute", 60)
+        plural = "" if quota.per_minute == 1 else "s"
+        raise QuotaExceeded(f"This key allows {quota.per_minute} run{plural} a minute", 60)
 
 
 def _size(column: Any) -> Any:

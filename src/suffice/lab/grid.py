@@ -313,7 +313,8 @@ def read_rows(path: Path) -> list[Row]:
         with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as lines:
             return [cast(Row, json.loads(line)) for line in lines if line.endswith("\n") and line.strip()]
     except (OSError, ValueError, EOFError) as error:
-        raise InputError(f"{path} cannot be read as rows: {error}") from error
+        why = getattr(error, "strerror", None) or error
+        raise InputError(f"{path} cannot be read as rows: {why}; name the --out folder of 'suffice lab run'") from error
 
 
 def make_key(row: Row) -> Key:

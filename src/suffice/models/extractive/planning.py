@@ -93,12 +93,12 @@ def covers_facet(note: Note, facet: Facet, question: frozenset[str]) -> bool:
 
 
 def broaden_query(query: str, open_parts: list[Facet]) -> str:
-    """Return a query with few results in other words: an open facet alone, else the first half of the query."""
+    """Return a query with few results in other words: an open facet alone, else the first half of its content words."""
     for facet in open_parts:
         if facet.text.lower() not in query.lower() or len(facet.text) < len(query):
             return facet.text
-    pieces = query.split()
-    return " ".join(pieces[: max(1, len(pieces) // 2)])
+    words = [word.strip("?!.,;:") for word in query.split() if content_stems(word)]
+    return " ".join(words[: max(1, len(words) // 2)])
 
 
 def propose_query(prompt: ProposeQuery) -> ProposeQueryResponse:
