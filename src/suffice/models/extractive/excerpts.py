@@ -29,7 +29,7 @@ _FIRST_CHARS = 520  # An excerpt is read by its first 600 characters.
 _OTHER_CHARS = 360
 _SIDE_CHARS = 280  # Both sides of a comparison are seen at once.
 _LIST_CHARS = 1500  # A question for a whole list gets the whole list up to here.
-_WHOLE_LIST_CHARS = 800  # A list in the first excerpt is not torn for less than this.
+_WHOLE_LIST_CHARS = 800  # A list that is asked for from its start is not torn for less than this.
 # Characters of an answer over several steps with its headings, and of its first stretch: on the odd questions of HotpotQA and
 # MuSiQue this found most answers within the length of three longer stretches.
 _CHAIN_CHARS, _CHAIN_FIRST_CHARS, _MAX_CHAIN = 1200, 420, 5
@@ -83,7 +83,8 @@ def choose_stretches(
     if question.sides and (sides := choose_sides(question, notes, ordered)):
         if question.span == "choice":  # Each side is read for itself: how old it is, where it lies.
             return [_grow(question, notes[unit.note], unit, _OTHER_CHARS + 100) for unit in sides]
-        room = _SIDE_CHARS if len(sides) > 1 else _FIRST_CHARS
+        is_contrast = len(sides) == 1 and find_follower(notes[sides[0].note], sides[0]) is not None
+        room = _FIRST_CHARS if is_contrast else _SIDE_CHARS
         return _join_sides([_grow(question, notes[unit.note], unit, room) for unit in sides])
     if (compared := find_compared(question, notes)) and (sides := _choose_units_of(compared, ordered)):
         return [_grow(question, notes[unit.note], unit, _SIDE_CHARS) for unit in sides]
@@ -265,6 +266,7 @@ def _grow(question: Question, note: Note, unit: Unit, budget: int) -> Stretch:
         while (
             len(parts) > 1
             and parts[-1][1] not in (block, follower)
+            and len(parts[-1][1].units) == 1
             and _INTRODUCTION.search(note.text, 0, parts[-1][0][1])
         ):
             parts.pop()  # What it introduces did not fit.
@@ -319,7 +321,7 @@ def _fit_block(question: Question, note: Note, block: TextBlock, index: int, bud
         room = budget = min(budget, _FIRST_CHARS)
     elif question.kind == "list":
         room = max(budget, _LIST_CHARS)
-    elif block.format == "list" and budget >= _FIRST_CHARS - 100:
+    elif block.format == "list" and index == 0 and budget >= _FIRST_CHARS - 100:
         room = _WHOLE_LIST_CHARS
     if block.end - block.start <= room:
         return block.start, block.end
