@@ -150,6 +150,9 @@ def test_code_in_a_code_block_is_no_claim():
     assert texts("```\nx = 1. Pigs fly over Vienna in winter [1].\n```\n") == ["Pigs fly over Vienna in winter"]
     assert texts("```\n``` Pigs fly over Vienna in winter [1]. ```\n```\n") == ["Pigs fly over Vienna in winter"]
     assert texts("- one\n\n      - Pigs fly over Vienna in winter\n") == ["one", "Pigs fly over Vienna in winter"]
+    assert texts("```\na = 1\n``` <!-- open -->\n- ```\nb = 2\n```\n") == [], (
+        "a fence with words behind it closes nothing"
+    )
 
 
 def test_the_title_above_an_excerpt_is_no_claim():

@@ -136,6 +136,7 @@ _SOURCE_LINE = re.compile(r"\s*(?:[-*+]\s+)?(?:\[\^?[\w-]+\]:?\s|\d{1,4}[.)]\s)|
 _CODE_PREFIX = re.compile(r"[\s>|]*(?:(?:[-*+•#>|]+|[`~]{3,}|\d{1,9}[.)])\s+)*")
 _PLAIN_SENTENCE = re.compile(r"[A-Z][\w'’,%-]*(?:\s+[\w'’,%-]+)*(?P<stop>[.!?]*)")
 _MIN_SENTENCE_WORDS = 4
+_FENCE_LINE = re.compile(r"^[ \t>*+-]*(?:`{3}|~{3}).*", re.MULTILINE)
 
 
 def find_prose_blocks(markdown: str, skip_asides: bool = True) -> list[Offsets]:
@@ -288,6 +289,8 @@ def _mask_comments(text: str) -> str:
     text = _FRONT_MATTER.sub(lambda match: _blank(match.group()), text)
     # A comment on lines of its own ends a list and a paragraph, as a rule does.
     text = _COMMENT_BLOCK.sub(lambda match: f"{match['indent']}***{_blank(match['rest'])}", text)
+    # Behind a fence it is no comment, and the fence closes no block.
+    text = _FENCE_LINE.sub(lambda match: match.group().replace("<!--", "xxxx"), text)
     return _COMMENT.sub(lambda match: _blank(match.group()), text)
 
 
