@@ -47,6 +47,7 @@ _LEAD_IN = re.compile(
 _QUOTATION = re.compile(r"(?:^[ \t]*>[^\n]*(?:\n|\Z))+", re.MULTILINE)
 _EXCERPT_HEADING = re.compile(r"#{2,3} (?:\d+\. )?(?P<title>.*?)(?: · `[^`]*`)?")
 _QUESTION_END = re.compile(r"\?[\"'”’)\]*_]*$")
+_ADDRESS = re.compile(r"https?://\S+")
 _COLON_END = re.compile(r":[*_]*$")
 _OPINION = re.compile(
     r"\b(?:I|we)\s+(?:think|believe|feel|hope|guess|recommend|suggest|suspect)\b|\bin (?:my|our) (?:opinion|view)\b"
@@ -189,13 +190,14 @@ def _extract_block_claims(block: str, offset: int, quoted: tuple[str, ...] = ())
 def _build_claim_text(
     block: str, clause: Offsets, sentence: Offsets, offset: int, sentence_handles: tuple[str, ...]
 ) -> Iterator[ClaimText]:
-    """Yield the claim of a clause, if it has words. Without handles of its own it has those of its sentence."""
+    """Yield the claim of a clause, if it has words; an address has none. Without handles of its own it has those of its
+    sentence."""
     start, end = clause
     handles = list_handles(block[start:end]) or sentence_handles
     while (cut := trailing_citations_start(block, start, end, punctuation=".,;:!?")) < end:
         end = cut
     plain_text = _LEAD_IN.sub("", strip_claim_markup(block[start:end]))
-    if any(map(str.isalnum, plain_text)):
+    if any(map(str.isalnum, _ADDRESS.sub("", plain_text))):
         full_span, sentence_span = ((offset + first, offset + last) for first, last in (clause, sentence))
         yield ClaimText(block[start:end], plain_text, full_span, handles, sentence_span)
 

@@ -49,7 +49,7 @@ _MAKER = re.compile(
 # In "Karl von Frisch" no one acts: other words than "by" follow a participle.
 _AGENT = re.compile(
     r"(?:\bby|\b[a-zà-ÿ]+(?:t|en|ée?s?|[ai]d[oa]s?|[ct]h?[oa]s?)\s+(?:von|par|por))\s+"
-    r"(?P<agent>@[\w-]*\w|[A-ZÀ-ÖØ-Þ][\w'’-]*\w(?:\s+[A-ZÀ-ÖØ-Þ][\w.'’-]*)*)"
+    r"(?P<agent>@[\w-]*\w|[A-ZÀ-ÖØ-Þ][\w'’-]*\w(?:\s+[A-ZÀ-ÖØ-Þ](?:\.|[\w'’-]*\w|(?![\w.])))*)"
 )
 _MAKER_LINE = re.compile(
     r"__author__|\bauthors?\s*[:=]|\bautor\w*\b|\bauteurs?\b|copyright|©|\(c\)|\b(?:written|created|maintained|designed|invented)\s+by\b"
