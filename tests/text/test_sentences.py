@@ -21,6 +21,11 @@ def cut(text: str) -> list[str]:
     return [text[start:end] for start, end in split_sentences(text)]
 
 
+def test_a_citation_before_a_full_stop_ends_the_sentence() -> None:
+    assert cut("Pigs fly [1].\n    indented = 1\nIs it so?") == ["Pigs fly [1].", "indented = 1\nIs it so?"]
+    assert cut("See fig. two of approx. ten [1]. iPhones sell.") == ["See fig. two of approx. ten [1].", "iPhones sell."]
+
+
 @given(TEXTS)
 def test_every_word_is_in_exactly_one_sentence(text: str) -> None:
     found = split_sentences(text)

@@ -26,6 +26,7 @@ _DAY_AND_MONTH = re.compile(
     r"(?<!\d)\d{1,2}\.\s+(?:januar|jänner|februar|märz|april|mai|juni|juli|august|september|oktober|november|dezember)\b",
     re.I,
 )
+_CITATION = re.compile(r"\[\d+\]$")
 _NEXT_CHARACTER = re.compile(r"\s*(\S)")
 _LAST_WORD = re.compile(r"[\w.]+$")
 _TRIPLE_QUOTE = re.compile(r'"""|\'\'\'')
@@ -90,7 +91,12 @@ def docstring_spans(text: str) -> list[Offsets]:
 
 
 def _continues_sentence(text: str, dot: int, after: int, end: int) -> bool:
-    """Whether a full stop ends no sentence: after an abbreviation or initial, or before a small letter."""
+    """Whether a full stop ends no sentence: after an abbreviation or initial, or before a small letter.
+
+    After a citation it ends one in any case.
+    """
+    if _CITATION.search(text, max(0, dot - 8), dot):
+        return False
     following = _NEXT_CHARACTER.match(text, after, end)
     if following is not None and following.group(1).islower() and text[dot] == ".":
         return True
