@@ -370,3 +370,19 @@ def test_cancelled_research_leaves_no_task() -> None:
         return {str(left) for left in asyncio.all_tasks()} - {str(asyncio.current_task())}
 
     assert asyncio.run(cancel()) == set()
+
+
+def test_documents_of_different_years_do_not_disagree(tmp_path: Path) -> None:
+    folder = tmp_path / "minutes"
+    folder.mkdir()
+    names = {"minutes-2024.md": 84, "minutes-2025.md": 97}
+    for name, count in names.items():
+        (folder / name).write_text(f"# Staff\n\nThe company has {count} employees in Leeds.\n")
+    question = "How many employees does the company have?"
+    report = asyncio.run(research(question, docs=folder, model="extractive"))
+    assert "Where the sources disagree" not in report.final_answer
+    assert report.short_answer.startswith("97")
+    (folder / "minutes-2024.md").rename(folder / "minutes.md")
+    (folder / "minutes-2025.md").rename(folder / "notes.md")
+    report = asyncio.run(research(question, docs=folder, model="extractive"))
+    assert report.final_answer.count("employees in Leeds.” [") == 2, "each disagreement is listed once"

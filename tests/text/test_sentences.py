@@ -23,7 +23,10 @@ def cut(text: str) -> list[str]:
 
 def test_a_citation_before_a_full_stop_ends_the_sentence() -> None:
     assert cut("Pigs fly [1].\n    indented = 1\nIs it so?") == ["Pigs fly [1].", "indented = 1\nIs it so?"]
-    assert cut("See fig. two of approx. ten [1]. iPhones sell.") == ["See fig. two of approx. ten [1].", "iPhones sell."]
+    assert cut("See fig. two of approx. ten [1]. iPhones sell.") == [
+        "See fig. two of approx. ten [1].",
+        "iPhones sell.",
+    ]
 
 
 @given(TEXTS)

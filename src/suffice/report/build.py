@@ -214,14 +214,22 @@ def _render_disagreements(run: RunState, claims: Sequence[ClaimVerdict]) -> str:
     def cite(quote: Quote) -> str:
         return f"“{escape_markdown(' '.join(quote.text.split()))}” {run.evidence.get_handle(quote.passage)}"
 
-    items = dict.fromkeys(
-        f"- {cite(claim.supporting[0])}, but {cite(claim.contradicting[0])}"
-        for claim in claims
-        if claim.supporting
-        and claim.contradicting
-        and not are_of_different_years(claim.supporting[0].text, claim.contradicting[0].text)
-    )
-    return "\n\n### " + DISAGREEMENT_HEADING + "\n\n" + "\n".join(items) if items else ""
+    items: dict[frozenset[str], str] = {}  # By its two sides: each of them may be a claim.
+    for claim in claims:
+        if claim.supporting and claim.contradicting:
+            one, other = claim.supporting[0], claim.contradicting[0]
+            if not (are_of_different_years(one.text, other.text) or _are_from_different_years(one, other)):
+                items.setdefault(frozenset((cite(one), cite(other))), f"- {cite(one)}, but {cite(other)}")
+    return "\n\n### " + DISAGREEMENT_HEADING + "\n\n" + "\n".join(items.values()) if items else ""
+
+
+def _are_from_different_years(one: Quote, other: Quote) -> bool:
+    """Return whether two statements that name no year stand in documents of different years, such as yearly minutes."""
+    if _YEAR.search(one.text) or _YEAR.search(other.text):
+        return False
+    names = (f"{quote.passage.title} {re.sub(r':[0-9-]+$', '', quote.passage.location)}" for quote in (one, other))
+    years, others = (set(_YEAR.findall(name.replace("_", " "))) for name in names)
+    return bool(years and others) and years.isdisjoint(others)
 
 
 def are_of_different_years(one: str, other: str) -> bool:
