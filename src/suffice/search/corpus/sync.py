@@ -267,7 +267,7 @@ def _index_document(
     if isinstance(document, UnreadableFile):
         if file in scan.explicit_files:
             raise document
-        return ManifestRow(stamp, 0, str(document).removeprefix(file).strip())
+        return ManifestRow(stamp, 0, str(document).removeprefix(file).strip(" ,"))
     writer.add(file, document.chunks, request.check_cancelled)
     return ManifestRow(stamp, len(document.chunks), document.remark)
 

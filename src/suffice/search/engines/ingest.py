@@ -194,7 +194,7 @@ class _IngestWorker:
         if isinstance(document, UnreadableFile):
             if file in self._scan.explicit_files:
                 raise document
-            chunks, why = [], str(document).removeprefix(file).strip()
+            chunks, why = [], str(document).removeprefix(file).strip(" ,")
             self.skipped.append(SkippedFile(Path(file), why))
         else:
             chunks, why = list(document.chunks), document.remark

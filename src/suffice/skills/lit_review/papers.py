@@ -88,6 +88,8 @@ async def collect_papers(
             known = papers.get(key)
             own = (*(known.passages if known else ()), passage)
             papers[key] = Paper(key, passage.title, own, year=_first_year(passage.text))
+    if not papers and problems:
+        raise InputError(f"/lit-review can read none of the papers: {problems[0]}")
     if not papers:
         raise InputError(
             "/lit-review found no papers; name a folder with PDF, BibTeX or text files with --docs, or search with "
