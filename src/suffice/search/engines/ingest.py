@@ -60,7 +60,9 @@ _SAMPLE_PASSAGES = 1_000
 _WRITE_SIZE = 2_000
 # Advisory locks have two numbers: one for the collection, and one of these or the hash of a path.
 _CREATING, _WORKING = 1, 2
-_MAX_BUILD_MEGABYTES = 1024  # For the vector index, whose graph is built in memory.
+# For the vector index, whose graph is built in memory: where it does not fit, the rest is built ten times slower.
+_MAX_BUILD_MEGABYTES = 2048
+_GRAPH_BYTES = 800  # A passage's share, beside its vector.
 
 _PASSAGE_TYPES = "int8 text text text int4 int4 int4 text text int4 text text".split()
 _ENTRY_TYPES = "int8 int8 bytea bytea bytea".split()
@@ -360,7 +362,7 @@ def _finish(connection: "psycopg.Connection[Any]", address: PostgresAddress, req
 def _set_build_memory(connection: "psycopg.Connection[Any]") -> None:
     row = connection.execute("SELECT count(*), (SELECT dimension FROM collection) FROM entries").fetchone()
     passages, dimension = row if row is not None else (0, 0)
-    megabytes = min(_MAX_BUILD_MEGABYTES, 64 + passages * (2 * dimension + 400) // 1_000_000)
+    megabytes = min(_MAX_BUILD_MEGABYTES, 64 + passages * (2 * dimension + _GRAPH_BYTES) // 1_000_000)
     connection.execute(f"SET maintenance_work_mem = '{megabytes}MB'".encode())
 
 
