@@ -115,6 +115,14 @@ def test_results_are_those_of_the_readers_in_order(tmp_path: Path) -> None:
     assert texts == [f"Note {number}" for number in range(30) if number != 10]
 
 
+def test_relative_paths_are_those_of_the_present_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "note.txt").write_text(f"Note {name}")
+        monkeypatch.chdir(tmp_path / name)
+        assert read_isolated(Path("note.txt")).chunks[0].text == f"Note {name}"
+
+
 def test_pipe_of_the_shell_is_read() -> None:
     reading, writing = os.pipe()
     os.write(writing, b"The heron waits.")

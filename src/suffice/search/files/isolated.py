@@ -83,9 +83,7 @@ def _read_with_ocr(
     cpu = 2 * ocr.OCR_SECONDS
     limits = Limits(_OCR_MEMORY, cpu, float(cpu * _WALL_CLOCK_FACTOR), _OUTPUT_BYTES)
     try:
-        return get_pool("ocr").run(
-            IsolatedJob(f"{_READER}:read_path_with_ocr", (str(path),), limits), Document, check_cancelled
-        )
+        return get_pool("ocr").run(_make_path_job("read_path_with_ocr", path, limits), Document, check_cancelled)
     except UnreadableFile as error:
         return error
     except JobFailed as error:
@@ -104,7 +102,11 @@ def _make_job(path: Path) -> IsolatedJob:
         size = min(status.st_size, MAX_BYTES)
     except (OSError, UnreadableFile):
         size = 0  # The reader finds the reason.
-    return IsolatedJob(f"{_READER}:read_path", (str(path),), get_limits(path.name, size))
+    return _make_path_job("read_path", path, get_limits(path.name, size))
+
+
+def _make_path_job(reader: str, path: Path, limits: Limits) -> IsolatedJob:
+    return IsolatedJob(f"{_READER}:{reader}", (str(path),), limits, "" if path.is_absolute() else os.getcwd())
 
 
 def _check_result(result: Document | JobFailed | SufficeError, name: str) -> Document | UnreadableFile:

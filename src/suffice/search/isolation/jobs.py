@@ -20,11 +20,15 @@ class Limits(msgspec.Struct, array_like=True, frozen=True):
 
 
 class IsolatedJob(msgspec.Struct, array_like=True, frozen=True):
-    """A call of ``function`` (``package.module:name``) with arguments that MessagePack can encode."""
+    """A call of ``function`` (``package.module:name``) with arguments that MessagePack can encode.
+
+    A child may have been started in another folder than the present one: ``folder`` is that of relative paths.
+    """
 
     function: str
     args: tuple[Any, ...]
     limits: Limits
+    folder: str = ""
 
 
 class Outcome(msgspec.Struct, array_like=True, frozen=True):

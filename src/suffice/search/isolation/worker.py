@@ -79,6 +79,8 @@ def _run(job: IsolatedJob) -> bytes:
 
 
 def _call(job: IsolatedJob) -> Any:
+    if job.folder:
+        os.chdir(job.folder)
     module, _, name = job.function.partition(":")
     return getattr(import_module(module), name)(*job.args)
 

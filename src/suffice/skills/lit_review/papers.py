@@ -74,8 +74,7 @@ async def collect_papers(
     if docs:
         files = list_files([Path(path) for path in docs if path != "-"], include, exclude).files
         texts = [path for path in files if path.suffix.lower() in _SUFFIXES][:MAX_PAPERS]
-        # A worker that reads files may have been started in another folder.
-        for path, document in zip(texts, read_documents([path.absolute() for path in texts]), strict=True):
+        for path, document in zip(texts, read_documents(texts), strict=True):
             if not isinstance(document, Document):
                 problems.append(str(document))
             elif (paper := _make_paper(path, document)) is not None:
