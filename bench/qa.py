@@ -10,7 +10,9 @@ search: then every answer is a wrong one. ``--rows`` appends one line a question
 unless ``--texts`` is given; started again with the same file, it continues. ``table`` shows such files; where they hold a
 model's answers and those without one, it adds the paired difference with its 95 % interval. ``openings`` shows, for a model
 that writes one sentence above the quotes, how many of these sentences the claim check removed: of those with the gold answer
-and of those without it.
+and of those without it. Given ``bench/opening_labels.jsonl``, it shows the same by label: each sentence was read beside the
+question, gold answer and gold passages, without the check's verdict, and called an answer, true but no answer, false, or no
+statement.
 
 Columns, as shares of the questions: the gold answer stands in the evidence (the passages that were found; without yes/no
 questions), in the report, in its opening (the short answer, a written first sentence, or the first 600 characters of the
@@ -338,6 +340,9 @@ def format_openings(rows: Iterable[Mapping[str, Any]]) -> str:
 
     A check that tells them apart removes more of the others.
     """
+    rows = list(rows)
+    if all("label" in row for row in rows):
+        return format_labelled(rows)
     counts: dict[tuple[str, str, bool], dict[bool, list[bool]]] = defaultdict(lambda: {True: [], False: []})
     unknown = 0
     for row in {(row["set"], row["absent"], row["model"], row["id"]): row for row in rows}.values():
@@ -363,6 +368,26 @@ def format_openings(rows: Iterable[Mapping[str, Any]]) -> str:
     lines += ["", "Without yes/no questions and runs that failed; the difference of the shares with its 95 % interval."]
     if unknown:
         lines.append(f"Removed openings that are not counted, because their report does not list them: {unknown}.")
+    return "\n".join(lines)
+
+
+def format_labelled(rows: Iterable[Mapping[str, Any]]) -> str:
+    """Return which share of the openings the claim check removed, by label, and how much more of the false ones."""
+    removed: dict[str, dict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
+    for row in rows:
+        removed[row["set"]][row["label"]].append(row["opening"] == "removed")
+    lines = [
+        "| set | answers | of them removed | true, no answer | removed | false | removed | states nothing | removed "
+        "| unclear | removed | false − true |",
+        "|---|" + "--:|" * 11,
+    ]
+    for name, found in sorted(removed.items()):
+        cells = [name]
+        for label in ("answers", "true", "false", "nothing", "unclear"):
+            own = found[label]
+            cells += [str(len(own)), f"{sum(own) / len(own):.0%}" if own else "–"]
+        value, low, high = share_difference(found["false"], found["answers"] + found["true"])
+        lines.append("| " + " | ".join([*cells, f"{value:+.2f} [{low:+.2f}, {high:+.2f}]"]) + " |")
     return "\n".join(lines)
 
 

@@ -89,6 +89,12 @@ def test_removed_openings_are_counted_with_and_without_the_gold_answer():
     assert "does not list them: 1." in table
 
 
+def test_labelled_openings_are_counted_by_label():
+    labels = [("answers", "kept")] * 3 + [("true", "removed")] + [("false", "removed")] * 3 + [("false", "kept")]
+    table = format_openings([{"set": "musique", "id": i, "opening": o, "label": x} for i, (x, o) in enumerate(labels)])
+    assert "| musique | 3 | 0% | 1 | 100% | 4 | 75% | 0 | – | 0 | – | +0.50 [" in table
+
+
 def test_absent_answers_are_left_out_of_the_search():
     class Found:
         async def __call__(self, query: Query, k: int) -> list[Passage]:
