@@ -5,7 +5,7 @@
     python -m bench.qa openings FILE…
 
 Each question of HotpotQA and MuSiQue (in ``../shared/data``, or ``--data FOLDER``) is asked with the defaults of ``suffice
-ask``. Without ``--model`` there is no language model. ``--absent`` takes the gold passages of each question out of the
+ask``. Without ``--model`` there is no language model; ``--stop`` takes another gate than the default. ``--absent`` takes the gold passages of each question out of the
 search: then every answer is a wrong one. ``--rows`` appends one line a question, with figures and no text of the data sets
 unless ``--texts`` is given; started again with the same file, it continues. ``table`` shows such files; where they hold a
 model's answers and those without one, it adds the paired difference with its 95 % interval. ``openings`` shows, for a model
@@ -169,11 +169,12 @@ class Job:
     concurrency: int
     texts: bool
     rows: Path
+    stop: str | None
 
 
 async def run_job(job: Job) -> None:
     """Ask the questions of a job and append a row for each."""
-    options = RunOptions(docs=str(job.folder / "corpus.jsonl"), model=job.model)
+    options = RunOptions(docs=str(job.folder / "corpus.jsonl"), model=job.model, stop=job.stop)
     first = await prepare_run(job.questions[0]["question"], options)
     slots = asyncio.Semaphore(job.concurrency)
 
@@ -257,7 +258,7 @@ def measure(options: argparse.Namespace, rows: Path) -> None:
         ]
         concurrency = options.concurrency or (1 if options.model == "extractive" else 12)
         shares = (left[number :: options.processes] for number in range(options.processes))
-        settings = (options.model, options.absent, concurrency, options.texts, rows)
+        settings = (options.model, options.absent, concurrency, options.texts, rows, options.stop)
         jobs += [Job(folder, share, *settings) for share in shares if share]
     run_jobs(jobs, options.processes)
 
@@ -410,6 +411,7 @@ def main() -> None:
     parser.add_argument("--limit", type=int, help="the first N questions of each set")
     parser.add_argument("--half", choices=["odd", "even"], help="only the questions with such a number, counted from 0")
     parser.add_argument("--model", default="extractive")
+    parser.add_argument("--stop", help="the stop gate; default: that of suffice ask")
     parser.add_argument("--absent", action="store_true", help="without the gold passages of each question")
     parser.add_argument("--rows", type=Path, help="append one JSON object a question to this file")
     parser.add_argument("--texts", action="store_true", help="with question, gold answer and report in the rows")
