@@ -2,14 +2,16 @@
 
     python -m bench.reading warm [--data DATA]
     python -m bench.reading run ROWS.jsonl [--model openai] [--limit 60] [--processes 2] [--seconds 600] [--gate CONDITION]…
+    python -m bench.reading left ROWS.jsonl --model openai [--limit 60] [--processes 2] [--seconds 180]
     python -m bench.reading table ROWS.jsonl
     python -m bench.reading stable [ROWS.jsonl] [--into bench/stopping.md]
 
 Later queries depend on what was read, so recorded runs cannot decide what skipping is worth. Every condition searches for every
 question of both sets with the real loop and the real corpus search; with a model the answer is written too. A condition is a
-gate. ``STRATEGY: GATE`` uses another strategy and keeps the best 5 passages of a round; ``+leads`` at its end also asks the
-best follow-up each round. ``run`` adds to the rows it finds and leaves out what is there. ``warm`` builds the indexes, so that
-the processes of ``run`` only open them.
+gate. ``STRATEGY: GATE`` uses another strategy and keeps the best 5 passages of a round. ``+leads`` at its end also asks the
+best follow-up each round, ``-left`` hides from the agent how many rounds are left. ``run`` adds to the rows it finds and leaves
+out what is there; ``left`` is the same for two agents with five rounds, told what is left or not. ``warm`` builds the indexes,
+so that the processes of ``run`` only open them.
 
 ``over fixed k`` compares recall with that of fixed k at the same number of passages read, between the two nearest k;
 ``skips at 10 %`` the same if each skipped round costs as much as reading a tenth of a round's passages; ``over worth`` is how
@@ -66,8 +68,10 @@ MODEL_GATES = (
     "ircot: fixed(3)",
     "ircot: fixed(3) +leads",
 )
+LEFT_GATES = tuple(f"{agent}: fixed(5){suffix}" for agent in ("ircot", "react") for suffix in ("", " -left"))
+LEFT_ROUNDS = 5
 PREVIEW = 0.1  # What a skipped round costs, as a share of one that is read.
-BOUNDS = "budget(rounds=10, queries=40)"  # Wide: the gate is to decide.
+ROUNDS, QUERIES = 10, 40  # Wide bounds: the gate is to decide.
 DRAWS = 500
 KEPT_ROWS = Path(__file__).with_name("reading_rows.jsonl.gz")
 K = 5  # Passages of a round; the default.
@@ -88,6 +92,7 @@ class Shard:
     count: int
     ends_at: float
     concurrency: int = 1
+    rounds: int = ROUNDS
 
 
 def run_shard(shard: Shard) -> int:
@@ -107,9 +112,9 @@ async def _run_shard(shard: Shard) -> int:
         for question in questions[name][position : position + 1]
     ]
     waiting.reverse()
-    gates = [(gate, *_parse_condition(gate)) for gate in shard.gates]
+    gates = [(gate, _parse_condition(gate)) for gate in shard.gates]
     for name in SETS:  # One search for each set and strategy, shared by the gates.
-        for strategy in {strategy for _, strategy, _, _ in gates}:
+        for strategy in {condition.strategy for _, condition in gates}:
             configs[name, strategy] = await _prepare(shard, name, strategy)
 
     async def work() -> None:
@@ -117,15 +122,17 @@ async def _run_shard(shard: Shard) -> int:
         while waiting:
             name, question = waiting.pop()
             written: dict[frozenset[str], dict[str, Any]] = {}
-            for gate, strategy, expression, interventions in gates:
+            for gate, condition in gates:
                 if time.time() > shard.ends_at:
                     return
                 if (name, question["id"], gate) in done:
                     continue
-                stop = parse_gate(f"({expression}) | {BOUNDS}")
-                config = replace(configs[name, strategy], stop=stop, interventions=interventions)
-                writes = shard.model != "extractive" and strategy == "auto"
-                row = await _run_once(config, question, written if writes else None)
+                stop = parse_gate(f"({condition.gate}) | budget(rounds={shard.rounds}, queries={QUERIES})")
+                config = configs[name, condition.strategy]
+                model = _ListeningModel(config.model, tells_budget=condition.tells_budget)
+                config = replace(config, stop=stop, interventions=condition.interventions)
+                writes = shard.model != "extractive" and condition.strategy == "auto"
+                row = await _run_once(config, model, question, written if writes else None)
                 with shard.rows.open("a", encoding="utf-8") as out:
                     print(json.dumps({"set": name, "gate": gate, "model": shard.model, **row}), file=out)
                 added += 1
@@ -134,11 +141,19 @@ async def _run_shard(shard: Shard) -> int:
     return added
 
 
-def _parse_condition(text: str) -> tuple[str, str, tuple[str, ...]]:
-    """Return the strategy, the gate and the interventions of a condition."""
+@dataclass(frozen=True)
+class Condition:
+    strategy: str
+    gate: str
+    interventions: tuple[str, ...]
+    tells_budget: bool
+
+
+def _parse_condition(text: str) -> Condition:
     strategy, separator, rest = text.rpartition(": ")
-    gate, _, added = rest.partition(" +")
-    return strategy if separator else "auto", gate, (added,) if added else ()
+    tells_budget = not rest.endswith(" -left")
+    gate, _, added = rest.removesuffix(" -left").partition(" +")
+    return Condition(strategy if separator else "auto", gate, (added,) if added else (), tells_budget)
 
 
 async def warm(data: Path, strategies: Sequence[str]) -> None:
@@ -161,8 +176,8 @@ async def _prepare(shard: Shard, name: str, strategy: str) -> RunConfig:
         docs=str(shard.data / name / "corpus.jsonl"),
         strategy=strategy,
         stop="fixed(1)",
-        max_rounds=10,
-        max_queries=40,
+        max_rounds=shard.rounds,
+        max_queries=QUERIES,
         max_tokens=10**9,
         max_seconds=120,
         model=shard.model,
@@ -173,13 +188,16 @@ async def _prepare(shard: Shard, name: str, strategy: str) -> RunConfig:
 
 
 class _ListeningModel(ModelWrapper):
-    """Keeps the short answers that were drafted after each round."""
+    """Keeps the short answers that were drafted after each round. If it does not tell the budget, agents do not see it."""
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: Any, *, tells_budget: bool) -> None:
         super().__init__(model)
         self.drafted: list[str] = []
+        self._tells_budget = tells_budget
 
     async def __call__(self, prompt: Prompt[A]) -> Reply[A]:
+        if not self._tells_budget and hasattr(prompt, "left"):
+            prompt = replace(prompt, left="")  # type: ignore[type-var]
         reply = await self._model(prompt)
         if isinstance(prompt, TrialAnswer):
             self.drafted.append(reply.answer.text)  # type: ignore[attr-defined]
@@ -187,7 +205,10 @@ class _ListeningModel(ModelWrapper):
 
 
 async def _run_once(
-    config: RunConfig, question: dict[str, Any], written: dict[frozenset[str], dict[str, Any]] | None
+    config: RunConfig,
+    model: _ListeningModel,
+    question: dict[str, Any],
+    written: dict[frozenset[str], dict[str, Any]] | None,
 ) -> dict[str, Any]:
     """Return what a run found, what it cost, and how good its short answer is unless ``written`` is ``None``.
 
@@ -196,7 +217,6 @@ async def _run_once(
     """
     gold, golds = set(question["gold"]), [question["answer"], *question.get("aliases", ())]
     read: set[str] = set()
-    model = _ListeningModel(config.model)
     row: dict[str, Any] = {"id": question["id"], "rounds": 0, "skipped": 0, "queries": 0, "tokens": 0}
     by_round: list[dict[str, float | None]] = []
     async with aclosing(run_pipeline(replace(config, task=question["question"], model=model))) as events:
@@ -267,18 +287,21 @@ def format_tables(rows: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def _format_strategies(found: dict[str, list[dict[str, Any]]]) -> list[str]:
-    """Return recall with and without leads, and the difference with its interval over questions."""
-    lines = ["| condition | recall | passages read | rounds | queries | tokens | with leads |", "|---|" + "--:|" * 6]
+    """Return recall with and without a change of the condition, and the difference with its interval over questions."""
+    suffix = next((each for each in (" -left", " +leads") if any(gate.endswith(each) for gate in found)), "")
+    change = "without the line" if suffix == " -left" else "with leads"
+    lines = [f"| condition | recall | passages read | rounds | queries | tokens | ended itself | {change} |"]
+    lines.append("|---|" + "--:|" * 7)
     for gate, runs in sorted(found.items()):
         means = [float(numpy.mean([row[name] for row in runs])) for name in ("read", "rounds", "queries", "tokens")]
         recall = numpy.array([row["recall"] for row in runs])
         lead = "–"
-        if f"{gate} +leads" in found:
-            gain = numpy.array([row["recall"] for row in found[f"{gate} +leads"]]) - recall
+        if suffix and f"{gate}{suffix}" in found:
+            gain = numpy.array([row["recall"] for row in found[f"{gate}{suffix}"]]) - recall
             lead = _format_interval([float(gain[pick].mean()) for pick in _draw(len(gain))])
-        lines.append(
-            f"| {_format_code(gate)} | {recall.mean():.3f} | {' | '.join(f'{mean:,.1f}' for mean in means)} | {lead} |"
-        )
+        ended = numpy.mean([row["reason"] == "planner_done" for row in runs])
+        figures = " | ".join(f"{mean:,.1f}" for mean in means)
+        lines.append(f"| {_format_code(gate)} | {recall.mean():.3f} | {figures} | {ended:.0%} | {lead} |")
     return lines
 
 
@@ -480,7 +503,7 @@ def _compute_lift(found: dict[str, list[dict[str, Any]]], gate: str, pick: Any, 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("action", choices=("warm", "run", "table", "stable"))
+    parser.add_argument("action", choices=("warm", "run", "left", "table", "stable"))
     parser.add_argument("rows", type=Path, nargs="?")
     parser.add_argument("--into", type=Path, metavar="PAGE", help="with stable: replace this section of a page")
     parser.add_argument("--data", type=Path, default=DATA, help="folder of the sets")
@@ -492,7 +515,9 @@ def main() -> None:
     parser.add_argument("--gate", action="append", help="a condition, instead of the usual ones; may be repeated")
     given = parser.parse_args()
     if given.action == "warm":
-        strategies = dict.fromkeys(_parse_condition(gate)[0] for gate in given.gate or MODEL_GATES)
+        strategies = dict.fromkeys(
+            _parse_condition(gate).strategy for gate in given.gate or (*MODEL_GATES, *LEFT_GATES)
+        )
         asyncio.run(warm(given.data, tuple(strategies)))
         return
     if given.action == "stable":
@@ -502,13 +527,15 @@ def main() -> None:
         print("\n".join(section))
         return
     rows = given.rows or KEPT_ROWS
-    if given.action == "run":
+    if given.action in ("run", "left"):
         if rows.suffix == ".gz":
-            parser.error("run adds to a file ROWS.jsonl; name one")
-        gates = tuple(given.gate or ((*FIXED, *GATES) if given.model == "extractive" else MODEL_GATES))
+            parser.error(f"{given.action} adds to a file ROWS.jsonl; name one")
+        usual = (*FIXED, *GATES) if given.model == "extractive" else MODEL_GATES
+        gates = tuple(given.gate or (LEFT_GATES if given.action == "left" else usual))
+        rounds = LEFT_ROUNDS if given.action == "left" else ROUNDS
         ends_at, count = time.time() + given.seconds, given.processes
         shards = [
-            Shard(given.data, rows, gates, given.model, given.limit, number, count, ends_at, given.concurrency)
+            Shard(given.data, rows, gates, given.model, given.limit, number, count, ends_at, given.concurrency, rounds)
             for number in range(count)
         ]
         with make_pool(count) as pool:
