@@ -463,7 +463,7 @@ def _format_code(gate: str) -> str:
 
 def _format_lifts(found: dict[str, list[dict[str, Any]]], gate: str) -> list[str]:
     """Return the three differences of recall, in points, with 95 % intervals over questions."""
-    if gate.startswith("fixed") or gate == DRAFTED:
+    if gate in (*FIXED, DRAFTED):
         return ["–"] * 3
     picks = _draw(len(found[gate]))
     texts = [
@@ -494,7 +494,7 @@ def _compute_lift(found: dict[str, list[dict[str, Any]]], gate: str, pick: Any, 
     def mean(name: str, runs: list[dict[str, Any]]) -> float:
         return float(numpy.mean(numpy.array([row[name] for row in runs])[pick]))
 
-    fixed = [each for each in found if each.startswith("fixed") or each == DRAFTED]  # It always reads five rounds.
+    fixed = [each for each in found if each in (*FIXED, DRAFTED)]  # It always reads five rounds.
     points = sorted((mean("read", found[each]), mean("recall", found[each])) for each in fixed)
     x, y = zip(*points, strict=True)
     cost = mean("read", found[gate]) + preview * K * mean("skipped", found[gate])
