@@ -2,6 +2,7 @@
 
     python -m bench.reading warm [--data DATA]
     python -m bench.reading run ROWS.jsonl [--model openai] [--limit 60] [--processes 2] [--seconds 600] [--gate CONDITION]…
+    python -m bench.reading narrow ROWS.jsonl [--limit 100] [--processes 2] [--without-reader] [--write]
     python -m bench.reading left ROWS.jsonl --model openai [--limit 60] [--processes 2] [--seconds 180]
     python -m bench.reading table ROWS.jsonl
     python -m bench.reading stable [ROWS.jsonl] [--into bench/stopping.md]
@@ -9,11 +10,12 @@
 Later queries depend on what was read, so recorded runs cannot decide what skipping is worth. Every condition searches for every
 question of both sets with the real loop and the real corpus search; with a model the answer is written too. A condition is a
 gate. ``STRATEGY: GATE`` uses another strategy and keeps the best 5 passages of a round. ``+leads`` at its end also asks the
-best follow-up each round, ``-left`` hides from the agent how many rounds are left. ``run`` adds to the rows it finds and leaves
-out what is there; ``left`` is the same for two agents with five rounds, told what is left or not. ``warm`` builds the indexes,
-so that the processes of ``run`` only open them.
+best follow-up each round, ``+narrow=0.05`` reads only passages worth it, `` top 3`` only the best three of each round,
+``-left`` hides from the agent how many rounds are left. ``run`` adds to the rows it finds and leaves out what is there.
+``narrow`` is the same for conditions that read less of a round, ``left`` for two agents with five rounds, told what is left or
+not. ``--write`` also writes the report without a language model. ``warm`` builds the indexes, so that the processes of ``run`` only open them.
 
-``over fixed k`` compares recall with that of fixed k at the same number of passages read, between the two nearest k;
+``over fixed k`` compares recall with the upper concave envelope of fixed k, also ``top N``, at the same number of passages;
 ``skips at 10 %`` the same if each skipped round costs as much as reading a tenth of a round's passages; ``over worth`` is how
 far ``over fixed k`` is above that of the gate that only stops. Where short answers were drafted after each round, a table shows
 how well their margins tell right ones from wrong ones, and where ``stable`` would have stopped at other margins.
@@ -29,19 +31,22 @@ import json
 import time
 from collections import defaultdict
 from collections.abc import Sequence
-from contextlib import aclosing
+from contextlib import aclosing, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
+from unittest.mock import patch
 
 import numpy
 
 from bench.qa import make_pool
 from suffice.api import prepare_run
+from suffice.engine import narrow
 from suffice.engine.pipeline import RunConfig, run_pipeline
 from suffice.events import Finished, RoundDone, SearchStopped
 from suffice.gates.parse import parse_gate
 from suffice.measure.answers import token_f1
+from suffice.measure.frontier import interpolate, upper_concave_hull
 from suffice.models.base import ModelWrapper, Reply
 from suffice.options import RunOptions
 from suffice.prompts import Prompt, TrialAnswer
@@ -57,6 +62,8 @@ OLD = "worth | exhaustion"
 GATES = (OLD, *(f"worth(price={price}, preview=0.1) | exhaustion | barren" for price in (0.1, 0.2, 0.35, 0.5)))
 MARGINS = (0.0, 0.25, 0.5, 0.75, 0.9)
 DRAFTED = "stable.after(5) | fixed(5)"  # Never stops early, but drafts an answer after each round.
+TOP = tuple(f"fixed({k}) top 3" for k in (1, 2, 3))
+BASELINES = (*FIXED, *TOP, DRAFTED)
 MODEL_GATES = (
     "fixed(1)",
     "fixed(2)",
@@ -70,6 +77,13 @@ MODEL_GATES = (
 )
 LEFT_GATES = tuple(f"{agent}: fixed(5){suffix}" for agent in ("ircot", "react") for suffix in ("", " -left"))
 LEFT_ROUNDS = 5
+NARROW_GATES = (
+    *FIXED[:3],
+    *TOP,
+    OLD,
+    f"{OLD} top 3",
+    *(f"{OLD} +narrow={price}" for price in (0.02, 0.03, 0.05)),
+)
 PREVIEW = 0.1  # What a skipped round costs, as a share of one that is read.
 ROUNDS, QUERIES = 10, 40  # Wide bounds: the gate is to decide.
 DRAWS = 500
@@ -93,10 +107,17 @@ class Shard:
     ends_at: float
     concurrency: int = 1
     rounds: int = ROUNDS
+    writes: bool = False
+    without_reader: bool = False
+
+    @property
+    def label(self) -> str:
+        return f"{self.model}, passages valued without the reader" if self.without_reader else self.model
 
 
 def run_shard(shard: Shard) -> int:
-    return asyncio.run(_run_shard(shard))
+    with patch.object(narrow, "find_reader", lambda: None) if shard.without_reader else nullcontext():
+        return asyncio.run(_run_shard(shard))
 
 
 async def _run_shard(shard: Shard) -> int:
@@ -130,11 +151,12 @@ async def _run_shard(shard: Shard) -> int:
                 stop = parse_gate(f"({condition.gate}) | budget(rounds={shard.rounds}, queries={QUERIES})")
                 config = configs[name, condition.strategy]
                 model = _ListeningModel(config.model, tells_budget=condition.tells_budget)
-                config = replace(config, stop=stop, interventions=condition.interventions)
-                writes = shard.model != "extractive" and condition.strategy == "auto"
+                per_round = condition.per_round or config.per_round
+                config = replace(config, stop=stop, interventions=condition.interventions, per_round=per_round)
+                writes = shard.writes and condition.strategy == "auto"
                 row = await _run_once(config, model, question, written if writes else None)
                 with shard.rows.open("a", encoding="utf-8") as out:
-                    print(json.dumps({"set": name, "gate": gate, "model": shard.model, **row}), file=out)
+                    print(json.dumps({"set": name, "gate": gate, "model": shard.label, **row}), file=out)
                 added += 1
 
     await asyncio.gather(*(work() for _ in range(shard.concurrency)))
@@ -147,13 +169,16 @@ class Condition:
     gate: str
     interventions: tuple[str, ...]
     tells_budget: bool
+    per_round: int | None
 
 
 def _parse_condition(text: str) -> Condition:
     strategy, separator, rest = text.rpartition(": ")
     tells_budget = not rest.endswith(" -left")
-    gate, _, added = rest.removesuffix(" -left").partition(" +")
-    return Condition(strategy if separator else "auto", gate, (added,) if added else (), tells_budget)
+    rest, _, top = rest.removesuffix(" -left").partition(" top ")
+    gate, _, added = rest.partition(" +")
+    per_round = int(top) if top else None
+    return Condition(strategy if separator else "auto", gate, (added,) if added else (), tells_budget, per_round)
 
 
 async def warm(data: Path, strategies: Sequence[str]) -> None:
@@ -341,15 +366,16 @@ def _compute_auc(scored: Sequence[tuple[float, bool]]) -> str:
 
 
 def format_table(found: dict[str, list[dict[str, Any]]]) -> list[str]:
-    columns = ["recall", "read", "rounds", "skipped", "queries", "tokens", "all_tokens", "f1"]
+    columns = ["recall", "read", "rounds", "skipped", "queries", "tokens", "all_tokens", "f1", "contains"]
     columns = [name for name in columns if all(name in row for runs in found.values() for row in runs)]
     titles = {"read": "passages read", "tokens": "tokens of the search", "all_tokens": "tokens", "f1": "answer F1"}
+    titles["contains"] = "gold in report"
     heads = [titles.get(name, name) for name in columns]
     heads += ["over fixed k", "skips at 10 %", "over worth"]
     lines = [f"| gate | {' | '.join(heads)} |", "|---|" + "--:|" * len(heads)]
     for gate in sorted(found, key=lambda each: (not each.startswith("fixed"), each)):
         means = [numpy.mean([row[name] for row in found[gate]]) for name in columns]
-        formats = [".3f" if name in ("recall", "f1") else ",.1f" for name in columns]
+        formats = [".3f" if name in ("recall", "f1", "contains") else ",.1f" for name in columns]
         cells = [format(mean, style) for mean, style in zip(means, formats, strict=True)]
         lines.append(f"| {_format_code(gate)} | {' | '.join([*cells, *_format_lifts(found, gate)])} |")
     return lines
@@ -463,7 +489,7 @@ def _format_code(gate: str) -> str:
 
 def _format_lifts(found: dict[str, list[dict[str, Any]]], gate: str) -> list[str]:
     """Return the three differences of recall, in points, with 95 % intervals over questions."""
-    if gate in (*FIXED, DRAFTED):
+    if gate in BASELINES:
         return ["–"] * 3
     picks = _draw(len(found[gate]))
     texts = [
@@ -494,16 +520,14 @@ def _compute_lift(found: dict[str, list[dict[str, Any]]], gate: str, pick: Any, 
     def mean(name: str, runs: list[dict[str, Any]]) -> float:
         return float(numpy.mean(numpy.array([row[name] for row in runs])[pick]))
 
-    fixed = [each for each in found if each in (*FIXED, DRAFTED)]  # It always reads five rounds.
-    points = sorted((mean("read", found[each]), mean("recall", found[each])) for each in fixed)
-    x, y = zip(*points, strict=True)
+    points = sorted((mean("read", found[each]), mean("recall", found[each])) for each in found if each in BASELINES)
     cost = mean("read", found[gate]) + preview * K * mean("skipped", found[gate])
-    return mean("recall", found[gate]) - float(numpy.interp(cost, x, y))
+    return mean("recall", found[gate]) - interpolate(upper_concave_hull(points), cost)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("action", choices=("warm", "run", "left", "table", "stable"))
+    parser.add_argument("action", choices=("warm", "run", "narrow", "left", "table", "stable"))
     parser.add_argument("rows", type=Path, nargs="?")
     parser.add_argument("--into", type=Path, metavar="PAGE", help="with stable: replace this section of a page")
     parser.add_argument("--data", type=Path, default=DATA, help="folder of the sets")
@@ -512,6 +536,8 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=1, help="each on a core of its own")
     parser.add_argument("--concurrency", type=int, default=1, help="questions that a process asks at the same time")
     parser.add_argument("--seconds", type=float, default=86_400.0, help="no question is begun after this time")
+    parser.add_argument("--write", action="store_true", help="also write the report if there is no language model")
+    parser.add_argument("--without-reader", action="store_true", help="value passages by their words alone")
     parser.add_argument("--gate", action="append", help="a condition, instead of the usual ones; may be repeated")
     given = parser.parse_args()
     if given.action == "warm":
@@ -527,17 +553,21 @@ def main() -> None:
         print("\n".join(section))
         return
     rows = given.rows or KEPT_ROWS
-    if given.action in ("run", "left"):
+    if given.action in ("run", "narrow", "left"):
         if rows.suffix == ".gz":
             parser.error(f"{given.action} adds to a file ROWS.jsonl; name one")
         usual = (*FIXED, *GATES) if given.model == "extractive" else MODEL_GATES
-        gates = tuple(given.gate or (LEFT_GATES if given.action == "left" else usual))
+        gates = tuple(given.gate or {"left": LEFT_GATES, "narrow": NARROW_GATES}.get(given.action, usual))
+        writes = given.model != "extractive" or given.write
         rounds = LEFT_ROUNDS if given.action == "left" else ROUNDS
         ends_at, count = time.time() + given.seconds, given.processes
-        shards = [
-            Shard(given.data, rows, gates, given.model, given.limit, number, count, ends_at, given.concurrency, rounds)
-            for number in range(count)
-        ]
+        first = Shard(
+            *(given.data, rows, gates, given.model, given.limit, 0, count, ends_at, given.concurrency),
+            rounds=rounds,
+            writes=writes,
+            without_reader=given.without_reader,
+        )
+        shards = [replace(first, number=number) for number in range(count)]
         with make_pool(count) as pool:
             print(f"{sum(pool.map(run_shard, shards))} new rows", flush=True)
     print("\n".join(format_tables(read_rows(rows))))

@@ -6,7 +6,7 @@
     observation_filter  give the memory only passages that share words with an open question
     hypotheses          each round, also ask what would decide between rival hypotheses; weigh and show them
     leads               each round, also ask the best follow-up; it finds links between sources that a model's queries miss
-    narrow[=PRICE]      of a round's results, read only those whose chance of new evidence is at least PRICE (0.05)
+    narrow[=PRICE]      of a round's results, read only those whose chance of new evidence is at least PRICE (0.02)
 
 An intervention wraps or adds parts of a run: the strategy, the memory, the gate, or what narrows the reading.
 """

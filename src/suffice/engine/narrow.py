@@ -19,7 +19,7 @@ from suffice.models.reader import find_reader
 from suffice.text.tokens import word_set
 from suffice.types import Passage, Readings, Round
 
-DEFAULT_PRICE = 0.05
+DEFAULT_PRICE = 0.02  # A fifth of the price of a round in `worth`: a round usually has five passages.
 
 
 @dataclass(frozen=True, slots=True)
