@@ -10,10 +10,11 @@
 Later queries depend on what was read, so recorded runs cannot decide what skipping is worth. Every condition searches for every
 question of both sets with the real loop and the real corpus search; with a model the answer is written too. A condition is a
 gate. ``STRATEGY: GATE`` uses another strategy and keeps the best 5 passages of a round. ``+leads`` at its end also asks the
-best follow-up each round, ``+narrow=0.05`` reads only passages worth it, `` top 3`` only the best three of each round,
-``-left`` hides from the agent how many rounds are left. ``run`` adds to the rows it finds and leaves out what is there.
-``narrow`` is the same for conditions that read less of a round, ``left`` for two agents with five rounds, told what is left or
-not. ``--write`` also writes the report without a language model. ``warm`` builds the indexes, so that the processes of ``run`` only open them.
+best follow-up each round, ``+narrow=0.05`` reads only passages worth it, ``top 3`` only the best three of each round, ``-left``
+hides from the agent how many rounds are left. ``run`` adds to the rows it finds and leaves out what is there. ``narrow`` is the
+same for conditions that read less of a round, ``left`` for two agents with five rounds, told what is left or not. ``--write``
+also writes the report if there is no language model. ``warm`` builds the indexes, so that the processes of ``run`` only open
+them.
 
 ``over fixed k`` compares recall with the upper concave envelope of fixed k, also ``top N``, at the same number of passages;
 ``skips at 10 %`` the same if each skipped round costs as much as reading a tenth of a round's passages; ``over worth`` is how
