@@ -2,16 +2,21 @@
 
     python -m bench.reading warm [--data DATA]
     python -m bench.reading run ROWS.jsonl [--model openai] [--limit 60] [--processes 2] [--seconds 600] [--gate CONDITION]…
+    python -m bench.reading narrow ROWS.jsonl [--limit 100] [--processes 2] [--without-reader] [--write]
+    python -m bench.reading left ROWS.jsonl --model openai [--limit 60] [--processes 2] [--seconds 180]
     python -m bench.reading table ROWS.jsonl
     python -m bench.reading stable [ROWS.jsonl] [--into bench/stopping.md]
 
 Later queries depend on what was read, so recorded runs cannot decide what skipping is worth. Every condition searches for every
 question of both sets with the real loop and the real corpus search; with a model the answer is written too. A condition is a
-gate. ``STRATEGY: GATE`` uses another strategy and keeps the best 5 passages of a round; ``+leads`` at its end also asks the
-best follow-up each round. ``run`` adds to the rows it finds and leaves out what is there. ``warm`` builds the indexes, so that
-the processes of ``run`` only open them.
+gate. ``STRATEGY: GATE`` uses another strategy and keeps the best 5 passages of a round. ``+leads`` at its end also asks the
+best follow-up each round, ``+narrow=0.05`` reads only passages worth it, ``top 3`` only the best three of each round, ``-left``
+hides from the agent how many rounds are left. ``run`` adds to the rows it finds and leaves out what is there. ``narrow`` is the
+same for conditions that read less of a round, ``left`` for two agents with five rounds, told what is left or not. ``--write``
+also writes the report if there is no language model. ``warm`` builds the indexes, so that the processes of ``run`` only open
+them.
 
-``over fixed k`` compares recall with that of fixed k at the same number of passages read, between the two nearest k;
+``over fixed k`` compares recall with the upper concave envelope of fixed k, also ``top N``, at the same number of passages;
 ``skips at 10 %`` the same if each skipped round costs as much as reading a tenth of a round's passages; ``over worth`` is how
 far ``over fixed k`` is above that of the gate that only stops. Where short answers were drafted after each round, a table shows
 how well their margins tell right ones from wrong ones, and where ``stable`` would have stopped at other margins.
@@ -27,19 +32,22 @@ import json
 import time
 from collections import defaultdict
 from collections.abc import Sequence
-from contextlib import aclosing
+from contextlib import aclosing, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
+from unittest.mock import patch
 
 import numpy
 
 from bench.qa import make_pool
 from suffice.api import prepare_run
+from suffice.engine import narrow
 from suffice.engine.pipeline import RunConfig, run_pipeline
 from suffice.events import Finished, RoundDone, SearchStopped
 from suffice.gates.parse import parse_gate
 from suffice.measure.answers import token_f1
+from suffice.measure.frontier import interpolate, upper_concave_hull
 from suffice.models.base import ModelWrapper, Reply
 from suffice.options import RunOptions
 from suffice.prompts import Prompt, TrialAnswer
@@ -55,6 +63,8 @@ OLD = "worth | exhaustion"
 GATES = (OLD, *(f"worth(price={price}, preview=0.1) | exhaustion | barren" for price in (0.1, 0.2, 0.35, 0.5)))
 MARGINS = (0.0, 0.25, 0.5, 0.75, 0.9)
 DRAFTED = "stable.after(5) | fixed(5)"  # Never stops early, but drafts an answer after each round.
+TOP = tuple(f"fixed({k}) top 3" for k in (1, 2, 3))
+BASELINES = (*FIXED, *TOP, DRAFTED)
 MODEL_GATES = (
     "fixed(1)",
     "fixed(2)",
@@ -66,8 +76,17 @@ MODEL_GATES = (
     "ircot: fixed(3)",
     "ircot: fixed(3) +leads",
 )
+LEFT_GATES = tuple(f"{agent}: fixed(5){suffix}" for agent in ("ircot", "react") for suffix in ("", " -left"))
+LEFT_ROUNDS = 5
+NARROW_GATES = (
+    *FIXED[:3],
+    *TOP,
+    OLD,
+    f"{OLD} top 3",
+    *(f"{OLD} +narrow={price}" for price in (0.02, 0.03, 0.05)),
+)
 PREVIEW = 0.1  # What a skipped round costs, as a share of one that is read.
-BOUNDS = "budget(rounds=10, queries=40)"  # Wide: the gate is to decide.
+ROUNDS, QUERIES = 10, 40  # Wide bounds: the gate is to decide.
 DRAWS = 500
 KEPT_ROWS = Path(__file__).with_name("reading_rows.jsonl.gz")
 K = 5  # Passages of a round; the default.
@@ -88,10 +107,18 @@ class Shard:
     count: int
     ends_at: float
     concurrency: int = 1
+    rounds: int = ROUNDS
+    writes: bool = False
+    without_reader: bool = False
+
+    @property
+    def label(self) -> str:
+        return f"{self.model}, passages valued without the reader" if self.without_reader else self.model
 
 
 def run_shard(shard: Shard) -> int:
-    return asyncio.run(_run_shard(shard))
+    with patch.object(narrow, "find_reader", lambda: None) if shard.without_reader else nullcontext():
+        return asyncio.run(_run_shard(shard))
 
 
 async def _run_shard(shard: Shard) -> int:
@@ -107,9 +134,9 @@ async def _run_shard(shard: Shard) -> int:
         for question in questions[name][position : position + 1]
     ]
     waiting.reverse()
-    gates = [(gate, *_parse_condition(gate)) for gate in shard.gates]
+    gates = [(gate, _parse_condition(gate)) for gate in shard.gates]
     for name in SETS:  # One search for each set and strategy, shared by the gates.
-        for strategy in {strategy for _, strategy, _, _ in gates}:
+        for strategy in {condition.strategy for _, condition in gates}:
             configs[name, strategy] = await _prepare(shard, name, strategy)
 
     async def work() -> None:
@@ -117,28 +144,42 @@ async def _run_shard(shard: Shard) -> int:
         while waiting:
             name, question = waiting.pop()
             written: dict[frozenset[str], dict[str, Any]] = {}
-            for gate, strategy, expression, interventions in gates:
+            for gate, condition in gates:
                 if time.time() > shard.ends_at:
                     return
                 if (name, question["id"], gate) in done:
                     continue
-                stop = parse_gate(f"({expression}) | {BOUNDS}")
-                config = replace(configs[name, strategy], stop=stop, interventions=interventions)
-                writes = shard.model != "extractive" and strategy == "auto"
-                row = await _run_once(config, question, written if writes else None)
+                stop = parse_gate(f"({condition.gate}) | budget(rounds={shard.rounds}, queries={QUERIES})")
+                config = configs[name, condition.strategy]
+                model = _ListeningModel(config.model, tells_budget=condition.tells_budget)
+                per_round = condition.per_round or config.per_round
+                config = replace(config, stop=stop, interventions=condition.interventions, per_round=per_round)
+                writes = shard.writes and condition.strategy == "auto"
+                row = await _run_once(config, model, question, written if writes else None)
                 with shard.rows.open("a", encoding="utf-8") as out:
-                    print(json.dumps({"set": name, "gate": gate, "model": shard.model, **row}), file=out)
+                    print(json.dumps({"set": name, "gate": gate, "model": shard.label, **row}), file=out)
                 added += 1
 
     await asyncio.gather(*(work() for _ in range(shard.concurrency)))
     return added
 
 
-def _parse_condition(text: str) -> tuple[str, str, tuple[str, ...]]:
-    """Return the strategy, the gate and the interventions of a condition."""
+@dataclass(frozen=True)
+class Condition:
+    strategy: str
+    gate: str
+    interventions: tuple[str, ...]
+    tells_budget: bool
+    per_round: int | None
+
+
+def _parse_condition(text: str) -> Condition:
     strategy, separator, rest = text.rpartition(": ")
+    tells_budget = not rest.endswith(" -left")
+    rest, _, top = rest.removesuffix(" -left").partition(" top ")
     gate, _, added = rest.partition(" +")
-    return strategy if separator else "auto", gate, (added,) if added else ()
+    per_round = int(top) if top else None
+    return Condition(strategy if separator else "auto", gate, (added,) if added else (), tells_budget, per_round)
 
 
 async def warm(data: Path, strategies: Sequence[str]) -> None:
@@ -161,8 +202,8 @@ async def _prepare(shard: Shard, name: str, strategy: str) -> RunConfig:
         docs=str(shard.data / name / "corpus.jsonl"),
         strategy=strategy,
         stop="fixed(1)",
-        max_rounds=10,
-        max_queries=40,
+        max_rounds=shard.rounds,
+        max_queries=QUERIES,
         max_tokens=10**9,
         max_seconds=120,
         model=shard.model,
@@ -173,13 +214,16 @@ async def _prepare(shard: Shard, name: str, strategy: str) -> RunConfig:
 
 
 class _ListeningModel(ModelWrapper):
-    """Keeps the short answers that were drafted after each round."""
+    """Keeps the short answers that were drafted after each round. If it does not tell the budget, agents do not see it."""
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: Any, *, tells_budget: bool) -> None:
         super().__init__(model)
         self.drafted: list[str] = []
+        self._tells_budget = tells_budget
 
     async def __call__(self, prompt: Prompt[A]) -> Reply[A]:
+        if not self._tells_budget and hasattr(prompt, "left"):
+            prompt = replace(prompt, left="")  # type: ignore[type-var]
         reply = await self._model(prompt)
         if isinstance(prompt, TrialAnswer):
             self.drafted.append(reply.answer.text)  # type: ignore[attr-defined]
@@ -187,7 +231,10 @@ class _ListeningModel(ModelWrapper):
 
 
 async def _run_once(
-    config: RunConfig, question: dict[str, Any], written: dict[frozenset[str], dict[str, Any]] | None
+    config: RunConfig,
+    model: _ListeningModel,
+    question: dict[str, Any],
+    written: dict[frozenset[str], dict[str, Any]] | None,
 ) -> dict[str, Any]:
     """Return what a run found, what it cost, and how good its short answer is unless ``written`` is ``None``.
 
@@ -196,7 +243,6 @@ async def _run_once(
     """
     gold, golds = set(question["gold"]), [question["answer"], *question.get("aliases", ())]
     read: set[str] = set()
-    model = _ListeningModel(config.model)
     row: dict[str, Any] = {"id": question["id"], "rounds": 0, "skipped": 0, "queries": 0, "tokens": 0}
     by_round: list[dict[str, float | None]] = []
     async with aclosing(run_pipeline(replace(config, task=question["question"], model=model))) as events:
@@ -267,18 +313,21 @@ def format_tables(rows: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def _format_strategies(found: dict[str, list[dict[str, Any]]]) -> list[str]:
-    """Return recall with and without leads, and the difference with its interval over questions."""
-    lines = ["| condition | recall | passages read | rounds | queries | tokens | with leads |", "|---|" + "--:|" * 6]
+    """Return recall with and without a change of the condition, and the difference with its interval over questions."""
+    suffix = next((each for each in (" -left", " +leads") if any(gate.endswith(each) for gate in found)), "")
+    change = "without the line" if suffix == " -left" else "with leads"
+    lines = [f"| condition | recall | passages read | rounds | queries | tokens | ended itself | {change} |"]
+    lines.append("|---|" + "--:|" * 7)
     for gate, runs in sorted(found.items()):
         means = [float(numpy.mean([row[name] for row in runs])) for name in ("read", "rounds", "queries", "tokens")]
         recall = numpy.array([row["recall"] for row in runs])
         lead = "–"
-        if f"{gate} +leads" in found:
-            gain = numpy.array([row["recall"] for row in found[f"{gate} +leads"]]) - recall
+        if suffix and f"{gate}{suffix}" in found:
+            gain = numpy.array([row["recall"] for row in found[f"{gate}{suffix}"]]) - recall
             lead = _format_interval([float(gain[pick].mean()) for pick in _draw(len(gain))])
-        lines.append(
-            f"| {_format_code(gate)} | {recall.mean():.3f} | {' | '.join(f'{mean:,.1f}' for mean in means)} | {lead} |"
-        )
+        ended = numpy.mean([row["reason"] == "planner_done" for row in runs])
+        figures = " | ".join(f"{mean:,.1f}" for mean in means)
+        lines.append(f"| {_format_code(gate)} | {recall.mean():.3f} | {figures} | {ended:.0%} | {lead} |")
     return lines
 
 
@@ -318,15 +367,16 @@ def _compute_auc(scored: Sequence[tuple[float, bool]]) -> str:
 
 
 def format_table(found: dict[str, list[dict[str, Any]]]) -> list[str]:
-    columns = ["recall", "read", "rounds", "skipped", "queries", "tokens", "all_tokens", "f1"]
+    columns = ["recall", "read", "rounds", "skipped", "queries", "tokens", "all_tokens", "f1", "contains"]
     columns = [name for name in columns if all(name in row for runs in found.values() for row in runs)]
     titles = {"read": "passages read", "tokens": "tokens of the search", "all_tokens": "tokens", "f1": "answer F1"}
+    titles["contains"] = "gold in report"
     heads = [titles.get(name, name) for name in columns]
     heads += ["over fixed k", "skips at 10 %", "over worth"]
     lines = [f"| gate | {' | '.join(heads)} |", "|---|" + "--:|" * len(heads)]
     for gate in sorted(found, key=lambda each: (not each.startswith("fixed"), each)):
         means = [numpy.mean([row[name] for row in found[gate]]) for name in columns]
-        formats = [".3f" if name in ("recall", "f1") else ",.1f" for name in columns]
+        formats = [".3f" if name in ("recall", "f1", "contains") else ",.1f" for name in columns]
         cells = [format(mean, style) for mean, style in zip(means, formats, strict=True)]
         lines.append(f"| {_format_code(gate)} | {' | '.join([*cells, *_format_lifts(found, gate)])} |")
     return lines
@@ -440,7 +490,7 @@ def _format_code(gate: str) -> str:
 
 def _format_lifts(found: dict[str, list[dict[str, Any]]], gate: str) -> list[str]:
     """Return the three differences of recall, in points, with 95 % intervals over questions."""
-    if gate.startswith("fixed") or gate == DRAFTED:
+    if gate in BASELINES:
         return ["–"] * 3
     picks = _draw(len(found[gate]))
     texts = [
@@ -471,16 +521,14 @@ def _compute_lift(found: dict[str, list[dict[str, Any]]], gate: str, pick: Any, 
     def mean(name: str, runs: list[dict[str, Any]]) -> float:
         return float(numpy.mean(numpy.array([row[name] for row in runs])[pick]))
 
-    fixed = [each for each in found if each.startswith("fixed") or each == DRAFTED]  # It always reads five rounds.
-    points = sorted((mean("read", found[each]), mean("recall", found[each])) for each in fixed)
-    x, y = zip(*points, strict=True)
+    points = sorted((mean("read", found[each]), mean("recall", found[each])) for each in found if each in BASELINES)
     cost = mean("read", found[gate]) + preview * K * mean("skipped", found[gate])
-    return mean("recall", found[gate]) - float(numpy.interp(cost, x, y))
+    return mean("recall", found[gate]) - interpolate(upper_concave_hull(points), cost)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("action", choices=("warm", "run", "table", "stable"))
+    parser.add_argument("action", choices=("warm", "run", "narrow", "left", "table", "stable"))
     parser.add_argument("rows", type=Path, nargs="?")
     parser.add_argument("--into", type=Path, metavar="PAGE", help="with stable: replace this section of a page")
     parser.add_argument("--data", type=Path, default=DATA, help="folder of the sets")
@@ -489,10 +537,14 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=1, help="each on a core of its own")
     parser.add_argument("--concurrency", type=int, default=1, help="questions that a process asks at the same time")
     parser.add_argument("--seconds", type=float, default=86_400.0, help="no question is begun after this time")
+    parser.add_argument("--write", action="store_true", help="also write the report if there is no language model")
+    parser.add_argument("--without-reader", action="store_true", help="value passages by their words alone")
     parser.add_argument("--gate", action="append", help="a condition, instead of the usual ones; may be repeated")
     given = parser.parse_args()
     if given.action == "warm":
-        strategies = dict.fromkeys(_parse_condition(gate)[0] for gate in given.gate or MODEL_GATES)
+        strategies = dict.fromkeys(
+            _parse_condition(gate).strategy for gate in given.gate or (*MODEL_GATES, *LEFT_GATES)
+        )
         asyncio.run(warm(given.data, tuple(strategies)))
         return
     if given.action == "stable":
@@ -502,15 +554,21 @@ def main() -> None:
         print("\n".join(section))
         return
     rows = given.rows or KEPT_ROWS
-    if given.action == "run":
+    if given.action in ("run", "narrow", "left"):
         if rows.suffix == ".gz":
-            parser.error("run adds to a file ROWS.jsonl; name one")
-        gates = tuple(given.gate or ((*FIXED, *GATES) if given.model == "extractive" else MODEL_GATES))
+            parser.error(f"{given.action} adds to a file ROWS.jsonl; name one")
+        usual = (*FIXED, *GATES) if given.model == "extractive" else MODEL_GATES
+        gates = tuple(given.gate or {"left": LEFT_GATES, "narrow": NARROW_GATES}.get(given.action, usual))
+        writes = given.model != "extractive" or given.write
+        rounds = LEFT_ROUNDS if given.action == "left" else ROUNDS
         ends_at, count = time.time() + given.seconds, given.processes
-        shards = [
-            Shard(given.data, rows, gates, given.model, given.limit, number, count, ends_at, given.concurrency)
-            for number in range(count)
-        ]
+        first = Shard(
+            *(given.data, rows, gates, given.model, given.limit, 0, count, ends_at, given.concurrency),
+            rounds=rounds,
+            writes=writes,
+            without_reader=given.without_reader,
+        )
+        shards = [replace(first, number=number) for number in range(count)]
         with make_pool(count) as pool:
             print(f"{sum(pool.map(run_shard, shards))} new rows", flush=True)
     print("\n".join(format_tables(read_rows(rows))))

@@ -118,6 +118,17 @@ def format_section(results: Sequence[Result]) -> list[str]:
         f"Target: {GAP_TARGET:.0%} of the gap on average when a skipped round costs a tenth, both lifts above 0 with their "
         f"whole intervals: {mean.closed}, {'yes' if reached else '**no**'}.",
         "",
+        "What did not work: to stop after 2 or 3 skips in a row instead of by the chance of the next round; to read only some "
+        "passages of a round, valued by words alone (live, with the reader, it is in [reading.md](reading.md)).",
+    ]
+    return lines
+
+
+def format_details(results: Sequence[Result]) -> list[str]:
+    """Return every price and target of the recorded runs."""
+    lines = [
+        "## Skipping on recorded runs, price by price",
+        "",
         "| weights from → runs of | skipped round | price | cost in rounds | lift | gap closed |",
         "|---|--:|--:|--:|--:|--:|",
     ]

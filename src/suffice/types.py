@@ -150,12 +150,16 @@ class Hits:
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """One round of the loop: the results per query, all their passages, and the new ones among them."""
+    """One round of the loop: the results per query, all their passages, and the new ones among them.
+
+    ``unread`` counts new passages that were left out because they were not worth reading.
+    """
 
     index: int
     hits: tuple[Hits, ...]
     raw: tuple[Passage, ...]
     new: tuple[Passage, ...]
+    unread: int = 0
 
     @property
     def queries(self) -> tuple[str, ...]:
@@ -241,6 +245,11 @@ class RoundRecord:
     belief: tuple[str, ...] = ()
     open: tuple[str, ...] = ()
     skipped: bool = False
+
+    @property
+    def unread(self) -> int:
+        """How many new results were left unread, because they seemed not worth it."""
+        return int(self.readings.get("preview.unread") or 0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -140,6 +140,7 @@ def test_incremental_readings_equal_a_recomputation_from_scratch(rounds):
 
 @given(st.text(st.characters(max_codepoint=0x17F), max_size=60), st.text("ab's’_é 1-", max_size=60))
 def test_cached_tokens_equal_folded_words(title, text):
-    words, name = _tokenize_hit(title, text)
+    words, distinct, name = _tokenize_hit(title, text)
+    assert distinct == set(words)
     assert list(words) == _WORD.findall(_fold_accents(f"{title} {text}").lower())
     assert list(name) == _WORD.findall(_fold_accents(_PARENTHETICAL.sub("", title)).lower())

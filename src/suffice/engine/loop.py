@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
 
+from suffice.engine.narrow import PassageNarrower
 from suffice.errors import CutOff, InputError, SearchError
 from suffice.events import Event, RoundDone, Searching, SearchStopped, TopicsCovered
 from suffice.gates.base import Gate
@@ -37,9 +38,11 @@ async def run_loop(
     k: int = 5,
     per_round: int | None = None,
     honor_sufficient: bool = False,
+    narrow: PassageNarrower | None = None,
 ) -> AsyncGenerator[Event, None]:
     """Search in rounds of at most ``per_round`` new passages, ``k`` per query. The last event is ``SearchStopped``.
 
+    With ``narrow`` only those passages of a round are read that are worth it.
     With ``honor_sufficient`` a reflection that is sure of the evidence ends the search, whatever the gate says.
     """
     verdict = Verdict(str(gate), None)
@@ -52,6 +55,8 @@ async def run_loop(
         if queries:
             yield Searching(len(run.records) + 1, tuple(queries))
             round = await _search_all(run, search, strategy, queries, k, per_round)
+            if narrow is not None:
+                round = await narrow(run.task, run.evidence, round)
             done = await _judge_round(run, gate, meters, round)
             yield done
             verdict = done.verdict
@@ -101,6 +106,8 @@ def _build_sufficient_verdict(run: RunState) -> Verdict:
 async def _judge_round(run: RunState, gate: Gate, meters: MeterSet, round: Round) -> RoundDone:
     """Judge a round on its preview, then before it changes the belief; admit it if it is accepted, and judge again."""
     readings = meters.preview(round)
+    if round.unread:
+        readings["preview.unread"] = float(round.unread)
     run.readings.append(readings)
     if gate.skips and (verdict := gate.judge(run.readings, run.seed)).skip:
         return _skip_round(run, gate, round, readings, verdict)

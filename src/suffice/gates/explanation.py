@@ -43,6 +43,8 @@ def explain_stop(reason: str, because: str, promise: Promise, rounds: Sequence[R
         found += "; the last round was rejected and not used"
     elif rounds:
         found += f", {rounds[-1].new_passages} of them in the last round"
+    if unread := sum(record.unread for record in rounds):
+        found += f"; {_pluralize(unread, 'result was', 'results were')} left unread as not worth reading"
     parts.append(f"{found}.")
     if reason in _JUDGED_REASONS:
         parts.append(

@@ -6,7 +6,6 @@
 f₁ and f₂ are the numbers of things seen once and twice, n the number of sightings, S the number of different things.
 """
 
-from collections import Counter
 from collections.abc import Hashable, Iterable
 
 
@@ -15,17 +14,20 @@ class SightingCounter:
 
     def __init__(self) -> None:
         self._counts: dict[Hashable, int] = {}
-        self._count_frequencies: Counter[int] = Counter()
+        self._once = self._twice = 0
         self.total = 0
 
     def add(self, things: Iterable[Hashable]) -> None:
         for thing in things:
-            times = self._counts.get(thing, 0)
-            self._counts[thing] = times + 1
-            if times:
-                self._count_frequencies[times] -= 1
-            self._count_frequencies[times + 1] += 1
+            times = self._counts[thing] = self._counts.get(thing, 0) + 1
             self.total += 1
+            if times == 1:
+                self._once += 1
+            elif times == 2:
+                self._once -= 1
+                self._twice += 1
+            elif times == 3:
+                self._twice -= 1
 
     @property
     def distinct(self) -> int:
@@ -33,11 +35,10 @@ class SightingCounter:
 
     def estimate_unseen_mass(self) -> float | None:
         """Return the chance that the next sighting is new; ``None`` before the first one."""
-        return self._count_frequencies[1] / self.total if self.total else None
+        return self._once / self.total if self.total else None
 
     def estimate_richness(self) -> float | None:
         """Return the estimated number of different things, seen or not; ``None`` before the first sighting."""
         if not self.total:
             return None
-        once, twice = self._count_frequencies[1], self._count_frequencies[2]
-        return self.distinct + once * (once - 1) / (2 * (twice + 1))
+        return self.distinct + self._once * (self._once - 1) / (2 * (self._twice + 1))

@@ -10,11 +10,12 @@ evidence.chars                                   characters of evidence before t
 
 import re
 from collections import defaultdict
+from collections.abc import Set
 from itertools import product
 
 from suffice.measure.richness import SightingCounter
 from suffice.meters.base import MeterContext, Moment, RoundView
-from suffice.text.entities import extract_facets, extract_names, stem_words
+from suffice.text.entities import extract_facets, extract_lowered_names, stem_words
 from suffice.text.tokens import tokenize, word_set
 from suffice.types import Readings
 
@@ -34,7 +35,7 @@ class UnseenMeter:
 
     def __init__(self, context: MeterContext = MeterContext()) -> None:
         self._passages, self._entities = SightingCounter(), SightingCounter()
-        self._names_by_hit: dict[str, list[str]] = {}
+        self._names_by_hit: dict[str, Set[str]] = {}
         self._is_text_missing = False
 
     def read(self, view: RoundView) -> Readings:
@@ -43,7 +44,7 @@ class UnseenMeter:
             if hit.text is None:
                 self._is_text_missing = True  # From now on the entities cannot be counted.
             elif hit.id not in self._names_by_hit:
-                self._names_by_hit[hit.id] = [name.lower() for name in extract_names(hit.text)]
+                self._names_by_hit[hit.id] = extract_lowered_names(hit.text)
             self._entities.add(self._names_by_hit.get(hit.id, ()))
         passages = None if view.failed else self._passages
         named = None if view.failed or self._is_text_missing else self._entities
@@ -78,15 +79,14 @@ class BridgesMeter:
         for hit in view.new:
             if hit.text is None:
                 self._is_text_missing = True
-            for name in extract_names(hit.text or ""):
-                self._introduce(name.lower())
+            for name in extract_lowered_names(hit.text or "") - self._introduced:
+                self._introduce(name)
         return {"bridges.open": None if self._is_text_missing or view.failed else float(len(self._missing_count))}
 
     def _introduce(self, name: str) -> None:
-        if name in self._introduced:
-            return
         self._introduced.add(name)
-        words = (name,) if name.isascii() and name.isalnum() else dict.fromkeys(tokenize(name))
+        is_plain = name.isascii() and name.replace(" ", "").isalnum()
+        words = dict.fromkeys(name.split() if is_plain else tokenize(name))
         missing = [word for word in words if word not in self._query_words]
         if missing:
             self._missing_count[name] = len(missing)
@@ -124,14 +124,10 @@ class ResidualMeter:
         """Return the words to stem: in Latin script only those that may match a word of the question and are new."""
         if not all(part.isascii() or _LATIN.fullmatch(part) for part in (title, text)):
             return f"{title} {text}"
-        prefixes, words = self._prefixes, (*word_set(text), *word_set(title))
-        if "_" not in text and "_" not in title and text.isascii() and title.isascii():
-            found = {word for word in words if word[:2] in prefixes}
-        else:
-            found = {word for word in words if word[:2] in prefixes or "_" in word or not word.isascii()}
-        new = found - self._seen_words
+        new = (word_set(text) - self._seen_words) | (word_set(title) - self._seen_words)
         self._seen_words |= new
-        return " ".join(new)
+        prefixes = self._prefixes
+        return " ".join(word for word in new if word[:2] in prefixes or "_" in word or not word.isascii())
 
 
 class ScoreDropMeter:

@@ -76,7 +76,8 @@ class WordNoveltyMeter:
         found = frozenset[str]().union(*(word_set(text) for text in {hit.text or "" for hit in hits}))
         if not found:
             return {"novelty.words": 0.0}
-        new = found - self._known_words
-        score = 10.0 if not self._known_words else float(round(10 * len(new) / len(found)))
-        self._known_words |= new
+        known_before = len(self._known_words)
+        self._known_words |= found
+        new = len(self._known_words) - known_before
+        score = 10.0 if not known_before else float(round(10 * new / len(found)))
         return {"novelty.words": score}

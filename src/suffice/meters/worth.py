@@ -25,7 +25,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from suffice.meters.base import Hit, MeterContext, Moment, RoundView
-from suffice.text.tokens import STOP_WORDS, tokenize, tokenize_cached
+from suffice.text.tokens import STOP_WORDS, tokenize, tokenize_cached, word_set
 from suffice.types import Readings
 
 _WORD = re.compile(r"[^\W_]+")
@@ -151,8 +151,7 @@ class WorthMeter:
 
     def _analyze_hit(self, hit: Hit) -> "_Text":
         """Return what is compared of a passage. Only the bits of words are stored; they depend on the question alone."""
-        tokens, title = _tokenize_hit(hit.title or "", hit.text or "")
-        words = frozenset(tokens)
+        tokens, words, title = _tokenize_hit(hit.title or "", hit.text or "")
         new = words - self._seen_words
         prefixes = self._prefixes
         for word in [word for word in new if word[:3] in prefixes]:
@@ -244,10 +243,10 @@ def _drop_accent(match: re.Match[str]) -> str:
     return "" if unicodedata.combining(match[0]) else match[0]
 
 
-def _tokenize_hit(title: str, text: str) -> tuple[Sequence[str], tuple[str, ...]]:
-    """Return the words of title and text, and those of the title without a remark in brackets.
+def _tokenize_hit(title: str, text: str) -> tuple[Sequence[str], frozenset[str], tuple[str, ...]]:
+    """Return the words of title and text in order and as a set, and those of the title without a remark in brackets.
 
-    Plain ASCII needs no folding and uses the tokens that are cached already.
+    Plain ASCII needs no folding and uses the words that are cached already.
     """
     is_plain = title.isascii() and "_" not in title and "'s" not in title
     if is_plain and "(" not in title:
@@ -255,9 +254,10 @@ def _tokenize_hit(title: str, text: str) -> tuple[Sequence[str], tuple[str, ...]
     else:
         name = tuple(_WORD.findall(_fold_accents(_PARENTHETICAL.sub("", title)).lower()))
     if is_plain and text.isascii() and "_" not in text and "'s" not in text:
-        return tokenize_cached(title) + tokenize_cached(text), name
+        return tokenize_cached(title) + tokenize_cached(text), word_set(title) | word_set(text), name
     folded = _fold_accents(f"{title} {text}")
-    return tokenize(folded.replace("_", " ")) if folded.isascii() else _WORD.findall(folded.lower()), name
+    words = tokenize(folded.replace("_", " ")) if folded.isascii() else _WORD.findall(folded.lower())
+    return words, frozenset(words), name
 
 
 def _stem_word(word: str) -> str:

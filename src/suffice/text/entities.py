@@ -5,6 +5,7 @@ only quoted strings, identifiers and numbers count as entities.
 """
 
 import re
+from collections.abc import Set
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
@@ -121,11 +122,17 @@ def _extract_entities(text: str, language: str) -> tuple[str, ...]:
 
 def extract_names(text: str) -> tuple[str, ...]:
     """Return the runs of capitalised words, which lead from one page to another; numbers and quotations do not."""
-    return _extract_names(text, get_language())
+    return tuple(_extract_names(text, get_language()).values())
+
+
+def extract_lowered_names(text: str) -> Set[str]:
+    """Return the names of a text in lower case, to count and compare them."""
+    return _extract_names(text, get_language()).keys()
 
 
 @lru_cache(maxsize=4096)
-def _extract_names(text: str, language: str) -> tuple[str, ...]:
+def _extract_names(text: str, language: str) -> dict[str, str]:
+    """Return the names by themselves in lower case."""
     found: dict[str, str] = {}
     for run in dict.fromkeys(_NAME_RUN.findall(text)):
         pieces = run.rstrip("'’-").split()
@@ -136,7 +143,7 @@ def _extract_names(text: str, language: str) -> tuple[str, ...]:
         name = " ".join(pieces)
         if len(name) > 1:
             found[name.lower()] = name
-    return tuple(found.values())
+    return found
 
 
 def strip_parenthetical(title: str) -> str:

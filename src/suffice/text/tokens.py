@@ -109,8 +109,9 @@ def content_words(text: str) -> list[str]:
 
 def jaccard(left: Iterable[str], right: Iterable[str]) -> float:
     """Return |A ∩ B| / |A ∪ B|; 1 for two empty sets, which are equal."""
-    a, b = set(left), set(right)
-    return len(a & b) / len(a | b) if a or b else 1.0
+    a, b = frozenset(left), frozenset(right)
+    shared = len(a & b)
+    return shared / (len(a) + len(b) - shared) if a or b else 1.0
 
 
 def estimate_tokens(text: str) -> int:

@@ -149,7 +149,9 @@ const detailsList = (title, items) =>
 
 function outcome(event, fresh) {
   const found = fresh ? `Found ${pluralize(fresh, "new passage")}` : "Found nothing new";
-  return `${found}${event.verdicts.some((each) => each.stop) ? "; that is enough" : ""}.`;
+  const unread = event.readings["preview.unread"];
+  const left = unread ? `; left ${unread} unread as not worth reading` : "";
+  return `${found}${left}${event.verdicts.some((each) => each.stop) ? "; that is enough" : ""}.`;
 }
 
 async function finish(id, signal) {
