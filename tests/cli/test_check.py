@@ -163,7 +163,13 @@ def test_standard_input(suffice: Callable, docs: Path) -> None:
 
 @pytest.mark.parametrize(
     ("file", "said"),
-    [("missing.md", "No such file"), ("docs", "docs/*.md"), ("empty.md", "empty"), ("", "name"), ("bytes.md", "binary")],
+    [
+        ("missing.md", "No such file"),
+        ("docs", "docs/*.md"),
+        ("empty.md", "empty"),
+        ("", "name"),
+        ("bytes.md", "binary"),
+    ],
 )
 def test_a_file_that_cannot_be_checked(suffice: Callable, docs: Path, tmp_path: Path, file: str, said: str) -> None:
     (tmp_path / "empty.md").write_text("\n")

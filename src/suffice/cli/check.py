@@ -182,7 +182,7 @@ def _choose_targets(files: list[str], fix: Path | None) -> dict[str, Path]:
         raise InputError(f"--fix {fix} is a file; name a folder for the mended texts of several files")
     targets = {file: fix / _name_fixed(file) for file in files}
     if len(set(targets.values())) < len(files):
-        raise InputError(f"--fix {fix}: two of the files have the same name; check them one by one")
+        raise InputError(f"--fix {fix}: two of the files would be written to the same name; check them one by one")
     return targets
 
 
@@ -209,7 +209,9 @@ def _write_fixed(checked: CheckedText, target: Path) -> None:
     else:
         target.parent.mkdir(parents=True, exist_ok=True)
         write_file(target, mark + text.encode("utf-8"), "--fix")
-    lines = [f"Wrote {'the mended text' if target == _STDOUT else target}: {len(fixed.replaced)} replaced, {len(fixed.removed)} left out."]
+    lines = [
+        f"Wrote {'the mended text' if target == _STDOUT else target}: {len(fixed.replaced)} replaced, {len(fixed.removed)} left out."
+    ]
     lines += [f"  replaced: {_quote(one.claim.text)} by {_say(quote)}" for one, quote in fixed.replaced]
     for one in fixed.removed:
         quote = find_quote_instead(one)
@@ -272,7 +274,11 @@ def _read_text(file: str, docs: list[str]) -> str:
         text = read_stdin()
     else:
         if path.is_dir():
-            raise InputError(f"{file} is a folder; name its files: {file.rstrip('/')}/*.md" if file else "The name of the file is empty; name a file")
+            raise InputError(
+                f"{file} is a folder; name its files: {file.rstrip('/')}/*.md"
+                if file
+                else "The name of the file is empty; name a file"
+            )
         try:
             data = path.read_bytes()
         except OSError as error:
