@@ -71,7 +71,8 @@ def check(
         typer.Option(
             "--fix",
             help="Write the mended text there: wrong claims are replaced by what the sources say or left out. For several "
-            "files, name a folder; '-' writes to standard output. The text of an HTML, PDF or Word file is written as Markdown.",
+            "files, name a folder; '-' writes to standard output. The text of an HTML, PDF or Word file is written as "
+            "Markdown.",
             metavar="OUT",
             rich_help_panel=OUTPUT,
         ),
@@ -209,9 +210,8 @@ def _write_fixed(checked: CheckedText, target: Path) -> None:
     else:
         target.parent.mkdir(parents=True, exist_ok=True)
         write_file(target, mark + text.encode("utf-8"), "--fix")
-    lines = [
-        f"Wrote {'the mended text' if target == _STDOUT else target}: {len(fixed.replaced)} replaced, {len(fixed.removed)} left out."
-    ]
+    name = "the mended text" if target == _STDOUT else target
+    lines = [f"Wrote {name}: {len(fixed.replaced)} replaced, {len(fixed.removed)} left out."]
     lines += [f"  replaced: {_quote(one.claim.text)} by {_say(quote)}" for one, quote in fixed.replaced]
     for one in fixed.removed:
         quote = find_quote_instead(one)
@@ -273,12 +273,10 @@ def _read_text(file: str, docs: list[str]) -> str:
             raise InputError("Standard input cannot be both the text and a document; name a file for one of them")
         text = read_stdin()
     else:
+        if not file:
+            raise InputError("The name of the file is empty; name a file")
         if path.is_dir():
-            raise InputError(
-                f"{file} is a folder; name its files: {file.rstrip('/')}/*.md"
-                if file
-                else "The name of the file is empty; name a file"
-            )
+            raise InputError(f"{file} is a folder; name its files: {file.rstrip('/')}/*.md")
         try:
             data = path.read_bytes()
         except OSError as error:

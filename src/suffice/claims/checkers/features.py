@@ -102,7 +102,7 @@ class SentenceFeatures:
         return spelled or ", ".join(sorted(stems))
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=4096)
 def extract_features(text: str) -> SentenceFeatures:
     """Return the features of a sentence. The latest sentences are cached."""
     quantities = extract_quantities(text)

@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import zip_longest
 from typing import Literal
 
@@ -415,8 +416,9 @@ def _is_beyond(bounded: Quantity, limit: float, other: Quantity, value: float) -
     return low <= high and (bounded.is_year or (low > 0 and high <= _BOUND_REACH * low))
 
 
+@lru_cache(maxsize=2048)
 def extract_quantities(text: str) -> tuple[Quantity, ...]:
-    """Return the numbers of a text in order.
+    """Return the numbers of a text in order. The latest texts are cached.
 
     >>> [(found.value, found.unit) for found in extract_quantities("1.2 million people, 30 % of them in CD4, 5 km away")]
     [(1200000.0, ''), (30.0, '%'), (5.0, 'km')]
@@ -696,9 +698,12 @@ def _is_second_year(one: Quantity, other: Quantity) -> bool:
 
 def _read_range(text: str, one: Quantity, other: Quantity, between: str) -> tuple[Quantity, Quantity]:
     """Return two numbers with what they share, if they are the ends of a range."""
-    is_opened = _BETWEEN.search(text, 0, one.start)
-    is_listed = between.strip().lower() == "and" and is_opened is not None
-    if not (_RANGE.fullmatch(between) or is_listed) or one.is_year:
+    is_and = between.strip().lower() == "and"
+    if one.is_year or not (is_and or _RANGE.fullmatch(between)):
+        return one, other
+    is_opened = _BETWEEN.search(text, max(0, one.start - _LOOK_BEHIND), one.start)
+    is_listed = is_and and is_opened is not None
+    if is_and and not is_listed:
         return one, other
     is_dash = not between.strip().isalpha() or is_listed
     scale = _SCALE_WORD.search(text, other.start, other.end)
