@@ -1,5 +1,7 @@
 """Applying verdicts to a text: what is kept is kept byte for byte."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -121,6 +123,15 @@ def test_a_replacement_is_about_the_same_subject(near, title, result):
     fixed = apply_fixes(text, [ClaimVerdict(claim, "unsupported", nearest=quote(near, title))], RULES)
     assert fixed.text == result
     assert bool(fixed.removed) == (not result)
+
+
+def test_code_replaces_no_sentence():
+    text = "The timeout is 30 seconds."
+    [claim] = extract_claims(text)
+    near = quote("The timeout is 40 seconds.")
+    code = Quote(replace(near.passage, kind="code"), near.span)
+    for one, result in ((near, "The timeout is 40 seconds. [9]"), (code, "")):
+        assert apply_fixes(text, [ClaimVerdict(claim, "contradicted", contradicting=(one,))], RULES).text == result
 
 
 def test_a_quote_that_begins_with_a_pronoun_replaces_only_a_sentence_that_does():

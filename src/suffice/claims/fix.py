@@ -144,7 +144,9 @@ def _is_acceptable(verdict: ClaimVerdict, rules: FixRules) -> bool:
 
 def _find_replacement(verdict: ClaimVerdict, rules: FixRules) -> Quote | None:
     quote = next(iter(verdict.contradicting), verdict.nearest)
-    if not rules.allow_replacement or quote is None or quote.span.overlap < _MIN_REPLACEMENT_OVERLAP:
+    if not rules.allow_replacement or quote is None or quote.passage.kind == "code":
+        return None
+    if quote.span.overlap < _MIN_REPLACEMENT_OVERLAP:
         return None
     return quote if _has_same_subject(verdict.claim.plain_text, quote) else None
 

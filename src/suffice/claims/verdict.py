@@ -102,7 +102,7 @@ async def judge_claim(
         ]
         return ClaimVerdict(claim, "supported", tuple(supporting[:_MAX_QUOTES]), tuple(disagreeing[:_MAX_QUOTES]))
     uncited = next((quote for quote in quotes if quote.span.stance == "supports"), None)
-    contradicting = [quote for quote in counting if quote.span.stance == "contradicts"]
+    contradicting = [quote for quote in counting if quote.span.stance == "contradicts" and not _is_code_misread(quote)]
     # A passage that lacks a name or a number of the claim speaks of a part of it only.
     if all(_lacks_name_or_number(claim, f"{quote.passage.title}\n{quote.passage.text}") for quote in contradicting):
         spans_by_id = {quote.passage.id: quote.span for quote in quotes}
@@ -199,6 +199,11 @@ def _find_common_words(quote: Quote, wanted: SentenceFeatures) -> list[tuple[int
             joins = bool(found) and match.start() - found[-1][1] <= 1
             found[-1:] = [(found[-1][0], match.end())] if joins else [*found[-1:], match.span()]
     return found
+
+
+def _is_code_misread(quote: Quote) -> bool:
+    """Whether the reader, which knows prose only, found a contradiction in code; rules find those in figures."""
+    return quote.passage.kind == "code" and quote.span.checker == "reader"
 
 
 def _is_same_topic(claim: str, quote: str) -> bool:
