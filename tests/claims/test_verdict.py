@@ -1,10 +1,11 @@
 """The verdict on one claim: which sources disagree about it."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
-from suffice.claims.checkers import LexicalChecker
+from suffice.claims.checkers import EvidenceSpan, LexicalChecker
 from suffice.claims.split import extract_claims
 from suffice.claims.verdict import build_evidence, judge_claim
 from suffice.testing import make_passage
@@ -68,3 +69,17 @@ def test_the_evidence_shows_no_heading_and_nothing_beyond_it():
     evidence = build_evidence(verdict, "[1]")
     assert evidence is not None
     assert evidence.text == "The monthly fee of the host is 480 EUR."
+
+
+@pytest.mark.parametrize(
+    ("kind", "checker", "support"),
+    [("text", "reader", "contradicted"), ("code", "reader", "unsupported"), ("code", "lexical", "contradicted")],
+)
+def test_the_reader_finds_no_contradictions_in_code(kind, checker, support):
+    source = replace(make_passage("p", "The bridge was never built, says the mayor of Graz.", "Bridge"), kind=kind)
+
+    async def check(claim, passages):
+        return [EvidenceSpan(0, 26, "contradicts", 0.9, 0.6, checker=checker) for _ in passages]
+
+    claim = next(extract_claims("The bridge was built by the mayor of Graz."))
+    assert asyncio.run(judge_claim(claim, [], [source], check)).support == support

@@ -8,7 +8,7 @@ from bridge_story import ENOUGH, PASSAGES, model, outcome, setup
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from suffice.claims.checkers import CascadeChecker, LexicalChecker, ModelChecker, default_checker
+from suffice.claims.checkers import CascadeChecker, EvidenceSpan, LexicalChecker, ModelChecker, default_checker
 from suffice.claims.split import CONTRADICTED_MARK, UNSUPPORTED_MARK
 from suffice.claims.verify import ClaimVerifier, make_ask_support
 from suffice.events import CheckingClaim
@@ -298,6 +298,26 @@ def test_a_claim_is_held_against_several_passages_together(cited):
     assert text.answer.replace(". [", " [").rstrip(".") == f"{GOES_BACK} [1] [2]"
     assert claim.support == "supported"
     assert {quote.passage.id for quote in claim.supporting} == {"p1", "p2"}
+
+
+class PartialReader:
+    """Says that a passage alone contradicts the claim, and that both together support it, as the reader often does."""
+
+    name = "reader"
+
+    async def __call__(self, claim, passages):
+        return [
+            EvidenceSpan(0, len(passage.text), "supports" if "\n\n" in passage.text else "contradicts", 0.9, 0.6)
+            for passage in passages
+        ]
+
+
+@pytest.mark.parametrize(
+    ("claim", "support"), [(GOES_BACK, "supported"), ("The bridge was not built.", "contradicted")]
+)
+def test_a_passage_about_a_part_of_a_claim_does_not_contradict_it(claim, support):
+    verdicts = verify(f"{claim} [1] [2].", checker=PartialReader(), strict=False)[1]
+    assert [one.support for one in verdicts] == [support]
 
 
 @pytest.mark.parametrize(

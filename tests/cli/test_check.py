@@ -161,12 +161,40 @@ def test_standard_input(suffice: Callable, docs: Path) -> None:
     assert result.status == 0, result.err
 
 
-@pytest.mark.parametrize("file", ["missing.md", "docs", "empty.md"])
-def test_a_file_that_cannot_be_checked(suffice: Callable, docs: Path, tmp_path: Path, file: str) -> None:
+@pytest.mark.parametrize(
+    ("file", "said"),
+    [
+        ("missing.md", "No such file"),
+        ("docs", "docs/*.md"),
+        ("empty.md", "empty"),
+        ("", "name"),
+        ("bytes.md", "binary"),
+    ],
+)
+def test_a_file_that_cannot_be_checked(suffice: Callable, docs: Path, tmp_path: Path, file: str, said: str) -> None:
     (tmp_path / "empty.md").write_text("\n")
+    (tmp_path / "bytes.md").write_bytes(bytes(range(256)) * 8)
     result = suffice("check", file, "--docs", docs)
     assert result.status == 2
+    assert said in result.err
     assert result.err.count("\n") == 1
+
+
+def test_a_mended_text_goes_to_standard_output(suffice: Callable, docs: Path, tmp_path: Path) -> None:
+    text = "A hive holds one queen. A hive holds forty golden thrones of Byzantium.\n"
+    check = ("check", "-", "--docs", docs, "--alpha", 1, "--fix", "-")
+    result = suffice(*check, stdin=text.encode())
+    assert (result.status, result.out) == (1, "A hive holds one queen.\n")
+    assert "left out" in result.err
+    assert not (tmp_path / "-").exists()
+    assert suffice(*check, "--json", stdin=text.encode()).status == 2
+
+
+def test_every_verdict_names_its_checker(suffice: Callable, docs: Path, write: Callable) -> None:
+    text = "A hive holds one queen.\n\nKarl von Frisch decoded the dance in 1972.\n\nThe dance was decoded by Frisch.\n"
+    out = " ".join(suffice("check", write(text), "--docs", docs, "--alpha", 1).out.split())
+    assert out.count("by words and figures") == 2
+    assert "says the reader" in out
 
 
 def test_nothing_to_check_against(suffice: Callable, write: Callable) -> None:

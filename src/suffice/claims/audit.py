@@ -8,7 +8,7 @@ import re
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 
-from suffice.claims.checkers import Checker
+from suffice.claims.checkers import Checker, ModelChecker
 from suffice.claims.split import ClaimText, extract_claims
 from suffice.claims.verdict import ClaimVerdict, build_evidence, get_deciding_quote, judge_claim, list_quotes
 from suffice.search.base import Search
@@ -17,6 +17,7 @@ from suffice.text.markdown import iter_source_lines
 from suffice.types import Claim, Passage, Query, Source, Span
 
 PASSAGES_PER_CLAIM = 8  # Passages that a claim is judged by.
+_READ_FIRST = 3  # Of them, those that are read first. The others are read if these do not support the claim.
 _CITED_SEARCH_DEPTH = 30  # How far down the ranking a cited source is looked for.
 
 
@@ -59,7 +60,13 @@ class TextAudit:
             for entry in entries:
                 found = await self.search(Query(f"{entry} {claim.plain_text}"), _CITED_SEARCH_DEPTH)
                 cited += [hit for hit in found if _is_listed_source(hit, entry)]
-        return await judge_claim(claim, cited[:PASSAGES_PER_CLAIM], hits[:PASSAGES_PER_CLAIM], self.checker)
+        cited, hits = cited[:PASSAGES_PER_CLAIM], hits[:PASSAGES_PER_CLAIM]
+        asks_model = ModelChecker.name in self.checker.name.split("+")  # It would be asked about both parts.
+        if max(len(cited), len(hits)) > _READ_FIRST and not asks_model:
+            verdict = await judge_claim(claim, cited[:_READ_FIRST], hits[:_READ_FIRST], self.checker)
+            if verdict.support == "supported":
+                return verdict
+        return await judge_claim(claim, cited, hits, self.checker)
 
     def _build_claim(self, verdict: ClaimVerdict) -> Claim:
         spans = tuple(

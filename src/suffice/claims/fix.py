@@ -10,12 +10,13 @@ A lenient fix marks the claims of the last two cases instead.
 
 import re
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 from itertools import groupby
 
 from suffice.claims.checkers.features import SentenceFeatures, extract_features
-from suffice.claims.split import CONTRADICTED_MARK, UNSUPPORTED_MARK
+from suffice.claims.split import CONTRADICTED_MARK, UNSUPPORTED_MARK, strip_claim_markup
 from suffice.claims.verdict import ClaimVerdict, Quote
 from suffice.text.citations import trailing_citations_start
 from suffice.text.markdown import drop_empty_headings, escape_markdown, find_headings
@@ -26,8 +27,15 @@ _MIN_REPLACEMENT_OVERLAP = 0.7  # A quote that shares this much with a claim may
 _SENTENCE_END = re.compile(r"[.!?…。！？][\"'”’)\]*_]*(?:\[\^[\w-]+\])*$")
 _BLOCK_OPENING = re.compile(r"\A(?=#|>|\||```|~~~|[-*+]\s)|\A\d+(?=[.)]\s)")
 _SPACES = re.compile(r"[ \t]*")
-# A sentence that says something about the subject of the one before it.
-_PRONOUN_OPENING = re.compile(r"\W*(?:he|she|it|they|his|her|its|their|this|these|those)\b", re.I)
+# A sentence that says something about the subject of the one before it, also after a time or a place: "In 1924 she …".
+_PERSON = r"(?P<person>he|she|his|her)"
+_PRONOUN_OPENING = re.compile(
+    r"\W*(?:(?:(?:in|on|at|by|since|until|during) (?:[\w’'-]+,? ){1,4}?|(?-i:After|Before) (?:(?-i:[a-z\d]+),? ){1,4}?"
+    r"|(?:later|then|today|also|soon|finally|however|meanwhile|afterwards),? )?"
+    rf"(?:{_PERSON}|it|they|its|their)|this|these|those|such|that (?:is|was|year)|both (?:of|are|were|have|had)"
+    r"|the (?:former|latter))\b",
+    re.I,
+)
 # "It" refers to what follows: "It is possible to …".
 _EXPLETIVE = re.compile(r"\W*it (?:is|was|will be|may be|can be|has been)(?: \w+){1,3}? (?:to|that)\b", re.I)
 
@@ -62,26 +70,32 @@ def apply_fixes(text: str, verdicts: Sequence[ClaimVerdict], rules: FixRules) ->
     removed: list[ClaimVerdict] = []
     replaced: list[tuple[ClaimVerdict, Quote]] = []
     rewritten: list[str] = []
-    is_subject_removed, section = False, -1
+    removed_subject, section = "", -1  # The sentence that a pronoun may refer to, if it is gone.
     for span, own in sentences:
         above = bisect_right(heading_starts, span[0])
         if above != section:  # Below a new heading a pronoun refers to nothing above it.
-            is_subject_removed, section = False, above
-        is_dependent = _depends_on_sentence_before(text[span[0] : span[1]])
-        if is_dependent and is_subject_removed:
+            removed_subject, section = "", above
+        pronoun = _find_reference(text[span[0] : span[1]])
+        if pronoun and removed_subject and (not pronoun["person"] or _has_name(removed_subject)):
             fixes.append((span, ""))
             removed += own
             continue
         fix = _fix_sentence(text, own, rewritten, rules, removed, replaced)
         fixes.append((span, fix))
         rewritten += [fix] if fix else []
-        if not is_dependent:
-            is_subject_removed = fix == ""
+        if not pronoun:
+            removed_subject = text[span[0] : span[1]] if fix == "" else ""
     fixed = _replace_sentences(text, fixes)
     if removed:
-        fixed = drop_empty_headings(fixed).strip("\r\n")
-        fixed += text[len(text.rstrip("\r\n")) :] if fixed else ""
+        empty = Counter(_list_headings(text)) - Counter(_list_headings(drop_empty_headings(text)))
+        fixed = drop_empty_headings(fixed, keep=empty).strip("\r\n")
+        if fixed:
+            fixed = text[: len(text) - len(text.lstrip("\r\n"))] + fixed + text[len(text.rstrip("\r\n")) :]
     return FixedText(fixed, tuple(removed), tuple(replaced))
+
+
+def _list_headings(text: str) -> list[str]:
+    return [text[heading.start : heading.body_start].strip() for heading in find_headings(text)]
 
 
 def _fix_sentence(
@@ -130,13 +144,20 @@ def _is_acceptable(verdict: ClaimVerdict, rules: FixRules) -> bool:
 
 def _find_replacement(verdict: ClaimVerdict, rules: FixRules) -> Quote | None:
     quote = next(iter(verdict.contradicting), verdict.nearest)
-    if not rules.allow_replacement or quote is None or quote.span.overlap < _MIN_REPLACEMENT_OVERLAP:
+    if not rules.allow_replacement or quote is None or quote.passage.kind == "code":
+        return None
+    if quote.span.overlap < _MIN_REPLACEMENT_OVERLAP:
         return None
     return quote if _has_same_subject(verdict.claim.plain_text, quote) else None
 
 
 def _has_same_subject(claim: str, quote: Quote) -> bool:
-    """Whether claim and quote name the same thing first. The title of the passage counts as named in the quote."""
+    """Whether claim and quote name the same thing first. The title of the passage counts as named in the quote.
+
+    A quote that begins with a pronoun needs a sentence before it that names its subject, as a claim that does so has.
+    """
+    if _PRONOUN_OPENING.match(quote.text) and not _PRONOUN_OPENING.match(claim):
+        return False
     ours, theirs = extract_features(claim), extract_features(" ".join(quote.text.split()))
     title = extract_features(quote.passage.title).stems
     our_name = _first_name(ours, ours.names | set(ours.possible_name.split()))
@@ -152,8 +173,14 @@ def _format_quote(quote: Quote, rules: FixRules) -> str:
     return f"{escape_markdown(' '.join(quote.text.split()))} {rules.cite(quote.passage)}".rstrip()
 
 
-def _depends_on_sentence_before(sentence: str) -> bool:
-    return _PRONOUN_OPENING.match(sentence) is not None and _EXPLETIVE.match(sentence) is None
+def _find_reference(sentence: str) -> re.Match[str] | None:
+    """Return the pronoun that refers to the sentence before; ``None`` when there is none."""
+    return None if _EXPLETIVE.match(sentence) else _PRONOUN_OPENING.match(sentence)
+
+
+def _has_name(sentence: str) -> bool:
+    features = extract_features(strip_claim_markup(sentence))
+    return bool(features.names or features.possible_name)
 
 
 def _to_sentence(text: str) -> str:

@@ -2,7 +2,7 @@
 
 A claim that cites sources is judged by those sources. Support from another source is reported, but does not make the citation
 right. A claim that cites nothing is judged by the passages that match it best. Passages are first judged one by one; where none
-supports the claim and none contradicts it, they are judged together.
+supports the claim, and none that has all its names and numbers contradicts it, they are judged together.
 """
 
 import re
@@ -102,17 +102,21 @@ async def judge_claim(
         ]
         return ClaimVerdict(claim, "supported", tuple(supporting[:_MAX_QUOTES]), tuple(disagreeing[:_MAX_QUOTES]))
     uncited = next((quote for quote in quotes if quote.span.stance == "supports"), None)
-    contradicting = [quote for quote in counting if quote.span.stance == "contradicts"]
+    contradicting = [quote for quote in counting if quote.span.stance == "contradicts" and not _is_code_misread(quote)]
+    # A passage that lacks a name or a number of the claim speaks of a part of it only.
+    if all(_lacks_name_or_number(claim, f"{quote.passage.title}\n{quote.passage.text}") for quote in contradicting):
+        spans_by_id = {quote.passage.id: quote.span for quote in quotes}
+        candidates = [
+            quote
+            for passage in cited or others
+            if (quote := _quote_nearest(claim, passage, spans_by_id.get(passage.id)))
+        ]
+        parts = candidates[:_MAX_PARTS] if cited else _select_complementary(claim, candidates)
+        if await _is_jointly_supported(claim, parts, checker):
+            return ClaimVerdict(claim, "supported", tuple(parts), is_joint=True)
     if contradicting:
         note = contradicting[0].span.reason
         return ClaimVerdict(claim, "contradicted", (), tuple(contradicting[:_MAX_QUOTES]), uncited, note=note)
-    spans_by_id = {quote.passage.id: quote.span for quote in quotes}
-    candidates = [
-        quote for passage in cited or others if (quote := _quote_nearest(claim, passage, spans_by_id.get(passage.id)))
-    ]
-    parts = candidates[:_MAX_PARTS] if cited else _select_complementary(claim, candidates)
-    if await _is_jointly_supported(claim, parts, checker):
-        return ClaimVerdict(claim, "supported", tuple(parts), is_joint=True)
     nearest = max(quotes, key=lambda quote: quote.span.overlap, default=None)
     note = _explain_unsupported(bool(cited_ids), uncited, nearest)
     return ClaimVerdict(claim, "unsupported", (), (), uncited, nearest, note)
@@ -197,6 +201,11 @@ def _find_common_words(quote: Quote, wanted: SentenceFeatures) -> list[tuple[int
     return found
 
 
+def _is_code_misread(quote: Quote) -> bool:
+    """Whether the reader, which knows prose only, found a contradiction in code; rules find those in figures."""
+    return quote.passage.kind == "code" and quote.span.checker == "reader"
+
+
 def _is_same_topic(claim: str, quote: str) -> bool:
     one, other = extract_features(claim), extract_features(" ".join(quote.split()))
     ours, theirs = one.stems - one.antonym_stems, other.stems - other.antonym_stems
@@ -264,10 +273,14 @@ async def _is_jointly_supported(claim: ClaimText, parts: Sequence[Quote], checke
     if len(parts) < 2:
         return False
     joined = replace(parts[0].passage, text="\n\n".join(quote.text for quote in parts), title="")
-    if lacks_a_number(claim.plain_text, joined.text) or find_missing_names(claim.plain_text, joined.text):
+    if _lacks_name_or_number(claim, joined.text):
         return False
     [span] = await checker(claim.plain_text, [joined])
     return span is not None and span.stance == "supports"
+
+
+def _lacks_name_or_number(claim: ClaimText, text: str) -> bool:
+    return lacks_a_number(claim.plain_text, text) or bool(find_missing_names(claim.plain_text, text))
 
 
 def _explain_unsupported(is_cited: bool, uncited: Quote | None, nearest: Quote | None) -> str:

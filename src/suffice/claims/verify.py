@@ -31,6 +31,7 @@ from suffice.state.run import RunState
 from suffice.state.search_log import SEARCH_TIMED_OUT
 from suffice.text.citations import has_citation, strip_citations
 from suffice.text.entities import content_stems
+from suffice.text.markdown import drop_empty_headings
 from suffice.types import Hits, Passage, Query, Round
 
 CleanDraft = Callable[[SynthesisResponse], SynthesisResponse]
@@ -108,7 +109,7 @@ class ClaimVerifier:
     async def _verify(self, draft: SynthesisResponse) -> SynthesisResponse:
         draft = self._clean(draft)
         self._titles.update(excerpt.title for excerpt in draft.excerpts)
-        answer = _SUPPORT_MARKS.sub("", draft.answer)
+        answer = drop_empty_headings(_SUPPORT_MARKS.sub("", draft.answer))
         verdicts = await self.check_claims(answer)
         if await self._search_unsupported(verdicts):
             verdicts = await self.check_claims(answer)

@@ -37,8 +37,10 @@ if TYPE_CHECKING:
     from suffice.types import Claim, Excerpt, Passage, Query, Source
 
 _DATA_SUFFIXES = frozenset(".json .jsonl .ndjson .ipynb .csv .tsv .xlsx .ods".split())
+_STDOUT = Path("-")
 _MAX_LISTED_CHARS = 200  # Of a claim or a quote in the list of changes.
 _STYLES = {"supported": "green", "contradicted": "red", "unsupported": "yellow", "unknown": "dim"}
+_CHECKERS = {"lexical": "words", "reader": "the reader", "embedding": "vectors", "model": "the model"}
 _LIKELIHOODS = ((0.95, "almost certainly"), (0.8, "very likely"), (0.6, "likely"), (0.0, "perhaps"))
 
 
@@ -69,7 +71,8 @@ def check(
         typer.Option(
             "--fix",
             help="Write the mended text there: wrong claims are replaced by what the sources say or left out. For several "
-            "files, name a folder. The text of an HTML, PDF or Word file is written as Markdown.",
+            "files, name a folder; '-' writes to standard output. The text of an HTML, PDF or Word file is written as "
+            "Markdown.",
             metavar="OUT",
             rich_help_panel=OUTPUT,
         ),
@@ -88,6 +91,8 @@ def check(
 
     if not docs:
         raise InputError("There is nothing to check against; name files or folders with --docs")
+    if as_json and fix == _STDOUT:
+        raise InputError("Standard output cannot have both JSON and the mended text; name a file with --fix")
     texts = {file: _read_text(file, docs) for file in dict.fromkeys(files)}
     targets = _choose_targets(list(texts), fix)
     options = build_options(docs=docs, include=include, exclude=exclude, alpha=alpha)
@@ -112,7 +117,7 @@ def check(
     if as_json:
         rows = [one.to_json() for one in checked]
         print(json.dumps(rows[0] if len(rows) == 1 else {"files": rows}, ensure_ascii=False, indent=2))
-    else:
+    elif fix != _STDOUT:
         _print_files(checked)
     for one in checked:
         if one.file in targets:
@@ -168,6 +173,8 @@ def _choose_targets(files: list[str], fix: Path | None) -> dict[str, Path]:
     """Return where each mended text goes; raise ``InputError`` before anything is checked if it cannot go there."""
     if fix is None:
         return {}
+    if fix == _STDOUT and len(files) > 1:
+        raise InputError("Standard output has room for one mended text; name a folder with --fix for several files")
     if len(files) == 1 and not fix.is_dir():
         if not fix.parent.is_dir():
             raise InputError(f"--fix {fix}: the folder {fix.parent} does not exist; create it first")
@@ -176,7 +183,7 @@ def _choose_targets(files: list[str], fix: Path | None) -> dict[str, Path]:
         raise InputError(f"--fix {fix} is a file; name a folder for the mended texts of several files")
     targets = {file: fix / _name_fixed(file) for file in files}
     if len(set(targets.values())) < len(files):
-        raise InputError(f"--fix {fix}: two of the files have the same name; check them one by one")
+        raise InputError(f"--fix {fix}: two of the files would be written to the same name; check them one by one")
     return targets
 
 
@@ -198,9 +205,13 @@ def _write_fixed(checked: CheckedText, target: Path) -> None:
     text = fixed.text
     if not text.endswith("\n") and (not text or not is_same_format or checked.text.endswith("\n")):
         text += "\n"
-    target.parent.mkdir(parents=True, exist_ok=True)
-    write_file(target, mark + text.encode("utf-8"), "--fix")
-    lines = [f"Wrote {target}: {len(fixed.replaced)} replaced, {len(fixed.removed)} left out."]
+    if target == _STDOUT:
+        sys.stdout.write(text)
+    else:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        write_file(target, mark + text.encode("utf-8"), "--fix")
+    name = "the mended text" if target == _STDOUT else target
+    lines = [f"Wrote {name}: {len(fixed.replaced)} replaced, {len(fixed.removed)} left out."]
     lines += [f"  replaced: {_quote(one.claim.text)} by {_say(quote)}" for one, quote in fixed.replaced]
     for one in fixed.removed:
         quote = find_quote_instead(one)
@@ -262,6 +273,10 @@ def _read_text(file: str, docs: list[str]) -> str:
             raise InputError("Standard input cannot be both the text and a document; name a file for one of them")
         text = read_stdin()
     else:
+        if not file:
+            raise InputError("The name of the file is empty; name a file")
+        if path.is_dir():
+            raise InputError(f"{file} is a folder; name its files: {file.rstrip('/')}/*.md")
         try:
             data = path.read_bytes()
         except OSError as error:
@@ -326,9 +341,13 @@ def _build_table(claims: "list[tuple[Claim, ClaimVerdict]]") -> "Table":
 
 
 def _describe_checker(claim: "Claim") -> str:
-    """Return who judged a claim and how surely, in words; empty where the words of both are compared."""
-    if claim.probability is None or claim.support == "unknown":
+    """Return who judged a claim and how surely, in words."""
+    if claim.support == "unknown" or not claim.checker:
         return ""
+    if claim.checker == "lexical":
+        return "by words and figures"
+    if claim.probability is None:
+        return f"by {' and '.join(_CHECKERS.get(name, name) for name in claim.checker.split('+'))}"
     likelihood = next(words for least, words in _LIKELIHOODS if claim.probability >= least)
     return f"{likelihood}, says the {claim.checker} checker"
 

@@ -62,12 +62,16 @@ def find_sections(markdown: str, level: int) -> list[Section]:
     return [replace(heading, end=end) for heading, end in zip(above, ends, strict=True) if heading.level == level]
 
 
-def drop_empty_headings(markdown: str) -> str:
-    """Return the text without headings that have nothing under them. A heading that states something is content itself."""
+def drop_empty_headings(markdown: str, keep: Collection[str] = ()) -> str:
+    """Return the text without headings that have nothing under them, unless their line is to be kept.
+
+    A heading that states something is content itself.
+    """
     next_level = 0
     for heading in reversed(find_headings(markdown)):
         has_body = bool(markdown[heading.body_start : heading.end].strip())
-        if has_body or next_level > heading.level or _is_statement(markdown[heading.start : heading.body_start]):
+        line = markdown[heading.start : heading.body_start]
+        if has_body or next_level > heading.level or _is_statement(line) or line.strip() in keep:
             next_level = heading.level
         else:
             markdown = markdown[: heading.start] + markdown[heading.end :]

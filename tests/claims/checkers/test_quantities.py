@@ -59,6 +59,19 @@ from suffice.claims.checkers.quantities import extract_quantities
         ("US$5, CHF 12 million, -€3.4bn", [(5, "US$"), (12e6, "CHF"), (-3.4e9, "€")]),
         ("300 BC, 300 BCE, AD 300", [(300, "BC"), (300, "BC"), (300, "AD")]),
         ("2021/03/05", [(2021, ""), (3, "calendar month"), (5, "")]),
+        ("the 5th of March 2021", [(2021, ""), (3, "calendar month"), (5, "")]),
+        ("25/3/2021 or 3/25/2021", [(2021, ""), (3, "calendar month"), (25, "")] * 2),
+        ("in March 2021, on 5 May", [(2021, ""), (3, "calendar month"), (5, "calendar month"), (5, "")]),
+        ("It may march 5 km.", [(5, "km")]),
+        ("World War II, Louis XIV, Type I", [(2, "ordinal"), (14, "ordinal"), (1, "ordinal")]),
+        ("When I saw Plan B", []),
+        ("1 h 30 min, 5 feet 6 inches", [(1.5, "h"), (5.5, "ft")]),
+        ("half an hour, one and a half days", [(0.5, "h"), (1.5, "d")]),
+        ("minus five degrees Celsius", [(-5, "°c")]),
+        ("at noon or 5 o'clock", [(720, "min after midnight"), (300, "min after midnight")]),
+        ("$5–10 million", [(5e6, "$"), (10e6, "$")]),
+        ("12.500 users, 12.500 kg, 2 lakh rows", [(12500, ""), (12.5, "kg"), (200000, "")]),
+        ("three quarters, by half, ½ cup", [(75, "%"), (50, "%"), (0.5, "")]),
     ],
 )
 def test_values_and_units(text, values):
@@ -115,6 +128,16 @@ def test_values_and_units(text, values):
         ("9 am", "9 pm", False),
         ("2:30 pm", "14:30", True),
         ("300 BC", "AD 300", False),
+        ("5 km", "3.1 miles", True),
+        ("5 km", "3 miles", False),
+        ("41 °F", "5 °C", True),
+        ("5 ms", "5 µs", False),
+        ("£3m", "3 million pounds", True),
+        ("5 lb", "5 pounds", True),
+        ("£3", "3 lb", False),
+        ("the '90s", "the 1990s", True),
+        ("20 ‰", "2 %", True),
+        ("90 minutes", "1 h 30 min", True),
     ],
 )
 def test_whether_two_numbers_match(one, other, same):
@@ -134,6 +157,13 @@ def test_whether_two_numbers_match(one, other, same):
         ("1994", "the 1990s", False),
         ("the 19th century", "1887", True),
         ("the 20th century", "1887", False),
+        ("5 km", "5–10 km", False),
+        ("5 km", "between 5 and 10 km", False),
+        ("up to 10 km", "5–10 km", False),
+        ("at least 5 km", "5–10 km", True),
+        ("5 km to 10 km", "5–10 km", True),
+        ("5 %", "from 5 % to 10 %", True),
+        ("1914", "1914–18", True),
     ],
 )
 def test_a_number_is_stated_by_one_in_its_bounds(claimed, said, stated):
@@ -187,6 +217,8 @@ def test_a_date_is_the_same_in_every_spelling(day):
         f"{month} {day.day}, {day.year}",
         f"{month[:3]} {day.day} {day.year}",
         f"{day.year}/{day.month:02}/{day.day:02}",
+        f"{day.day} of {month}, {day.year}",
+        f"{day.day}-{month[:3]}-{day.year}",
     ]
     read = [extract_features(f"It opened on {spelling}.") for spelling in spellings]
     assert {(one.months, frozenset(number.value for number in one.numbers)) for one in read} == {

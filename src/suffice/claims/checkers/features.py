@@ -18,7 +18,6 @@ from suffice.text.tokens import STOP_WORDS, segment_unspaced
 
 _TOKEN = re.compile(r"[^\W_]+(?:[._'’-][^\W_]+)*")
 _CAPITAL = re.compile(r"[A-ZÀ-ÖØ-ÞĀ-Ž]")
-_ROMAN_NUMERALS = frozenset("IVX")  # Longer ones are words in capital letters.
 _MAX_GAP_AFTER_ORDINAL = 2  # Characters between an ordinal and the word that it counts.
 _INNER_CAPITAL = re.compile(r"\w[A-Z0-9]")
 _PRONOUNS = frozenset(
@@ -103,12 +102,13 @@ class SentenceFeatures:
         return spelled or ", ".join(sorted(stems))
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=4096)
 def extract_features(text: str) -> SentenceFeatures:
     """Return the features of a sentence. The latest sentences are cached."""
     quantities = extract_quantities(text)
     numbers = tuple(number for number in quantities if number.unit != CALENDAR_MONTH)
     number_spans = [(number.start, number.end) for number in numbers]
+    inside = {place for start, end in number_spans for place in range(start, end)}
     tokens: list[ContentToken] = [
         ContentToken(f"#{number.value:.12g}", number.start, True, text[number.start : number.end]) for number in numbers
     ]
@@ -118,11 +118,10 @@ def extract_features(text: str) -> SentenceFeatures:
     possible_name = ""
     has_anaphora = text[:4].lower() == "the "
     places = {number.end: number.value for number in numbers if number.unit == ORDINAL}
-    is_after_name = False
     for position, match in enumerate(_TOKEN.finditer(text)):
         word = match.group()
         lower = word.lower()
-        is_in_number = any(start <= match.start() < end for start, end in number_spans)
+        is_in_number = match.start() in inside
         if not is_in_number:  # The 5 of "-5 °C" is no 5.
             words.add(lower)
         has_anaphora = has_anaphora or lower in _PRONOUNS
@@ -137,9 +136,7 @@ def extract_features(text: str) -> SentenceFeatures:
         if lower in LOW_ORDINALS:
             places[match.end()] = LOW_ORDINALS[lower]
         has_capital = _CAPITAL.match(word) is not None
-        is_numeral = is_after_name and word in _ROMAN_NUMERALS  # "World War I"
-        is_after_name = has_capital and position > 0
-        if not is_numeral and not _is_content_word(lower, word, has_capital and position > 0):
+        if not _is_content_word(lower, word, has_capital and position > 0):
             continue
         word_stems = stem_word(word)
         is_name = (has_capital and position > 0) or _INNER_CAPITAL.search(word) is not None

@@ -13,7 +13,7 @@ from itertools import pairwise
 from suffice.claims.checkers.base import CheckerThresholds, EvidenceSpan, Stance, load_thresholds
 from suffice.claims.checkers.features import ContentToken, SentenceFeatures, extract_features, is_prefix_antonym
 from suffice.claims.checkers.names import has_name
-from suffice.claims.checkers.quantities import ORDINAL, Quantity
+from suffice.claims.checkers.quantities import DAY_OR_MONTH, ORDINAL, Quantity, align_figures
 from suffice.text.entities import strip_parenthetical
 from suffice.text.markdown import skip_block_marker
 from suffice.text.sentences import quotable_spans
@@ -60,6 +60,9 @@ class LexicalChecker:
     def check(self, claim: str, passage: Passage) -> EvidenceSpan | None:
         """Return the span of the passage that is most about the claim."""
         if verbatim := find_verbatim(claim, passage):
+            return verbatim
+        aligned = align_figures(claim, passage.text)
+        if aligned != claim and (verbatim := find_verbatim(aligned, passage)):  # "1,200,000" for "1.2 million".
             return verbatim
         rows = compare_sentences(claim, passage)
         return pick_strongest([classify_by_overlap(*row, self._thresholds) for row in rows])
@@ -210,9 +213,15 @@ def _find_missing_number(claim: SentenceFeatures, source: SentenceFeatures) -> s
     for number in claim.numbers:
         if not _has_number(number, source):
             return f"the source does not have the number {number}"
-    if any(all(number.value != month for number in source.numbers) for month in claim.months - source.months):
+    if any(not _may_have_month(month, source) for month in claim.months - source.months):
         return "the source does not have this month"
     return ""
+
+
+def _may_have_month(month: int, source: SentenceFeatures) -> bool:
+    """Whether a source that names no month may mean this one, as in "3/4/2021"."""
+    numbers = (each for number in source.numbers for each in (number, *number.parts))
+    return not source.months and any(number.value == month for number in numbers)
 
 
 def _find_missing_name(claim: SentenceFeatures, known: frozenset[str]) -> str:
@@ -225,14 +234,19 @@ def _find_missing_name(claim: SentenceFeatures, known: frozenset[str]) -> str:
 
 
 def _has_number(number: Quantity, source: SentenceFeatures) -> bool:
-    if number.is_spelled_out and number.value <= 1:  # "one" is more often a pronoun than a number.
-        return True
+    if number.is_spelled_out and number.value <= 1:  # "One" is more often a pronoun, "one year" often nobody's figure.
+        return number.is_pronoun or not any(map(number.is_same_kind, source.numbers)) or _states(source, number)
     if number.unit == ORDINAL and any(number.value == value for value, _ in source.ordinals):  # "1st" is "first".
+        return True
+    if number.unit == DAY_OR_MONTH and number.value in source.months:
         return True
     if number.parts and all(_has_number(part, source) for part in number.parts):
         return True
-    others = (each for other in source.numbers for each in (other, *other.parts))
-    return any(map(number.is_stated_by, others)) or f"{number.value:g}" in source.words
+    return _states(source, number) or f"{number.value:g}" in source.words
+
+
+def _states(source: SentenceFeatures, number: Quantity) -> bool:
+    return any(number.is_stated_by(each) for other in source.numbers for each in (other, *other.parts))
 
 
 def names_difference(reason: str) -> bool:
@@ -257,7 +271,7 @@ def _find_number_conflict(claim: SentenceFeatures, source: SentenceFeatures) -> 
         if _has_number(number, source):
             continue
         for other in theirs:
-            if _is_same_kind(number, other) and not any(own.matches(other) for own in ours):
+            if number.is_same_kind(other) and not any(own.matches(other) for own in ours):
                 return _describe_difference(str(other), str(number))
     return ""
 
@@ -269,12 +283,6 @@ def _find_ordinal_conflict(claim: SentenceFeatures, source: SentenceFeatures) ->
         if others:
             return _describe_difference(f"{min(others):g}", f"{place:g}")
     return ""
-
-
-def _is_same_kind(one: Quantity, other: Quantity) -> bool:
-    if one.unit or other.unit:
-        return one.unit == other.unit
-    return one.is_year == other.is_year
 
 
 def _find_negation_conflict(claim: SentenceFeatures, source: SentenceFeatures) -> str:

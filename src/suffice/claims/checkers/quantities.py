@@ -1,17 +1,23 @@
 """Read the numbers of a text as values with units, so that "1,200 kg" equals "1.2 thousand kilograms" and "1.2 t".
 
 Signs, currencies, scales, ranges, bounds ("at least 5"), shares ("one in five"), multiples ("twice"), powers of ten, versions,
-dates and times of day are read. Digits inside a name (``CD4``, ``IL-2``, ``python3``) are part of the name.
+Roman numerals after a name, dates and times of day are read. Digits inside a name (``CD4``, ``IL-2``, ``python3``) are part
+of the name.
 """
 
 import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import zip_longest
 from typing import Literal
 
+from suffice.text.sentences import Offsets
+from suffice.text.tokens import STOP_WORDS
+
 CALENDAR_MONTH = "calendar month"
+DAY_OR_MONTH = "day or month"
 CLOCK = "min after midnight"
 CENTURY = "century"
 ORDINAL = "ordinal"
@@ -43,6 +49,7 @@ LOW_ORDINALS = {"first": 1.0, "second": 2.0, "third": 3.0}
 _TENS_ORDINALS = {word[:-1] + "ieth": value for word, value in _TENS.items()}
 _SCALES = {
     **{"dozen": 12.0, "hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12},
+    **{"lakh": 1e5, "crore": 1e7},
     **{"k": 1e3, "m": 1e6, "mn": 1e6, "b": 1e9, "bn": 1e9, "t": 1e12},
 }
 _PARTS = {
@@ -59,12 +66,15 @@ _MULTIPLES = {
     "double": 2.0,
     "triple": 3.0,
 }
+_ROMAN_DIGITS = {"I": 1, "V": 5, "X": 10}
+_DATE_MONTHS, _DATE_DAYS = ("month", "month2", "month3", "month4"), ("day", "day2", "day3", "day4")
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻−", "0123456789--")
 
 # Each line: unit, what it measures, how many of the base unit it is | its spellings. Capital letters count where two spellings
 # differ in nothing else ("MW", "mW").
 _UNITS = """
 % share 1 | % percent per_cent percentage pct
+‰ share .1 | ‰ per_mille
 pp points 1 | percentage_point percentage_points
 bp points .01 | basis_point basis_points
 mg mass .001 | mg milligram milligrams
@@ -92,6 +102,8 @@ mi² area 2589988.11 | sq_mi square_mile square_miles
 m³ volume 1000 | m³ m3 cubic_metre cubic_metres cubic_meter cubic_meters
 l volume 1 | l litre litres liter liters
 ml volume .001 | ml millilitre millilitres milliliter milliliters
+ns time 1e-9 | ns nanosecond nanoseconds
+µs time 1e-6 | µs μs microsecond microseconds
 ms time .001 | ms millisecond milliseconds
 s time 1 | s sec second seconds
 min time 60 | min minute minutes
@@ -142,6 +154,7 @@ A$ A$ 1 | A$ AU$ AUD Australian_dollars
 C$ C$ 1 | C$ CA$ CAD Canadian_dollars
 € € 1 | € eur euro euros
 £ £ 1 | £ gbp pounds_sterling
+pound pound 1 | pound pounds
 ¥ ¥ 1 | ¥ jpy yen
 CNY CNY 1 | CNY RMB yuan renminbi
 ₹ ₹ 1 | ₹ inr rupee rupees
@@ -163,7 +176,10 @@ for _line in _UNITS.strip().splitlines():
     for _spelling in _spellings:
         _UNIT_OF[_spelling.replace("_", " ")] = _unit
         _UNIT_OF_LOWER.setdefault(_spelling.replace("_", " ").lower(), _unit)
-_DOLLARS = frozenset(("$", "US$", "A$", "C$"))  # "$" alone may be any of them.
+_MEANINGS = {"$": ("US$", "A$", "C$"), "pound": ("£", "lb")}  # What a unit may stand for.
+_IMPERIAL = frozenset("lb oz in ft yd mi acre mi² mph °f".split())
+_COMPOUND_UNITS = frozenset(("h", "min", "s", "d", "ft", "in", "lb", "oz"))  # "1 h 30 min", "5 ft 11 in"
+_CURRENCIES = frozenset("US$ A$ C$ $ € £ ¥ CNY ₹ CHF SEK NOK DKK KRW".split())
 _PREFIXES = "US$ A$ AU$ C$ CA$ $ € £ ¥ ₹ ₩ USD EUR GBP JPY CNY RMB INR CHF AUD CAD SEK NOK DKK KRW AD".split()
 _WORD_ONLY_UNITS = frozenset("AD W V BC".split())  # "30 W" and "300 BC" have a unit; "model 30w" does not.
 _NAME_LETTERS = frozenset("G S H".split())  # In "5G" and "model 3S" the letter belongs to the name.
@@ -183,19 +199,25 @@ def _either(words: "list[str] | dict[str, float]") -> str:
     return "|".join(re.escape(word).replace(r"\ ", r"\s") for word in sorted(words, key=len, reverse=True))
 
 
+# Things that are counted: "12.500 users" are not 12 and a half.
+_COUNTED = (
+    r"\s(?:people|persons|users|customers|subscribers|members|downloads|views|followers|inhabitants|residents|visitors"
+    r"|viewers|copies|jobs|records|rows|parameters|tokens|requests)\b"
+)
 # A dot or an apostrophe separates thousands only where it cannot be a decimal point: "1.234.567". A comma before one or two
 # digits is a decimal comma.
 _DIGITS = (
     r"\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\d,]*\d)|\d{1,2}(?:,\d{2})+,\d{3}(?![\d,])"
     r"|\d{1,3}(?:\.\d{3})+,\d{1,2}(?!\d)|\d{1,3}(?:[ \u00a0\u2009\u202f]\d{3})+(?:[.,]\d{1,2}(?!\d)|\.\d+)?(?![.,]?\d)"
-    r"|\d{1,3}(?:['’]\d{3})+(?!\d)|\d{1,3}(?:\.\d{3}){2,}(?!\.?\d)|\d{1,3}\.000(?=\s[a-z]{4})|\d+,\d{1,2}(?![\d,])|\d+(?:\.\d+)?"
+    rf"|\d{{1,3}}(?:['’]\d{{3}})+(?!\d)|\d{{1,3}}(?:\.\d{{3}}){{2,}}(?!\.?\d)|[1-9]\d{{0,2}}\.\d{{3}}(?={_COUNTED})"
+    r"|\d{1,3}\.000(?=\s[a-z]{4})|\d+,\d{1,2}(?![\d,])|\d+(?:\.\d+)?"
 )
 _BELOW_100 = rf"(?:{_either(_TENS)})(?:[-\s](?:{_either(list(_SMALL)[1:10])}))?|{_either(_SMALL)}"
 _BELOW_1000 = rf"(?:(?:{_BELOW_100}|an?(?=\shundred))\shundred(?:\sand)?(?:\s(?:{_BELOW_100})\b)?|{_BELOW_100})"
 _LARGE = "thousand|million|billion|trillion"
 _SPELLED = (
     rf"(?:(?:{_BELOW_1000}|an?(?=\s(?:{_LARGE})))[-\s](?:{_LARGE}),?(?:\sand)?\s)*{_BELOW_1000}"
-    rf"|an?(?=\s(?:{_LARGE}|dozen)\b)|half\san?(?=\s(?:{_LARGE}|dozen)\b)"
+    rf"|an?(?=\s(?:{_LARGE}|dozen)\b)|half\san?(?=\s(?:{_LARGE}|dozen|hour|day|year|mile|metre|meter|kilometre|kilo)\b)"
 )
 _ORDINAL_WORDS = (
     rf"(?:{_either(_TENS)})[-\s](?:{_either([*LOW_ORDINALS, *list(_TEENTH_ORDINALS)[:6]])})"
@@ -208,28 +230,39 @@ _NUMBER_WORDS = [
     *(*_SMALL, *_TENS, *_TEENTH_ORDINALS, *_TENS_ORDINALS, *_MULTIPLES),
     *("a ", "an ", "half", "minus ", "version ", "release "),
 ]
-_POSSIBLE_START = rf"[-−–\d$€£¥₹₩½¼¾⅓⅔]|v\d|{_either(_NUMBER_WORDS)}|{_either(_PREFIXES)}"  # Saves most of the time.
+_MONTH = _either([name.capitalize() for name in MONTHS])
+_ROMAN = r"(?=[IVX]+\b)X{0,3}(?:IX|IV|V?I{0,3})"
+_POSSIBLE_START = (  # Saves most of the time.
+    rf"[-−–\d$€£¥₹₩½¼¾⅓⅔]|v\d|{_either(_NUMBER_WORDS)}|{_either(_PREFIXES)}|noon|mid|(?-i:{_MONTH}|[IVX]+\b)"
+)
 _NUMBER = re.compile(
     rf"""(?<![\w.])(?<![A-Za-z]-)(?={_POSSIBLE_START})
     (?:(?P<date>(?P<year>\d{{4}})[-/](?P<month>0[1-9]|1[0-2])[-/](?P<day>[0-2]\d|3[01])(?![\d/-])
-        |(?P<day2>[0-3]?\d)\.\s?(?P<month2>0?[1-9]|1[0-2])\.\s?(?P<year2>[12]\d{{3}})(?!\.?\d))
+        |(?P<day2>[0-3]?\d)\.\s?(?P<month2>0?[1-9]|1[0-2])\.\s?(?P<year2>[12]\d{{3}})(?!\.?\d)
+        |(?P<day3>[0-3]?\d)(?:st|nd|rd|th)?[-\s](?:of\s)?(?-i:(?P<month3>{_MONTH}))\b\.?(?:,?[-\s](?P<year3>[12]\d{{3}})\b)?
+        |(?-i:(?P<month4>{_MONTH}))\b\.?\s(?:(?P<day4>[0-3]?\d)(?:st|nd|rd|th)?(?![\d%]|[.,:/]\d)(?:,?\s(?P<year4>[12]\d{{3}})\b)?
+          |(?P<year5>[12]\d{{3}})\b))
+      |(?P<slashed>(?P<first>[0-3]?\d)/(?P<second>[0-3]?\d)/(?P<year6>[12]\d{{3}}))(?![\d/])
+      |(?-i:(?<=[a-z]\s)(?P<roman>{_ROMAN})(?![\w'’-]))
       |(?P<hour>[01]?\d|2[0-3])(?::(?P<minute>[0-5]\d)(?::[0-5]\d)?)?\s?(?P<half_day>[ap]\.?m\b\.?)
-      |(?P<hour2>[01]?\d|2[0-3]):(?P<minute2>[0-5]\d)(?::[0-5]\d)?(?![\d:])
+      |(?P<hour2>[01]?\d|2[0-3])(?::(?P<minute2>[0-5]\d)(?::[0-5]\d)?(?![\d:])|\so['’]clock\b)
+      |(?P<noon>noon|midday|midnight)\b
       |(?P<version>v?\d+(?:\.\d+){{2,}}(?:-?(?:rc|alpha|beta|dev|post|a|b)[.-]?\d+)?|(?-i:v)\d+(?:\.\d+)*)(?!\.?\d)(?<!\.\d{{3}}\.\d{{3}})\b
       |(?:\b(?:version|release)\s)(?P<named_version>\d+(?:\.\d+)?)\b(?!\.\d)
       |(?P<mantissa>\d+(?:\.\d+)?\s?[×x*·]\s?)?10(?:(?:\^|\*\*)(?P<power>[-−]?\d{{1,2}})|(?P<superscript>⁻?[⁰¹²³⁴-⁹]+))
-      |(?P<whole>\d{{1,3}})(?:\s?(?P<rest>[½¼¾⅓⅔])|\s(?P<over>[1-9])/(?P<under>[2-9]))(?:[-\s]?(?P<unit2>{_UNIT_PATTERN})(?!\w))?
+      |(?P<whole>\d{{1,3}})?(?:\s?(?P<rest>[½¼¾⅓⅔])(?!\sof\b)|(?<=\d)\s(?P<over>[1-9])/(?P<under>[2-9]))(?:[-\s]?(?P<unit2>{_UNIT_PATTERN})(?!\w))?
       |(?P<scientific>\d+(?:\.\d+)?e[+-]?\d{{1,2}})(?!\w)
-      |(?:(?P<parts>an?|{_COUNT})[-\s](?P<part>half|third|quarter|fourth|fifth|sixth|seventh|eighth|ninth|tenth)s?
-        |(?<!first\s)(?<!second\s)(?<!latter\s)(?P<half>half)|(?P<glyph>[½¼¾⅓⅔]))(?=\sof\b)
+      |(?:(?P<parts>an?|{_COUNT})[-\s](?P<part>half|third|quarter|fourth|fifth|sixth|seventh|eighth|ninth|tenth)(?P<plural>s)?
+        |(?<!first\s)(?<!second\s)(?<!latter\s)(?P<half>half)|(?P<glyph>[½¼¾⅓⅔]))(?(plural)\b|(?=\sof\b))
+      |(?<=\bby\s)(?:(?:a|one)[-\s])?(?P<by>half|third|quarter|fifth|tenth)\b
       |(?P<top>{_COUNT})(?:/(?=\d+\sof\b)|\s(?:in|(?:out\s)?of)(?:\severy)?\s)(?P<bottom>{_COUNT})(?!\w|[.,:/-]?\d|\s?%)
         (?!\s(?:{_either([*MONTHS, *_PERIODS])})\b)
       |(?P<multiple>twice|thrice|doubled|tripled|quadrupled|(?:double|triple)(?=\sthe\b)|(?:{_either(list(_SMALL)[2:11])})-?fold)\b
-      |(?P<sign>(?:(?<![\d%]\s)(?<![^\s(\[<>=≤≥~,:;“])[-−–]|\bminus\s)(?=[A-Z]{{0,3}}[$€£¥₹\d]))?
+      |(?P<sign>(?<![\d%]\s)(?<![^\s(\[<>=≤≥~,:;“])[-−–](?=[A-Z]{{0,3}}[$€£¥₹\d])|\bminus\s)?
        (?:(?P<money>{_either(_PREFIXES)})\s?(?=[\d-]))?
        (?:(?P<digits>{_DIGITS})(?P<decade>['’]?s\b)?(?P<ordinal>st\b|nd\b|rd\b|th\b)?
-         |(?P<spelled_ordinal>{_ORDINAL_WORDS})\b|(?P<spelled>{_SPELLED})\b)
-       (?:[-\s]?(?P<scale>dozen|hundred|thousand|million|billion|trillion|bn|mn|k|m|b|t)\b(?![²³/]))?
+         |(?P<spelled_ordinal>{_ORDINAL_WORDS})\b|(?P<spelled>(?:{_SPELLED})(?:\sand\sa\shalf)?)\b)
+       (?:[-\s]?(?P<scale>dozen|hundred|thousand|lakh|million|crore|billion|trillion|bn|mn|k|m|b|t)\b(?![²³/]))?
        (?:[-\s]?(?P<unit>{_UNIT_PATTERN})(?![\w²³]))?)""",
     re.VERBOSE | re.IGNORECASE,
 )
@@ -239,11 +272,8 @@ _CENTURY = re.compile(r"[-\s](?:century|centuries)\b", re.IGNORECASE)
 _RANGE = re.compile(r"\s?[-–—]\s?|\sto\s")
 _BETWEEN = re.compile(r"\b(?:between|from)\s$", re.IGNORECASE)
 _YEAR_RANGE = re.compile(r"\s?[-–—/]\s?")
-_COUNTED = re.compile(
-    r"\s(?:people|persons|users|customers|subscribers|members|downloads|views|followers|inhabitants|residents|visitors"
-    r"|viewers|copies|jobs|records|rows|parameters|tokens|requests|euros?|dollars?|pounds)\b",
-    re.IGNORECASE,
-)
+_COUNTED_NEXT = re.compile(_COUNTED, re.IGNORECASE)
+_MILLIONS_OF = re.compile(rf"{_COUNTED}|\s(?:euros?|dollars?|pounds)\b", re.IGNORECASE)
 _LOOK_BEHIND = 24  # Characters before a number in which these words are looked for.
 _APPROXIMATELY = re.compile(
     r"(?:about|around|approximately|approx\.?|nearly|almost|roughly|some|circa|c\.|~)\s*$",
@@ -260,9 +290,11 @@ _AT_MOST = re.compile(
     re.IGNORECASE,
 )
 _AFTER, _BEFORE = re.compile(r"\bafter\s$", re.IGNORECASE), re.compile(r"\bbefore\s$", re.IGNORECASE)
+_NAME_BEFORE = re.compile(r"\b([A-Z][\w’'-]*)\s$")
 _VERSIONED_NAME = re.compile(r"\b[A-Z][\w+#]*[a-z][\w+#]*\s$")
 _ROUNDING_TOLERANCE = 0.06  # "about 2 million" may mean 2.1 million, not 2.5 million.
 _FRACTION_TOLERANCE = 0.012  # "a third" is "about 33 %".
+_CONVERSION_TOLERANCE = 0.01  # 5 km are "3.1 miles".
 _BOUND_REACH = 1.25  # "More than 500" is said of 512 or 600, hardly of 5,000.
 Bound = Literal["", "at least", "at most"]
 
@@ -284,11 +316,19 @@ class Quantity:
     bound: Bound = ""
     """Whether the text says that it is more or less: "over 5", "up to 5"."""
     parts: tuple["Quantity", ...] = ()
-    """The two numbers that a share is made of: 1 and 5 of "one in five"."""
+    """The two numbers that it is made of: 1 and 5 of "one in five", 1 h and 30 min of "1 h 30 min"."""
+    range: Literal["", "maybe", "surely"] = ""
+    """Whether it is an end of a range. "From 5 km to 10 km" may be a change instead."""
 
     def __str__(self) -> str:
         if self.unit == VERSION:
             return self.written
+        if self.unit == DECADE:
+            return f"the {self.value:g}s"
+        if self.unit in (ORDINAL, CENTURY):
+            last = self.value % 10 if self.value % 100 // 10 != 1 else 0
+            ending = {1: "st", 2: "nd", 3: "rd"}.get(int(last), "th")
+            return f"{self.value:g}{ending}{' century' if self.unit == CENTURY else ''}"
         if self.unit == CLOCK:
             return f"{int(self.value) // 60}:{int(self.value) % 60:02}"
         is_long = abs(self.value) >= 10_000  # 1887 is a year, not 1,887.
@@ -300,8 +340,21 @@ class Quantity:
         """Whether it may be a year."""
         return not self.unit and 1000 <= self.value <= 2100 and self.value == int(self.value)
 
+    @property
+    def is_pronoun(self) -> bool:
+        """Whether it is a bare "one", which is more often a pronoun than a number."""
+        return self.is_spelled_out and self.value <= 1 and not self.unit
+
+    def is_same_kind(self, other: "Quantity") -> bool:
+        """Whether the two measure the same, so that one may stand in the place of the other."""
+        if self.unit or other.unit:
+            return not math.isnan(_to_same_unit(self, other)[0]) if self.unit and other.unit else False
+        return self.is_year == other.is_year
+
     def is_stated_by(self, other: "Quantity") -> bool:
         """Whether a text with the other number states this one: the same, or one in its bounds, its decade, its century."""
+        if other.range == "surely" and not (self.range or self.bound):  # "5 to 10 km" is not "5 km".
+            return False
         if self.matches(other):
             return True
         if self.unit == DECADE:
@@ -317,10 +370,13 @@ class Quantity:
             return self.written == other.written
         if self.bound and other.bound and self.bound != other.bound:
             return False
+        if self.unit == other.unit == DAY_OR_MONTH:  # Which is which is known of neither.
+            return False
         ours, theirs = _to_same_unit(self, other)
         if math.isnan(ours):
             return False
-        if math.isclose(ours, theirs, rel_tol=1e-9):
+        is_converted = self.unit != other.unit and (self.unit in _IMPERIAL) != (other.unit in _IMPERIAL)
+        if math.isclose(ours, theirs, rel_tol=_CONVERSION_TOLERANCE if is_converted else 1e-9):
             return True
         if not (self.is_approximate or other.is_approximate):
             return False
@@ -331,8 +387,13 @@ class Quantity:
 
 def _to_same_unit(one: Quantity, other: Quantity) -> tuple[float, float]:
     """Return both values in one unit; not a number where they measure different things."""
-    if one.unit == other.unit or (one.unit in _DOLLARS and other.unit in _DOLLARS and "$" in (one.unit, other.unit)):
+    if one.unit == other.unit == DECADE and min(one.value, other.value) < 100:  # "the '90s"
+        return one.value % 100, other.value % 100
+    if one.unit == other.unit or other.unit in _MEANINGS.get(one.unit, ()) or one.unit in _MEANINGS.get(other.unit, ()):
         return one.value, other.value
+    if {one.unit, other.unit} == {"°c", "°f"}:
+        celsius, celsius2 = ((each.value - 32) / 1.8 if each.unit == "°f" else each.value for each in (one, other))
+        return celsius, celsius2
     if not one.unit or not other.unit:
         shares = [_to_share(each) for each in (one, other)]
         if "%" in (one.unit, other.unit) and shares[0] == shares[1]:  # 0.35 and 35 %.
@@ -355,15 +416,19 @@ def _is_beyond(bounded: Quantity, limit: float, other: Quantity, value: float) -
     return low <= high and (bounded.is_year or (low > 0 and high <= _BOUND_REACH * low))
 
 
+@lru_cache(maxsize=2048)
 def extract_quantities(text: str) -> tuple[Quantity, ...]:
-    """Return the numbers of a text in order.
+    """Return the numbers of a text in order. The latest texts are cached.
 
     >>> [(found.value, found.unit) for found in extract_quantities("1.2 million people, 30 % of them in CD4, 5 km away")]
     [(1200000.0, ''), (30.0, '%'), (5.0, 'km')]
     """
     found: list[Quantity] = []
     for match in _NUMBER.finditer(text):
-        found += _parse_special(match) or _parse_number(match, text)
+        if not match["roman"]:
+            found += _parse_special(match) or _parse_number(match, text)
+        elif len(match["roman"]) > 1 or _is_after_name(text, match.start()):
+            found.append(Quantity(_read_roman(match["roman"]), ORDINAL, *match.span()))
     return tuple(_share_units(text, found))
 
 
@@ -375,51 +440,78 @@ def align_figures(claim: str, text: str) -> str:
     >>> align_figures("It had 1,200,000 visitors in the 1990s.", "In 1994, 1.2 million people came.")
     'It had 1.2 million visitors in 1994.'
     """
-    known = [number for number in extract_quantities(text) if number.unit != CALENDAR_MONTH]
-    numbers = extract_quantities(claim)
-    spans = [(number.start, number.end) for number in numbers]
-    for number in reversed(numbers):
-        start, end = number.start, number.end
-        is_date_or_pronoun = spans.count((start, end)) > 1 or (number.is_spelled_out and number.value <= 1)
-        if is_date_or_pronoun or number.unit in (VERSION, ORDINAL):
+    known, dates = _group_dates(text)
+    numbers, claimed_dates = _group_dates(claim)
+    written: dict[Offsets, list[Offsets]] = {}
+    for span, own in claimed_dates.items():
+        same = [other for other in dates if any(one <= parts for one in own for parts in dates[other])]
+        if not any(claim[span[0] : span[1]] in text[start:end] for start, end in same):
+            written[span] = sorted(same, key=lambda other: min(map(len, dates[other])))
+    for number in numbers:
+        if not number.is_pronoun:
+            same = [(other.start, other.end) for other in known if _is_same_figure(number, other)]
+            written[number.start, number.end] = same
+    centuries = {(number.start, number.end) for number in numbers if number.unit in (DECADE, CENTURY)}
+    for span in sorted(written, reverse=True):
+        start, end = span
+        found = [text[first:last] for first, last in written[span]]
+        if not found or claim[start:end].lower() in map(str.lower, found):
             continue
-        written = [text[other.start : other.end] for other in known if _is_same_figure(number, other)]
-        if not written or claim[start:end].lower() in map(str.lower, written):
-            continue
-        if number.unit in (DECADE, CENTURY):
+        if span in centuries:
             end += len(match[0]) if (match := _CENTURY.match(claim, end)) else 0
             start -= 4 * (claim[max(0, start - 4) : start].lower() == "the ")
-        claim = claim[:start] + written[0] + claim[end:]
+        claim = claim[:start] + found[0] + claim[end:]
     return claim
+
+
+def _group_dates(text: str) -> tuple[list[Quantity], dict[Offsets, list[set[tuple[float, str]]]]]:
+    """Return the numbers of a text that are no parts of a date, and its dates: offsets → the ways to read each."""
+    by_span: dict[Offsets, list[Quantity]] = {}
+    for number in extract_quantities(text):
+        by_span.setdefault((number.start, number.end), []).append(number)
+    dates: dict[Offsets, list[set[tuple[float, str]]]] = {}
+    for span, numbers in by_span.items():
+        if len(numbers) > 1:
+            year, last = (numbers[0].value, numbers[0].unit), numbers[-1]
+            one, other = (part.value for part in last.parts) if last.parts else (0.0, 0.0)
+            orders = [(one, other), (other, one)] if last.parts else []
+            readings = [{year, (day, ""), (month, CALENDAR_MONTH)} for day, month in orders]
+            dates[span] = readings or [{(number.value, number.unit) for number in numbers}]
+    return [number for numbers in by_span.values() if len(numbers) == 1 for number in numbers], dates
 
 
 def _is_same_figure(number: Quantity, other: Quantity) -> bool:
     if number.unit in (DECADE, CENTURY) and other.unit != number.unit:
         return other.is_year and number.is_stated_by(other)
-    return bool(number.unit) == bool(other.unit) and number.matches(other)
+    if number.unit == ORDINAL or bool(number.range) != bool(other.range):
+        return False
+    is_share = "%" in (number.unit, other.unit) and number.value != other.value  # 0.35 and 35 %.
+    return (bool(number.unit) == bool(other.unit) or is_share) and number.matches(other)
 
 
 def _parse_special(match: re.Match[str]) -> list[Quantity]:
     """Return the quantities of a date, a time, a version, a power of ten, a share or a multiple; empty for other numbers."""
     start, end = match.span()
     if match["date"]:
-        names = ("year", "month", "day") if match["year"] else ("year2", "month2", "day2")
-        units = ("", CALENDAR_MONTH, "")
-        return [Quantity(float(match[name]), unit, start, end) for name, unit in zip(names, units, strict=True)]
+        return list(_parse_date(match))
+    if match["slashed"]:
+        return _parse_slashed_date(match)
+    if match["noon"]:
+        return [Quantity(720.0 * (match["noon"].lower() != "midnight"), CLOCK, start, end)]
     if match["half_day"]:
         hour = int(match["hour"]) % 12 + 12 * (match["half_day"].lower()[0] == "p")
         return [Quantity(60.0 * hour + int(match["minute"] or 0), CLOCK, start, end)]
     if match["hour2"]:
-        return [Quantity(60.0 * int(match["hour2"]) + int(match["minute2"]), CLOCK, start, end)]
+        return [Quantity(60.0 * int(match["hour2"]) + int(match["minute2"] or 0), CLOCK, start, end)]
     if written := match["version"] or match["named_version"]:
         written = written.lower().removeprefix("v")
         return [Quantity(float(written.split(".")[0].split("-")[0]), VERSION, start, end, written=written)]
     if power := match["power"] or match["superscript"]:
         mantissa = float((match["mantissa"] or "1").rstrip(" ×xX*·"))
         return [Quantity(mantissa * 10.0 ** int(power.translate(_SUPERSCRIPTS)), "", start, end)]
-    if match["whole"]:
+    if match["rest"] or match["over"]:
         rest = _PARTS[match["rest"]] if match["rest"] else float(match["over"]) / float(match["under"])
-        return [Quantity(float(match["whole"]) + rest, _find_unit(match["unit2"] or "", " "), start, end)]
+        return [Quantity(float(match["whole"] or 0) + rest, _find_unit(match["unit2"] or "", " "), start, end)]
     if match["scientific"]:
         return [Quantity(float(match["scientific"]), "", start, end)]
     if match["multiple"]:
@@ -428,10 +520,43 @@ def _parse_special(match: re.Match[str]) -> list[Quantity]:
         return [Quantity(value, "x", start, end, is_spelled_out=True)]
     if match["top"]:
         return _parse_share(match)
-    if part := match["part"] or match["half"] or match["glyph"]:
+    if part := match["part"] or match["half"] or match["glyph"] or match["by"]:
         count = _read_count((match["parts"] or "a").lower())
         return [Quantity(100 * count * _PARTS[part.lower()], "%", start, end, True, True)]
     return []
+
+
+def _parse_date(match: re.Match[str]) -> Iterator[Quantity]:
+    """Yield year, month and day of a date, as far as it has them."""
+    for unit, names in (
+        ("", ("year", *(f"year{n}" for n in range(2, 6)))),
+        (CALENDAR_MONTH, _DATE_MONTHS),
+        ("", _DATE_DAYS),
+    ):
+        if written := next(filter(None, (match[name] for name in names)), None):
+            yield Quantity(float(MONTHS.get(written.lower(), 0) or written), unit, *match.span())
+
+
+def _parse_slashed_date(match: re.Match[str]) -> list[Quantity]:
+    """Return the parts of 3/4/2021; which of two small numbers is the month is left open."""
+    first, second = float(match["first"]), float(match["second"])
+    year = Quantity(float(match["year6"]), "", *match.span())
+    if first == second or max(first, second) > 12:
+        day, month = (first, second) if first >= second else (second, first)
+        return [year, Quantity(month, CALENDAR_MONTH, *match.span()), Quantity(day, "", *match.span())]
+    parts = tuple(Quantity(value, DAY_OR_MONTH, *match.span()) for value in (first, second))
+    return [year, Quantity(100 * first + second, f"{DAY_OR_MONTH}s", *match.span(), parts=parts)]
+
+
+def _is_after_name(text: str, position: int) -> bool:
+    """Whether the word before is a name: the I of "World War I" is a number, that of "When I" is not."""
+    match = _NAME_BEFORE.search(text, max(0, position - _LOOK_BEHIND), position)
+    return match is not None and match[1].lower() not in STOP_WORDS
+
+
+def _read_roman(numeral: str) -> float:
+    digits = [_ROMAN_DIGITS[letter] for letter in numeral]
+    return float(sum(-one if one < other else one for one, other in zip_longest(digits, digits[1:], fillvalue=0)))
 
 
 def _parse_share(match: re.Match[str]) -> list[Quantity]:
@@ -458,12 +583,12 @@ def _parse_number(match: re.Match[str], text: str) -> list[Quantity]:
     if digits:
         if match["decade"] is None and match["ordinal"] is None and _is_part_of_name(text, end):
             return []
-        value = float(_strip_separators(digits))
+        value = float(_strip_separators(digits, _COUNTED_NEXT.match(text, match.end("digits")) is not None))
     else:
         value = _read_words(spelled or ordinal or "")
     unit = _find_unit(match["money"] or "", text[match.end("money") :][:1])
     if scale := match["scale"]:
-        is_metres_or_tonnes = scale in ("m", "t") and not unit and not _COUNTED.match(text, match.end("scale"))
+        is_metres_or_tonnes = scale in ("m", "t") and not unit and not _MILLIONS_OF.match(text, match.end("scale"))
         if is_metres_or_tonnes:
             unit, end = scale, match.end("scale")
         elif len(scale) > 1 or unit or match.start("scale") == end or scale in ("m", "M"):  # "300 K" is a temperature.
@@ -513,6 +638,8 @@ def _read_words(text: str) -> float:
     """Return the value of a number in words: "one hundred and twenty", "twenty-first", "half a"."""
     if text.lower().startswith("half"):
         return 0.5
+    if text.lower().endswith(" and a half"):
+        return _read_words(text[: -len(" and a half")]) + 0.5
     total, current = 0.0, 0.0
     for word in re.split(r"[-,\s]+", text.lower()):
         if word in ("a", "an"):
@@ -527,42 +654,71 @@ def _read_words(text: str) -> float:
     return total + current
 
 
-def _strip_separators(digits: str) -> str:
+def _strip_separators(digits: str, is_counted: bool) -> str:
     """Return the digits without what separates thousands, and with a decimal point."""
     plain = re.sub(r"['’\s]", "", digits)
     if re.fullmatch(r"\d{1,3}(?:\.\d{3})*,\d{1,2}|\d+,\d{1,2}", plain):
         return plain.replace(".", "").replace(",", ".")
     plain = plain.replace(",", "")
-    return plain.replace(".", "") if plain.count(".") > 1 or re.fullmatch(r"\d{1,3}\.000", plain) else plain
+    thousands = r"[1-9]\d{0,2}\.\d{3}" if is_counted else r"\d{1,3}\.000"
+    return plain.replace(".", "") if plain.count(".") > 1 or re.fullmatch(thousands, plain) else plain
 
 
-def _share_units(text: str, found: list[Quantity]) -> Iterator[Quantity]:
-    """Yield the quantities; the first number of a range has the unit and the scale of the second.
+def _share_units(text: str, numbers: list[Quantity]) -> list[Quantity]:
+    """Return the quantities; both numbers of a range have the unit and the scale that is written once.
 
-    The second year of "1914–18" has the century of the first.
+    The second year of "1914–18" has the century of the first. "1 h 30 min" is one quantity.
     """
-    century = 0.0
-    for one, other in zip_longest(found, found[1:]):
-        if century:
-            one, century = replace(one, value=one.value + century), 0.0
-        if other is None or one.unit:
-            yield one
-            continue
+    found = numbers[:1]
+    for other in numbers[1:]:
+        one = found[-1]
         between = text[one.end : other.start]
-        is_year_range = one.is_year and len(other.written) == 2 and one.value % 100 < other.value < 100
-        if is_year_range and not other.unit and _YEAR_RANGE.fullmatch(between):
-            century = one.value - one.value % 100
-        is_listed = between.strip().lower() == "and" and _BETWEEN.search(text, 0, one.start) is not None
-        if not (_RANGE.fullmatch(between) or is_listed):
-            yield one
-            continue
-        is_dash = not between.strip().isalpha() or is_listed
-        scale = _SCALE_WORD.search(text, other.start, other.end)
-        is_bare = one.end - one.start == len(one.written)
-        factor = _SCALES[scale[1].lower()] if scale and is_bare else 1.0
-        factor = factor if one.value * factor < other.value else 1.0
-        shares_unit = other.unit not in _BARE_UNITS and (is_dash or factor > 1) and not one.is_year
-        yield replace(one, value=one.value * factor, unit=other.unit if shares_unit else "")
+        if _is_compound(one, other, between):
+            factor, small = (_MEASURES[each.unit][1] for each in (one, other))
+            value = one.value + other.value * small / factor
+            found[-1] = replace(one, value=value, end=other.end, parts=(one, other))
+        elif one.is_year and _is_second_year(one, other) and _YEAR_RANGE.fullmatch(between):
+            found.append(replace(other, value=other.value + one.value - one.value % 100))
+        else:
+            found[-1:] = _read_range(text, one, other, between)
+    return found
+
+
+def _is_compound(one: Quantity, other: Quantity, between: str) -> bool:
+    if not {one.unit, other.unit} <= _COMPOUND_UNITS or between not in (" ", " and ", ", "):
+        return False
+    (measured, factor), (measured2, factor2) = _MEASURES[one.unit], _MEASURES[other.unit]
+    is_whole = one.value == int(one.value) and not (one.bound or other.bound)
+    return is_whole and measured == measured2 and 0 < other.value * factor2 < factor
+
+
+def _is_second_year(one: Quantity, other: Quantity) -> bool:
+    return not other.unit and len(other.written) == 2 and one.value % 100 < other.value < 100
+
+
+def _read_range(text: str, one: Quantity, other: Quantity, between: str) -> tuple[Quantity, Quantity]:
+    """Return two numbers with what they share, if they are the ends of a range."""
+    is_and = between.strip().lower() == "and"
+    if one.is_year or not (is_and or _RANGE.fullmatch(between)):
+        return one, other
+    is_opened = _BETWEEN.search(text, max(0, one.start - _LOOK_BEHIND), one.start)
+    is_listed = is_and and is_opened is not None
+    if is_and and not is_listed:
+        return one, other
+    is_dash = not between.strip().isalpha() or is_listed
+    scale = _SCALE_WORD.search(text, other.start, other.end)
+    is_bare = text[one.start : one.end].endswith(one.written or " ")
+    factor = _SCALES[scale[1].lower()] if scale and is_bare else 1.0
+    factor = factor if one.value * factor < other.value else 1.0
+    if one.unit in _CURRENCIES and not other.unit:
+        other = replace(other, unit=one.unit)
+    shares_unit = not one.unit and other.unit not in _BARE_UNITS and (is_dash or factor > 1)
+    one = replace(one, value=one.value * factor, unit=other.unit if shares_unit else one.unit)
+    if one.unit != other.unit or one.unit in _BARE_UNITS:
+        return one, other
+    is_change = is_opened is not None and is_opened[0].lower().startswith("from")
+    kind: Literal["maybe", "surely"] = "surely" if shares_unit and one.unit and not is_change else "maybe"
+    return replace(one, range=kind), replace(other, range=kind)
 
 
 def _is_part_of_name(text: str, end: int) -> bool:
