@@ -309,3 +309,70 @@ def test_a_version_that_a_sentence_states_is_no_release() -> None:
 
     assert drafted("What is the minimum version of PostgreSQL?", changes).short_answer == "15"
     assert drafted("Which version raised the minimum version of PostgreSQL?", changes).short_answer in ("", "3.0.0")
+
+
+def test_a_sentence_in_a_long_clause_of_a_contract_is_found() -> None:
+    padding = "The grant covers the claims of each party and nothing else in this text. " * 10
+    clauses = note(
+        f"2. Warranty. The Work comes without a warranty of non-infringement.\n\n"
+        f"3. Patents. {padding}If You file a suit for patent infringement, the license terminates.\n\n"
+        f"4. Trademarks. This license grants no trademarks.",
+        1,
+        "LICENSE",
+    )
+    answer = drafted("Does the licence terminate after a suit for patent infringement?", clauses)
+    assert "If You file a suit for patent infringement, the license terminates." in answer.excerpts[0].text
+
+
+def test_lettered_conditions_come_as_a_list_with_what_introduces_them() -> None:
+    conditions = note(
+        "You may distribute copies, provided that You meet these conditions:\n\n"
+        "(a) You must pass on this text; and\n\n(b) You must mark modified files.\n\nNothing else is asked of You.",
+        1,
+        "LICENSE",
+    )
+    answer = drafted("What must I do when I distribute modified files?", conditions)
+    assert answer.excerpts[0].format == "list"
+    assert answer.excerpts[0].text.startswith("You may distribute copies")
+    assert "> - (b) You must mark modified files." in answer.answer
+
+
+def test_a_sentence_that_begins_with_a_pronoun_is_about_the_subject_before_it() -> None:
+    owl = note(
+        "The barn owl lives in old buildings near open fields. It wakes at dusk and hunts until dawn.", 1, "Birds"
+    )
+    other = note("The barn owl is named after barns. A keeper wakes at six.", 2, "Birds of the zoo")
+    answer = drafted("When does the barn owl wake?", other, owl)
+    assert "It wakes at dusk" in answer.excerpts[0].text
+    assert answer.summary.startswith("It wakes at dusk")
+
+
+def test_a_sentence_that_names_all_that_is_asked_for_comes_before_one_with_more_words() -> None:
+    about = note("This part on completion tells how a shell of Click finds its built-in completion code.", 1, "Shells")
+    named = note(
+        "It is long. The built-in shells are `bash`, `zsh`, `fish` and `powershell`.", 2, "Completion of Click"
+    )
+    answer = drafted("For which shells does Click have built-in completion?", about, named)
+    assert "The built-in shells are" in answer.excerpts[0].text
+
+
+def test_a_long_row_of_a_table_is_found() -> None:
+    story = "the pump stood still and was started again by hand " * 14
+    rows = note(
+        f"id: 1 · station: North · report: {story}\nid: 2 · station: South · report: all well", 1, "log", kind="csv"
+    )
+    answer = drafted("What is the report of the station North?", rows)
+    assert "station: North" in answer.excerpts[0].text
+
+
+def test_a_question_about_a_condition_is_answered_by_a_sentence_with_one() -> None:
+    clause = note(
+        "Subject to these terms each party grants a patent license for claims that are infringed by its own part of the work. "
+        + "The grant is free of charge in every country and for every purpose that the parties can think of today or later on. "
+        * 4
+        + "If You start litigation over patent infringement, then any license granted to You shall terminate.",
+        1,
+        "LICENSE",
+    )
+    answer = drafted("Does the licence end if I sue for patent infringement?", clause)
+    assert "If You start litigation" in answer.excerpts[0].text

@@ -13,7 +13,15 @@ from dataclasses import dataclass, replace
 from suffice.models.extractive.chains import needs_steps, rank_steps
 from suffice.models.extractive.comparison import find_compared
 from suffice.models.extractive.sides import choose_sides
-from suffice.models.extractive.units import HEADING_SPANS, QuestionWords, Unit, find_follower, find_heading, find_topic
+from suffice.models.extractive.units import (
+    HEADING_SPANS,
+    PRONOUN,
+    QuestionWords,
+    Unit,
+    find_follower,
+    find_heading,
+    find_topic,
+)
 from suffice.text.answer_spans import find_spans
 from suffice.text.blocks import TextBlock, split_blocks
 from suffice.text.entities import content_stems, strip_parenthetical
@@ -38,14 +46,22 @@ _MIN_RELATIVE_COVERAGE = 0.5  # A further stretch has this share of the question
 _LINK_BONUS = 0.4
 _REDUNDANCY_WEIGHT = 0.4
 _STRUCTURED_BONUS = 0.25
+_NAMING_BONUS = 0.5  # Of a sentence that says what all things are that the question asks for.
 _MIN_LIST_COVERAGE = 0.4  # Of the question's words, in what stands above a list.
 # "red, green and blue": three things in a row.
 _ENUMERATION = re.compile(r"(?:[^\s,.;:()][^,.;:()]{0,39}, ){1,}[^,.;:()]{1,40},? (?:and|or|und|oder|et|ou|y|o) \S")
+# "Which shells are there?" asks for shells; "The built-in shells are `bash`, `zsh` and `fish`" names them.
+_ASKED_THINGS = re.compile(
+    r"^(?:\w+ )?(?:what|which|welche[nr]?|quel(?:le)?s|qué|cu[áa]les)"
+    r"(?: (?:are|were|sont|son|sind)(?: all)?(?: the| les| los| las| die)?)? (?:[\w-]+ ){0,3}?(?P<things>[\w-]+)"
+    r"(?= (?:is|are|were|was|do|does|did|can|have|has|exist|support|of|in|for|there|will|must|should)\b|\?)",
+    re.IGNORECASE,
+)
+_NAMING = re.compile(
+    r"[^,;:|]{0,60}?(?: (?:are|include|sind|sont|son)\b|:|\|)(?=[^,]*,[^,]*(?:,| and | or | und | et | y ))"
+)
 _INTRODUCTION = re.compile(r":[*_`]*\Z")
 _SIGNATURE = re.compile(r"\b(?:def|class|func|function|fn)\s+\w")
-_PRONOUN = re.compile(
-    r"(?:It|He|She|They|This|That|These|Those|Its|His|Her|Their|Es|Er|Sie|Dies\w*|Il|Elle|Este|Esta)\b"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,8 +217,23 @@ def _prefer_structure(
         is_list = unit.block.format in wanted and words.coverage(find_topic(note, unit.block)) >= _MIN_LIST_COVERAGE
         return is_list or (unit.block.format == "prose" and _ENUMERATION.search(unit.text) is not None)
 
-    raised = [replace(unit, score=unit.score + _STRUCTURED_BONUS) if is_wanted(unit) else unit for unit in units]
+    def measure(unit: Unit) -> float:
+        if question.kind == "list" and _names_things(question, unit):
+            return _NAMING_BONUS
+        return _STRUCTURED_BONUS * is_wanted(unit)
+
+    raised = [replace(unit, score=unit.score + measure(unit)) for unit in units]
     return sorted(raised, key=lambda unit: -unit.score)
+
+
+def _names_things(question: Question, unit: Unit) -> bool:
+    """Whether a unit begins with what the question asks for and goes on with several of them."""
+    asked = _ASKED_THINGS.match(question.text)
+    wanted = content_stems(asked["things"]) if asked else frozenset()
+    if not wanted or unit.block.format == "code":
+        return False
+    words = re.finditer(r"[\w-]+", unit.text[:80])
+    return any(content_stems(word[0]) == wanted and _NAMING.match(unit.text, word.end()) for word in words)
 
 
 def _join_sides(stretches: Sequence[Stretch]) -> list[Stretch]:
@@ -331,7 +362,7 @@ def _fit_block(question: Question, note: Note, block: TextBlock, index: int, bud
 def _grow_units(text: str, units: Sequence[Offsets], index: int, budget: int) -> Offsets:
     """Return the units around ``index`` that fit the budget: first what a pronoun refers to, then what follows."""
     first = last = index
-    if first > 0 and _PRONOUN.match(text, units[first][0]) and units[last][1] - units[first - 1][0] <= budget:
+    if first > 0 and PRONOUN.match(text, units[first][0]) and units[last][1] - units[first - 1][0] <= budget:
         first -= 1
     grown = True
     while grown:

@@ -68,6 +68,10 @@ _EXTREME = re.compile(
 )
 
 
+# "What happens if …?" is answered by a sentence that says "if".
+_CONDITION = re.compile(r"\b(?:if|unless|wenn|falls|si)\b", re.IGNORECASE)
+
+
 @dataclass(frozen=True, slots=True)
 class QuestionForm:
     """What the form of an answer is compared with: the names in a question that are written as in code, and its words."""
@@ -83,6 +87,7 @@ class QuestionForm:
     bare_numbers: tuple[str, ...] = ()
     phrases: tuple[str, ...] = ()
     """A word and its number in the question, as in "status 3"."""
+    asks_condition: bool = False
     event: DateEvent | None = None
     """What happened on the date that the question asks for."""
 
@@ -102,6 +107,7 @@ def analyze_form(question: Question, stems: frozenset[str]) -> QuestionForm:
         tuple(_PRECISE_NUMBER.findall(text)),
         tuple(_BARE_NUMBER.findall(text)),
         tuple(_NUMBERED.findall(text)),
+        question.kind != "default" and _CONDITION.search(text) is not None,
         find_asked_event(text) if question.kind == "when" else None,
     )
 
@@ -189,6 +195,8 @@ def measure_form(form: QuestionForm, note: Note, block: TextBlock, span: Offsets
         bonus += 0.6
     elif form.question.span == "name" and form.question.kind == "who" and find_agents(text):
         bonus += 0.4
+    if form.asks_condition and _CONDITION.search(text):
+        bonus += 0.3
     if form.event is not None and list_dates_of(text, find_spans(text, "date"), form.event):
         bonus += 0.6
     return bonus

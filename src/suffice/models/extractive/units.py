@@ -8,7 +8,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from pathlib import PurePath
@@ -52,6 +52,12 @@ _FILE_YEAR = re.compile(r"(?<![\d.])(?:19|20)\d{2}(?!\d)")
 _AFTER_REPLY = 0.01
 HEADING_SPANS = frozenset({"date", "year", "version"})  # What the heading of a release may answer.
 _MAX_UNIT_CHARS = 600  # A longer "sentence" is a table or a list without full stops.
+_MAX_ROW_CHARS = 1500
+# A sentence that begins so is about the subject of the sentence before it.
+PRONOUN = re.compile(
+    r"(?:It|He|She|They|This|That|These|Those|Its|His|Her|Their|Es|Er|Sie|Dies\w*|Il|Elle|Este|Esta)\b"
+)
+_SUBJECT = re.compile(r"(?:\S+\s+){1,5}")  # No verb is recognised: the first words will do.
 UNIT_FEATURES = (
     *("own", "topic", "note", "note_cosine", "span", "belief", "rank", "named", "code", "names", "short"),
     *("link", "reader", "reader_note"),
@@ -77,6 +83,8 @@ class Unit:
     text: str
     """In one line."""
     stems: frozenset[str]
+    subject: frozenset[str] = frozenset()
+    """Stems of what a pronoun at its beginning refers to."""
     spans: tuple[Offsets, ...] = ()
     """Spans of the type that the question asks for, in the note's text."""
     features: tuple[float, ...] = ()
@@ -159,7 +167,7 @@ def rank_units(
     candidates.sort(
         key=lambda unit: (
             unit.text not in believed,
-            -words.coverage(unit.stems | topics[unit.note, unit.block])
+            -words.coverage(unit.stems | unit.subject | topics[unit.note, unit.block])
             - 0.3 * about[unit.note]
             - 0.3 * cosines[unit.note],
         )
@@ -176,6 +184,7 @@ def rank_units(
     rows, found = [], []
     for unit in candidates:
         note = notes[unit.note]
+        own = unit.stems | unit.subject
         topic = topics[unit.note, unit.block]
         if unit.note in asked_in:
             topic |= note_stems(notes[asked_in[unit.note]])
@@ -186,11 +195,11 @@ def rank_units(
         follower = find_follower(note, unit)
         end = unit.end if follower is None else follower.end  # What a sentence introduces is read with it.
         holds_answer = answer is not None and unit.start <= answer.start < end
-        trust = words.coverage(unit.stems | topic) ** _TRUST_POWER
+        trust = words.coverage(own | topic) ** _TRUST_POWER
         rows.append(
             (
-                words.coverage(unit.stems),
-                words.coverage(unit.stems | topic),
+                words.coverage(own),
+                words.coverage(own | topic),
                 about[unit.note],
                 cosines[unit.note],
                 float(bool(spans)),
@@ -220,7 +229,7 @@ def rank_units(
             if best is not None and unit.note == asked and asks_indirectly(unit.text):
                 values[number] = min(values[number], best - _AFTER_REPLY)
     ranked = [
-        Unit(unit.note, unit.block, unit.start, unit.end, unit.text, unit.stems, tuple(spans), tuple(row), float(value))
+        replace(unit, spans=tuple(spans), features=tuple(row), score=float(value))
         for (unit, spans), row, value in zip(found, table, values, strict=True)
     ]
     return sorted(ranked, key=lambda unit: -unit.score)
@@ -275,14 +284,19 @@ def _list_units(number: int, note: Note, question: Question) -> list[Unit]:
             question.span in HEADING_SPANS and find_spans(note.text[block.start : block.end], question.span)
         ):
             continue
+        longest = _MAX_ROW_CHARS if block.format == "table" else _MAX_UNIT_CHARS
+        subject = frozenset[str]()
         for start, end in block.units:
             text = " ".join(note.text[start:end].split())
             stems = find_stems(text)
+            refers = block.format == "prose" and PRONOUN.match(text) is not None
+            if not refers and (opening := _SUBJECT.match(text)):
+                subject = find_stems(opening[0])
             is_statement = len(stems) >= (2 if block.format == "prose" else 1) and not text.rstrip("*_`\"')”").endswith(
                 "?"
             )
-            if is_statement and len(text) <= _MAX_UNIT_CHARS and block.lead != (start, end):
-                found.append(Unit(number, block, start, end, text, stems))
+            if is_statement and len(text) <= longest and block.lead != (start, end):
+                found.append(Unit(number, block, start, end, text, stems, subject if refers else frozenset()))
     return found
 
 
