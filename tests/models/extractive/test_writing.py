@@ -376,3 +376,36 @@ def test_a_question_about_a_condition_is_answered_by_a_sentence_with_one() -> No
     )
     answer = drafted("Does the licence end if I sue for patent infringement?", clause)
     assert "If You start litigation" in answer.excerpts[0].text
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence", "name"),
+    [
+        ("Who is the treasurer of the club?", "Present: Hanne Vik (chair), Tomas Rehak (treasurer)", "Tomas Rehak"),
+        ("Who was the chair?", "The treasurer Tomas Rehak spoke, then Hanne Vik, the chair, left.", "Hanne Vik"),
+        ("Who is the current maintainer of Git?", "The current maintainer of Git is Junio C Hamano.", "Junio C Hamano"),
+        (
+            "Who added SQL to Postgres?",
+            "In 1994, Andrew Yu and Jolly Chen added SQL to Postgres.",
+            "Andrew Yu and Jolly Chen",
+        ),
+    ],
+)
+def test_a_person_is_named_by_role_in_full_and_with_others(question: str, sentence: str, name: str) -> None:
+    other = note("The club cannot afford the web page of Pixelwerk. Git and Postgres are free.", 2, "Club")
+    answer = drafted(question, other, note(sentence, 1, "Notes of the club"))
+    assert answer.excerpts[0].text == sentence
+    assert answer.short_answer == name
+
+
+def test_names_below_a_heading_for_authors_answer_who_wrote_it() -> None:
+    contents = note(
+        "- F.1. Concepts:\n- F.2. Functions:\n- F.3. Authors:\n\nThe trgm module compares strings.", 1, "trgm"
+    )
+    authors = note(
+        "## F.3. Authors\n\nOleg Bartunov, Moscow\n\nTeodor Sigaev, Moscow\n\nThis module is sponsored by Delta Ltd.",
+        2,
+        "trgm",
+    )
+    answer = drafted("Who are the authors of trgm?", contents, authors)
+    assert answer.excerpts[0].text.startswith("Oleg Bartunov, Moscow\n\nTeodor Sigaev")

@@ -99,8 +99,7 @@ def choose_stretches(
     if question.sides and (sides := choose_sides(question, notes, ordered)):
         if question.span == "choice":  # Each side is read for itself: how old it is, where it lies.
             return [_grow(question, notes[unit.note], unit, _OTHER_CHARS + 100) for unit in sides]
-        is_contrast = len(sides) == 1 and find_follower(notes[sides[0].note], sides[0]) is not None
-        room = _FIRST_CHARS if is_contrast else _SIDE_CHARS
+        room = _FIRST_CHARS if len(sides) == 1 else _SIDE_CHARS
         return _join_sides([_grow(question, notes[unit.note], unit, room) for unit in sides])
     if (compared := find_compared(question, notes)) and (sides := _choose_units_of(compared, ordered)):
         return [_grow(question, notes[unit.note], unit, _SIDE_CHARS) for unit in sides]

@@ -13,6 +13,7 @@ from suffice.models.extractive.excerpts import Stretch
 from suffice.models.extractive.form import analyze_form, find_counted
 from suffice.models.extractive.units import QuestionWords, Unit, find_release, note_stems
 from suffice.models.reading import AnswerSpan
+from suffice.text.answer_spans import join_names
 from suffice.text.entities import content_stems, extract_names
 from suffice.text.question import Question, asks_release
 from suffice.text.sentences import Offsets
@@ -100,6 +101,8 @@ def find_short_answer(
     if unit.spans:
         read = [span for span in unit.spans if answer and span[0] < answer.end and answer.start < span[1]]
         span = _nearest_span(note.text, unit, read or unit.spans, frozenset(words.weights))
+        if question.kind == "who":
+            span = join_names(note.text, span, unit.spans)
         return FoundAnswer(_clean(note.text[slice(*span)]), unit.note, span)
     if (
         answer is not None

@@ -15,7 +15,14 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from suffice.models.extractive.conversation import asks_indirectly, find_questions, find_words
-from suffice.models.extractive.form import QuestionForm, analyze_form, find_agents, find_default, measure_form
+from suffice.models.extractive.form import (
+    QuestionForm,
+    analyze_form,
+    find_agents,
+    find_default,
+    find_holders,
+    measure_form,
+)
 from suffice.models.reading import AnswerSpan, PassageReader
 from suffice.text.answer_spans import find_spans
 from suffice.text.blocks import TextBlock, split_blocks
@@ -41,8 +48,8 @@ _RELEASE = re.compile(
 _DEFAULT_WORD = re.compile(
     r"\bdefault|\bstandardmäßig|\bpar défaut|\bpor (?:defecto|omisión)|\bpredeterminad", re.IGNORECASE
 )
-# "1.2. Overview" or a question. "1. The budget is approved." is an item of an ordered list.
-_CONTENTS_ITEM = re.compile(r"\W*\d+\.\d+[\d.]*\s|.*\?\W*$", re.DOTALL)
+# "1.2. Overview", "A.1. Overview" or a question. "1. The budget is approved." is an item of an ordered list.
+_CONTENTS_ITEM = re.compile(r"\W*(?:[A-Z]|\d+)\.\d+[\d.]*\s|.*\?\W*$", re.DOTALL)
 _LITERAL = re.compile(r"[`'\"]*(?:[-+]?\d|True\b|False\b|None\b|null\b|['\"\[({])")
 _MAX_CANDIDATES = 120  # Units looked at closely; they are selected by words.
 # The reader knows single steps: it is trusted where one passage has nearly all words of the question, and hardly where the
@@ -361,7 +368,7 @@ def _find_new_spans(
     if form.event is not None:
         spans = select_dates(text, spans, form.event)
     if question.kind == "who" and question.span == "name":
-        spans = find_agents(text) or spans
+        spans = find_holders(text, form.role) or find_agents(text) or spans
     if question.span == "name":  # A name of the question's own words is no answer.
         spans = [(start, end) for start, end in spans if not find_stems(text[start:end]) <= stems]
     elif question.kind != "default":  # A cookie may be called "session" by default.
