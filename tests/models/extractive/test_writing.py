@@ -409,3 +409,24 @@ def test_names_below_a_heading_for_authors_answer_who_wrote_it() -> None:
     )
     answer = drafted("Who are the authors of trgm?", contents, authors)
     assert answer.excerpts[0].text.startswith("Oleg Bartunov, Moscow\n\nTeodor Sigaev")
+
+
+def test_a_list_that_is_cut_between_two_passages_is_shown_to_its_end() -> None:
+    def part(text: str, handle: int, lines: tuple[int, int]) -> Note:
+        return Note(text, (f"[{handle}]",), "Logging in", "text", True, Place("auth.txt", lines))
+
+    first = "The server knows these methods of authentication:\n\n- trust: all are let in\n- password: a word is sent"
+    noise = part("Logging in takes a second. A method of the server may fail.", 2, (30, 31))
+    answer = drafted(
+        "Which methods of authentication does the server know?",
+        part(first, 1, (1, 4)),
+        noise,
+        part("- peer: the system knows\n- LDAP: a directory knows\n\nPick one of them.", 3, (5, 8)),
+    )
+    assert [excerpt.source for excerpt in answer.excerpts] == ["[1]", "[3]"]
+    assert answer.excerpts[1].text == "- peer: the system knows\n- LDAP: a directory knows"
+
+
+def test_a_firm_is_named_in_full() -> None:
+    answer = drafted("Who repaired the quad?", note("The quad was repaired by Lindgren & Sons in May.", 1, "Boats"))
+    assert answer.short_answer == "Lindgren & Sons"

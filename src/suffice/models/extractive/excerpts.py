@@ -118,6 +118,8 @@ def choose_stretches(
         budget = (_LIST_CHARS if question.kind == "list" else _FIRST_CHARS) if not chosen else _OTHER_CHARS
         stretch = _grow(question, notes[unit.note], unit, budget)
         chosen.append(stretch)
+        if question.kind == "list" and (rest := _continue_list(notes, stretch)) is not None:
+            return [*chosen, rest]
         text = notes[unit.note].text[stretch.start : stretch.end]
         covered |= content_stems(text) | topics[unit.note]
         shown += normalize_phrase(text)
@@ -132,6 +134,22 @@ def choose_stretches(
             and not any(_overlap(other, picked.unit) > 0.8 for picked in chosen)
         ]
     return chosen
+
+
+def _continue_list(notes: Sequence[Note], stretch: Stretch) -> Stretch | None:
+    """Return the rest of a list that goes on in the next passage of the same file; ``None`` if there is none."""
+    note, ((_, end), block) = notes[stretch.note], stretch.parts[-1]
+    if block.format != "list" or end < len(note.text.rstrip()) or note.place is None or note.place.lines is None:
+        return None
+    for number, other in enumerate(notes):
+        lines = other.place.lines if other.place is not None and other.place.path == note.place.path else None
+        if lines is not None and 0 < lines[0] - note.place.lines[1] <= 2:  # A blank line may stand between them.
+            rest = split_blocks(other.text, other.kind)[0]
+            if rest.format == "list":
+                start, stop = rest.units[0]
+                unit = Unit(number, rest, start, stop, other.text[start:stop], frozenset())
+                return Stretch(number, ((_grow_units(other.text, rest.units, 0, _LIST_CHARS), rest),), unit)
+    return None
 
 
 def _choose_steps(question: Question, notes: Sequence[Note], units: Sequence[Unit]) -> list[Stretch]:

@@ -50,7 +50,7 @@ _MAKER = re.compile(
 # In "Karl von Frisch" no one acts: other words than "by" follow a participle.
 _AGENT = re.compile(
     r"(?:\bby|\b[a-zà-ÿ]+(?:t|en|ée?s?|[ai]d[oa]s?|[ct]h?[oa]s?)\s+(?:von|par|por))\s+"
-    r"(?P<agent>@[\w-]*\w|[A-ZÀ-ÖØ-Þ][\w'’-]*\w(?:\s+[A-ZÀ-ÖØ-Þ](?:\.|[\w'’-]*\w|(?![\w.])))*)"
+    r"(?P<agent>@[\w-]*\w|[A-ZÀ-ÖØ-Þ][\w'’-]*\w(?:\s+(?:&\s+)?[A-ZÀ-ÖØ-Þ](?:\.|[\w'’-]*\w|(?![\w.])))*)"
 )
 _MAKER_LINE = re.compile(
     r"__author__|\bauthors?\s*[:=]|\bautor\w*\b|\bauteurs?\b|copyright|©|\(c\)|\b(?:written|created|maintained|designed|invented)\s+by\b"
@@ -227,8 +227,8 @@ def measure_form(form: QuestionForm, note: Note, block: TextBlock, span: Offsets
         bonus += 0.5  # "Exit status 1" is not about exit status 3.
     if form.question.kind == "default" and (value := find_default(form, note, block, span)):
         bonus += value[1]
-    is_maker = form.asks_maker and (_MAKER_LINE.search(text) or _is_maker_entry(scope, text))
-    if is_maker or find_holders(text, form.role):
+    is_maker = form.asks_maker and _MAKER_LINE.search(text) is not None
+    if is_maker or find_maker_entry(form, scope, text) or find_holders(text, form.role):
         bonus += 0.6
     elif form.question.span == "name" and form.question.kind == "who" and find_agents(text):
         bonus += 0.4
@@ -239,11 +239,11 @@ def measure_form(form: QuestionForm, note: Note, block: TextBlock, span: Offsets
     return bonus
 
 
-def _is_maker_entry(scope: Sequence[str], text: str) -> bool:
-    """Whether a text begins with a name of several words below a heading such as "Authors"."""
-    is_below = any(_MAKER_HEADING.search(name) for name in scope)
-    names = find_spans(text, "name") if is_below else []
-    return bool(names) and names[0][0] == 0 and " " in text[slice(*names[0])]
+def find_maker_entry(form: QuestionForm, scope: Sequence[str], text: str) -> list[Offsets]:
+    """Return the name of several words with which a text below a heading such as "Authors" begins; empty without one."""
+    is_below = form.asks_maker and any(_MAKER_HEADING.search(name) for name in scope)
+    names = find_spans(text, "name")[:1] if is_below else []
+    return [(start, end) for start, end in names if start == 0 and " " in text[:end]]
 
 
 def _holds_numbers(form: QuestionForm, text: str) -> bool:

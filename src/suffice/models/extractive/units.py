@@ -21,6 +21,8 @@ from suffice.models.extractive.form import (
     find_agents,
     find_default,
     find_holders,
+    find_maker_entry,
+    find_scope,
     measure_form,
 )
 from suffice.models.reading import AnswerSpan, PassageReader
@@ -368,7 +370,8 @@ def _find_new_spans(
     if form.event is not None:
         spans = select_dates(text, spans, form.event)
     if question.kind == "who" and question.span == "name":
-        spans = find_holders(text, form.role) or find_agents(text) or spans
+        entry = find_maker_entry(form, find_scope(note, unit.start), text)
+        spans = entry or find_holders(text, form.role) or find_agents(text) or spans
     if question.span == "name":  # A name of the question's own words is no answer.
         spans = [(start, end) for start, end in spans if not find_stems(text[start:end]) <= stems]
     elif question.kind != "default":  # A cookie may be called "session" by default.
