@@ -430,3 +430,14 @@ def test_a_list_that_is_cut_between_two_passages_is_shown_to_its_end() -> None:
 def test_a_firm_is_named_in_full() -> None:
     answer = drafted("Who repaired the quad?", note("The quad was repaired by Lindgren & Sons in May.", 1, "Boats"))
     assert answer.short_answer == "Lindgren & Sons"
+
+
+def test_the_parts_of_a_name_in_code_are_words() -> None:
+    tree = note(
+        "All failures:\n\n* HTTPError\n* ConnectTimeout, a TimeoutException\n* ReadTimeout, a TimeoutException",
+        1,
+        "errors",
+    )
+    other = note("The httpx client has a pool. It has no timeout of its own.", 2, "httpx")
+    answer = drafted("Which timeout exceptions does httpx have?", other, tree)
+    assert "ReadTimeout" in answer.excerpts[0].text

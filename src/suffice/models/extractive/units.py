@@ -33,7 +33,7 @@ from suffice.text.entities import content_stems, extract_facets, extract_names, 
 from suffice.text.languages import ENGLISH, detect_language, get_language
 from suffice.text.question import Question, asks_release, strip_comparing
 from suffice.text.sentences import Offsets
-from suffice.text.tokens import expand_numbers, normalize_phrase, tokenize
+from suffice.text.tokens import expand_identifiers, expand_numbers, normalize_phrase, tokenize
 from suffice.types import Embed, Note
 
 if TYPE_CHECKING:
@@ -115,9 +115,8 @@ def weigh_question(task: str, notes: Sequence[Note]) -> QuestionWords:
     """Weigh the question's stems by their rarity among the notes."""
     task = strip_comparing(_MEASURE.sub("how", task))
     stems = frozenset[str]().union(*(facet.stems for facet in extract_facets(task, limit=20)))
-    stems |= {stem for stem in find_stems(task) if stem not in content_stems(task)} or (
-        frozenset() if stems else find_stems(task)
-    )
+    own = content_stems(expand_numbers(task))
+    stems |= {stem for stem in own if stem not in content_stems(task)} or (frozenset() if stems else own)
     counts = Counter(stem for note in notes for stem in stems & note_stems(note))
     raw = {stem: math.log(1 + (len(notes) + 1) / (counts[stem] + 0.5)) for stem in stems}
     total = sum(raw.values()) or 1.0
@@ -142,8 +141,8 @@ def read_notes(question: Question, notes: Sequence[Note], reader: PassageReader 
 
 
 def find_stems(text: str) -> frozenset[str]:
-    """Return the stems of the words that carry meaning; a version or date is one of them as a whole."""
-    return content_stems(expand_numbers(text))
+    """Return the stems of the words that carry meaning; a version or date is one of them as a whole, an identifier with its parts."""
+    return content_stems(expand_identifiers(expand_numbers(text)))
 
 
 def note_stems(note: Note) -> frozenset[str]:
