@@ -141,7 +141,7 @@ def read_notes(question: Question, notes: Sequence[Note], reader: PassageReader 
 
 
 def find_stems(text: str) -> frozenset[str]:
-    """Return the stems of the words that carry meaning; a version or date is one of them as a whole, an identifier with its parts."""
+    """Return the stems of the words that carry meaning, also those of whole versions and dates and of parts of identifiers."""
     return content_stems(expand_identifiers(expand_numbers(text)))
 
 
