@@ -69,3 +69,30 @@ def test_the_wording_tells_the_kind_of_a_question(question, kind):
 )
 def test_spans_of_the_wanted_type_are_found(text, kind, found):
     assert [text[start:end] for start, end in find_spans(text, kind)] == found
+
+
+CLAUSE = f"""   2. Grant. You may use the Work.
+
+   3. Patents. {"The grant covers the claims of each party to this text. " * 12}If You sue,
+      the grant ends.
+
+   4. Redistribution. {"You may copy the Work in any medium and form. " * 14}You must meet
+      the following conditions:
+
+      (a) You must pass on this text; and
+
+      (b) You must mark changed
+          files.
+"""
+
+
+def test_a_long_numbered_clause_is_prose_with_its_own_lists() -> None:
+    blocks = split_blocks(CLAUSE)
+    assert [block.format for block in blocks] == ["list", "prose", "prose", "list"]
+    sentences = [" ".join(CLAUSE[start:end].split()) for start, end in blocks[1].units]
+    assert sentences[-1] == "If You sue, the grant ends."
+    assert CLAUSE[blocks[1].start :].startswith("3. Patents.")
+    lead = blocks[3].lead
+    assert lead is not None
+    assert CLAUSE[slice(*lead)].endswith("the following conditions:")
+    assert [CLAUSE[start:end].split()[0] for start, end in blocks[3].units] == ["(a)", "(b)"]

@@ -4,6 +4,7 @@ Everything is done by patterns. A span says only that the sentence holds such a 
 """
 
 import re
+from collections.abc import Sequence
 
 from suffice.text.question import SpanType
 from suffice.text.sentences import Offsets
@@ -45,8 +46,9 @@ _UNIT = re.compile(
 _VERSION = re.compile(r"\bv?\d+(?:\.\d+){1,3}(?:(?:a|b|rc|post|dev)\d+)?\b|(?<=version )\d+\b", re.IGNORECASE)
 _NAME = re.compile(
     r"[A-ZÀ-ÖØ-Þ][\w'’.-]*\w(?:\s+(?:(?:of|the|de|la|du|von|van|der|den|al|bin|di"
-    r"|da)\s+){0,2}[A-ZÀ-ÖØ-Þ][\w'’-]*\w|\s+[A-Z]\.)*"
+    r"|da)\s+){0,2}[A-ZÀ-ÖØ-Þ][\w'’-]*\w|\s+[A-Z]\.|\s+[A-Z](?=\s+[A-Z]\w))*"
 )
+_NAMES_JOINT = re.compile(r",?\s+(?:and|und|et|y|&)\s+")
 _LITERAL = (
     r"`[^`\n]+`|\"[^\"\n]{1,60}\"|'[^'\n]{1,60}'|(?<![\w.])-?\d+(?:[.,]\d+)*\w*"
     r"|\b(?:None|True|False|null|true|false|nil)\b"
@@ -87,6 +89,25 @@ def find_spans(text: str, kind: SpanType) -> list[Offsets]:
     if kind == "value":
         return _find_values(text)
     return []
+
+
+def join_names(text: str, span: Offsets, names: Sequence[Offsets]) -> Offsets:
+    """Return the span of a name with those that stand beside it: "Ann Lee and Bo Hall", "Ann Lee, Bo Hall and Cy Dee".
+
+    >>> text = "In 1994, Ann Lee and Bo Hall wrote it"
+    >>> text[slice(*join_names(text, (21, 28), find_spans(text, "name")))]
+    'Ann Lee and Bo Hall'
+    """
+    start, end = span
+    for following in names:
+        if following[0] > end and _NAMES_JOINT.fullmatch(text, end, following[0]):
+            end = following[1]
+    is_joined = end > span[1]
+    for before in reversed(names):
+        gap = text[before[1] : start] if before[1] < start else ""
+        if _NAMES_JOINT.fullmatch(gap) or (is_joined and gap.strip() == ","):
+            start, is_joined = before[0], True
+    return start, end
 
 
 def _with_unit(text: str, match: re.Match[str]) -> Offsets:

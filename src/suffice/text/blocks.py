@@ -8,6 +8,7 @@ nothing but may hold a date or a version. A list, a table or code carries the of
 import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import groupby
 
 from suffice.text.sentences import Offsets, docstring_spans, split_sentences
 from suffice.types import ExcerptFormat
@@ -15,7 +16,8 @@ from suffice.types import ExcerptFormat
 _FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,})")
 _HEADING = re.compile(r"\s{0,3}#{1,6}\s")
 _RULE = re.compile(r"\s*([=\-~^\"'*+#_.:])\1{2,}\s*$")
-_LIST_ITEM = re.compile(r"(\s*)(?:[-*+•]|\d{1,3}[.)]|[a-z]\))\s+\S")
+_LIST_ITEM = re.compile(r"(\s*)(?:[-*+•]|\d{1,3}[.)]|\(?[a-z]\)|\((?:\d{1,3}|[ivx]{1,4})\))\s+\S")
+_BULLET = re.compile(r"\s*[-*+•]\s+")
 _TABLE_ROW = re.compile(r"\s*\|.*\|\s*$")
 _TABLE_RULE = re.compile(r"[\s|:+=-]+$")
 _INDENTED = re.compile(r"(?: {4}|\t)\s*\S")
@@ -30,6 +32,7 @@ _CODE_EXAMPLE = re.compile(
 # Only the name of what is explained below, as in a reference. A value after it would be a statement.
 _TERM_LINE = re.compile(r"\s*`[^`\n=]{2,120}`(?:, `[^`\n=]{2,120}`)*\s*")
 _MAX_LONE_LEAD_CHARS = 160
+_MAX_ITEM_CHARS = 600  # A longer item, such as a clause of a contract, is prose: one sentence of it may be the answer.
 _MAX_CODE_LINES = 14  # Longer code without a blank line is split here.
 
 
@@ -46,6 +49,8 @@ class TextBlock:
     head: Offsets | None = None
     """The header rows of a table."""
     is_heading: bool = False
+    is_part: bool = False
+    """Whether it is a list from which long items were taken out."""
 
 
 @lru_cache(maxsize=1024)
@@ -138,8 +143,8 @@ def _split_markdown(text: str, start: int, end: int, in_docstring: bool = False)
             i, block = _take_table(text, lines, i)
             blocks.append(block)
         elif _LIST_ITEM.match(content):
-            i, block = _take_list(text, lines, i)
-            blocks.append(block)
+            i, found = _take_list(text, lines, i)
+            blocks += found
         elif _is_code_line(content, base) and (
             i == 0 or not text[slice(*lines[i - 1])].strip() or _PROMPT.match(content)
         ):
@@ -179,8 +184,11 @@ def _take_table(text: str, lines: list[Offsets], i: int) -> tuple[int, TextBlock
     return j, TextBlock(lines[i][0], lines[j - 1][1], "table", rows, head=head)
 
 
-def _take_list(text: str, lines: list[Offsets], i: int) -> tuple[int, TextBlock]:
-    """Take a list: items with their continued lines; a blank line ends it unless an item or deeper text follows."""
+def _take_list(text: str, lines: list[Offsets], i: int) -> tuple[int, list[TextBlock]]:
+    """Take a list: items with their continued lines; a blank line ends it unless an item or deeper text follows.
+
+    A long item comes as paragraphs with lists of their own.
+    """
     indent = len(_LIST_ITEM.match(text[slice(*lines[i])])[1])  # type: ignore[index]
     items: list[Offsets] = []
     j = i
@@ -201,7 +209,23 @@ def _take_list(text: str, lines: list[Offsets], i: int) -> tuple[int, TextBlock]
         else:
             items[-1] = (items[-1][0], lines[j][1])
         j += 1
-    return j, TextBlock(items[0][0], items[-1][1], "list", tuple(items))
+    blocks: list[TextBlock] = []
+    is_part = any(end - start > _MAX_ITEM_CHARS for start, end in items)
+    for is_long, group in groupby(items, key=lambda item: item[1] - item[0] > _MAX_ITEM_CHARS):
+        taken = tuple(group)
+        if is_long:
+            blocks += [block for item in taken for block in _split_item(text, *item)]
+        else:
+            blocks.append(TextBlock(taken[0][0], taken[-1][1], "list", taken, is_part=is_part))
+    return j, blocks
+
+
+def _split_item(text: str, start: int, end: int) -> list[TextBlock]:
+    """Return the blocks of one item; its number stays in the text."""
+    bullet = _BULLET.match(text, start, end)
+    lines = _lines(text, bullet.end() if bullet else start, end)
+    i, blocks = _take_paragraph(text, lines, 0, in_docstring=True)
+    return blocks + (_split_markdown(text, lines[i][0], end) if i < len(lines) else [])
 
 
 def _take_code(text: str, lines: list[Offsets], i: int, base: int) -> tuple[int, TextBlock]:

@@ -9,7 +9,7 @@ from collections.abc import Set
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from suffice.text.languages import ENGLISH, get_analyzer, get_language, is_stop_word
+from suffice.text.languages import ENGLISH, get_language, is_stop_word, stem_text
 from suffice.text.sentences import quotable_spans
 from suffice.text.tokens import STOP_WORDS, segment_unspaced, tokenize
 
@@ -44,12 +44,12 @@ class _StemCache(dict[str, str]):
 
     def __init__(self, language: str) -> None:
         super().__init__()
-        self._analyzer = get_analyzer(language)
+        self._language = language
 
     def __missing__(self, word: str) -> str:
         if len(self) >= _STEM_CACHE_SIZE:
             self.clear()
-        found = self._analyzer.analyze(word)
+        found = stem_text(word, self._language)
         self[word] = found[0] if found else ""
         return self[word]
 
@@ -77,7 +77,7 @@ def stem_words(text: str) -> tuple[str, ...]:
 def _stem_words(text: str, language: str) -> tuple[str, ...]:
     if text.isascii():  # Word by word: most words are in the cache.
         return tuple(filter(None, map(_get_stem_cache(language).__getitem__, _ASCII_WORD.findall(text.lower()))))
-    return tuple(get_analyzer(language).analyze(segment_unspaced(text)))
+    return tuple(stem_text(segment_unspaced(text), language))
 
 
 def content_stems(text: str) -> frozenset[str]:

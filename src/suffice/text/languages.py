@@ -11,6 +11,7 @@ from contextvars import ContextVar
 from functools import cache
 from typing import TYPE_CHECKING
 
+from suffice.text.spelling import unify_spelling
 from suffice.text.tokens import STOP_WORDS, count_unspaced, tokenize
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ def is_stop_word(word: str, language: str) -> bool:
 
 @cache
 def get_analyzer(language: str = ENGLISH) -> "TextAnalyzer":
-    """Return the analyzer that folds and stems words of a language; the index uses the same one."""
+    """Return the analyzer that folds and stems words of a language; the index uses the same one, on unified spellings."""
     from tantivy import Filter
 
     # English is folded first, as "café" is no English word; other stems depend on their accents.
@@ -108,6 +109,11 @@ def get_analyzer(language: str = ENGLISH) -> "TextAnalyzer":
         *(steps[::-1] if language == ENGLISH else steps),
     ]
     return _build_analyzer(filters)
+
+
+def stem_text(text: str, language: str = ENGLISH) -> list[str]:
+    """Return the stems of all words of a text in order; British and American spellings of a word have one stem."""
+    return get_analyzer(language).analyze(unify_spelling(text) if language == ENGLISH else text)
 
 
 class _VoteCache(dict[str, tuple[str, ...]]):

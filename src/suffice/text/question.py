@@ -66,8 +66,8 @@ _PATTERNS: tuple[tuple[QuestionKind, str], ...] = (
         "list",
         r"^(?:please )?(?:list|enumerate|name|give|show)\b.*\b(?:all|every|the|each)\b|^(?:what|which) (?:are"
         r"|were) (?:all )?the\b"
-        r"|^(?:(?:for|in|on|from|with|to|by|at|of) )?(?:what|which) (?:\w+ ){0,3}\w+s (?:are|were|does|do|can|exist"
-        r"|support|have)\b"
+        r"|^(?:(?:for|in|on|from|with|to|by|at|of) )?(?:what|which) (?:\w+ ){0,3}\w+s (?:of (?:\w+ ){1,3})?"
+        r"(?:are|were|does|do|can|exist|support|have)\b"
         r"|^(?:auf|in|für|mit|bei|von|aus|zu|unter) welchen [\w-]+\b"
         r"|^(?:nenne|liste|zähle)\b|^welche [\w-]+(?:en|e|er|s) (?:gibt|sind|werden|stehen|unterstütz\w+|hat|haben|kann"
         r"|können|soll\w*|muss|müssen|machen"

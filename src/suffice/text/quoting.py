@@ -8,7 +8,8 @@ from suffice.text.plain import to_one_line
 from suffice.text.sentences import Offsets
 from suffice.types import ExcerptFormat
 
-_ITEM_MARKER = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)]|[a-z]\))\s+")
+_ITEM_MARKER = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)]|\(?[a-z]\)|\((?:\d{1,3}|[ivx]{1,4})\))\s+")
+_LETTER_MARKER = re.compile(r"(\s*)(?=\(?\w{1,4}\)\s)(?!\s*\d+\))")  # "(a)" or "a)", which Markdown does not know.
 _ADDRESS = re.compile(r"<(?:https?://[^\s<>`]+|[\w.+-]+@[\w.-]+)>")
 _MAX_TITLE_CHARS = 100
 BOLD = re.compile(r"\*\*(?=\S)([^*]+?)(?<=\S)\*\*")  # Bold marks our own highlights only.
@@ -63,7 +64,7 @@ def _join_item_lines(text: str) -> list[str]:
 def _render_item_line(line: str) -> str:
     marker = _ITEM_MARKER.match(line)
     head = marker[0] if marker else line[: len(line) - len(line.lstrip())]
-    return head.replace("•", "-") + _quote_part(line[len(head) :])
+    return _LETTER_MARKER.sub(r"\1- ", head.replace("•", "-"), count=1) + _quote_part(line[len(head) :])
 
 
 def _quote_part(text: str) -> str:

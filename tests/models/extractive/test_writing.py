@@ -309,3 +309,135 @@ def test_a_version_that_a_sentence_states_is_no_release() -> None:
 
     assert drafted("What is the minimum version of PostgreSQL?", changes).short_answer == "15"
     assert drafted("Which version raised the minimum version of PostgreSQL?", changes).short_answer in ("", "3.0.0")
+
+
+def test_a_sentence_in_a_long_clause_of_a_contract_is_found() -> None:
+    padding = "The grant covers the claims of each party and nothing else in this text. " * 10
+    clauses = note(
+        f"2. Warranty. The Work comes without a warranty of non-infringement.\n\n"
+        f"3. Patents. {padding}If You file a suit for patent infringement, the license terminates.\n\n"
+        f"4. Trademarks. This license grants no trademarks.",
+        1,
+        "LICENSE",
+    )
+    answer = drafted("Does the licence terminate after a suit for patent infringement?", clauses)
+    assert "If You file a suit for patent infringement, the license terminates." in answer.excerpts[0].text
+
+
+def test_lettered_conditions_come_as_a_list_with_what_introduces_them() -> None:
+    conditions = note(
+        "You may distribute copies, provided that You meet these conditions:\n\n"
+        "(a) You must pass on this text; and\n\n(b) You must mark modified files.\n\nNothing else is asked of You.",
+        1,
+        "LICENSE",
+    )
+    answer = drafted("What must I do when I distribute modified files?", conditions)
+    assert answer.excerpts[0].format == "list"
+    assert answer.excerpts[0].text.startswith("You may distribute copies")
+    assert "> - (b) You must mark modified files." in answer.answer
+
+
+def test_a_sentence_that_begins_with_a_pronoun_is_about_the_subject_before_it() -> None:
+    owl = note(
+        "The barn owl lives in old buildings near open fields. It wakes at dusk and hunts until dawn.", 1, "Birds"
+    )
+    other = note("The barn owl is named after barns. A keeper wakes at six.", 2, "Birds of the zoo")
+    answer = drafted("When does the barn owl wake?", other, owl)
+    assert "It wakes at dusk" in answer.excerpts[0].text
+    assert answer.summary.startswith("It wakes at dusk")
+
+
+def test_a_sentence_that_names_all_that_is_asked_for_comes_before_one_with_more_words() -> None:
+    about = note("This part on completion tells how a shell of Click finds its built-in completion code.", 1, "Shells")
+    named = note(
+        "It is long. The built-in shells are `bash`, `zsh`, `fish` and `powershell`.", 2, "Completion of Click"
+    )
+    answer = drafted("For which shells does Click have built-in completion?", about, named)
+    assert "The built-in shells are" in answer.excerpts[0].text
+
+
+def test_a_long_row_of_a_table_is_found() -> None:
+    story = "the pump stood still and was started again by hand " * 14
+    rows = note(
+        f"id: 1 · station: North · report: {story}\nid: 2 · station: South · report: all well", 1, "log", kind="csv"
+    )
+    answer = drafted("What is the report of the station North?", rows)
+    assert "station: North" in answer.excerpts[0].text
+
+
+def test_a_question_about_a_condition_is_answered_by_a_sentence_with_one() -> None:
+    clause = note(
+        "Subject to these terms each party grants a patent license for claims that are infringed by its own part of the work. "
+        + "The grant is free of charge in every country and for every purpose that the parties can think of today or later on. "
+        * 4
+        + "If You start litigation over patent infringement, then any license granted to You shall terminate.",
+        1,
+        "LICENSE",
+    )
+    answer = drafted("Does the licence end if I sue for patent infringement?", clause)
+    assert "If You start litigation" in answer.excerpts[0].text
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence", "name"),
+    [
+        ("Who is the treasurer of the club?", "Present: Hanne Vik (chair), Tomas Rehak (treasurer)", "Tomas Rehak"),
+        ("Who was the chair?", "The treasurer Tomas Rehak spoke, then Hanne Vik, the chair, left.", "Hanne Vik"),
+        ("Who is the current maintainer of Git?", "The current maintainer of Git is Junio C Hamano.", "Junio C Hamano"),
+        (
+            "Who added SQL to Postgres?",
+            "In 1994, Andrew Yu and Jolly Chen added SQL to Postgres.",
+            "Andrew Yu and Jolly Chen",
+        ),
+    ],
+)
+def test_a_person_is_named_by_role_in_full_and_with_others(question: str, sentence: str, name: str) -> None:
+    other = note("The club cannot afford the web page of Pixelwerk. Git and Postgres are free.", 2, "Club")
+    answer = drafted(question, other, note(sentence, 1, "Notes of the club"))
+    assert answer.excerpts[0].text == sentence
+    assert answer.short_answer == name
+
+
+def test_names_below_a_heading_for_authors_answer_who_wrote_it() -> None:
+    contents = note(
+        "- F.1. Concepts:\n- F.2. Functions:\n- F.3. Authors:\n\nThe trgm module compares strings.", 1, "trgm"
+    )
+    authors = note(
+        "## F.3. Authors\n\nOleg Bartunov, Moscow\n\nTeodor Sigaev, Moscow\n\nThis module is sponsored by Delta Ltd.",
+        2,
+        "trgm",
+    )
+    answer = drafted("Who are the authors of trgm?", contents, authors)
+    assert answer.excerpts[0].text.startswith("Oleg Bartunov, Moscow\n\nTeodor Sigaev")
+
+
+def test_a_list_that_is_cut_between_two_passages_is_shown_to_its_end() -> None:
+    def part(text: str, handle: int, lines: tuple[int, int]) -> Note:
+        return Note(text, (f"[{handle}]",), "Logging in", "text", True, Place("auth.txt", lines))
+
+    first = "The server knows these methods of authentication:\n\n- trust: all are let in\n- password: a word is sent"
+    noise = part("Logging in takes a second. A method of the server may fail.", 2, (30, 31))
+    answer = drafted(
+        "Which methods of authentication does the server know?",
+        part(first, 1, (1, 4)),
+        noise,
+        part("- peer: the system knows\n- LDAP: a directory knows\n\nPick one of them.", 3, (5, 8)),
+    )
+    assert [excerpt.source for excerpt in answer.excerpts] == ["[1]", "[3]"]
+    assert answer.excerpts[1].text == "- peer: the system knows\n- LDAP: a directory knows"
+
+
+def test_a_firm_is_named_in_full() -> None:
+    answer = drafted("Who repaired the quad?", note("The quad was repaired by Lindgren & Sons in May.", 1, "Boats"))
+    assert answer.short_answer == "Lindgren & Sons"
+
+
+def test_the_parts_of_a_name_in_code_are_words() -> None:
+    tree = note(
+        "All failures:\n\n* HTTPError\n* ConnectTimeout, a TimeoutException\n* ReadTimeout, a TimeoutException",
+        1,
+        "errors",
+    )
+    other = note("The httpx client has a pool. It has no timeout of its own.", 2, "httpx")
+    answer = drafted("Which timeout exceptions does httpx have?", other, tree)
+    assert "ReadTimeout" in answer.excerpts[0].text

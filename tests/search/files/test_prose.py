@@ -313,3 +313,13 @@ def test_any_text_is_read_with_its_lines(text: str) -> None:
         for chunk in read_text(f"a\n{text}", name):
             assert chunk.lines is not None
             assert chunk.text.count("\n") == chunk.lines[1] - chunk.lines[0]
+
+
+def test_the_entries_of_a_debian_changelog_are_titled_by_their_version() -> None:
+    entry = "hello (1:2.{0}-1) unstable; urgency=medium\n\n  * Fix CVE-2025-{0}.\n{1}\n -- Ann Lee <a@b.example>  07 Oct 2025\n"
+    text = "\n".join(
+        entry.format(number, "  * Speak up where nobody listens to the greeting.\n" * 12) for number in (3, 2)
+    )
+    chunks = read_text(text, "changelog.Debian")
+    assert [chunk.title for chunk in chunks] == [f"hello (1:2.{n}-1) unstable; urgency=medium" for n in (3, 2)]
+    assert "urgency" not in chunks[0].text.partition("Ann Lee")[2]

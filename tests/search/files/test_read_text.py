@@ -219,6 +219,16 @@ def test_html_navigation_around_the_main_part_and_layout_tables() -> None:
     assert read_text(layout, "p.html")[0].text == f"Left\n\n# Top\n\n{BODY.strip()}"
 
 
+def test_the_navigation_of_a_docbook_manual_is_no_text() -> None:
+    table = (
+        "<table><tr><th>Chapter 2</th></tr><tr><td><a href='a'>Prev</a></td><td><a href='b'>Next</a></td></tr></table>"
+    )
+    body = "<p>Press q to quit.</p>"
+    page = f"<title>Keys</title><div class='navheader'>{table}</div>{body}<div class='navfooter'>{table}</div>"
+    [chunk] = read_text(page, "keys.html")
+    assert chunk.text.strip() == "Press q to quit."
+
+
 def test_deeply_nested_html_is_read() -> None:
     for tags in ("<ul><li>x", "<table><tr><td>x", "<dl><dt>a<dd>b", "<div>"):
         assert read_text(f"<html>{tags * 20_000}end", "p.html")

@@ -13,7 +13,15 @@ from dataclasses import dataclass, replace
 from suffice.models.extractive.chains import needs_steps, rank_steps
 from suffice.models.extractive.comparison import find_compared
 from suffice.models.extractive.sides import choose_sides
-from suffice.models.extractive.units import HEADING_SPANS, QuestionWords, Unit, find_follower, find_heading, find_topic
+from suffice.models.extractive.units import (
+    HEADING_SPANS,
+    PRONOUN,
+    QuestionWords,
+    Unit,
+    find_follower,
+    find_heading,
+    find_topic,
+)
 from suffice.text.answer_spans import find_spans
 from suffice.text.blocks import TextBlock, split_blocks
 from suffice.text.entities import content_stems, strip_parenthetical
@@ -38,14 +46,22 @@ _MIN_RELATIVE_COVERAGE = 0.5  # A further stretch has this share of the question
 _LINK_BONUS = 0.4
 _REDUNDANCY_WEIGHT = 0.4
 _STRUCTURED_BONUS = 0.25
+_NAMING_BONUS = 0.5  # Of a sentence that says what all things are that the question asks for.
 _MIN_LIST_COVERAGE = 0.4  # Of the question's words, in what stands above a list.
 # "red, green and blue": three things in a row.
 _ENUMERATION = re.compile(r"(?:[^\s,.;:()][^,.;:()]{0,39}, ){1,}[^,.;:()]{1,40},? (?:and|or|und|oder|et|ou|y|o) \S")
+# "Which shells are there?" asks for shells; "The built-in shells are `bash`, `zsh` and `fish`" names them.
+_ASKED_THINGS = re.compile(
+    r"^(?:\w+ )?(?:what|which|welche[nr]?|quel(?:le)?s|qué|cu[áa]les)"
+    r"(?: (?:are|were|sont|son|sind)(?: all)?(?: the| les| los| las| die)?)? (?:[\w-]+ ){0,3}?(?P<things>[\w-]+)"
+    r"(?= (?:is|are|were|was|do|does|did|can|have|has|exist|support|of|in|for|there|will|must|should)\b|\?)",
+    re.IGNORECASE,
+)
+_NAMING = re.compile(
+    r"[^,;:|]{0,60}?(?: (?:are|include|sind|sont|son)\b|:|\|)(?=[^,]*,[^,]*(?:,| and | or | und | et | y ))"
+)
 _INTRODUCTION = re.compile(r":[*_`]*\Z")
 _SIGNATURE = re.compile(r"\b(?:def|class|func|function|fn)\s+\w")
-_PRONOUN = re.compile(
-    r"(?:It|He|She|They|This|That|These|Those|Its|His|Her|Their|Es|Er|Sie|Dies\w*|Il|Elle|Este|Esta)\b"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +99,7 @@ def choose_stretches(
     if question.sides and (sides := choose_sides(question, notes, ordered)):
         if question.span == "choice":  # Each side is read for itself: how old it is, where it lies.
             return [_grow(question, notes[unit.note], unit, _OTHER_CHARS + 100) for unit in sides]
-        is_contrast = len(sides) == 1 and find_follower(notes[sides[0].note], sides[0]) is not None
-        room = _FIRST_CHARS if is_contrast else _SIDE_CHARS
+        room = _FIRST_CHARS if len(sides) == 1 else _SIDE_CHARS
         return _join_sides([_grow(question, notes[unit.note], unit, room) for unit in sides])
     if (compared := find_compared(question, notes)) and (sides := _choose_units_of(compared, ordered)):
         return [_grow(question, notes[unit.note], unit, _SIDE_CHARS) for unit in sides]
@@ -103,6 +118,8 @@ def choose_stretches(
         budget = (_LIST_CHARS if question.kind == "list" else _FIRST_CHARS) if not chosen else _OTHER_CHARS
         stretch = _grow(question, notes[unit.note], unit, budget)
         chosen.append(stretch)
+        if question.kind == "list" and (rest := _continue_list(notes, stretch)) is not None:
+            return [*chosen, rest]
         text = notes[unit.note].text[stretch.start : stretch.end]
         covered |= content_stems(text) | topics[unit.note]
         shown += normalize_phrase(text)
@@ -117,6 +134,22 @@ def choose_stretches(
             and not any(_overlap(other, picked.unit) > 0.8 for picked in chosen)
         ]
     return chosen
+
+
+def _continue_list(notes: Sequence[Note], stretch: Stretch) -> Stretch | None:
+    """Return the rest of a list that goes on in the next passage of the same file; ``None`` if there is none."""
+    note, ((_, end), block) = notes[stretch.note], stretch.parts[-1]
+    if block.format != "list" or end < len(note.text.rstrip()) or note.place is None or note.place.lines is None:
+        return None
+    for number, other in enumerate(notes):
+        lines = other.place.lines if other.place is not None and other.place.path == note.place.path else None
+        if lines is not None and 0 < lines[0] - note.place.lines[1] <= 2:  # A blank line may stand between them.
+            rest = split_blocks(other.text, other.kind)[0]
+            if rest.format == "list":
+                start, stop = rest.units[0]
+                unit = Unit(number, rest, start, stop, other.text[start:stop], frozenset())
+                return Stretch(number, ((_grow_units(other.text, rest.units, 0, _LIST_CHARS), rest),), unit)
+    return None
 
 
 def _choose_steps(question: Question, notes: Sequence[Note], units: Sequence[Unit]) -> list[Stretch]:
@@ -201,8 +234,23 @@ def _prefer_structure(
         is_list = unit.block.format in wanted and words.coverage(find_topic(note, unit.block)) >= _MIN_LIST_COVERAGE
         return is_list or (unit.block.format == "prose" and _ENUMERATION.search(unit.text) is not None)
 
-    raised = [replace(unit, score=unit.score + _STRUCTURED_BONUS) if is_wanted(unit) else unit for unit in units]
+    def measure(unit: Unit) -> float:
+        if question.kind == "list" and _names_things(question, unit):
+            return _NAMING_BONUS
+        return _STRUCTURED_BONUS * is_wanted(unit)
+
+    raised = [replace(unit, score=unit.score + measure(unit)) for unit in units]
     return sorted(raised, key=lambda unit: -unit.score)
+
+
+def _names_things(question: Question, unit: Unit) -> bool:
+    """Whether a unit begins with what the question asks for and goes on with several of them."""
+    asked = _ASKED_THINGS.match(question.text)
+    wanted = content_stems(asked["things"]) if asked else frozenset()
+    if not wanted or unit.block.format == "code":
+        return False
+    words = re.finditer(r"[\w-]+", unit.text[:80])
+    return any(content_stems(word[0]) == wanted and _NAMING.match(unit.text, word.end()) for word in words)
 
 
 def _join_sides(stretches: Sequence[Stretch]) -> list[Stretch]:
@@ -331,7 +379,7 @@ def _fit_block(question: Question, note: Note, block: TextBlock, index: int, bud
 def _grow_units(text: str, units: Sequence[Offsets], index: int, budget: int) -> Offsets:
     """Return the units around ``index`` that fit the budget: first what a pronoun refers to, then what follows."""
     first = last = index
-    if first > 0 and _PRONOUN.match(text, units[first][0]) and units[last][1] - units[first - 1][0] <= budget:
+    if first > 0 and PRONOUN.match(text, units[first][0]) and units[last][1] - units[first - 1][0] <= budget:
         first -= 1
     grown = True
     while grown:

@@ -7,6 +7,7 @@ below ``class ReadTimeout`` for a question about ReadTimeout.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from suffice.text.answer_spans import find_spans
 from suffice.text.blocks import TextBlock, split_blocks
@@ -49,7 +50,7 @@ _MAKER = re.compile(
 # In "Karl von Frisch" no one acts: other words than "by" follow a participle.
 _AGENT = re.compile(
     r"(?:\bby|\b[a-zà-ÿ]+(?:t|en|ée?s?|[ai]d[oa]s?|[ct]h?[oa]s?)\s+(?:von|par|por))\s+"
-    r"(?P<agent>@[\w-]*\w|[A-ZÀ-ÖØ-Þ][\w'’-]*\w(?:\s+[A-ZÀ-ÖØ-Þ](?:\.|[\w'’-]*\w|(?![\w.])))*)"
+    r"(?P<agent>@[\w-]*\w|[A-ZÀ-ÖØ-Þ][\w'’-]*\w(?:\s+(?:&\s+)?[A-ZÀ-ÖØ-Þ](?:\.|[\w'’-]*\w|(?![\w.])))*)"
 )
 _MAKER_LINE = re.compile(
     r"__author__|\bauthors?\s*[:=]|\bautor\w*\b|\bauteurs?\b|copyright|©|\(c\)|\b(?:written|created|maintained|designed|invented)\s+by\b"
@@ -68,6 +69,21 @@ _EXTREME = re.compile(
 )
 
 
+# "Who is the treasurer of the club?" asks for the holder of a role.
+_ASKED_ROLE = re.compile(
+    r"\b(?:who(?:['’]s| is| was| are| were)|wer (?:ist|war|sind)|qui (?:est|était|sont)|quién(?:es)? (?:es|era|son))"
+    r"(?: (?:the|our|your|current|first|der|die|unser\w*|le|la|les|el|los))* (?:l['’])?(?P<role>[\w-]+(?: [\w-]+){0,2}?)"
+    r"(?= (?:of|in|at|for|on|from|von|des|der|im|bei|de|du|del)\b| ?\?|$)",
+    re.IGNORECASE,
+)
+_MAKER_HEADING = re.compile(
+    r"\b(?:authors?|maintainers?|contributors?|autor(?:in|en|es)?|verfasser\w*|auteurs?)\b", re.IGNORECASE
+)
+_PERSON = r"[A-ZÀ-ÖØ-Þ][\w'’-]*\w(?:\s+(?:(?:de|la|du|von|van|der|den)\s+){0,2}[A-ZÀ-ÖØ-Þ](?:[\w'’-]*\w|\.)?)*"
+# "What happens if …?" is answered by a sentence that says "if".
+_CONDITION = re.compile(r"\b(?:if|unless|wenn|falls|si)\b", re.IGNORECASE)
+
+
 @dataclass(frozen=True, slots=True)
 class QuestionForm:
     """What the form of an answer is compared with: the names in a question that are written as in code, and its words."""
@@ -83,6 +99,9 @@ class QuestionForm:
     bare_numbers: tuple[str, ...] = ()
     phrases: tuple[str, ...] = ()
     """A word and its number in the question, as in "status 3"."""
+    asks_condition: bool = False
+    role: str = ""
+    """The role whose holder the question asks for."""
     event: DateEvent | None = None
     """What happened on the date that the question asks for."""
 
@@ -102,6 +121,8 @@ def analyze_form(question: Question, stems: frozenset[str]) -> QuestionForm:
         tuple(_PRECISE_NUMBER.findall(text)),
         tuple(_BARE_NUMBER.findall(text)),
         tuple(_NUMBERED.findall(text)),
+        question.kind != "default" and _CONDITION.search(text) is not None,
+        asked["role"] if question.kind == "who" and (asked := _ASKED_ROLE.search(text)) else "",
         find_asked_event(text) if question.kind == "when" else None,
     )
 
@@ -122,6 +143,27 @@ def find_agents(text: str) -> list[Offsets]:
     [(19, 23)]
     """
     return [match.span("agent") for match in _AGENT.finditer(text)]
+
+
+def find_holders(text: str, role: str) -> list[Offsets]:
+    """Return the offsets of those whom a text gives a role: "Ann Lee (chair)", "the chair Ann Lee", "Ann Lee is the chair".
+
+    >>> find_holders("Bo Hall (clerk), Ann Lee (chair)", "chair")
+    [(17, 24)]
+    """
+    return [match.span(match.lastgroup or 0) for match in _compile_holder(role).finditer(text)] if role else []
+
+
+@lru_cache(maxsize=64)
+def _compile_holder(role: str) -> re.Pattern[str]:
+    named = rf"(?i:\b{re.escape(role.removesuffix('s'))}s?\b)"
+    article = r"(?:(?:the|our|a|an|new|der|die|unser\w*|le|la|el)\s+)*"
+    verb = r"(?:is|was|becomes|became|as|ist|war|wird|est|devient|es)"
+    field = r"(?:\s+(?:of|von|de|du|del)\s+[\w-]+(?:\s+[\w-]+){0,2}?)?"
+    return re.compile(
+        rf"(?P<before>{_PERSON})(?:\s*\(|,\s+|(?:\s+[a-zà-ÿ]+){{0,2}}?\s+{verb}\s+){article}{named}"
+        rf"|{named}(?:{field}(?:\s*[:,]|\s+{verb}))?\s+(?P<after>{_PERSON})"
+    )
 
 
 def find_scope(note: Note, start: int) -> tuple[str, ...]:
@@ -185,13 +227,23 @@ def measure_form(form: QuestionForm, note: Note, block: TextBlock, span: Offsets
         bonus += 0.5  # "Exit status 1" is not about exit status 3.
     if form.question.kind == "default" and (value := find_default(form, note, block, span)):
         bonus += value[1]
-    if form.asks_maker and _MAKER_LINE.search(text):
+    is_maker = form.asks_maker and _MAKER_LINE.search(text) is not None
+    if is_maker or find_maker_entry(form, scope, text) or find_holders(text, form.role):
         bonus += 0.6
     elif form.question.span == "name" and form.question.kind == "who" and find_agents(text):
         bonus += 0.4
+    if form.asks_condition and _CONDITION.search(text):
+        bonus += 0.3
     if form.event is not None and list_dates_of(text, find_spans(text, "date"), form.event):
         bonus += 0.6
     return bonus
+
+
+def find_maker_entry(form: QuestionForm, scope: Sequence[str], text: str) -> list[Offsets]:
+    """Return the name of several words with which a text below a heading such as "Authors" begins; empty without one."""
+    is_below = form.asks_maker and any(_MAKER_HEADING.search(name) for name in scope)
+    names = find_spans(text, "name")[:1] if is_below else []
+    return [(start, end) for start, end in names if start == 0 and " " in text[:end]]
 
 
 def _holds_numbers(form: QuestionForm, text: str) -> bool:

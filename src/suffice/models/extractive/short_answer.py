@@ -13,6 +13,7 @@ from suffice.models.extractive.excerpts import Stretch
 from suffice.models.extractive.form import analyze_form, find_counted
 from suffice.models.extractive.units import QuestionWords, Unit, find_release, note_stems
 from suffice.models.reading import AnswerSpan
+from suffice.text.answer_spans import join_names
 from suffice.text.entities import content_stems, extract_names
 from suffice.text.question import Question, asks_release
 from suffice.text.sentences import Offsets
@@ -90,7 +91,8 @@ def find_short_answer(
             return FoundAnswer(counted, unit.note, (unit.start, unit.end), is_counted=True)
         return None if question.kind == "count" else _find_column(note, unit, words)
     title = content_stems(note.title) | (_RELEASE_STEMS if asks_release(question) else frozenset())
-    if words.coverage(unit.stems | title) < _MIN_TOPIC_COVERAGE or words.coverage(unit.stems) < _MIN_OWN_COVERAGE:
+    own = unit.stems | unit.subject
+    if words.coverage(own | title) < _MIN_TOPIC_COVERAGE or words.coverage(own) < _MIN_OWN_COVERAGE:
         return _count_items(question, note, stretches[0], words)
     answer = answers[unit.note] if answers else None
     if asks_release(question) and (release := find_release(note, unit.block)) is not None:
@@ -99,6 +101,8 @@ def find_short_answer(
     if unit.spans:
         read = [span for span in unit.spans if answer and span[0] < answer.end and answer.start < span[1]]
         span = _nearest_span(note.text, unit, read or unit.spans, frozenset(words.weights))
+        if question.kind == "who":
+            span = join_names(note.text, span, unit.spans)
         return FoundAnswer(_clean(note.text[slice(*span)]), unit.note, span)
     if (
         answer is not None
@@ -185,7 +189,8 @@ def _say(question: Question, *, is_yes: bool) -> str:
 def _count_items(question: Question, note: Note, stretch: Stretch, words: QuestionWords) -> FoundAnswer | None:
     """Return the number of items of a list whose lead-in or heading the question is about."""
     (start, end), block = stretch.parts[-1]
-    if question.kind != "count" or block.format not in ("list", "table") or (start, end) != (block.start, block.end):
+    is_whole = (start, end) == (block.start, block.end) and not block.is_part
+    if question.kind != "count" or block.format not in ("list", "table") or not is_whole:
         return None
     heading = content_stems(note.title) | (content_stems(note.text[slice(*block.lead)]) if block.lead else frozenset())
     if words.coverage(heading) < _MIN_TOPIC_COVERAGE:

@@ -8,14 +8,23 @@ import math
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from suffice.models.extractive.conversation import asks_indirectly, find_questions, find_words
-from suffice.models.extractive.form import QuestionForm, analyze_form, find_agents, find_default, measure_form
+from suffice.models.extractive.form import (
+    QuestionForm,
+    analyze_form,
+    find_agents,
+    find_default,
+    find_holders,
+    find_maker_entry,
+    find_scope,
+    measure_form,
+)
 from suffice.models.reading import AnswerSpan, PassageReader
 from suffice.text.answer_spans import find_spans
 from suffice.text.blocks import TextBlock, split_blocks
@@ -24,7 +33,7 @@ from suffice.text.entities import content_stems, extract_facets, extract_names, 
 from suffice.text.languages import ENGLISH, detect_language, get_language
 from suffice.text.question import Question, asks_release, strip_comparing
 from suffice.text.sentences import Offsets
-from suffice.text.tokens import expand_numbers, normalize_phrase, tokenize
+from suffice.text.tokens import expand_identifiers, expand_numbers, normalize_phrase, tokenize
 from suffice.types import Embed, Note
 
 if TYPE_CHECKING:
@@ -41,8 +50,8 @@ _RELEASE = re.compile(
 _DEFAULT_WORD = re.compile(
     r"\bdefault|\bstandardmäßig|\bpar défaut|\bpor (?:defecto|omisión)|\bpredeterminad", re.IGNORECASE
 )
-# "1.2. Overview" or a question. "1. The budget is approved." is an item of an ordered list.
-_CONTENTS_ITEM = re.compile(r"\W*\d+\.\d+[\d.]*\s|.*\?\W*$", re.DOTALL)
+# "1.2. Overview", "A.1. Overview" or a question. "1. The budget is approved." is an item of an ordered list.
+_CONTENTS_ITEM = re.compile(r"\W*(?:[A-Z]|\d+)\.\d+[\d.]*\s|.*\?\W*$", re.DOTALL)
 _LITERAL = re.compile(r"[`'\"]*(?:[-+]?\d|True\b|False\b|None\b|null\b|['\"\[({])")
 _MAX_CANDIDATES = 120  # Units looked at closely; they are selected by words.
 # The reader knows single steps: it is trusted where one passage has nearly all words of the question, and hardly where the
@@ -52,6 +61,12 @@ _FILE_YEAR = re.compile(r"(?<![\d.])(?:19|20)\d{2}(?!\d)")
 _AFTER_REPLY = 0.01
 HEADING_SPANS = frozenset({"date", "year", "version"})  # What the heading of a release may answer.
 _MAX_UNIT_CHARS = 600  # A longer "sentence" is a table or a list without full stops.
+_MAX_ROW_CHARS = 1500
+# A sentence that begins so is about the subject of the sentence before it.
+PRONOUN = re.compile(
+    r"(?:It|He|She|They|This|That|These|Those|Its|His|Her|Their|Es|Er|Sie|Dies\w*|Il|Elle|Este|Esta)\b"
+)
+_SUBJECT = re.compile(r"(?:\S+\s+){1,5}")  # No verb is recognised: the first words will do.
 UNIT_FEATURES = (
     *("own", "topic", "note", "note_cosine", "span", "belief", "rank", "named", "code", "names", "short"),
     *("link", "reader", "reader_note"),
@@ -77,6 +92,8 @@ class Unit:
     text: str
     """In one line."""
     stems: frozenset[str]
+    subject: frozenset[str] = frozenset()
+    """Stems of what a pronoun at its beginning refers to."""
     spans: tuple[Offsets, ...] = ()
     """Spans of the type that the question asks for, in the note's text."""
     features: tuple[float, ...] = ()
@@ -98,9 +115,8 @@ def weigh_question(task: str, notes: Sequence[Note]) -> QuestionWords:
     """Weigh the question's stems by their rarity among the notes."""
     task = strip_comparing(_MEASURE.sub("how", task))
     stems = frozenset[str]().union(*(facet.stems for facet in extract_facets(task, limit=20)))
-    stems |= {stem for stem in find_stems(task) if stem not in content_stems(task)} or (
-        frozenset() if stems else find_stems(task)
-    )
+    own = content_stems(expand_numbers(task))
+    stems |= {stem for stem in own if stem not in content_stems(task)} or (frozenset() if stems else own)
     counts = Counter(stem for note in notes for stem in stems & note_stems(note))
     raw = {stem: math.log(1 + (len(notes) + 1) / (counts[stem] + 0.5)) for stem in stems}
     total = sum(raw.values()) or 1.0
@@ -125,8 +141,8 @@ def read_notes(question: Question, notes: Sequence[Note], reader: PassageReader 
 
 
 def find_stems(text: str) -> frozenset[str]:
-    """Return the stems of the words that carry meaning; a version or date is one of them as a whole."""
-    return content_stems(expand_numbers(text))
+    """Return the stems of the words that carry meaning, also those of whole versions and dates and of parts of identifiers."""
+    return content_stems(expand_identifiers(expand_numbers(text)))
 
 
 def note_stems(note: Note) -> frozenset[str]:
@@ -159,7 +175,7 @@ def rank_units(
     candidates.sort(
         key=lambda unit: (
             unit.text not in believed,
-            -words.coverage(unit.stems | topics[unit.note, unit.block])
+            -words.coverage(unit.stems | unit.subject | topics[unit.note, unit.block])
             - 0.3 * about[unit.note]
             - 0.3 * cosines[unit.note],
         )
@@ -176,6 +192,7 @@ def rank_units(
     rows, found = [], []
     for unit in candidates:
         note = notes[unit.note]
+        own = unit.stems | unit.subject
         topic = topics[unit.note, unit.block]
         if unit.note in asked_in:
             topic |= note_stems(notes[asked_in[unit.note]])
@@ -186,11 +203,11 @@ def rank_units(
         follower = find_follower(note, unit)
         end = unit.end if follower is None else follower.end  # What a sentence introduces is read with it.
         holds_answer = answer is not None and unit.start <= answer.start < end
-        trust = words.coverage(unit.stems | topic) ** _TRUST_POWER
+        trust = words.coverage(own | topic) ** _TRUST_POWER
         rows.append(
             (
-                words.coverage(unit.stems),
-                words.coverage(unit.stems | topic),
+                words.coverage(own),
+                words.coverage(own | topic),
                 about[unit.note],
                 cosines[unit.note],
                 float(bool(spans)),
@@ -220,7 +237,7 @@ def rank_units(
             if best is not None and unit.note == asked and asks_indirectly(unit.text):
                 values[number] = min(values[number], best - _AFTER_REPLY)
     ranked = [
-        Unit(unit.note, unit.block, unit.start, unit.end, unit.text, unit.stems, tuple(spans), tuple(row), float(value))
+        replace(unit, spans=tuple(spans), features=tuple(row), score=float(value))
         for (unit, spans), row, value in zip(found, table, values, strict=True)
     ]
     return sorted(ranked, key=lambda unit: -unit.score)
@@ -275,14 +292,19 @@ def _list_units(number: int, note: Note, question: Question) -> list[Unit]:
             question.span in HEADING_SPANS and find_spans(note.text[block.start : block.end], question.span)
         ):
             continue
+        longest = _MAX_ROW_CHARS if block.format == "table" else _MAX_UNIT_CHARS
+        subject = frozenset[str]()
         for start, end in block.units:
             text = " ".join(note.text[start:end].split())
             stems = find_stems(text)
+            refers = block.format == "prose" and PRONOUN.match(text) is not None
+            if not refers and (opening := _SUBJECT.match(text)):
+                subject = find_stems(opening[0])
             is_statement = len(stems) >= (2 if block.format == "prose" else 1) and not text.rstrip("*_`\"')”").endswith(
                 "?"
             )
-            if is_statement and len(text) <= _MAX_UNIT_CHARS and block.lead != (start, end):
-                found.append(Unit(number, block, start, end, text, stems))
+            if is_statement and len(text) <= longest and block.lead != (start, end):
+                found.append(Unit(number, block, start, end, text, stems, subject if refers else frozenset()))
     return found
 
 
@@ -347,7 +369,8 @@ def _find_new_spans(
     if form.event is not None:
         spans = select_dates(text, spans, form.event)
     if question.kind == "who" and question.span == "name":
-        spans = find_agents(text) or spans
+        entry = find_maker_entry(form, find_scope(note, unit.start), text)
+        spans = entry or find_holders(text, form.role) or find_agents(text) or spans
     if question.span == "name":  # A name of the question's own words is no answer.
         spans = [(start, end) for start, end in spans if not find_stems(text[start:end]) <= stems]
     elif question.kind != "default":  # A cookie may be called "session" by default.

@@ -28,7 +28,9 @@ from suffice.text.languages import (
     detect_language,
     get_analyzer,
     is_stop_word,
+    stem_text,
 )
+from suffice.text.spelling import unify_spelling
 from suffice.text.tokens import content_words, expand_identifiers, expand_numbers, segment_unspaced, tokenize
 
 if TYPE_CHECKING:
@@ -217,7 +219,9 @@ class IndexWriter:
     def _make_document(self, entry: IndexEntry, order: int) -> "tantivy.Document":
         data = _encode(entry)
         document = self._new_document()
-        document.add_text(name_field(entry.language), _normalize(f"{entry.title} {entry.text}"))
+        field = name_field(entry.language)
+        text = _normalize(f"{entry.title} {entry.text}")
+        document.add_text(field, unify_spelling(text) if field == name_field(ENGLISH) else text)
         document.add_text("language", entry.language)
         document.add_text("file", entry.file)
         if entry.id is not None:
@@ -278,7 +282,7 @@ def get_file_order(file: str) -> int:
 def extract_entry_terms(entry: IndexEntry) -> list[Term]:
     """Return the terms of an entry, each as often as it occurs."""
     field = name_field(entry.language)
-    stems = get_analyzer(field.removeprefix(_FIELD_PREFIX)).analyze(_normalize(f"{entry.title} {entry.text}"))
+    stems = stem_text(_normalize(f"{entry.title} {entry.text}"), field.removeprefix(_FIELD_PREFIX))
     return [(field, stem) for stem in stems]
 
 
@@ -294,7 +298,7 @@ def extract_query_terms(text: str, languages: Iterable[str]) -> list[Term]:
             if language == ENGLISH
             else [word for word in tokenize(text) if len(word) > 1 and not is_stop_word(word, language)]
         )
-        stems = get_analyzer(language).analyze(" ".join(words) or text)
+        stems = stem_text(" ".join(words) or text, language)
         terms |= dict.fromkeys((name_field(language), stem) for stem in stems)
     return list(terms)
 

@@ -28,7 +28,7 @@ from suffice.search.engines.address import remove_secrets, split_address
 from suffice.search.web.http import ProviderRequest, fetch_json
 from suffice.search.web.provider import clean_text
 from suffice.text.chunks import split_text
-from suffice.text.languages import ENGLISH, detect_language, get_analyzer
+from suffice.text.languages import ENGLISH, detect_language, stem_text
 from suffice.types import Passage, Place, Query
 
 if TYPE_CHECKING:
@@ -234,8 +234,7 @@ class ElasticSearch:
         numbered = list(enumerate(parts, 1))
         if len(parts) > _PARTS_PER_DOCUMENT:
             wanted = {stem for _, stem in extract_query_terms(query, [ENGLISH])}
-            stems = get_analyzer(ENGLISH)
-            numbered.sort(key=lambda part: -len(wanted.intersection(stems.analyze(part[1]))))
+            numbered.sort(key=lambda part: -len(wanted.intersection(stem_text(part[1]))))
         place = Place(
             url if re.match(r"https?://", url) else self._index.index, page=int(page) if page.isdigit() else None
         )

@@ -18,6 +18,7 @@ from suffice.text.plain import to_one_line
 _DROPPED_TAGS = frozenset("script style noscript template svg button select textarea iframe object".split())
 _BOILERPLATE_TAGS = frozenset("nav footer aside".split())
 _BOILERPLATE_ROLES = frozenset("navigation search contentinfo complementary".split())
+_BOILERPLATE_CLASSES = frozenset("navheader navfooter nav-panel".split())  # Of manuals made by DocBook and Texinfo.
 _ANCHOR_CLASSES = frozenset("headerlink header-anchor heading-anchor anchorjs-link anchor hash-link permalink".split())
 _CODE_TAGS = frozenset("code kbd samp tt".split())
 _HEADING_LEVELS = {f"h{level}": level for level in range(1, 7)}
@@ -207,7 +208,8 @@ class _HtmlExtractor(HTMLParser):
             return True
         if tag == "a":
             return bool(_ANCHOR_CLASSES.intersection(classes)) or values.get("aria-hidden") == "true"
-        return "nav" in self.dropped and values.get("role") in _BOILERPLATE_ROLES
+        is_boilerplate = values.get("role") in _BOILERPLATE_ROLES or bool(_BOILERPLATE_CLASSES.intersection(classes))
+        return "nav" in self.dropped and is_boilerplate
 
     def _find_language(self, values: dict[str, str | None]) -> None:
         if found := _LANGUAGE.search(values.get("class") or ""):

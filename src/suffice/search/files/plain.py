@@ -3,13 +3,16 @@
 The suffix decides; a text without a telling suffix, such as ``README`` or standard input, is recognised by its content.
 """
 
+import re
+
 from suffice.search.files import markdown, rst
 from suffice.search.files.chunk import ChunkKind, DocumentChunk, get_suffix, parse_suffixes
-from suffice.search.files.prose import Prose, to_document_chunks
+from suffice.search.files.prose import Heading, Prose, to_document_chunks
 from suffice.text.chunks import split_lines
 
 MARKDOWN_SUFFIXES = parse_suffixes("md markdown mdx mkd qmd rmd")
 _RST_SUFFIXES = parse_suffixes("rst rest")
+_DEBIAN_ENTRY = re.compile(r"[a-z0-9][\w.+-]+ \([^()\s]+\) [\w .-]+; urgency=\w+")
 _VERBATIM_SUFFIXES = parse_suffixes("log json")
 
 
@@ -36,8 +39,14 @@ def _convert(text: str, suffix: str) -> Prose:
 
 
 def _convert_plain(text: str) -> Prose:
-    """Return a text as it stands, but for underlined titles."""
+    """Return a text as it stands, but for underlined titles and the first lines of entries of a Debian changelog."""
     prose = Prose(split_lines(text))
+    entries = [n for n, line in enumerate(prose.lines, start=1) if _DEBIAN_ENTRY.match(line)]
+    if entries and entries[0] == 1:
+        prose.headings = [Heading(n, n, 1, prose.lines[n - 1].strip()) for n in entries]
+        for n in entries:
+            prose.lines[n - 1] = f"# {prose.lines[n - 1]}"
+        return prose
     prose.headings = rst.find_titles(prose.lines)
     for heading in prose.headings:
         lines = [""] * (heading.last - heading.first + 1)

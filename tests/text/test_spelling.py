@@ -1,0 +1,67 @@
+"""British and American spellings have one stem; different words keep theirs."""
+
+import pytest
+
+from suffice.text.entities import content_stems
+from suffice.text.languages import use_language
+
+
+@pytest.mark.parametrize(
+    ("british", "american"),
+    [
+        ("licence", "LICENSE"),
+        ("colours", "colors"),
+        ("organised", "organized"),
+        ("organisation", "organization"),
+        ("behavioural", "behavioral"),
+        ("catalogue", "catalog"),
+        ("cataloguing", "cataloging"),
+        ("centre", "center"),
+        ("metres", "meters"),
+        ("cancelled", "canceled"),
+        ("defence", "defense"),
+        ("analysed", "analyzed"),
+        ("programme", "program"),
+        ("practising", "practicing"),
+        ("anaesthetic", "anesthetic"),
+        ("judgement", "judgment"),
+        ("naïve neighbours", "naïve neighbors"),
+    ],
+)
+def test_both_spellings_have_one_stem(british: str, american: str) -> None:
+    assert content_stems(british) == content_stems(american)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("scoured", "scored"),
+        ("timbre", "timber"),
+        ("tour", "tor"),
+        ("prise", "prize"),
+        ("device", "devise"),
+        ("advice", "advise"),
+        ("paradise", "parade"),
+        ("filled", "filed"),
+        ("exercise", "size"),
+        ("Michael", "Michel"),
+    ],
+)
+def test_different_words_keep_different_stems(one: str, other: str) -> None:
+    assert content_stems(one) != content_stems(other)
+
+
+@pytest.mark.parametrize(
+    ("word", "related"),
+    [("precise", "precisely"), ("revise", "revision"), ("surprise", "surprisingly"), ("advertise", "advertisement")],
+)
+def test_words_that_only_look_british_keep_their_relatives(word: str, related: str) -> None:
+    assert content_stems(word) == content_stems(related)
+
+
+def test_other_languages_are_left_alone() -> None:
+    use_language("spanish")
+    try:
+        assert content_stems("nombre") == frozenset({"nombr"})
+    finally:
+        use_language(None)
