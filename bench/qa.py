@@ -5,14 +5,14 @@
     python -m bench.qa openings FILE…
 
 Each question of HotpotQA and MuSiQue (in ``../shared/data``, or ``--data FOLDER``) is asked with the defaults of ``suffice
-ask``. Without ``--model`` there is no language model; ``--stop`` takes another gate than the default. ``--absent`` takes the gold passages of each question out of the
-search: then every answer is a wrong one. ``--rows`` appends one line a question, with figures and no text of the data sets
-unless ``--texts`` is given; started again with the same file, it continues. ``table`` shows such files; where they hold a
-model's answers and those without one, it adds the paired difference with its 95 % interval. ``openings`` shows, for a model
-that writes one sentence above the quotes, how many of these sentences the claim check removed: of those with the gold answer
-and of those without it. Given ``bench/opening_labels.jsonl``, it shows the same by label: each sentence was read beside the
-question, gold answer and gold passages, without the check's verdict, and called an answer, true but no answer, false, or no
-statement.
+ask``. Without ``--model`` there is no language model; ``--stop`` takes another gate than the default. ``--absent`` takes the
+gold passages of each question out of the search: then every answer is a wrong one. ``--rows`` appends one line a question,
+with figures and no text of the data sets unless ``--texts`` is given; started again with the same file, it continues.
+``table`` shows such files; where they hold a model's answers and those without one, it adds the paired difference with its 95
+% interval. ``openings`` shows, for a model that writes one sentence above the quotes, how many of these sentences the claim
+check removed: of those with the gold answer and of those without it. Given ``bench/opening_labels.jsonl``, it shows the same
+by label: each sentence was read beside the question, gold answer and gold passages, without the check's verdict, and called
+an answer, true but no answer, false, or no statement.
 
 Columns, as shares of the questions: the gold answer stands in the evidence (the passages that were found; without yes/no
 questions), in the report, in its opening (the short answer, a written first sentence, or the first 600 characters of the
