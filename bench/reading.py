@@ -490,7 +490,7 @@ def _format_code(gate: str) -> str:
 
 def _format_lifts(found: dict[str, list[dict[str, Any]]], gate: str) -> list[str]:
     """Return the three differences of recall, in points, with 95 % intervals over questions."""
-    if gate in BASELINES:
+    if gate in BASELINES or not any(each in BASELINES for each in found):
         return ["–"] * 3
     picks = _draw(len(found[gate]))
     texts = [
