@@ -111,9 +111,8 @@ class Shard:
     writes: bool = False
     without_reader: bool = False
 
-    @property
-    def label(self) -> str:
-        return f"{self.model}, passages valued without the reader" if self.without_reader else self.model
+    def name_condition(self, gate: str) -> str:
+        return f"{gate} by words" if self.without_reader and "+narrow" in gate else gate
 
 
 def run_shard(shard: Shard) -> int:
@@ -147,7 +146,8 @@ async def _run_shard(shard: Shard) -> int:
             for gate, condition in gates:
                 if time.time() > shard.ends_at:
                     return
-                if (name, question["id"], gate) in done:
+                shown = shard.name_condition(gate)
+                if (name, question["id"], shown) in done:
                     continue
                 stop = parse_gate(f"({condition.gate}) | budget(rounds={shard.rounds}, queries={QUERIES})")
                 config = configs[name, condition.strategy]
@@ -157,7 +157,7 @@ async def _run_shard(shard: Shard) -> int:
                 writes = shard.writes and condition.strategy == "auto"
                 row = await _run_once(config, model, question, written if writes else None)
                 with shard.rows.open("a", encoding="utf-8") as out:
-                    print(json.dumps({"set": name, "gate": gate, "model": shard.label, **row}), file=out)
+                    print(json.dumps({"set": name, "gate": shown, "model": shard.model, **row}), file=out)
                 added += 1
 
     await asyncio.gather(*(work() for _ in range(shard.concurrency)))
@@ -490,7 +490,7 @@ def _format_code(gate: str) -> str:
 
 def _format_lifts(found: dict[str, list[dict[str, Any]]], gate: str) -> list[str]:
     """Return the three differences of recall, in points, with 95 % intervals over questions."""
-    if gate in BASELINES:
+    if gate in BASELINES or not any(each in BASELINES for each in found):
         return ["–"] * 3
     picks = _draw(len(found[gate]))
     texts = [
@@ -538,7 +538,9 @@ def main() -> None:
     parser.add_argument("--concurrency", type=int, default=1, help="questions that a process asks at the same time")
     parser.add_argument("--seconds", type=float, default=86_400.0, help="no question is begun after this time")
     parser.add_argument("--write", action="store_true", help="also write the report if there is no language model")
-    parser.add_argument("--without-reader", action="store_true", help="value passages by their words alone")
+    parser.add_argument(
+        "--without-reader", action="store_true", help="value passages by words alone (+narrow … by words)"
+    )
     parser.add_argument("--gate", action="append", help="a condition, instead of the usual ones; may be repeated")
     given = parser.parse_args()
     if given.action == "warm":

@@ -57,7 +57,7 @@ class UnseenMeter:
 
 
 class BridgesMeter:
-    """A name is open until queries have used all of its words."""
+    """A name is open until queries have used all of its words. Each open name waits for one word that is missing."""
 
     moment: Moment = "after"
     names: tuple[str, ...] = ("bridges.open",)
@@ -65,33 +65,33 @@ class BridgesMeter:
     def __init__(self, context: MeterContext = MeterContext()) -> None:
         self._query_words = set(tokenize(context.question or ""))
         self._introduced: set[str] = set()
-        self._missing_count: dict[str, int] = {}
-        self._names_by_word: dict[str, list[str]] = defaultdict(list)
+        self._open_count = 0
+        self._waiting_by_word: dict[str, list[str]] = defaultdict(list)
         self._is_text_missing = False
 
     def read(self, view: RoundView) -> Readings:
-        for word in {word for query in view.queries for word in tokenize(query)} - self._query_words:
-            self._query_words.add(word)
-            for name in self._names_by_word.pop(word, ()):
-                self._missing_count[name] -= 1
-                if not self._missing_count[name]:
-                    del self._missing_count[name]
+        words = {word for query in view.queries for word in tokenize(query)} - self._query_words
+        self._query_words |= words
+        for word in words:
+            names = self._waiting_by_word.pop(word, ())
+            self._open_count -= len(names)
+            for name in names:
+                self._wait(name)
         for hit in view.new:
             if hit.text is None:
                 self._is_text_missing = True
             for name in extract_lowered_names(hit.text or "") - self._introduced:
-                self._introduce(name)
-        return {"bridges.open": None if self._is_text_missing or view.failed else float(len(self._missing_count))}
+                self._introduced.add(name)
+                self._wait(name)
+        return {"bridges.open": None if self._is_text_missing or view.failed else float(self._open_count)}
 
-    def _introduce(self, name: str) -> None:
-        self._introduced.add(name)
+    def _wait(self, name: str) -> None:
         is_plain = name.isascii() and name.replace(" ", "").isalnum()
-        words = dict.fromkeys(name.split() if is_plain else tokenize(name))
-        missing = [word for word in words if word not in self._query_words]
-        if missing:
-            self._missing_count[name] = len(missing)
-            for word in missing:
-                self._names_by_word[word].append(name)
+        for word in name.split() if is_plain else tokenize(name):
+            if word not in self._query_words:
+                self._waiting_by_word[word].append(name)
+                self._open_count += 1
+                return
 
 
 class ResidualMeter:

@@ -147,6 +147,7 @@ class WorthMeter:
             else:
                 self._short_titles.add(title[0])
         self._seen_words |= text.new
+        text.new = frozenset()  # Sets of words are dropped once they are used: a long run would hold many.
         self._seen.append(text)
 
     def _analyze_hit(self, hit: Hit) -> "_Text":
@@ -189,8 +190,10 @@ class WorthMeter:
     def _find_passages_with(self, title: tuple[str, ...]) -> Sequence[int]:
         """Return the passages with the rarest word of a title. The index is updated only when it is needed."""
         for number in range(self._indexed_count, len(self._seen)):
-            for word in self._seen[number].words - STOP_WORDS:
+            text = self._seen[number]
+            for word in text.words - STOP_WORDS:
                 self._passages_by_word[word].append(number)
+            text.words = frozenset()
         self._indexed_count = len(self._seen)
         rare = [self._passages_by_word.get(word, []) for word in title if word not in STOP_WORDS]
         return min(rare, key=len, default=range(len(self._seen)))
