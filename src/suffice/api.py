@@ -249,7 +249,6 @@ async def prepare_run(
     )
     # Leads come first: each other intervention then also applies to the lead's query.
     interventions = validate_interventions([*(["leads"] if options.with_leads else []), *options.interventions])
-    gate = preset.gate if options.stop is None else options.stop
     make_model = await _choose_model_factory(options.model, config, notify)
     bounds = settings.merge_bounds(config.bounds, options.bounds)
     images = find_images(task, Path.cwd(), offline=config.offline) if options.pictures else ()
@@ -270,6 +269,8 @@ async def prepare_run(
         embed = None  # Vectors of a language that the model does not know mislead; words do not.
     # Without a language model many sentences are compared, for which the static vectors are fast enough.
     model = make_model(None if embed is None else embed_static)
+    is_cheap = not is_language_model(model) and not scope.web
+    gate = options.stop or (is_cheap and preset.cheap_gate) or preset.gate
     if bounds.usd is not None and not has_price(model):
         raise InputError(
             f"The price of {model.name} is unknown, so --max-cost cannot be enforced; add the price to a file and set "

@@ -25,18 +25,18 @@ from suffice.api import prepare_run
 from suffice.engine.pipeline import run_pipeline
 from suffice.events import SearchStopped
 from suffice.memory.evidence import Evidence
-from suffice.models.extractive.chains import CHAIN_FEATURES, compute_chain_features
+from suffice.models.extractive.chains import CHAIN_TERMS, compute_chain_features, multiply_features
 from suffice.models.extractive.units import rank_units, weigh_question
 from suffice.options import RunOptions
 from suffice.text.question import analyze_question
 from suffice.types import Note
 
 SETS = ("hotpotqa", "musique")
-PENALTY = 3.0  # L2, on weights of features scaled to a standard deviation of one.
+PENALTY = 30.0  # L2, on weights of terms scaled to a standard deviation of one.
 STEPS, RATE = 400, 0.05
 
 Example = tuple[np.ndarray, np.ndarray]
-"""The features of the units of a question, and which of them hold the answer."""
+"""The terms of the units of a question, and which units hold the answer."""
 
 
 async def collect(folder: Path) -> list[tuple[dict[str, Any], tuple[Note, ...]]]:
@@ -72,13 +72,15 @@ def make_example(question: dict[str, Any], notes: Sequence[Note]) -> Example | N
         i for i, note in enumerate(notes) if note.place and (note.place.record or "").split("#")[0] in question["gold"]
     }
     labels = np.array([u.note in gold and holds(f"{notes[u.note].title} {u.text}", answers) for u in units])
-    return (compute_chain_features(asked, notes, units, words), labels) if labels.any() else None
+    return (
+        (multiply_features(compute_chain_features(asked, notes, units, words)), labels) if labels.any() else None
+    )
 
 
 def fit(examples: Sequence[Example]) -> "np.ndarray":
     """Return the weights that make units with the answer most probable, by Adam."""
     scale = np.vstack([features for features, _ in examples]).std(axis=0) + 1e-9
-    weights, mean, square = np.zeros((3, len(CHAIN_FEATURES)))
+    weights, mean, square = np.zeros((3, len(CHAIN_TERMS)))
     for step in range(1, STEPS + 1):
         gradient = -PENALTY * weights
         for features, labels in examples:
@@ -105,7 +107,9 @@ def main() -> None:
         if options.notes:
             options.notes.write_bytes(pickle.dumps(found))
     examples = [example for pair in found if (example := make_example(*pair)) is not None]
-    fitted = {name: round(float(value), 2) for name, value in zip(CHAIN_FEATURES, fit(examples), strict=True)}
+    fitted = {
+        " ".join(term): round(float(value), 3) for term, value in zip(CHAIN_TERMS, fit(examples), strict=True)
+    }
     print(len(examples), "questions", json.dumps(fitted))
     if options.write:
         path = Path(str(files("suffice.models.extractive").joinpath("weights.json")))

@@ -20,6 +20,8 @@ class Preset:
     """Whether a model that is sure of the evidence ends the search beside the gate."""
     adapts: bool = False
     """Whether steps that are no use with the model at hand are left out of the search."""
+    cheap_gate: str | None = None
+    """The gate where a round costs nothing but a search of own documents: no language model, no web. ``None``: ``gate``."""
 
 
 def _limit_rounds(rounds: int) -> Bounds:
@@ -28,7 +30,12 @@ def _limit_rounds(rounds: int) -> Bounds:
 
 
 PRESETS = {
-    "auto": Preset("reflect", "trajectory", "worth | exhaustion", honors_sufficient=True, adapts=True),
+    "auto": Preset(
+        *("reflect", "trajectory", "worth | exhaustion"),
+        honors_sufficient=True,
+        adapts=True,
+        cheap_gate="worth(price=0.03) | exhaustion",
+    ),
     "reflect": Preset("reflect", "trajectory", "sufficiency"),
     # The quality floor is part of the gate, so that the loop, a replay and `explain` agree.
     "saturate": Preset("saturate", "rolling", "saturation.after(2).epsilon(0.15).floor(1800)", Bounds(rounds=5)),

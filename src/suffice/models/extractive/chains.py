@@ -4,13 +4,15 @@
 which names the mayor. A unit is scored by what it adds to an **anchor**, a unit of another note that has many words of the
 question and names something that the unit or its title names too. Used where no single unit has the question's words.
 
-The score is a weighted sum; ``weights.json`` holds the weights, ``python -m training.extractive.chains`` fits them.
+The score is a weighted sum of the features and of their products: that a unit has few words of the question speaks for it only if a
+passage that has them leads to it. ``weights.json`` holds the weights, ``python -m training.extractive.chains`` fits them.
 """
 
 import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import combinations_with_replacement
 from typing import TYPE_CHECKING
 
 from suffice.models.extractive.units import UNIT_FEATURES, QuestionWords, Unit, find_stems, load_weights, note_stems
@@ -24,7 +26,11 @@ if TYPE_CHECKING:
 
 CHAIN_FEATURES = (
     *("words", "cosine", "span", "rank", "named", "link", "titled", "chain", "rest", "names", "short", "note"),
+    *("length", "late", "opens"),
 )
+CHAIN_TERMS = (*((name,) for name in CHAIN_FEATURES), *combinations_with_replacement(CHAIN_FEATURES, 2))
+"""What is weighed: each feature, and each product of two."""
+_LONG = 400  # Characters of a long unit.
 _MAX_ANCHORS = 12
 _MAX_NAMES = 5
 # The wording asks for one thing that a chain may lead to; a list, a default value or instructions stand in one place.
@@ -57,10 +63,18 @@ def rank_steps(question: Question, notes: Sequence[Note], units: Sequence[Unit],
     import numpy as np
 
     weights = load_weights()["chain"]
-    table = compute_chain_features(question, notes, units, words)
-    scores = table @ np.array([weights[name] for name in CHAIN_FEATURES])
+    table = multiply_features(compute_chain_features(question, notes, units, words))
+    scores = table @ np.array([weights[" ".join(term)] for term in CHAIN_TERMS])
     ranked = [replace(unit, score=float(score)) for unit, score in zip(units, scores, strict=True)]
     return sorted(ranked, key=lambda unit: -unit.score)
+
+
+def multiply_features(table: "np.ndarray") -> "np.ndarray":
+    """Return a column for each of ``CHAIN_TERMS``, from a table of ``CHAIN_FEATURES``."""
+    import numpy as np
+
+    place = {name: number for number, name in enumerate(CHAIN_FEATURES)}
+    return np.stack([table[:, [place[name] for name in term]].prod(axis=1) for term in CHAIN_TERMS], axis=1)
 
 
 def compute_chain_features(
@@ -80,6 +94,9 @@ def compute_chain_features(
     names   names that the question does not have, at most five
     short   whether the unit is very short
     note    weight of the question's words that its note has
+    length  characters of the unit, 1 for many
+    late    place of its note in the search, from 0 to 1
+    opens   whether the unit opens its note
     """
     import numpy as np
 
@@ -122,6 +139,7 @@ def compute_chain_features(
                 *(matcher.weigh(topics[number]), cosines[number], unit.features[feature["span"]], 1 / (1 + unit.note)),
                 *(unit.features[feature["named"]], unit.features[feature["link"]], titled, chain, rest),
                 *(min(_MAX_NAMES, len(names[number])) / _MAX_NAMES, unit.features[feature["short"]], about[unit.note]),
+                *(min(_LONG, len(unit.text)) / _LONG, unit.note / len(notes), float(unit.start == 0)),
             )
         )
     return np.array(rows)
