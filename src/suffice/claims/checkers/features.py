@@ -90,6 +90,12 @@ class SentenceFeatures:
     ordinals: frozenset[tuple[float, str]]
     """Places in a row, each with the stem that follows: 2 and "largest" of "the second largest"."""
 
+    @property
+    def ordinal_words(self) -> frozenset[str]:
+        """The words for its places in a row: "second" for the II of "World War II"."""
+        places = {number.value for number in self.numbers if number.unit == ORDINAL}
+        return frozenset(word for word, value in LOW_ORDINALS.items() if value in places)
+
     def spell(self, stems: Collection[str]) -> str:
         """Return the words of some stems as the sentence writes them; commas stand between those that are apart."""
         found: dict[str, int] = {}  # Each word with where it first ends.

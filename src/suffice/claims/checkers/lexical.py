@@ -154,7 +154,7 @@ def compare_features(
     is_repeated = len(source.stems & claim.stems) >= _REPEAT_SHARE * len(source.stems)
     has_other_name = bool(source.names - claim.stems) and is_repeated
     uses_title = (source.has_anaphora or not source.names) and not has_other_name
-    known = source.stems | (title_stems if uses_title else frozenset())
+    known = source.stems | source.ordinal_words | (title_stems if uses_title else frozenset())
     conflict = (
         _find_number_conflict(claim, source)
         or _find_ordinal_conflict(claim, source)
