@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 
-from suffice.claims.checkers.features import extract_features
+from suffice.claims.checkers.features import IRREGULAR_VERBS, extract_features
 from suffice.text.citations import (
     REFERENCE_MARK,
     list_handles,
@@ -32,16 +32,15 @@ _NON_TEXT = re.compile(
 _CLAUSE_JOINT = re.compile(r"(?P<semicolon>;\s+)|,\s+(?:and|but|while|whereas)\s+")
 _SUBJECT = re.compile(r"(?:[Tt]he|[Aa]n?|[Tt]hese|[Tt]hose|[Ee]ach|[Ee]very)\s+[\w-]+\s+\w|[A-Z][\w.'’-]*\s+\w")
 _VERB = re.compile(
-    r"(?:is|are|was|were|has|have|had|does|do|did|can|could|may|might|must|shall|will|would|became|began|came|gave|got|grew|held"
-    r"|kept|knew|led|left|lost|made|met|rose|fell|ran|said|saw|sold|sent|spent|stood|took|went|won|wrote|built|bought"
-    r"|lies|lives|uses|holds|takes|makes|gives|returns|contains|remains|\w{3,}ed)$"
+    r"(?:is|are|was|were|has|have|had|does|do|did|can|could|may|might|must|shall|will|would"
+    rf"|lies|lives|uses|holds|takes|makes|gives|returns|contains|remains|{'|'.join(IRREGULAR_VERBS)}|\w{{3,}}ed)$"
 )
 # Words that introduce a claim and are not part of it.
 _LEAD_IN = re.compile(
     r"^(?:please )?(?:(?:note|remember|keep in mind|bear in mind|recall)(?: also)?,? that"
     r"|(?:(?:short|final|direct|the) )?answer\s*:"
     r"|it (?:should|must) (?:also )?be noted that"
-    r"|it is (?:also )?(?:worth noting|worth mentioning|important to note|notable|clear|well known) that|short answer:)\s+",
+    r"|it is (?:also )?(?:worth noting|worth mentioning|important to note|notable|clear|well known) that)\s+",
     re.IGNORECASE,
 )
 _QUOTATION = re.compile(r"(?:^[ \t]*>[^\n]*(?:\n|\Z))+", re.MULTILINE)

@@ -191,3 +191,11 @@ def test_a_reason_writes_names_as_the_claim_does(claim, said):
     found = LexicalChecker().check(claim, BRIDGE)
     assert found is not None
     assert said in found.reason
+
+
+@pytest.mark.parametrize(("said", "claim"), [("stable", "unstable"), ("inactive", "active"), ("illegal", "legal")])
+def test_a_word_with_a_negating_prefix_is_the_opposite(said, claim):
+    source = make_passage("p", f"The reaction in the tank is {said} at night.", "Tank")
+    found = LexicalChecker().check(f"The reaction in the tank is {claim} at night.", source)
+    assert (found.stance, found.overlap) == ("contradicts", 1.0)
+    assert repr(said) in found.reason
