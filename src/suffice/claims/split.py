@@ -28,6 +28,8 @@ _NON_TEXT = re.compile(
     rf"{re.escape(UNSUPPORTED_MARK)}|{re.escape(CONTRADICTED_MARK)}|{REFERENCE_MARK}"
     r"|(?<!\\)!?\[(?P<label>[^\[\]]*)\]\([^()\s]*\)|(?<!\\)</?[A-Za-z][^<>]*>"
 )
+_TAG = r"</?(?!https?:)[A-Za-z][^<>]*>"
+_TAGS, _LAST_TAG = re.compile(rf"(?:{_TAG}\s*)+"), re.compile(rf"\s*{_TAG}$")
 # Two clauses are independent when the second has its own subject (a name, or a noun with an article) and verb.
 _CLAUSE_JOINT = re.compile(r"(?P<semicolon>;\s+)|,\s+(?:and|but|while|whereas)\s+")
 _SUBJECT = re.compile(r"(?:[Tt]he|[Aa]n?|[Tt]hese|[Tt]hose|[Ee]ach|[Ee]very)\s+[\w-]+\s+\w|[A-Z][\w.'’-]*\s+\w")
@@ -178,12 +180,22 @@ def _extract_block_claims(block: str, offset: int, quoted: tuple[str, ...] = ())
             after += after < end and block[after] in ".,;"
             sentences[-1] = sentences[-1][0], after
             start = end - len(block[after:end].lstrip())
+        start, end = _trim_tags(masked, start, end)
         if any(map(str.isalnum, block[start:end])):
             sentences.append((start, end))
     for start, end in sentences:
         handles = list_handles(block[start:end]) or quoted
         for clause in _split_clauses(masked, start, end):
             yield from _build_claim_text(block, clause, (start, end), offset, handles)
+
+
+def _trim_tags(text: str, start: int, end: int) -> Offsets:
+    """Return the offsets without the HTML tags around a sentence, which stay where they are when it is removed."""
+    if opening := _TAGS.match(text, start, end):
+        start = opening.end()
+    while end > start and text[end - 1] == ">" and (closing := _LAST_TAG.search(text, start, end)):
+        end = closing.start()
+    return start, end
 
 
 def _build_claim_text(
