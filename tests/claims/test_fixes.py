@@ -162,3 +162,21 @@ def test_an_answer_in_a_heading_is_not_dropped_as_empty():
 )
 def test_a_title_is_no_claim(heading):
     assert not list(extract_claims(f"## {heading}\n"))
+
+
+@pytest.mark.parametrize(
+    ("text", "result"),
+    [
+        ("<p>Pigs fly over Graz. Bananas are yellow.</p>\n", "<p>Bananas are yellow.</p>\n"),
+        (
+            "<details>\n<summary>Pigs fly over Graz</summary>\n\nBananas are yellow.\n\n</details>\n",
+            "<details>\n<summary></summary>\n\nBananas are yellow.\n\n</details>\n",
+        ),
+        ("Pigs were 5 m high\n===\n\nBananas are yellow.\n", "Bananas are yellow.\n"),
+        ("Bananas are yellow.\n\nPigs were 5 m high\n---\n\nGraz is old.\n", "Bananas are yellow.\n\nGraz is old.\n"),
+        ("- Pigs were 5 m high\n---\nGraz is old.\n", "---\nGraz is old.\n"),
+        ("> Pigs were 5 m high.\n> Bananas are yellow.\n", "> Bananas are yellow.\n"),
+    ],
+)
+def test_markup_around_a_removed_sentence_stays_whole(text, result):
+    assert fix(text, FixRules(cite=lambda passage: "", require_citation=False), Pigs="unsupported").text == result

@@ -72,14 +72,19 @@ def test_the_evidence_shows_no_heading_and_nothing_beyond_it():
 
 
 @pytest.mark.parametrize(
-    ("kind", "checker", "support"),
-    [("text", "reader", "contradicted"), ("code", "reader", "unsupported"), ("code", "lexical", "contradicted")],
+    ("kind", "checker", "overlap", "support"),
+    [
+        ("text", "reader", 0.4, "contradicted"),
+        ("code", "reader", 0.4, "unsupported"),
+        ("code", "reader", 0.6, "contradicted"),
+        ("code", "lexical", 0.4, "contradicted"),
+    ],
 )
-def test_the_reader_finds_no_contradictions_in_code(kind, checker, support):
+def test_the_reader_contradicts_nothing_by_unrelated_code(kind, checker, overlap, support):
     source = replace(make_passage("p", "The bridge was never built, says the mayor of Graz.", "Bridge"), kind=kind)
 
     async def check(claim, passages):
-        return [EvidenceSpan(0, 26, "contradicts", 0.9, 0.6, checker=checker) for _ in passages]
+        return [EvidenceSpan(0, 26, "contradicts", 0.9, overlap, checker=checker) for _ in passages]
 
     claim = next(extract_claims("The bridge was built by the mayor of Graz."))
     assert asyncio.run(judge_claim(claim, [], [source], check)).support == support

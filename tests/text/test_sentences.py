@@ -80,6 +80,7 @@ def test_units_of_code_are_exact_and_in_order(text: str) -> None:
         ("Mme. Curie, p.ex. en chap. 3, le dit. Elle a raison.", ["Mme. Curie, p.ex. en chap. 3, le dit.", "Elle a raison."]),
         ("La Sra. Ruiz vive en EE.UU. desde 1990. Es médica.", ["La Sra. Ruiz vive en EE.UU. desde 1990.", "Es médica."]),
         ("Es waren 3. Danach kam keiner.", ["Es waren 3.", "Danach kam keiner."]),
+        ("It is 330 m. Ada Berg sold it.", ["It is 330 m.", "Ada Berg sold it."]),
     ],
 )  # fmt: skip
 def test_where_a_reader_would_cut(text: str, expected: list[str]) -> None:

@@ -26,6 +26,7 @@ from suffice.types import Passage
 _MIN_REPLACEMENT_OVERLAP = 0.7  # A quote that shares this much with a claim may replace it.
 _SENTENCE_END = re.compile(r"[.!?…。！？][\"'”’)\]*_]*(?:\[\^[\w-]+\])*$")
 _BLOCK_OPENING = re.compile(r"\A(?=#|>|\||```|~~~|[-*+]\s)|\A\d+(?=[.)]\s)")
+_UNDERLINE = re.compile(r"\A {0,3}(?:=+|-+)[ \t]*(?:\r?\n|\Z)")
 _SPACES = re.compile(r"[ \t]*")
 # A sentence that says something about the subject of the one before it, also after a time or a place: "In 1924 she …".
 _PERSON = r"(?P<person>he|she|his|her)"
@@ -226,11 +227,13 @@ def _remove_span(text: str, start: int, end: int, *, keep_line: bool) -> str:
         before, after = text[:start], text[end:]
         if not text[end:last].strip():
             return before.rstrip(" ") + after.lstrip(" ")
-        after = after.lstrip(" ") if not before or before[-1].isspace() else after
+        after = after.lstrip(" ") if not before or before[-1].isspace() or before[-1] == ">" else after
         if start == first:  # What stood inside a line does not become a heading, a list item, a quotation or a fence.
             after = _BLOCK_OPENING.sub(lambda match: f"{match[0]}\\", after, count=1)
         return before + after
     before, after = text[:first], text[last + 1 :]
+    if not text[first:start].strip():  # A line without a marker that was underlined is a heading.
+        after = _UNDERLINE.sub("", after, count=1)
     cut = len(before.rstrip())
     kept = before[: cut + len(_SPACES.match(before, cut)[0])] if cut else ""  # type: ignore[index]
     rest = after.lstrip("\r\n")

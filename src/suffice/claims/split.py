@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 
-from suffice.claims.checkers.features import extract_features
+from suffice.claims.checkers.features import IRREGULAR_VERBS, extract_features
 from suffice.text.citations import (
     REFERENCE_MARK,
     list_handles,
@@ -28,20 +28,21 @@ _NON_TEXT = re.compile(
     rf"{re.escape(UNSUPPORTED_MARK)}|{re.escape(CONTRADICTED_MARK)}|{REFERENCE_MARK}"
     r"|(?<!\\)!?\[(?P<label>[^\[\]]*)\]\([^()\s]*\)|(?<!\\)</?[A-Za-z][^<>]*>"
 )
+_TAG = r"</?(?!https?:)[A-Za-z][^<>]*>"
+_TAGS, _LAST_TAG = re.compile(rf"(?:{_TAG}\s*)+"), re.compile(rf"\s*{_TAG}$")
 # Two clauses are independent when the second has its own subject (a name, or a noun with an article) and verb.
 _CLAUSE_JOINT = re.compile(r"(?P<semicolon>;\s+)|,\s+(?:and|but|while|whereas)\s+")
 _SUBJECT = re.compile(r"(?:[Tt]he|[Aa]n?|[Tt]hese|[Tt]hose|[Ee]ach|[Ee]very)\s+[\w-]+\s+\w|[A-Z][\w.'’-]*\s+\w")
 _VERB = re.compile(
-    r"(?:is|are|was|were|has|have|had|does|do|did|can|could|may|might|must|shall|will|would|became|began|came|gave|got|grew|held"
-    r"|kept|knew|led|left|lost|made|met|rose|fell|ran|said|saw|sold|sent|spent|stood|took|went|won|wrote|built|bought"
-    r"|lies|lives|uses|holds|takes|makes|gives|returns|contains|remains|\w{3,}ed)$"
+    r"(?:is|are|was|were|has|have|had|does|do|did|can|could|may|might|must|shall|will|would"
+    rf"|lies|lives|uses|holds|takes|makes|gives|returns|contains|remains|{'|'.join(IRREGULAR_VERBS)}|\w{{3,}}ed)$"
 )
 # Words that introduce a claim and are not part of it.
 _LEAD_IN = re.compile(
     r"^(?:please )?(?:(?:note|remember|keep in mind|bear in mind|recall)(?: also)?,? that"
     r"|(?:(?:short|final|direct|the) )?answer\s*:"
     r"|it (?:should|must) (?:also )?be noted that"
-    r"|it is (?:also )?(?:worth noting|worth mentioning|important to note|notable|clear|well known) that|short answer:)\s+",
+    r"|it is (?:also )?(?:worth noting|worth mentioning|important to note|notable|clear|well known) that)\s+",
     re.IGNORECASE,
 )
 _QUOTATION = re.compile(r"(?:^[ \t]*>[^\n]*(?:\n|\Z))+", re.MULTILINE)
@@ -179,12 +180,22 @@ def _extract_block_claims(block: str, offset: int, quoted: tuple[str, ...] = ())
             after += after < end and block[after] in ".,;"
             sentences[-1] = sentences[-1][0], after
             start = end - len(block[after:end].lstrip())
+        start, end = _trim_tags(masked, start, end)
         if any(map(str.isalnum, block[start:end])):
             sentences.append((start, end))
     for start, end in sentences:
         handles = list_handles(block[start:end]) or quoted
         for clause in _split_clauses(masked, start, end):
             yield from _build_claim_text(block, clause, (start, end), offset, handles)
+
+
+def _trim_tags(text: str, start: int, end: int) -> Offsets:
+    """Return the offsets without the HTML tags around a sentence, which stay where they are when it is removed."""
+    if opening := _TAGS.match(text, start, end):
+        start = opening.end()
+    while end > start and text[end - 1] == ">" and (closing := _LAST_TAG.search(text, start, end)):
+        end = closing.start()
+    return start, end
 
 
 def _build_claim_text(

@@ -88,7 +88,8 @@ async def judge_claim(
     cited_ids = {passage.id for passage in cited}
     pool = [*cited, *(passage for passage in others if passage.id not in cited_ids)]
     spans = await checker(claim.plain_text, pool)
-    quotes = [Quote(passage, span) for passage, span in zip(pool, spans, strict=True) if span is not None]
+    found = ((passage, span) for passage, span in zip(pool, spans, strict=True) if span is not None)
+    quotes = [Quote(passage, _discount_code(passage, span)) for passage, span in found]
     quotes.sort(key=lambda quote: -quote.span.score)
     # Without citations every passage counts; with citations only the cited ones do.
     counting = [quote for quote in quotes if not cited_ids or quote.passage.id in cited_ids]
@@ -102,7 +103,7 @@ async def judge_claim(
         ]
         return ClaimVerdict(claim, "supported", tuple(supporting[:_MAX_QUOTES]), tuple(disagreeing[:_MAX_QUOTES]))
     uncited = next((quote for quote in quotes if quote.span.stance == "supports"), None)
-    contradicting = [quote for quote in counting if quote.span.stance == "contradicts" and not _is_code_misread(quote)]
+    contradicting = [quote for quote in counting if quote.span.stance == "contradicts"]
     # A passage that lacks a name or a number of the claim speaks of a part of it only.
     if all(_lacks_name_or_number(claim, f"{quote.passage.title}\n{quote.passage.text}") for quote in contradicting):
         spans_by_id = {quote.passage.id: quote.span for quote in quotes}
@@ -201,9 +202,12 @@ def _find_common_words(quote: Quote, wanted: SentenceFeatures) -> list[tuple[int
     return found
 
 
-def _is_code_misread(quote: Quote) -> bool:
-    """Whether the reader, which knows prose only, found a contradiction in code; rules find those in figures."""
-    return quote.passage.kind == "code" and quote.span.checker == "reader"
+def _discount_code(passage: Passage, span: EvidenceSpan) -> EvidenceSpan:
+    """Return the span without a stance where the reader, which knows prose only, sees a contradiction in unrelated code."""
+    is_misread = passage.kind == "code" and span.checker == "reader" and span.overlap < _MIN_NEAR_OVERLAP
+    if not is_misread or span.stance != "contradicts":
+        return span
+    return replace(span, stance=None, score=0.0, reason="", checker="", probability=None)
 
 
 def _is_same_topic(claim: str, quote: str) -> bool:

@@ -108,7 +108,8 @@ def _continues_sentence(text: str, dot: int, after: int, end: int) -> bool:
     last = word.group().lower()
     if last.isdigit() and _DAY_AND_MONTH.match(text, dot - len(last), end):
         return True
-    return last in _ABBREVIATIONS or (len(last) == 1 and last.isalpha())
+    is_unit = text[max(0, word.start() - 2) : word.start()].rstrip(" \u00a0\u202f")[-1:].isdigit()  # "330 m."
+    return last in _ABBREVIATIONS or (len(last) == 1 and last.isalpha() and not is_unit)
 
 
 def _append_trimmed(found: list[Offsets], text: str, start: int, end: int) -> None:

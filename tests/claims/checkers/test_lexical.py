@@ -159,6 +159,11 @@ def test_a_number_about_something_else_is_no_contradiction():
         ("3/4/2021", "4/3/2021", False),
         ("5–10 kg", "5 kg", False),
         ("one hour", "two hours", False),
+        ("2–3 hours", "two to three hours", True),
+        ("$5–10 million", "$5 million", False),
+        ("$5–10 million", "$5 million to $10 million", True),
+        ("3 cm on Tuesday", "3 cm on Monday", False),
+        ("the flood of World War II", "the flood of the Second World War", True),
         ("two hours", "one hour", False),
     ],
 )
@@ -186,3 +191,11 @@ def test_a_reason_writes_names_as_the_claim_does(claim, said):
     found = LexicalChecker().check(claim, BRIDGE)
     assert found is not None
     assert said in found.reason
+
+
+@pytest.mark.parametrize(("said", "claim"), [("stable", "unstable"), ("inactive", "active"), ("illegal", "legal")])
+def test_a_word_with_a_negating_prefix_is_the_opposite(said, claim):
+    source = make_passage("p", f"The reaction in the tank is {said} at night.", "Tank")
+    found = LexicalChecker().check(f"The reaction in the tank is {claim} at night.", source)
+    assert (found.stance, found.overlap) == ("contradicts", 1.0)
+    assert repr(said) in found.reason

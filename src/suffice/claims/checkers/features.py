@@ -24,15 +24,6 @@ _PRONOUNS = frozenset(
     """he she it they him her them his hers its their theirs himself herself itself this these those that who which
     whose""".split()
 )
-# Words besides stop words that begin a sentence with a capital letter and are no names.
-_SENTENCE_OPENERS = frozenset(
-    """according additionally although among besides both compared consequently despite due each during every few
-    finally first following for furthermore given hence here however importantly indeed instead interestingly later
-    like many meanwhile more moreover most neither nevertheless notably now often one once other others overall
-    people previous previously rather recent recently researchers results scientists second several similarly since some
-    sometimes still studies study such then there therefore third though thus today together two under unlike until usually
-    various whereas whether while within yet""".split()
-)
 # Words that say nothing about the subject.
 _FILLER_WORDS = frozenset(
     """according source text document article
@@ -42,8 +33,8 @@ _FILLER_WORDS = frozenset(
     shown suggest suggests found find finds report reports reported study studies result results data conclusion
     conclusions""".split()
 )
-# Irregular forms that a stemmer does not reduce.
-_IRREGULAR_FORMS = dict(
+# Irregular forms of verbs, which a stemmer does not reduce.
+IRREGULAR_VERBS = dict(
     pair.split("=")
     for pair in """rose=rise risen=rise fell=fall fallen=fall grew=grow grown=grow won=win lost=lose built=build wrote=write
     written=write began=begin begun=begin made=make took=take taken=take came=come gave=give given=give held=hold led=lead
@@ -51,7 +42,7 @@ _IRREGULAR_FORMS = dict(
     thought=think fought=fight kept=keep left=leave stood=stand sang=sing sung=sing drew=draw drawn=draw flew=fly went=go
     shot=shoot caught=catch chose=choose chosen=choose drove=drive driven=drive broke=break broken=break spoke=speak
     spoken=speak bore=bear wore=wear worn=wear threw=throw thrown=throw understood=understand brought=bring shown=show
-    died=die dies=die dying=die children=child men=man women=woman people=person""".split()
+    died=die dies=die dying=die got=get saw=see""".split()
 )
 
 
@@ -89,6 +80,12 @@ class SentenceFeatures:
     """It refers to something named before: it has a pronoun, or begins with "the"."""
     ordinals: frozenset[tuple[float, str]]
     """Places in a row, each with the stem that follows: 2 and "largest" of "the second largest"."""
+
+    @property
+    def ordinal_words(self) -> frozenset[str]:
+        """The words for its places in a row: "second" for the II of "World War II"."""
+        places = {number.value for number in self.numbers if number.unit == ORDINAL}
+        return frozenset(word for word, value in LOW_ORDINALS.items() if value in places)
 
     def spell(self, stems: Collection[str]) -> str:
         """Return the words of some stems as the sentence writes them; commas stand between those that are apart."""
@@ -140,7 +137,7 @@ def extract_features(text: str) -> SentenceFeatures:
             continue
         word_stems = stem_word(word)
         is_name = (has_capital and position > 0) or _INNER_CAPITAL.search(word) is not None
-        if has_capital and not is_name and lower not in _SENTENCE_OPENERS:
+        if has_capital and not is_name:
             possible_name = " ".join(word_stems)
         stems.update(word_stems)
         if is_name:
@@ -169,7 +166,7 @@ def extract_features(text: str) -> SentenceFeatures:
 def stem_word(word: str) -> tuple[str, ...]:
     """Return the stems of one word; a compound has several."""
     bare = re.sub(r"['’]s?$", "", word)
-    return stem_words(_IRREGULAR_FORMS.get(bare.lower(), bare) if word.isascii() else segment_unspaced(bare))
+    return stem_words(IRREGULAR_VERBS.get(bare.lower(), bare) if word.isascii() else segment_unspaced(bare))
 
 
 def _is_content_word(lower: str, word: str, may_be_name: bool) -> bool:
@@ -260,7 +257,7 @@ NEGATIONS = frozenset(
 # Where the scope of a negation ends.
 _SCOPE_END = re.compile(r"[;:()]|,\s|\b(?:but|although|though|while|whereas|and|or|because|which|who)\b", re.IGNORECASE)
 _WORD = re.compile(r"\b\w+n['’]t\b|\b[a-z]+\b", re.IGNORECASE)
-_NEGATING_PREFIX = re.compile(r"^(?:un|in|im|ir|il|non|dis|a)(?=[a-z]{4})")
+_NEGATING_PREFIX = re.compile(r"^(?:un|in|im|ir|il|non-?|dis|a)(?=[a-z]{4})")
 
 
 def antonym_sides(word: str) -> list[tuple[int, int]]:

@@ -11,7 +11,13 @@ from difflib import SequenceMatcher
 from itertools import pairwise
 
 from suffice.claims.checkers.base import CheckerThresholds, EvidenceSpan, Stance, load_thresholds
-from suffice.claims.checkers.features import ContentToken, SentenceFeatures, extract_features, is_prefix_antonym
+from suffice.claims.checkers.features import (
+    ContentToken,
+    SentenceFeatures,
+    extract_features,
+    is_prefix_antonym,
+    stem_word,
+)
 from suffice.claims.checkers.names import has_name
 from suffice.claims.checkers.quantities import DAY_OR_MONTH, ORDINAL, Quantity, align_figures
 from suffice.text.entities import strip_parenthetical
@@ -154,7 +160,7 @@ def compare_features(
     is_repeated = len(source.stems & claim.stems) >= _REPEAT_SHARE * len(source.stems)
     has_other_name = bool(source.names - claim.stems) and is_repeated
     uses_title = (source.has_anaphora or not source.names) and not has_other_name
-    known = source.stems | (title_stems if uses_title else frozenset())
+    known = source.stems | source.ordinal_words | (title_stems if uses_title else frozenset())
     conflict = (
         _find_number_conflict(claim, source)
         or _find_ordinal_conflict(claim, source)
@@ -167,8 +173,8 @@ def compare_features(
         return Comparison(stem_overlap(claim, source.stems, title_stems), missing=conflict)
     missing = _find_missing_number(claim, source) or _find_missing_name(claim, known)
     if opposite := _find_opposite(claim, source):  # The word that says the opposite is about the same thing.
-        overlap = stem_overlap(claim, source.stems | claim.antonym_stems, title_stems)
-        return Comparison(overlap, missing, conflict or opposite)
+        reason, stems = opposite
+        return Comparison(stem_overlap(claim, source.stems | stems, title_stems), missing, conflict or reason)
     return Comparison(stem_overlap(claim, source.stems, title_stems), missing, conflict)
 
 
@@ -300,20 +306,20 @@ def _find_negation_conflict(claim: SentenceFeatures, source: SentenceFeatures) -
     return ""
 
 
-def _find_opposite(claim: SentenceFeatures, source: SentenceFeatures) -> str:
-    """Describe a word of the claim whose opposite the source has, such as "rose" and "fell"."""
+def _find_opposite(claim: SentenceFeatures, source: SentenceFeatures) -> tuple[str, frozenset[str]] | None:
+    """Describe a word of the claim whose opposite the source has, such as "rose" and "fell", with its stems."""
     for pair, side in claim.antonym_sides:
         if (
             (pair, -side) in source.antonym_sides
             and (pair, side) not in source.antonym_sides
             and (pair, -side) not in claim.antonym_sides
         ):
-            return "the source says the opposite"
-    for word in claim.stems - source.stems:
-        for other in source.stems - claim.stems:
+            return "the source says the opposite", claim.antonym_stems
+    for word in claim.words - source.words:
+        for other in source.words - claim.words:
             if is_prefix_antonym(word, other):
-                return _describe_difference(repr(source.spell([other])), repr(claim.spell([word])))
-    return ""
+                return _describe_difference(repr(other), repr(word)), frozenset(stem_word(word))
+    return None
 
 
 def _find_swapped_roles(claim: SentenceFeatures, source: SentenceFeatures) -> str:

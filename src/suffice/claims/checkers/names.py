@@ -33,9 +33,11 @@ def find_missing_names(claim: str, text: str) -> list[str]:
     claim, text = (_DOTTED.sub(lambda match: match[0].replace(".", "") + " ", each) for each in (claim, text))
     text = " ".join(text.split())
     source = extract_features(text)
-    known = source.stems | {
-        stem for word, month in MONTHS.items() if month in source.months for stem in stem_word(word)
-    }
+    known = (
+        source.stems
+        | source.ordinal_words
+        | {stem for word, month in MONTHS.items() if month in source.months for stem in stem_word(word)}
+    )
     missing = [name for name in extract_features(claim).names if not has_name(name, known)]
     if not missing:
         return []

@@ -23,7 +23,9 @@ CENTURY = "century"
 ORDINAL = "ordinal"
 VERSION = "version"
 DECADE = "decade"
-_BARE_UNITS = frozenset((ORDINAL, CENTURY, DECADE, VERSION, CALENDAR_MONTH, CLOCK))
+WEEKDAY = "weekday"
+_BARE_UNITS = frozenset((ORDINAL, CENTURY, DECADE, VERSION, CALENDAR_MONTH, CLOCK, WEEKDAY))
+_WEEKDAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
 
 _SMALL = {
     word: float(value)
@@ -75,13 +77,15 @@ _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻−", "0123456789--
 _UNITS = """
 % share 1 | % percent per_cent percentage pct
 ‰ share .1 | ‰ per_mille
-pp points 1 | percentage_point percentage_points
+pp points 1 | pp percentage_point percentage_points
 bp points .01 | basis_point basis_points
 mg mass .001 | mg milligram milligrams
 µg mass .000001 | µg μg ug mcg microgram micrograms
 g mass 1 | g gram grams gramme grammes
 kg mass 1000 | kg kilogram kilograms kilogramme kilogrammes kilo kilos
 t mass 1000000 | t tonne tonnes metric_ton metric_tons
+kt mass 1e9 | kt kilotonne kilotonnes
+Mt mass 1e12 | Mt megatonne megatonnes
 lb mass 453.59237 | lb lbs
 oz mass 28.349523 | oz ounce ounces
 nm length 1e-9 | nm nanometre nanometres nanometer nanometers
@@ -233,7 +237,7 @@ _NUMBER_WORDS = [
 _MONTH = _either([name.capitalize() for name in MONTHS])
 _ROMAN = r"(?=[IVX]+\b)X{0,3}(?:IX|IV|V?I{0,3})"
 _POSSIBLE_START = (  # Saves most of the time.
-    rf"[-−–\d$€£¥₹₩½¼¾⅓⅔]|v\d|{_either(_NUMBER_WORDS)}|{_either(_PREFIXES)}|noon|mid|(?-i:{_MONTH}|[IVX]+\b)"
+    rf"[-−–\d$€£¥₹₩½¼¾⅓⅔]|v\d|{_either(_NUMBER_WORDS)}|{_either(_PREFIXES)}|noon|mid|(?-i:{_MONTH}|[IVX]+\b|{_either(_WEEKDAYS)})"
 )
 _NUMBER = re.compile(
     rf"""(?<![\w.])(?<![A-Za-z]-)(?={_POSSIBLE_START})
@@ -247,6 +251,7 @@ _NUMBER = re.compile(
       |(?P<hour>[01]?\d|2[0-3])(?::(?P<minute>[0-5]\d)(?::[0-5]\d)?)?\s?(?P<half_day>[ap]\.?m\b\.?)
       |(?P<hour2>[01]?\d|2[0-3])(?::(?P<minute2>[0-5]\d)(?::[0-5]\d)?(?![\d:])|\so['’]clock\b)
       |(?P<noon>noon|midday|midnight)\b
+      |(?-i:(?P<weekday>{_either(_WEEKDAYS)}))\b
       |(?P<version>v?\d+(?:\.\d+){{2,}}(?:-?(?:rc|alpha|beta|dev|post|a|b)[.-]?\d+)?|(?-i:v)\d+(?:\.\d+)*)(?!\.?\d)(?<!\.\d{{3}}\.\d{{3}})\b
       |(?:\b(?:version|release)\s)(?P<named_version>\d+(?:\.\d+)?)\b(?!\.\d)
       |(?P<mantissa>\d+(?:\.\d+)?\s?[×x*·]\s?)?10(?:(?:\^|\*\*)(?P<power>[-−]?\d{{1,2}})|(?P<superscript>⁻?[⁰¹²³⁴-⁹]+))
@@ -323,6 +328,8 @@ class Quantity:
     def __str__(self) -> str:
         if self.unit == VERSION:
             return self.written
+        if self.unit == WEEKDAY:
+            return _WEEKDAYS[int(self.value)]
         if self.unit == DECADE:
             return f"the {self.value:g}s"
         if self.unit in (ORDINAL, CENTURY):
@@ -496,6 +503,8 @@ def _parse_special(match: re.Match[str]) -> list[Quantity]:
         return list(_parse_date(match))
     if match["slashed"]:
         return _parse_slashed_date(match)
+    if match["weekday"]:
+        return [Quantity(float(_WEEKDAYS.index(match["weekday"])), WEEKDAY, start, end)]
     if match["noon"]:
         return [Quantity(720.0 * (match["noon"].lower() != "midnight"), CLOCK, start, end)]
     if match["half_day"]:
@@ -710,10 +719,11 @@ def _read_range(text: str, one: Quantity, other: Quantity, between: str) -> tupl
     is_bare = text[one.start : one.end].endswith(one.written or " ")
     factor = _SCALES[scale[1].lower()] if scale and is_bare else 1.0
     factor = factor if one.value * factor < other.value else 1.0
-    if one.unit in _CURRENCIES and not other.unit:
+    shares_unit = one.unit != other.unit and other.unit not in _BARE_UNITS
+    if shares_unit and one.unit in _CURRENCIES and not other.unit:
         other = replace(other, unit=one.unit)
-    shares_unit = not one.unit and other.unit not in _BARE_UNITS and (is_dash or factor > 1)
-    one = replace(one, value=one.value * factor, unit=other.unit if shares_unit else one.unit)
+    shares_unit = shares_unit and (is_dash or factor > 1 or one.value < other.value)
+    one = replace(one, value=one.value * factor, unit=other.unit if shares_unit and not one.unit else one.unit)
     if one.unit != other.unit or one.unit in _BARE_UNITS:
         return one, other
     is_change = is_opened is not None and is_opened[0].lower().startswith("from")
