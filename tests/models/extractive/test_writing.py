@@ -398,6 +398,13 @@ def test_a_person_is_named_by_role_in_full_and_with_others(question: str, senten
     assert answer.short_answer == name
 
 
+def test_a_name_in_the_question_is_no_role() -> None:
+    answer = drafted(
+        "Who is Ada Lovelace?", note("Ada Lovelace is Countess of Lovelace and wrote a program.", 1, "Ada")
+    )
+    assert answer.short_answer == ""
+
+
 def test_names_below_a_heading_for_authors_answer_who_wrote_it() -> None:
     contents = note(
         "- F.1. Concepts:\n- F.2. Functions:\n- F.3. Authors:\n\nThe trgm module compares strings.", 1, "trgm"

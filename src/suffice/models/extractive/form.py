@@ -13,6 +13,7 @@ from suffice.text.answer_spans import find_spans
 from suffice.text.blocks import TextBlock, split_blocks
 from suffice.text.date_events import DateEvent, find_asked_event, list_dates_of
 from suffice.text.entities import content_stems
+from suffice.text.languages import get_language
 from suffice.text.question import Question
 from suffice.text.sentences import Offsets, docstring_spans
 from suffice.types import Note
@@ -131,7 +132,8 @@ def analyze_form(question: Question, stems: frozenset[str]) -> QuestionForm:
 
 def _find_role(text: str) -> str:
     """Return a pattern for the role whose holder a question asks for, or whose holder does what it asks about."""
-    if (asked := _ASKED_ROLE.search(text)) is not None:
+    asked = _ASKED_ROLE.search(text)
+    if asked is not None and (asked["role"][0].islower() or get_language() == "german"):  # Not "Who is Ada Lovelace?"
         return rf"{re.escape(asked['role'].removesuffix('s'))}s?"
     deed = _ASKED_DEED.search(text)
     return rf"{deed['stem']}[eo]rs?" if deed is not None else ""
