@@ -45,6 +45,7 @@ def test_both_spellings_have_one_stem(british: str, american: str) -> None:
         ("filled", "filed"),
         ("exercise", "size"),
         ("Michael", "Michel"),
+        ("founded", "found"),
     ],
 )
 def test_different_words_keep_different_stems(one: str, other: str) -> None:
@@ -53,7 +54,13 @@ def test_different_words_keep_different_stems(one: str, other: str) -> None:
 
 @pytest.mark.parametrize(
     ("word", "related"),
-    [("precise", "precisely"), ("revise", "revision"), ("surprise", "surprisingly"), ("advertise", "advertisement")],
+    [
+        ("founded", "founder"),
+        ("precise", "precisely"),
+        ("revise", "revision"),
+        ("surprise", "surprisingly"),
+        ("advertise", "advertisement"),
+    ],
 )
 def test_words_that_only_look_british_keep_their_relatives(word: str, related: str) -> None:
     assert content_stems(word) == content_stems(related)

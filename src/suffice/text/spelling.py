@@ -2,7 +2,8 @@
 
 The result is only ever stemmed and compared, never shown. So a word may become one that does not exist ("promise", "promize"),
 as long as no two different words become the same. The rules change the endings by which the two spellings differ; a word with
-related forms that no rule reaches ("precise", "precision") is left alone.
+related forms that no rule reaches ("precise", "precision") is left alone. One rule is not about spelling: it keeps two words
+apart that would have one stem.
 """
 
 import re
@@ -32,6 +33,8 @@ _RULES = {
     "e": r"ae(?=(?<=[chkn]ae)m|(?<=pae)d|(?<=[cfn]ae)c|sth)|oe(?=str|soph|dem|uvr|(?<=foe)t|(?<=rrhoe))",
     # judgment, acknowledgment
     "ge": r"g(?<=dg)(?=ments?\b)",
+    # founded, which the stemmer takes for a form of "find"
+    "founder": r"found(?<=\bfound)(?:ed|ing)\b",
     "gra": r"gre(?<=\bgre)(?=y(?:s|ed|ish|scale)?\b)",
 }
 _REPLACEMENTS = tuple(_RULES)

@@ -398,6 +398,13 @@ def test_a_person_is_named_by_role_in_full_and_with_others(question: str, senten
     assert answer.short_answer == name
 
 
+def test_a_name_in_the_question_is_no_role() -> None:
+    answer = drafted(
+        "Who is Ada Lovelace?", note("Ada Lovelace is Countess of Lovelace and wrote a program.", 1, "Ada")
+    )
+    assert answer.short_answer == ""
+
+
 def test_names_below_a_heading_for_authors_answer_who_wrote_it() -> None:
     contents = note(
         "- F.1. Concepts:\n- F.2. Functions:\n- F.3. Authors:\n\nThe trgm module compares strings.", 1, "trgm"
@@ -441,3 +448,20 @@ def test_the_parts_of_a_name_in_code_are_words() -> None:
     other = note("The httpx client has a pool. It has no timeout of its own.", 2, "httpx")
     answer = drafted("Which timeout exceptions does httpx have?", other, tree)
     assert "ReadTimeout" in answer.excerpts[0].text
+
+
+def test_who_founded_something_is_answered_by_its_founder_and_not_by_where_it_is_found() -> None:
+    spread = note(
+        "Its developers of the Debian project can be found in many Western countries.", 1, "The Debian project"
+    )
+    founder = note("Ian Murdock, founder of the Debian project, was its first leader.", 2, "The Debian project")
+    answer = drafted("Who founded the Debian project?", spread, founder)
+    assert answer.short_answer == "Ian Murdock"
+    assert drafted("Who founded the Debian project?", spread).short_answer == ""
+
+
+def test_a_name_that_is_only_mentioned_is_no_short_answer() -> None:
+    caption = note("The GNU General Public License (GPL) has an author and many readers.", 1, "Licenses")
+    assert drafted("Who is the author of the GNU General Public License?", caption).short_answer != "GPL"
+    title = note("Origin of the Debian name", 1, "Names of Debian")
+    assert drafted("Where does the name Debian come from?", title).short_answer == ""

@@ -144,8 +144,8 @@ def _continue_list(notes: Sequence[Note], stretch: Stretch) -> Stretch | None:
     for number, other in enumerate(notes):
         lines = other.place.lines if other.place is not None and other.place.path == note.place.path else None
         if lines is not None and 0 < lines[0] - note.place.lines[1] <= 2:  # A blank line may stand between them.
-            rest = split_blocks(other.text, other.kind)[0]
-            if rest.format == "list":
+            rest = next(iter(split_blocks(other.text, other.kind)), None)
+            if rest is not None and rest.format == "list":
                 start, stop = rest.units[0]
                 unit = Unit(number, rest, start, stop, other.text[start:stop], frozenset())
                 return Stretch(number, ((_grow_units(other.text, rest.units, 0, _LIST_CHARS), rest),), unit)

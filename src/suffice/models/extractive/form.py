@@ -13,6 +13,7 @@ from suffice.text.answer_spans import find_spans
 from suffice.text.blocks import TextBlock, split_blocks
 from suffice.text.date_events import DateEvent, find_asked_event, list_dates_of
 from suffice.text.entities import content_stems
+from suffice.text.languages import get_language
 from suffice.text.question import Question
 from suffice.text.sentences import Offsets, docstring_spans
 from suffice.types import Note
@@ -76,6 +77,8 @@ _ASKED_ROLE = re.compile(
     r"(?= (?:of|in|at|for|on|from|von|des|der|im|bei|de|du|del)\b| ?\?|$)",
     re.IGNORECASE,
 )
+# "Who founded it?" asks for its founder.
+_ASKED_DEED = re.compile(r"\bwho (?:has |had |have |first )?(?P<stem>[a-z]{3,}?)(?:e?d|e?s)\b", re.IGNORECASE)
 _MAKER_HEADING = re.compile(
     r"\b(?:authors?|maintainers?|contributors?|autor(?:in|en|es)?|verfasser\w*|auteurs?)\b", re.IGNORECASE
 )
@@ -101,7 +104,7 @@ class QuestionForm:
     """A word and its number in the question, as in "status 3"."""
     asks_condition: bool = False
     role: str = ""
-    """The role whose holder the question asks for."""
+    """A pattern for the role whose holder the question asks for."""
     event: DateEvent | None = None
     """What happened on the date that the question asks for."""
 
@@ -122,9 +125,18 @@ def analyze_form(question: Question, stems: frozenset[str]) -> QuestionForm:
         tuple(_BARE_NUMBER.findall(text)),
         tuple(_NUMBERED.findall(text)),
         question.kind != "default" and _CONDITION.search(text) is not None,
-        asked["role"] if question.kind == "who" and (asked := _ASKED_ROLE.search(text)) else "",
+        _find_role(text) if question.kind == "who" else "",
         find_asked_event(text) if question.kind == "when" else None,
     )
+
+
+def _find_role(text: str) -> str:
+    """Return a pattern for the role whose holder a question asks for, or whose holder does what it asks about."""
+    asked = _ASKED_ROLE.search(text)
+    if asked is not None and (asked["role"][0].islower() or get_language() == "german"):  # Not "Who is Ada Lovelace?"
+        return rf"{re.escape(asked['role'].removesuffix('s'))}s?"
+    deed = _ASKED_DEED.search(text)
+    return rf"{deed['stem']}[eo]rs?" if deed is not None else ""
 
 
 def find_code_names(text: str) -> list[str]:
@@ -156,10 +168,10 @@ def find_holders(text: str, role: str) -> list[Offsets]:
 
 @lru_cache(maxsize=64)
 def _compile_holder(role: str) -> re.Pattern[str]:
-    named = rf"(?i:\b{re.escape(role.removesuffix('s'))}s?\b)"
+    named = rf"(?i:\b{role}\b)"
     article = r"(?:(?:the|our|a|an|new|der|die|unser\w*|le|la|el)\s+)*"
     verb = r"(?:is|was|becomes|became|as|ist|war|wird|est|devient|es)"
-    field = r"(?:\s+(?:of|von|de|du|del)\s+[\w-]+(?:\s+[\w-]+){0,2}?)?"
+    field = r"(?:\s+(?:of|von|de|du|del)\s+[\w\s()-]{1,60}?)?"
     return re.compile(
         rf"(?P<before>{_PERSON})(?:\s*\(|,\s+|(?:\s+[a-zà-ÿ]+){{0,2}}?\s+{verb}\s+){article}{named}"
         rf"|{named}(?:{field}(?:\s*[:,]|\s+{verb}))?\s+(?P<after>{_PERSON})"

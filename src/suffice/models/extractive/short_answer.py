@@ -10,7 +10,14 @@ from dataclasses import dataclass
 from suffice.models.extractive.comparison import decide
 from suffice.models.extractive.conversation import find_questions, find_verdict
 from suffice.models.extractive.excerpts import Stretch
-from suffice.models.extractive.form import analyze_form, find_counted
+from suffice.models.extractive.form import (
+    analyze_form,
+    find_agents,
+    find_counted,
+    find_holders,
+    find_maker_entry,
+    find_scope,
+)
 from suffice.models.extractive.units import QuestionWords, Unit, find_release, note_stems
 from suffice.models.reading import AnswerSpan
 from suffice.text.answer_spans import join_names
@@ -27,6 +34,11 @@ _MAX_YES_NO_CHARS = 300
 # What the reader's span may answer where no pattern finds a span of the right type, and how sure it must be.
 _READ_KINDS = frozenset({"who", "when", "where", "amount", "version"})
 _MIN_READ_PROBABILITY = 0.8
+_NEAR_CHARS = 40
+_PLACE_BEFORE = re.compile(
+    r"\b(?:in|at|near|on|from|to|into|within|of|im|am|bei|aus|nach|von|à|au|en|dans|de|du|a)\s+(?:(?:the|la|le|el)\s+)?$",
+    re.IGNORECASE,
+)
 _NEGATION = re.compile(
     r"\b(?:not|never|no|none|neither|nor|cannot|without|unable|n['’]t|nicht|kein\w*|nie|niemals|ohne|weder|ne"
     r"|n['’]|pas|jamais|aucune?|sans"
@@ -101,6 +113,9 @@ def find_short_answer(
     if unit.spans:
         read = [span for span in unit.spans if answer and span[0] < answer.end and answer.start < span[1]]
         span = _nearest_span(note.text, unit, read or unit.spans, frozenset(words.weights))
+        is_read = bool(read) and answer is not None and answer.probability >= _MIN_READ_PROBABILITY
+        if question.span == "name" and not is_read and not _is_connected(question, note, unit, span):
+            return None
         if question.kind == "who":
             span = join_names(note.text, span, unit.spans)
         return FoundAnswer(_clean(note.text[slice(*span)]), unit.note, span)
@@ -112,6 +127,25 @@ def find_short_answer(
     ):
         return FoundAnswer(_clean(note.text[answer.start : answer.end]), unit.note, (answer.start, answer.end))
     return _count_items(question, note, stretches[0], words)
+
+
+def _is_connected(question: Question, note: Note, unit: Unit, span: Offsets) -> bool:
+    """Whether a name is more than mentioned: it does or is what the question says, or a place that something is in."""
+    before, after = note.text[unit.start : span[0]], note.text[span[1] : unit.end]
+    if question.kind != "who":
+        return _PLACE_BEFORE.search(before) is not None
+    form = analyze_form(question, unit.stems)
+    text = note.text[unit.start : unit.end]
+    named = [
+        *find_holders(text, form.role),
+        *find_agents(text),
+        *find_maker_entry(form, find_scope(note, unit.start), text),
+    ]
+    if any(unit.start + start < span[1] and span[0] < unit.start + end for start, end in named):
+        return True
+    deeds = content_stems(" ".join(re.findall(r"\b[a-zà-ÿ]\w+", question.text)))
+    is_other = after.startswith(("'s", "’s")) or (before.endswith("(") and after.startswith(")"))
+    return not is_other and bool(deeds & content_stems(after[:_NEAR_CHARS]))
 
 
 def _nearest_span(text: str, unit: Unit, spans: Sequence[Offsets], stems: frozenset[str]) -> Offsets:
