@@ -50,6 +50,30 @@ def is_answered(report: Report) -> bool:
     return report.status == "answered" and "Karl von Frisch decoded the waggle dance in 1927." in answer
 
 
+@pytest.mark.parametrize(
+    ("question", "options", "gate"),
+    [
+        ("Who decoded the waggle dance?", {}, "worth | exhaustion"),
+        ("Where was the man who decoded the waggle dance born?", {}, "worth(price=0.03) | exhaustion"),
+        ("Where was the man who decoded the waggle dance born?", {"stop": "fixed(2)"}, "fixed(2)"),
+        ("Where was the man who decoded the waggle dance born?", {"model": "openai:gpt-5"}, "worth | exhaustion"),
+        ("Where was the man who decoded it born?", {"model": "openai:qwen2.5-1.5b"}, "worth(price=0.03) | exhaustion"),
+        ("Where was the man who decoded the waggle dance born?", {"strategy": "reflect"}, "sufficiency"),
+    ],
+)
+def test_a_question_in_steps_is_searched_longer_where_no_model_reads_the_rounds(
+    docs: Path, question: str, options: dict[str, Any], gate: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    config = asyncio.run(api.prepare_run(question, RunOptions(docs=str(docs), **{"model": "extractive", **options})))
+    assert str(config.stop) == gate
+
+
+def test_a_style_of_writing_changes_nothing_without_a_model(docs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SUFFICE_WRITER", "sentence")
+    assert is_answered(research(QUESTION, docs=str(docs)))
+
+
 # -- options -----------------------------------------------------------------------------------------------------------
 
 

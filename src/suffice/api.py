@@ -22,7 +22,7 @@ from suffice.events import Event, Finished
 from suffice.gates.base import Gate
 from suffice.gates.parse import parse_gate
 from suffice.models.base import Model, has_price, is_language_model, supports_vision
-from suffice.models.capability import make_profile
+from suffice.models.capability import ModelProfile, make_profile
 from suffice.models.embeddings import embed_static
 from suffice.options import Docs, RunOptions, resolve_aliases
 from suffice.prompts.base import list_own_templates, load_template
@@ -36,6 +36,7 @@ from suffice.storage.findings import FindingStore, StoredFinding
 from suffice.storage.runs import RunRecorder
 from suffice.text.entities import extract_names
 from suffice.text.languages import ENGLISH, detect_language
+from suffice.text.question import asks_in_steps
 from suffice.types import Bounds, Embed, Image, Notify, Passage, PriorRun, Query, Report
 
 MAX_QUESTION_CHARS = 20_000  # Longer material is a document and belongs in ``docs``.
@@ -269,8 +270,10 @@ async def prepare_run(
         embed = None  # Vectors of a language that the model does not know mislead; words do not.
     # Without a language model many sentences are compared, for which the static vectors are fast enough.
     model = make_model(None if embed is None else embed_static)
-    is_cheap = not is_language_model(model) and not scope.web
-    gate = options.stop or (is_cheap and preset.cheap_gate) or preset.gate
+    profile = make_profile(
+        model, config.models.writer, config.cache_dir, max_tokens=config.models.report_tokens, notify=notify
+    )
+    gate = options.stop or (_is_worth_patience(task, model, profile, scope) and preset.patient_gate) or preset.gate
     if bounds.usd is not None and not has_price(model):
         raise InputError(
             f"The price of {model.name} is unknown, so --max-cost cannot be enforced; add the price to a file and set "
@@ -301,13 +304,7 @@ async def prepare_run(
         interventions=interventions,
         review=_resolve_review_rules(options, config, model),
         strict=options.strict,
-        profile=make_profile(
-            model,
-            config.models.writer,
-            config.cache_dir,
-            max_tokens=config.models.report_tokens,
-            notify=notify,
-        ),
+        profile=profile,
         python_rounds=config.python_rounds if is_language_model(model) else 0,
         prior_run=prior_run,
         recalled_findings=tuple(recalled),
@@ -325,6 +322,12 @@ async def prepare_run(
             "continues": None if prior_run is None else prior_run.run,
         },
     )
+
+
+def _is_worth_patience(task: str, model: Model, profile: ModelProfile, scope: SearchScope) -> bool:
+    """Whether a question needs several steps and a round costs nothing but a search: no model call, no web."""
+    is_free = not is_language_model(model) or profile.style == "sentence"  # A small model only writes the answer.
+    return is_free and not scope.web and asks_in_steps(task)
 
 
 async def estimate_research(question: str, options: RunOptions, notify: Notify = _ignore_message) -> Estimate:

@@ -1,10 +1,10 @@
 """Fit how the extractive model scores the steps of a chain: ``python -m training.extractive.chains --data DATA``.
 
 ``DATA`` holds ``hotpotqa`` and ``musique`` with ``questions.jsonl`` and ``corpus.jsonl``. Each question with an odd number is
-searched as ``suffice ask`` does it. The weights maximise the probability, by a softmax over the units of a question, of those
-that hold the gold answer and stand in a gold passage. The questions with an even number take no part: ``bench.qa --half even``
-reports on them. ``--notes FILE`` keeps what was found, so that a second run needs no search. ``--write`` puts the weights into
-the package.
+searched patiently (``STOP``), so that there is something to choose from. The weights maximise the probability, by a softmax
+over the units of a question, of those that hold the gold answer and stand in a gold passage. The questions with an even
+number take no part: ``bench.qa --half even`` reports on them. ``--notes FILE`` keeps what was found, so that a second run
+needs no search. ``--write`` puts the weights into the package.
 """
 
 import argparse
@@ -32,6 +32,7 @@ from suffice.text.question import analyze_question
 from suffice.types import Note
 
 SETS = ("hotpotqa", "musique")
+STOP = "worth(price=0.03) | exhaustion"
 PENALTY = 30.0  # L2, on weights of terms scaled to a standard deviation of one.
 STEPS, RATE = 400, 0.05
 
@@ -45,7 +46,7 @@ async def collect(folder: Path) -> list[tuple[dict[str, Any], tuple[Note, ...]]]
         1::2
     ]
     first = await prepare_run(
-        questions[0]["question"], RunOptions(docs=str(folder / "corpus.jsonl"), model="extractive")
+        questions[0]["question"], RunOptions(docs=str(folder / "corpus.jsonl"), model="extractive", stop=STOP)
     )
     found = []
     for question in questions:
@@ -72,9 +73,7 @@ def make_example(question: dict[str, Any], notes: Sequence[Note]) -> Example | N
         i for i, note in enumerate(notes) if note.place and (note.place.record or "").split("#")[0] in question["gold"]
     }
     labels = np.array([u.note in gold and holds(f"{notes[u.note].title} {u.text}", answers) for u in units])
-    return (
-        (multiply_features(compute_chain_features(asked, notes, units, words)), labels) if labels.any() else None
-    )
+    return (multiply_features(compute_chain_features(asked, notes, units, words)), labels) if labels.any() else None
 
 
 def fit(examples: Sequence[Example]) -> "np.ndarray":
@@ -107,9 +106,7 @@ def main() -> None:
         if options.notes:
             options.notes.write_bytes(pickle.dumps(found))
     examples = [example for pair in found if (example := make_example(*pair)) is not None]
-    fitted = {
-        " ".join(term): round(float(value), 3) for term, value in zip(CHAIN_TERMS, fit(examples), strict=True)
-    }
+    fitted = {" ".join(term): round(float(value), 3) for term, value in zip(CHAIN_TERMS, fit(examples), strict=True)}
     print(len(examples), "questions", json.dumps(fitted))
     if options.write:
         path = Path(str(files("suffice.models.extractive").joinpath("weights.json")))

@@ -20,8 +20,8 @@ class Preset:
     """Whether a model that is sure of the evidence ends the search beside the gate."""
     adapts: bool = False
     """Whether steps that are no use with the model at hand are left out of the search."""
-    cheap_gate: str | None = None
-    """The gate where a round costs nothing but a search of own documents: no language model, no web. ``None``: ``gate``."""
+    patient_gate: str | None = None
+    """The gate for a question that needs several steps, where a round costs only a search of own documents."""
 
 
 def _limit_rounds(rounds: int) -> Bounds:
@@ -34,7 +34,7 @@ PRESETS = {
         *("reflect", "trajectory", "worth | exhaustion"),
         honors_sufficient=True,
         adapts=True,
-        cheap_gate="worth(price=0.03) | exhaustion",
+        patient_gate="worth(price=0.03) | exhaustion",
     ),
     "reflect": Preset("reflect", "trajectory", "sufficiency"),
     # The quality floor is part of the gate, so that the loop, a replay and `explain` agree.

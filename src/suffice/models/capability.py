@@ -194,7 +194,9 @@ def make_profile(
     chosen: WriterStyle | None = "sentence" if style == "sentence" else "prose" if style == "prose" else None
     writer = find_model(model, "draft")
     endpoint = getattr(writer, "endpoint", None)
-    if not is_language_model(writer) or endpoint is None:
+    if not is_language_model(writer):
+        return ModelProfile("prose", max_tokens=max_tokens)
+    if endpoint is None:
         return ModelProfile(chosen or "prose", max_tokens=max_tokens)
     return ModelProfile(
         chosen or guess_style(endpoint.model, local=endpoint.local),

@@ -29,6 +29,15 @@ QuestionKind = Literal[
 SpanType = Literal["date", "year", "number", "name", "version", "value", "choice", "none"]
 """What a short answer consists of."""
 
+CHAINED_KINDS = frozenset[QuestionKind]({"who", "when", "where", "count", "amount", "lookup", "definition"})
+"""Kinds that ask for one thing that a chain of passages may lead to; a list, a default or instructions stand in one place."""
+# "The town where", "of the singer of", "Ada's brother's", "in Ada Lind's home town".
+_DESCRIBED = re.compile(
+    r"\b(?:the|an?|this|same) (?:[\w'’-]+ ){1,6}?(?:that|which|who|whom|whose|where)\b"
+    r"|\bof (?:the|an?|this) (?:[\w'’-]+ ){1,4}(?:of|in|for|from|by|with)\b"
+    r"|['’]s (?:[\w-]+ ){0,2}[\w-]+['’]s\b|\b(?:of|by|in|from|to) [^,?]{2,60}['’]s \w",
+    re.IGNORECASE,
+)
 # In the order in which they are tried: the first match decides.
 _PATTERNS: tuple[tuple[QuestionKind, str], ...] = (
     (
@@ -196,6 +205,15 @@ def analyze_question(text: str) -> Question:
     if kind == "when" and _YEAR.search(wording):
         return Question(text, kind, "year")
     return Question(text, kind, _SPAN_TYPES.get(kind, "none"))
+
+
+def asks_in_steps(text: str) -> bool:
+    """Whether an English question describes a thing instead of naming it, so that the thing has to be found first.
+
+    >>> asks_in_steps("Who is the mayor of the town where Ada Lind was born?"), asks_in_steps("Who is the mayor of Graz?")
+    (True, False)
+    """
+    return analyze_question(text).kind in CHAINED_KINDS and _DESCRIBED.search(text) is not None
 
 
 def asks_release(question: Question) -> bool:

@@ -4,8 +4,8 @@
 which names the mayor. A unit is scored by what it adds to an **anchor**, a unit of another note that has many words of the
 question and names something that the unit or its title names too. Used where no single unit has the question's words.
 
-The score is a weighted sum of the features and of their products: that a unit has few words of the question speaks for it only if a
-passage that has them leads to it. ``weights.json`` holds the weights, ``python -m training.extractive.chains`` fits them.
+The score is a weighted sum of the features and of their products: that a unit has few words of the question speaks for it only
+if a passage that has them leads to it. ``weights.json`` holds the weights, ``python -m training.extractive.chains`` fits them.
 """
 
 import math
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from suffice.models.extractive.units import UNIT_FEATURES, QuestionWords, Unit, find_stems, load_weights, note_stems
 from suffice.text.entities import content_stems, extract_names
 from suffice.text.languages import ENGLISH, get_language
-from suffice.text.question import Question
+from suffice.text.question import CHAINED_KINDS, Question
 from suffice.types import Note
 
 if TYPE_CHECKING:
@@ -33,8 +33,6 @@ CHAIN_TERMS = (*((name,) for name in CHAIN_FEATURES), *combinations_with_replace
 _LONG = 400  # Characters of a long unit.
 _MAX_ANCHORS = 12
 _MAX_NAMES = 5
-# The wording asks for one thing that a chain may lead to; a list, a default value or instructions stand in one place.
-_CHAINED_KINDS = frozenset({"who", "when", "where", "count", "amount", "lookup", "definition"})
 _MAX_COVERAGE = 0.9  # A unit with this share of the question's words answers it alone.
 _MIN_PROSE = 0.9  # Share of the units.
 _MIN_WORDS = 5  # A shorter question has no room for two steps.
@@ -49,7 +47,7 @@ def needs_steps(question: Question, notes: Sequence[Note], units: Sequence[Unit]
     Manuals and source code, with their lists, tables and examples, answer in one place even if they use other words. So does a
     conversation: the titles of its messages are their speakers, who lead nowhere.
     """
-    if question.kind not in _CHAINED_KINDS or not units or len(content_stems(question.text)) < _MIN_WORDS:
+    if question.kind not in CHAINED_KINDS or not units or len(content_stems(question.text)) < _MIN_WORDS:
         return False
     if notes[units[0].note].kind == "chat":
         return False
