@@ -71,7 +71,7 @@ def test_a_question_in_steps_is_searched_longer_where_no_model_reads_the_rounds(
 
 def test_a_style_of_writing_changes_nothing_without_a_model(docs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SUFFICE_WRITER", "sentence")
-    assert is_answered(research(QUESTION, docs=str(docs)))
+    assert is_answered(asyncio.run(research(QUESTION, docs=str(docs), model="extractive")))
 
 
 # -- options -----------------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ of it enters the evidence, the belief or a reading, and a later search may find 
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from suffice.gates.worth import estimate_preview, load_weights
 from suffice.memory.evidence import Evidence
@@ -22,19 +22,51 @@ from suffice.types import Passage, Readings, Round
 DEFAULT_PRICE = 0.02  # A fifth of the price of a round in `worth`: a round usually has five passages.
 
 
-@dataclass(frozen=True, slots=True)
 class PassageNarrower:
-    """Leaves passages unread whose chance of new evidence is below ``price``. What cannot be valued is read."""
+    """Leaves passages of one run unread whose chance of new evidence is below ``price``. What cannot be valued is read."""
 
-    price: float = DEFAULT_PRICE
+    def __init__(self, price: float = DEFAULT_PRICE) -> None:
+        self.price = price
+        self._meter: WorthMeter | None = None
+        self._belief: Readings = {}
+        self._known: set[str] = set()
+        self._words: set[str] = set()
 
     async def __call__(self, task: str, evidence: Evidence, round: Round) -> Round:
         """Return the round with the passages worth reading, best first, and the number of those left unread."""
         answers = await asyncio.to_thread(_read_answers, task, round.new)
-        chosen = _choose_passages(task, tuple(evidence), round, answers, self.price)
+        self._meter = self._meter or WorthMeter(MeterContext(task))
+        if unknown := tuple(passage for passage in evidence if passage.id not in self._known):
+            self._add(self._meter, replace(round, raw=unknown, new=()), unknown)
+        waiting, chosen = list(round.new), list[Passage]()
+        while waiting:
+            values = ((self._estimate(self._meter, round, passage, answers), passage) for passage in waiting)
+            chance, best = max(values, key=lambda pair: pair[0])
+            if chance < self.price:
+                break
+            waiting.remove(best)
+            chosen.append(best)
+            self._add(self._meter, replace(round, raw=(), new=(best,)), [best])
         ids = {passage.id for passage in chosen}
         raw = tuple(passage for passage in round.raw if passage.id in ids or passage.id in evidence)
-        return replace(round, raw=raw, new=tuple(chosen), unread=len(round.new) - len(chosen))
+        return replace(round, raw=raw, new=tuple(chosen), unread=len(waiting))
+
+    def _add(self, meter: WorthMeter, round: Round, passages: Sequence[Passage]) -> None:
+        """Take passages as read."""
+        self._belief = meter.read(round)
+        self._known.update(passage.id for passage in passages)
+        self._words.update(*(word_set(passage.text) for passage in passages))
+
+    def _estimate(self, meter: WorthMeter, round: Round, passage: Passage, answers: dict[str, float]) -> float:
+        """Return the chance that a passage is new evidence."""
+        preview = {"preview.round": float(round.index), **meter.preview(replace(round, raw=(), new=(passage,)))}
+        gain = estimate_preview(preview, self._belief, load_weights(None))
+        words = word_set(passage.text)
+        if gain is None or not words:
+            return 1.0
+        # Two reasons to read a passage: it adds to what is known, or it answers the question.
+        chance = 1 - (1 - gain.p) * (1 - answers.get(passage.id, 0.0))
+        return chance * len(words - self._words) / len(words)
 
 
 def _read_answers(task: str, passages: Sequence[Passage]) -> dict[str, float]:
@@ -44,32 +76,3 @@ def _read_answers(task: str, passages: Sequence[Passage]) -> dict[str, float]:
         return {}
     spans = reader.read(task, [f"{passage.title}\n{passage.text}" for passage in passages])
     return {passage.id: span.probability for passage, span in zip(passages, spans, strict=True)}
-
-
-def _choose_passages(
-    task: str, known: tuple[Passage, ...], round: Round, answers: dict[str, float], price: float
-) -> list[Passage]:
-    meter, weights = WorthMeter(MeterContext(task)), load_weights(None)
-    belief: Readings = meter.read(replace(round, raw=known, new=())) if known else {}
-    words_read = set[str]().union(*(word_set(passage.text) for passage in known))
-
-    def estimate(passage: Passage) -> float:
-        preview = {"preview.round": float(round.index), **meter.preview(replace(round, raw=(), new=(passage,)))}
-        gain = estimate_preview(preview, belief, weights)
-        words = word_set(passage.text)
-        if gain is None or not words:
-            return 1.0
-        # Two reasons to read a passage: it adds to what is known, or it answers the question.
-        chance = 1 - (1 - gain.p) * (1 - answers.get(passage.id, 0.0))
-        return chance * len(words - words_read) / len(words)
-
-    waiting, chosen = list(round.new), list[Passage]()
-    while waiting:
-        chance, best = max(((estimate(passage), passage) for passage in waiting), key=lambda pair: pair[0])
-        if chance < price:
-            break
-        waiting.remove(best)
-        chosen.append(best)
-        belief = meter.read(replace(round, raw=(), new=(best,)))
-        words_read |= word_set(best.text)
-    return chosen
