@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from suffice.text.entities import extract_entities
+from suffice.text.entities import content_stems, extract_entities
+from suffice.text.languages import ENGLISH, detect_language
 
 QuestionKind = Literal[
     "yes_no",
@@ -31,6 +32,7 @@ SpanType = Literal["date", "year", "number", "name", "version", "value", "choice
 
 CHAINED_KINDS = frozenset[QuestionKind]({"who", "when", "where", "count", "amount", "lookup", "definition"})
 """Kinds that ask for one thing that a chain of passages may lead to; a list, a default or instructions stand in one place."""
+_MANY_WORDS = 8
 # "The town where", "of the singer of", "Ada's brother's", "in Ada Lind's home town".
 _DESCRIBED = re.compile(
     r"\b(?:the|an?|this|same) (?:[\w'’-]+ ){1,6}?(?:that|which|who|whom|whose|where)\b"
@@ -208,12 +210,14 @@ def analyze_question(text: str) -> Question:
 
 
 def asks_in_steps(text: str) -> bool:
-    """Whether an English question describes a thing instead of naming it, so that the thing has to be found first.
+    """Whether an English question describes a thing instead of naming it, or has many conditions: it may need several steps.
 
     >>> asks_in_steps("Who is the mayor of the town where Ada Lind was born?"), asks_in_steps("Who is the mayor of Graz?")
     (True, False)
     """
-    return analyze_question(text).kind in CHAINED_KINDS and _DESCRIBED.search(text) is not None
+    if (detect_language(text) or ENGLISH) != ENGLISH or analyze_question(text).kind not in CHAINED_KINDS:
+        return False
+    return _DESCRIBED.search(text) is not None or len(content_stems(text)) >= _MANY_WORDS
 
 
 def asks_release(question: Question) -> bool:
