@@ -175,16 +175,16 @@ class Job:
 async def run_job(job: Job) -> None:
     """Ask the questions of a job and append a row for each."""
     options = RunOptions(docs=str(job.folder / "corpus.jsonl"), model=job.model, stop=job.stop)
-    first = await prepare_run(job.questions[0]["question"], options)
     slots = asyncio.Semaphore(job.concurrency)
 
     async def ask(question: Mapping[str, Any]) -> None:
         async with slots:
             evidence, start = Evidence(), time.perf_counter()
-            search = WithoutPassages(first.search, question["gold"]) if job.absent else first.search
+            prepared = await prepare_run(question["question"], options)  # The default gate depends on the question.
+            search = WithoutPassages(prepared.search, question["gold"]) if job.absent else prepared.search
             # No question may learn from another one what the model is not worth asking for.
-            profile = replace(first.profile, skipped={}, known=ModelEvidence(), seen=ModelEvidence())
-            config = replace(first, task=question["question"], search=search, evidence=evidence, profile=profile)
+            profile = replace(prepared.profile, skipped={}, known=ModelEvidence(), seen=ModelEvidence())
+            config = replace(prepared, search=search, evidence=evidence, profile=profile)
             async with aclosing(run_pipeline(config)) as events:
                 async for event in events:
                     if isinstance(event, Finished):
