@@ -35,7 +35,7 @@ REGULARIZATION = 1.0
 async def collect(folder: Path, limit: int | None) -> list[tuple[int, str, tuple[float, ...]]]:
     """Return the number of the question, how it was searched, and the features, for every question and way."""
     questions = [json.loads(line) for line in (folder / "questions.jsonl").read_text().splitlines()][:limit]
-    options = RunOptions(docs=str(folder / "corpus.jsonl"), model="extractive")
+    options = RunOptions(docs=str(folder / "corpus.jsonl"), model="extractive", stop="worth | exhaustion")
     first = await prepare_run(questions[0]["question"], options)
     search = WithoutPassages(first.search)
     found: dict[str, list[tuple[Note, ...]]] = {"present": [], "absent": []}

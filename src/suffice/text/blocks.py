@@ -16,7 +16,8 @@ from suffice.types import ExcerptFormat
 _FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,})")
 _HEADING = re.compile(r"\s{0,3}#{1,6}\s")
 _RULE = re.compile(r"\s*([=\-~^\"'*+#_.:])\1{2,}\s*$")
-_LIST_ITEM = re.compile(r"(\s*)(?:[-*+•]|\d{1,3}[.)]|\(?[a-z]\)|\((?:\d{1,3}|[ivx]{1,4})\))\s+\S")
+LIST_MARKER = r"(?:[-*+•]|\d{1,3}[.)]|\(?[a-z]\)|\((?:\d{1,3}|[ivx]{1,4})\))"
+_LIST_ITEM = re.compile(rf"(\s*){LIST_MARKER}\s+\S")
 _BULLET = re.compile(r"\s*[-*+•]\s+")
 _TABLE_ROW = re.compile(r"\s*\|.*\|\s*$")
 _TABLE_RULE = re.compile(r"[\s|:+=-]+$")
@@ -32,7 +33,7 @@ _CODE_EXAMPLE = re.compile(
 # Only the name of what is explained below, as in a reference. A value after it would be a statement.
 _TERM_LINE = re.compile(r"\s*`[^`\n=]{2,120}`(?:, `[^`\n=]{2,120}`)*\s*")
 _MAX_LONE_LEAD_CHARS = 160
-_MAX_ITEM_CHARS = 600  # A longer item, such as a clause of a contract, is prose: one sentence of it may be the answer.
+MAX_ITEM_CHARS = 600  # A longer item, such as a clause of a contract, is prose: one sentence of it may be the answer.
 _MAX_CODE_LINES = 14  # Longer code without a blank line is split here.
 
 
@@ -210,8 +211,8 @@ def _take_list(text: str, lines: list[Offsets], i: int) -> tuple[int, list[TextB
             items[-1] = (items[-1][0], lines[j][1])
         j += 1
     blocks: list[TextBlock] = []
-    is_part = any(end - start > _MAX_ITEM_CHARS for start, end in items)
-    for is_long, group in groupby(items, key=lambda item: item[1] - item[0] > _MAX_ITEM_CHARS):
+    is_part = any(end - start > MAX_ITEM_CHARS for start, end in items)
+    for is_long, group in groupby(items, key=lambda item: item[1] - item[0] > MAX_ITEM_CHARS):
         taken = tuple(group)
         if is_long:
             blocks += [block for item in taken for block in _split_item(text, *item)]

@@ -3,12 +3,13 @@
 import re
 from collections.abc import Sequence
 
+from suffice.text.blocks import LIST_MARKER
 from suffice.text.markdown import drop_needless_escapes, escape_line, escape_markdown, find_inline_code, strip_links
 from suffice.text.plain import to_one_line
 from suffice.text.sentences import Offsets
 from suffice.types import ExcerptFormat
 
-_ITEM_MARKER = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)]|\(?[a-z]\)|\((?:\d{1,3}|[ivx]{1,4})\))\s+")
+_ITEM_MARKER = re.compile(rf"\s*{LIST_MARKER}\s+")
 _LETTER_MARKER = re.compile(r"(\s*)(?=\(?\w{1,4}\)\s)(?!\s*\d+\))")  # "(a)" or "a)", which Markdown does not know.
 _ADDRESS = re.compile(r"<(?:https?://[^\s<>`]+|[\w.+-]+@[\w.-]+)>")
 _MAX_TITLE_CHARS = 100

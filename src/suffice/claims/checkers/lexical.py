@@ -240,7 +240,7 @@ def _find_missing_name(claim: SentenceFeatures, known: frozenset[str]) -> str:
 
 
 def _has_number(number: Quantity, source: SentenceFeatures) -> bool:
-    if number.is_spelled_out and number.value <= 1:  # "One" is more often a pronoun, "one year" often nobody's figure.
+    if number.is_spelled_out and number.value <= 1:  # "One" is more often a pronoun, "one year" often no figure.
         return number.is_pronoun or not any(map(number.is_same_kind, source.numbers)) or _states(source, number)
     if number.unit == ORDINAL and any(number.value == value for value, _ in source.ordinals):  # "1st" is "first".
         return True

@@ -27,7 +27,7 @@ from suffice.models.extractive.form import (
 )
 from suffice.models.reading import AnswerSpan, PassageReader
 from suffice.text.answer_spans import find_spans
-from suffice.text.blocks import TextBlock, split_blocks
+from suffice.text.blocks import MAX_ITEM_CHARS, TextBlock, split_blocks
 from suffice.text.date_events import select_dates
 from suffice.text.entities import content_stems, extract_facets, extract_names, strip_parenthetical
 from suffice.text.languages import ENGLISH, detect_language, get_language
@@ -60,7 +60,6 @@ _TRUST_POWER = 4
 _FILE_YEAR = re.compile(r"(?<![\d.])(?:19|20)\d{2}(?!\d)")
 _AFTER_REPLY = 0.01
 HEADING_SPANS = frozenset({"date", "year", "version"})  # What the heading of a release may answer.
-_MAX_UNIT_CHARS = 600  # A longer "sentence" is a table or a list without full stops.
 _MAX_ROW_CHARS = 1500
 # A sentence that begins so is about the subject of the sentence before it.
 PRONOUN = re.compile(
@@ -292,7 +291,9 @@ def _list_units(number: int, note: Note, question: Question) -> list[Unit]:
             question.span in HEADING_SPANS and find_spans(note.text[block.start : block.end], question.span)
         ):
             continue
-        longest = _MAX_ROW_CHARS if block.format == "table" else _MAX_UNIT_CHARS
+        longest = (
+            _MAX_ROW_CHARS if block.format == "table" else MAX_ITEM_CHARS
+        )  # A longer "sentence" is a list without full stops.
         subject = frozenset[str]()
         for start, end in block.units:
             text = " ".join(note.text[start:end].split())
