@@ -10,6 +10,7 @@ from typing import Literal
 
 from suffice.text.entities import content_stems, extract_entities
 from suffice.text.languages import ENGLISH, detect_language
+from suffice.text.steps import find_descriptions
 
 QuestionKind = Literal[
     "yes_no",
@@ -33,13 +34,6 @@ SpanType = Literal["date", "year", "number", "name", "version", "value", "choice
 CHAINED_KINDS = frozenset[QuestionKind]({"who", "when", "where", "count", "amount", "lookup", "definition"})
 """Kinds that ask for one thing that a chain of passages may lead to; a list, a default or instructions stand in one place."""
 _MANY_WORDS = 8
-# "The town where", "of the singer of", "Ada's brother's", "in Ada Lind's home town".
-_DESCRIBED = re.compile(
-    r"\b(?:the|an?|this|same) (?:[\w'’-]+ ){1,6}?(?:that|which|who|whom|whose|where)\b"
-    r"|\bof (?:the|an?|this) (?:[\w'’-]+ ){1,4}(?:of|in|for|from|by|with)\b"
-    r"|['’]s (?:[\w-]+ ){0,2}[\w-]+['’]s\b|\b(?:of|by|in|from|to) [^,?]{2,60}['’]s \w",
-    re.IGNORECASE,
-)
 # In the order in which they are tried: the first match decides.
 _PATTERNS: tuple[tuple[QuestionKind, str], ...] = (
     (
@@ -217,7 +211,7 @@ def asks_in_steps(text: str) -> bool:
     """
     if (detect_language(text) or ENGLISH) != ENGLISH or analyze_question(text).kind not in CHAINED_KINDS:
         return False
-    return _DESCRIBED.search(text) is not None or len(content_stems(text)) >= _MANY_WORDS
+    return bool(find_descriptions(text)) or len(content_stems(text)) >= _MANY_WORDS
 
 
 def asks_release(question: Question) -> bool:

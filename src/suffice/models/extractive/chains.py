@@ -15,7 +15,9 @@ from dataclasses import replace
 from itertools import combinations_with_replacement
 from typing import TYPE_CHECKING
 
+from suffice.models.extractive.steps import read_steps
 from suffice.models.extractive.units import UNIT_FEATURES, QuestionWords, Unit, find_stems, load_weights, note_stems
+from suffice.models.reading import AnswerSpan, PassageReader
 from suffice.text.entities import content_stems, extract_names
 from suffice.text.languages import ENGLISH, get_language
 from suffice.text.question import CHAINED_KINDS, Question
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 
 CHAIN_FEATURES = (
     *("words", "cosine", "span", "rank", "named", "link", "titled", "chain", "rest", "names", "short", "note"),
-    *("length", "late", "opens"),
+    *("length", "late", "opens", "step", "read", "read_note", "direct"),
 )
 CHAIN_TERMS = (*((name,) for name in CHAIN_FEATURES), *combinations_with_replacement(CHAIN_FEATURES, 2))
 """What is weighed: each feature, and each product of two."""
@@ -56,13 +58,20 @@ def needs_steps(question: Question, notes: Sequence[Note], units: Sequence[Unit]
     return max(unit.features[topic] for unit in units) < _MAX_COVERAGE and prose >= _MIN_PROSE * len(units)
 
 
-def rank_steps(question: Question, notes: Sequence[Note], units: Sequence[Unit], words: QuestionWords) -> list[Unit]:
-    """Return the units with their scores as steps of a chain, best first."""
+def rank_steps(
+    question: Question,
+    notes: Sequence[Note],
+    units: Sequence[Unit],
+    words: QuestionWords,
+    answers: Sequence[AnswerSpan] = (),
+    reader: PassageReader | None = None,
+) -> list[Unit]:
+    """Return the units with their scores as steps of a chain, best first. ``answers`` is what the reader found in each note."""
     import numpy as np
 
     weights = load_weights()["chain"]
-    table = multiply_features(compute_chain_features(question, notes, units, words))
-    scores = table @ np.array([weights[" ".join(term)] for term in CHAIN_TERMS])
+    table = multiply_features(compute_chain_features(question, notes, units, words, answers, reader))
+    scores = table @ np.array([weights.get(" ".join(term), 0.0) for term in CHAIN_TERMS])
     ranked = [replace(unit, score=float(score)) for unit, score in zip(units, scores, strict=True)]
     return sorted(ranked, key=lambda unit: -unit.score)
 
@@ -76,7 +85,12 @@ def multiply_features(table: "np.ndarray") -> "np.ndarray":
 
 
 def compute_chain_features(
-    question: Question, notes: Sequence[Note], units: Sequence[Unit], words: QuestionWords
+    question: Question,
+    notes: Sequence[Note],
+    units: Sequence[Unit],
+    words: QuestionWords,
+    answers: Sequence[AnswerSpan] = (),
+    reader: PassageReader | None = None,
 ) -> "np.ndarray":
     """Return a row of ``CHAIN_FEATURES`` for each unit.
 
@@ -95,6 +109,10 @@ def compute_chain_features(
     length  characters of the unit, 1 for many
     late    place of its note in the search, from 0 to 1
     opens   whether the unit opens its note
+    step    how probable it is that the unit or its title names what the question describes
+    read    how probable it is that the unit holds the answer after the steps that the question describes
+    read_note  the same for its note
+    direct  how probable it is that the unit answers the question as it is asked
     """
     import numpy as np
 
@@ -113,6 +131,7 @@ def compute_chain_features(
     cosines = matcher.cosines([unit.text for unit in units])
     feature = {name: number for number, name in enumerate(UNIT_FEATURES)}
     rarity = _NameRarity(held)
+    taken = read_steps(question, notes, reader)
     rows = []
     for number, unit in enumerate(units):
         title = titles[unit.note]
@@ -138,6 +157,9 @@ def compute_chain_features(
                 *(unit.features[feature["named"]], unit.features[feature["link"]], titled, chain, rest),
                 *(min(_MAX_NAMES, len(names[number])) / _MAX_NAMES, unit.features[feature["short"]], about[unit.note]),
                 *(min(_LONG, len(unit.text)) / _LONG, unit.note / len(notes), float(unit.start == 0)),
+                taken.weigh_naming(unit.stems | title),
+                *taken.weigh_answer(unit),
+                max((a.probability for a in answers[unit.note : unit.note + 1] if unit.start <= a.start < unit.end), default=0.0),
             )
         )
     return np.array(rows)

@@ -22,6 +22,7 @@ from suffice.models.extractive.units import (
     find_heading,
     find_topic,
 )
+from suffice.models.reading import AnswerSpan, PassageReader
 from suffice.text.answer_spans import find_spans
 from suffice.text.blocks import TextBlock, split_blocks
 from suffice.text.entities import content_stems, strip_parenthetical
@@ -92,9 +93,15 @@ class Stretch:
 
 
 def choose_stretches(
-    question: Question, notes: Sequence[Note], units: Sequence[Unit], words: QuestionWords, limit: int = MAX_EXCERPTS
+    question: Question,
+    notes: Sequence[Note],
+    units: Sequence[Unit],
+    words: QuestionWords,
+    limit: int = MAX_EXCERPTS,
+    answers: Sequence[AnswerSpan] = (),
+    reader: PassageReader | None = None,
 ) -> list[Stretch]:
-    """Return up to ``limit`` stretches, best first."""
+    """Return up to ``limit`` stretches, best first. ``answers`` is what the reader found in each note."""
     ordered = _prefer_structure(question, notes, units, words)
     if question.sides and (sides := choose_sides(question, notes, ordered)):
         if question.span == "choice":  # Each side is read for itself: how old it is, where it lies.
@@ -104,7 +111,7 @@ def choose_stretches(
     if (compared := find_compared(question, notes)) and (sides := _choose_units_of(compared, ordered)):
         return [_grow(question, notes[unit.note], unit, _SIDE_CHARS) for unit in sides]
     if limit == MAX_EXCERPTS and needs_steps(question, notes, units):
-        return _choose_steps(question, notes, rank_steps(question, notes, units, words))
+        return _choose_steps(question, notes, rank_steps(question, notes, units, words, answers, reader))
     chosen: list[Stretch] = []
     covered: frozenset[str] = frozenset()
     shown = ""

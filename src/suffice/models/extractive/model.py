@@ -49,7 +49,6 @@ A = TypeVar("A")
 
 _HANDLERS: dict[type, Callable[[Any], Any]] = {
     Plan: plan_queries,
-    Reflect: reflect,
     RateNovelty: rate_novelty,
     JudgeProgress: judge_progress,
     JudgeNeutrally: judge_progress,
@@ -88,6 +87,8 @@ class ExtractiveModel:
         if isinstance(prompt, Draft):
             reader = None if self._embed is None else find_reader()
             answer: Any = await asyncio.to_thread(draft_answer, prompt, self._embed, reader)
+        elif isinstance(prompt, Reflect):
+            answer = await asyncio.to_thread(reflect, prompt, None if self._embed is None else find_reader())
         elif type(prompt) in _HANDLERS:
             answer = _HANDLERS[type(prompt)](prompt)
         else:

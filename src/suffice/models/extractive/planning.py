@@ -7,6 +7,8 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
+from suffice.models.extractive.steps import StepReader
+from suffice.models.reading import PassageReader
 from suffice.prompts import (
     HypothesesResponse,
     Hypothesis,
@@ -20,12 +22,15 @@ from suffice.prompts import (
     ReflectionResponse,
 )
 from suffice.text.entities import Facet, content_stems, extract_facets, extract_names
-from suffice.text.question import analyze_question, strip_comparing
+from suffice.text.question import analyze_question, asks_in_steps, strip_comparing
+from suffice.text.steps import find_descriptions
 from suffice.text.task_type import classify_task, parse_item_count
 from suffice.types import Note
 
 _COMPARISON = re.compile(r"\b(?:or|both|between|versus|vs|than|same|differ\w*|compar\w*)\b", re.IGNORECASE)
 # The kinds of question that are searched by their words too, and what is added to the words.
+_MAX_NEXT_STEPS = 2
+_MIN_STEP = 0.3
 _KEYWORD_KINDS = {"default": "", "how_to": "example", "list": "", "count": "rows counted", "amount": "", "version": ""}
 
 
@@ -61,18 +66,32 @@ def _classify_complexity(parts: int) -> Literal["simple", "standard", "deep"]:
     return "standard" if parts <= 4 else "deep"
 
 
-def reflect(prompt: Reflect) -> ReflectionResponse:
-    """Judge sufficiency by the facets that notes cover; reword queries with few results, and follow the best lead."""
+def reflect(prompt: Reflect, reader: PassageReader | None = None) -> ReflectionResponse:
+    """Judge sufficiency by the facets that notes cover; reword queries with few results, and follow the best lead.
+
+    With a reader, a question that describes a thing is asked again with the name of the thing.
+    """
     open_parts = find_uncovered_facets(prompt.task, prompt.notes)
     reworded = [broaden_query(query, open_parts) for query in prompt.thin]
     # One lead per round: two or three found less for the same number of passages (bench/RESULTS.md).
-    queries = [query for query in [*reworded, *prompt.leads[:1]] if query and query not in prompt.asked]
+    steps = _list_next_steps(prompt, reader)
+    queries = [query for query in [*steps, *reworded, *prompt.leads[:1]] if query and query not in prompt.asked]
     return ReflectionResponse(
         sufficient=bool(prompt.notes) and not open_parts,
         confidence=None,  # Counting words gives no probability.
         gaps=tuple(f"Nothing found about: {facet.text}" for facet in open_parts),
         new_queries=tuple(dict.fromkeys(queries))[: prompt.most],
     )
+
+
+def _list_next_steps(prompt: Reflect, reader: PassageReader | None) -> list[str]:
+    if reader is None or not asks_in_steps(prompt.task):
+        return []
+    steps = StepReader(prompt.task, prompt.notes, reader).follow()
+    queries = [step.question for step in steps]
+    if not steps or steps[0].probability < _MIN_STEP:  # What is described was not found yet.
+        queries[:0] = [description.question for description in find_descriptions(prompt.task)[:1]]
+    return [query for query in queries if query not in prompt.asked][:_MAX_NEXT_STEPS]
 
 
 def find_uncovered_facets(task: str, notes: Sequence[Note]) -> list[Facet]:

@@ -75,7 +75,7 @@ def draft_answer(prompt: Draft, embed: Embed | None, reader: PassageReader | Non
     if sufficiency == "no" or not units:
         return SynthesisResponse("", closest=_list_closest(prompt.task, notes, units, words), sufficiency="no")
     units, times = prefer_newest(question, notes, units, words)
-    stretches = choose_stretches(question, notes, units, words, prompt.count or MAX_EXCERPTS)
+    stretches = choose_stretches(question, notes, units, words, prompt.count or MAX_EXCERPTS, answers, reader)
     short = find_short_answer(question, notes, stretches, words, answers)
     decisive = [_list_decisive(stretch, short, is_first=not i) for i, stretch in enumerate(stretches)]
     stretches = [

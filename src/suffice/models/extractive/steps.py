@@ -1,0 +1,164 @@
+"""Answer a question that describes a thing in steps: find what is described, put it into the question, read on.
+
+    "Who is the mayor of the town where Ada Lind was born?"
+    → "What is the town where Ada Lind was born?", read in the passage about Ada Lind: Graz
+    → "Who is the mayor of Graz?", searched for, and read in the passage about Graz
+
+The reader answers each description; a step is as probable as the answers that it rests on. Without a reader there are no steps.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from suffice.models.extractive.units import Unit, find_stems, note_stems, weigh_question
+from suffice.models.reading import AnswerSpan, PassageReader
+from suffice.text.entities import content_stems, extract_names
+from suffice.text.question import Question
+from suffice.text.steps import Description, find_descriptions
+from suffice.types import Note
+
+MAX_STEPS = 3
+_BEAM = 4  # Steps that are followed further.
+_MAX_NOTES = 4  # Notes read for one description.
+_MAX_READ = 5  # Notes read for a question after its last step.
+_MIN_PROBABILITY = 0.02
+_WORD = re.compile(r"[\w'’-]+")
+_PASSIVE = frozenset({"located", "situated", "based", "born", "found", "held", "called", "named"})
+_ARTICLE = re.compile(r"^(?:the|an?) ", re.IGNORECASE)
+_MAX_NAME_WORDS = 7
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A question with what it described replaced, and how probable that is."""
+
+    question: str
+    probability: float
+    notes: tuple[int, ...] = ()
+    """The notes that it rests on, in order."""
+    named: str = ""
+    """What was put in last."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepAnswer:
+    """What the reader found in a note for the question after some steps."""
+
+    step: Step
+    note: int
+    start: int
+    """Where it stands in the note's text."""
+    probability: float
+
+
+class StepReader:
+    """Follows the steps of one question through the notes."""
+
+    def __init__(self, question: str, notes: Sequence[Note], reader: PassageReader) -> None:
+        self._question = question
+        self._notes = notes
+        self._reader = reader
+        self._stems = [note_stems(note) for note in notes]
+        self._words = weigh_question(question, notes)
+
+    def follow(self) -> list[Step]:
+        """Return the steps that can be taken, the most probable first."""
+        found: list[Step] = []
+        latest = [Step(self._question, 1.0)]
+        for _ in range(MAX_STEPS):
+            following = [step for known in latest for step in self._take(known)]
+            following.sort(key=lambda step: -step.probability)
+            latest = list({step.question: step for step in reversed(following)}.values())[::-1][:_BEAM]
+            found += latest
+        return sorted(found, key=lambda step: -step.probability)
+
+    def read(self, steps: Sequence[Step]) -> list[StepAnswer]:
+        """Return what the notes say to the question after each step, the most probable first."""
+        found = []
+        for step in steps:
+            stems, named = content_stems(step.question), find_stems(step.named)
+            holding = [i for i, held in enumerate(self._stems) if i not in step.notes and 2 * len(named & held) > len(named)]
+            holding.sort(key=lambda i: -len(stems & self._stems[i]))
+            for i in holding[:_MAX_READ]:
+                answer = self._read(step.question, i)
+                start = answer.start - len(self._notes[i].title) - 1
+                found.append(StepAnswer(step, i, start, step.probability * answer.probability))
+        return sorted(found, key=lambda answer: -answer.probability)
+
+    def _take(self, known: Step) -> list[Step]:
+        taken = []
+        asked = content_stems(self._question) | content_stems(known.question)
+        for description in find_descriptions(known.question):
+            wanted = content_stems(description.question)
+            order = sorted(range(len(self._notes)), key=lambda i: -self._words.coverage(wanted & self._stems[i]))
+            for i in order[:_MAX_NOTES]:
+                if i in known.notes or not wanted & self._stems[i]:
+                    continue
+                answer = self._read(description.question, i)
+                named = self._cut_name(i, answer)
+                if answer.probability < _MIN_PROBABILITY or not named or find_stems(named) <= asked:
+                    continue
+                end = self._find_end(known.question, description, i)
+                question = f"{known.question[: description.start]}{named}{known.question[end:]}"
+                taken.append(Step(question, known.probability * answer.probability, (*known.notes, i), named))
+        return taken
+
+    def _read(self, question: str, note: int) -> AnswerSpan:
+        text = f"{self._notes[note].title}\n{self._notes[note].text}"
+        return _read_once(self._reader, question, text)
+
+    def _cut_name(self, note: int, answer: AnswerSpan) -> str:
+        """Return the name in an answer; empty if it is none."""
+        text = f"{self._notes[note].title}\n{self._notes[note].text}"[answer.start : answer.end]
+        name = _ARTICLE.sub("", text.strip().split("\n")[0].strip(" \"'“”.,;:()"))
+        if len(name.split()) > _MAX_NAME_WORDS and (names := extract_names(name)):
+            name = names[0]
+        return name if re.match(r"[^\W_]", name) and name != name.lower() else ""
+
+    def _find_end(self, question: str, description: Description, note: int) -> int:
+        """Return where a description ends. An open one ends where the words before are most in the note and those after least."""
+        if not description.is_open:
+            return description.end
+        words = [
+            (word.end(), stems <= self._stems[note])
+            for word in _WORD.finditer(question, description.start, description.end)
+            if (stems := content_stems(word[0])) or word[0] in _PASSIVE
+        ]
+        last = len(words) - 1 if description.is_subject else len(words)
+        gains = [sum(1 if held else -1 for _, held in words[:n]) - sum(held for _, held in words[n:]) for n in range(last + 1)]
+        best = max(range(min(2, last), last + 1), key=lambda n: (gains[n], n))
+        return description.end if best == len(words) else words[best - 1][0]
+
+
+@dataclass(frozen=True)
+class StepsTaken:
+    """What the steps of a question led to."""
+
+    steps: tuple[Step, ...] = ()
+    answers: tuple[StepAnswer, ...] = ()
+
+    def weigh_naming(self, stems: frozenset[str]) -> float:
+        """Return the probability of the best step whose name is among the stems."""
+        return max((step.probability for step in self.steps if find_stems(step.named) <= stems), default=0.0)
+
+    def weigh_answer(self, unit: Unit) -> tuple[float, float]:
+        """Return the probability of the best answer in a unit, and in its note."""
+        in_note = [answer for answer in self.answers if answer.note == unit.note]
+        in_unit = (answer.probability for answer in in_note if unit.start <= answer.start < unit.end)
+        return max(in_unit, default=0.0), max((answer.probability for answer in in_note), default=0.0)
+
+
+def read_steps(question: Question, notes: Sequence[Note], reader: PassageReader | None) -> StepsTaken:
+    """Return what the steps of a question lead to; nothing without a reader."""
+    if reader is None:
+        return StepsTaken()
+    following = StepReader(question.text, notes, reader)
+    steps = following.follow()
+    return StepsTaken(tuple(steps), tuple(following.read(steps)))
+
+
+@lru_cache(maxsize=4096)
+def _read_once(reader: PassageReader, question: str, text: str) -> AnswerSpan:
+    return reader.read(question, [text])[0]
