@@ -26,14 +26,15 @@ from suffice.engine.pipeline import run_pipeline
 from suffice.events import SearchStopped
 from suffice.memory.evidence import Evidence
 from suffice.models.extractive.chains import CHAIN_TERMS, compute_chain_features, multiply_features
-from suffice.models.extractive.units import rank_units, weigh_question
+from suffice.models.extractive.units import rank_units, read_notes, weigh_question
+from suffice.models.reader.model import get_reader
 from suffice.options import RunOptions
 from suffice.text.question import analyze_question
 from suffice.types import Note
 
 SETS = ("hotpotqa", "musique")
 STOP = "worth(price=0.03) | exhaustion"
-PENALTY = 30.0  # L2, on weights of terms scaled to a standard deviation of one.
+PENALTY = 60.0  # L2, on weights of terms scaled to a standard deviation of one.
 STEPS, RATE = 400, 0.05
 
 Example = tuple[np.ndarray, np.ndarray]
@@ -68,12 +69,15 @@ def make_example(question: dict[str, Any], notes: Sequence[Note]) -> Example | N
     if question["answer"].lower() in ("yes", "no"):
         return None
     asked, words = analyze_question(question["question"]), weigh_question(question["question"], notes)
-    units = rank_units(asked, notes, frozenset(), words, None)
+    reader = get_reader()
+    found = read_notes(asked, notes, reader)
+    units = rank_units(asked, notes, frozenset(), words, None, found)
     gold = {
         i for i, note in enumerate(notes) if note.place and (note.place.record or "").split("#")[0] in question["gold"]
     }
     labels = np.array([u.note in gold and holds(f"{notes[u.note].title} {u.text}", answers) for u in units])
-    return (multiply_features(compute_chain_features(asked, notes, units, words)), labels) if labels.any() else None
+    features = compute_chain_features(asked, notes, units, words, found, reader)
+    return (multiply_features(features), labels) if labels.any() else None
 
 
 def fit(examples: Sequence[Example]) -> "np.ndarray":

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
+from suffice.text.descriptions import find_descriptions
 from suffice.text.entities import content_stems, extract_entities
 from suffice.text.languages import ENGLISH, detect_language
-from suffice.text.steps import find_descriptions
 
 QuestionKind = Literal[
     "yes_no",

@@ -2,7 +2,8 @@
 
 "Who is the mayor of the town where X was born?" needs the passage about X, which names the town, and one about the town,
 which names the mayor. A unit is scored by what it adds to an **anchor**, a unit of another note that has many words of the
-question and names something that the unit or its title names too. Used where no single unit has the question's words.
+question and names something that the unit or its title names too, and by what the reader finds in it after the steps that the
+question describes (``steps``). Used where no single unit has the question's words.
 
 The score is a weighted sum of the features and of their products: that a unit has few words of the question speaks for it only
 if a passage that has them leads to it. ``weights.json`` holds the weights, ``python -m training.extractive.chains`` fits them.
@@ -30,8 +31,18 @@ CHAIN_FEATURES = (
     *("words", "cosine", "span", "rank", "named", "link", "titled", "chain", "rest", "names", "short", "note"),
     *("length", "late", "opens", "step", "read", "read_note", "direct"),
 )
-CHAIN_TERMS = (*((name,) for name in CHAIN_FEATURES), *combinations_with_replacement(CHAIN_FEATURES, 2))
+_YES_NO = frozenset({"span", "named", "short", "opens"})  # Their squares say nothing new.
+CHAIN_TERMS = (
+    *((name,) for name in CHAIN_FEATURES),
+    *(
+        pair
+        for pair in combinations_with_replacement(CHAIN_FEATURES, 2)
+        if pair[0] != pair[1] or pair[0] not in _YES_NO
+    ),
+)
 """What is weighed: each feature, and each product of two."""
+_READ_FEATURES = [CHAIN_FEATURES.index(name) for name in ("step", "read", "read_note", "direct")]
+_MIN_READ = 0.05  # Added to the highest probability, so that low ones stay low where nothing was found.
 _LONG = 400  # Characters of a long unit.
 _MAX_ANCHORS = 12
 _MAX_NAMES = 5
@@ -71,9 +82,14 @@ def rank_steps(
 
     weights = load_weights()["chain"]
     table = multiply_features(compute_chain_features(question, notes, units, words, answers, reader))
-    scores = table @ np.array([weights.get(" ".join(term), 0.0) for term in CHAIN_TERMS])
+    scores = table @ np.array([weights[" ".join(term)] for term in CHAIN_TERMS])
     ranked = [replace(unit, score=float(score)) for unit, score in zip(units, scores, strict=True)]
     return sorted(ranked, key=lambda unit: -unit.score)
+
+
+def measure_lead(steps: Sequence[Unit]) -> float:
+    """Return how probable it is that the first of the ranked steps is the right one, by the scores of all."""
+    return 1 / sum(math.exp(unit.score - steps[0].score) for unit in steps)
 
 
 def multiply_features(table: "np.ndarray") -> "np.ndarray":
@@ -113,6 +129,8 @@ def compute_chain_features(
     read    how probable it is that the unit holds the answer after the steps that the question describes
     read_note  the same for its note
     direct  how probable it is that the unit answers the question as it is asked
+
+    The last four are shares of the highest among the units.
     """
     import numpy as np
 
@@ -157,12 +175,18 @@ def compute_chain_features(
                 *(unit.features[feature["named"]], unit.features[feature["link"]], titled, chain, rest),
                 *(min(_MAX_NAMES, len(names[number])) / _MAX_NAMES, unit.features[feature["short"]], about[unit.note]),
                 *(min(_LONG, len(unit.text)) / _LONG, unit.note / len(notes), float(unit.start == 0)),
-                taken.weigh_naming(unit.stems | title),
-                *taken.weigh_answer(unit),
-                max((a.probability for a in answers[unit.note : unit.note + 1] if unit.start <= a.start < unit.end), default=0.0),
+                *(taken.weigh_naming(unit.stems | title), *taken.weigh_answer(unit), _weigh_direct(unit, answers)),
             )
         )
-    return np.array(rows)
+    table = np.array(rows)
+    table[:, _READ_FEATURES] /= table[:, _READ_FEATURES].max(axis=0) + _MIN_READ
+    return table
+
+
+def _weigh_direct(unit: Unit, answers: Sequence[AnswerSpan]) -> float:
+    """Return the probability of what the reader found in a unit for the question as it is asked."""
+    found = answers[unit.note] if answers else None
+    return found.probability if found is not None and unit.start <= found.start < unit.end else 0.0
 
 
 def _list_new_names(text: str, known: frozenset[str]) -> list[frozenset[str]]:

@@ -10,7 +10,6 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from suffice.models.extractive.chains import needs_steps, rank_steps
 from suffice.models.extractive.comparison import find_compared
 from suffice.models.extractive.sides import choose_sides
 from suffice.models.extractive.units import (
@@ -22,7 +21,6 @@ from suffice.models.extractive.units import (
     find_heading,
     find_topic,
 )
-from suffice.models.reading import AnswerSpan, PassageReader
 from suffice.text.answer_spans import find_spans
 from suffice.text.blocks import TextBlock, split_blocks
 from suffice.text.entities import content_stems, strip_parenthetical
@@ -98,10 +96,9 @@ def choose_stretches(
     units: Sequence[Unit],
     words: QuestionWords,
     limit: int = MAX_EXCERPTS,
-    answers: Sequence[AnswerSpan] = (),
-    reader: PassageReader | None = None,
+    steps: Sequence[Unit] = (),
 ) -> list[Stretch]:
-    """Return up to ``limit`` stretches, best first. ``answers`` is what the reader found in each note."""
+    """Return up to ``limit`` stretches, best first. ``steps`` are the units ranked as steps of a chain, if it takes one."""
     ordered = _prefer_structure(question, notes, units, words)
     if question.sides and (sides := choose_sides(question, notes, ordered)):
         if question.span == "choice":  # Each side is read for itself: how old it is, where it lies.
@@ -110,8 +107,8 @@ def choose_stretches(
         return _join_sides([_grow(question, notes[unit.note], unit, room) for unit in sides])
     if (compared := find_compared(question, notes)) and (sides := _choose_units_of(compared, ordered)):
         return [_grow(question, notes[unit.note], unit, _SIDE_CHARS) for unit in sides]
-    if limit == MAX_EXCERPTS and needs_steps(question, notes, units):
-        return _choose_steps(question, notes, rank_steps(question, notes, units, words, answers, reader))
+    if limit == MAX_EXCERPTS and steps:
+        return _choose_steps(question, notes, steps)
     chosen: list[Stretch] = []
     covered: frozenset[str] = frozenset()
     shown = ""

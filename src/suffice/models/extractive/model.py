@@ -19,6 +19,7 @@ from suffice.models.extractive.outline import draft_outline, echo_topic, label_c
 from suffice.models.extractive.planning import plan_queries, propose_hypotheses, propose_query, reflect
 from suffice.models.extractive.writing import draft_answer
 from suffice.models.reader import find_reader
+from suffice.models.reading import RememberingReader
 from suffice.prompts import (
     AnswerFromMemory,
     Compress,
@@ -82,13 +83,13 @@ class ExtractiveModel:
 
     def __init__(self, embed: Embed | None = None) -> None:
         self._embed = embed
+        self._reader: RememberingReader | None = None
 
     async def __call__(self, prompt: Prompt[A]) -> Reply[A]:
         if isinstance(prompt, Draft):
-            reader = None if self._embed is None else find_reader()
-            answer: Any = await asyncio.to_thread(draft_answer, prompt, self._embed, reader)
+            answer: Any = await asyncio.to_thread(draft_answer, prompt, self._embed, self._find_reader())
         elif isinstance(prompt, Reflect):
-            answer = await asyncio.to_thread(reflect, prompt, None if self._embed is None else find_reader())
+            answer = await asyncio.to_thread(reflect, prompt, self._find_reader())
         elif type(prompt) in _HANDLERS:
             answer = _HANDLERS[type(prompt)](prompt)
         else:
@@ -96,3 +97,9 @@ class ExtractiveModel:
                 f"The extractive model cannot answer {prompt.role!r}; choose a language model with --model"
             )
         return Reply(answer, Usage(calls=1, usd=0.0))
+
+    def _find_reader(self) -> RememberingReader | None:
+        """Return the reader, which rounds and drafts share; ``None`` without embeddings or its files."""
+        if self._reader is None and self._embed is not None and (found := find_reader()) is not None:
+            self._reader = RememberingReader(found)
+        return self._reader

@@ -21,17 +21,18 @@ from suffice.prompts import (
     Reflect,
     ReflectionResponse,
 )
+from suffice.text.descriptions import find_descriptions
 from suffice.text.entities import Facet, content_stems, extract_facets, extract_names
 from suffice.text.question import analyze_question, asks_in_steps, strip_comparing
-from suffice.text.steps import find_descriptions
 from suffice.text.task_type import classify_task, parse_item_count
 from suffice.types import Note
 
 _COMPARISON = re.compile(r"\b(?:or|both|between|versus|vs|than|same|differ\w*|compar\w*)\b", re.IGNORECASE)
 # The kinds of question that are searched by their words too, and what is added to the words.
-_MAX_NEXT_STEPS = 2
-_MIN_STEP = 0.3
 _KEYWORD_KINDS = {"default": "", "how_to": "example", "list": "", "count": "rows counted", "amount": "", "version": ""}
+_MAX_NEXT_STEPS = 2  # Queries of one round.
+_MIN_STEP = 0.3  # Probability of a step that was found.
+_MIN_STEP_SHARE = 0.25  # Of the best step's probability.
 
 
 def plan_queries(prompt: Plan) -> PlanResponse:
@@ -88,8 +89,9 @@ def _list_next_steps(prompt: Reflect, reader: PassageReader | None) -> list[str]
     if reader is None or not asks_in_steps(prompt.task):
         return []
     steps = StepReader(prompt.task, prompt.notes, reader).follow()
-    queries = [step.question for step in steps]
-    if not steps or steps[0].probability < _MIN_STEP:  # What is described was not found yet.
+    best = steps[0].probability if steps else 0.0
+    queries = [step.question for step in steps if step.probability > _MIN_STEP_SHARE * best]
+    if best < _MIN_STEP:  # What is described was not found yet.
         queries[:0] = [description.question for description in find_descriptions(prompt.task)[:1]]
     return [query for query in queries if query not in prompt.asked][:_MAX_NEXT_STEPS]
 

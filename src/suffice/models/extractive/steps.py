@@ -10,13 +10,12 @@ The reader answers each description; a step is as probable as the answers that i
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 from suffice.models.extractive.units import Unit, find_stems, note_stems, weigh_question
 from suffice.models.reading import AnswerSpan, PassageReader
+from suffice.text.descriptions import Description, find_descriptions
 from suffice.text.entities import content_stems, extract_names
-from suffice.text.question import Question
-from suffice.text.steps import Description, find_descriptions
+from suffice.text.question import Question, asks_in_steps
 from suffice.types import Note
 
 MAX_STEPS = 3
@@ -79,7 +78,9 @@ class StepReader:
         found = []
         for step in steps:
             stems, named = content_stems(step.question), find_stems(step.named)
-            holding = [i for i, held in enumerate(self._stems) if i not in step.notes and 2 * len(named & held) > len(named)]
+            holding = [
+                i for i, held in enumerate(self._stems) if i not in step.notes and 2 * len(named & held) > len(named)
+            ]
             holding.sort(key=lambda i: -len(stems & self._stems[i]))
             for i in holding[:_MAX_READ]:
                 answer = self._read(step.question, i)
@@ -107,7 +108,7 @@ class StepReader:
 
     def _read(self, question: str, note: int) -> AnswerSpan:
         text = f"{self._notes[note].title}\n{self._notes[note].text}"
-        return _read_once(self._reader, question, text)
+        return self._reader.read(question, [text])[0]
 
     def _cut_name(self, note: int, answer: AnswerSpan) -> str:
         """Return the name in an answer; empty if it is none."""
@@ -118,7 +119,7 @@ class StepReader:
         return name if re.match(r"[^\W_]", name) and name != name.lower() else ""
 
     def _find_end(self, question: str, description: Description, note: int) -> int:
-        """Return where a description ends. An open one ends where the words before are most in the note and those after least."""
+        """Return where a description ends: an open one where the note has most words before and fewest after."""
         if not description.is_open:
             return description.end
         words = [
@@ -126,8 +127,13 @@ class StepReader:
             for word in _WORD.finditer(question, description.start, description.end)
             if (stems := content_stems(word[0])) or word[0] in _PASSIVE
         ]
-        last = len(words) - 1 if description.is_subject else len(words)
-        gains = [sum(1 if held else -1 for _, held in words[:n]) - sum(held for _, held in words[n:]) for n in range(last + 1)]
+        if not words:
+            return description.end
+        last = max(1, len(words) - description.is_subject)
+        gains = [
+            sum(1 if held else -1 for _, held in words[:n]) - sum(held for _, held in words[n:])
+            for n in range(last + 1)
+        ]
         best = max(range(min(2, last), last + 1), key=lambda n: (gains[n], n))
         return description.end if best == len(words) else words[best - 1][0]
 
@@ -152,13 +158,8 @@ class StepsTaken:
 
 def read_steps(question: Question, notes: Sequence[Note], reader: PassageReader | None) -> StepsTaken:
     """Return what the steps of a question lead to; nothing without a reader."""
-    if reader is None:
+    if reader is None or not asks_in_steps(question.text):
         return StepsTaken()
     following = StepReader(question.text, notes, reader)
     steps = following.follow()
     return StepsTaken(tuple(steps), tuple(following.read(steps)))
-
-
-@lru_cache(maxsize=4096)
-def _read_once(reader: PassageReader, question: str, text: str) -> AnswerSpan:
-    return reader.read(question, [text])[0]

@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from suffice.models.extractive.chains import measure_lead, needs_steps, rank_steps
 from suffice.models.extractive.excerpts import (
     MAX_EXCERPTS,
     Stretch,
@@ -49,6 +50,7 @@ from suffice.types import BELIEF_KIND, ClosestPassage, Embed, Excerpt, Note, Suf
 
 _MAX_CLOSEST = 3
 _MIN_COSINE = 0.45  # A passage this near may answer in other words; the embedding model was trained on English.
+_MIN_LEAD = 0.4  # Of steps: below this the first excerpt answers less often than not (bench/qa.md).
 _ACRONYM = re.compile(r"[A-Z]{2,5}")
 _MIN_COVERED = 3  # Words; fewer say too little without the acronym.
 _FOLLOW_UP = re.compile(r" \(after: .*\)$", re.DOTALL)  # What ``api`` adds to a follow-up question.
@@ -75,7 +77,10 @@ def draft_answer(prompt: Draft, embed: Embed | None, reader: PassageReader | Non
     if sufficiency == "no" or not units:
         return SynthesisResponse("", closest=_list_closest(prompt.task, notes, units, words), sufficiency="no")
     units, times = prefer_newest(question, notes, units, words)
-    stretches = choose_stretches(question, notes, units, words, prompt.count or MAX_EXCERPTS, answers, reader)
+    steps = rank_steps(question, notes, units, words, answers, reader) if needs_steps(question, notes, units) else []
+    if sufficiency == "yes" and steps and measure_lead(steps) < _MIN_LEAD:
+        sufficiency = "partly"
+    stretches = choose_stretches(question, notes, units, words, prompt.count or MAX_EXCERPTS, steps)
     short = find_short_answer(question, notes, stretches, words, answers)
     decisive = [_list_decisive(stretch, short, is_first=not i) for i, stretch in enumerate(stretches)]
     stretches = [

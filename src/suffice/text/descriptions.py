@@ -13,32 +13,39 @@ from suffice.text.entities import content_stems
 _PREPOSITION = r"(?:of|in|for|at|on|under|to|from|by|with|into|behind)"
 _RELATIVE = rf"(?:{_PREPOSITION} )?(?:who|whom|whose|which|where|that)"
 _NOUN = rf"(?!(?:{_PREPOSITION}|who|whom|whose|which|where|that|and|or|is|was|are|were)\b)[a-z][\w-]*"
-_HEAD = rf"(?:[Tt]he|[Aa]n?|[Tt]his) (?P<head>(?:(?!{_PREPOSITION}\b)[\w’'-]+ ){{0,4}}?{_NOUN})"
+_THING = rf"(?P<head>(?:(?!{_PREPOSITION}\b)[\w’'-]+ ){{0,4}}?{_NOUN})"
+_HEAD = rf"(?:[Tt]he|[Aa]n?|[Tt]his) {_THING}"
 _CAPITAL = r"(?:[A-ZÀ-ÖØ-ÞĀ-Ž\d](?:(?!['’]s\b)[\w.’'-])*\w|[A-Z])(?!\w)"
 _SMALL = r"(?:of|the|and|in|an?|to|for|on|with|from|at|de|la|&)"
 _NAME = rf"(?:[\"“][^\"“”]+[\"”]|{_CAPITAL}(?:,? (?:{_SMALL} ){{0,3}}{_CAPITAL})*)"
-# Each with whether it is open: a clause may end before the question does, a name ends with itself. The last match of a place
-# decides.
+_OWNED = rf"(?:the |an? )?{_NAME}['’]s? (?P<head>{_NOUN}(?: {_NOUN}){{0,2}}(?=\W*$)|{_NOUN})"
+# Each with whether it is open: a clause may end before the question does, a name ends with itself. Of several that begin at
+# one place the last decides.
 _PATTERNS = tuple(
     (re.compile(rf"\b{pattern}"), is_open)
     for pattern, is_open in (
         (rf"{_HEAD} (?:the )?{_NAME}(?:['’]s {_NOUN})? (?!{_SMALL}\b)[a-z]+", True),  # the country Ada Lind is from
-        (rf"{_HEAD} {_PREPOSITION} (?:the )?(?:{_NOUN} ){{0,2}}?{_NAME}(?!['’]s|,? [A-Z])", False),  # the singer of Moon River
-        (rf"the {_NAME} (?P<head>{_NOUN}(?:er|or|ist|ress|ian))\b", False),  # the Moon River singer
+        (
+            rf"[Tt]he {_THING} {_PREPOSITION} (?:the )?(?:{_NOUN} ){{0,2}}?{_NAME}(?!['’]s|,? [A-Z])",
+            False,
+        ),  # the singer of Moon
+        (rf"the {_NAME} (?P<head>{_NOUN}(?:er|or|ist|ress|ian))\b", False),  # the Moon singer
         (rf"{_HEAD} (?:[a-z]{{3,}}ing|[a-z]{{2,}}ed) (?=\w)", True),  # the county sharing a border
         (rf"{_HEAD},? {_RELATIVE}\b", True),  # the town where
     )
 )
-_OWNED = re.compile(
-    rf"(?:the |an? )?{_NAME}['’]s? (?P<head>{_NOUN}(?: {_NOUN}){{0,2}}(?=\W*$)|{_NOUN})"
-)  # Ada Lind's home
-_ASKS_ONLY = re.compile(r"^\W*(?:who|what|which)(?: \w+)? (?:is|was|are|were) $", re.IGNORECASE)
+_OWNED_PATTERN = re.compile(_OWNED)  # Ada Lind's home
+# What stands between such words and the end of the question is what is asked for.
+_ASKS_FOR = re.compile(r"^\W*(?:who|what|which)(?: \w+)? (?:is|was|are|were) $", re.IGNORECASE)
+_BEFORE_SUBJECT = re.compile(
+    r"(?:^|\b(?:did|does|do|is|was|are|were|has|have|had|can|could|would|will)) ?$", re.IGNORECASE
+)
 _PERSON = re.compile(
+    r"(?!river|border|\w*paper|number|letter|character|tower|theater|server|folder|parameter)"
     r"(?:person|individual|people|m[ae]n|wom[ae]n|king|queen|president|monarch|husband|wife|father|mother|spouse|son|daughter"
     r"|brother|sister|sibling|child|star|member|hero|\w+(?:er|or|ist|ress|ian|ant))$"
 )
-_NO_HEAD = frozenset("is was are were be did does do has have had and or not how what who which where when why that".split())
-_SUBJECT = re.compile(r"(?:^|\b(?:did|does|do|is|was|are|were|has|have|had|can|could|would|will)) ?$", re.IGNORECASE)
+_NO_HEAD = frozenset("is was are were be did does do has have had and or not how what who which where when why".split())
 _QUESTION_END = re.compile(r"[\s?.!]*$")
 
 
@@ -50,7 +57,7 @@ class Description:
     end: int
     is_open: bool
     is_subject: bool
-    """Whether a verb of the question around it follows: it is open, and ends before the last word."""
+    """Whether a verb of the question around it follows, so that an open one ends before the last word."""
     question: str
     """The description as a question."""
 
@@ -62,23 +69,33 @@ def find_descriptions(text: str) -> list[Description]:
     ['What is the town where Ada Lind was born?']
     >>> [description.question for description in find_descriptions("When did the spouse of Ada Lind visit Rome?")]
     ['Who is the spouse of Ada Lind?']
+    >>> find_descriptions("Who is the mayor of Graz?")
+    []
     """
     found: dict[int, Description] = {}
     ending = _QUESTION_END.search(text)
     stop = ending.start() if ending else len(text)
-    for pattern, is_open in (*_PATTERNS, (_OWNED, False)):
+    for pattern, is_open in _PATTERNS:
         position = 0
         while match := pattern.search(text, position):
-            position = match.end() if pattern is _OWNED else match.start() + 1
-            head = match["head"].split()
-            if not _NO_HEAD.intersection(head) and content_stems(match["head"]):
-                end = _find_clause_end(text, match.end(), stop) if is_open else min(match.end(), stop)
-                words = text[match.start() : end]
-                asked = f"{'Who' if _PERSON.match(head[-1]) else 'What'} is {words[0].lower() if words[:3] == 'The' else words[0]}{words[1:]}?"
-                is_subject = end == stop and _SUBJECT.search(text, 0, match.start()) is not None
-                found[match.start()] = Description(match.start(), end, is_open and end == stop, is_subject, asked)
-    wanted = (item for item in found.values() if not (_ASKS_ONLY.match(text[: item.start]) and item.end >= stop))
-    return sorted(wanted, key=lambda item: -item.start)
+            position = match.start() + 1
+            if _ASKS_FOR.match(text[: match.start()]):
+                continue
+            end = _find_clause_end(text, match.end(), stop) if is_open else min(match.end(), stop)
+            _add(found, text, match, end, is_open=is_open and end == stop)
+    for match in _OWNED_PATTERN.finditer(text):
+        if match.end() < stop or not _ASKS_FOR.match(text[: match.start()]):
+            _add(found, text, match, match.end(), is_open=False)
+    return sorted(found.values(), key=lambda description: -description.start)
+
+
+def _add(found: dict[int, Description], text: str, match: re.Match[str], end: int, *, is_open: bool) -> None:
+    head, start = match["head"], match.start()
+    if _NO_HEAD.intersection(head.split()) or not content_stems(head):
+        return
+    words = re.sub(r"^(?:The|An?|This)\b", lambda article: article[0].lower(), text[start:end])
+    asked = f"{'Who' if _PERSON.match(head.split()[-1]) else 'What'} is {words}?"
+    found[start] = Description(start, end, is_open, bool(_BEFORE_SUBJECT.search(text, 0, start)), asked)
 
 
 def _find_clause_end(text: str, start: int, stop: int) -> int:
