@@ -26,6 +26,7 @@ from suffice.engine.pipeline import run_pipeline
 from suffice.events import SearchStopped
 from suffice.memory.evidence import Evidence
 from suffice.models.extractive.chains import CHAIN_TERMS, compute_chain_features, multiply_features
+from suffice.models.extractive.steps import read_steps
 from suffice.models.extractive.units import rank_units, read_notes, weigh_question
 from suffice.models.reader.model import get_reader
 from suffice.options import RunOptions
@@ -76,7 +77,7 @@ def make_example(question: dict[str, Any], notes: Sequence[Note]) -> Example | N
         i for i, note in enumerate(notes) if note.place and (note.place.record or "").split("#")[0] in question["gold"]
     }
     labels = np.array([u.note in gold and holds(f"{notes[u.note].title} {u.text}", answers) for u in units])
-    features = compute_chain_features(asked, notes, units, words, found, reader)
+    features = compute_chain_features(asked, notes, units, words, found, read_steps(asked, notes, reader))
     return (multiply_features(features), labels) if labels.any() else None
 
 

@@ -73,6 +73,8 @@ class SynthesisResponse:
     excerpts: tuple[Excerpt, ...] = ()
     closest: tuple[ClosestPassage, ...] = ()
     sufficiency: Sufficiency = "unknown"
+    restated: str = ""
+    """The question with names for what it describes, as the first excerpt answers it."""
 
 
 @dataclass(frozen=True)

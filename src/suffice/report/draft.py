@@ -119,11 +119,11 @@ async def draft_sentence(run: RunState, stop: Stop) -> SynthesisResponse:
     """Return one sentence of the model and, below it, what the extractive model quotes: so the answer holds no less than
     it would without the model."""
     opening = "The answer begins with Yes or No." if is_yes_no_question(run.task) else ""
-    sources = select_writer_notes(run, MAX_SENTENCE_SOURCES)
-    sentence, quoted = await asyncio.gather(
-        run.ask(AnswerSentence(run.task, sources, opening)), extract_quotes(run, stop)
-    )
-    run.quotes = quoted
+    run.quotes = quoted = await extract_quotes(run, stop)
+    first = frozenset(handle for excerpt in quoted.excerpts for handle in excerpt.source.split())
+    sources = select_writer_notes(run, MAX_SENTENCE_SOURCES, first)
+    question = f"{run.task}\nIn other words: {quoted.restated}" if quoted.restated else run.task
+    sentence = await run.ask(AnswerSentence(question, sources, opening))
     if not sentence.answer or _denies_decision(run.task, sentence.answer, quoted.short_answer):
         return quoted
     return replace(
@@ -217,12 +217,14 @@ def list_caveats(run: RunState, stop: Stop) -> tuple[str, ...]:
 # -- What the writer sees ----------------------------------------------------------------------------------------------
 
 
-def select_writer_notes(run: RunState, max_sources: int | None = None) -> tuple[Note, ...]:
+def select_writer_notes(
+    run: RunState, max_sources: int | None = None, first: frozenset[str] = frozenset()
+) -> tuple[Note, ...]:
     """Return the facts of the belief and the passages that fit into the writer's prompt.
 
-    Passages are ranked: pinned ones, those that the facts come from, those most similar to the question. At most
-    ``max_sources`` and ``bounds.sources`` are taken, and they are listed in the order in which they were found. A fact is
-    left out when one of its passages is.
+    Passages are ranked: pinned ones, those with a handle in ``first``, those that the facts come from, those most similar to
+    the question. At most ``max_sources`` and ``bounds.sources`` are taken, and they are listed in the order in which they were
+    found. A fact is left out when one of its passages is.
     """
     tokens_left, _ = run.compute_prompt_budget(limit_output(run))
     limits = [limit for limit in (max_sources, run.budget.bounds.sources) if limit is not None]
@@ -230,9 +232,10 @@ def select_writer_notes(run: RunState, max_sources: int | None = None) -> tuple[
     facts = [note for note in run.memory.render(fact_tokens) if note.kind == BELIEF_KIND]
     fact_position = {handle: position for position, fact in reversed(list(enumerate(facts))) for handle in fact.handles}
 
-    def rank(passage: Passage) -> tuple[bool, int, float]:
+    def rank(passage: Passage) -> tuple[bool, bool, int, float]:
         return (
             passage.id not in run.pinned_ids,
+            run.evidence.get_handle(passage) not in first,
             fact_position.get(run.evidence.get_handle(passage), len(facts)),
             -(run.follow_ups.get_similarity(passage) + (passage.score or 0.0)),
         )

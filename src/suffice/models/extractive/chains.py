@@ -16,9 +16,9 @@ from dataclasses import replace
 from itertools import combinations_with_replacement
 from typing import TYPE_CHECKING
 
-from suffice.models.extractive.steps import read_steps
+from suffice.models.extractive.steps import NO_STEPS, StepsTaken
 from suffice.models.extractive.units import UNIT_FEATURES, QuestionWords, Unit, find_stems, load_weights, note_stems
-from suffice.models.reading import AnswerSpan, PassageReader
+from suffice.models.reading import AnswerSpan
 from suffice.text.entities import content_stems, extract_names
 from suffice.text.languages import ENGLISH, get_language
 from suffice.text.question import CHAINED_KINDS, Question
@@ -75,13 +75,16 @@ def rank_steps(
     units: Sequence[Unit],
     words: QuestionWords,
     answers: Sequence[AnswerSpan] = (),
-    reader: PassageReader | None = None,
+    taken: StepsTaken = NO_STEPS,
 ) -> list[Unit]:
-    """Return the units with their scores as steps of a chain, best first. ``answers`` is what the reader found in each note."""
+    """Return the units with their scores as steps of a chain, best first.
+
+    ``answers`` is what the reader found in each note, ``taken`` what it found after the steps that the question describes.
+    """
     import numpy as np
 
     weights = load_weights()["chain"]
-    table = multiply_features(compute_chain_features(question, notes, units, words, answers, reader))
+    table = multiply_features(compute_chain_features(question, notes, units, words, answers, taken))
     scores = table @ np.array([weights[" ".join(term)] for term in CHAIN_TERMS])
     ranked = [replace(unit, score=float(score)) for unit, score in zip(units, scores, strict=True)]
     return sorted(ranked, key=lambda unit: -unit.score)
@@ -106,7 +109,7 @@ def compute_chain_features(
     units: Sequence[Unit],
     words: QuestionWords,
     answers: Sequence[AnswerSpan] = (),
-    reader: PassageReader | None = None,
+    taken: StepsTaken = NO_STEPS,
 ) -> "np.ndarray":
     """Return a row of ``CHAIN_FEATURES`` for each unit.
 
@@ -149,7 +152,6 @@ def compute_chain_features(
     cosines = matcher.cosines([unit.text for unit in units])
     feature = {name: number for number, name in enumerate(UNIT_FEATURES)}
     rarity = _NameRarity(held)
-    taken = read_steps(question, notes, reader)
     rows = []
     for number, unit in enumerate(units):
         title = titles[unit.note]

@@ -23,6 +23,7 @@ _BEAM = 4  # Steps that are followed further.
 _MAX_NOTES = 4  # Notes read for one description.
 _MAX_READ = 5  # Notes read for a question after its last step.
 _MIN_PROBABILITY = 0.02
+_MIN_RESTATED = 0.3
 _WORD = re.compile(r"[\w'’-]+")
 _PASSIVE = frozenset({"located", "situated", "based", "born", "found", "held", "called", "named"})
 _ARTICLE = re.compile(r"^(?:the|an?) ", re.IGNORECASE)
@@ -155,11 +156,19 @@ class StepsTaken:
         in_unit = (answer.probability for answer in in_note if unit.start <= answer.start < unit.end)
         return max(in_unit, default=0.0), max((answer.probability for answer in in_note), default=0.0)
 
+    def restate(self, note: int) -> str:
+        """Return the question as a note answers it, with names for what was described; empty if that is not probable."""
+        found = next((answer for answer in self.answers if answer.note == note), None)
+        return found.step.question if found is not None and found.probability >= _MIN_RESTATED else ""
+
+
+NO_STEPS = StepsTaken()
+
 
 def read_steps(question: Question, notes: Sequence[Note], reader: PassageReader | None) -> StepsTaken:
     """Return what the steps of a question lead to; nothing without a reader."""
     if reader is None or not asks_in_steps(question.text):
-        return StepsTaken()
+        return NO_STEPS
     following = StepReader(question.text, notes, reader)
     steps = following.follow()
     return StepsTaken(tuple(steps), tuple(following.read(steps)))

@@ -21,6 +21,7 @@ from suffice.models.extractive.excerpts import (
 )
 from suffice.models.extractive.recency import add_time, prefer_newest
 from suffice.models.extractive.short_answer import FoundAnswer, find_short_answer
+from suffice.models.extractive.steps import NO_STEPS, read_steps
 from suffice.models.extractive.sufficiency import (
     SUFFICIENCY_FEATURES,
     compute_features,
@@ -77,7 +78,11 @@ def draft_answer(prompt: Draft, embed: Embed | None, reader: PassageReader | Non
     if sufficiency == "no" or not units:
         return SynthesisResponse("", closest=_list_closest(prompt.task, notes, units, words), sufficiency="no")
     units, times = prefer_newest(question, notes, units, words)
-    steps = rank_steps(question, notes, units, words, answers, reader) if needs_steps(question, notes, units) else []
+    taken = NO_STEPS
+    steps: list[Unit] = []
+    if needs_steps(question, notes, units):
+        taken = read_steps(question, notes, reader)
+        steps = rank_steps(question, notes, units, words, answers, taken)
     if sufficiency == "yes" and steps and measure_lead(steps) < _MIN_LEAD:
         sufficiency = "partly"
     stretches = choose_stretches(question, notes, units, words, prompt.count or MAX_EXCERPTS, steps)
@@ -105,6 +110,7 @@ def draft_answer(prompt: Draft, embed: Embed | None, reader: PassageReader | Non
         short_answer=short.text if short else "",
         excerpts=tuple(excerpts),
         sufficiency=sufficiency,
+        restated=taken.restate(stretches[0].note),
     )
 
 
