@@ -66,3 +66,11 @@ def test_a_clause_before_the_verb_of_the_question_is_open():
     (found,) = find_descriptions("Who crossed the river that feeds Lake Ulm?")
     assert found.is_open
     assert not found.is_subject
+
+
+@pytest.mark.parametrize(
+    "part", ["the a ", "Ada of ", "the thing making ", "Ada's ", "the town where Ada was born and ", '"']
+)
+def test_a_text_that_is_no_question_takes_no_time(part):
+    find_descriptions("the singer of " + part * 50)
+    assert find_descriptions(part * 5_000) == []

@@ -46,6 +46,7 @@ _PERSON = re.compile(
     r"|brother|sister|sibling|child|star|member|hero|\w+(?:er|or|ist|ress|ian|ant))$"
 )
 _NO_HEAD = frozenset("is was are were be did does do has have had and or not how what who which where when why".split())
+_MAX_CHARS = 1_000  # A longer text is no question; the patterns would take long for it.
 _QUESTION_END = re.compile(r"[\s?.!]*$")
 
 
@@ -72,6 +73,8 @@ def find_descriptions(text: str) -> list[Description]:
     >>> find_descriptions("Who is the mayor of Graz?")
     []
     """
+    if len(text) > _MAX_CHARS:
+        return []
     found: dict[int, Description] = {}
     ending = _QUESTION_END.search(text)
     stop = ending.start() if ending else len(text)

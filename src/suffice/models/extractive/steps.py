@@ -20,6 +20,7 @@ from suffice.types import Note
 
 MAX_STEPS = 3
 _BEAM = 4  # Steps that are followed further.
+_MAX_DESCRIPTIONS = 6
 _MAX_NOTES = 4  # Notes read for one description.
 _MAX_READ = 5  # Notes read for a question after its last step.
 _MIN_PROBABILITY = 0.02
@@ -92,7 +93,7 @@ class StepReader:
     def _take(self, known: Step) -> list[Step]:
         taken = []
         asked = content_stems(self._question) | content_stems(known.question)
-        for description in find_descriptions(known.question):
+        for description in find_descriptions(known.question)[:_MAX_DESCRIPTIONS]:
             wanted = content_stems(description.question)
             order = sorted(range(len(self._notes)), key=lambda i: -self._words.coverage(wanted & self._stems[i]))
             for i in order[:_MAX_NOTES]:
