@@ -115,7 +115,8 @@ class StepReader:
     def _cut_name(self, note: int, answer: AnswerSpan) -> str:
         """Return the name in an answer; empty if it is none."""
         text = f"{self._notes[note].title}\n{self._notes[note].text}"[answer.start : answer.end]
-        name = _ARTICLE.sub("", text.strip().split("\n")[0].strip(" \"'“”.,;:()"))
+        line = re.split(r"\n|['’]s\b", text.strip())[0]
+        name = _ARTICLE.sub("", line.strip(" \"'“”.,;:()"))
         if len(name.split()) > _MAX_NAME_WORDS and (names := extract_names(name)):
             name = names[0]
         return name if re.match(r"[^\W_]", name) and name != name.lower() else ""
