@@ -113,3 +113,11 @@ def test_an_answer_in_part_says_what_it_lacks(report: Report) -> None:
     assert "a part of the question" not in markdown.render_markdown(report)
     claims = TextAudit(text, WordSearch([]), default_checker(), NOTICES).claim_texts
     assert not any("part of the question" in claim.plain_text for claim in claims)
+
+
+def test_how_the_question_was_read_stands_above_the_answer(report: Report) -> None:
+    restated = replace(report, restated="Who is the mayor of <b>Velburg</b>?")
+    text = markdown.render_markdown(restated)
+    assert text.index("> Read as: Who is the mayor of") < text.index(report.final_answer.strip()[:20])
+    assert "<b>" not in text
+    assert "Read as" not in markdown.render_markdown(report)

@@ -40,7 +40,14 @@ from suffice.events import (
 from suffice.gates.explanation import STOP_REASON_TEXT, describe_sufficiency
 from suffice.report.chart import render_sparkline
 from suffice.report.file_links import make_source_link
-from suffice.report.markdown import describe_lack, describe_missing, describe_partly, format_usage, render_markdown
+from suffice.report.markdown import (
+    describe_lack,
+    describe_missing,
+    describe_partly,
+    describe_restated,
+    format_usage,
+    render_markdown,
+)
 from suffice.report.timeline import describe_outcome, get_reading_series, select_readings
 from suffice.report.wording import describe_reading, describe_search, describe_stop, format_reading
 from suffice.types import Passage, Report, ReviewRound, Stop
@@ -217,6 +224,8 @@ def print_report(report: Report, *, verbose: bool = False, links: str = "") -> N
         return
     if partly := describe_partly(report):
         console.print(Text(partly, style="yellow"))
+    if restated := describe_restated(report):
+        console.print(Text(restated, style="dim"))
     if report.final_answer:
         console.print(Markdown(report.final_answer))
         console.print()

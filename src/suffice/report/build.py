@@ -121,6 +121,7 @@ def build_report(
         ),
         closest=() if answer else text.closest,
         left_undone=list_undone(run, stop, metadata.get("review")),
+        restated=(text.restated or None) if answer else None,
     )
 
 

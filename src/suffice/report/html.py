@@ -24,6 +24,7 @@ from suffice.report.markdown import (
     describe_lack,
     describe_missing,
     describe_partly,
+    describe_restated,
     format_usage,
 )
 from suffice.report.provenance import (
@@ -169,6 +170,8 @@ def _render_notices(report: Report) -> str:
     notices = [notice for notice in NOTICES if f"> {notice}" in report.final_answer]
     if partly := describe_partly(report):
         notices.insert(0, partly)
+    if restated := describe_restated(report):
+        notices.append(restated)
     return "".join(f'<p class="remark">{_escape(notice)}</p>' for notice in notices)
 
 

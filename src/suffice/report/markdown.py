@@ -51,6 +51,7 @@ def render_markdown(report: Report) -> str:
     parts = [
         *_render_header(report),
         *_render_partly(report),
+        *_render_restated(report),
         _render_answer(report),
         *_render_closest(report),
         *_render_list("Key findings", _neutralize_lines(report, report.key_findings)),
@@ -138,6 +139,16 @@ def describe_partly(report: Report) -> str:
 
 def _render_partly(report: Report) -> Iterable[str]:
     if text := describe_partly(report):
+        yield f"> {_to_line(text)}"
+
+
+def describe_restated(report: Report) -> str:
+    """Say how the question was read, with names for what it describes; empty if it was read as it is."""
+    return f"Read as: {report.restated}" if report.restated else ""
+
+
+def _render_restated(report: Report) -> Iterable[str]:
+    if text := describe_restated(report):
         yield f"> {_to_line(text)}"
 
 

@@ -131,6 +131,7 @@ class AgentResponse(BaseModel):
     short_answer: str | None = None
     excerpts: list[Excerpt] = []
     closest: list[ClosestPassage] = []
+    restated: str | None = None
 
 
 class EstimateRange(BaseModel):
