@@ -119,5 +119,5 @@ def test_how_the_question_was_read_stands_above_the_answer(report: Report) -> No
     restated = replace(report, restated="Who is the mayor of <b>Velburg</b>?")
     text = markdown.render_markdown(restated)
     assert text.index("> Read as: Who is the mayor of") < text.index(report.final_answer.strip()[:20])
-    assert "<b>" not in text
+    assert r"\<b>Velburg" in text
     assert "Read as" not in markdown.render_markdown(report)
