@@ -59,6 +59,8 @@ class Description:
     is_open: bool
     is_subject: bool
     """Whether a verb of the question around it follows, so that an open one ends before the last word."""
+    head: str
+    """The noun that says what kind of thing it is."""
     question: str
     """The description as a question."""
 
@@ -93,12 +95,13 @@ def find_descriptions(text: str) -> list[Description]:
 
 
 def _add(found: dict[int, Description], text: str, match: re.Match[str], end: int, *, is_open: bool) -> None:
-    head, start = match["head"], match.start()
-    if _NO_HEAD.intersection(head.split()) or not content_stems(head):
+    nouns, start = match["head"].split(), match.start()
+    if _NO_HEAD.intersection(nouns) or not content_stems(match["head"]):
         return
     words = re.sub(r"^(?:The|An?|This)\b", lambda article: article[0].lower(), text[start:end])
-    asked = f"{'Who' if _PERSON.match(head.split()[-1]) else 'What'} is {words}?"
-    found[start] = Description(start, end, is_open, bool(_BEFORE_SUBJECT.search(text, 0, start)), asked)
+    asked = f"{'Who' if _PERSON.match(nouns[-1]) else 'What'} is {words}?"
+    is_subject = _BEFORE_SUBJECT.search(text, 0, start) is not None
+    found[start] = Description(start, end, is_open, is_subject, nouns[-1], asked)
 
 
 def _find_clause_end(text: str, start: int, stop: int) -> int:

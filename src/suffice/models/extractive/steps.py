@@ -27,6 +27,7 @@ _MIN_PROBABILITY = 0.02
 _MIN_RESTATED = 0.3
 _WORD = re.compile(r"[\w'’-]+")
 _PASSIVE = frozenset({"located", "situated", "based", "born", "found", "held", "called", "named"})
+_LARGE_PLACES = frozenset({"state", "country", "nation", "continent"})
 _ARTICLE = re.compile(r"^(?:the|an?) ", re.IGNORECASE)
 _MAX_NAME_WORDS = 7
 
@@ -100,7 +101,7 @@ class StepReader:
                 if i in known.notes or not wanted & self._stems[i]:
                     continue
                 answer = self._read(description.question, i)
-                named = self._cut_name(i, answer)
+                named = self._cut_name(i, answer, description.head)
                 if answer.probability < _MIN_PROBABILITY or not named or find_stems(named) <= asked:
                     continue
                 end = self._find_end(known.question, description, i)
@@ -112,11 +113,13 @@ class StepReader:
         text = f"{self._notes[note].title}\n{self._notes[note].text}"
         return self._reader.read(question, [text])[0]
 
-    def _cut_name(self, note: int, answer: AnswerSpan) -> str:
-        """Return the name in an answer; empty if it is none."""
+    def _cut_name(self, note: int, answer: AnswerSpan, head: str) -> str:
+        """Return the name in an answer; empty if it is none. Of "Ford County, Kansas" a state is the last part."""
         text = f"{self._notes[note].title}\n{self._notes[note].text}"[answer.start : answer.end]
         line = re.split(r"\n|['’]s\b", text.strip())[0]
         name = _ARTICLE.sub("", line.strip(" \"'“”.,;:()"))
+        if head in _LARGE_PLACES:
+            name = name.rpartition(", ")[2]
         if len(name.split()) > _MAX_NAME_WORDS and (names := extract_names(name)):
             name = names[0]
         return name if re.match(r"[^\W_]", name) and name != name.lower() else ""
