@@ -37,6 +37,7 @@ _PATTERNS = tuple(
 _OWNED_PATTERN = re.compile(_OWNED)  # Ada Lind's home
 # What stands between such words and the end of the question is what is asked for.
 _ASKS_FOR = re.compile(r"^\W*(?:who|what|which)(?: \w+)? (?:is|was|are|were) $", re.IGNORECASE)
+_ASKS_HOW = re.compile(r"^\W*how \w+ (?:is|was|are|were) $", re.IGNORECASE)  # No verb follows.
 _BEFORE_SUBJECT = re.compile(
     r"(?:^|\b(?:did|does|do|is|was|are|were|has|have|had|can|could|would|will)) ?$", re.IGNORECASE
 )
@@ -100,7 +101,7 @@ def _add(found: dict[int, Description], text: str, match: re.Match[str], end: in
         return
     words = re.sub(r"^(?:The|An?|This)\b", lambda article: article[0].lower(), text[start:end])
     asked = f"{'Who' if _PERSON.match(nouns[-1]) else 'What'} is {words}?"
-    is_subject = _BEFORE_SUBJECT.search(text, 0, start) is not None
+    is_subject = bool(_BEFORE_SUBJECT.search(text, 0, start)) and not _ASKS_HOW.match(text[:start])
     found[start] = Description(start, end, is_open, is_subject, nouns[-1], asked)
 
 
