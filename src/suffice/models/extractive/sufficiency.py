@@ -1,8 +1,9 @@
 """Judge whether the best evidence answers the question: yes, partly or no.
 
-Logistic over a handful of features. ``weights.json`` holds the weights and the two thresholds and says where they come
+Logistic over a handful of features. ``weights.json`` holds the weights and the thresholds and says where they come
 from: questions with their answer in the corpus, and the same questions with it taken out
-(``python -m training.extractive.fit``).
+(``python -m training.extractive.fit``). The reader has a veto: words that are there say what a passage is about, and not
+whether it says what was asked.
 """
 
 import math
@@ -10,15 +11,17 @@ import re
 from collections.abc import Sequence
 
 from suffice.models.extractive.units import UNIT_FEATURES, QuestionWords, Unit, load_weights, note_stems, title_stems
+from suffice.models.reading import AnswerSpan
 from suffice.text.entities import Facet, content_stems, extract_facets
 from suffice.text.languages import ENGLISH, get_language
-from suffice.text.question import Question, strip_comparing
+from suffice.text.question import Question, asks_in_steps, strip_comparing
 from suffice.text.tokens import tokenize
 from suffice.types import Note, Sufficiency
 
 _ABBREVIATED = re.compile(r"\s\w+ \(([A-Z][\w.]*)\)")  # "Alaska (AK)": a source has one of them.
 _PLURAL_NAME = re.compile(r"[A-Z][a-z]+s")  # Its stem may be another word.
 _VERSIONED = re.compile(r"\b[A-Za-z]+/\d[\w.]*")  # "HTTP/3" is one name; a source about HTTP need not be about it.
+_UNREAD_KINDS = frozenset({"csv", "chat"})  # The reader was trained on prose.
 SUFFICIENCY_FEATURES = (*("found", "best_note", "best_unit", "best_topic", "names_missing", "span", "reader"),)
 
 
@@ -31,7 +34,7 @@ def compute_features(
     best_note      … that one note has
     best_unit      … that one unit has
     best_topic     … that one unit has with its title
-    names_missing  share of the question's names that no note has
+    names_missing  share of the question's names that no note has; 1 if a version of a name is among them
     span           whether a good unit holds a span of the right type, or the question asks for none
     reader         the reader's highest probability
 
@@ -41,8 +44,9 @@ def compute_features(
     held = frozenset[str]().union(*map(note_stems, notes))
     names = list_names(question.text)
     versions = _VERSIONED.findall(question.text)
-    missing = sum(not is_held(name, held, notes) for name in names) + sum(
-        not any(version in note.text or version in note.title for note in notes) for version in versions
+    missing = [name for name in names if not is_held(name, held, notes)]
+    lacks_version = any(
+        all(version not in note.text and version not in note.title for note in notes) for version in versions
     )
     best = max((words.coverage(unit.stems) for unit in units), default=0.0)
     good = units[:5]
@@ -51,7 +55,7 @@ def compute_features(
         max((words.coverage(note_stems(note)) for note in notes), default=0.0),
         best,
         max((words.coverage(unit.stems | title_stems(notes[unit.note])) for unit in units), default=0.0),
-        missing / (len(names) + len(versions)) if names or versions else 0.0,
+        1.0 if lacks_version else len(missing) / len(names) if names else 0.0,
         float(question.span in ("none", "choice") or any(unit.spans for unit in good)),
         max((unit.features[UNIT_FEATURES.index("reader_note")] for unit in units), default=0.0),
     )
@@ -93,6 +97,25 @@ def judge(probability: float) -> Sufficiency:
     if probability < thresholds["no"]:
         return "no"
     return "yes" if probability >= thresholds["yes"] else "partly"
+
+
+def is_silent(
+    question: Question, notes: Sequence[Note], units: Sequence[Unit], answers: Sequence[AnswerSpan], probability: float
+) -> bool:
+    """Whether the reader finds no answer where it would find one, and words are no clear sign of one.
+
+    It would find one where a single passage answers: not for two things, and not where one passage leads to another.
+    """
+    thresholds = load_weights()["thresholds"]
+    if not answers or not units or probability >= thresholds["clear"]:
+        return False
+    if question.sides or asks_in_steps(question.text) or notes[units[0].note].kind in _UNREAD_KINDS:
+        return False
+    link, named = (UNIT_FEATURES.index(name) for name in ("link", "named"))
+    titles = {notes[unit.note].title for unit in units if unit.features[named]}
+    if len(titles) > 1 or any(unit.features[link] for unit in units):
+        return False
+    return max(answer.probability for answer in answers) < thresholds["read"]
 
 
 def find_missing_words(task: str, held: frozenset[str]) -> tuple[str, ...]:

@@ -25,6 +25,7 @@ from suffice.models.extractive.sufficiency import (
     compute_features,
     estimate_answered,
     find_missing_words,
+    is_silent,
     judge,
 )
 from suffice.models.extractive.units import (
@@ -36,7 +37,7 @@ from suffice.models.extractive.units import (
     read_notes,
     weigh_question,
 )
-from suffice.models.reading import PassageReader
+from suffice.models.reading import AnswerSpan, PassageReader
 from suffice.prompts import Draft, SynthesisResponse
 from suffice.text.entities import content_stems
 from suffice.text.languages import get_language
@@ -49,6 +50,7 @@ from suffice.types import BELIEF_KIND, ClosestPassage, Embed, Excerpt, Note, Suf
 
 _MAX_CLOSEST = 3
 _MIN_COSINE = 0.45  # A passage this near may answer in other words; the embedding model was trained on English.
+_MIN_READ_ELSE = 0.5  # And the reader, where there is one, must find an answer in a passage.
 _ACRONYM = re.compile(r"[A-Z]{2,5}")
 _MIN_COVERED = 3  # Words; fewer say too little without the acronym.
 _FOLLOW_UP = re.compile(r" \(after: .*\)$", re.DOTALL)  # What ``api`` adds to a follow-up question.
@@ -71,7 +73,7 @@ def draft_answer(prompt: Draft, embed: Embed | None, reader: PassageReader | Non
     words = weigh_question(prompt.task, notes)
     answers = read_notes(question, notes, reader)
     units = rank_units(question, notes, believed, words, embed, answers)
-    sufficiency = _judge_evidence(prompt.task, notes, units, words, embed)
+    sufficiency = _judge_evidence(prompt.task, notes, units, words, embed, answers)
     if sufficiency == "no" or not units:
         return SynthesisResponse("", closest=_list_closest(prompt.task, notes, units, words), sufficiency="no")
     units, times = prefer_newest(question, notes, units, words)
@@ -104,11 +106,18 @@ def draft_answer(prompt: Draft, embed: Embed | None, reader: PassageReader | Non
 
 
 def _judge_evidence(
-    task: str, notes: Sequence[Note], units: Sequence[Unit], words: QuestionWords, embed: Embed | None
+    task: str,
+    notes: Sequence[Note],
+    units: Sequence[Unit],
+    words: QuestionWords,
+    embed: Embed | None,
+    answers: Sequence[AnswerSpan],
 ) -> Sufficiency:
     """Return whether the evidence answers the question; partly if it answers one of two questions, or in other words."""
-    features = compute_features(analyze_question(task), notes, units, words)
-    judged = judge(estimate_answered(features))
+    question = analyze_question(task)
+    features = compute_features(question, notes, units, words)
+    probability = estimate_answered(features)
+    judged = "no" if is_silent(question, notes, units, answers, probability) else judge(probability)
     is_named = features[SUFFICIENCY_FEATURES.index("names_missing")] == 0
     if judged == "yes" and not is_named and get_language() != "german":  # Every noun of German is written as a name is.
         return "partly"
@@ -120,6 +129,8 @@ def _judge_evidence(
         part_words = weigh_question(part, notes)
         if judge(estimate_answered(compute_features(analyze_question(part), notes, units, part_words))) != "no":
             return "partly"
+    if answers and max(answer.probability for answer in answers) < _MIN_READ_ELSE:
+        return "no"
     cosines = (
         compute_cosines(task, [f"{note.title}. {note.text}" for note in notes], embed) if task.isascii() else [0.0]
     )
