@@ -42,7 +42,7 @@ from suffice.prompts import Draft, SynthesisResponse
 from suffice.text.entities import content_stems
 from suffice.text.languages import get_language
 from suffice.text.markdown import escape_markdown
-from suffice.text.question import analyze_question, split_compound
+from suffice.text.question import analyze_question, asks_in_steps, split_compound
 from suffice.text.quoting import quote_markdown
 from suffice.text.sentences import Offsets
 from suffice.text.task_type import strip_count
@@ -50,7 +50,7 @@ from suffice.types import BELIEF_KIND, ClosestPassage, Embed, Excerpt, Note, Suf
 
 _MAX_CLOSEST = 3
 _MIN_COSINE = 0.45  # A passage this near may answer in other words; the embedding model was trained on English.
-_MIN_READ_ELSE = 0.5  # And the reader, where there is one, must find an answer in a passage.
+_MIN_READ_ELSE = 0.5  # And the reader must find an answer in a passage, unless the question takes several.
 _ACRONYM = re.compile(r"[A-Z]{2,5}")
 _MIN_COVERED = 3  # Words; fewer say too little without the acronym.
 _FOLLOW_UP = re.compile(r" \(after: .*\)$", re.DOTALL)  # What ``api`` adds to a follow-up question.
@@ -129,7 +129,8 @@ def _judge_evidence(
         part_words = weigh_question(part, notes)
         if judge(estimate_answered(compute_features(analyze_question(part), notes, units, part_words))) != "no":
             return "partly"
-    if answers and max(answer.probability for answer in answers) < _MIN_READ_ELSE:
+    is_read = not answers or max(answer.probability for answer in answers) >= _MIN_READ_ELSE
+    if not is_read and not asks_in_steps(task):
         return "no"
     cosines = (
         compute_cosines(task, [f"{note.title}. {note.text}" for note in notes], embed) if task.isascii() else [0.0]
