@@ -79,3 +79,17 @@ def test_a_version_of_a_name_that_no_passage_has_is_what_the_question_is_about()
     ]
     assert drafted("How do I enable HTTP/2 in Gunicorn?", *notes, probability=0.9).sufficiency == "yes"
     assert drafted("How do I enable HTTP/3 in Gunicorn?", *notes, probability=0.9).sufficiency == "no"
+
+
+ROWS = note(
+    "date: 2013-05-01 · temp_max: 9.1 · wind: 3.1 · weather: sun\ndate: 2013-05-02 · wind: 4.0 · weather: fog",
+    "weather of Leeds.csv",
+    "csv",
+)
+
+
+def test_a_row_answers_a_question_that_names_one_of_its_columns() -> None:
+    assert drafted("What was the wind in Leeds on 2013-05-01?", ROWS).sufficiency == "yes"
+    assert drafted("What was the temperature in Leeds on 2013-05-01?", ROWS).sufficiency != "no"
+    assert drafted("What was the air humidity in Leeds on 2013-05-01?", ROWS).sufficiency == "no"
+    assert drafted("How many days had fog in Leeds?", ROWS).sufficiency != "no"

@@ -14,13 +14,16 @@ from suffice.models.extractive.units import UNIT_FEATURES, QuestionWords, Unit, 
 from suffice.models.reading import AnswerSpan
 from suffice.text.entities import Facet, content_stems, extract_facets
 from suffice.text.languages import ENGLISH, get_language
-from suffice.text.question import Question, asks_in_steps, strip_comparing
+from suffice.text.question import CHAINED_KINDS, Question, asks_in_steps, strip_comparing
 from suffice.text.tokens import tokenize
 from suffice.types import Note, Sufficiency
 
 _ABBREVIATED = re.compile(r"\s\w+ \(([A-Z][\w.]*)\)")  # "Alaska (AK)": a source has one of them.
 _PLURAL_NAME = re.compile(r"[A-Z][a-z]+s")  # Its stem may be another word.
 _VERSIONED = re.compile(r"\b[A-Za-z]+/\d[\w.]*")  # "HTTP/3" is one name; a source about HTTP need not be about it.
+_VALUE_KINDS = frozenset({"lookup", "amount", "definition"})  # Who, when and where name no column.
+_COLUMN_NAME = re.compile(r"(?:^|· )\s*([^:·]{1,60}): ")
+_MIN_ABBREVIATION = 4
 _UNREAD_KINDS = frozenset({"csv", "chat"})  # The reader was trained on prose.
 SUFFICIENCY_FEATURES = (*("found", "best_note", "best_unit", "best_topic", "names_missing", "span", "reader"),)
 
@@ -113,9 +116,30 @@ def is_silent(
         return False
     link, named = (UNIT_FEATURES.index(name) for name in ("link", "named"))
     titles = {notes[unit.note].title for unit in units if unit.features[named]}
-    if len(titles) > 1 or any(unit.features[link] for unit in units):
+    is_linked = question.kind in CHAINED_KINDS and any(unit.features[link] for unit in units)
+    if len(titles) > 1 or is_linked:
         return False
     return max(answer.probability for answer in answers) < thresholds["read"]
+
+
+def lacks_column(question: Question, notes: Sequence[Note], units: Sequence[Unit]) -> bool:
+    """Whether the best evidence is a row of a table, and the question asks for a value that no column of it is called after.
+
+    A column may abbreviate the word: ``temp_max`` is a temperature.
+    """
+    if question.kind not in _VALUE_KINDS or not units or notes[units[0].note].kind != "csv":
+        return False
+    held = frozenset[str]().union(*map(note_stems, notes))
+    if not find_missing_words(question.text, held):
+        return False
+    columns = tokenize(" ".join(_COLUMN_NAME.findall(units[0].text)).replace("_", " "))
+    wanted = [word for word in tokenize(question.text) if content_stems(word)]
+    is_named = any(
+        content_stems(column) & content_stems(word) or (len(column) >= _MIN_ABBREVIATION and word.startswith(column))
+        for column in columns
+        for word in wanted
+    )
+    return not is_named
 
 
 def find_missing_words(task: str, held: frozenset[str]) -> tuple[str, ...]:

@@ -27,6 +27,7 @@ from suffice.models.extractive.sufficiency import (
     find_missing_words,
     is_silent,
     judge,
+    lacks_column,
 )
 from suffice.models.extractive.units import (
     QuestionWords,
@@ -50,7 +51,7 @@ from suffice.types import BELIEF_KIND, ClosestPassage, Embed, Excerpt, Note, Suf
 
 _MAX_CLOSEST = 3
 _MIN_COSINE = 0.45  # A passage this near may answer in other words; the embedding model was trained on English.
-_MIN_READ_ELSE = 0.5  # And the reader must find an answer in a passage, unless the question takes several.
+_MIN_READ_ELSE = 0.8  # And the reader must find an answer in a passage, unless the question takes several.
 _ACRONYM = re.compile(r"[A-Z]{2,5}")
 _MIN_COVERED = 3  # Words; fewer say too little without the acronym.
 _FOLLOW_UP = re.compile(r" \(after: .*\)$", re.DOTALL)  # What ``api`` adds to a follow-up question.
@@ -116,6 +117,8 @@ def _judge_evidence(
     """Return whether the evidence answers the question; partly if it answers one of two questions, or in other words."""
     question = analyze_question(task)
     features = compute_features(question, notes, units, words)
+    if lacks_column(question, notes, units):
+        return "no"
     probability = estimate_answered(features)
     judged = "no" if is_silent(question, notes, units, answers, probability) else judge(probability)
     is_named = features[SUFFICIENCY_FEATURES.index("names_missing")] == 0
