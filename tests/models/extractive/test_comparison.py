@@ -34,6 +34,10 @@ FILMS = notes(
     Rain="Rain is a 1946 film produced by Peak and released by Coast Radio.",
     Hail="Hail is a 1950 film produced by Ada Quill.",
 )
+FAR = notes(
+    Old_Life="Old Life is an American magazine.", Far_Life="Far Life is an Irish magazine. It is sold in the US."
+)
+DIRECTED = notes(Snow="Snow is a film directed by Ada Quill.", Rain="Rain is a film directed by Ada Strand.")
 MAGAZINES = notes(
     Old_Life="Old Life is a British magazine about the past.",
     New_Life="New Life is a monthly magazine published in the US by Press Inc.",
@@ -47,6 +51,13 @@ MAGAZINES = notes(
         ("Are Ada Quill and Bo Strand members of the same band?", SINGERS[:2], "No"),
         ("Are Ada Quill and Cy Moor members of the same band?", [SINGERS[0], SINGERS[2]], "Yes"),
         ("Are Snow and Rain produced by the same company?", FILMS[:2], "Yes"),
+        (
+            "Are Merulia and Tessaria in the same family?",
+            [*PLANTS, *notes(**{"Merulia (band)": "Merulia is a band of the family Fabaceae."})],
+            "No",
+        ),
+        ("Are Old Life and Far Life both American magazines?", FAR, "No"),
+        ("Are Snow and Rain directed by the same person?", DIRECTED, "No"),
         ("Are Old Life and New Life both US-based magazines?", MAGAZINES[:2], "No"),
         ("Are New Life and Last Life both American magazines?", MAGAZINES[1:], "Yes"),
         (
@@ -85,7 +96,13 @@ def test_a_value_that_both_state_decides(question: str, found: list[Note], answe
         ("Are Snow and Hail produced by the same company?", [FILMS[0], FILMS[2]]),
         (
             "Are Merulia and Tessaria in the same family?",
-            [*notes(**{"Merulia (plant)": "Merulia is a plant of the family Fabaceae."}), *PLANTS],
+            notes(
+                **{
+                    "Merulia (plant)": "Merulia is a plant of the family Fabaceae.",
+                    "Merulia (shrub)": PLANTS[0].text,
+                    "Tessaria": PLANTS[1].text,
+                }
+            ),
         ),
     ],
     ids=[

@@ -228,9 +228,7 @@ def _find_count(text: str, noun: str) -> float | None:
 
 def _decide_all(question: Question, notes: Sequence[Note], compared: tuple[int, int]) -> Decision | None:
     """Return the verdict of all pairs of notes with the two titles, which several things may have; ``None`` if they differ."""
-    ones, others = (
-        [other for other in range(len(notes)) if _has_same_title(notes, number, other)] for number in compared
-    )
+    ones, others = (_list_namesakes(notes, number) for number in compared)
     verdicts = {
         (one, other): verdict
         for one in ones
@@ -243,11 +241,18 @@ def _decide_all(question: Question, notes: Sequence[Note], compared: tuple[int, 
     return Decision("Yes" if verdict else "No", pair)
 
 
+def _list_namesakes(notes: Sequence[Note], number: int) -> list[int]:
+    """Return the notes of a title that differ in what is in brackets; a title without brackets is the thing itself."""
+    same = [other for other in range(len(notes)) if _has_same_title(notes, number, other)]
+    plain = [other for other in same if notes[other].title == strip_parenthetical(notes[other].title)]
+    return plain[:1] or same
+
+
 def _decide_both(question: Question, notes: Sequence[Note], compared: tuple[int, int]) -> bool | None:
     if (maker := _SAME_MAKER.search(question.text)) is not None:
-        one, other = (_find_makers(maker["verb"], notes[number]) for number in compared)
-        if not one or not other or one & other:
-            return True if one and other else None
+        ones, others = (_find_makers(maker["verb"], notes[number]) for number in compared)
+        if not ones or not others or any(_is_same_maker(one, other) for one in ones for other in others):
+            return True if ones and others else None
         return False if maker["noun"].lower() in _PERSON_NOUNS else None  # A company, and one of its people
     same = _SAME_HEAD.search(question.text)
     if same is not None:
@@ -257,9 +262,7 @@ def _decide_both(question: Question, notes: Sequence[Note], compared: tuple[int,
     wanted -= _find_other_names(question, notes, compared)
     if not wanted:
         return None
-    lacking = [
-        wanted - note_stems(notes[number]) - find_stems(_unify_countries(notes[number].text)) for number in compared
-    ]
+    lacking = [wanted - note_stems(notes[number]) - _find_countries(notes[number]) for number in compared]
     if not any(lacking):
         return True
     if all(lack & _COUNTRY_STEMS for lack in lacking):  # Neither note says of which country its subject is.
@@ -277,6 +280,12 @@ def _unify_countries(text: str) -> str:
     return text
 
 
+def _find_countries(note: Note) -> frozenset[str]:
+    """Return the countries in the first sentence, which says what its subject is; later ones mention others."""
+    first = _list_sentences(note.text)[:1]
+    return find_stems(_unify_countries(first[0])) & _COUNTRY_STEMS if first else frozenset()
+
+
 def _find_other_names(question: Question, notes: Sequence[Note], compared: tuple[int, int]) -> frozenset[str]:
     """Return the stems of names that a note uses for its subject beside its title: "Tibouchina Aubl" for "Tibouchina"."""
     return frozenset[str]().union(
@@ -289,11 +298,17 @@ def _find_other_names(question: Question, notes: Sequence[Note], compared: tuple
     )
 
 
-def _find_makers(verb: str, note: Note) -> frozenset[str]:
-    """Return the stems of the names that a note gives after "produced by"."""
+def _find_makers(verb: str, note: Note) -> list[frozenset[str]]:
+    """Return the stems of each name that a note gives after "produced by", without those of all firms."""
     found = re.finditer(rf"{verb} by (?P<makers>[^.;]{{1,{_MAX_MAKERS_CHARS}}})", note.text, re.IGNORECASE)
     names = (name for match in found for name in extract_names(re.split(r"\b\w+ed\b", match["makers"])[0]))
-    return frozenset(stem for name in names for stem in find_stems(name)) - find_stems(note.title) - _MAKER_GENERIC
+    stems = (find_stems(name) - find_stems(note.title) - _MAKER_GENERIC for name in names)
+    return [name for name in stems if name]
+
+
+def _is_same_maker(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether two names are one: "Walt Disney" is in "Walt Disney Pictures", and "John Ford" is no "John Huston"."""
+    return one <= other or other <= one
 
 
 def _is_kind(stems: frozenset[str], question: Question) -> bool:
@@ -310,9 +325,10 @@ def _find_values(noun: str, note: Note) -> frozenset[str]:
     text = note.text
     noun_pattern = _ALIKE.get(noun, noun)
     name = r"(?P<name>[A-ZÀ-Þ][\w'’.-]+(?:\s+[A-ZÀ-Þ][\w'’.-]+)*)"
-    patterns = (rf"\b{noun_pattern}\s+(?:of\s+)?{name}", rf"{name}\s+{noun_pattern}\b")
-    # A name after the noun is surer: "the British band Lantern" is called Lantern.
-    found = next((names for pattern in patterns if (names := {m["name"] for m in re.finditer(pattern, text)})), set())
+    after = {match["name"] for match in re.finditer(rf"\b{noun_pattern}\s+(?:of\s+)?{name}", text)}
+    before = {match["name"] for match in re.finditer(rf"{name}\s+{noun_pattern}\b", text)}
+    # "The British band Lantern" is called Lantern.
+    found = after or before if noun in _ALIKE else after | before
     if not found and noun in _PLACE_NOUNS and (match := _DEFINITION.search(text)):
         found = set(extract_names(match["rest"]))
     return frozenset(stem for value in found for stem in find_stems(value) - find_stems(note.title))
