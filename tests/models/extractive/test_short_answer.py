@@ -51,6 +51,7 @@ def test_a_section_that_asks_the_question_answers_it_with_its_first_word(questio
     [
         ("Is Klipper based on argparse?", "Klipper is based on `optparse` instead of `argparse`.", "No"),
         ("Is Klipper compatible with Windows?", "Klipper is incompatible with Windows.", "No"),
+        ("Can Klipper be installed by hand?", "Klipper can be uninstalled by hand.", ""),
         ("Does Klipper run in safe mode by default?", "The default of Klipper is to run in safe mode.", "Yes"),
         (
             "Can Klipper be packaged with free sails?",
@@ -65,7 +66,15 @@ def test_a_section_that_asks_the_question_answers_it_with_its_first_word(questio
         ),
         ("Does Klipper support tides?", "Klipper supports tides. Klipper does not support currents.", ""),
     ],
-    ids=["instead of", "prefix", "by default", "denies something else", "the next sentence", "a denial nearby"],
+    ids=[
+        "instead of",
+        "prefix",
+        "no denying prefix",
+        "by default",
+        "denies something else",
+        "the next sentence",
+        "a denial nearby",
+    ],
 )
 def test_yes_or_no_from_a_sentence(question: str, text: str, answer: str) -> None:
     assert short_answer(question, text) == answer

@@ -50,7 +50,12 @@ _NEGATION = re.compile(
 _CONTRAST = re.compile(
     r"\b(?:instead of|rather than|anstatt|statt|au lieu de|plutôt que|en lugar de|en vez de)\s+", re.IGNORECASE
 )
-_DENYING_PREFIX = re.compile(r"(?:un|in|im|ir|non)-?(?=\w{4})", re.IGNORECASE)
+# Adjectives only: to uninstall or to import denies nothing.
+_DENYING_PREFIX = re.compile(
+    r"(?:un|in|im|ir)(?=\w{3,}(?:able|ible|ent|ant|ive|ary|ular)\b)|un(?=(?:safe|likely|clear|fit|true|limited|supported|wanted"
+    r"|needed|changed|used|tested|maintained|finished|documented|encrypted|erwünscht|geeignet|möglich|zulässig|bekannt|nötig)\b)",
+    re.IGNORECASE,
+)
 _CLAUSE = re.compile(
     r"[,;:()]|\b(?:that|which|who|because|since|while|although|but|so|die|der|das|weil|dass|aber|qui|que)\b",
     re.IGNORECASE,
