@@ -33,12 +33,12 @@ SERVER = note(
     "The server is started with `run`. Its themes are set in the file of the server. The default port is 8000.",
     "Server",
 )
-DARK = "How do I enable the dark themes of the server?"
+DARK = "How do I set the dark themes of the server?"
 
 
 def test_a_passage_with_half_of_the_words_in_which_the_reader_finds_nothing_is_no_answer() -> None:
     assert drafted(DARK, SERVER).sufficiency != "no"
-    assert drafted(DARK, SERVER, probability=0.9).sufficiency != "no"
+    assert drafted(DARK, SERVER, probability=0.99).sufficiency != "no"
     refused = drafted(DARK, SERVER, probability=0.05)
     assert refused.sufficiency == "no"
     assert refused.answer == ""
@@ -60,13 +60,18 @@ def test_a_passage_with_all_words_is_an_answer_even_if_the_reader_finds_nothing(
             "What profession do Ada Quill and Bo Strand have in common?",
             [note("Ada Quill was a painter.", "Ada Quill"), note("Bo Strand was a painter.", "Bo Strand")],
         ),
+        ("Who is the treasurer of the rowing club?", [note("Bo Hall (clerk), Ann Lee (treasurer).", "The club")]),
+        (
+            "How many entries does fetch_all keep by default?",
+            [note("def fetch_all(url, maxsize=128):\n    return cache(url, maxsize)", "cache > fetch_all", "code")],
+        ),
         (
             "How many people work in Leeds?",
             [note("name: Ada · city: Leeds\nname: Bo · city: Leeds", "staff.csv", "csv")],
         ),
         ("Which formats stay in Harbour 4?", [note("Ann: In Harbour 4 only PDF will stay.", "Ann", "chat")]),
     ],
-    ids=["a comparison", "two things", "rows of a table", "a conversation"],
+    ids=["a comparison", "two things", "a role", "a signature", "rows of a table", "a conversation"],
 )
 def test_the_reader_has_no_say_where_it_cannot_read_the_answer(question: str, notes: list[Note]) -> None:
     assert drafted(question, *notes, probability=0.02).sufficiency == drafted(question, *notes).sufficiency != "no"

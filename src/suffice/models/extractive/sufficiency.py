@@ -2,14 +2,15 @@
 
 Logistic over a handful of features. ``weights.json`` holds the weights and the thresholds and says where they come
 from: questions with their answer in the corpus, and the same questions with it taken out
-(``python -m training.extractive.fit``). The reader has a veto: words that are there say what a passage is about, and not
-whether it says what was asked.
+(``python -m training.extractive.fit``). Words say what a passage is about, and not whether it says what was asked, so the
+reader has its say too.
 """
 
 import math
 import re
 from collections.abc import Sequence
 
+from suffice.models.extractive.form import analyze_form, find_default, find_holders
 from suffice.models.extractive.units import UNIT_FEATURES, QuestionWords, Unit, load_weights, note_stems, title_stems
 from suffice.models.reading import AnswerSpan
 from suffice.text.entities import Facet, content_stems, extract_facets
@@ -24,6 +25,7 @@ _VERSIONED = re.compile(r"\b[A-Za-z]+/\d[\w.]*")  # "HTTP/3" is one name; a sour
 _VALUE_KINDS = frozenset({"lookup", "amount", "definition"})  # Who, when and where name no column.
 _COLUMN_NAME = re.compile(r"(?:^|· )\s*([^:·]{1,60}): ")
 _MIN_ABBREVIATION = 4
+_LOGIT_MARGIN = 0.01  # A probability is never surer than this.
 _UNREAD_KINDS = frozenset({"csv", "chat"})  # The reader was trained on prose.
 SUFFICIENCY_FEATURES = (*("found", "best_note", "best_unit", "best_topic", "names_missing", "span", "reader"),)
 
@@ -91,7 +93,7 @@ def estimate_answered(features: Sequence[float]) -> float:
     value = weights["bias"] + sum(
         weights[name] * feature for name, feature in zip(SUFFICIENCY_FEATURES, features, strict=True)
     )
-    return 1 / (1 + math.exp(-value))
+    return _sigmoid(value)
 
 
 def judge(probability: float) -> Sufficiency:
@@ -102,24 +104,46 @@ def judge(probability: float) -> Sufficiency:
     return "yes" if probability >= thresholds["yes"] else "partly"
 
 
-def is_silent(
-    question: Question, notes: Sequence[Note], units: Sequence[Unit], answers: Sequence[AnswerSpan], probability: float
-) -> bool:
-    """Whether the reader finds no answer where it would find one, and words are no clear sign of one.
+def weigh_reader(
+    probability: float, question: Question, notes: Sequence[Note], units: Sequence[Unit], answers: Sequence[AnswerSpan]
+) -> float:
+    """Return the probability by words together with the reader's best one, where one passage would answer the question."""
+    if not answers or not expects_one_passage(question, notes, units):
+        return probability
+    weights = load_weights()["reader"]
+    best = max(answer.probability for answer in answers)
+    return _sigmoid(weights["bias"] + weights["words"] * _logit(probability) + weights["reader"] * _logit(best))
 
-    It would find one where a single passage answers: not for two things, and not where one passage leads to another.
+
+def expects_one_passage(question: Question, notes: Sequence[Note], units: Sequence[Unit]) -> bool:
+    """Whether the reader would find the answer in one passage of prose.
+
+    It would not for two things, in rows and short messages, and where one passage leads to another. Nor does it know the
+    forms of answers: "Ann Lee (treasurer)", or a value that a signature assigns.
     """
-    thresholds = load_weights()["thresholds"]
-    if not answers or not units or probability >= thresholds["clear"]:
+    if question.sides or asks_in_steps(question.text) or not units or notes[units[0].note].kind in _UNREAD_KINDS:
         return False
-    if question.sides or asks_in_steps(question.text) or notes[units[0].note].kind in _UNREAD_KINDS:
+    if _has_form(question, notes[units[0].note], units[0]):
         return False
     link, named = (UNIT_FEATURES.index(name) for name in ("link", "named"))
     titles = {notes[unit.note].title for unit in units if unit.features[named]}
     is_linked = question.kind in CHAINED_KINDS and any(unit.features[link] for unit in units)
-    if len(titles) > 1 or is_linked:
-        return False
-    return max(answer.probability for answer in answers) < thresholds["read"]
+    return len(titles) <= 1 and not is_linked
+
+
+def _has_form(question: Question, note: Note, unit: Unit) -> bool:
+    form = analyze_form(question, content_stems(question.text))
+    is_default = question.kind == "default" and find_default(form, note, unit.block, (unit.start, unit.end)) is not None
+    return is_default or bool(find_holders(note.text[unit.start : unit.end], form.role))
+
+
+def _logit(probability: float) -> float:
+    bounded = min(max(probability, _LOGIT_MARGIN), 1 - _LOGIT_MARGIN)
+    return math.log(bounded / (1 - bounded))
+
+
+def _sigmoid(value: float) -> float:
+    return 1 / (1 + math.exp(-value))
 
 
 def lacks_column(question: Question, notes: Sequence[Note], units: Sequence[Unit]) -> bool:

@@ -25,9 +25,9 @@ from suffice.models.extractive.sufficiency import (
     compute_features,
     estimate_answered,
     find_missing_words,
-    is_silent,
     judge,
     lacks_column,
+    weigh_reader,
 )
 from suffice.models.extractive.units import (
     QuestionWords,
@@ -119,8 +119,7 @@ def _judge_evidence(
     features = compute_features(question, notes, units, words)
     if lacks_column(question, notes, units):
         return "no"
-    probability = estimate_answered(features)
-    judged = "no" if is_silent(question, notes, units, answers, probability) else judge(probability)
+    judged = judge(weigh_reader(estimate_answered(features), question, notes, units, answers))
     is_named = features[SUFFICIENCY_FEATURES.index("names_missing")] == 0
     if judged == "yes" and not is_named and get_language() != "german":  # Every noun of German is written as a name is.
         return "partly"
