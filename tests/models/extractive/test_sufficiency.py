@@ -86,6 +86,19 @@ def test_a_version_of_a_name_that_no_passage_has_is_what_the_question_is_about()
     assert drafted("How do I enable HTTP/3 in Gunicorn?", *notes, probability=0.9).sufficiency == "no"
 
 
+def test_a_release_that_no_passage_mentions_has_no_date() -> None:
+    changes = note(
+        "Release 15.0.1 of klipper was released on 2 May 2019. It drops support for sails.", "klipper 15.0.1"
+    )
+    assert drafted("When was klipper 15.0 released?", changes, probability=0.9).sufficiency == "yes"
+    assert drafted("When was klipper 5.0 released?", changes, probability=0.9).sufficiency == "no"
+
+
+def test_a_version_may_be_supported_without_being_named() -> None:
+    newer = note("klipper supports Python 3.9 and newer.", "Installation")
+    assert drafted("Does klipper support Python 3.13?", newer, probability=0.9).sufficiency != "no"
+
+
 ROWS = note(
     "date: 2013-05-01 · temp_max: 9.1 · wind: 3.1 · weather: sun\ndate: 2013-05-02 · wind: 4.0 · weather: fog",
     "weather of Leeds.csv",

@@ -9,6 +9,7 @@ reader has its say too.
 import math
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from suffice.models.extractive.form import analyze_form, find_default, find_holders
 from suffice.models.extractive.units import UNIT_FEATURES, QuestionWords, Unit, load_weights, note_stems, title_stems
@@ -22,6 +23,10 @@ from suffice.types import Note, Sufficiency
 _ABBREVIATED = re.compile(r"\s\w+ \(([A-Z][\w.]*)\)")  # "Alaska (AK)": a source has one of them.
 _PLURAL_NAME = re.compile(r"[A-Z][a-z]+s")  # Its stem may be another word.
 _VERSIONED = re.compile(r"\b[A-Za-z]+/\d[\w.]*")  # "HTTP/3" is one name; a source about HTTP need not be about it.
+# A question about a release is about that one; whether something runs on a version may be told without naming it.
+_RELEASE_NUMBER = re.compile(r"(?<![\w./-])v?(\d+\.\d+(?:\.\d+)*)(?![\w%])")
+_TRAILING_NUMBER = re.compile(r"\s+v?\d+(?:\.\d+)*$")
+_RELEASE_KINDS = frozenset({"when", "who", "list", "lookup", "definition", "version"})
 _VALUE_KINDS = frozenset({"lookup", "amount", "definition"})  # Who, when and where name no column.
 _COLUMN_NAME = re.compile(r"(?:^|· )\s*([^:·]{1,60}): ")
 _MIN_ABBREVIATION = 4
@@ -48,11 +53,9 @@ def compute_features(
     """
     held = frozenset[str]().union(*map(note_stems, notes))
     names = list_names(question.text)
-    versions = _VERSIONED.findall(question.text)
+    if question.kind not in _RELEASE_KINDS:
+        names = [_drop_number(name) for name in names if not _RELEASE_NUMBER.fullmatch(name.text)]
     missing = [name for name in names if not is_held(name, held, notes)]
-    lacks_version = any(
-        all(version not in note.text and version not in note.title for note in notes) for version in versions
-    )
     best = max((words.coverage(unit.stems) for unit in units), default=0.0)
     good = units[:5]
     return (
@@ -60,10 +63,19 @@ def compute_features(
         max((words.coverage(note_stems(note)) for note in notes), default=0.0),
         best,
         max((words.coverage(unit.stems | title_stems(notes[unit.note])) for unit in units), default=0.0),
-        1.0 if lacks_version else len(missing) / len(names) if names else 0.0,
+        1.0 if _lacks_version(question, notes) else len(missing) / len(names) if names else 0.0,
         float(question.span in ("none", "choice") or any(unit.spans for unit in good)),
         max((unit.features[UNIT_FEATURES.index("reader_note")] for unit in units), default=0.0),
     )
+
+
+def _lacks_version(question: Question, notes: Sequence[Note]) -> bool:
+    """Whether no note mentions a version that the question is about."""
+    versions = _VERSIONED.findall(question.text)
+    if question.kind in _RELEASE_KINDS:
+        versions += _RELEASE_NUMBER.findall(question.text)
+    patterns = (re.compile(rf"(?<![\d.]){re.escape(version)}(?!\d)") for version in versions)
+    return any(not any(pattern.search(f"{note.title}\n{note.text}") for note in notes) for pattern in patterns)
 
 
 def list_names(task: str) -> list[Facet]:
@@ -71,6 +83,12 @@ def list_names(task: str) -> list[Facet]:
     task = _ABBREVIATED.sub(r" \1", strip_comparing(task))
     opening = task.split()[0].strip("\"'“«¿¡(,;:") if task.split() else ""
     return [facet for facet in extract_facets(task, limit=20) if facet.is_named and facet.text != opening]
+
+
+def _drop_number(name: Facet) -> Facet:
+    """Return "Python" for "Python 3.13", which "Python 3.9 or newer" is about."""
+    bare = _TRAILING_NUMBER.sub("", name.text)
+    return replace(name, text=bare, stems=content_stems(bare)) if content_stems(bare) else name
 
 
 def is_held(name: Facet, held: frozenset[str], notes: Sequence[Note]) -> bool:
