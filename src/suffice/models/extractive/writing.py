@@ -8,6 +8,7 @@ When the evidence does not answer the question, the answer is empty and the clos
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from statistics import fmean
 
 from suffice.models.extractive.excerpts import (
     MAX_EXCERPTS,
@@ -51,7 +52,10 @@ from suffice.types import BELIEF_KIND, ClosestPassage, Embed, Excerpt, Note, Suf
 
 _MAX_CLOSEST = 3
 _MIN_COSINE = 0.45  # A passage this near may answer in other words; the embedding model was trained on English.
-_MIN_READ_ELSE = 0.8  # And the reader must find an answer in a passage, unless the question takes several.
+# And the reader must find an answer in a passage, unless the question takes several, or the nearest passage stands out from the
+# others: in a manual many are as near.
+_MIN_READ_ELSE = 0.8
+_MIN_APART = 0.3
 _ACRONYM = re.compile(r"[A-Z]{2,5}")
 _MIN_COVERED = 3  # Words; fewer say too little without the acronym.
 _FOLLOW_UP = re.compile(r" \(after: .*\)$", re.DOTALL)  # What ``api`` adds to a follow-up question.
@@ -131,13 +135,12 @@ def _judge_evidence(
         part_words = weigh_question(part, notes)
         if judge(estimate_answered(compute_features(analyze_question(part), notes, units, part_words))) != "no":
             return "partly"
-    is_read = not answers or max(answer.probability for answer in answers) >= _MIN_READ_ELSE
-    if not is_read and not asks_in_steps(task):
+    if not is_named or not task.isascii():
         return "no"
-    cosines = (
-        compute_cosines(task, [f"{note.title}. {note.text}" for note in notes], embed) if task.isascii() else [0.0]
-    )
-    return "partly" if is_named and max(cosines) >= _MIN_COSINE else "no"
+    cosines = sorted(compute_cosines(task, [f"{note.title}. {note.text}" for note in notes], embed), reverse=True)
+    is_read = not answers or max(answer.probability for answer in answers) >= _MIN_READ_ELSE
+    is_apart = cosines[0] - fmean(cosines[1:] or [0.0]) >= _MIN_APART
+    return "partly" if cosines[0] >= _MIN_COSINE and (is_read or is_apart or asks_in_steps(task)) else "no"
 
 
 def _drop_missing_acronym(task: str, notes: Sequence[Note]) -> str:
