@@ -114,20 +114,16 @@ def estimate_answered(features: Sequence[float]) -> float:
     return _sigmoid(value)
 
 
-def judge(probability: float) -> Sufficiency:
-    """Return the judgement for a probability."""
+def judge(probability: float, *, is_read: bool = False) -> Sufficiency:
+    """Return the judgement for a probability, by words or with the reader."""
     thresholds = load_weights()["thresholds"]
-    if probability < thresholds["no"]:
+    if probability < thresholds["no_read" if is_read else "no"]:
         return "no"
     return "yes" if probability >= thresholds["yes"] else "partly"
 
 
-def weigh_reader(
-    probability: float, question: Question, notes: Sequence[Note], units: Sequence[Unit], answers: Sequence[AnswerSpan]
-) -> float:
-    """Return the probability by words together with the reader's best one, where one passage would answer the question."""
-    if not answers or not expects_one_passage(question, notes, units):
-        return probability
+def weigh_reader(probability: float, answers: Sequence[AnswerSpan]) -> float:
+    """Return the probability by words together with the reader's best one."""
     weights = load_weights()["reader"]
     best = max(answer.probability for answer in answers)
     return _sigmoid(weights["bias"] + weights["words"] * _logit(probability) + weights["reader"] * _logit(best))

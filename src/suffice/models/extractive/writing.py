@@ -25,6 +25,7 @@ from suffice.models.extractive.sufficiency import (
     SUFFICIENCY_FEATURES,
     compute_features,
     estimate_answered,
+    expects_one_passage,
     find_missing_words,
     judge,
     lacks_column,
@@ -123,7 +124,9 @@ def _judge_evidence(
     features = compute_features(question, notes, units, words)
     if lacks_column(question, notes, units):
         return "no"
-    judged = judge(weigh_reader(estimate_answered(features), question, notes, units, answers))
+    probability = estimate_answered(features)
+    is_read = bool(answers) and expects_one_passage(question, notes, units)
+    judged = judge(weigh_reader(probability, answers) if is_read else probability, is_read=is_read)
     is_named = features[SUFFICIENCY_FEATURES.index("names_missing")] == 0
     if judged == "yes" and not is_named and get_language() != "german":  # Every noun of German is written as a name is.
         return "partly"
@@ -138,9 +141,9 @@ def _judge_evidence(
     if not is_named or not task.isascii():
         return "no"
     cosines = sorted(compute_cosines(task, [f"{note.title}. {note.text}" for note in notes], embed), reverse=True)
-    is_read = not answers or max(answer.probability for answer in answers) >= _MIN_READ_ELSE
+    is_sure = not answers or max(answer.probability for answer in answers) >= _MIN_READ_ELSE
     is_apart = cosines[0] - fmean(cosines[1:] or [0.0]) >= _MIN_APART
-    return "partly" if cosines[0] >= _MIN_COSINE and (is_read or is_apart or asks_in_steps(task)) else "no"
+    return "partly" if cosines[0] >= _MIN_COSINE and (is_sure or is_apart or asks_in_steps(task)) else "no"
 
 
 def _drop_missing_acronym(task: str, notes: Sequence[Note]) -> str:
