@@ -108,3 +108,9 @@ def test_a_version_is_that_of_the_thing_asked_about(question: str, text: str, an
 def test_the_origin_of_a_name_is_no_place() -> None:
     text = "The name Klipper comes from a fast ship, as on the picture in Hamburg."
     assert short_answer("Where does the name Klipper come from?", text) == ""
+
+
+def test_where_to_do_something_is_no_place_that_is_only_mentioned() -> None:
+    text = "Reports of problems are kept by the crew in Hamburg, and anyone can report a problem."
+    assert short_answer("Where can I report a problem?", text) == ""
+    assert short_answer("Where are the reports of problems kept?", text) == "Hamburg"

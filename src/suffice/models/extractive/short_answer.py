@@ -64,9 +64,11 @@ _MIN_DENIED_COVERAGE = 0.4  # Share of the question's weighted words in the clau
 _VERDICT = re.compile(r"[*_`\s]*(?:(?P<yes>yes|ja|oui|s[ií])|no|nein|non)\b[*_`]*\s*[,.;:!—–-]", re.IGNORECASE)
 _SECTION_NUMBER = re.compile(r"[\s#]*\d+(?:\.\d+)*\.?\s+(?=\S)")
 _MAX_OTHER_STEMS = 1  # Words of a heading that the question need not have.
-# "The origin of a name" is no place.
-_ORIGIN = re.compile(
-    r"\b(?:name|word|term|acronym|phrase)\b.*\b(?:com(?:e|es|ing) from|originat\w+|deriv\w+)\b", re.IGNORECASE
+# The origin of a name is no place; "Where can I report a problem?" asks for a page or an address.
+_NO_PLACE = re.compile(
+    r"\b(?:name|word|term|acronym|phrase)\b.*\b(?:com(?:e|es|ing) from|originat\w+|deriv\w+)\b"
+    r"|\bwhere (?:can|could|do|should|must|may|to|would)\b",
+    re.IGNORECASE,
 )
 # Whose version is asked for: "Which Python version", "which version of Python".
 _VERSION_OF = re.compile(
@@ -134,7 +136,7 @@ def find_short_answer(
         )
         if verdict is not None or question.kind == "yes_no":
             return verdict
-    if question.kind == "where" and _ORIGIN.search(question.text):
+    if question.kind == "where" and _NO_PLACE.search(question.text):
         return None
     if note.kind == "csv":
         counted = find_counted(analyze_form(question, frozenset(words.weights)), note, note.text[unit.start : unit.end])
