@@ -114,3 +114,4 @@ def test_where_to_do_something_is_no_place_that_is_only_mentioned() -> None:
     text = "Reports of problems are kept by the crew in Hamburg, and anyone can report a problem."
     assert short_answer("Where can I report a problem?", text) == ""
     assert short_answer("Where are the reports of problems kept?", text) == "Hamburg"
+    assert short_answer("Where can the reports of problems be kept?", text) == "Hamburg"

@@ -67,7 +67,7 @@ _MAX_OTHER_STEMS = 1  # Words of a heading that the question need not have.
 # The origin of a name is no place; "Where can I report a problem?" asks for a page or an address.
 _NO_PLACE = re.compile(
     r"\b(?:name|word|term|acronym|phrase)\b.*\b(?:com(?:e|es|ing) from|originat\w+|deriv\w+)\b"
-    r"|\bwhere (?:can|could|do|should|must|may|to|would)\b",
+    r"|\bwhere (?:to|(?:can|could|do|should|must|may|would) (?:i|we|you|one|users?))\b",
     re.IGNORECASE,
 )
 # Whose version is asked for: "Which Python version", "which version of Python".
