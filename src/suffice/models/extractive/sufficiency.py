@@ -32,7 +32,7 @@ _COLUMN_NAME = re.compile(r"(?:^|· )\s*([^:·]{1,60}): ")
 _MIN_ABBREVIATION = 4
 _LOGIT_MARGIN = 0.01  # A probability is never surer than this.
 _UNREAD_KINDS = frozenset({"csv", "chat"})  # The reader was trained on prose.
-SUFFICIENCY_FEATURES = (*("found", "best_note", "best_unit", "best_topic", "names_missing", "span", "reader"),)
+SUFFICIENCY_FEATURES = ("found", "best_note", "best_unit", "best_topic", "names_missing", "span")
 
 
 def compute_features(
@@ -46,7 +46,6 @@ def compute_features(
     best_topic     … that one unit has with its title
     names_missing  share of the question's names that no note has; 1 if a version of a name is among them
     span           whether a good unit holds a span of the right type, or the question asks for none
-    reader         the reader's highest probability
 
     Words only: with the cosine of the nearest note the figures were the same within two points, and it means little outside
     English.
@@ -65,7 +64,6 @@ def compute_features(
         max((words.coverage(unit.stems | title_stems(notes[unit.note])) for unit in units), default=0.0),
         1.0 if _lacks_version(question, notes) else len(missing) / len(names) if names else 0.0,
         float(question.span in ("none", "choice") or any(unit.spans for unit in good)),
-        max((unit.features[UNIT_FEATURES.index("reader_note")] for unit in units), default=0.0),
     )
 
 
