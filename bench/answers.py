@@ -29,6 +29,8 @@ from suffice.storage import report_json
 
 HERE = Path(__file__).parent / "answers"
 QUESTIONS = HERE / "questions.jsonl"
+REFUSING = HERE / "refusing.jsonl"
+"""Questions with which refusing was worked on; ``part`` says which were read, and which never were."""
 PAGE = Path(__file__).parent / "answers.md"
 EXCERPT_CHARS = 600
 """How much of the first excerpt counts: about what a reader sees without scrolling."""
@@ -82,6 +84,31 @@ CORPORA = {
 }
 
 
+REFUSING_CORPORA = {
+    "aiohttp": Corpus("pip", "aiohttp", "3.14.5", ("docs",)),
+    "debian-faq": Corpus("apt", "debian-faq", "11.1", ("usr/share/doc/debian/FAQ",)),
+    "gunicorn": Corpus("pip", "gunicorn", "27.0.0", ("docs/content",)),
+    "marshmallow": Corpus("pip", "marshmallow", "4.4.0", ("docs",)),
+    "nano": Corpus("apt", "nano", "7.2-1+deb12u1", ("usr/share/doc/nano",)),
+    "pillow": Corpus(
+        "pip", "pillow", "13.0.0", ("docs/handbook", "docs/reference", "docs/index.rst", "docs/deprecations.rst")
+    ),
+    "scrapy": Corpus("pip", "scrapy", "2.19.0", ("docs/topics", "docs/intro", "docs/faq.rst")),
+    "sphinx": Corpus("pip", "sphinx", "9.0.4", ("doc/usage", "doc/tutorial", "doc/faq.rst")),
+    "tornado": Corpus(
+        "pip",
+        "tornado",
+        "6.6.1",
+        (
+            *("docs/guide", "docs/index.rst", "docs/faq.rst"),
+            *(f"tornado/{name}.py" for name in "auth gen httpclient httpserver ioloop web websocket wsgi".split()),
+        ),
+    ),
+}
+ALL_CORPORA = CORPORA | REFUSING_CORPORA
+SETS = {"questions": (QUESTIONS, CORPORA), "refusing": (REFUSING, REFUSING_CORPORA)}
+
+
 class FetchError(Exception):
     """A corpus cannot be had here."""
 
@@ -91,7 +118,7 @@ class FetchError(Exception):
 
 def fetch(name: str, folder: Path) -> str:
     """Put a corpus into its folder and say how it went; a corpus that is there is kept."""
-    corpus, target = CORPORA[name], folder / name
+    corpus, target = ALL_CORPORA[name], folder / name
     if corpus.source == "repository":
         return f"{name}: part of this repository"
     if target.is_dir():
@@ -165,7 +192,7 @@ def _copy_texts(root: Path, paths: Iterable[str], target: Path) -> int:
 
 def locate(name: str, folder: Path) -> Path:
     """Return the folder to ask; it need not exist."""
-    return HERE / name if CORPORA[name].source == "repository" else folder / name
+    return HERE / name if ALL_CORPORA[name].source == "repository" else folder / name
 
 
 # Judging
@@ -349,9 +376,9 @@ def write_section(page: Path, name: str, body: str) -> None:
     page.write_text("\n\n".join([_HEAD.rstrip(), *kept, f"## {name}\n{body.strip()}"]) + "\n", encoding="utf-8")
 
 
-def load_questions() -> list[dict[str, Any]]:
-    """Read the question set."""
-    return _load_lines(QUESTIONS)
+def load_questions(name: str = "questions") -> list[dict[str, Any]]:
+    """Read a question set."""
+    return _load_lines(SETS[name][0])
 
 
 def _load_lines(path: Path) -> list[dict[str, Any]]:
@@ -363,7 +390,8 @@ def choose(questions: Sequence[dict[str, Any]], given: argparse.Namespace) -> li
     chosen = [
         question
         for question in questions
-        if question["corpus"] in (given.corpus or CORPORA) and (given.kind is None or question["kind"] in given.kind)
+        if question["corpus"] in (given.corpus or ALL_CORPORA)
+        and (given.kind is None or question["kind"] in given.kind)
     ]
     if given.limit is None or given.limit >= len(chosen):
         return chosen
@@ -371,12 +399,13 @@ def choose(questions: Sequence[dict[str, Any]], given: argparse.Namespace) -> li
 
 
 def main() -> None:
-    questions = load_questions()
+    kinds = sorted({question["kind"] for name in SETS for question in load_questions(name)})
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0].split(":")[0])
     parser.add_argument("command", nargs="?", choices=["ask", "fetch", "tables"], default="ask")
     parser.add_argument("names", nargs="*", metavar="CORPUS", help="fetch only these")
-    parser.add_argument("--corpus", action="append", choices=list(CORPORA), help="ask only this; may be repeated")
-    parser.add_argument("--kind", action="append", choices=sorted({q["kind"] for q in questions}), help="likewise")
+    parser.add_argument("--set", choices=list(SETS), default="questions", help="which questions (default: %(default)s)")
+    parser.add_argument("--corpus", action="append", choices=list(ALL_CORPORA), help="ask only this; may be repeated")
+    parser.add_argument("--kind", action="append", choices=kinds, help="likewise")
     parser.add_argument("--limit", type=int, help="ask only so many questions, spread over all")
     parser.add_argument("--model", default="extractive")
     parser.add_argument("--data", type=Path, help="folder of the corpora, instead of one in the cache folder")
@@ -385,11 +414,11 @@ def main() -> None:
     )
     parser.add_argument("--section", help="also write the tables to this section of bench/answers.md")
     given = parser.parse_args()
-    if unknown := set(given.names) - set(CORPORA):
-        parser.error(f"unknown corpus: {', '.join(sorted(unknown))}; known: {', '.join(CORPORA)}")
+    if unknown := set(given.names) - set(ALL_CORPORA):
+        parser.error(f"unknown corpus: {', '.join(sorted(unknown))}; known: {', '.join(ALL_CORPORA)}")
     folder = given.data or settings.load().cache_dir / "bench-answers"
     if given.command == "fetch":
-        for name in given.names or CORPORA:
+        for name in given.names or SETS[given.set][1]:
             print(fetch(name, folder), flush=True)
         return
     out = given.out or folder / "answers.jsonl"
@@ -399,7 +428,7 @@ def main() -> None:
         rows = _load_lines(out)
     else:
         try:
-            rows = asyncio.run(run(choose(questions, given), folder, given.model, out))
+            rows = asyncio.run(run(choose(load_questions(given.set), given), folder, given.model, out))
         except SufficeError as error:
             sys.exit(f"bench.answers: {error}")
     if not rows:

@@ -171,6 +171,15 @@ def test_the_question_set_is_complete_and_well_formed() -> None:
         assert is_absent or not answers.holds(question["question"], question["accept"]), question["id"]
 
 
+def test_the_questions_about_refusing_are_complete() -> None:
+    questions = answers.load_questions("refusing")
+    assert {question["corpus"] for question in questions} == set(answers.REFUSING_CORPORA)
+    assert len({question["id"] for question in questions}) == len(questions)
+    assert {question["part"] for question in questions} == {"read", "held-out", "reworded"}
+    for question in questions:
+        assert bool(question["accept"]) is not bool(question.get("absent")), question["id"]
+
+
 def test_answers_about_the_chat_stand_in_the_chat() -> None:
     text = "\n".join(file.read_text(encoding="utf-8") for file in answers.locate("chat", answers.HERE).iterdir())
     for question in answers.load_questions():

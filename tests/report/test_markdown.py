@@ -92,6 +92,21 @@ def test_a_finding_keeps_its_citations_and_its_escapes(report: Report) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("missing", "sentence"),
+    [
+        ((("wage",), ("wage", "year")), "Nothing found mentions “wage”."),
+        ((("wage",), ("year", "cost")), "No passage mentions “wage”, “year”, “cost” together."),
+        (((), ("wage",)), "The closest passage has the words of the question, but does not say what it asks."),
+    ],
+)
+def test_without_an_answer_one_sentence_says_what_is_missing(
+    missing: tuple[tuple[str, ...], ...], sentence: str
+) -> None:
+    closest = [ClosestPassage("Bees dance.", "prose", (), "Bees", "bees.txt:1", words) for words in missing]
+    assert markdown.describe_missing(closest) == sentence
+
+
 def test_the_closest_passages_keep_their_layout_and_lead_nowhere(report: Report) -> None:
     table = "| option | values |\n|---|---|\n| `--memory` | `rolling`, [notes](https://evil.example/x) |"
     prose = "Use `a_b` for *both*.\n# No heading\n![](https://evil.example/p.png) <b>x</b>"
@@ -110,6 +125,8 @@ def test_an_answer_in_part_says_what_it_lacks(report: Report) -> None:
     )
     text = markdown.render_markdown(partly)
     assert "> This may answer only a part of the question: no excerpt mentions “sublet”." in text
+    more = replace(partly, excerpts=(excerpt, replace(excerpt, text="Nobody may sublet.")))
+    assert "the first excerpt lacks “sublet”." in markdown.render_markdown(more)
     assert "a part of the question" not in markdown.render_markdown(report)
     claims = TextAudit(text, WordSearch([]), default_checker(), NOTICES).claim_texts
     assert not any("part of the question" in claim.plain_text for claim in claims)

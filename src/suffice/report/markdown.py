@@ -127,14 +127,16 @@ def _render_header(report: Report) -> Iterable[str]:
 
 
 def describe_partly(report: Report) -> str:
-    """Say that an answer may be incomplete, and which words of the question no excerpt has; empty if it is not."""
+    """Say that an answer may be incomplete, and which words of the question no excerpt has, or not the first; else empty."""
     if report.stop.sufficiency != "partly" or not report.final_answer:
         return ""
-    shown = content_stems(" ".join(f"{excerpt.title} {excerpt.text}" for excerpt in report.excerpts))
     words = [word for word in extract_key_words(report.task) if word.lower() not in _VERBS_OF_ASKING]
-    missing = [word for word in words if not content_stems(word) <= shown]
-    lacking = f": no excerpt mentions {_join_words(missing)}" if report.excerpts and missing else ""
-    return f"{PARTLY_NOTICE}{lacking}."
+    for named, excerpts in (("no excerpt mentions", report.excerpts), ("the first excerpt lacks", report.excerpts[:1])):
+        shown = content_stems(" ".join(f"{excerpt.title} {excerpt.text}" for excerpt in excerpts))
+        missing = [word for word in words if not content_stems(word) <= shown]
+        if excerpts and missing:
+            return f"{PARTLY_NOTICE}: {named} {_join_words(missing)}."
+    return f"{PARTLY_NOTICE}."
 
 
 def _render_partly(report: Report) -> Iterable[str]:
@@ -159,9 +161,13 @@ def _render_answer(report: Report) -> str:
 
 
 def describe_missing(closest: Sequence[ClosestPassage]) -> str:
-    """Say which words of the question none of the closest passages has; empty if each word is somewhere."""
-    nowhere = _find_missing_everywhere(closest)
-    return f"Nothing found mentions {_join_words(nowhere)}." if nowhere else ""
+    """Say which words of the question none of the closest passages has, or none together; empty without passages."""
+    if nowhere := _find_missing_everywhere(closest):
+        return f"Nothing found mentions {_join_words(nowhere)}."
+    if closest and not closest[0].missing:
+        return "The closest passage has the words of the question, but does not say what it asks."
+    apart = dict.fromkeys(word for passage in closest for word in passage.missing)
+    return f"No passage mentions {_join_words(list(apart))} together." if apart else ""
 
 
 def describe_lack(passage: ClosestPassage, closest: Sequence[ClosestPassage]) -> str:

@@ -120,6 +120,7 @@ _PATTERNS: tuple[tuple[QuestionKind, str], ...] = (
     ),
 )
 _COMPILED = tuple((kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in _PATTERNS)
+_YES_NO = dict(_COMPILED)["yes_no"]
 _CHOICE = re.compile(r"[,:]?\s(?P<one>[^,?:]{2,60}?),? (?:or|oder|ou|o) (?P<other>[^,?]{2,60})\s*\?*\s*$")
 _BETWEEN = re.compile(
     r"(?:between|compare|contrast|zwischen|entre|vergleiche|comparer|compara)\s+(?P<one>.{2,60}?)\s+"
@@ -212,6 +213,17 @@ def asks_in_steps(text: str) -> bool:
     if (detect_language(text) or ENGLISH) != ENGLISH or analyze_question(text).kind not in CHAINED_KINDS:
         return False
     return bool(find_descriptions(text)) or len(content_stems(text)) >= _MANY_WORDS
+
+
+def asks_yes_no(question: Question) -> bool:
+    """Return whether a question can be answered with yes or no, whatever else it asks for.
+
+    >>> [asks_yes_no(analyze_question(text)) for text in ("Is it on by default?", "What is the default?")]
+    [True, False]
+    """
+    if question.kind in ("yes_no", "compare"):
+        return question.kind == "yes_no"
+    return _YES_NO.search(_OPENING.sub("", question.text)) is not None
 
 
 def asks_release(question: Question) -> bool:

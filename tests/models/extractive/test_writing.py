@@ -81,6 +81,8 @@ def test_every_sentence_is_in_a_source(question: str, texts: list[str]) -> None:
         for span in claim.spans:
             text = texts[int(sources[span.source].title.removeprefix("Note "))]
             assert span.quote in text
+            if span.stance == "contradicts":  # Another sentence that seems to say otherwise.
+                continue
             # Word for word: only the marks of code and emphasis, and a full stop at the end, may differ.
             assert plain_words(span.quote) == plain_words(claim.text)
 

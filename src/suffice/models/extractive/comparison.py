@@ -39,7 +39,24 @@ _NUMBER = r"(?P<number>\d[\d,]*|two|three|four|five|six|seven|eight|nine|ten|ele
 _SPELLED = dict(zip("two three four five six seven eight nine ten eleven twelve".split(), range(2, 13), strict=True))
 _DEFINITION = re.compile(r"\b(?:is|was|are|were)\s+(?:an?|the|one of)\s+(?P<rest>[^.;]+)")
 _PLACE_NOUNS = frozenset({"country", "nationality", "nation"})
-_ABBREVIATED = re.compile(r"\bU\.?[SK]\b")  # Notes say "American" or "British".
+# One country, written in several ways.
+_COUNTRIES = tuple(
+    (re.compile(pattern), word)
+    for pattern, word in (
+        (r"\bU\.?S\.?(?:A\b\.?)?(?!\w)|\bUnited States(?: of America)?\b", "American"),
+        (r"\bU\.?K\.?(?!\w)|\bUnited Kingdom\b|\bGreat Britain\b", "British"),
+    )
+)
+_COUNTRY_STEMS = content_stems("American British")
+# Nouns that notes use for the same kind of thing.
+_ALIKE = dict.fromkeys(("band", "group"), r"(?:band|group|duo|trio)")
+# "Produced by the same company"
+_SAME_MAKER = re.compile(r"\b(?P<verb>\w+(?:ed|en|ade|uilt)) by the same (?P<noun>\w+)", re.IGNORECASE)
+_PERSON_NOUNS = frozenset("person man woman director author writer composer artist architect".split())
+_MAX_MAKERS_CHARS = 120
+_MAKER_GENERIC = content_stems(
+    "pictures productions studio studios company films records publishing press inc entertainment"
+)
 _GENERIC = frozenset(
     content_stems("both same which who what type types kind kinds person thing one found considered based")
 )
@@ -97,8 +114,7 @@ def decide(question: Question, notes: Sequence[Note]) -> Decision | None:
     if compared is None:
         return None
     if question.kind == "yes_no":
-        verdict = _decide_both(question, notes, compared)
-        return None if verdict is None else Decision("Yes" if verdict else "No", compared)
+        return _decide_all(question, notes, compared)
     winner = _choose_side(question, notes, compared)
     if winner is None:
         return None
@@ -210,17 +226,47 @@ def _find_count(text: str, noun: str) -> float | None:
 # -- Both, the same ----------------------------------------------------------------------------------------------------
 
 
+def _decide_all(question: Question, notes: Sequence[Note], compared: tuple[int, int]) -> Decision | None:
+    """Return the verdict of all pairs of notes with the two titles, which several things may have; ``None`` if they differ."""
+    ones, others = (_list_namesakes(notes, number) for number in compared)
+    verdicts = {
+        (one, other): verdict
+        for one in ones
+        for other in others
+        if (verdict := _decide_both(question, notes, (one, other))) is not None
+    }
+    if len(set(verdicts.values())) != 1:
+        return None
+    pair, verdict = next(iter(verdicts.items()))
+    return Decision("Yes" if verdict else "No", pair)
+
+
+def _list_namesakes(notes: Sequence[Note], number: int) -> list[int]:
+    """Return the notes of a title that differ in what is in brackets; a title without brackets is the thing itself."""
+    same = [other for other in range(len(notes)) if _has_same_title(notes, number, other)]
+    plain = [other for other in same if notes[other].title == strip_parenthetical(notes[other].title)]
+    return plain[:1] or same
+
+
 def _decide_both(question: Question, notes: Sequence[Note], compared: tuple[int, int]) -> bool | None:
+    if (maker := _SAME_MAKER.search(question.text)) is not None:
+        ones, others = (_find_makers(maker["verb"], notes[number]) for number in compared)
+        if not ones or not others or any(_is_same_maker(one, other) for one in ones for other in others):
+            return True if ones and others else None
+        return False if maker["noun"].lower() in _PERSON_NOUNS else None  # A company, and one of its people
     same = _SAME_HEAD.search(question.text)
     if same is not None:
         values = [_find_values(same["noun"].lower(), notes[number]) for number in compared]
         return bool(values[0] & values[1]) if all(values) else None
-    wanted = find_stems(question.text) - _name_stems(notes, compared) - _GENERIC
-    if not wanted or _ABBREVIATED.search(question.text):
+    wanted = find_stems(_unify_countries(question.text)) - _name_stems(notes, compared) - _GENERIC
+    wanted -= _find_other_names(question, notes, compared)
+    if not wanted:
         return None
-    lacking = [wanted - note_stems(notes[number]) for number in compared]
+    lacking = [wanted - note_stems(notes[number]) - _find_countries(notes[number]) for number in compared]
     if not any(lacking):
         return True
+    if all(lack & _COUNTRY_STEMS for lack in lacking):  # Neither note says of which country its subject is.
+        return None
     # What a note calls its subject is another thing, and it never uses the words of the question.
     is_defined = all(
         _DEFINITION.search(sentence) for number in compared for sentence in _list_sentences(notes[number].text)[:1]
@@ -228,9 +274,46 @@ def _decide_both(question: Question, notes: Sequence[Note], compared: tuple[int,
     return False if is_defined and any(lack and _is_kind(lack, question) for lack in lacking) else None
 
 
+def _unify_countries(text: str) -> str:
+    for pattern, word in _COUNTRIES:
+        text = pattern.sub(word, text)
+    return text
+
+
+def _find_countries(note: Note) -> frozenset[str]:
+    """Return the countries in the first sentence, which says what its subject is; later ones mention others."""
+    first = _list_sentences(note.text)[:1]
+    return find_stems(_unify_countries(first[0])) & _COUNTRY_STEMS if first else frozenset()
+
+
+def _find_other_names(question: Question, notes: Sequence[Note], compared: tuple[int, int]) -> frozenset[str]:
+    """Return the stems of names that a note uses for its subject beside its title: "Tibouchina Aubl" for "Tibouchina"."""
+    return frozenset[str]().union(
+        *(
+            find_stems(name)
+            for name in extract_names(question.text)
+            for note in (notes[number] for number in compared)
+            if name in note.text and find_stems(strip_parenthetical(note.title)) <= find_stems(name)
+        )
+    )
+
+
+def _find_makers(verb: str, note: Note) -> list[frozenset[str]]:
+    """Return the stems of each name that a note gives after "produced by", without those of all firms."""
+    found = re.finditer(rf"{verb} by (?P<makers>[^.;]{{1,{_MAX_MAKERS_CHARS}}})", note.text, re.IGNORECASE)
+    names = (name for match in found for name in extract_names(re.split(r"\b\w+ed\b", match["makers"])[0]))
+    stems = (find_stems(name) - find_stems(note.title) - _MAKER_GENERIC for name in names)
+    return [name for name in stems if name]
+
+
+def _is_same_maker(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether two names are one: "Walt Disney" is in "Walt Disney Pictures", and "John Ford" is no "John Huston"."""
+    return one <= other or other <= one
+
+
 def _is_kind(stems: frozenset[str], question: Question) -> bool:
     """Whether the words stand at the end of the question, as what both things are said to be."""
-    tail = question.text.rstrip(" ?").split()[-3:]
+    tail = _unify_countries(question.text).rstrip(" ?").split()[-3:]
     return bool(stems & find_stems(" ".join(tail)))
 
 
@@ -240,9 +323,12 @@ def _find_values(noun: str, note: Note) -> frozenset[str]:
     The country of something is told by the capitalised words of what it is called: "American" of "is an American singer".
     """
     text = note.text
+    noun_pattern = _ALIKE.get(noun, noun)
     name = r"(?P<name>[A-ZÀ-Þ][\w'’.-]+(?:\s+[A-ZÀ-Þ][\w'’.-]+)*)"
-    patterns = (rf"\b{noun}\s+(?:of\s+)?{name}", rf"{name}\s+{noun}\b")
-    found = {match["name"] for pattern in patterns for match in re.finditer(pattern, text)}
+    after = {match["name"] for match in re.finditer(rf"\b{noun_pattern}\s+(?:of\s+)?{name}", text)}
+    before = {match["name"] for match in re.finditer(rf"{name}\s+{noun_pattern}\b", text)}
+    # "The British band Lantern" is called Lantern.
+    found = after or before if noun in _ALIKE else after | before
     if not found and noun in _PLACE_NOUNS and (match := _DEFINITION.search(text)):
         found = set(extract_names(match["rest"]))
     return frozenset(stem for value in found for stem in find_stems(value) - find_stems(note.title))

@@ -18,11 +18,12 @@ from suffice.models.extractive.form import (
     find_maker_entry,
     find_scope,
 )
-from suffice.models.extractive.units import QuestionWords, Unit, find_release, note_stems
+from suffice.models.extractive.units import QuestionWords, Unit, find_heading, find_release, note_stems
 from suffice.models.reading import AnswerSpan
 from suffice.text.answer_spans import join_names
+from suffice.text.blocks import split_blocks
 from suffice.text.entities import content_stems, extract_names
-from suffice.text.question import Question, asks_release
+from suffice.text.question import Question, asks_release, asks_yes_no
 from suffice.text.sentences import Offsets
 from suffice.text.tokens import expand_numbers
 from suffice.types import Note
@@ -44,6 +45,40 @@ _NEGATION = re.compile(
     r"|n['’]|pas|jamais|aucune?|sans"
     r"|nunca|ning[úu]n\w*|sin|tampoco)\b|n['’]t\b",
     re.IGNORECASE,
+)
+# "Based on A instead of B" denies B; "unwanted" denies "wanted".
+_CONTRAST = re.compile(
+    r"\b(?:instead of|rather than|anstatt|statt|au lieu de|plutôt que|en lugar de|en vez de)\s+", re.IGNORECASE
+)
+# Adjectives only: to uninstall or to import denies nothing.
+_DENYING_PREFIX = re.compile(
+    r"(?:un|in|im|ir)(?=\w{3,}(?:able|ible|ent|ant|ive|ary|ular)\b)|un(?=(?:safe|likely|clear|fit|true|limited|supported|wanted"
+    r"|needed|changed|used|tested|maintained|finished|documented|encrypted|erwünscht|geeignet|möglich|zulässig|bekannt|nötig)\b)",
+    re.IGNORECASE,
+)
+_CLAUSE = re.compile(
+    r"[,;:()]|\b(?:that|which|who|because|since|while|although|but|so|die|der|das|weil|dass|aber|qui|que)\b",
+    re.IGNORECASE,
+)
+_MIN_DENIED_COVERAGE = 0.4  # Share of the question's weighted words in the clause that denies something.
+_VERDICT = re.compile(r"[*_`\s]*(?:(?P<yes>yes|ja|oui|s[ií])|no|nein|non)\b[*_`]*\s*[,.;:!—–-]", re.IGNORECASE)
+_SECTION_NUMBER = re.compile(r"[\s#]*\d+(?:\.\d+)*\.?\s+(?=\S)")
+_MAX_OTHER_STEMS = 1  # Words of a heading that the question need not have.
+# The origin of a name is no place; "Where can I report a problem?" asks for a page or an address.
+_NO_PLACE = re.compile(
+    r"\b(?:name|word|term|acronym|phrase)\b.*\b(?:com(?:e|es|ing) from|originat\w+|deriv\w+)\b"
+    r"|\bwhere (?:to|(?:can|could|do|should|must|may|would) (?:i|we|you|one|users?))\b",
+    re.IGNORECASE,
+)
+# Whose version is asked for: "Which Python version", "which version of Python".
+_VERSION_OF = re.compile(
+    r"\b(?:which|what|minimum|minimal|lowest|required) (?P<before>[\w.+-]+) versions?\b"
+    r"|\bversions? of (?:the )?(?P<after>[\w.+-]+)",
+    re.IGNORECASE,
+)
+_NO_OWNER = frozenset(
+    """minimum minimal first last latest current new newest oldest stable major minor required lowest other exact is are
+    was""".split()
 )
 _RELEASE_STEMS = content_stems("version release")  # Named by the question, and seldom by the heading of a release.
 _COLUMN = re.compile(r"(?:^|· )\s*(?P<name>[^:·]{1,60}): (?P<value>[^·]*[^·\s])")
@@ -93,16 +128,22 @@ def find_short_answer(
         return FoundAnswer(decision.text, decision.notes[0], (0, 0), is_counted=True)
     unit = stretches[0].unit
     note = notes[unit.note]
-    if question.kind == "yes_no":
-        return _decide_by_reply(question, notes, stretches[0], words) or _decide_yes_no(
-            question, note, stretches[0], words
+    if asks_yes_no(question):
+        verdict = (
+            _decide_by_reply(question, notes, stretches[0], words)
+            or _decide_by_section(question, notes, stretches, words)
+            or _decide_yes_no(question, note, stretches[0], words)
         )
+        if verdict is not None or question.kind == "yes_no":
+            return verdict
+    if question.kind == "where" and _NO_PLACE.search(question.text):
+        return None
     if note.kind == "csv":
         counted = find_counted(analyze_form(question, frozenset(words.weights)), note, note.text[unit.start : unit.end])
         if counted:
             return FoundAnswer(counted, unit.note, (unit.start, unit.end), is_counted=True)
         return None if question.kind == "count" else _find_column(note, unit, words)
-    title = content_stems(note.title) | (_RELEASE_STEMS if asks_release(question) else frozenset())
+    title = content_stems(note.title) | (_RELEASE_STEMS if question.kind == "version" else frozenset())
     own = unit.stems | unit.subject
     if words.coverage(own | title) < _MIN_TOPIC_COVERAGE or words.coverage(own) < _MIN_OWN_COVERAGE:
         return _count_items(question, note, stretches[0], words)
@@ -110,14 +151,17 @@ def find_short_answer(
     if asks_release(question) and (release := find_release(note, unit.block)) is not None:
         place = note.text.find(release, 0, unit.start)
         return FoundAnswer(release, unit.note, (place, place + len(release)) if place >= 0 else (unit.start, unit.end))
-    if unit.spans:
-        read = [span for span in unit.spans if answer and span[0] < answer.end and answer.start < span[1]]
-        span = _nearest_span(note.text, unit, read or unit.spans, frozenset(words.weights))
+    spans = _select_versions(question, note, unit) if question.kind == "version" else unit.spans
+    if unit.spans and not spans:
+        return None
+    if spans:
+        read = [span for span in spans if answer and span[0] < answer.end and answer.start < span[1]]
+        span = _nearest_span(note.text, unit, read or spans, frozenset(words.weights))
         is_read = bool(read) and answer is not None and answer.probability >= _MIN_READ_PROBABILITY
         if question.span == "name" and not is_read and not _is_connected(question, note, unit, span):
             return None
         if question.kind == "who":
-            span = join_names(note.text, span, unit.spans)
+            span = join_names(note.text, span, spans)
         return FoundAnswer(_clean(note.text[slice(*span)]), unit.note, span)
     if (
         answer is not None
@@ -179,24 +223,86 @@ def _find_column(note: Note, unit: Unit, words: QuestionWords) -> FoundAnswer | 
     return None
 
 
+def _select_versions(question: Question, note: Note, unit: Unit) -> tuple[Offsets, ...]:
+    """Return the versions of what the question asks about: "Python 3.12" for "Which Python version", and no other."""
+    owner = _VERSION_OF.search(question.text)
+    name = (owner["before"] or owner["after"]).lower() if owner else ""
+    if not name or name in _NO_OWNER:
+        return unit.spans
+    pattern = re.compile(rf"\b{re.escape(name)}\b[^,;.]{{0,{_NEAR_CHARS // 2}}}$", re.IGNORECASE)
+    return tuple(span for span in unit.spans if pattern.search(note.text[unit.start : span[0]]))
+
+
 def _decide_yes_no(question: Question, note: Note, stretch: Stretch, words: QuestionWords) -> FoundAnswer | None:
     """Return yes or no if one plain sentence holds nearly all words of the question.
 
     A hedged sentence decides nothing, and neither does one beside which another sentence denies something.
     """
     unit = stretch.unit
-    stems = unit.stems | content_stems(note.title)
-    own = words.coverage(unit.stems)
-    if words.coverage(stems) < _MIN_YES_NO_COVERAGE or own < _MIN_OWN_COVERAGE or len(unit.text) > _MAX_YES_NO_CHARS:
+    own = unit.stems | _find_denied_stems(unit.text, words)
+    if unit.block.format == "code" or not _is_about(question, note, own, words) or len(unit.text) > _MAX_YES_NO_CHARS:
         return None
-    missing_names = [name for name in extract_names(question.text) if not content_stems(name) <= stems]
-    if missing_names or _HEDGE.search(unit.text) or unit.block.format == "code":
+    if _HEDGE.search(unit.text):
         return None
-    is_denied = bool(_NEGATION.search(unit.text))
-    if not is_denied and _NEGATION.search(note.text, stretch.start, stretch.end):
+    is_denied = _is_denied(unit.text, words)
+    if is_denied is None or (not is_denied and _NEGATION.search(note.text, stretch.start, stretch.end)):
         return None
     is_no = is_denied != bool(_NEGATION.search(question.text))
     return FoundAnswer(_say(question, is_yes=not is_no), unit.note, (unit.start, unit.end))
+
+
+def _is_about(question: Question, note: Note, own: frozenset[str], words: QuestionWords) -> bool:
+    """Whether a sentence has most words of the question, and with its title nearly all and all names."""
+    stems = own | content_stems(note.title)
+    return (
+        words.coverage(stems) >= _MIN_YES_NO_COVERAGE
+        and words.coverage(own) >= _MIN_OWN_COVERAGE
+        and all(content_stems(name) <= stems for name in extract_names(question.text))
+    )
+
+
+def _find_denied_stems(text: str, words: QuestionWords) -> frozenset[str]:
+    """Return the stems of the question that a sentence has with a prefix that denies them, as in "incompatible"."""
+    bare = (
+        _DENYING_PREFIX.sub("", word, count=1) for word in re.findall(r"\w[\w-]+", text) if _DENYING_PREFIX.match(word)
+    )
+    return frozenset(stem for word in bare for stem in content_stems(word) if stem in words.weights)
+
+
+def _is_denied(text: str, words: QuestionWords) -> bool | None:
+    """Whether a sentence denies what the question asks; ``None`` if it denies something else."""
+    contrast = _CONTRAST.search(text)
+    if contrast and content_stems(" ".join(text[contrast.end() :].split()[:2])) & words.weights.keys():
+        return True
+    has_negation = _NEGATION.search(text) is not None
+    if stems := _find_denied_stems(text, words) - content_stems(text):
+        return None if has_negation else bool(stems)
+    if not has_negation:
+        return False
+    clauses = [clause for clause in _CLAUSE.split(text) if _NEGATION.search(clause)]
+    is_same = any(words.coverage(content_stems(clause)) >= _MIN_DENIED_COVERAGE for clause in clauses)
+    return True if is_same else None
+
+
+def _decide_by_section(
+    question: Question, notes: Sequence[Note], stretches: Sequence[Stretch], words: QuestionWords
+) -> FoundAnswer | None:
+    """Return the yes or no with which a section begins whose heading asks the question."""
+    for stretch in stretches:
+        note = notes[stretch.note]
+        heading = find_heading(note, stretch.unit.block)
+        asked = note.text[heading.start : heading.end] if heading else ""
+        stems = content_stems(_SECTION_NUMBER.sub("", asked))
+        if heading is None or not asked.rstrip(" #*").endswith("?") or words.coverage(stems) < _MIN_YES_NO_COVERAGE:
+            continue
+        is_other = len(stems - words.weights.keys()) > _MAX_OTHER_STEMS
+        if is_other or bool(_NEGATION.search(asked)) != bool(_NEGATION.search(question.text)):
+            continue
+        first = next((block for block in split_blocks(note.text, note.kind) if block.start >= heading.end), None)
+        if first is not None and (verdict := _VERDICT.match(note.text, first.start, first.end)):
+            said = _say(question, is_yes=verdict["yes"] is not None)
+            return FoundAnswer(said, stretch.note, first.units[0] if first.units else (first.start, first.end))
+    return None
 
 
 def _decide_by_reply(

@@ -52,6 +52,7 @@ _DEFAULT_WORD = re.compile(
 )
 # "1.2. Overview", "A.1. Overview" or a question. "1. The budget is approved." is an item of an ordered list.
 _CONTENTS_ITEM = re.compile(r"\W*(?:[A-Z]|\d+)\.\d+[\d.]*\s|.*\?\W*$", re.DOTALL)
+_SECTION_NUMBER = re.compile(r"(?:^|(?<=> ))[\s#]*\d+(?:\.\d+)*\. +(?=[^\W\d])")  # "4.1. Overview" is no version.
 _LITERAL = re.compile(r"[`'\"]*(?:[-+]?\d|True\b|False\b|None\b|null\b|['\"\[({])")
 _MAX_CANDIDATES = 120  # Units looked at closely; they are selected by words.
 # The reader knows single steps: it is trusted where one passage has nearly all words of the question, and hardly where the
@@ -344,6 +345,7 @@ def find_release(note: Note, block: TextBlock) -> str | None:
     """Return the version in the nearest heading above a block that has one, else in the note's title."""
     above = [other for other in split_blocks(note.text, note.kind) if other.is_heading and other.end <= block.start]
     for text in (*(note.text[other.start : other.end] for other in reversed(above)), note.title):
+        text = _SECTION_NUMBER.sub("", text)
         if spans := find_spans(text, "version"):
             return text[slice(*spans[0])]
     return None

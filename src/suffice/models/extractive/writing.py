@@ -8,6 +8,7 @@ When the evidence does not answer the question, the answer is empty and the clos
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from statistics import fmean
 
 from suffice.models.extractive.chains import measure_lead, needs_steps, rank_steps
 from suffice.models.extractive.excerpts import (
@@ -26,8 +27,11 @@ from suffice.models.extractive.sufficiency import (
     SUFFICIENCY_FEATURES,
     compute_features,
     estimate_answered,
+    expects_one_passage,
     find_missing_words,
     judge,
+    lacks_column,
+    weigh_reader,
 )
 from suffice.models.extractive.units import (
     QuestionWords,
@@ -38,12 +42,12 @@ from suffice.models.extractive.units import (
     read_notes,
     weigh_question,
 )
-from suffice.models.reading import PassageReader
+from suffice.models.reading import AnswerSpan, PassageReader
 from suffice.prompts import Draft, SynthesisResponse
 from suffice.text.entities import content_stems
 from suffice.text.languages import get_language
 from suffice.text.markdown import escape_markdown
-from suffice.text.question import analyze_question, split_compound
+from suffice.text.question import analyze_question, asks_in_steps, split_compound
 from suffice.text.quoting import quote_markdown
 from suffice.text.sentences import Offsets
 from suffice.text.task_type import strip_count
@@ -51,6 +55,10 @@ from suffice.types import BELIEF_KIND, ClosestPassage, Embed, Excerpt, Note, Suf
 
 _MAX_CLOSEST = 3
 _MIN_COSINE = 0.45  # A passage this near may answer in other words; the embedding model was trained on English.
+# And the reader must find an answer in a passage, unless the question takes several, or the nearest passage stands out from the
+# others: in a manual many are as near.
+_MIN_READ_ELSE = 0.8
+_MIN_APART = 0.3
 _MIN_LEAD = 0.4  # Of steps: below this the first excerpt answers less often than not (bench/qa.md).
 _ACRONYM = re.compile(r"[A-Z]{2,5}")
 _MIN_COVERED = 3  # Words; fewer say too little without the acronym.
@@ -74,7 +82,7 @@ def draft_answer(prompt: Draft, embed: Embed | None, reader: PassageReader | Non
     words = weigh_question(prompt.task, notes)
     answers = read_notes(question, notes, reader)
     units = rank_units(question, notes, believed, words, embed, answers)
-    sufficiency = _judge_evidence(prompt.task, notes, units, words, embed)
+    sufficiency = _judge_evidence(prompt.task, notes, units, words, embed, answers)
     if sufficiency == "no" or not units:
         return SynthesisResponse("", closest=_list_closest(prompt.task, notes, units, words), sufficiency="no")
     units, times = prefer_newest(question, notes, units, words)
@@ -115,11 +123,21 @@ def draft_answer(prompt: Draft, embed: Embed | None, reader: PassageReader | Non
 
 
 def _judge_evidence(
-    task: str, notes: Sequence[Note], units: Sequence[Unit], words: QuestionWords, embed: Embed | None
+    task: str,
+    notes: Sequence[Note],
+    units: Sequence[Unit],
+    words: QuestionWords,
+    embed: Embed | None,
+    answers: Sequence[AnswerSpan],
 ) -> Sufficiency:
     """Return whether the evidence answers the question; partly if it answers one of two questions, or in other words."""
-    features = compute_features(analyze_question(task), notes, units, words)
-    judged = judge(estimate_answered(features))
+    question = analyze_question(task)
+    features = compute_features(question, notes, units, words)
+    if lacks_column(question, notes, units):
+        return "no"
+    probability = estimate_answered(features)
+    is_read = bool(answers) and expects_one_passage(question, notes, units)
+    judged = judge(weigh_reader(probability, answers) if is_read else probability, is_read=is_read)
     is_named = features[SUFFICIENCY_FEATURES.index("names_missing")] == 0
     if judged == "yes" and not is_named and get_language() != "german":  # Every noun of German is written as a name is.
         return "partly"
@@ -131,10 +149,12 @@ def _judge_evidence(
         part_words = weigh_question(part, notes)
         if judge(estimate_answered(compute_features(analyze_question(part), notes, units, part_words))) != "no":
             return "partly"
-    cosines = (
-        compute_cosines(task, [f"{note.title}. {note.text}" for note in notes], embed) if task.isascii() else [0.0]
-    )
-    return "partly" if is_named and max(cosines) >= _MIN_COSINE else "no"
+    if not is_named or not task.isascii():
+        return "no"
+    cosines = sorted(compute_cosines(task, [f"{note.title}. {note.text}" for note in notes], embed), reverse=True)
+    is_sure = not answers or max(answer.probability for answer in answers) >= _MIN_READ_ELSE
+    is_apart = cosines[0] - fmean(cosines[1:] or [0.0]) >= _MIN_APART
+    return "partly" if cosines[0] >= _MIN_COSINE and (is_sure or is_apart or asks_in_steps(task)) else "no"
 
 
 def _drop_missing_acronym(task: str, notes: Sequence[Note]) -> str:
