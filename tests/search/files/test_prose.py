@@ -37,7 +37,10 @@ RST = [
     (".. versionchanged:: 3.2\n   It moved.\n\nText.", "Changed in version 3.2:\nIt moved.\n\nText."),
     (".. deprecated:: 4.0 Use x.", "Deprecated since version 4.0: Use x."),
     ("As here::\n\n    x = 1\n\n    y\n\nText.", "As here:\n```\nx = 1\n\ny\n```\nText."),
-    (".. code-block:: python\n   :linenos:\n\n   if x:\n       y\n\nText.", "\n\n```python\nif x:\n    y\n```\nText."),
+    (
+        ".. code-block:: python\n   :linenos:\n\n   if x:\n       y\n\nText.",
+        "\n\n```python\nif x:\n    y\n```\nText.",
+    ),
     ("So:\n\n>>> 1\n1\n\n>>> 2\n2\n\nText.", "So:\n```pycon\n>>> 1\n1\n\n>>> 2\n2\n```\nText."),
     ("term\n    Its meaning.\n\nother : int\n    Two.", "- term:\n  Its meaning.\n\n- other (int):\n  Two."),
     (":param str x: The x.\n:returns: All.", "- `x` (str): The x.\n- Returns: All."),
@@ -99,6 +102,60 @@ MARKDOWN = [
 @pytest.mark.parametrize(("source", "expected"), MARKDOWN)
 def test_markdown_keeps_words_without_targets_and_extensions(source: str, expected: str) -> None:
     assert read_whole(source, "a.md") == expected
+
+
+ASCIIDOC = [
+    (
+        "= Title\nAnn Lee <a@b.example>\n:toc: left\n:v: 2.1\n\nVersion {v}.",
+        "# Title\nAuthor: Ann Lee\n\n\n\nVersion 2.1.",
+    ),
+    ("Title\n-----\nText.", "## Title\n\nText."),
+    ("Text // kept\n// dropped\nmore.\n\n////\ngone\n////", "Text // kept\n\nmore."),
+    ("ifdef::a[]\ninclude::b.txt[]\nText.\nendif::a[]\nifdef::a[Kept.]", "\n\nText.\n\nKept."),
+    ("[source,python]\n----\nif x:\n    [y]\n----\n\n[[id]]\nText.", "\n```python\nif x:\n    [y]\n```\n\n\nText."),
+    ("[verse]\n'git add' [-q]\n'git rm'\n\nText.", "```\ngit add [-q]\ngit rm\n```\nText."),
+    ("NOTE: Mind this.\n\n[WARNING]\n====\nHot.\n====", "Note: Mind this.\n\n\nWarning:\nHot."),
+    (
+        "* one\n  more\n** two\n+\nStill two.\n* three\n\nText.\n\n. first\n. second",
+        "- one\n  more\n  - two\n\n    Still two.\n- three\n\nText.\n\n1. first\n2. second",
+    ),
+    (
+        "-q::\n--quiet::\n\tSays\n\tless.\n+\nMuch.\n\nname:: Text.",
+        "\n- `-q`, `--quiet`:\n  Says\n  less.\n\n  Much.\n\n- name: Text.",
+    ),
+    (
+        "See https://a.example[the site^], link:x[y], xref:a.adoc#some-part[], <<b,here>> and linkgit:git-add[1].",
+        "See the site, y, some part, here and git-add(1).",
+    ),
+    ("[#b]\n== The part\n\nSee <<b>>.", "\n## The part\n\nSee The part."),
+    (
+        "Use `+{x}+`, ``old words'', [.path]_etc_, kbd:[Ctrl+C]footnote:[Often.] and {nbsp}. +\nNext.",
+        'Use `{x}`, "old words", _etc_, `Ctrl+C` (Often.) and  .\nNext.',
+    ),
+    (
+        ".Sizes\n|===\n|Name |Age\n\n|Bob |5\n|Al |\n|===",
+        "Sizes:\n\n| Name | Age |\n| --- | --- |\n| Bob | 5 |\n| Al |  |",
+    ),
+    ('[cols="1,2",options="header"]\n|===\n|A |B\n|a\n|one\ntwo\n|===', "\n\n\n- A: a\n  B: one two"),
+    ("Text:\n\n  literal\n\nimage::a.png[]\n\n'''\n\nEnd.", "Text:\n```\nliteral\n```\n\n\n\n\nEnd."),
+]
+
+
+@pytest.mark.parametrize(("source", "expected"), ASCIIDOC)
+def test_asciidoc_markup_becomes_light_markdown_line_by_line(source: str, expected: str) -> None:
+    assert read_whole(source, "a.adoc") == expected
+
+
+def test_a_long_explanation_is_titled_by_its_term_and_a_short_one_is_an_item() -> None:
+    text = f"== Options\n\n--long=<n>::\n--wide::\n{BODY * 2}\n\n--short::\nText.\n\n{BODY}"
+    chunks = read_text(text, "a.adoc")
+    assert chunks[0].title == "Options > --long=<n>, --wide"
+    assert chunks[-1].title == "Options"
+    assert chunks[-1].text.startswith("- `--short`:\n  Text.")
+
+
+def test_a_text_file_with_the_markup_of_asciidoc_is_read_as_such() -> None:
+    assert read_text("git-add(1)\n==========\n\n[verse]\n'git add'\n", "git-add.txt")[0].text.endswith("```\ngit add")
 
 
 def test_a_described_function_is_a_section_with_its_signature_as_code() -> None:
@@ -309,8 +366,10 @@ def test_any_markdown_document_has_exact_lines_and_no_markup(blocks: list[str]) 
 @settings(max_examples=60, deadline=None)
 @given(st.text(alphabet="ab :.`*-_|=+#>[](){}!\\\n <>\t", max_size=400))
 def test_any_text_is_read_with_its_lines(text: str) -> None:
-    for name in ("a.md", "a.rst", "a.txt", "a.csv"):
+    for name in ("a.md", "a.rst", "a.txt", "a.adoc", "a.csv"):
         for chunk in read_text(f"a\n{text}", name):
+            if chunk.section is not None:  # What was counted over all rows of the table.
+                continue
             assert chunk.lines is not None
             assert chunk.text.count("\n") == chunk.lines[1] - chunk.lines[0]
 

@@ -1,17 +1,19 @@
-"""Prose files as chunks titled by the headings above them: Markdown, reStructuredText, and text without markup.
+"""Prose files as chunks titled by the headings above them: Markdown, reStructuredText, AsciiDoc …, and text without markup.
 
 The suffix decides; a text without a telling suffix, such as ``README`` or standard input, is recognised by its content.
 """
 
 import re
 
-from suffice.search.files import markdown, rst
+from suffice.search.files import asciidoc, markdown, rst
 from suffice.search.files.chunk import ChunkKind, DocumentChunk, get_suffix, parse_suffixes
 from suffice.search.files.prose import Heading, Prose, to_document_chunks
 from suffice.text.chunks import split_lines
 
 MARKDOWN_SUFFIXES = parse_suffixes("md markdown mdx mkd qmd rmd")
+_ASCIIDOC_SUFFIXES = parse_suffixes("adoc asciidoc asc")
 _RST_SUFFIXES = parse_suffixes("rst rest")
+MARKUP_SUFFIXES = _RST_SUFFIXES | _ASCIIDOC_SUFFIXES
 _DEBIAN_ENTRY = re.compile(r"[a-z0-9][\w.+-]+ \([^()\s]+\) [\w .-]+; urgency=\w+")
 _VERBATIM_SUFFIXES = parse_suffixes("log json")
 
@@ -29,6 +31,8 @@ def parse(text: str, name: str) -> list[DocumentChunk]:
 def _convert(text: str, suffix: str) -> Prose:
     if suffix in MARKDOWN_SUFFIXES:
         return markdown.convert(text)
+    if suffix in _ASCIIDOC_SUFFIXES or (suffix != ".rst" and asciidoc.looks_like_asciidoc(text)):
+        return asciidoc.convert(text)
     if suffix in _VERBATIM_SUFFIXES:
         return Prose(split_lines(text))
     if suffix in _RST_SUFFIXES or rst.looks_like_rst(text):

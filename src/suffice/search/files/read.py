@@ -71,7 +71,7 @@ UNSUPPORTED_SUFFIXES = {
     **dict.fromkeys(parse_suffixes("bz2 xz zst lz4"), "unpack it, or compress it as .gz"),
 }
 _FORMATS: dict[str, FileFormat] = {
-    **dict.fromkeys(plain.MARKDOWN_SUFFIXES | parse_suffixes("txt text rst log"), "plain"),
+    **dict.fromkeys(plain.MARKDOWN_SUFFIXES | parse_suffixes("txt text log") | plain.MARKUP_SUFFIXES, "plain"),
     **dict.fromkeys(code.SUFFIXES, "code"),
     **dict.fromkeys(parse_suffixes("html htm xhtml"), "html"),
     **dict.fromkeys(parse_suffixes("csv tsv"), "table"),
