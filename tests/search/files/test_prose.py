@@ -146,6 +146,34 @@ def test_asciidoc_markup_becomes_light_markdown_line_by_line(source: str, expect
     assert read_whole(source, "a.adoc") == expected
 
 
+MAN = [
+    (".TH TAR 1 2020\n.SH NAME\ntar \\- an \\fBarchiver\\fR", "# tar(1)\n## NAME\ntar - an archiver"),
+    ('.TP\n.BR \\-q ", " \\-\\-quiet\nSay\n.I less .\n.PP\nText.', "\n- `-q`, `--quiet`:\n  Say\n  less .\n\nText."),
+    (".IP \\(bu 2\nOne\n.IP \\(bu\nTwo\n.IP name\nText.", "\n- One\n\n- Two\n- name:\n  Text."),
+    ("As here:\n.nf\nif x\n  \\-y\n.fi\nText.", "As here:\n```\nif x\n  -y\n```\nText."),
+    (".PP\n\\fIOnBoot=\\fR\n.RS 4\nWhen\\&.\n.RE\n.PP\nText.", "\n- `OnBoot=`:\n\n  When.\n\n\nText."),
+    (".de XX\nmacro\n..\n.ie n text\n.if t \\{\\\n.B gone\n.\\}\n.ad l\nText\\(emhere.", "\n" * 8 + "Text—here."),
+    (".TS\ntab(:);\nlB lB\nl l.\nName:Age\nBob:5\n.TE", "\n\n\n\n\n- Name: Bob · Age: 5"),
+    (
+        ".Bl -tag\n.It Fl o Ar file , Fl -out\nWrites\n.Pq see Xr cp 1 .\n.El\n.Bl -enum\n.It\nOne\n.El",
+        "\n- `-o file`, `--out`:\n  Writes\n  (see cp(1)).\n\n\n\n1. One",
+    ),
+]
+
+
+@pytest.mark.parametrize(("source", "expected"), MAN)
+def test_a_manual_page_becomes_light_markdown_line_by_line(source: str, expected: str) -> None:
+    head = ".TH X 1\n.SH Y\n"
+    if source.startswith(".TH"):
+        assert read_whole(source, "x.1") == expected
+    else:
+        assert read_whole(head + source, "x.1") == "# x(1)\n## Y\n" + expected
+
+
+def test_a_log_with_a_number_in_its_name_is_no_manual_page() -> None:
+    assert read_text(".start\nText.", "app.log.1")[0].text == ".start\nText."
+
+
 def test_a_long_explanation_is_titled_by_its_term_and_a_short_one_is_an_item() -> None:
     text = f"== Options\n\n--long=<n>::\n--wide::\n{BODY * 2}\n\n--short::\nText.\n\n{BODY}"
     chunks = read_text(text, "a.adoc")

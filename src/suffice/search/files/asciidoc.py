@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from suffice.search.files.prose import Heading, Prose, to_code, to_lead_in
+from suffice.search.files.prose import Heading, Prose, format_term, to_code, to_lead_in
 from suffice.text.chunks import split_lines
 
 _MAX_DEPTH = 40  # Nested blocks; deeper text is read as it stands.
@@ -43,7 +43,6 @@ _CHECKBOX = re.compile(r"\[[ xX*]\]\s+")
 _AUTHOR = re.compile(r"(?P<name>[^\W\d_][\w.'-]*(?: [\w.'-]+){1,3})(?: <(?P<mail>[^<>]+)>)?\s*$")
 _CELL = re.compile(r"(?:(?<=\s)|^)(?:\d+(?:\.\d+)?[+*]|\.\d+\+)?[<^>]?(?:\.[<^>])?[aehlmdsv]?(?<!\\)\||(?<!\\)\|")
 _COLUMN_REPEAT = re.compile(r"(\d+)\*")
-_PLAIN_WORDS = re.compile(r"[\w ,.'’-]*\w")
 
 _CHARACTERS = {
     "nbsp": " ", "sp": " ", "empty": "", "zwsp": "", "wj": "", "plus": "+", "amp": "&", "lt": "<", "gt": ">", "vbar": "|",
@@ -388,7 +387,7 @@ class _Converter:
         while True:
             found = _TERM.match(self.lines[index])
             assert found is not None
-            names.append(self._convert_term(found["term"]))
+            names.append(format_term(_strip_emphasis(self._convert_inline(found["term"]))))
             following = self._skip_dropped(index + 1, end)
             if found["text"] or following >= end or self._read_marker(following) != markers[-1]:
                 break
@@ -404,12 +403,6 @@ class _Converter:
         stop = self._convert_attached(index + 1, end, inner, depth, markers, has_text=False)
         self.prose.end_definition(index, stop, ", ".join(names).replace("`", ""), len(markers), prefix)
         return stop
-
-    def _convert_term(self, term: str) -> str:
-        words = _strip_emphasis(self._convert_inline(term.strip()))
-        return (
-            words if "`" in words or (_PLAIN_WORDS.fullmatch(words) and not words.startswith("-")) else to_code(words)
-        )
 
     def _convert_attached(
         self, index: int, end: int, prefix: str, depth: int, markers: tuple[str, ...], has_text: bool

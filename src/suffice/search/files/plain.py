@@ -5,7 +5,7 @@ The suffix decides; a text without a telling suffix, such as ``README`` or stand
 
 import re
 
-from suffice.search.files import asciidoc, markdown, rst
+from suffice.search.files import asciidoc, man, markdown, rst
 from suffice.search.files.chunk import ChunkKind, DocumentChunk, get_suffix, parse_suffixes
 from suffice.search.files.prose import Heading, Prose, to_document_chunks
 from suffice.text.chunks import split_lines
@@ -31,6 +31,8 @@ def parse(text: str, name: str) -> list[DocumentChunk]:
 def _convert(text: str, suffix: str) -> Prose:
     if suffix in MARKDOWN_SUFFIXES:
         return markdown.convert(text)
+    if man.looks_like_man(text):
+        return man.convert(text)
     if suffix in _ASCIIDOC_SUFFIXES or (suffix != ".rst" and asciidoc.looks_like_asciidoc(text)):
         return asciidoc.convert(text)
     if suffix in _VERBATIM_SUFFIXES:

@@ -5,6 +5,7 @@ block gets fences, a role becomes its words. So a quote from a chunk still has e
 syntax to parse.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
@@ -22,6 +23,7 @@ from suffice.search.files.chunk import (
 from suffice.text.blocks import MAX_ITEM_CHARS
 from suffice.text.chunks import Chunk, Structure, chunk_lines
 
+_WORDS = re.compile(r"[\w ,.'’()-]*\w\)?")
 OBJECT_LEVEL = 100  # The level of a described function, class or option; it is below every heading.
 
 
@@ -180,6 +182,19 @@ def _count_indent(line: str) -> int:
 def to_code(words: str) -> str:
     """Return words as inline code."""
     return f"`` {words} ``" if "`" in words else f"`{words}`"
+
+
+def format_term(words: str) -> str:
+    """Return what a list of definitions explains: as code if it is an option or a form of a command.
+
+    >>> format_term("-d N, --depth=N"), format_term("working tree")
+    ('`-d N`, `--depth=N`', 'working tree')
+    """
+    if "`" in words or (_WORDS.fullmatch(words) is not None and not words.startswith("-")):
+        return words
+    names = words.split(", ")
+    has_names = all(name and re.match(r"-|\S+$", name) for name in names)
+    return ", ".join(map(to_code, names)) if has_names else to_code(words)
 
 
 def to_lead_in(label: str, rest: str = "") -> str:
