@@ -170,6 +170,80 @@ def test_a_manual_page_becomes_light_markdown_line_by_line(source: str, expected
         assert read_whole(head + source, "x.1") == "# x(1)\n## Y\n" + expected
 
 
+OTHER_MARKUP = [
+    ("=head1 NAME\n\nx - Do C<y>\n\n    code\n\n=cut", "a.pod", "# NAME\n\nx - Do `y`\n```\ncode\n```"),
+    (
+        "=over 4\n\n=item chop LIST\nX<chop>\n\n=item chop\n\nSee L<the page|perlop/Ops>, E<gt> and C<< a > b >>.\n\n=back",
+        "a.pod",
+        "\n\n\n\n\n- chop LIST, chop:\n\n  See the page, > and `a > b`.",
+    ),
+    (
+        "=over\n\n=item *\n\nOne\n\n=item *\n\nTwo\n\n=back\n\n=for html <b>\n\nText.",
+        "a.pod",
+        "\n" * 4 + "- One\n\n\n\n- Two\n\n\n\n\n\nText.",
+    ),
+    (
+        "#+TITLE: T\n#+OPTIONS: x\n* TODO One :tag:\n:PROPERTIES:\n:a: b\n:END:\nText.",
+        "a.org",
+        "# T\n\n# One\n\n\n\nText.",
+    ),
+    (
+        "So:\n#+begin_src sh\nls *.c\n#+end_src\n\n: fixed\n\nText.",
+        "a.org",
+        "So:\n```sh\nls *.c\n```\n```\nfixed\n```\nText.",
+    ),
+    (
+        "- a :: =b= and [[x][a\n  link]]\n  more\n- [X] c\n\n  Text.[fn:1]",
+        "a.org",
+        "- a: `b` and a\n  link\n  more\n- c\n\n  Text.",
+    ),
+    ("| A | B |\n|---+---|\n| a | b |\n# comment", "a.org", "| A | B |\n| --- | --- |\n| a | b |"),
+    (
+        "{{Box|a\n|b}}\n== '''T''' ==\n* one [[X|two]]\n** <code>x</code>\n[https://a.example Site]<ref>n</ref>.",
+        "a.wiki",
+        "\n\n## T\n- one two\n  - `x`\nSite.",
+    ),
+    (
+        "Text.\n\n code\n\n<syntaxhighlight lang=py>\nx\n</syntaxhighlight>\n[[Category:A]]\nEnd.",
+        "a.wiki",
+        "Text.\n```\ncode\n```\n```py\nx\n```\n\nEnd.",
+    ),
+    ("{|\n! A !! B\n|-\n| a || b\n|}\n;term : text\n:more", "a.wiki", "\n\n\n- A: a · B: b\n\n- term: text\n  more"),
+    (
+        "\\documentclass{x}\n\\title{T}\n\\begin{document}\n\\section{One \\emph{two}}\\label{s}\n"
+        "Use \\verb|x_y|, 5\\% of~\\textbf{it}. % c",
+        "a.tex",
+        "\n# T\n\n### One two\nUse `x_y`, 5% of it.",
+    ),
+    (
+        "\\begin{itemize}\n  \\item One\n    more\n  \\item[Two] \\'e\n\\end{itemize}\n"
+        "\\begin{verbatim}\n%x\n\\end{verbatim}\nEnd.",
+        "a.tex",
+        "\n- One\n  more\n- Two: é\n\n```\n%x\n```\nEnd.",
+    ),
+    (
+        "\\begin{tabular}{ll}\nA & B \\\\ \\hline\na & b \\\\\n\\end{tabular}\nIt is $x^2$.",
+        "a.tex",
+        "\n\n- A: a · B: b\n\nIt is `x^2`.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("source", "name", "expected"), OTHER_MARKUP)
+def test_other_markup_becomes_light_markdown_line_by_line(source: str, name: str, expected: str) -> None:
+    assert read_whole(source, name) == expected
+
+
+def test_a_configuration_file_is_code_below_its_keys() -> None:
+    rows = "".join(f"  option_{n}: value {n}  # {BODY[:40]}\n" for n in range(30))
+    yaml = read_text(f"server:\n{rows}database:\n  pool:\n{rows.replace('  option', '    option')}", "a.yaml")
+    assert {chunk.kind for chunk in yaml} == {"code"}
+    assert {chunk.title for chunk in yaml} == {"a.yaml > server", "a.yaml > database", "a.yaml > database > pool"}
+    assert yaml[0].text.startswith("server:\n  option_0: value 0  # A")
+    toml = read_text("".join(f"[tool.{name}]\n{rows.replace(': ', ' = ')}" for name in "ab"), "a.toml")
+    assert {chunk.title for chunk in toml} == {"a.toml > tool > a", "a.toml > tool > b"}
+
+
 def test_a_log_with_a_number_in_its_name_is_no_manual_page() -> None:
     assert read_text(".start\nText.", "app.log.1")[0].text == ".start\nText."
 
@@ -394,7 +468,7 @@ def test_any_markdown_document_has_exact_lines_and_no_markup(blocks: list[str]) 
 @settings(max_examples=60, deadline=None)
 @given(st.text(alphabet="ab :.`*-_|=+#>[](){}!\\\n <>\t", max_size=400))
 def test_any_text_is_read_with_its_lines(text: str) -> None:
-    for name in ("a.md", "a.rst", "a.txt", "a.adoc", "a.csv"):
+    for name in ("a.md", "a.rst", "a.txt", "a.adoc", "a.org", "a.wiki", "a.tex", "a.pod", "a.yaml", "a.csv"):
         for chunk in read_text(f"a\n{text}", name):
             if chunk.section is not None:  # What was counted over all rows of the table.
                 continue

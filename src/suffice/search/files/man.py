@@ -453,9 +453,8 @@ class _Converter:
             position += 1
             arguments = _take_arguments(words, position)
             if word in _ENCLOSURES:
-                opening, closing = _ENCLOSURES[word]
-                yield from (opening, "\0")
-                closers.append(closing)
+                yield from (_ENCLOSURES[word][0], "\0")
+                closers.append(_ENCLOSURES[word][1])
             elif word in _OPENING:
                 yield from (_OPENING[word], "\0")
             elif word in _CLOSING:
