@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from suffice.models.extractive.form import find_scope, find_term, is_named
+from suffice.models.extractive.form import find_scope, find_terms, is_named
 from suffice.models.extractive.units import Unit, find_follower
 from suffice.text.entities import content_stems
 from suffice.text.question import Question, strip_comparing
@@ -103,4 +103,4 @@ def _is_below(unit: Unit, note: Note, side: str) -> bool:
         return False
     term = unit.text.partition(": ")[0]
     is_explained = len(term) < min(_MAX_TERM_CHARS, len(unit.text)) and content_stems(side) <= content_stems(term)
-    return is_explained or find_term(unit.text) in wanted
+    return is_explained or not wanted.isdisjoint(find_terms(unit.text))
