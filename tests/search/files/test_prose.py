@@ -149,6 +149,7 @@ def test_asciidoc_markup_becomes_light_markdown_line_by_line(source: str, expect
 MAN = [
     (".TH TAR 1 2020\n.SH NAME\ntar \\- an \\fBarchiver\\fR", "# tar(1)\n## NAME\ntar - an archiver"),
     ('.TP\n.BR \\-q ", " \\-\\-quiet\nSay\n.I less .\n.PP\nText.', "\n- `-q`, `--quiet`:\n  Say\n  less .\n\nText."),
+    (".TP\nulimit -a\n.TP\nulimit -S\nLimits.", "\n\n\n- ulimit -a, ulimit -S:\n  Limits."),
     (".IP \\(bu 2\nOne\n.IP \\(bu\nTwo\n.IP name\nText.", "\n- One\n\n- Two\n- name:\n  Text."),
     ("As here:\n.nf\nif x\n  \\-y\n.fi\nText.", "As here:\n```\nif x\n  -y\n```\nText."),
     (".PP\n\\fIOnBoot=\\fR\n.RS 4\nWhen\\&.\n.RE\n.PP\nText.", "\n- `OnBoot=`:\n\n  When.\n\n\nText."),

@@ -82,8 +82,9 @@ class _Item:
     """An item that is being read: the index of its term, or ``None`` for a bullet, and what begins its lines."""
 
     term: int | None
-    name: str
+    names: list[str]
     prefix: str
+    has_text: bool = False
 
 
 @dataclass(slots=True)
@@ -108,6 +109,7 @@ class _Converter:
         self.fence: int | None = None  # The line of the opening fence of literal text.
         self.mark = ""  # What the next line of text begins with: the bullet of an item.
         self.wants_term = False  # The next line of text is a term.
+        self.names: list[str] = []  # Terms that share the explanation of the next.
         self.wants_text = False  # The next line of text belongs to an address.
         self.paragraph: list[int] = []  # The lines of text since the last paragraph began.
         self.skipped_branch = False
@@ -181,7 +183,7 @@ class _Converter:
                 self._close_item(index)
             self.paragraph.clear()
         elif name in ("TP", "TQ"):
-            self._close_item(index)
+            self._end_tagged(index)
             self.wants_term = True
         elif name == "IP":
             self._begin_tagged(index, self._split(args)[:1])
@@ -242,7 +244,16 @@ class _Converter:
         self.wants_term, self.mark = False, ""
         if item is not None and item.term is not None:
             depth = sum(level is not None for level in self.levels)
-            self.prose.end_definition(item.term, index, item.name, depth, item.prefix)
+            self.prose.end_definition(item.term, index, ", ".join(item.names), depth, item.prefix)
+
+    def _end_tagged(self, index: int) -> None:
+        """Close the item before another one; a term without an explanation shares that of the next."""
+        item = self.levels[-1]
+        if item is None or item.term is None or item.has_text:
+            self._close_item(index)
+            self.names = []
+        else:
+            self.out[item.term], self.levels[-1], self.names = "", None, item.names
 
     def _close_all(self, index: int) -> None:
         while self.levels:
@@ -257,7 +268,7 @@ class _Converter:
         if not tag or not tag[0].strip():
             self.paragraph.clear()
             return
-        self._close_item(index)
+        self._end_tagged(index)
         words = tag[0].strip()
         if _BULLET.match(words) or (number := _NUMBER.match(words)):
             self._begin_bullet("- " if _BULLET.match(words) else f"{number['number']}. ")  # type: ignore[index]
@@ -266,14 +277,15 @@ class _Converter:
 
     def _begin_bullet(self, mark: str) -> None:
         prefix = self.prefix
-        self._open_item(_Item(None, "", prefix))
+        self._open_item(_Item(None, [], prefix))
         self.mark = f"{prefix}{mark}"
 
     def _write_term(self, index: int, words: str) -> None:
         prefix = self.prefix
-        self.out[index] = f"{prefix}- {format_term(words)}:"
+        names, self.names = [*self.names, words], []
+        self.out[index] = f"{prefix}- {', '.join(map(format_term, names))}:"
         self.prose.block_starts.add(index + 1)
-        self._open_item(_Item(index, words, prefix))
+        self._open_item(_Item(index, names, prefix))
         self.wants_term = False
 
     def _indent(self, index: int) -> None:
@@ -289,6 +301,9 @@ class _Converter:
     # -- text ----------------------------------------------------------------------------------------------------------
 
     def _write_text(self, index: int, text: str) -> None:
+        if text.strip() and not self.wants_term:
+            for item in filter(None, self.levels):
+                item.has_text = True
         if self.fence is not None:
             self.out[index] = self.prefix + text.rstrip() if text.strip() else ""
             return
@@ -321,6 +336,7 @@ class _Converter:
         filled = [line for line in range(opening + 1, index) if self.out[line].strip()]
         if not filled:
             return
+        opening, index = filled[0] - 1, filled[-1] + 1
         has_closing = index < len(self.lines)
         self.out[opening] = f"{self.prefix}```"
         if has_closing:
@@ -434,7 +450,7 @@ class _Converter:
             self._begin_mdoc_item(index, words)
 
     def _begin_mdoc_item(self, index: int, words: Sequence[str]) -> None:
-        self._close_item(index)
+        self._end_tagged(index)
         current = self.lists[-1]
         current.number += 1
         text = _join_words(self._render(words))
