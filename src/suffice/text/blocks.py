@@ -204,7 +204,8 @@ def _take_list(text: str, lines: list[Offsets], i: int) -> tuple[int, list[TextB
         elif fence:
             items[-1] = (items[-1][0], lines[j][1])
         elif not content.strip():
-            following = text[slice(*lines[j + 1])] if j + 1 < len(lines) else ""
+            rest = (text[slice(*line)] for line in lines[j + 1 :])
+            following = next(filter(str.strip, rest), "")  # A line of markup leaves a blank line behind.
             if not (
                 _LIST_ITEM.match(following) or (following.strip() and len(following) - len(following.lstrip()) > indent)
             ):

@@ -50,7 +50,10 @@ PLANS = (
     + "| Pro | 29 euros a month | 1 TB of storage |\n"
 )
 
-SEQUENCES = "# Sequences\n\n## Lists\n\nThey can be changed at any time.\n\n## Tuples\n\nThey cannot be changed after their creation.\n"
+SEQUENCES = (
+    "# Sequences\n\n## Lists\n\nThey can be changed at any time.\n\n"
+    "## Tuples\n\nThey cannot be changed after their creation.\n"
+)
 
 
 def compare(question: str, text: str, name: str) -> SynthesisResponse:
@@ -98,7 +101,9 @@ def test_records_are_compared_by_their_first_value() -> None:
         for name, text in [("Start", "the start of On Boot"), ("Boot", "boot"), ("Idle", "x"), ("Unit", "the last run")]
     )
     shown = compare(
-        "Compare OnBoot and OnUnit", f'= Timers\n\n[cols="1,2"]\n|===\n|Setting |Meaning\n{rows}|===\n', "t.adoc"
+        "Compare OnBoot and OnUnit",
+        f'= Timers\n\n== `OnStart`, `OnBoot`, `OnUnit`\n\n[cols="1,2"]\n|===\n|Setting |Meaning\n{rows}|===\n',
+        "t.adoc",
     )
     texts = "\n".join(excerpt.text for excerpt in shown.excerpts)
     assert "Counts from boot" in texts

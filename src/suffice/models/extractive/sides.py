@@ -26,6 +26,7 @@ _PAGE_SECTION = re.compile(r"\(\w+\)$")  # Of a manual page, as in "git-add(1)".
 _FIRST_BONUS = 0.4  # The first sentence below a name says what it is.
 _MAX_CONTRAST_CHARS = 400
 _MAX_CONTRAST_RANK = 10  # Further down, both things are only mentioned.
+_MAX_FIRST_LINE = 30
 _MAX_TERM_CHARS = 60
 
 
@@ -120,6 +121,10 @@ def _choose_side(side: _Side, notes: Sequence[Note], units: Sequence[Unit], firs
     """Return the best unit that stands below a name or on a page of that name; else whose title or text has its words."""
     below = [unit for unit in units if _is_below(unit, notes[unit.note], side)]
     below = [unit for unit in below if side.program <= content_stems(notes[unit.note].title)] or below
+    # A heading may name both sides, and a table below it explain each.
+    shared = [unit for unit in below if len(find_scope(notes[unit.note], unit.start)) > 1]
+    if shared and any(_is_explained(unit, notes[unit.note], side) for unit in shared):
+        below = [unit for unit in below if unit not in shared or _is_explained(unit, notes[unit.note], side)]
     if below:
         opening: dict[tuple[int, tuple[str, ...]], int] = {}
         for unit in below:
@@ -131,10 +136,16 @@ def _choose_side(side: _Side, notes: Sequence[Note], units: Sequence[Unit], firs
     if side.option:
         return next((unit for unit in units if side.is_in(unit.text)), None)
     name = normalize_phrase(side.name)
-    pages = (unit for unit in units if unit.block.format != "code" and _name_page(notes[unit.note]) == name)
+    pages = [unit for unit in units if unit.block.format != "code" and _name_page(notes[unit.note]) == name]
+    opening_of_page = (unit for unit in pages if first_bonus and _is_first_of_page(notes[unit.note]))
     last = (unit for unit in units if side.stems <= content_stems(notes[unit.note].title.rpartition(" > ")[2]))
     in_text = (unit for unit in units if side.stems <= content_stems(notes[unit.note].title) | unit.stems)
-    return next(pages, None) or next(last, None) or next(in_text, None)
+    return next((unit for found in (opening_of_page, pages, last, in_text) for unit in found), None)
+
+
+def _is_first_of_page(note: Note) -> bool:
+    """Whether a note begins its file, where a page says what it is about."""
+    return note.place is not None and note.place.lines is not None and note.place.lines[0] <= _MAX_FIRST_LINE
 
 
 def _name_page(note: Note) -> str:
@@ -144,22 +155,33 @@ def _name_page(note: Note) -> str:
 
 def _is_below(unit: Unit, note: Note, side: _Side) -> bool:
     """Whether a unit stands below the name of a side, or is the item or the row about it."""
-    term = _read_term(unit, note)
     if side.option:
         above = find_heading(note, unit.block)
         heading = note.text[above.start : above.end] if above is not None else note.title.rpartition(" > ")[2]
-        return side.is_in(term) if term else side.is_in(heading)
-    name = side.name.lower()
-    wanted = frozenset({name, name.rpartition(".")[2], name.removesuffix("s")})
+        return _is_explained(unit, note, side) if _read_term(unit, note) else side.is_in(heading)
+    wanted = _list_names(side)
     scope = tuple(part.removesuffix("s") for part in find_scope(note, unit.start))
     if is_named(scope, wanted) or is_named(find_scope(note, unit.start), wanted):
         return True
     if note.kind == "csv":
         return side.stems <= unit.stems
+    return _is_explained(unit, note, side)
+
+
+def _is_explained(unit: Unit, note: Note, side: _Side) -> bool:
+    """Whether a unit is the item or the row about a side."""
+    term = _read_term(unit, note)
+    if side.option:
+        return side.is_in(term)
     if unit.block.format == "prose":
         return False
-    is_explained = len(term) < min(_MAX_TERM_CHARS, len(unit.text)) and side.stems <= content_stems(term)
-    return is_explained or not wanted.isdisjoint(find_terms(unit.text))
+    is_short = len(term) < min(_MAX_TERM_CHARS, len(unit.text))
+    return (is_short and side.stems <= content_stems(term)) or not _list_names(side).isdisjoint(find_terms(unit.text))
+
+
+def _list_names(side: _Side) -> frozenset[str]:
+    name = side.name.lower()
+    return frozenset({name, name.rpartition(".")[2], name.removesuffix("s")})
 
 
 def _read_term(unit: Unit, note: Note) -> str:
