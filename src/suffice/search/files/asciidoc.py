@@ -62,7 +62,7 @@ _INLINE = re.compile(
     | (?P<ticks>`{{1,2}})\+?(?P<code>[^`]+?)\+?(?P=ticks)(?![\w`])
     | (?<![\w+])\+(?P<literal>[^\s+](?:[^+\n]*[^\s+])?)\+(?![\w+])
     | (?:https?|ftp|irc)://(?P<host>[^\s\[\]<>]+)\[(?P<url_text>[^\]]*)\]
-    | (?<![\w:])(?P<macro>{_MACROS}):(?P<options>[a-z]*(?=\[)|[^\s\[\]]+)?\[(?P<text>(?:[^\]\\]|\\.|\[[^\]]*\])*)\]
+    | (?<![\w:])(?P<macro>{_MACROS}):(?P<options>[a-z]*(?=\[)|[^\s\[\]]+)?\[(?P<text>(?:[^\[\]\\]|\\.|\[[^\[\]]*\]){{0,1000}})\]
     | (?<![\w:])(?P<manual>[a-z]\w*):(?P<page>[\w.+{{}}-]+)\[(?P<section>\d\w*)\]
     | <<(?P<target>[^<>,]+)(?:,\s*(?P<label>[^<>]+?))?>>
     | \(\(\((?:[^()]|\([^()]*\))*\)\)\)
@@ -92,7 +92,7 @@ def looks_like_asciidoc(text: str) -> bool:
 
 def convert(text: str) -> Prose:
     """Return the document as light Markdown."""
-    return _Converter([line.expandtabs(8) if "\t" in line else line for line in split_lines(text)]).convert()
+    return _AsciiDocConverter([line.expandtabs(8) if "\t" in line else line for line in split_lines(text)]).convert()
 
 
 @dataclass(slots=True)
@@ -113,7 +113,7 @@ class _Attributes:
         return next(found, "")
 
 
-class _Converter:
+class _AsciiDocConverter:
     """Converts one document. Lines are indices from 0 here; ``out`` has one line of light Markdown for each."""
 
     def __init__(self, lines: list[str]) -> None:

@@ -39,7 +39,7 @@ _HEAD = re.compile(r"\\(?P<name>title|author|date)\s*(?:\[[^\]]*\])?\{")
 _INLINE = re.compile(
     r"""
       \\(?:verb|lstinline|mintinline(?:\{\w+\})?)\*?(?:\[[^\]]*\])?(?:(?P<mark>[^\w\s*{])(?P<verbatim>.*?)(?P=mark)|\{(?P<braced>[^{}]*)\})
-    | \$(?P<math>[^$]+)\$ | \\\((?P<math2>.+?)\\\)
+    | \$(?P<math>[^$]+)\$ | \\\((?P<math2>.{1,500}?)\\\)
     | \\href\s*\{[^{}]*\}\s*\{(?P<link>[^{}]*)\}
     | \\(?P<accent>["'`^~=.]|[cHvuk](?=\{))\s*(?:\{(?P<accented>\\?[a-zA-Z])\}|(?P<accented2>[a-zA-Z]))
     | \\(?:label|index|vspace|hspace|cite[a-zA-Z]*|nocite|includegraphics|bibliography(?:style)?|input|include|pagestyle
@@ -73,10 +73,10 @@ _MAX_NESTING = 8
 
 def convert(text: str) -> Prose:
     """Return the document as light Markdown."""
-    return _Converter(split_lines(text)).convert()
+    return _LatexConverter(split_lines(text)).convert()
 
 
-class _Converter:
+class _LatexConverter:
     """Converts one document. Lines are indices from 0 here; ``out`` has one line of light Markdown for each."""
 
     def __init__(self, lines: list[str]) -> None:

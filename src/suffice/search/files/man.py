@@ -20,6 +20,7 @@ _BULLET = re.compile(r"(?:[•*o+-]|--)$")
 _NUMBER = re.compile(r"\(?(?P<number>\d{1,3}|[a-z])[.)]+$")
 _SENTENCE_END = re.compile(r"[.:;?!]\W*$")
 _MAX_TERM_CHARS = 160
+_MAX_DEPTH = 40  # Nested lists; deeper ones are read as if they were not.
 
 _GLYPHS = {
     "aq": "'", "dq": '"', "lq": "“", "rq": "”", "oq": "‘", "cq": "’", "bu": "•", "co": "©", "rg": "®", "tm": "™", "em": "—",
@@ -74,11 +75,11 @@ def looks_like_man(text: str) -> bool:
 
 def convert(text: str) -> Prose:
     """Return the page as light Markdown."""
-    return _Converter(split_lines(text)).convert()
+    return _ManConverter(split_lines(text)).convert()
 
 
 @dataclass(slots=True)
-class _Item:
+class _ManItem:
     """An item that is being read: the index of its term, or ``None`` for a bullet, and what begins its lines."""
 
     term: int | None
@@ -95,7 +96,7 @@ class _MdocList:
     number: int = 0
 
 
-class _Converter:
+class _ManConverter:
     """Converts one page. Lines are indices from 0 here; ``out`` has one line of light Markdown for each."""
 
     def __init__(self, lines: list[str]) -> None:
@@ -104,7 +105,7 @@ class _Converter:
         self.prose = Prose(self.out)
         self.strings = dict(_STRINGS)
         self.name = ""
-        self.levels: list[_Item | None] = [None]  # The open item of each indented part, outermost first.
+        self.levels: list[_ManItem | None] = [None]  # The open item of each indented part, outermost first.
         self.lists: list[_MdocList] = []
         self.fence: int | None = None  # The line of the opening fence of literal text.
         self.mark = ""  # What the next line of text begins with: the bullet of an item.
@@ -234,7 +235,7 @@ class _Converter:
     def prefix(self) -> str:
         return "".join("  " for item in self.levels if item is not None)
 
-    def _open_item(self, item: _Item) -> None:
+    def _open_item(self, item: _ManItem) -> None:
         self.levels[-1] = item
         self.paragraph.clear()
 
@@ -277,7 +278,7 @@ class _Converter:
 
     def _begin_bullet(self, mark: str) -> None:
         prefix = self.prefix
-        self._open_item(_Item(None, [], prefix))
+        self._open_item(_ManItem(None, [], prefix))
         self.mark = f"{prefix}{mark}"
 
     def _write_term(self, index: int, words: str) -> None:
@@ -285,7 +286,7 @@ class _Converter:
         names, self.names = [*self.names, words], []
         self.out[index] = f"{prefix}- {', '.join(map(format_term, names))}:"
         self.prose.block_starts.add(index + 1)
-        self._open_item(_Item(index, names, prefix))
+        self._open_item(_ManItem(index, names, prefix))
         self.wants_term = False
 
     def _indent(self, index: int) -> None:
@@ -295,7 +296,8 @@ class _Converter:
             words = self.out[line].strip()
             if words and len(words) <= _MAX_TERM_CHARS and not _SENTENCE_END.search(words):
                 self._write_term(line, words)
-        self.levels.append(None)
+        if len(self.levels) < _MAX_DEPTH:
+            self.levels.append(None)
         self.paragraph.clear()
 
     # -- text ----------------------------------------------------------------------------------------------------------
@@ -439,8 +441,9 @@ class _Converter:
         elif name in ("Dl", "D1"):
             self.out[index] = f"{self.prefix}    {_join_words(self._render(words))}"
         elif name == "Bl":
-            self.lists.append(_MdocList(next((word for word in words if word.startswith("-")), "-item")))
-            self.levels.append(None)
+            if len(self.levels) < _MAX_DEPTH:
+                self.lists.append(_MdocList(next((word for word in words if word.startswith("-")), "-item")))
+                self.levels.append(None)
         elif name == "El":
             self._close_item(index)
             if self.lists and len(self.levels) > 1:

@@ -21,14 +21,15 @@ _TERM = re.compile(r"(?P<term>.*?\S)\s+::(?:\s+(?P<text>.*)|$)")
 _TABLE_RULE = re.compile(r"\s*\|[-+:|]+\|?\s*$")
 _COOKIES = re.compile(r"\s*\|(?:\s*(?:<[lcr]?\d*>)?\s*\|)+\s*$")
 _FOOTNOTE = re.compile(r"\[fn:[^\]\s:]+\]\s+")
+_MAX_DRAWER_LINES = 200
 _CODE_BLOCKS = frozenset("src example verbatim".split())
 _DROPPED_BLOCKS = frozenset("comment export html latex".split())
 _INLINE = re.compile(
     r"""
       \[\[(?P<target>[^\[\]]+)\](?:\[(?P<text>[^\[\]]+)\])?\]
-    | (?<![\w=~])(?P<mark>[=~])(?P<code>[^\s=~](?:[^\n]*?[^\s])??)(?P=mark)(?![\w=~])
+    | (?<![\w=~])(?P<mark>[=~])(?P<code>[^\s=~](?:[^\n]{0,200}?[^\s])??)(?P=mark)(?![\w=~])
     | (?<![\w/:<])/(?P<italic>[^\s/](?:[^/\n]*[^\s/])?)/(?![\w/])
-    | \[fn:[^\]\s:]*(?::(?P<note>[^\]]*))?\]
+    | \[fn:[^\]\s:]{0,100}(?::(?P<note>[^\]]{0,1000}))?\]
     | [<\[](?P<date>\d{4}-\d{2}-\d{2})(?:\s[^\]>\n]*)?[>\]]
     | \{\{\{(?P<macro>\w+)(?:\((?P<argument>[^{}]*)\))?\}\}\}
     | <<<?[^<>\n]+>>>?
@@ -80,7 +81,7 @@ def convert(text: str) -> Prose:
 
 def _find_line(lines: list[str], index: int, pattern: re.Pattern[str]) -> int:
     """Return the next line that matches before the next heading; 0 if there is none."""
-    for number in range(index + 1, len(lines)):
+    for number in range(index + 1, min(index + _MAX_DRAWER_LINES, len(lines))):
         if pattern.match(lines[number]):
             return number
         if lines[number].startswith("* "):

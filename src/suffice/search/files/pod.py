@@ -11,16 +11,16 @@ _COMMAND = re.compile(r"=(?P<name>[a-zA-Z]\w*)(?:\s+(?P<text>.*))?$")
 _NUMBER = re.compile(r"(?P<number>\d{1,3})[.)]?$")
 _OPENING = re.compile(r"(?P<code>[A-Z])(?P<marks><(?:<+(?=\s))?)")
 _ENTITIES = {"lt": "<", "gt": ">", "verbar": "|", "sol": "/", "lchevron": "«", "rchevron": "»"}
-_MAX_NESTING = 20
+_MAX_NESTING, _MAX_CODE_CHARS = 20, 2000
 
 
 def convert(text: str) -> Prose:
     """Return the document as light Markdown."""
-    return _Converter([line.expandtabs(8) for line in split_lines(text)]).convert()
+    return _PodConverter([line.expandtabs(8) for line in split_lines(text)]).convert()
 
 
 @dataclass(slots=True)
-class _Item:
+class _PodItem:
     """An item that is being read: the index of its term, or ``None`` for a bullet."""
 
     term: int | None
@@ -28,14 +28,14 @@ class _Item:
     has_text: bool = False
 
 
-class _Converter:
+class _PodConverter:
     """Converts one document. Lines are indices from 0 here; ``out`` has one line of light Markdown for each."""
 
     def __init__(self, lines: list[str]) -> None:
         self.lines = lines
         self.out = [""] * len(lines)
         self.prose = Prose(self.out)
-        self.levels: list[_Item | None] = []  # The open item of each ``=over``.
+        self.levels: list[_PodItem | None] = []  # The open item of each ``=over``.
         self.mark = ""  # What the next paragraph begins with: the bullet of an item.
 
     def convert(self) -> Prose:
@@ -122,7 +122,7 @@ class _Converter:
         prefix = self._prefix
         number = _NUMBER.match(words)
         if words in ("", "*", "-", "o") or number or words.startswith("* "):
-            self.levels[-1] = _Item(None, [])
+            self.levels[-1] = _PodItem(None, [])
             self.mark = f"{prefix}{number['number']}. " if number else f"{prefix}- "
             if rest := words.removeprefix("* ").strip() if words.startswith("* ") else "":
                 self.out[index], self.mark = self.mark + rest, ""
@@ -130,7 +130,7 @@ class _Converter:
         names.append(words)
         self.out[index] = f"{prefix}- {', '.join(map(format_term, names))}:"
         self.prose.block_starts.add(index + 1)
-        self.levels[-1] = _Item(index, names)
+        self.levels[-1] = _PodItem(index, names)
         self.mark = ""
 
     def _end_item(self, index: int) -> None:
@@ -183,10 +183,10 @@ def _convert_inline(text: str, depth: int = 0) -> str:
 def _find_closing(text: str, start: int, width: int) -> int:
     """Return where the closing marks of a code begin; -1 if there are none."""
     if width > 1:
-        found = re.compile(rf"\s>{{{width}}}(?!>)").search(text, start)
+        found = re.compile(rf"\s>{{{width}}}(?!>)").search(text, start, start + _MAX_CODE_CHARS)
         return found.start() + 1 if found else -1
     depth = 1
-    for match in re.compile(r"[A-Z]<+|>").finditer(text, start):
+    for match in re.compile(r"[A-Z]<+|>").finditer(text, start, start + _MAX_CODE_CHARS):
         depth += 1 if match.group() != ">" else -1
         if depth == 0:
             return match.start()
