@@ -186,7 +186,7 @@ OTHER_MARKUP = [
     (
         "#+TITLE: T\n#+OPTIONS: x\n* TODO One :tag:\n:PROPERTIES:\n:a: b\n:END:\nText.",
         "a.org",
-        "# T\n\n# One\n\n\n\nText.",
+        "# T\n\n## One\n\n\n\nText.",
     ),
     (
         "So:\n#+begin_src sh\nls *.c\n#+end_src\n\n: fixed\n\nText.",

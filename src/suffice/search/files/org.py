@@ -92,7 +92,8 @@ def _find_line(lines: list[str], index: int, pattern: re.Pattern[str]) -> int:
 def _add_heading(prose: Prose, index: int, level: int, title: str) -> None:
     words = _convert_inline(title)
     if words:
-        prose.lines[index] = f"{'#' * max(1, min(level, 6))} {words}"
+        has_title = bool(prose.headings) and prose.headings[0].level == 0
+        prose.lines[index] = f"{'#' * max(1, min(level + has_title, 6))} {words}"
         prose.headings.append(Heading(index + 1, index + 1, level, words.replace("`", "").replace("*", "")))
 
 
