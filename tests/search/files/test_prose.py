@@ -129,8 +129,8 @@ ASCIIDOC = [
     ),
     ("[#b]\n== The part\n\nSee <<b>>.", "\n## The part\n\nSee The part."),
     (
-        "Use `+{x}+`, ``old words'', [.path]_etc_, kbd:[Ctrl+C]footnote:[Often.] and {nbsp}. +\nNext.",
-        'Use `{x}`, "old words", _etc_, `Ctrl+C` (Often.) and  .\nNext.',
+        "Use `+{x}+`, ``old words'', [.path]_etc_, a_b_c, kbd:[Ctrl+C]footnote:[Often.] and {nbsp}. +\nNext.",
+        'Use `{x}`, "old words", etc, a_b_c, `Ctrl+C` (Often.) and  .\nNext.',
     ),
     (
         ".Sizes\n|===\n|Name |Age\n\n|Bob |5\n|Al |\n|===",

@@ -70,13 +70,15 @@ _INLINE = re.compile(
     | \[\[[^\[\]]+\]\]
     | \[[.\#\w][^\[\]\n]*\]\#{{1,2}}(?P<marked>[^\#\n]+)\#{{1,2}}
     | \[[.\#][\w.\#-]+\](?=[*_`])
+    | (?<![\w_])_{{1,2}}(?P<emphasis>[^\s_](?:[^_\n]{{0,200}}[^\s_])?)_{{1,2}}(?![\w_])
+    | (?<![\w\#])\#(?P<highlight>[^\s\#](?:[^\#\n]{{0,200}}[^\s\#])?)\#(?![\w\#])
     | \{{(?P<attribute>\w[\w-]*)\}}
     | (?P<entity>&(?:\#\d+|\#x[\da-fA-F]+|\w+);)
     | (?P<hard_break>[ ]\+(?=\n|\Z))
     """,
     re.VERBOSE | re.DOTALL,
 )
-_MAY_HAVE_MARKUP = re.compile(r"[`\[\]{<+\\&(]")
+_MAY_HAVE_MARKUP = re.compile(r"[`\[\]{<+\\&(_#]")
 _LINK_OPTIONS = re.compile(r"\^?(?:,\s*\w+=.*)?$")
 _LOOKS_LIKE_ASCIIDOC = re.compile(
     r"^\[(?:source|verse|quote|listing|horizontal|discrete|NOTE|TIP|WARNING|IMPORTANT|CAUTION|(?:cols|options|subs)=)[^\[\]\n]*\]\s*$"
@@ -535,7 +537,8 @@ class _AsciiDocConverter:
             return self._read_attribute(match)
         if entity := found["entity"]:
             return html.unescape(entity)
-        return found["raw"] or found["index_term"] or found["marked"] or ""
+        kept = ("raw", "index_term", "marked", "emphasis", "highlight")
+        return next((found[name] for name in kept if found[name]), "")
 
     def _read_attribute(self, match: re.Match[str]) -> str:
         return self.attributes.get(match["attribute"].lower(), match.group())
