@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from suffice.models.extractive.chains import needs_steps, rank_steps
 from suffice.models.extractive.comparison import find_compared
+from suffice.models.extractive.form import find_code_names, find_terms
 from suffice.models.extractive.sides import choose_sides
 from suffice.models.extractive.units import (
     HEADING_SPANS,
@@ -315,6 +316,8 @@ def _grow(question: Question, note: Note, unit: Unit, budget: int) -> Stretch:
     is_counted = note.place is not None and note.place.section is not None  # Over all rows, so the row says it all.
     if note.kind == "csv" and (question.kind not in ("list", "count") or is_counted):
         return Stretch(unit.note, tuple(_pick_rows(note, unit, budget)), unit)
+    if _explains_named(question, unit):
+        budget = unit.end - unit.start  # Other items say nothing about it.
     span = _fit_block(question, note, block, block.units.index((unit.start, unit.end)), budget)
     follower = find_follower(note, unit) if block.format == "prose" else None
     if follower is not None:  # The sentence is worth little without what it introduces.
@@ -346,6 +349,13 @@ def _grow(question: Question, note: Note, unit: Unit, budget: int) -> Stretch:
         if above.format == "code" and _SIGNATURE.search(note.text, above.start, above.end):
             parts.insert(0, ((above.start, above.end), above))
     return Stretch(unit.note, tuple(parts), unit)
+
+
+def _explains_named(question: Question, unit: Unit) -> bool:
+    """Whether a unit is the item about an option or a name in the question; lists are asked for as a whole."""
+    if unit.block.format != "list" or question.kind in ("list", "count") or question.sides:
+        return False
+    return not set(find_terms(unit.text)).isdisjoint(find_code_names(question.text))
 
 
 def _find_dated_heading(question: Question, note: Note, block: TextBlock) -> TextBlock | None:
