@@ -96,3 +96,10 @@ def test_a_long_numbered_clause_is_prose_with_its_own_lists() -> None:
     assert lead is not None
     assert CLAUSE[slice(*lead)].endswith("the following conditions:")
     assert [CLAUSE[start:end].split()[0] for start, end in blocks[3].units] == ["(a)", "(b)"]
+
+
+def test_code_in_an_item_belongs_to_the_item() -> None:
+    text = "1. Set this:\n\n   ```yaml\n   # a\n\n   - b\n   ```\n2. Or that.\n\nText."
+    blocks = split_blocks(text)
+    assert [block.format for block in blocks] == ["list", "prose"]
+    assert len(blocks[0].units) == 2

@@ -23,3 +23,12 @@ def test_a_source_is_quoted_as_it_reads(text: str, expected: str) -> None:
 def test_stars_of_a_source_do_not_end_a_highlight() -> None:
     text = "Similar to chain(*iterables), at a price* of 3."
     assert quote_block(text, "prose", [(0, len(text))]) == r"**Similar to `chain(*iterables)`, at a price\* of 3.**"
+
+
+def test_code_in_an_item_stays_code() -> None:
+    text = (
+        "1. Set this\n   option:\n\n   ```yaml\n   # a\n   - b_c: *d*\n   ```\n\n   as `a\n   b` says\n2. Or not_this_"
+    )
+    assert quote_block(text, "list") == (
+        "1. Set this option:\n\n   ```yaml\n   # a\n   - b_c: *d*\n   ```\n\n   as `a b` says\n2. Or `not_this_`"
+    )

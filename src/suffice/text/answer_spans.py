@@ -56,10 +56,10 @@ _LITERAL = (
 _DEFAULTS = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
-        rf"\bdefaults?\b(?: [\w`.-]+){{0,6}}? (?:is|are|to|of|was|being)\s+(?P<value>{_LITERAL})",
+        rf"\bdefaults?\b(?:\s+[\w`.-]+){{0,6}}?\s+(?:is|are|to|of|was|being)\s+(?P<value>{_LITERAL})",
         rf"\bdefault(?:s|ing)?(?: value)?\s*[:=]\s*(?P<value>{_LITERAL}|[\w./-]+)",
-        rf"(?P<value>{_LITERAL})[^.;\n]{{0,25}}\b(?:by default|as (?:the )?default|\(default\))",
-        rf"\bby default\b[^;\n]{{0,60}}?\b(?:is|are|to|at|of|on|after|uses?|port|with)\s+(?P<value>{_LITERAL})",
+        rf"(?P<value>{_LITERAL})[^.;\n]{{0,25}}\b(?:by\s+default|as\s+(?:the\s+)?default|\(default\))",
+        rf"\bby\s+default\b[^;]{{0,60}}?\b(?:is|are|to|at|of|on|after|uses?|port|with)\s+(?P<value>{_LITERAL})",
         rf"\b(?:Standardwert|standardmäßig|Voreinstellung|par défaut|por defecto"
         rf"|valor predeterminado)\b[^;\n]{{0,40}}?(?P<value>{_LITERAL})",
         rf"(?P<value>{_LITERAL})[^.;\n]{{0,25}}\b(?:par défaut|por defecto|voreingestellt)\b",

@@ -13,7 +13,7 @@ from itertools import groupby
 from suffice.text.sentences import Offsets, docstring_spans, split_sentences
 from suffice.types import ExcerptFormat
 
-_FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,})")
+_FENCE = re.compile(r"\s*(`{3,}|~{3,})")
 _HEADING = re.compile(r"\s{0,3}#{1,6}\s")
 _RULE = re.compile(r"\s*([=\-~^\"'*+#_.:])\1{2,}\s*$")
 LIST_MARKER = r"(?:[-*+•]|\d{1,3}[.)]|\(?[a-z]\)|\((?:\d{1,3}|[ivx]{1,4})\))"
@@ -192,13 +192,20 @@ def _take_list(text: str, lines: list[Offsets], i: int) -> tuple[int, list[TextB
     """
     indent = len(_LIST_ITEM.match(text[slice(*lines[i])])[1])  # type: ignore[index]
     items: list[Offsets] = []
+    fence = ""
     j = i
     while j < len(lines):
         content = text[slice(*lines[j])]
         marker = _LIST_ITEM.match(content)
         depth = len(content) - len(content.lstrip())
-        if not content.strip():
-            following = text[slice(*lines[j + 1])] if j + 1 < len(lines) else ""
+        if items and (fence or depth > indent) and (found := _FENCE.match(content)):
+            fence = "" if fence and content.strip().startswith(fence) else fence or found[1]
+            items[-1] = (items[-1][0], lines[j][1])
+        elif fence:
+            items[-1] = (items[-1][0], lines[j][1])
+        elif not content.strip():
+            rest = (text[slice(*line)] for line in lines[j + 1 :])
+            following = next(filter(str.strip, rest), "")  # A line of markup leaves a blank line behind.
             if not (
                 _LIST_ITEM.match(following) or (following.strip() and len(following) - len(following.lstrip()) > indent)
             ):

@@ -10,6 +10,7 @@ from suffice.text.sentences import Offsets
 from suffice.types import ExcerptFormat
 
 _ITEM_MARKER = re.compile(rf"\s*{LIST_MARKER}\s+")
+_FENCE = re.compile(r"\s*(`{3,}|~{3,})")
 _LETTER_MARKER = re.compile(r"(\s*)(?=\(?\w{1,4}\)\s)(?!\s*\d+\))")  # "(a)" or "a)", which Markdown does not know.
 _ADDRESS = re.compile(r"<(?:https?://[^\s<>`]+|[\w.+-]+@[\w.-]+)>")
 _MAX_TITLE_CHARS = 100
@@ -33,7 +34,7 @@ def quote_block(text: str, format: ExcerptFormat, highlight: Sequence[Offsets] =
     if format == "table":
         return "\n".join(f"- {drop_needless_escapes(quote_markdown(row))}" for row in text.split("\n") if row.strip())
     if format == "list":
-        return "\n".join(_render_item_line(line) for line in _join_item_lines(text))
+        return _render_list(text)
     rendered, position = [], 0
     for start, end in highlight:
         if start >= position:
@@ -51,15 +52,23 @@ def _render_row(row: str) -> str:
     return "|".join(_quote_part(cell) if cell.strip(" :-") else cell for cell in row.split("|"))
 
 
-def _join_item_lines(text: str) -> list[str]:
-    """Return the lines of a list with each wrapped item in one line."""
-    lines: list[str] = []
+def _render_list(text: str) -> str:
+    """Return a list with each wrapped item in one line; code between fences stays as it is."""
+    lines: list[tuple[str, bool]] = []  # Each with whether it is text, not code.
+    fence = ""
     for line in text.split("\n"):
-        if lines and line.strip() and lines[-1].strip() and not _ITEM_MARKER.match(line):
-            lines[-1] = f"{lines[-1].rstrip()} {line.strip()}"
+        mark = _FENCE.match(line)
+        if mark or fence:
+            lines.append((line, False))
+            is_end = mark is not None and fence != "" and mark[1].startswith(fence)
+            fence = "" if is_end else fence or (mark[1] if mark else "")
+        elif lines and line.strip() and lines[-1][0].strip() and lines[-1][1] and not _ITEM_MARKER.match(line):
+            lines[-1] = (f"{lines[-1][0].rstrip()} {line.strip()}", True)
         else:
-            lines.append(line)
-    return lines
+            lines.append((line, True))
+    if fence:  # The list was cut inside the code.
+        lines.append((" " * (len(lines[-1][0]) - len(lines[-1][0].lstrip())) + fence, False))
+    return "\n".join(_render_item_line(line) if is_text else line for line, is_text in lines)
 
 
 def _render_item_line(line: str) -> str:

@@ -216,3 +216,16 @@ def test_an_acronym_that_is_nowhere_leaves_a_how_to_partly_answered() -> None:
 
 def test_the_first_person_is_no_name() -> None:
     assert find_spans("I'll ask Carla.", "name") == [(9, 14)]
+
+
+def test_the_item_about_an_option_is_shown_without_its_neighbours() -> None:
+    text = "- `-a`: Adds all files to it.\n- `-s <n>`, `--strip=<n>`: Removes folders from names.\n- `--to`: Names the target."
+    answer = drafted("What does tar --strip do?", note(text, "tar(1) > OPTIONS"))
+    assert answer.excerpts[0].text == "- `-s <n>`, `--strip=<n>`: Removes folders from names."
+
+
+def test_the_summary_of_an_item_has_no_code() -> None:
+    text = "- `--zip`: Packs all files of the folder into one.\n\n  ```\n  tar --zip a b\n  ```\n\n  See also `--gzip`."
+    answer = drafted("What does tar --zip do?", note(text, "tar(1) > OPTIONS"))
+    assert answer.summary == "`--zip`: Packs all files of the folder into one. [1]"
+    assert "tar --zip a b\n  ```" in answer.answer

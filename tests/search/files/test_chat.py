@@ -74,9 +74,9 @@ def test_chatgpt_export() -> None:
         "just a string",
     ],
 )
-def test_json_without_a_conversation_is_plain_text(value: object) -> None:
+def test_json_without_a_conversation_is_quoted_as_it_stands(value: object) -> None:
     (chunk,) = read_text(json.dumps(value), "c.json")
-    assert chunk.kind == "text"
+    assert (chunk.kind, chunk.text) == ("code", json.dumps(value))
     assert chunk.lines == (1, 1)
 
 

@@ -37,7 +37,10 @@ RST = [
     (".. versionchanged:: 3.2\n   It moved.\n\nText.", "Changed in version 3.2:\nIt moved.\n\nText."),
     (".. deprecated:: 4.0 Use x.", "Deprecated since version 4.0: Use x."),
     ("As here::\n\n    x = 1\n\n    y\n\nText.", "As here:\n```\nx = 1\n\ny\n```\nText."),
-    (".. code-block:: python\n   :linenos:\n\n   if x:\n       y\n\nText.", "\n\n```python\nif x:\n    y\n```\nText."),
+    (
+        ".. code-block:: python\n   :linenos:\n\n   if x:\n       y\n\nText.",
+        "\n\n```python\nif x:\n    y\n```\nText.",
+    ),
     ("So:\n\n>>> 1\n1\n\n>>> 2\n2\n\nText.", "So:\n```pycon\n>>> 1\n1\n\n>>> 2\n2\n```\nText."),
     ("term\n    Its meaning.\n\nother : int\n    Two.", "- term:\n  Its meaning.\n\n- other (int):\n  Two."),
     (":param str x: The x.\n:returns: All.", "- `x` (str): The x.\n- Returns: All."),
@@ -99,6 +102,163 @@ MARKDOWN = [
 @pytest.mark.parametrize(("source", "expected"), MARKDOWN)
 def test_markdown_keeps_words_without_targets_and_extensions(source: str, expected: str) -> None:
     assert read_whole(source, "a.md") == expected
+
+
+ASCIIDOC = [
+    (
+        "= Title\nAnn Lee <a@b.example>\n:toc: left\n:v: 2.1\n\nVersion {v}.",
+        "# Title\nAuthor: Ann Lee\n\n\n\nVersion 2.1.",
+    ),
+    ("Title\n-----\nText.", "## Title\n\nText."),
+    ("Text // kept\n// dropped\nmore.\n\n////\ngone\n////", "Text // kept\n\nmore."),
+    ("ifdef::a[]\ninclude::b.txt[]\nText.\nendif::a[]\nifdef::a[Kept.]", "\n\nText.\n\nKept."),
+    ("[source,python]\n----\nif x:\n    [y]\n----\n\n[[id]]\nText.", "\n```python\nif x:\n    [y]\n```\n\n\nText."),
+    ("[verse]\n'git add' [-q]\n'git rm'\n\nText.", "```\ngit add [-q]\ngit rm\n```\nText."),
+    ("NOTE: Mind this.\n\n[WARNING]\n====\nHot.\n====", "Note: Mind this.\n\n\nWarning:\nHot."),
+    (
+        "* one\n  more\n** two\n+\nStill two.\n* three\n\nText.\n\n. first\n. second",
+        "- one\n  more\n  - two\n\n    Still two.\n- three\n\nText.\n\n1. first\n2. second",
+    ),
+    (
+        "-q::\n--quiet::\n\tSays\n\tless.\n+\nMuch.\n\nname:: Text.",
+        "\n- `-q`, `--quiet`:\n  Says\n  less.\n\n  Much.\n\n- name: Text.",
+    ),
+    (
+        "See https://a.example[the site^], link:x[y], xref:a.adoc#some-part[], <<b,here>> and linkgit:git-add[1].",
+        "See the site, y, some part, here and git-add(1).",
+    ),
+    ("[#b]\n== The part\n\nSee <<b>>.", "\n## The part\n\nSee The part."),
+    (
+        "Use `+{x}+`, ``old words'', [.path]_etc_, a_b_c, kbd:[Ctrl+C]footnote:[Often.] and {nbsp}. +\nNext.",
+        'Use `{x}`, "old words", etc, a_b_c, `Ctrl+C` (Often.) and  .\nNext.',
+    ),
+    (
+        ".Sizes\n|===\n|Name |Age\n\n|Bob |5\n|Al |\n|===",
+        "Sizes:\n\n| Name | Age |\n| --- | --- |\n| Bob | 5 |\n| Al |  |",
+    ),
+    ('[cols="1,2",options="header"]\n|===\n|A |B\n|a\n|one\ntwo\n|===', "\n\n\n- A: a\n  B: one two"),
+    ("Text:\n\n  literal\n\nimage::a.png[]\n\n'''\n\nEnd.", "Text:\n```\nliteral\n```\n\n\n\n\nEnd."),
+]
+
+
+@pytest.mark.parametrize(("source", "expected"), ASCIIDOC)
+def test_asciidoc_markup_becomes_light_markdown_line_by_line(source: str, expected: str) -> None:
+    assert read_whole(source, "a.adoc") == expected
+
+
+MAN = [
+    (".TH TAR 1 2020\n.SH NAME\ntar \\- an \\fBarchiver\\fR", "# tar(1)\n## NAME\ntar - an archiver"),
+    ('.TP\n.BR \\-q ", " \\-\\-quiet\nSay\n.I less .\n.PP\nText.', "\n- `-q`, `--quiet`:\n  Say\n  less .\n\nText."),
+    (".TP\nulimit -a\n.TP\nulimit -S\nLimits.", "\n\n\n- ulimit -a, ulimit -S:\n  Limits."),
+    (".IP \\(bu 2\nOne\n.IP \\(bu\nTwo\n.IP name\nText.", "\n- One\n\n- Two\n- name:\n  Text."),
+    ("As here:\n.nf\nif x\n  \\-y\n.fi\nText.", "As here:\n```\nif x\n  -y\n```\nText."),
+    (".PP\n\\fIOnBoot=\\fR\n.RS 4\nWhen\\&.\n.RE\n.PP\nText.", "\n- `OnBoot=`:\n\n  When.\n\n\nText."),
+    (".de XX\nmacro\n..\n.ie n text\n.if t \\{\\\n.B gone\n.\\}\n.ad l\nText\\(emhere.", "\n" * 8 + "Text—here."),
+    (".TS\ntab(:);\nlB lB\nl l.\nName:Age\nBob:5\n.TE", "\n\n\n\n\n- Name: Bob · Age: 5"),
+    (
+        ".Bl -tag\n.It Fl o Ar file , Fl -out\nWrites\n.Pq see Xr cp 1 .\n.El\n.Bl -enum\n.It\nOne\n.El",
+        "\n- `-o file`, `--out`:\n  Writes\n  (see cp(1)).\n\n\n\n1. One",
+    ),
+]
+
+
+@pytest.mark.parametrize(("source", "expected"), MAN)
+def test_a_manual_page_becomes_light_markdown_line_by_line(source: str, expected: str) -> None:
+    head = ".TH X 1\n.SH Y\n"
+    if source.startswith(".TH"):
+        assert read_whole(source, "x.1") == expected
+    else:
+        assert read_whole(head + source, "x.1") == "# x(1)\n## Y\n" + expected
+
+
+OTHER_MARKUP = [
+    ("=head1 NAME\n\nx - Do C<y>\n\n    code\n\n=cut", "a.pod", "# NAME\n\nx - Do `y`\n```\ncode\n```"),
+    (
+        "=over 4\n\n=item chop LIST\nX<chop>\n\n=item chop\n\nSee L<the page|perlop/Ops>, E<gt> and C<< a > b >>.\n\n=back",
+        "a.pod",
+        "\n\n\n\n\n- chop LIST, chop:\n\n  See the page, > and `a > b`.",
+    ),
+    (
+        "=over\n\n=item *\n\nOne\n\n=item *\n\nTwo\n\n=back\n\n=for html <b>\n\nText.",
+        "a.pod",
+        "\n" * 4 + "- One\n\n\n\n- Two\n\n\n\n\n\nText.",
+    ),
+    (
+        "#+TITLE: T\n#+OPTIONS: x\n* TODO One :tag:\n:PROPERTIES:\n:a: b\n:END:\nText.",
+        "a.org",
+        "# T\n\n## One\n\n\n\nText.",
+    ),
+    (
+        "So:\n#+begin_src sh\nls *.c\n#+end_src\n\n: fixed\n\nText.",
+        "a.org",
+        "So:\n```sh\nls *.c\n```\n```\nfixed\n```\nText.",
+    ),
+    (
+        "- a :: =b= and [[x][a\n  link]]\n  more\n- [X] c\n\n  Text.[fn:1]",
+        "a.org",
+        "- a: `b` and a\n  link\n  more\n- c\n\n  Text.",
+    ),
+    ("| A | B |\n|---+---|\n| a | b |\n# comment", "a.org", "| A | B |\n| --- | --- |\n| a | b |"),
+    (
+        "{{Box|a\n|b}}\n== '''T''' ==\n* one [[X|two]]\n** <code>x</code>\n[https://a.example Site]<ref>n</ref>.",
+        "a.wiki",
+        "\n\n## T\n- one two\n  - `x`\nSite.",
+    ),
+    (
+        "Text.\n\n code\n\n<syntaxhighlight lang=py>\nx\n</syntaxhighlight>\n[[Category:A]]\nEnd.",
+        "a.wiki",
+        "Text.\n```\ncode\n```\n```py\nx\n```\n\nEnd.",
+    ),
+    ("{|\n! A !! B\n|-\n| a || b\n|}\n;term : text\n:more", "a.wiki", "\n\n\n- A: a · B: b\n\n- term: text\n  more"),
+    (
+        "\\documentclass{x}\n\\title{T}\n\\begin{document}\n\\section{One \\emph{two}}\\label{s}\n"
+        "Use \\verb|x_y|, 5\\% of~\\textbf{it}. % c",
+        "a.tex",
+        "\n# T\n\n### One two\nUse `x_y`, 5% of it.",
+    ),
+    (
+        "\\begin{itemize}\n  \\item One\n    more\n  \\item[Two] \\'e\n\\end{itemize}\n"
+        "\\begin{verbatim}\n%x\n\\end{verbatim}\nEnd.",
+        "a.tex",
+        "\n- One\n  more\n- Two: é\n\n```\n%x\n```\nEnd.",
+    ),
+    (
+        "\\begin{tabular}{ll}\nA & B \\\\ \\hline\na & b \\\\\n\\end{tabular}\nIt is $x^2$.",
+        "a.tex",
+        "\n\n- A: a · B: b\n\nIt is `x^2`.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("source", "name", "expected"), OTHER_MARKUP)
+def test_other_markup_becomes_light_markdown_line_by_line(source: str, name: str, expected: str) -> None:
+    assert read_whole(source, name) == expected
+
+
+def test_a_configuration_file_is_code_below_its_keys() -> None:
+    rows = "".join(f"  option_{n}: value {n}  # {BODY[:40]}\n" for n in range(30))
+    yaml = read_text(f"server:\n{rows}database:\n  pool:\n{rows.replace('  option', '    option')}", "a.yaml")
+    assert {chunk.kind for chunk in yaml} == {"code"}
+    assert {chunk.title for chunk in yaml} == {"a.yaml > server", "a.yaml > database", "a.yaml > database > pool"}
+    assert yaml[0].text.startswith("server:\n  option_0: value 0  # A")
+    toml = read_text("".join(f"[tool.{name}]\n{rows.replace(': ', ' = ')}" for name in "ab"), "a.toml")
+    assert {chunk.title for chunk in toml} == {"a.toml > tool > a", "a.toml > tool > b"}
+
+
+def test_a_log_with_a_number_in_its_name_is_no_manual_page() -> None:
+    assert read_text(".start\nText.", "app.log.1")[0].text == ".start\nText."
+
+
+def test_a_long_explanation_is_titled_by_its_term_and_a_short_one_is_an_item() -> None:
+    text = f"== Options\n\n--long=<n>::\n--wide::\n{BODY * 2}\n\n--short::\nText.\n\n{BODY}"
+    chunks = read_text(text, "a.adoc")
+    assert chunks[0].title == "Options > --long=<n>, --wide"
+    assert chunks[-1].title == "Options"
+    assert chunks[-1].text.startswith("- `--short`:\n  Text.")
+
+
+def test_a_text_file_with_the_markup_of_asciidoc_is_read_as_such() -> None:
+    assert read_text("git-add(1)\n==========\n\n[verse]\n'git add'\n", "git-add.txt")[0].text.endswith("```\ngit add")
 
 
 def test_a_described_function_is_a_section_with_its_signature_as_code() -> None:
@@ -309,8 +469,10 @@ def test_any_markdown_document_has_exact_lines_and_no_markup(blocks: list[str]) 
 @settings(max_examples=60, deadline=None)
 @given(st.text(alphabet="ab :.`*-_|=+#>[](){}!\\\n <>\t", max_size=400))
 def test_any_text_is_read_with_its_lines(text: str) -> None:
-    for name in ("a.md", "a.rst", "a.txt", "a.csv"):
+    for name in ("a.md", "a.rst", "a.txt", "a.adoc", "a.org", "a.wiki", "a.tex", "a.pod", "a.yaml", "a.csv"):
         for chunk in read_text(f"a\n{text}", name):
+            if chunk.section is not None:  # What was counted over all rows of the table.
+                continue
             assert chunk.lines is not None
             assert chunk.text.count("\n") == chunk.lines[1] - chunk.lines[0]
 

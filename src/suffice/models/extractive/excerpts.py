@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from suffice.models.extractive.comparison import find_compared
+from suffice.models.extractive.form import find_code_names, find_terms
 from suffice.models.extractive.sides import choose_sides
 from suffice.models.extractive.units import (
     HEADING_SPANS,
@@ -101,10 +102,7 @@ def choose_stretches(
     """Return up to ``limit`` stretches, best first. ``steps`` are the units ranked as steps of a chain, if it takes one."""
     ordered = _prefer_structure(question, notes, units, words)
     if question.sides and (sides := choose_sides(question, notes, ordered)):
-        if question.span == "choice":  # Each side is read for itself: how old it is, where it lies.
-            return [_grow(question, notes[unit.note], unit, _OTHER_CHARS + 100) for unit in sides]
-        room = _FIRST_CHARS if len(sides) == 1 else _SIDE_CHARS
-        return _join_sides([_grow(question, notes[unit.note], unit, room) for unit in sides])
+        return _grow_sides(question, notes, sides)
     if (compared := find_compared(question, notes)) and (sides := _choose_units_of(compared, ordered)):
         return [_grow(question, notes[unit.note], unit, _SIDE_CHARS) for unit in sides]
     if limit == MAX_EXCERPTS and steps:
@@ -257,8 +255,31 @@ def _names_things(question: Question, unit: Unit) -> bool:
     return any(content_stems(word[0]) == wanted and _NAMING.match(unit.text, word.end()) for word in words)
 
 
-def _join_sides(stretches: Sequence[Stretch]) -> list[Stretch]:
-    """Return the stretches of both sides; as one if they stand close together in one note."""
+def _grow_sides(question: Question, notes: Sequence[Note], sides: Sequence[Unit]) -> list[Stretch]:
+    """Return what to show of the things that a question compares. Of a long list or table, only the items about them."""
+    block, is_long = sides[0].block, [unit.block.end - unit.block.start > _FIRST_CHARS for unit in sides]
+    is_item = [unit.block.format in ("list", "table") for unit in sides]
+    if len(sides) > 1 and len({(unit.note, unit.block) for unit in sides}) == 1 and is_item[0] and is_long[0]:
+        lead = [(block.lead, _find_block(notes[sides[0].note], block.lead))] if block.lead else []
+        head = [(block.head, block)] if block.head else []
+        rows = [((unit.start, unit.end), block) for unit in sorted(sides, key=lambda unit: unit.start)]
+        return [Stretch(sides[0].note, (*lead, *head, *rows), sides[0])]
+    # A choice is read side by side: how old each is, where it lies.
+    room = _OTHER_CHARS + 100 if question.span == "choice" else _FIRST_CHARS if len(sides) == 1 else _SIDE_CHARS
+    stretches = []
+    for unit, cuts in zip(sides, [a and b for a, b in zip(is_item, is_long, strict=True)], strict=True):
+        size = unit.end - unit.start if cuts and len(sides) > 1 else room
+        stretches.append(_grow(question, notes[unit.note], unit, size))
+    return _join_sides(notes, stretches, can_join=question.span != "choice")
+
+
+def _find_block(note: Note, span: Offsets) -> TextBlock:
+    """Return the block that has a span among its units."""
+    return next(block for block in split_blocks(note.text, note.kind) if span in block.units)
+
+
+def _join_sides(notes: Sequence[Note], stretches: Sequence[Stretch], *, can_join: bool) -> list[Stretch]:
+    """Return the stretches of both sides; as one if they overlap, or stand close together below one heading."""
     ordered = sorted(stretches, key=lambda stretch: (stretch.note, stretch.start))
     first, last = ordered[0], ordered[-1]
     if len(ordered) < 2 or first.note != last.note:
@@ -267,7 +288,10 @@ def _join_sides(stretches: Sequence[Stretch]) -> list[Stretch]:
         longest = max(ordered, key=lambda stretch: stretch.end - stretch.start)
         return [longest] if longest.start == first.start and longest.end >= last.end else [first]
     size = sum(end - start for stretch in ordered for (start, end), _ in stretch.parts)
-    return [replace(first, parts=(*first.parts, *last.parts))] if size <= _FIRST_CHARS else list(stretches)
+    headings = {find_heading(notes[stretch.note], stretch.unit.block) for stretch in ordered}
+    if can_join and size <= _FIRST_CHARS and len(headings) == 1:
+        return [replace(first, parts=(*first.parts, *last.parts))]
+    return list(stretches)
 
 
 def _choose_units_of(numbers: Sequence[int], units: Sequence[Unit]) -> list[Unit]:
@@ -296,6 +320,8 @@ def _grow(question: Question, note: Note, unit: Unit, budget: int) -> Stretch:
     is_counted = note.place is not None and note.place.section is not None  # Over all rows, so the row says it all.
     if note.kind == "csv" and (question.kind not in ("list", "count") or is_counted):
         return Stretch(unit.note, tuple(_pick_rows(note, unit, budget)), unit)
+    if _explains_named(question, unit):
+        budget = unit.end - unit.start  # Other items say nothing about it.
     span = _fit_block(question, note, block, block.units.index((unit.start, unit.end)), budget)
     follower = find_follower(note, unit) if block.format == "prose" else None
     if follower is not None:  # The sentence is worth little without what it introduces.
@@ -327,6 +353,13 @@ def _grow(question: Question, note: Note, unit: Unit, budget: int) -> Stretch:
         if above.format == "code" and _SIGNATURE.search(note.text, above.start, above.end):
             parts.insert(0, ((above.start, above.end), above))
     return Stretch(unit.note, tuple(parts), unit)
+
+
+def _explains_named(question: Question, unit: Unit) -> bool:
+    """Whether a unit is the item about an option or a name in the question; lists are asked for as a whole."""
+    if unit.block.format != "list" or question.kind in ("list", "count") or question.sides:
+        return False
+    return not set(find_terms(unit.text)).isdisjoint(find_code_names(question.text))
 
 
 def _find_dated_heading(question: Question, note: Note, block: TextBlock) -> TextBlock | None:

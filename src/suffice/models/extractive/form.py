@@ -27,6 +27,8 @@ _DEFINED = re.compile(
     r"^[ \t]*(?:async\s+)?(?:def|class|func|function|fn|struct|interface|enum)\s+([\w.]+)", re.MULTILINE
 )
 _TERM = re.compile(r"\s*(?:[-*+•]\s+)?[`*'\"]*(?P<term>-{0,2}[\w.:-]*\w)[`*'\"]*(?:\([^)]*\))?\s*(?:[:=]| - | – | — )")
+_NAMED_ITEM = re.compile(r"\s*[-*+•]\s+(?P<names>`[^`\n]+`(?:, `[^`\n]+`)*):")
+_TERMS = re.compile(r"`[^`]+`(?:, `[^`]+`)*")  # The heading of an explanation: one or more names.
 _ASSIGNED = re.compile(
     r"\b(?P<name>[A-Za-z_]\w*)(?:\s*:\s*[^=,()\n]{1,60}?(?:\[[^\]\n]*\])?[^=,()\n]{0,30}?)?\s*=(?!=)\s*"
     r"(?P<value>[-+]?\d[\w.]*|\"[^\"\n]*\"|'[^'\n]*'|[A-Za-z_][\w.]*(?:\([^\n]*\))?|[\[({][^\n]*?[\])}])"
@@ -190,15 +192,21 @@ def find_scope(note: Note, start: int) -> tuple[str, ...]:
     else:
         headings = [block for block in split_blocks(note.text, note.kind) if block.is_heading and block.start <= start]
         if headings:
-            return (_clean_name(note.text[headings[-1].start : headings[-1].end]),)
-    last = note.title.rpartition(" > ")[2]
-    return tuple(_clean_name(name) for name in re.split(r",\s(?![^(]*\))", last))
+            heading = note.text[headings[-1].start : headings[-1].end]
+            return _split_names(heading) if _TERMS.fullmatch(heading.strip()) else (_clean_name(heading),)
+    return _split_names(note.title.rpartition(" > ")[2])
 
 
-def find_term(text: str) -> str:
-    """Return what an item or line explains: ``timeout`` of "- `timeout`: how long to wait"; empty if nothing."""
+def _split_names(text: str) -> tuple[str, ...]:
+    return tuple(_clean_name(name) for name in re.split(r",\s(?![^(]*\))", text))
+
+
+def find_terms(text: str) -> tuple[str, ...]:
+    """Return what an item or line explains: ``-t`` and ``--timeout`` of "- `-t`, `--timeout=<s>`: how long to wait"."""
+    if named := _NAMED_ITEM.match(text):
+        return _split_names(named["names"])
     match = _TERM.match(text)
-    return match["term"].lower() if match else ""
+    return (match["term"].lower(),) if match else ()
 
 
 def _line_end(text: str, position: int) -> int:
@@ -207,7 +215,9 @@ def _line_end(text: str, position: int) -> int:
 
 
 def _clean_name(name: str) -> str:
-    return name.partition("(")[0].strip(" `*'\":#").lower()
+    """Return a name without markup, parameters and the value of an option: ``--jobs`` of "`--jobs=<n>`"."""
+    words = name.partition("(")[0].strip(" `*'\":#=").lower()
+    return re.split(r"[ =\[<]", words)[0] if words.startswith("-") else words
 
 
 def is_named(names: Sequence[str], wanted: frozenset[str]) -> bool:
@@ -222,12 +232,12 @@ def measure_form(form: QuestionForm, note: Note, block: TextBlock, span: Offsets
     if note.kind == "csv":
         return _measure_counted(form, note, text)
     scope = find_scope(note, start)
-    term = find_term(text) if block.format != "prose" or block.is_heading else ""
+    terms = find_terms(text) if block.format != "prose" or block.is_heading else ()
     wanted = form.names | {name.rpartition(".")[2] for name in form.names}
     # The title of a record is a name, not a heading: the record of a name in the question is often only the first step.
     headings = () if note.kind == "record" else scope
     bonus = _HEADING_WEIGHT * max((_compare_heading(form, name) for name in headings), default=0.0)
-    if wanted and (is_named(scope, wanted) or term in wanted):
+    if wanted and (is_named(scope, wanted) or not wanted.isdisjoint(terms)):
         bonus += 0.9
     elif wanted and any(name in wanted for name in find_code_names(text)):
         bonus += 0.2

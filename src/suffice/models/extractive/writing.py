@@ -200,7 +200,10 @@ def _render_short_answer(short: FoundAnswer | None, notes: Sequence[Note]) -> li
 
 def _summarize(notes: Sequence[Note], stretch: Stretch) -> str:
     note, unit = notes[stretch.note], stretch.unit
-    return f"{quote_markdown(unit.text)} {' '.join(note.handles)}"
+    text = unit.text
+    if unit.block.format == "list":  # Without its bullet and the code in it.
+        text = re.sub(r"^[-*+•]\s+", "", re.split(r"\s(?:`{3}|~{3})", text)[0])
+    return f"{quote_markdown(text)} {' '.join(note.handles)}"
 
 
 def _list_closest(

@@ -1,7 +1,10 @@
 """Files as chunks of text that can be cited exactly: which files there are, and how each type is read.
 
-    .md .rst .txt .log        plain        ``markdown`` or ``rst``, titled by headings; ``transcript`` if most lines are turns
+    .md .rst .adoc .txt .log  plain        ``markdown``, ``rst`` or ``asciidoc``, titled by headings; ``transcript`` if most
+                                           lines are turns
+    .1 … .8 .pod .org .wiki .tex  plain    ``man``, ``pod``, ``org``, ``wiki`` or ``latex``, titled by headings
     .py .js .go .sql …        code         titled by definitions, with the signature in the later parts of a long one
+    .yaml .toml .ini .conf …  code         titled by keys
     .html .htm .xhtml         html         readable text without navigation
     .pdf                      pdf          one or more chunks for each page; scanned pages with the extra ``ocr``
     .docx                     docx         titled by headings
@@ -13,7 +16,7 @@
     .eml .mbox                mail         one or more chunks for each message
     .csv .tsv                 table        each row as ``column: value``
     .ipynb                    notebook     one or more chunks for each cell
-    .json                     chat         one chunk for each message; ``plain`` if it is not a conversation
+    .json                     chat         one chunk for each message; ``code`` if it is not a conversation
     .jsonl .ndjson (.gz)      records      one or more chunks for each record, with the record's own id
     NAME.gz                   the reader of NAME; archives of several files are refused
 

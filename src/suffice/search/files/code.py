@@ -1,7 +1,7 @@
-"""Source files as chunks titled by what they define.
+"""Source files as chunks titled by what they define, and configuration files titled by their keys.
 
 Python is parsed with ``ast``; in other languages regular expressions find the definitions. An outline of the definitions then
-decides where chunks begin and what they are called.
+decides where chunks begin and what they are called. The outline of YAML, TOML, INI and JSON has the keys with others below.
 """
 
 import ast
@@ -23,6 +23,7 @@ SUFFIXES = PYTHON_SUFFIXES | parse_suffixes(
     bash zsh fish ps1 sql lua r jl pl pm hs ml mli ex exs erl clj cljs el lisp dart zig nim v sv vhd f90 f95 pas d vue
     svelte proto graphql tf cu css scss less"""
 )
+CONFIG_SUFFIXES = parse_suffixes("yaml yml toml ini cfg conf properties json")
 _MAX_NAMES = 4  # Names in the title of a chunk.
 _MAX_PACKAGE_DEPTH = 6
 _LONG_FUNCTION_LINES = 20
@@ -57,6 +58,10 @@ _STATEMENT = re.compile(
 )
 _COMMENT_OR_DECORATOR = re.compile(r"\s*(?://|/\*|\*|#(?!include|define|if|endif|else|pragma)|--|@|\[\w)")
 _MAX_LINE_CHARS = 300  # Longer lines are generated; the patterns would be slow on them.
+_TABLE_HEADER = re.compile(r"\[{1,2}\s*(?P<name>[^\[\]]+?)\s*\]{1,2}\s*(?:[#;].*)?$")
+_KEY = re.compile(
+    r"(?P<indent> *)(?:- +)?[\"']?(?P<name>[\w.$/@-][^\"':{}\[\]#]*)[\"']?\s*:\s*(?:[|>][+-]?|[\[{]|&\w+)?\s*(?:#.*)?$"
+)
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
@@ -67,7 +72,8 @@ def parse(text: str, name: str) -> list[DocumentChunk]:
     """
     lines = split_lines(text)
     syntax = _parse_python(lines) if get_suffix(name) in PYTHON_SUFFIXES else None
-    outline = _Outline(syntax.symbols if syntax is not None else _find_definitions(lines))
+    find_symbols = _find_keys if get_suffix(name) in CONFIG_SUFFIXES else _find_definitions
+    outline = _Outline(syntax.symbols if syntax is not None else find_symbols(lines))
     file = _module_name(name) if syntax is not None else PurePath(name).name
     structure = Structure(
         section_starts=outline.find_section_starts(lines),
@@ -173,6 +179,26 @@ def _find_definitions(lines: Sequence[str]) -> list[_Symbol]:
         match = next((match for pattern in _PATTERNS if (match := pattern.match(code))), None)
         if match is not None:
             found.append(_Symbol(_find_comment_start(lines, number), indent, match.group("name").strip(':."`[]')))
+    return found
+
+
+def _find_keys(lines: Sequence[str]) -> list[_Symbol]:
+    """Find the tables and the keys with others below them in a configuration file."""
+    found: list[_Symbol] = []
+    above: list[tuple[int, str]] = []  # The keys that a line stands below, with their indents.
+    for number, line in enumerate(lines, start=1):
+        if len(line) > _MAX_LINE_CHARS:
+            continue
+        table = _TABLE_HEADER.match(line)
+        key = None if table else _KEY.match(line)
+        if table is not None:
+            found.append(_Symbol(_find_comment_start(lines, number), 0, table["name"]))
+        elif key is not None:
+            indent = len(key["indent"])
+            above = [(column, name) for column, name in above if column < indent]
+            name = ".".join([*(name for _, name in above), key["name"].strip()])
+            above.append((indent, key["name"].strip()))
+            found.append(_Symbol(_find_comment_start(lines, number), indent, name))
     return found
 
 

@@ -1,19 +1,29 @@
-"""Prose files as chunks titled by the headings above them: Markdown, reStructuredText, and text without markup.
+"""Prose files as chunks titled by the headings above them: Markdown, reStructuredText, AsciiDoc …, and text without markup.
 
 The suffix decides; a text without a telling suffix, such as ``README`` or standard input, is recognised by its content.
 """
 
 import re
+from collections.abc import Callable
 
-from suffice.search.files import markdown, rst
+from suffice.search.files import asciidoc, latex, man, markdown, org, pod, rst, wiki
 from suffice.search.files.chunk import ChunkKind, DocumentChunk, get_suffix, parse_suffixes
 from suffice.search.files.prose import Heading, Prose, to_document_chunks
 from suffice.text.chunks import split_lines
 
 MARKDOWN_SUFFIXES = parse_suffixes("md markdown mdx mkd qmd rmd")
-_RST_SUFFIXES = parse_suffixes("rst rest")
+_CONVERTERS: dict[str, Callable[[str], Prose]] = {
+    **dict.fromkeys(MARKDOWN_SUFFIXES, markdown.convert),
+    **dict.fromkeys(parse_suffixes("rst rest"), rst.convert),
+    **dict.fromkeys(parse_suffixes("adoc asciidoc"), asciidoc.convert),
+    **dict.fromkeys(parse_suffixes("wiki mediawiki"), wiki.convert),
+    **dict.fromkeys(parse_suffixes("tex latex ltx"), latex.convert),
+    ".org": org.convert,
+    ".pod": pod.convert,
+}
+SUFFIXES = frozenset(_CONVERTERS) | parse_suffixes("txt text log")
 _DEBIAN_ENTRY = re.compile(r"[a-z0-9][\w.+-]+ \([^()\s]+\) [\w .-]+; urgency=\w+")
-_VERBATIM_SUFFIXES = parse_suffixes("log json")
+_VERBATIM_SUFFIXES = parse_suffixes("log")
 
 
 def parse(text: str, name: str) -> list[DocumentChunk]:
@@ -27,15 +37,21 @@ def parse(text: str, name: str) -> list[DocumentChunk]:
 
 
 def _convert(text: str, suffix: str) -> Prose:
-    if suffix in MARKDOWN_SUFFIXES:
-        return markdown.convert(text)
     if suffix in _VERBATIM_SUFFIXES:
         return Prose(split_lines(text))
-    if suffix in _RST_SUFFIXES or rst.looks_like_rst(text):
-        return rst.convert(text)
-    if markdown.looks_like_markdown(text):
-        return markdown.convert(text)
-    return _convert_plain(text)
+    convert = _CONVERTERS.get(suffix) or _recognise(text)
+    return convert(text)
+
+
+def _recognise(text: str) -> Callable[[str], Prose]:
+    """Return what reads a text without a telling name, by its markup."""
+    if man.looks_like_man(text):
+        return man.convert
+    if asciidoc.looks_like_asciidoc(text):
+        return asciidoc.convert
+    if rst.looks_like_rst(text):
+        return rst.convert
+    return markdown.convert if markdown.looks_like_markdown(text) else _convert_plain
 
 
 def _convert_plain(text: str) -> Prose:

@@ -5,9 +5,11 @@ block gets fences, a role becomes its words. So a quote from a chunk still has e
 syntax to parse.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
+from math import ceil
 from pathlib import PurePath
 
 from suffice.search.files.chunk import (
@@ -18,7 +20,11 @@ from suffice.search.files.chunk import (
     format_heading_path,
     to_document_chunk,
 )
+from suffice.text.blocks import MAX_ITEM_CHARS
 from suffice.text.chunks import Chunk, Structure, chunk_lines
+
+_WORDS = re.compile(r"[\w ,.'’()-]*\w\)?")
+OBJECT_LEVEL = 100  # The level of a described function, class or option; it is below every heading.
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +70,79 @@ class Prose:
         if closing is not None:
             self.fence_ends.add(closing)
 
+    def write_code(self, source: Sequence[str], first: int, stop: int, language: str = "", prefix: str = "") -> None:
+        """Write the lines ``first`` to ``stop`` (indices from 0) of the source as a fenced block.
+
+        The blank lines around it become the fences. Without those it is indented.
+        """
+        while first < stop and not source[first].strip():
+            first += 1
+        if first >= stop:
+            return
+        margin = min(_count_indent(source[line]) for line in range(first, stop) if source[line].strip())
+        opening = first - 1
+        can_fence = opening >= 0 and not self.lines[opening].strip()
+        can_fence = can_fence and (stop >= len(source) or not source[stop].strip())
+        for line in range(first, stop):
+            text = source[line][margin:].rstrip()
+            self.lines[line] = (prefix if can_fence else prefix + "    ") + text if text else ""
+        if not can_fence:
+            self.unbroken.update(range(first + 2, stop + 1))
+            return
+        self.lines[opening] = f"{prefix}```{language}"
+        has_closing = stop < len(source)
+        if has_closing:
+            self.lines[stop] = f"{prefix}```"
+        self.add_fence(opening + 1, stop + 1 if has_closing else None, stop)
+
+    def write_table(
+        self, head: int, header: Sequence[str], rows: Sequence[tuple[int, Sequence[str]]], prefix: str
+    ) -> None:
+        """Write a Markdown table whose header is at the index ``head``; the line below it is its rule."""
+        self.lines[head] = prefix + format_row(header)
+        self.lines[head + 1] = prefix + format_row("---" for _ in header)
+        for line, cells in rows:
+            self.lines[line] = prefix + format_row(cells)
+        self.tables.append(Table(tuple(header), rows[0][0] + 1, rows[-1][0] + 1))
+        self.unbroken.update((head + 2, head + 3))
+        self.kept_with_previous.add(head + 1)
+
+    def write_records(
+        self, rows: Sequence[tuple[int, int, Sequence[str]]], header: Sequence[str], prefix: str = ""
+    ) -> None:
+        """Write a table whose rows have several lines as a list of ``column: value``, spread over the lines of each row."""
+        for first, stop, texts in rows:
+            labels = [*header, *[""] * (len(texts) - len(header))][: len(texts)]
+            filled = [(label, text) for label, text in zip(labels, texts, strict=True) if text]
+            share = max(1, ceil(len(filled) / max(1, stop - first)))
+            for line, begin in enumerate(range(0, len(filled), share), start=first):
+                part = filled[begin : begin + share]
+                mark = "- " if line == first else "  "
+                self.lines[line] = (
+                    prefix + mark + format_record([label for label, _ in part], [text for _, text in part])
+                )
+            self.block_starts.add(first + 1)
+            self.unbroken.update(range(first + 2, stop + 1))
+        if rows:
+            self.kept_with_previous.add(rows[0][0] + 1)
+
+    def end_definition(self, term: int, stop: int, name: str, depth: int, prefix: str = "") -> None:
+        """Finish ``- term:``, alone at the index ``term``; its explanation ends before ``stop`` and is indented by two.
+
+        A long explanation becomes a section of its own, so that each of its chunks is titled by the term.
+        """
+        self.block_starts.add(term + 1)
+        if sum(len(line.strip()) for line in self.lines[term + 1 : stop]) <= MAX_ITEM_CHARS:
+            self.unbroken.update(range(term + 2, stop + 1))
+            return
+        words = self.lines[term].strip().removeprefix("- ").removesuffix(":")
+        self.lines[term] = f"###### {words}"
+        inner = f"{prefix}  "
+        for line in range(term + 1, stop):
+            if self.lines[line].startswith(inner):
+                self.lines[line] = prefix + self.lines[line][len(inner) :]
+        self.headings.append(Heading(term + 1, term + 1, OBJECT_LEVEL + depth, name, stop))
+
     def chunk(self) -> list[Chunk]:
         """Cut the document; a chunk that begins inside a code block or a table is still shown as one."""
         ends = [heading.end + 1 for heading in self.headings if heading.end is not None]
@@ -94,6 +173,38 @@ class Prose:
             if inside and number in self.fence_ends:
                 line, inside = "", False
             yield f"    {line}" if inside and line and number in self.fenced else line
+
+
+def _count_indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def to_code(words: str) -> str:
+    """Return words as inline code."""
+    return f"`` {words} ``" if "`" in words else f"`{words}`"
+
+
+def format_term(words: str) -> str:
+    """Return what a list of definitions explains: as code if it is an option or a form of a command.
+
+    >>> format_term("-d N, --depth=N"), format_term("working tree")
+    ('`-d N`, `--depth=N`', 'working tree')
+    """
+    if "`" in words or (_WORDS.fullmatch(words) is not None and not words.startswith("-")):
+        return words
+    names = words.split(", ")
+    has_names = all(name and re.match(r"-|\S+$", name) for name in names)
+    return ", ".join(map(to_code, names)) if has_names else to_code(words)
+
+
+def to_lead_in(label: str, rest: str = "") -> str:
+    """Return a label with a colon, unless it ends with a mark already, and what follows it.
+
+    >>> to_lead_in("Note", "Mind this.")
+    'Note: Mind this.'
+    """
+    label = label if label.endswith((":", "?", "!", ".")) or not label else f"{label}:"
+    return f"{label} {rest}".strip()
 
 
 def _label_rows(chunk: Chunk, table: Table) -> Iterable[str]:

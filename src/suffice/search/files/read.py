@@ -71,8 +71,8 @@ UNSUPPORTED_SUFFIXES = {
     **dict.fromkeys(parse_suffixes("bz2 xz zst lz4"), "unpack it, or compress it as .gz"),
 }
 _FORMATS: dict[str, FileFormat] = {
-    **dict.fromkeys(plain.MARKDOWN_SUFFIXES | parse_suffixes("txt text rst log"), "plain"),
-    **dict.fromkeys(code.SUFFIXES, "code"),
+    **dict.fromkeys(plain.SUFFIXES, "plain"),
+    **dict.fromkeys(code.SUFFIXES | code.CONFIG_SUFFIXES, "code"),
     **dict.fromkeys(parse_suffixes("html htm xhtml"), "html"),
     **dict.fromkeys(parse_suffixes("csv tsv"), "table"),
     **dict.fromkeys(parse_suffixes("jsonl ndjson"), "records"),
@@ -87,7 +87,7 @@ _FORMATS: dict[str, FileFormat] = {
     ".rtf": "rtf",
     ".epub": "epub",
     ".ipynb": "notebook",
-    ".json": "json",
+    ".json": "json",  # Also of CONFIG_SUFFIXES, unless it is a conversation.
 }
 _HTML_START = re.compile(r"<(?:!doctype\s+html|html)\b", re.IGNORECASE)
 _JSONL_RECORD = re.compile(r'\s*\{[^\n]*"(?:text|contents)"\s*:[^\n]*\}\s*(?:\n|$)')
@@ -191,7 +191,7 @@ def _parse_prose(text: str, name: str) -> list[DocumentChunk]:
 
 
 def _parse_json(text: str, name: str) -> list[DocumentChunk]:
-    return chat.parse(text) or plain.parse(text, name)
+    return chat.parse(text) or code.parse(text, name)
 
 
 def _parse_records(text: str, name: str) -> list[DocumentChunk]:

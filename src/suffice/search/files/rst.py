@@ -9,14 +9,12 @@ import csv
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil
 
-from suffice.search.files.prose import Heading, Prose, Table, format_record, format_row
+from suffice.search.files.prose import OBJECT_LEVEL, Heading, Prose, to_code, to_lead_in
 from suffice.text.chunks import split_lines
 
 _MAX_DEPTH = 40  # Nested blocks; deeper text is read as it stands.
 _MAX_ANCHOR_LINES = 20  # Lines between an anchor and its title.
-_OBJECT_LEVEL = 100  # The level of a described function, class or option; it is below every heading.
 
 _ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1+\s*$")
 _DIRECTIVE = re.compile(r"\.\. +(?:\|(?P<sub>[^|]+)\| +)?(?P<name>[A-Za-z][\w:.+-]*?) ?::(?: +(?P<args>.*))?$")
@@ -379,9 +377,9 @@ class _Converter:
         elif name in _VERSIONS:
             self._convert_admonition(directive, _format_version(name, directive.args), prefix, depth)
         elif name in _ADMONITIONS:
-            self._convert_admonition(directive, _join_label(_ADMONITIONS[name], directive.args), prefix, depth)
+            self._convert_admonition(directive, to_lead_in(_ADMONITIONS[name], directive.args), prefix, depth)
         elif name in _TITLED:
-            self._convert_admonition(directive, _join_label(directive.args, ""), prefix, depth)
+            self._convert_admonition(directive, to_lead_in(directive.args), prefix, depth)
         elif name == "highlight":
             self.language = directive.args
         elif short == "module":
@@ -439,7 +437,7 @@ class _Converter:
             return
         for offset, signature in enumerate(signatures):
             self.out[index + offset] = f"{prefix}`{signature.rstrip(chr(92)).strip().replace('`', '')}`"
-        level, name = _OBJECT_LEVEL + self.depth, _name_object(signatures[0])
+        level, name = OBJECT_LEVEL + self.depth, _name_object(signatures[0])
         # Without content of its own it is followed by its description.
         end = directive.end if directive.content else None
         self.prose.headings.append(Heading(index + 1, index + len(signatures), level, name, end))
@@ -468,7 +466,7 @@ class _Converter:
             title = f"{version[1]} ({released})" if released else version[1]
             self.out[version[0]] = f"{prefix}Version {title}"
             self.prose.headings.append(
-                Heading(directive.index + 1, version[0] + 1, _OBJECT_LEVEL + self.depth, version[1], directive.end)
+                Heading(directive.index + 1, version[0] + 1, OBJECT_LEVEL + self.depth, version[1], directive.end)
             )
         self.depth += 1
         self._convert_content(directive, prefix, depth)
@@ -480,25 +478,7 @@ class _Converter:
         return {"console": "console", "doctest": "pycon", "testcode": "python", "math": "math"}.get(name, self.language)
 
     def _write_code(self, first: int, stop: int, language: str, prefix: str) -> None:
-        """Write lines as a fenced block; the blank lines around it become the fences. Without those it is indented."""
-        first = self._skip_blank(first, stop)
-        if first >= stop:
-            return
-        margin = min(self._indent(line) for line in range(first, stop) if self.lines[line].strip())
-        opening = first - 1
-        can_fence = opening >= 0 and not self.out[opening].strip()
-        can_fence = can_fence and (stop >= len(self.lines) or not self.lines[stop].strip())
-        for line in range(first, stop):
-            text = self.lines[line][margin:].rstrip()
-            self.out[line] = (prefix if can_fence else prefix + "    ") + text if text else ""
-        if not can_fence:
-            self.prose.unbroken.update(range(first + 2, stop + 1))
-            return
-        self.out[opening] = f"{prefix}```{language}"
-        has_closing = stop < len(self.lines)
-        if has_closing:
-            self.out[stop] = f"{prefix}```"
-        self.prose.add_fence(opening + 1, stop + 1 if has_closing else None, stop)
+        self.prose.write_code(self.lines, first, stop, language, prefix)
 
     def _convert_table(self, index: int, end: int, indent: int, prefix: str, depth: int) -> tuple[int, str] | None:
         text = self.lines[index][indent:]
@@ -610,32 +590,12 @@ class _Converter:
     def _write_table(
         self, head: int, header: Sequence[str], rows: Sequence[tuple[int, list[str]]], prefix: str
     ) -> None:
-        """Write a Markdown table whose header is at line ``head``; the line below it is its rule."""
-        columns = [self._convert_inline(cell) for cell in header]
-        self.out[head] = prefix + format_row(columns)
-        self.out[head + 1] = prefix + format_row("---" for _ in columns)
-        for line, cells in rows:
-            self.out[line] = prefix + format_row(self._convert_inline(cell) for cell in cells)
-        self.prose.tables.append(Table(tuple(columns), rows[0][0] + 1, rows[-1][0] + 1))
-        self.prose.unbroken.update((head + 2, head + 3))
-        self.prose.kept_with_previous.add(head + 1)
+        converted = [(line, [self._convert_inline(cell) for cell in cells]) for line, cells in rows]
+        self.prose.write_table(head, [self._convert_inline(cell) for cell in header], converted, prefix)
 
     def _write_records(self, rows: Sequence[tuple[int, int, list[str]]], header: Sequence[str], prefix: str) -> None:
-        """Write a table whose rows have several lines as a list of ``column: value``, spread over the lines of each row."""
-        columns = [self._convert_inline(cell) for cell in header]
-        for first, stop, cells in rows:
-            texts = [self._convert_inline(cell) for cell in cells]
-            labels = [*columns, *[""] * (len(texts) - len(columns))][: len(texts)]
-            filled = [(label, text) for label, text in zip(labels, texts, strict=True) if text]
-            share = max(1, ceil(len(filled) / max(1, stop - first)))
-            for line, begin in enumerate(range(0, len(filled), share), start=first):
-                part = filled[begin : begin + share]
-                mark = "- " if line == first else "  "
-                self.out[line] = prefix + mark + format_record([label for label, _ in part], [text for _, text in part])
-            self.prose.block_starts.add(first + 1)
-            self.prose.unbroken.update(range(first + 2, stop + 1))
-        if rows:
-            self.prose.kept_with_previous.add(rows[0][0] + 1)
+        converted = [(first, stop, [self._convert_inline(cell) for cell in cells]) for first, stop, cells in rows]
+        self.prose.write_records(converted, [self._convert_inline(cell) for cell in header], prefix)
 
     # -- lines and inline markup ---------------------------------------------------------------------------------------
 
@@ -678,7 +638,7 @@ class _Converter:
 
     def _read_inline(self, match: re.Match[str]) -> str:
         if match["literal"]:
-            return _to_code(match["literal"])
+            return to_code(match["literal"])
         if match["role"]:
             return self._read_role(match["role"], match["content"])
         if match["phrase"]:
@@ -710,7 +670,7 @@ def read_role(role: str, content: str) -> str:
     link = _EXPLICIT_LINK.fullmatch(content)
     if link and link["text"]:
         words = link["text"]
-        return _to_code(words) if name in _CODE_ROLES and re.fullmatch(r"[\w.()]+", words) else words
+        return to_code(words) if name in _CODE_ROLES and re.fullmatch(r"[\w.()]+", words) else words
     words = content.strip("<>") if link else content
     if name in ("ref", "numref"):
         return words.rpartition(":")[2].replace("-", " ").replace("_", " ")
@@ -724,16 +684,12 @@ def read_role(role: str, content: str) -> str:
     if words.startswith("~"):
         words = words[1:].rpartition(".")[2]
     words = re.sub(r"^(?:\.|_[a-z]+\.(?=\w))", "", words)  # A leading alias of a private module is not rendered.
-    return _to_code(f"{words}()" if name in _CALL_ROLES and not words.endswith(")") else words)
+    return to_code(f"{words}()" if name in _CALL_ROLES and not words.endswith(")") else words)
 
 
 def _is_style(name: str, args: str) -> bool:
     """Whether a ``class`` directive names a style, as docutils has it, and not a class, as Sphinx has it."""
     return name == "class" and re.fullmatch(r"[a-z][a-z\d-]*(?: [a-z][a-z\d-]*)*", args) is not None
-
-
-def _to_code(words: str) -> str:
-    return f"`` {words} ``" if "`" in words else f"`{words}`"
 
 
 def _format_version(name: str, args: str) -> str:
@@ -742,11 +698,6 @@ def _format_version(name: str, args: str) -> str:
         removed, _, rest = rest.partition(" ")
         version = f"{version}, removed in version {removed}"
     return f"{_VERSIONS[name]} {version}: {rest}".rstrip()
-
-
-def _join_label(label: str, rest: str) -> str:
-    label = label if label.endswith((":", "?", "!", ".")) or not label else f"{label}:"
-    return f"{label} {rest}".strip()
 
 
 def _name_field(name: str) -> str:
