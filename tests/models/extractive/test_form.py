@@ -228,4 +228,4 @@ def test_the_summary_of_an_item_has_no_code() -> None:
     text = "- `--zip`: Packs all files of the folder into one.\n\n  ```\n  tar --zip a b\n  ```\n\n  See also `--gzip`."
     answer = drafted("What does tar --zip do?", note(text, "tar(1) > OPTIONS"))
     assert answer.summary == "`--zip`: Packs all files of the folder into one. [1]"
-    assert "tar --zip a b\n  ```" in answer.answer
+    assert "tar --zip a b\n>   ```" in answer.answer
