@@ -37,6 +37,7 @@ def test_a_description_is_a_question_of_its_own(question, description):
         "Who is Ada Lind's husband?",
         "Who wrote The Grey Mill?",
         "How do I set a timeout?",
+        "When is a worker considered dead?",
         "Was ist die Hauptstadt von Belgien?",
         "",
         "???",

@@ -22,3 +22,8 @@ def test_the_things_that_a_question_compares(question: str, sides: tuple[str, st
 
 def test_a_question_for_a_version_may_describe_it_first() -> None:
     assert analyze_question("What is the oldest Python version that Flask supports?").kind == "version"
+
+
+def test_a_question_when_something_counts_as_something_asks_for_no_date():
+    assert analyze_question("When is a worker considered dead?").span == "none"
+    assert analyze_question("When was the worker started?").span == "date"

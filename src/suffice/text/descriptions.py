@@ -15,6 +15,7 @@ _RELATIVE = rf"(?:{_PREPOSITION} )?(?:who|whom|whose|which|where|that)"
 _NOUN = rf"(?!(?:{_PREPOSITION}|who|whom|whose|which|where|that|and|or|is|was|are|were)\b)[a-z][\w-]*"
 _THING = rf"(?P<head>(?:(?!{_PREPOSITION}\b)[\w’'-]+ ){{0,4}}?{_NOUN})"
 _HEAD = rf"(?:[Tt]he|[Aa]n?|[Tt]his) {_THING}"
+_NO_COPULA = r"(?<!is )(?<!are )(?<!was )(?<!were )(?<!be )"  # "When is a worker called idle?" describes none.
 _CAPITAL = r"(?:[A-ZÀ-ÖØ-ÞĀ-Ž\d](?:(?!['’]s\b)[\w.’'-])*\w|[A-Z])(?!\w)"
 _SMALL = r"(?:of|the|and|in|an?|to|for|on|with|from|at|de|la|&)"
 _NAME = rf"(?:[\"“][^\"“”]+[\"”]|{_CAPITAL}(?:,? (?:{_SMALL} ){{0,3}}{_CAPITAL})*)"
@@ -30,7 +31,7 @@ _PATTERNS = tuple(
             False,
         ),  # the singer of Moon
         (rf"the {_NAME} (?P<head>{_NOUN}(?:er|or|ist|ress|ian))\b", False),  # the Moon singer
-        (rf"{_HEAD} (?:[a-z]{{3,}}ing|[a-z]{{2,}}ed) (?=\w)", True),  # the county sharing a border
+        (rf"{_NO_COPULA}{_HEAD} (?:[a-z]{{3,}}ing|[a-z]{{2,}}ed) (?=\w)", True),  # the county sharing a border
         (rf"{_HEAD},? {_RELATIVE}\b", True),  # the town where
     )
 )

@@ -154,7 +154,8 @@ _YEAR = re.compile(r"\b(?:year|jahr|année|año)\b", re.IGNORECASE)
 _OPENING = re.compile(r"^[\s¿¡\"'“«(]+")
 # Asks for a rule ("when must I renew it?", "who may upload?"), which no date or name answers.
 _RULE = re.compile(
-    r"\b(?:when|who) (?:may|must|can|should|ought|shall|need|needs|to)\b|\b(?:wann|wer) (?:darf|muss|kann|soll)\b",
+    r"\b(?:when|who) (?:may|must|can|should|ought|shall|need|needs|to)\b|\b(?:wann|wer) (?:darf|muss|kann|soll)\b"
+    r"|\bwhen (?:is|are) [^?]{1,60}? (?:considered|regarded|treated|deemed|counted|marked)\b",
     re.IGNORECASE,
 )
 _ARTICLE = re.compile(r"^(?:the|an?|der|die|das|eine[mnr]?|einem|le|la|les|une?|el|los|las)\s+", re.IGNORECASE)

@@ -116,7 +116,7 @@ class StepReader:
     def _cut_name(self, note: int, answer: AnswerSpan, head: str) -> str:
         """Return the name in an answer; empty if it is none. Of "Ford County, Kansas" a state is the last part."""
         text = f"{self._notes[note].title}\n{self._notes[note].text}"[answer.start : answer.end]
-        line = re.split(r"\n|['’]s\b", text.strip())[0]
+        line = re.split(r"\n|['’]s\b", text.strip())[0].rpartition(" > ")[2]
         name = _ARTICLE.sub("", line.strip(" \"'“”.,;:()"))
         if head in _LARGE_PLACES:
             name = name.rpartition(", ")[2]
