@@ -440,8 +440,7 @@ class Report:
     ``summary`` is plain text with citations. ``sufficient`` and ``confidence`` are the last judgement of the evidence,
     ``None`` if there was none. ``insufficient_termination`` means that a limit ended the search before the evidence was
     judged sufficient; ``degraded_mode`` that searches kept failing.
-    ``short_answer`` is a name, number or the like, ``None`` if no such answer was found. ``restated`` is the question with
-    names for what it describes, if the answer rests on them. Without a language model
+    ``short_answer`` is a name, number or the like, ``None`` if no such answer was found. Without a language model
     ``excerpts`` are the parts of the sources that ``final_answer`` shows. ``closest`` are the passages nearest to the
     question when there is no evidence. ``left_undone`` says what a limit on time, tokens or money kept the run from doing.
     """
@@ -472,4 +471,3 @@ class Report:
     excerpts: tuple[Excerpt, ...] = ()
     closest: tuple[ClosestPassage, ...] = ()
     left_undone: tuple[str, ...] = ()
-    restated: str | None = None

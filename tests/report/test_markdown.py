@@ -133,8 +133,15 @@ def test_an_answer_in_part_says_what_it_lacks(report: Report) -> None:
 
 
 def test_how_the_question_was_read_stands_above_the_answer(report: Report) -> None:
-    restated = replace(report, restated="Who is the mayor of <b>Velburg</b>?")
+    restated = replace(report, metadata={**report.metadata, "restated": "Who is the mayor of <b>Velburg</b>?"})
     text = markdown.render_markdown(restated)
     assert text.index("> Read as: Who is the mayor of") < text.index(report.final_answer.strip()[:20])
     assert r"\<b>Velburg" in text
     assert "Read as" not in markdown.render_markdown(report)
+
+
+def test_words_that_one_passage_has_are_not_called_missing() -> None:
+    passage = ClosestPassage("Text.", "prose", (), "Title", "", ("mayor",))
+    assert markdown.describe_missing([passage, replace(passage, missing=())]) == ""
+    apart = markdown.describe_missing([passage, replace(passage, missing=("river",))])
+    assert apart == "No passage mentions “mayor” and “river” together."

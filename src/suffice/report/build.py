@@ -114,14 +114,18 @@ def build_report(
         insufficient_termination=is_insufficient(run, stop),
         degraded_mode=run.is_degraded,
         error_log=tuple(run.error_log),
-        metadata={**_build_run_metadata(run), **metadata, **_build_writing_metadata(run, instruction, numbers)},
+        metadata={
+            **_build_run_metadata(run),
+            **metadata,
+            **_build_writing_metadata(run, instruction, numbers),
+            **({"restated": text.restated} if answer and text.restated else {}),
+        },
         short_answer=(text.short_answer or None) if answer else None,
         excerpts=tuple(
             replace(excerpt, source=numbers[excerpt.source]) for excerpt in text.excerpts if excerpt.source in numbers
         ),
         closest=() if answer else text.closest,
         left_undone=list_undone(run, stop, metadata.get("review")),
-        restated=(text.restated or None) if answer else None,
     )
 
 

@@ -146,7 +146,8 @@ def _render_partly(report: Report) -> Iterable[str]:
 
 def describe_restated(report: Report) -> str:
     """Say how the question was read, with names for what it describes; empty if it was read as it is."""
-    return f"Read as: {report.restated}" if report.restated else ""
+    restated = report.metadata.get("restated")
+    return f"Read as: {restated}" if restated else ""
 
 
 def _render_restated(report: Report) -> Iterable[str]:
@@ -166,6 +167,8 @@ def describe_missing(closest: Sequence[ClosestPassage]) -> str:
         return f"Nothing found mentions {_join_words(nowhere)}."
     if closest and not closest[0].missing:
         return "The closest passage has the words of the question, but does not say what it asks."
+    if not all(passage.missing for passage in closest):
+        return ""
     apart = dict.fromkeys(word for passage in closest for word in passage.missing)
     return f"No passage mentions {_join_words(list(apart))} together." if apart else ""
 

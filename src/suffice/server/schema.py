@@ -131,7 +131,6 @@ class AgentResponse(BaseModel):
     short_answer: str | None = None
     excerpts: list[Excerpt] = []
     closest: list[ClosestPassage] = []
-    restated: str | None = None
 
 
 class EstimateRange(BaseModel):

@@ -13,7 +13,7 @@ from itertools import groupby
 from suffice.text.sentences import Offsets, docstring_spans, split_sentences
 from suffice.types import ExcerptFormat
 
-_FENCE = re.compile(r"\s*(`{3,}|~{3,})")
+FENCE = re.compile(r"\s*(`{3,}|~{3,})")
 _HEADING = re.compile(r"\s{0,3}#{1,6}\s")
 _RULE = re.compile(r"\s*([=\-~^\"'*+#_.:])\1{2,}\s*$")
 LIST_MARKER = r"(?:[-*+•]|\d{1,3}[.)]|\(?[a-z]\)|\((?:\d{1,3}|[ivx]{1,4})\))"
@@ -125,7 +125,7 @@ def _split_markdown(text: str, start: int, end: int, in_docstring: bool = False)
     i = 0
     while i < len(lines):
         content = text[slice(*lines[i])]
-        fence = _FENCE.match(content)
+        fence = FENCE.match(content)
         if not content.strip() or _RULE.match(content):
             i += 1
         elif fence:
@@ -198,7 +198,7 @@ def _take_list(text: str, lines: list[Offsets], i: int) -> tuple[int, list[TextB
         content = text[slice(*lines[j])]
         marker = _LIST_ITEM.match(content)
         depth = len(content) - len(content.lstrip())
-        if items and (fence or depth > indent) and (found := _FENCE.match(content)):
+        if items and (fence or depth > indent) and (found := FENCE.match(content)):
             fence = "" if fence and content.strip().startswith(fence) else fence or found[1]
             items[-1] = (items[-1][0], lines[j][1])
         elif fence:
@@ -257,7 +257,7 @@ def _take_paragraph(text: str, lines: list[Offsets], i: int, in_docstring: bool)
     j = i
     while j < len(lines):
         content = text[slice(*lines[j])]
-        if not content.strip() or _HEADING.match(content) or _TABLE_ROW.match(content) or _FENCE.match(content):
+        if not content.strip() or _HEADING.match(content) or _TABLE_ROW.match(content) or FENCE.match(content):
             break
         if j > i and (_LIST_ITEM.match(content) or _is_underlined(text, lines, j) or _PROMPT.match(content)):
             break

@@ -3,14 +3,13 @@
 import re
 from collections.abc import Sequence
 
-from suffice.text.blocks import LIST_MARKER
+from suffice.text.blocks import FENCE, LIST_MARKER
 from suffice.text.markdown import drop_needless_escapes, escape_line, escape_markdown, find_inline_code, strip_links
 from suffice.text.plain import to_one_line
 from suffice.text.sentences import Offsets
 from suffice.types import ExcerptFormat
 
 _ITEM_MARKER = re.compile(rf"\s*{LIST_MARKER}\s+")
-_FENCE = re.compile(r"\s*(`{3,}|~{3,})")
 _LETTER_MARKER = re.compile(r"(\s*)(?=\(?\w{1,4}\)\s)(?!\s*\d+\))")  # "(a)" or "a)", which Markdown does not know.
 _ADDRESS = re.compile(r"<(?:https?://[^\s<>`]+|[\w.+-]+@[\w.-]+)>")
 _MAX_TITLE_CHARS = 100
@@ -57,7 +56,7 @@ def _render_list(text: str) -> str:
     lines: list[tuple[str, bool]] = []  # Each with whether it is text, not code.
     fence = ""
     for line in text.split("\n"):
-        mark = _FENCE.match(line)
+        mark = FENCE.match(line)
         if mark or fence:
             lines.append((line, False))
             is_end = mark is not None and fence != "" and mark[1].startswith(fence)

@@ -118,3 +118,13 @@ def test_a_value_that_both_state_decides(question: str, found: list[Note], answe
 )
 def test_without_a_value_on_both_sides_nothing_is_decided(question: str, found: list[Note]) -> None:
     assert decide(analyze_question(question), found) is None
+
+
+def test_a_name_that_ends_as_a_verb_does_is_no_verb() -> None:
+    films = notes(
+        Dawn="Dawn is a film directed by Joe Ray and Fred Wills.",
+        Dusk="Dusk is a film directed by Max Orr and Fred Wills.",
+    )
+    decision = decide(analyze_question("Were Dawn and Dusk directed by the same person?"), films)
+    assert decision is not None
+    assert decision.text == "Yes"

@@ -137,4 +137,4 @@ def test_a_folder_is_searched_for_the_question_after_the_step(tmp_path):
     report = asyncio.run(research(TASK, docs=str(tmp_path), model="extractive", k=2))
     assert "Who is the mayor of Velburg?" in [query for done in report.stop.rounds for query in done.queries]
     assert "Kathrin Lohse" in report.final_answer.replace("*", "")
-    assert report.restated == "Who is the mayor of Velburg?"
+    assert report.metadata["restated"] == "Who is the mayor of Velburg?"

@@ -251,8 +251,10 @@ def _list_namesakes(notes: Sequence[Note], number: int) -> list[int]:
 def _decide_both(question: Question, notes: Sequence[Note], compared: tuple[int, int]) -> bool | None:
     if (maker := _SAME_MAKER.search(question.text)) is not None:
         ones, others = (_find_makers(maker["verb"], notes[number]) for number in compared)
-        if not ones or not others or any(_is_same_maker(one, other) for one in ones for other in others):
-            return True if ones and others else None
+        if not ones or not others:
+            return None
+        if any(_is_same_maker(one, other) for one in ones for other in others):
+            return True
         return False if maker["noun"].lower() in _PERSON_NOUNS else None  # A company, and one of its people
     same = _SAME_HEAD.search(question.text)
     if same is not None:
@@ -301,7 +303,7 @@ def _find_other_names(question: Question, notes: Sequence[Note], compared: tuple
 def _find_makers(verb: str, note: Note) -> list[frozenset[str]]:
     """Return the stems of each name that a note gives after "produced by", without those of all firms."""
     found = re.finditer(rf"{verb} by (?P<makers>[^.;]{{1,{_MAX_MAKERS_CHARS}}})", note.text, re.IGNORECASE)
-    names = (name for match in found for name in extract_names(re.split(r"\b\w+ed\b", match["makers"])[0]))
+    names = (name for match in found for name in extract_names(re.split(r"\b[a-z]+ed\b", match["makers"])[0]))
     stems = (find_stems(name) - find_stems(note.title) - _MAKER_GENERIC for name in names)
     return [name for name in stems if name]
 

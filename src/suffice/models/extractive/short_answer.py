@@ -62,7 +62,7 @@ _CLAUSE = re.compile(
 )
 _MIN_DENIED_COVERAGE = 0.4  # Share of the question's weighted words in the clause that denies something.
 _VERDICT = re.compile(r"[*_`\s]*(?:(?P<yes>yes|ja|oui|s[ií])|no|nein|non)\b[*_`]*\s*[,.;:!—–-]", re.IGNORECASE)
-_SECTION_NUMBER = re.compile(r"[\s#]*\d+(?:\.\d+)*\.?\s+(?=\S)")
+_HEADING_NUMBER = re.compile(r"[\s#]*\d+(?:\.\d+)*\.?\s+(?=\S)")
 _MAX_OTHER_STEMS = 1  # Words of a heading that the question need not have.
 # The origin of a name is no place; "Where can I report a problem?" asks for a page or an address.
 _NO_PLACE = re.compile(
@@ -292,7 +292,7 @@ def _decide_by_section(
         note = notes[stretch.note]
         heading = find_heading(note, stretch.unit.block)
         asked = note.text[heading.start : heading.end] if heading else ""
-        stems = content_stems(_SECTION_NUMBER.sub("", asked))
+        stems = content_stems(_HEADING_NUMBER.sub("", asked))
         if heading is None or not asked.rstrip(" #*").endswith("?") or words.coverage(stems) < _MIN_YES_NO_COVERAGE:
             continue
         is_other = len(stems - words.weights.keys()) > _MAX_OTHER_STEMS
