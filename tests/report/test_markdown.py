@@ -144,4 +144,4 @@ def test_words_that_one_passage_has_are_not_called_missing() -> None:
     passage = ClosestPassage("Text.", "prose", (), "Title", "", ("mayor",))
     assert markdown.describe_missing([passage, replace(passage, missing=())]) == ""
     apart = markdown.describe_missing([passage, replace(passage, missing=("river",))])
-    assert apart == "No passage mentions “mayor” and “river” together."
+    assert apart == "No passage mentions “mayor”, “river” together."

@@ -2,8 +2,8 @@
 
 import pytest
 
-from suffice.text.entities import content_stems
-from suffice.text.languages import use_language
+from suffice.text.entities import content_stems, stem_words
+from suffice.text.languages import ENGLISH, stem_text, use_language
 
 
 @pytest.mark.parametrize(
@@ -72,3 +72,7 @@ def test_other_languages_are_left_alone() -> None:
         assert content_stems("nombre") == frozenset({"nombr"})
     finally:
         use_language(None)
+
+
+def test_an_underscore_ends_a_word():
+    assert stem_words("catalogue_name") == stem_words("catalog_name") == tuple(stem_text("catalogue_name", ENGLISH))

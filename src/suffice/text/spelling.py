@@ -47,4 +47,5 @@ def unify_spelling(text: str) -> str:
     >>> unify_spelling("the licence of the colour catalogue"), unify_spelling("the license of the color catalog")
     ('the license of the color catalog', 'the license of the color catalog')
     """
-    return _PATTERN.sub(lambda match: _REPLACEMENTS[(match.lastindex or 1) - 1], text.lower())
+    words = text.lower().replace("_", " ")  # An underscore parts words, but a pattern takes it for a letter.
+    return _PATTERN.sub(lambda match: _REPLACEMENTS[(match.lastindex or 1) - 1], words)
