@@ -8,6 +8,7 @@ supports the claim, and none that has all its names and numbers contradicts it, 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from suffice.claims.checkers import Checker, EvidenceSpan
 from suffice.claims.checkers.base import Stance
@@ -85,6 +86,8 @@ async def judge_claim(
         if verbatim:
             return ClaimVerdict(claim, "supported", tuple(verbatim))
         return ClaimVerdict(claim, "unknown", note=claim.skip_reason)
+    if any(find_verbatim(claim.plain_text, passage) for passage in cited):  # The others can only disagree.
+        others = [passage for passage in others if _may_disagree(claim.plain_text, passage)]
     cited_ids = {passage.id for passage in cited}
     pool = [*cited, *(passage for passage in others if passage.id not in cited_ids)]
     spans = await checker(claim.plain_text, pool)
@@ -216,6 +219,13 @@ def _is_same_topic(claim: str, quote: str) -> bool:
     if one.stems == other.stems and len(one.stems) >= _MIN_EQUAL_STEMS:
         return True
     return len(ours & theirs) >= _MIN_COMMON_STEMS and len(ours & theirs) >= _MIN_COMMON_SHARE * len(ours | theirs)
+
+
+def _may_disagree(claim: str, passage: Passage) -> bool:
+    """Whether a sentence of a passage, or two in a row, are about what the claim is about."""
+    spans = quotable_spans(passage.text, passage.kind)
+    joined = [(first, last) for (first, _), (_, last) in pairwise(spans)]
+    return any(_is_same_topic(claim, passage.text[start:end]) for start, end in (*spans, *joined))
 
 
 def _quote_nearest(claim: ClaimText, passage: Passage, span: EvidenceSpan | None) -> Quote | None:
