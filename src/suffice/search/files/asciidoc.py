@@ -23,7 +23,9 @@ _ATTRIBUTE_ENTRY = re.compile(r":!?(?P<name>\w[\w-]*)!?:(?:\s+(?P<value>.*?))?\s
 _TITLE = re.compile(r"(?P<marks>={1,6}|#{1,6})\s+(?P<title>\S.*?)(?:\s+(?P=marks))?\s*$")
 _UNDERLINE = re.compile(r"(?:={2,}|-{2,}|~{2,}|\^{2,}|\+{2,})\s*$")
 _UNDERLINE_LEVELS = {"=": 1, "-": 2, "~": 3, "^": 4, "+": 5}
-_BLOCK_ATTRIBUTES = re.compile(r"\[(?P<list>(?:[\w.#%,*=\"'!:<>^{-](?:[^\[\]]|\"[^\"]*\")*)?)\]\s*$")
+_BLOCK_ATTRIBUTES = re.compile(
+    r"\[(?P<list>(?:(?=[\w.#%,*=\"'!:<>^{-])(?:[^\[\]\"]|\"[^\"]*\"|\"(?![^\"]*\"))*)?)\]\s*$"
+)
 _ATTRIBUTE = re.compile(r"(?:^|,)((?:[^,\"]|\"[^\"]*\")*)")
 _ANCHOR = re.compile(r"\[\[(?P<id>[^\[\],]+)(?:,[^\]]*)?\]\]\s*$")
 _BLOCK_TITLE = re.compile(r"\.(?P<title>[^\s.].*)$")

@@ -19,7 +19,7 @@ _ITEM = re.compile(
 )
 _TERM = re.compile(r"(?P<term>.*?\S)\s+::(?:\s+(?P<text>.*)|$)")
 _TABLE_RULE = re.compile(r"\s*\|[-+:|]+\|?\s*$")
-_COOKIES = re.compile(r"\s*\|(?:\s*(?:<[lcr]?\d*>)?\s*\|)+\s*$")
+_COOKIES = re.compile(r"\s*\|(?:\s*(?:<[lcr]?\d*>\s*)?\|)+\s*$")
 _FOOTNOTE = re.compile(r"\[fn:[^\]\s:]+\]\s+")
 _MAX_DRAWER_LINES = 200
 _CODE_BLOCKS = frozenset("src example verbatim".split())

@@ -21,7 +21,7 @@ _DROPPED_TEXT = re.compile(
 _INNER_TEMPLATE = re.compile(r"\{\{(?P<content>[^{}]*)\}\}", re.DOTALL)
 _INNER_LINK = re.compile(r"\[\[(?P<content>[^\[\]]*)\]\]", re.DOTALL)
 _WORD_TEMPLATES = frozenset("code tt kbd samp nowrap lang key keys ic var mono note tip warning".split())
-_CELL_ATTRIBUTES = re.compile(r"^\s*(?:[\w-]+\s*=\s*(?:\"[^\"]*\"|'[^']*'|\S+)\s*)+\|(?!\|)")
+_CELL_ATTRIBUTES = re.compile(r"^\s*(?:[\w-]+\s*=\s*(?:\"[^\"]*\"|'[^']*'|[^\s|\"']+)(?:\s+|(?=\|)))+\|(?!\|)")
 _INLINE = re.compile(
     r"""
       <nowiki>(?P<raw>.*?)</nowiki>
