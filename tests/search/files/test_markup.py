@@ -1,6 +1,8 @@
 """Readers of markup on text that is broken, hostile or just unusual."""
 
-from suffice.search.files import asciidoc, org, wiki
+import pytest
+
+from suffice.search.files import asciidoc, latex, org, wiki
 
 
 def test_a_table_row_with_many_empty_cells_is_read_at_once() -> None:
@@ -19,3 +21,25 @@ def test_a_cell_with_many_equal_signs_is_read_at_once() -> None:
     query = "&".join(f"k{number}=v" for number in range(60))
     assert wiki.convert(f"{{|\n|-\n| {query}\n|}}\n").lines[2] == f"- {query}"
     assert wiki.convert('{|\n|-\n| style="a: b" width=3| text\n|}\n').lines[2] == "- text"
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        (
+            "A \\begin{align} a=b \\end{align} c\nText.\n\\begin{align}\nx\n\\end{align}",
+            ["A `a=b` c", "Text.", "```math", "x", "```"],
+        ),
+        ("\\begin{verbatim}50% {x}\\end{verbatim} % no\nText.", ["`50% {x}`", "Text."]),
+        ("\\begin{verbatim}\na\nb", ["```", "a", "b"]),
+        ("\\begin{comment}\na\nb", ["", "a", "b"]),
+        ("\\begin{comment}a\\end{comment}b\nc", ["b", "c"]),
+        ("\\begin{tabular}{ll} a & b \\\\ c & d \\end{tabular}\nText.", ["a · b · c · d", "Text."]),
+        ("\\begin{foo}x\\end{foo} y", ["x y"]),
+        ("\\documentclass{article}\n\\begin{document} Hello.\nText.\n\\end{document}", ["", "Hello.", "Text.", ""]),
+        ("It costs $5 and $6.", ["It costs $5 and $6."]),
+        ("With $x$, $ y $, $$ z $$ and \\[ u \\].", ["With `x`, `y`, `z` and `u`."]),
+    ],
+)
+def test_environments_and_formulas_of_latex_end_where_they_end(source: str, expected: list[str]) -> None:
+    assert latex.convert(source).lines == expected
