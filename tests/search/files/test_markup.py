@@ -43,3 +43,29 @@ def test_a_cell_with_many_equal_signs_is_read_at_once() -> None:
 )
 def test_environments_and_formulas_of_latex_end_where_they_end(source: str, expected: list[str]) -> None:
     assert latex.convert(source).lines == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("<pre>\nd = {{'a': 1}}\n<!-- [[b]] -->\n</pre>", ["```", "d = {{'a': 1}}", "<!-- [[b]] -->", "```"]),
+        ("<syntaxhighlight lang=sh>\n[[ -f x ]]\n</syntaxhighlight>", ["```sh", "[[ -f x ]]", "```"]),
+        ("Write <nowiki>[[a]] {{b}}</nowiki> {{c}}here.", ["Write [[a]] {{b}} here."]),
+        ("<code><nowiki>{{x}}</nowiki></code> and <source inline>''{{y}}</source>", ["`{{x}}` and `''{{y}}`"]),
+        ("{{a|\n<pre>\nx\n</pre>\n}}\nText.", ["", "", "", "", "", "Text."]),
+        ("<!-- <pre> -->\n[[a|b]] </pre>", ["", "b"]),
+        ("A<ref>x\n</ref><ref name=y /> b <ref>c", ["A", "b c"]),
+        ("== A ==  \n=== B ==", ["## A", "## = B"]),
+        ("<pre>abc", ["    abc"]),
+    ],
+)
+def test_code_of_a_wiki_stays_as_it_is(source: str, expected: list[str]) -> None:
+    assert [line.strip(" ") if "abc" not in line else line for line in wiki.convert(source).lines] == expected
+
+
+def test_brackets_in_code_of_org_are_no_link() -> None:
+    code = "#+begin_src sh\nif [[ -f a &&\n-f b ]]; then\n#+end_src\n"
+    assert org.convert(f"{code}A [[x][long\nlink]].\n").lines == [
+        *("```sh", "if [[ -f a &&", "-f b ]]; then", "```"),
+        *("A long", "link."),
+    ]
