@@ -1,8 +1,11 @@
 """Readers of markup on text that is broken, hostile or just unusual."""
 
+from collections.abc import Callable
+
 import pytest
 
-from suffice.search.files import asciidoc, latex, org, wiki
+from suffice.search.files import asciidoc, latex, man, org, pod, wiki
+from suffice.search.files.prose import Prose
 
 
 def test_a_table_row_with_many_empty_cells_is_read_at_once() -> None:
@@ -69,3 +72,23 @@ def test_brackets_in_code_of_org_are_no_link() -> None:
         *("```sh", "if [[ -f a &&", "-f b ]]; then", "```"),
         *("A long", "link."),
     ]
+
+
+@pytest.mark.parametrize(
+    ("convert", "source", "expected"),
+    [
+        (asciidoc.convert, "a &#10; b\n&NewLine;c\n", ["a   b", "c"]),
+        (pod.convert, "=pod\n\na E<99999999999>E<10>E<55296>E<NewLine>E<233> b\nc\n", ["", "", "a  é b", "c"]),
+        (wiki.convert, "a &#10;&#xD; b\n<pre>\nx&#10;y\n</pre>\n", ["a    b", "```", "x y", "```"]),
+        (man.convert, ".nf\n\\N'10'a\\[u000A]b\\[uD800]c\\N'99999999'\nd\n.fi\n", ["```", " a bc", "d", "```"]),
+    ],
+)
+def test_an_escape_for_a_line_end_or_for_no_character_moves_no_line(
+    convert: Callable[[str], Prose], source: str, expected: list[str]
+) -> None:
+    assert convert(source).lines == expected
+
+
+def test_no_line_of_a_document_can_hold_a_line_end() -> None:
+    (chunk,) = Prose(["a\nb\r\ud800c", "d"]).chunk()
+    assert (chunk.first, chunk.last, chunk.text) == (1, 2, "a b c\nd")

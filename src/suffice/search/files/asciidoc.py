@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from suffice.search.files.prose import Heading, Prose, format_term, to_code, to_lead_in
+from suffice.search.files.prose import Heading, Prose, format_term, to_code, to_lead_in, to_line
 from suffice.text.chunks import split_lines
 
 _MAX_DEPTH = 40  # Nested blocks; deeper text is read as it stands.
@@ -538,7 +538,7 @@ class _AsciiDocConverter:
         if found["attribute"]:
             return self._read_attribute(match)
         if entity := found["entity"]:
-            return html.unescape(entity)
+            return to_line(html.unescape(entity))
         kept = ("raw", "index_term", "marked", "emphasis", "highlight")
         return next((found[name] for name in kept if found[name]), "")
 

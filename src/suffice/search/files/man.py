@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from suffice.search.files.prose import Heading, Prose, format_term
+from suffice.search.files.prose import Heading, Prose, format_term, to_character
 from suffice.text.chunks import split_lines
 
 _TITLE = re.compile(r"^[.'][ \t]*(?:TH|Dd)\s", re.MULTILINE)
@@ -43,7 +43,7 @@ _ESCAPE = re.compile(
     | n[+-]?(?:\(..|\[[^\]]*\]|.)
     | \((?P<glyph2>..)
     | \[(?P<glyph>[^\]]*)\]
-    | N'(?P<code>\d+)'
+    | N'(?P<code>\d{1,9})'
     | \$.
     | (?P<char>.)
     )""",
@@ -367,12 +367,12 @@ class _ManConverter:
     def _replace_escape(self, match: re.Match[str]) -> str:
         if (name := match["glyph2"] or match["glyph"]) is not None:
             if name.startswith("u") and re.fullmatch(r"u[\dA-F]{4,5}", name):
-                return chr(int(name[1:], 16))
+                return _read_character(int(name[1:], 16))
             return _GLYPHS.get(name, "")
         if (name := match["string2"] or match["string"] or match["string1"]) is not None:
             return self.strings.get(name, "")
         if match["code"]:
-            return chr(int(match["code"]) % 0x110000)
+            return _read_character(int(match["code"]))
         char = match["char"]
         if char is None:
             return ""
@@ -503,6 +503,10 @@ class _ManConverter:
                 yield word
         while closers:
             yield from ("\0", closers.pop())
+
+
+def _read_character(number: int) -> str:
+    return " " if number in (10, 13) else to_character(number)
 
 
 def _take_arguments(words: Sequence[str], position: int) -> list[str]:

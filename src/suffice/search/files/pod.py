@@ -4,7 +4,7 @@ import html
 import re
 from dataclasses import dataclass, replace
 
-from suffice.search.files.prose import Heading, Prose, format_term, to_code
+from suffice.search.files.prose import Heading, Prose, format_term, to_character, to_code, to_line
 from suffice.text.chunks import split_lines
 
 _COMMAND = re.compile(r"=(?P<name>[a-zA-Z]\w*)(?:\s+(?P<text>.*))?$")
@@ -197,7 +197,9 @@ def _read_code(code: str, content: str, depth: int) -> str:
     if code in "XZ":
         return ""
     if code == "E":
-        return _ENTITIES.get(content) or (chr(int(content)) if content.isdecimal() else html.unescape(f"&{content};"))
+        if content.isdecimal():
+            return to_character(int(content))
+        return _ENTITIES.get(content) or to_line(html.unescape(f"&{content};"))
     if code == "L":
         label, bar, _ = content.partition("|")
         words = _convert_inline(label, depth + 1)

@@ -7,7 +7,7 @@ lost the lines.
 import html
 import re
 
-from suffice.search.files.prose import Heading, Prose, to_code
+from suffice.search.files.prose import Heading, Prose, to_code, to_line
 from suffice.text.chunks import split_lines
 
 _HEADING = re.compile(r"(?P<marks>={1,6})(?P<title>.+)(?P=marks)$")
@@ -148,7 +148,7 @@ def _convert_code(prose: Prose, lines: list[str], index: int, code: re.Match[str
         prose.unbroken.update(range(index + 2, end + 2))
         return end + 1
     prose.lines[index] = f"```{language[1] if language else ''}"
-    prose.lines[index + 1 : end] = [html.unescape(line.rstrip()) for line in lines[index + 1 : end]]
+    prose.lines[index + 1 : end] = [to_line(html.unescape(line.rstrip())) for line in lines[index + 1 : end]]
     last = lines[end][: lines[end].lower().find(closing)] if closing in lines[end].lower() else lines[end]
     prose.lines[end] = "```" if not last.strip() else last
     prose.add_fence(index + 1, end + 1 if not last.strip() else None, end if not last.strip() else end + 1)
@@ -214,4 +214,4 @@ def _convert_inline(text: str, is_code: bool = False) -> str:
             return " "
         return match["raw"] or match["link"] or ""
 
-    return html.unescape(_INLINE.sub(read, text))
+    return to_line(html.unescape(_INLINE.sub(read, text)))
