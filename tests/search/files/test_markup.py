@@ -1,11 +1,13 @@
 """Readers of markup on text that is broken, hostile or just unusual."""
 
 from collections.abc import Callable
+from random import Random
 
 import pytest
 
-from suffice.search.files import asciidoc, latex, man, org, pod, wiki
+from suffice.search.files import asciidoc, latex, man, org, pod, read_text, wiki
 from suffice.search.files.prose import Prose
+from suffice.text.chunks import split_lines
 
 
 def test_a_table_row_with_many_empty_cells_is_read_at_once() -> None:
@@ -92,3 +94,74 @@ def test_an_escape_for_a_line_end_or_for_no_character_moves_no_line(
 def test_no_line_of_a_document_can_hold_a_line_end() -> None:
     (chunk,) = Prose(["a\nb\r\ud800c", "d"]).chunk()
     assert (chunk.first, chunk.last, chunk.text) == (1, 2, "a b c\nd")
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        (".ie t foo\n.el bar\n", ["", "bar"]),
+        (".ie n a \\(bu b\n.el bar\nText.\n", ["a • b", "", "Text."]),
+        (".if t \\{ foo \\}\nText.\n.if n \\{.B x\\}\n.if n \\{\\\ny\n.\\}\n", ["", "Text.", "x", "", "y", ""]),
+    ],
+)
+def test_the_branch_of_a_condition_for_a_terminal_is_text(source: str, expected: list[str]) -> None:
+    assert man.convert(source).lines == expected
+
+
+def test_keys_of_a_configuration_file_may_be_indented_by_tabs() -> None:
+    below = "".join(f'\t\t"option{number}": "{"words " * 20}",\n' for number in range(40))
+    chunks = read_text(f'{{\n\t"server": {{\n{below}\t}},\n\t"client": {{\n{below}\t}}\n}}\n', "settings.json")
+    assert chunks[-1].title.endswith("client")
+
+
+PIECES = {
+    asciidoc.convert: (
+        '= A¦== B¦----¦====¦|===¦| a | b¦¦* a¦. b¦term::¦+¦[source,"a"]¦[verse]¦  code¦//// ¦{x}¦:x: y¦`a¦+++¦<<a,b>>¦'
+        'NOTE: a¦link:a[b¦"`a¦&#10;¦__a¦((a¦include::a[]¦.Title¦````¦--¦[[a]]¦#a'
+    ),
+    latex.convert: (
+        "\\begin{align}¦\\end{align}¦\\begin{verbatim}¦\\end{verbatim}¦\\begin{tabular}{ll}¦\\end{tabular}¦a & b \\\\¦"
+        "\\[¦\\]¦$$¦$¦\\section{a¦}¦{¦\\item a¦\\begin{itemize}¦\\end{itemize}¦\\begin{comment}¦\\begin{document}¦"
+        "\\verb|a¦%¦\\title{a}¦¦\\'e¦``a"
+    ),
+    man.convert: (
+        ".TH a 1¦.SH B¦.nf¦.fi¦.TP¦.IP a¦.RS¦.RE¦.TS¦.TE¦l l.¦.ie t a¦.el b¦.if n \\{¦.\\}¦.de x¦..¦\\fB¦\\N'10'¦"
+        '\\[u000A]¦\\[uD800]¦.Bl -tag¦.It a¦.El¦.Bd¦.Ed¦.B "a¦.ds x y¦\\*(x¦¦.Op Fl a¦.UR a'
+    ),
+    org.convert: (
+        "* A¦** TODO B¦#+begin_src sh¦#+end_src¦#+begin_quote¦#+begin_example¦#+end_example¦| a | b |¦|---+---|¦"
+        "|   |  ¦| <l> |¦: a¦- a¦- a :: b¦1. a¦:PROPERTIES:¦:END:¦[[a][b¦[[a¦]]¦=a¦~a~¦/a¦[fn:1]¦{{{a(b)}}}¦#+title: a¦"
+        "¦<2020-01-01>"
+    ),
+    pod.convert: (
+        "=pod¦=head1 A¦=over¦=back¦=item a¦=item *¦=begin html¦=end¦=cut¦  code¦C<a¦E<10>¦E<55296>¦E<gt>¦L<a|b>¦"
+        "C<< a >>¦X<¦>¦¦=for x"
+    ),
+    wiki.convert: (
+        "== A ==¦=      ¦* a¦# b¦; a : b¦: c¦{|¦|}¦|-¦| a || b¦! a¦| k=v&k=v¦<pre>¦</pre>¦<ref>¦</ref>¦<gallery¦<code>¦"
+        "</code>¦<nowiki>¦</nowiki>¦<!--¦-->¦{{a|¦}}¦[[a|¦]]¦ code¦&#10;¦'''¦<syntaxhighlight lang=a>¦"
+        "</syntaxhighlight>¦"
+    ),
+}
+
+
+@pytest.mark.parametrize("convert", PIECES)
+@pytest.mark.parametrize("separators", ["\n", "\n ", "\n\r"])
+def test_any_mixture_of_markup_is_read_with_its_lines(convert: Callable[[str], Prose], separators: str) -> None:
+    pieces = PIECES[convert].split("¦")
+    for seed in range(60):
+        random = Random(seed)
+        chosen = random.sample(pieces, min(len(pieces), random.choice([2, 4, 40])))
+        source = "".join(random.choice(chosen) + random.choice(separators) for _ in range(random.choice([5, 30, 150])))
+        prose = convert(source)
+        assert len(prose.lines) == len(split_lines(source)), source
+        assert not any(end in line for line in prose.lines for end in "\r\n"), source
+        assert all(chunk.text.encode() for chunk in prose.chunk()), source
+
+
+@pytest.mark.parametrize("convert", PIECES)
+def test_thousands_of_marks_without_an_end_are_read_at_once(convert: Callable[[str], Prose]) -> None:
+    for piece in PIECES[convert].split("¦"):
+        for separator in ("\n", "\n\n", " ", "\n\ntext\n\n"):
+            source = (piece + separator) * 2000
+            assert len(convert(source).lines) == len(split_lines(source))

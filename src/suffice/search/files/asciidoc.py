@@ -107,7 +107,6 @@ class _Attributes:
     values: list[str] = field(default_factory=list)
     title: str = ""
     title_line: int | None = None
-    line: int | None = None
 
     def has(self, *words: str) -> bool:
         return any(word in value for value in self.values for word in words)
@@ -207,7 +206,6 @@ class _AsciiDocConverter:
                 above.values += values
                 style = re.split(r"[%#.]", values[0])[0] if values and "=" not in values[0] else ""
                 above.style = style or above.style
-                above.line = index
             elif _ANCHOR.match(line):
                 pass
             elif entry := _ATTRIBUTE_ENTRY.match(line):
@@ -341,10 +339,10 @@ class _AsciiDocConverter:
 
     def _write_code(self, index: int, stop: int, above: _Attributes, prefix: str) -> None:
         """Write a paragraph as code; its attribute list becomes the fence."""
-        source = list(self.lines)
         if above.style in ("verse", "synopsis"):
-            source[index:stop] = [_strip_emphasis(self._convert_inline(line)) for line in self.lines[index:stop]]
-        self.prose.write_code(source, index, stop, self._get_language(above), prefix)
+            words = [_strip_emphasis(self._convert_inline(line)) for line in self.lines[index:stop]]
+            self.lines[index:stop] = words
+        self.prose.write_code(self.lines, index, stop, self._get_language(above), prefix)
 
     # -- lists ---------------------------------------------------------------------------------------------------------
 

@@ -171,7 +171,7 @@ class _LatexConverter:
     def _write(self, index: int, line: str) -> None:
         label = self.out[index]
         item = _ITEM.match(line)
-        margin = "  " * max(0, len(self.lists) - 1)
+        margin = "  " * max(0, min(len(self.lists), _MAX_NESTING) - 1)
         if item is None or not self.lists:
             words = _convert_inline(line).strip()
             inside = f"{margin}  " if self.lists else ""

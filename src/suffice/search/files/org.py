@@ -187,7 +187,7 @@ def _convert_table(prose: Prose, lines: list[str], index: int) -> int:
     while stop < len(lines) and lines[stop].lstrip().startswith("|"):
         stop += 1
     rules = [i for i in range(index, stop) if _TABLE_RULE.match(lines[i])]
-    dropped = {i for i in range(index, stop) if i in rules or _COOKIES.match(lines[i])}
+    dropped = {*rules, *(i for i in range(index, stop) if _COOKIES.match(lines[i]))}
     rows = [
         (i, [_convert_inline(cell) for cell in split_row(lines[i])]) for i in range(index, stop) if i not in dropped
     ]

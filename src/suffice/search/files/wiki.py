@@ -38,7 +38,9 @@ _MAX_NESTING = 20
 
 def convert(text: str) -> Prose:
     """Return the page as light Markdown."""
-    lines = split_lines(_strip_templates(text))
+    lines = split_lines(text)
+    if lines:
+        lines = _strip_templates("\n".join(lines)).split("\n")
     prose = Prose([""] * len(lines))
     index = 0
     while index < len(lines):
@@ -71,7 +73,7 @@ def convert(text: str) -> Prose:
 
 def _strip_templates(text: str) -> str:
     """Return the text without comments, notes, templates and link targets, which in code are no markup; its lines stay."""
-    text, spans = _cut_spans(text.replace("\r\n", "\n").replace("\r", "\n"))
+    text, spans = _cut_spans(text)
     for pattern, replace in ((_INNER_TEMPLATE, _read_template), (_INNER_LINK, _read_link)):
         for _ in range(_MAX_NESTING):
             text, count = pattern.subn(replace, text)
