@@ -153,7 +153,10 @@ MAN = [
     (".IP \\(bu 2\nOne\n.IP \\(bu\nTwo\n.IP name\nText.", "\n- One\n\n- Two\n- name:\n  Text."),
     ("As here:\n.nf\nif x\n  \\-y\n.fi\nText.", "As here:\n```\nif x\n  -y\n```\nText."),
     (".PP\n\\fIOnBoot=\\fR\n.RS 4\nWhen\\&.\n.RE\n.PP\nText.", "\n- `OnBoot=`:\n\n  When.\n\n\nText."),
-    (".de XX\nmacro\n..\n.ie n text\n.if t \\{\\\n.B gone\n.\\}\n.ad l\nText\\(emhere.", "\n" * 8 + "Text—here."),
+    (
+        ".de XX\nmacro\n..\n.ie n text\n.if t \\{\\\n.B gone\n.\\}\n.ad l\nText\\(emhere.",
+        "\n\n\ntext\n\n\n\n\nText—here.",
+    ),
     (".TS\ntab(:);\nlB lB\nl l.\nName:Age\nBob:5\n.TE", "\n\n\n\n\n- Name: Bob · Age: 5"),
     (
         ".Bl -tag\n.It Fl o Ar file , Fl -out\nWrites\n.Pq see Xr cp 1 .\n.El\n.Bl -enum\n.It\nOne\n.El",

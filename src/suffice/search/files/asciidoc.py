@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from suffice.search.files.prose import Heading, Prose, format_term, to_code, to_lead_in
+from suffice.search.files.prose import Heading, Prose, format_term, to_code, to_lead_in, to_line
 from suffice.text.chunks import split_lines
 
 _MAX_DEPTH = 40  # Nested blocks; deeper text is read as it stands.
@@ -23,7 +23,9 @@ _ATTRIBUTE_ENTRY = re.compile(r":!?(?P<name>\w[\w-]*)!?:(?:\s+(?P<value>.*?))?\s
 _TITLE = re.compile(r"(?P<marks>={1,6}|#{1,6})\s+(?P<title>\S.*?)(?:\s+(?P=marks))?\s*$")
 _UNDERLINE = re.compile(r"(?:={2,}|-{2,}|~{2,}|\^{2,}|\+{2,})\s*$")
 _UNDERLINE_LEVELS = {"=": 1, "-": 2, "~": 3, "^": 4, "+": 5}
-_BLOCK_ATTRIBUTES = re.compile(r"\[(?P<list>(?:[\w.#%,*=\"'!:<>^{-](?:[^\[\]]|\"[^\"]*\")*)?)\]\s*$")
+_BLOCK_ATTRIBUTES = re.compile(
+    r"\[(?P<list>(?:(?=[\w.#%,*=\"'!:<>^{-])(?:[^\[\]\"]|\"[^\"]*\"|\"(?![^\"]*\"))*)?)\]\s*$"
+)
 _ATTRIBUTE = re.compile(r"(?:^|,)((?:[^,\"]|\"[^\"]*\")*)")
 _ANCHOR = re.compile(r"\[\[(?P<id>[^\[\],]+)(?:,[^\]]*)?\]\]\s*$")
 _BLOCK_TITLE = re.compile(r"\.(?P<title>[^\s.].*)$")
@@ -105,7 +107,6 @@ class _Attributes:
     values: list[str] = field(default_factory=list)
     title: str = ""
     title_line: int | None = None
-    line: int | None = None
 
     def has(self, *words: str) -> bool:
         return any(word in value for value in self.values for word in words)
@@ -205,7 +206,6 @@ class _AsciiDocConverter:
                 above.values += values
                 style = re.split(r"[%#.]", values[0])[0] if values and "=" not in values[0] else ""
                 above.style = style or above.style
-                above.line = index
             elif _ANCHOR.match(line):
                 pass
             elif entry := _ATTRIBUTE_ENTRY.match(line):
@@ -339,10 +339,10 @@ class _AsciiDocConverter:
 
     def _write_code(self, index: int, stop: int, above: _Attributes, prefix: str) -> None:
         """Write a paragraph as code; its attribute list becomes the fence."""
-        source = list(self.lines)
         if above.style in ("verse", "synopsis"):
-            source[index:stop] = [_strip_emphasis(self._convert_inline(line)) for line in self.lines[index:stop]]
-        self.prose.write_code(source, index, stop, self._get_language(above), prefix)
+            words = [_strip_emphasis(self._convert_inline(line)) for line in self.lines[index:stop]]
+            self.lines[index:stop] = words
+        self.prose.write_code(self.lines, index, stop, self._get_language(above), prefix)
 
     # -- lists ---------------------------------------------------------------------------------------------------------
 
@@ -536,7 +536,7 @@ class _AsciiDocConverter:
         if found["attribute"]:
             return self._read_attribute(match)
         if entity := found["entity"]:
-            return html.unescape(entity)
+            return to_line(html.unescape(entity))
         kept = ("raw", "index_term", "marked", "emphasis", "highlight")
         return next((found[name] for name in kept if found[name]), "")
 

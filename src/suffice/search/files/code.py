@@ -60,7 +60,7 @@ _COMMENT_OR_DECORATOR = re.compile(r"\s*(?://|/\*|\*|#(?!include|define|if|endif
 _MAX_LINE_CHARS = 300  # Longer lines are generated; the patterns would be slow on them.
 _TABLE_HEADER = re.compile(r"\[{1,2}\s*(?P<name>[^\[\]]+?)\s*\]{1,2}\s*(?:[#;].*)?$")
 _KEY = re.compile(
-    r"(?P<indent> *)(?:- +)?[\"']?(?P<name>[\w.$/@-][^\"':{}\[\]#]*)[\"']?\s*:\s*(?:[|>][+-]?|[\[{]|&\w+)?\s*(?:#.*)?$"
+    r"(?P<indent>[ \t]*)(?:- +)?[\"']?(?P<name>[\w.$/@-][^\"':{}\[\]#]*)[\"']?\s*:\s*(?:[|>][+-]?|[\[{]|&\w+)?\s*(?:#.*)?$"
 )
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
@@ -194,7 +194,7 @@ def _find_keys(lines: Sequence[str]) -> list[_Symbol]:
         if table is not None:
             found.append(_Symbol(_find_comment_start(lines, number), 0, table["name"]))
         elif key is not None:
-            indent = len(key["indent"])
+            indent = len(key["indent"].expandtabs(8))
             above = [(column, name) for column, name in above if column < indent]
             name = ".".join([*(name for _, name in above), key["name"].strip()])
             above.append((indent, key["name"].strip()))

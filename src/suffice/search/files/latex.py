@@ -39,7 +39,8 @@ _HEAD = re.compile(r"\\(?P<name>title|author|date)\s*(?:\[[^\]]*\])?\{")
 _INLINE = re.compile(
     r"""
       \\(?:verb|lstinline|mintinline(?:\{\w+\})?)\*?(?:\[[^\]]*\])?(?:(?P<mark>[^\w\s*{])(?P<verbatim>.*?)(?P=mark)|\{(?P<braced>[^{}]*)\})
-    | \$(?P<math>[^$]+)\$ | \\\((?P<math2>.{1,500}?)\\\)
+    | \$\$(?P<display>[^$]+)\$\$ | \\\[(?P<display2>.{1,500}?)\\\]
+    | \$(?P<math>(?=\s)[^$]+(?<=\s)|[^$]+(?<!\s))\$(?!\d) | \\\((?P<math2>.{1,500}?)\\\)
     | \\href\s*\{[^{}]*\}\s*\{(?P<link>[^{}]*)\}
     | \\(?P<accent>["'`^~=.]|[cHvuk](?=\{))\s*(?:\{(?P<accented>\\?[a-zA-Z])\}|(?P<accented2>[a-zA-Z]))
     | \\(?:label|index|vspace|hspace|cite[a-zA-Z]*|nocite|includegraphics|bibliography(?:style)?|input|include|pagestyle
@@ -84,6 +85,7 @@ class _LatexConverter:
         self.out = [""] * len(lines)
         self.prose = Prose(self.out)
         self.lists: list[tuple[str, int]] = []  # The lists around a line, each with the number of its items.
+        self.missing: set[str] = set()  # Endings that no later line has.
 
     def convert(self) -> Prose:
         index = self._convert_preamble()
@@ -101,6 +103,10 @@ class _LatexConverter:
                 self._add_heading(index, index + 1, 0, words)
             elif found and words:
                 self.out[index] = f"{found['name'].capitalize()}: {words}"
+        after = self.lines[start].partition(r"\begin{document}")[2] if start >= 0 else ""
+        if after.strip() and not self.out[start]:
+            self.lines[start] = after
+            return start
         return start + 1
 
     def _convert_line(self, index: int) -> int:
@@ -111,23 +117,44 @@ class _LatexConverter:
             self._add_heading(index, stop, _SECTIONS[section["name"]], _convert_inline(title))
             return stop
         if line.strip() in ("\\[", "$$"):
-            return self._convert_code(index, "\\]" if line.strip() == "\\[" else "$$", "math")
-        environment = _ENVIRONMENT.search(line)
-        if environment is not None:
-            name = environment["name"]
-            if environment["which"] == "begin" and name in _CODE | _MATH | _DROPPED:
+            return self._convert_code(index, re.compile(r"\\\]" if line.strip() == "\\[" else r"\$\$"), "math")
+        return self._convert_environments(index, line)
+
+    def _convert_environments(self, index: int, line: str) -> int:
+        """Convert a line without the marks of its environments, or the lines of code or a table that it begins."""
+        text, start = "", 0  # The line without marks, and where what is left of it starts in the source.
+        while environment := _ENVIRONMENT.search(line):
+            name, content = environment["name"], start + environment.end()
+            text += line[: environment.start()]
+            line = line[environment.end() :]
+            if environment["which"] == "begin" and name in _CODE | _MATH | _DROPPED | _TABLES:
                 ending = re.compile(rf"\\end\s*\{{{name}\*?\}}")
-                if name in _DROPPED:
-                    return self._find(index, ending) + 1
-                args = re.findall(r"\{(\w+)\}", environment["args"])
-                language = "math" if name in _MATH else args[-1] if name == "minted" and args else ""
-                return self._convert_code(index, ending, language)
-            if environment["which"] == "begin" and name in _TABLES:
-                return self._convert_table(index, re.compile(rf"\\end\s*\{{{name}\*?\}}"))
-            self._enter(index, environment["which"], name, environment["args"])
-            line = line[: environment.start()] + line[environment.end() :]
-        self._write(index, line)
+                source = self.lines[index]
+                if close := ending.search(source, content):  # All in one line.
+                    text += _convert_short(name, source[content : close.start()])
+                    line = _COMMENT.sub(r"\1", source[close.end() :])
+                    content = close.end()
+                elif (stop := self._convert_block(index, environment, ending)) is not None:
+                    return stop
+            else:
+                self._enter(index, environment["which"], name, environment["args"])
+            start = content
+        self._write(index, text + line)
         return index + 1
+
+    def _convert_block(self, index: int, environment: re.Match[str], ending: re.Pattern[str]) -> int | None:
+        """Convert code, a formula or a table; return the line after it, ``None`` if it is a table or picture without end."""
+        name = environment["name"]
+        if name in _DROPPED | _TABLES:
+            end = self._find(index + 1, ending)
+            if end is None:
+                return None
+            if name in _TABLES:
+                self._convert_table(index, end)
+            return end + 1
+        args = re.findall(r"\{(\w+)\}", environment["args"])
+        language = "math" if name in _MATH else args[-1] if name == "minted" and args else ""
+        return self._convert_code(index, ending, language)
 
     def _enter(self, index: int, which: str, name: str, args: str) -> None:
         """Begin or end a list; an environment that is not layout becomes a lead-in, such as ``Theorem:``."""
@@ -144,7 +171,7 @@ class _LatexConverter:
     def _write(self, index: int, line: str) -> None:
         label = self.out[index]
         item = _ITEM.match(line)
-        margin = "  " * max(0, len(self.lists) - 1)
+        margin = "  " * max(0, min(len(self.lists), _MAX_NESTING) - 1)
         if item is None or not self.lists:
             words = _convert_inline(line).strip()
             inside = f"{margin}  " if self.lists else ""
@@ -178,26 +205,30 @@ class _LatexConverter:
             text += " "
         return text, index + 1
 
-    def _find(self, index: int, ending: re.Pattern[str]) -> int:
-        return next((i for i in range(index, len(self.lines)) if ending.search(self.lines[i])), len(self.lines) - 1)
+    def _find(self, index: int, ending: re.Pattern[str]) -> int | None:
+        """Return the next line that has the ending."""
+        if ending.pattern in self.missing:
+            return None
+        found = next((i for i in range(index, len(self.lines)) if ending.search(self.lines[i])), None)
+        if found is None:
+            self.missing.add(ending.pattern)
+        return found
 
-    def _convert_code(self, index: int, ending: re.Pattern[str] | str, language: str) -> int:
-        """Write an environment as a fenced block; return the line after it."""
-        pattern = ending if isinstance(ending, re.Pattern) else re.compile(re.escape(ending))
-        end = self._find(index + 1, pattern) if index + 1 < len(self.lines) else index
-        if end <= index:
-            return index + 1
+    def _convert_code(self, index: int, ending: re.Pattern[str], language: str) -> int:
+        """Write an environment as a fenced block, up to the end of the file if it has no ending; return the line after it."""
+        end = self._find(index + 1, ending)
+        stop = len(self.lines) if end is None else end
         self.out[index] = f"```{language}"
-        for number in range(index + 1, end):
+        for number in range(index + 1, stop):
             text = self.lines[number].rstrip()
             self.out[number] = re.sub(r"\\label\{[^{}]*\}", "", text) if language == "math" else text
-        self.out[end] = "```"
-        self.prose.add_fence(index + 1, end + 1, end)
-        return end + 1
+        if end is not None:
+            self.out[end] = "```"
+        self.prose.add_fence(index + 1, None if end is None else end + 1, stop)
+        return stop + 1
 
-    def _convert_table(self, index: int, ending: re.Pattern[str]) -> int:
+    def _convert_table(self, index: int, end: int) -> None:
         """Write the rows of a table as records; the first row is the header if a rule follows it."""
-        end = self._find(index, ending)
         rows: list[tuple[int, int, list[str]]] = []
         first, text, has_rule = index + 1, "", False
         for number in range(index + 1, end):
@@ -212,7 +243,15 @@ class _LatexConverter:
                 first, text = number + 1, ""
         header = rows.pop(0)[2] if has_rule and len(rows) > 1 else []
         self.prose.write_records([row for row in rows if any(row[2])], header)
-        return end + 1
+
+
+def _convert_short(name: str, content: str) -> str:
+    """Return code, a formula or a table in one line as LaTeX for a line of text."""
+    if name in _DROPPED:
+        return ""
+    if name in _TABLES:
+        return " · ".join(filter(None, map(str.strip, re.split(r"(?<!\\)&|\\\\", content))))
+    return f"\\verb\x02{content.strip()}\x02"
 
 
 def _convert_inline(text: str) -> str:
@@ -227,7 +266,7 @@ def _convert_inline(text: str) -> str:
         found = match.groupdict()
         if (code := found["verbatim"] or found["braced"] or found["code"]) is not None:
             return keep(to_code(code))
-        if math := found["math"] or found["math2"]:
+        if math := found["math"] or found["math2"] or found["display"] or found["display2"]:
             return keep(to_code(math.strip()))
         if letter := found["accented"] or found["accented2"]:
             return unicodedata.normalize("NFC", letter.lstrip("\\") + _ACCENTS[found["accent"]])

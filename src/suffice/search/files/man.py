@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from suffice.search.files.prose import Heading, Prose, format_term
+from suffice.search.files.prose import Heading, Prose, format_term, to_character
 from suffice.text.chunks import split_lines
 
 _TITLE = re.compile(r"^[.'][ \t]*(?:TH|Dd)\s", re.MULTILINE)
@@ -20,6 +20,7 @@ _BULLET = re.compile(r"(?:[•*o+-]|--)$")
 _NUMBER = re.compile(r"\(?(?P<number>\d{1,3}|[a-z])[.)]+$")
 _SENTENCE_END = re.compile(r"[.:;?!]\W*$")
 _MAX_TERM_CHARS = 160
+_MAX_TERMS = 50  # That share an explanation.
 _MAX_DEPTH = 40  # Nested lists; deeper ones are read as if they were not.
 
 _GLYPHS = {
@@ -43,7 +44,7 @@ _ESCAPE = re.compile(
     | n[+-]?(?:\(..|\[[^\]]*\]|.)
     | \((?P<glyph2>..)
     | \[(?P<glyph>[^\]]*)\]
-    | N'(?P<code>\d+)'
+    | N'(?P<code>\d{1,9})'
     | \$.
     | (?P<char>.)
     )""",
@@ -111,7 +112,6 @@ class _ManConverter:
         self.mark = ""  # What the next line of text begins with: the bullet of an item.
         self.wants_term = False  # The next line of text is a term.
         self.names: list[str] = []  # Terms that share the explanation of the next.
-        self.wants_text = False  # The next line of text belongs to an address.
         self.paragraph: list[int] = []  # The lines of text since the last paragraph began.
         self.skipped_branch = False
 
@@ -154,13 +154,14 @@ class _ManConverter:
         if name == "el":
             is_taken = self.skipped_branch
         self.skipped_branch = name == "ie" and not is_taken
-        if not rest.startswith("\\{"):
-            if is_taken and rest[:1] in (".", "'") and (request := _REQUEST.match(rest)):
-                self._convert_request(index, request["name"] or "", request["args"])
-            return index + 1
         if is_taken:
-            return index + 1  # The lines of the branch follow as usual; its closing mark is no text.
-        depth, end = 1, index + 1
+            branch = rest.removeprefix("\\{").removesuffix("\\}").strip()
+            if branch[:1] in (".", "'") and (request := _REQUEST.match(branch)):
+                self._convert_request(index, request["name"] or "", request["args"])
+            elif branch:
+                self._write_text(index, self._unescape(branch))
+            return index + 1  # Other lines of the branch follow as usual; its closing mark is no text.
+        depth, end = rest.count("\\{") - rest.count("\\}"), index + 1
         while end < len(self.lines) and depth > 0:
             depth += self.lines[end].count("\\{") - self.lines[end].count("\\}")
             end += 1
@@ -250,7 +251,7 @@ class _ManConverter:
     def _end_tagged(self, index: int) -> None:
         """Close the item before another one; a term without an explanation shares that of the next."""
         item = self.levels[-1]
-        if item is None or item.term is None or item.has_text:
+        if item is None or item.term is None or item.has_text or len(item.names) >= _MAX_TERMS:
             self._close_item(index)
             self.names = []
         else:
@@ -367,12 +368,12 @@ class _ManConverter:
     def _replace_escape(self, match: re.Match[str]) -> str:
         if (name := match["glyph2"] or match["glyph"]) is not None:
             if name.startswith("u") and re.fullmatch(r"u[\dA-F]{4,5}", name):
-                return chr(int(name[1:], 16))
+                return _read_character(int(name[1:], 16))
             return _GLYPHS.get(name, "")
         if (name := match["string2"] or match["string"] or match["string1"]) is not None:
             return self.strings.get(name, "")
         if match["code"]:
-            return chr(int(match["code"]) % 0x110000)
+            return _read_character(int(match["code"]))
         char = match["char"]
         if char is None:
             return ""
@@ -503,6 +504,10 @@ class _ManConverter:
                 yield word
         while closers:
             yield from ("\0", closers.pop())
+
+
+def _read_character(number: int) -> str:
+    return " " if number in (10, 13) else to_character(number)
 
 
 def _take_arguments(words: Sequence[str], position: int) -> list[str]:

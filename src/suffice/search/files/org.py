@@ -1,6 +1,7 @@
 """Org mode as light Markdown with one line for each line of the source."""
 
 import re
+from bisect import bisect_right
 
 from suffice.search.files.prose import Heading, Prose, format_row, split_row, to_code, to_lead_in
 from suffice.text.chunks import split_lines
@@ -19,7 +20,7 @@ _ITEM = re.compile(
 )
 _TERM = re.compile(r"(?P<term>.*?\S)\s+::(?:\s+(?P<text>.*)|$)")
 _TABLE_RULE = re.compile(r"\s*\|[-+:|]+\|?\s*$")
-_COOKIES = re.compile(r"\s*\|(?:\s*(?:<[lcr]?\d*>)?\s*\|)+\s*$")
+_COOKIES = re.compile(r"\s*\|(?:\s*(?:<[lcr]?\d*>\s*)?\|)+\s*$")
 _FOOTNOTE = re.compile(r"\[fn:[^\]\s:]+\]\s+")
 _MAX_DRAWER_LINES = 200
 _CODE_BLOCKS = frozenset("src example verbatim".split())
@@ -44,14 +45,17 @@ _LONG_LINK = re.compile(r"\[\[(?:[^\[\]\n]+\]\[)?(?P<text>[^\[\]\n]*\n[^\[\]\n]*
 
 def convert(text: str) -> Prose:
     """Return the document as light Markdown."""
-    lines = [line.expandtabs(8) for line in split_lines(_LONG_LINK.sub(_read_long_link, text))]
+    lines = [line.expandtabs(8) for line in split_lines(text)]
+    ends = _find_block_ends(lines)
+    lines = _join_links(lines, ends)
     prose = Prose([""] * len(lines))
     index, base = 0, -1  # The column of the bullets of the list that a line stands in; -1 outside.
     while index < len(lines):
         line = lines[index]
         begin = _BEGIN.match(line)
         if begin is not None:
-            index = _convert_block(prose, lines, index, begin, max(base, 0))
+            end = _find_block_end(ends, begin["name"], index, len(lines))
+            index = _convert_block(prose, lines, range(index, end), begin, max(base, 0))
         elif heading := _HEADING.match(line):
             _add_heading(prose, index, len(heading["stars"]), heading["title"])
             base = -1
@@ -77,6 +81,42 @@ def convert(text: str) -> Prose:
             prose.lines[index] = " " * margin + words if words else ""
         index += 1
     return prose
+
+
+def _find_block_ends(lines: list[str]) -> dict[str, list[int]]:
+    """Return the lines that end a block, by the name of the block."""
+    ends: dict[str, list[int]] = {}
+    for index, line in enumerate(lines):
+        if line.lstrip()[:6].lower() == "#+end_":
+            ends.setdefault(line.strip()[6:].lower(), []).append(index)
+    return ends
+
+
+def _find_block_end(ends: dict[str, list[int]], name: str, index: int, default: int) -> int:
+    """Return the line that ends the block of this name that begins at ``index``."""
+    found = ends.get(name.lower(), [])
+    position = bisect_right(found, index)
+    return found[position] if position < len(found) else default
+
+
+def _join_links(lines: list[str], ends: dict[str, list[int]]) -> list[str]:
+    """Return the lines with the words of links that run into the next line; in code such brackets are no link."""
+    joined: list[str] = []
+    start = index = 0
+    while index <= len(lines):
+        begin = _BEGIN.match(lines[index]) if index < len(lines) else None
+        if index < len(lines) and (begin is None or begin["name"].lower() not in _CODE_BLOCKS):
+            index += 1
+            continue
+        if start < index:
+            joined += _LONG_LINK.sub(_read_long_link, "\n".join(lines[start:index])).split("\n")
+        if begin is None:
+            break
+        start = index
+        index = min(_find_block_end(ends, begin["name"], index, len(lines)) + 1, len(lines))
+        joined += lines[start:index]
+        start = index
+    return joined
 
 
 def _find_line(lines: list[str], index: int, pattern: re.Pattern[str]) -> int:
@@ -107,10 +147,10 @@ def _convert_keyword(prose: Prose, index: int, name: str, value: str) -> None:
         prose.kept_with_previous.add(index + 2)
 
 
-def _convert_block(prose: Prose, lines: list[str], index: int, begin: re.Match[str], column: int) -> int:
+def _convert_block(prose: Prose, lines: list[str], span: range, begin: re.Match[str], column: int) -> int:
     """Convert a block between ``#+begin_name`` and ``#+end_name``; return its last line, or its first if text follows."""
     name = begin["name"].lower()
-    end = next((i for i in range(index + 1, len(lines)) if lines[i].strip().lower() == f"#+end_{name}"), len(lines))
+    index, end = span.start, span.stop
     if name in _DROPPED_BLOCKS:
         return end
     if name not in _CODE_BLOCKS:
@@ -136,8 +176,8 @@ def _convert_fixed(prose: Prose, lines: list[str], index: int) -> int:
     stop = index
     while stop < len(lines) and _FIXED.match(lines[stop]):
         stop += 1
-    source = [re.sub(r"^(\s*): ?", r"\1", line) if index <= i < stop else line for i, line in enumerate(lines)]
-    prose.write_code(source, index, stop)
+    lines[index:stop] = [re.sub(r"^(\s*): ?", r"\1", line) for line in lines[index:stop]]
+    prose.write_code(lines, index, stop)
     return stop - 1
 
 
@@ -147,7 +187,7 @@ def _convert_table(prose: Prose, lines: list[str], index: int) -> int:
     while stop < len(lines) and lines[stop].lstrip().startswith("|"):
         stop += 1
     rules = [i for i in range(index, stop) if _TABLE_RULE.match(lines[i])]
-    dropped = {i for i in range(index, stop) if i in rules or _COOKIES.match(lines[i])}
+    dropped = {*rules, *(i for i in range(index, stop) if _COOKIES.match(lines[i]))}
     rows = [
         (i, [_convert_inline(cell) for cell in split_row(lines[i])]) for i in range(index, stop) if i not in dropped
     ]

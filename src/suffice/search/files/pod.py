@@ -2,16 +2,17 @@
 
 import html
 import re
+from bisect import bisect_left
 from dataclasses import dataclass, replace
 
-from suffice.search.files.prose import Heading, Prose, format_term, to_code
+from suffice.search.files.prose import Heading, Prose, format_term, to_character, to_code, to_line
 from suffice.text.chunks import split_lines
 
 _COMMAND = re.compile(r"=(?P<name>[a-zA-Z]\w*)(?:\s+(?P<text>.*))?$")
 _NUMBER = re.compile(r"(?P<number>\d{1,3})[.)]?$")
 _OPENING = re.compile(r"(?P<code>[A-Z])(?P<marks><(?:<+(?=\s))?)")
 _ENTITIES = {"lt": "<", "gt": ">", "verbar": "|", "sol": "/", "lchevron": "«", "rchevron": "»"}
-_MAX_NESTING, _MAX_CODE_CHARS = 20, 2000
+_MAX_NESTING, _MAX_CODE_CHARS, _MAX_TERMS = 20, 2000, 50
 
 
 def convert(text: str) -> Prose:
@@ -36,17 +37,20 @@ class _PodConverter:
         self.out = [""] * len(lines)
         self.prose = Prose(self.out)
         self.levels: list[_PodItem | None] = []  # The open item of each ``=over``.
+        self.ends = [index for index, line in enumerate(lines) if re.match(r"=end\b", line)]
         self.mark = ""  # What the next paragraph begins with: the bullet of an item.
 
     def convert(self) -> Prose:
         index, is_code = 0, False  # Between ``=cut`` and the next command there is code.
+        end = 0  # Of the paragraph that the line stands in.
         while index < len(self.lines):
             if not self.lines[index].strip():
                 index += 1
                 continue
-            stop = index
-            while stop < len(self.lines) and self.lines[stop].strip():
-                stop += 1
+            end = max(end, index)
+            while end < len(self.lines) and self.lines[end].strip():
+                end += 1
+            stop = end
             command = _COMMAND.match(self.lines[index])
             if command is not None:
                 is_code = command["name"] == "cut"
@@ -85,8 +89,8 @@ class _PodConverter:
         elif name == "item" and self.levels:
             self._begin_item(index, stop, text)
         elif name == "begin" and not text.startswith(":"):
-            ending = (i for i in range(index, len(self.lines)) if re.match(r"=end\b", self.lines[i]))
-            return next(ending, index) + 1
+            position = bisect_left(self.ends, index)
+            return self.ends[position] + 1 if position < len(self.ends) else index + 1
         return stop
 
     def _convert_verbatim(self, index: int, is_code: bool) -> int:
@@ -114,7 +118,7 @@ class _PodConverter:
         above = self.levels[-1]
         words = _convert_inline(" ".join([text, *map(str.strip, self.lines[index + 1 : stop])])).strip()
         names: list[str] = []
-        if above is not None and above.term is not None and not above.has_text:
+        if above is not None and above.term is not None and not above.has_text and len(above.names) < _MAX_TERMS:
             names, self.out[above.term] = above.names, ""  # Several terms with one explanation.
             self.levels[-1] = None
         else:
@@ -197,7 +201,9 @@ def _read_code(code: str, content: str, depth: int) -> str:
     if code in "XZ":
         return ""
     if code == "E":
-        return _ENTITIES.get(content) or (chr(int(content)) if content.isdecimal() else html.unescape(f"&{content};"))
+        if content.isdecimal():
+            return to_character(int(content))
+        return _ENTITIES.get(content) or to_line(html.unescape(f"&{content};"))
     if code == "L":
         label, bar, _ = content.partition("|")
         words = _convert_inline(label, depth + 1)

@@ -24,6 +24,7 @@ from suffice.text.blocks import MAX_ITEM_CHARS
 from suffice.text.chunks import Chunk, Structure, chunk_lines
 
 _WORDS = re.compile(r"[\w ,.'’()-]*\w\)?")
+_NO_LINE_TEXT = re.compile("[\r\n\ud800-\udfff]")
 OBJECT_LEVEL = 100  # The level of a described function, class or option; it is below every heading.
 
 
@@ -152,6 +153,7 @@ class Prose:
             self.kept_with_previous | {self._skip_blank(heading.last + 1) for heading in self.headings},
             self.unbroken,
         )
+        self.lines[:] = map(to_line, self.lines)
         return [self._repair_start(chunk) for chunk in chunk_lines(self.lines, structure)]
 
     def _skip_blank(self, number: int) -> int:
@@ -177,6 +179,19 @@ class Prose:
 
 def _count_indent(line: str) -> int:
     return len(line) - len(line.lstrip())
+
+
+def to_line(text: str) -> str:
+    """Return text as one line: the line ends that an escape stands for would move all later lines.
+
+    Halves of surrogate pairs are dropped, because such a text cannot be encoded.
+    """
+    return _NO_LINE_TEXT.sub(lambda match: " " if match.group() in "\r\n" else "", text)
+
+
+def to_character(number: int) -> str:
+    """Return the character of a numeric escape; none for a control character or half of a surrogate pair."""
+    return chr(number) if 32 <= number < 0x110000 and not 0xD800 <= number < 0xE000 else ""
 
 
 def to_code(words: str) -> str:

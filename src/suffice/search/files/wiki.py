@@ -7,25 +7,25 @@ lost the lines.
 import html
 import re
 
-from suffice.search.files.prose import Heading, Prose, to_code
+from suffice.search.files.prose import Heading, Prose, to_code, to_line
 from suffice.text.chunks import split_lines
 
-_HEADING = re.compile(r"(?P<marks>={1,6})\s*(?P<title>.+?)\s*(?P=marks)\s*$")
+_HEADING = re.compile(r"(?P<marks>={1,6})(?P<title>.+)(?P=marks)$")
 _ITEM = re.compile(r"(?P<marks>[*#:;]+)\s*(?P<text>.*)$")
 _CODE_BLOCK = re.compile(r"\s*<(?P<tag>pre|syntaxhighlight|source)\b(?P<attributes>[^>]*)>(?P<rest>.*)$", re.IGNORECASE)
 _LANGUAGE = re.compile(r"lang\s*=\s*[\"']?([\w+#-]+)")
 _DROPPED_LINE = re.compile(r"(?:__[A-Z]+__|#REDIRECT\b.*|-{4,})\s*$", re.IGNORECASE)
-_DROPPED_TEXT = re.compile(
-    r"<!--.*?(?:-->|\Z)|<ref\b[^<>]*/>|<ref\b[^<>]*>.*?</ref>|<gallery\b.*?</gallery>", re.DOTALL | re.IGNORECASE
-)
+_SPAN = re.compile(r"<!--|<(?P<tag>ref|gallery|pre|syntaxhighlight|source|nowiki)\b[^<>]*>", re.IGNORECASE)
+_VERBATIM = frozenset("pre syntaxhighlight source nowiki".split())
+_PLACEHOLDER = re.compile(r"\0(?P<number>\d+)\0(?P<lines>\n*)")
 _INNER_TEMPLATE = re.compile(r"\{\{(?P<content>[^{}]*)\}\}", re.DOTALL)
 _INNER_LINK = re.compile(r"\[\[(?P<content>[^\[\]]*)\]\]", re.DOTALL)
 _WORD_TEMPLATES = frozenset("code tt kbd samp nowrap lang key keys ic var mono note tip warning".split())
-_CELL_ATTRIBUTES = re.compile(r"^\s*(?:[\w-]+\s*=\s*(?:\"[^\"]*\"|'[^']*'|\S+)\s*)+\|(?!\|)")
+_CELL_ATTRIBUTES = re.compile(r"^\s*(?:[\w-]+\s*=\s*(?:\"[^\"]*\"|'[^']*'|[^\s|\"']+)(?:\s+|(?=\|)))+\|(?!\|)")
 _INLINE = re.compile(
     r"""
-      <nowiki>(?P<raw>.*?)</nowiki>
-    | <(?P<code_tag>code|tt|kbd|samp|var)\b[^<>]*>(?P<code>.*?)</(?P=code_tag)>
+      <nowiki>(?P<raw>.{0,2000}?)</nowiki>
+    | <(?P<code_tag>code|tt|kbd|samp|var|syntaxhighlight|source)\b[^<>]*>(?P<code>.{0,2000}?)</(?P=code_tag)>
     | \[(?:https?|ftp|mailto|irc):[^\s\[\]]+(?:\s+(?P<link>[^\[\]]*))?\]
     | (?P<line_break><br\s*/?>)
     | </?[a-zA-Z][^<>]*>
@@ -38,7 +38,9 @@ _MAX_NESTING = 20
 
 def convert(text: str) -> Prose:
     """Return the page as light Markdown."""
-    lines = split_lines(_strip_templates(text))
+    lines = split_lines(text)
+    if lines:
+        lines = _strip_templates("\n".join(lines)).split("\n")
     prose = Prose([""] * len(lines))
     index = 0
     while index < len(lines):
@@ -46,8 +48,8 @@ def convert(text: str) -> Prose:
         if code := _CODE_BLOCK.match(line):
             index = _convert_code(prose, lines, index, code)
             continue
-        if heading := _HEADING.match(line):
-            level, words = len(heading["marks"]), _convert_inline(heading["title"])
+        if heading := _HEADING.match(line.rstrip()):
+            level, words = len(heading["marks"]), _convert_inline(heading["title"].strip())
             prose.lines[index] = f"{'#' * level} {words}"
             prose.headings.append(Heading(index + 1, index + 1, level, words.replace("`", "")))
         elif line.startswith("{|"):
@@ -57,12 +59,8 @@ def convert(text: str) -> Prose:
             stop = index
             while stop < len(lines) and lines[stop][:1] == " " and lines[stop].strip():
                 stop += 1
-            source = [
-                *lines[:index],
-                *[_convert_inline(text, is_code=True) for text in lines[index:stop]],
-                *lines[stop:],
-            ]
-            prose.write_code(source, index, stop)
+            lines[index:stop] = [_convert_inline(text, is_code=True) for text in lines[index:stop]]
+            prose.write_code(lines, index, stop)
             index = stop
             continue
         elif item := _ITEM.match(line):
@@ -74,14 +72,44 @@ def convert(text: str) -> Prose:
 
 
 def _strip_templates(text: str) -> str:
-    """Return the text without comments, notes, templates and link targets; its lines stay."""
-    text = _DROPPED_TEXT.sub(_keep_lines, text)
+    """Return the text without comments, notes, templates and link targets, which in code are no markup; its lines stay."""
+    text, spans = _cut_spans(text)
     for pattern, replace in ((_INNER_TEMPLATE, _read_template), (_INNER_LINK, _read_link)):
         for _ in range(_MAX_NESTING):
             text, count = pattern.subn(replace, text)
             if not count:
                 break
-    return text
+
+    def put_back(match: re.Match[str]) -> str:
+        span = spans[int(match["number"])]
+        return span + match["lines"][span.count("\n") :]
+
+    return _PLACEHOLDER.sub(put_back, text)
+
+
+def _cut_spans(text: str) -> tuple[str, list[str]]:
+    """Return the text without comments, notes and galleries, and with placeholders for the verbatim spans; and those spans."""
+    text = text.replace("\0", "")
+    pieces, spans, position, missing = list[str](), list[str](), 0, set[str]()
+    for match in _SPAN.finditer(text):
+        tag = (match["tag"] or "").lower()
+        if match.start() < position or tag in missing:
+            continue
+        end = match.end()
+        if not tag or not match.group().endswith("/>"):
+            closing = re.compile(rf"</{tag}\s*>" if tag else "-->", re.IGNORECASE).search(text, end)
+            if closing is None and tag:
+                missing.add(tag)
+                continue
+            end = closing.end() if closing else len(text)
+        span = text[match.start() : end]
+        pieces.append(text[position : match.start()])
+        if tag in _VERBATIM:
+            pieces.append(f"\0{len(spans)}\0")
+            spans.append(span)
+        pieces.append("\n" * span.count("\n"))
+        position = end
+    return "".join([*pieces, text[position:]]), spans
 
 
 def _keep_lines(match: re.Match[str], words: str = "") -> str:
@@ -111,7 +139,7 @@ def _convert_code(prose: Prose, lines: list[str], index: int, code: re.Match[str
     closing = f"</{code['tag'].lower()}>"
     end = next((i for i in range(index, len(lines)) if closing in lines[i].lower()), len(lines) - 1)
     if end == index:  # All in one line.
-        prose.lines[index] = f"    {code['rest'][: code['rest'].lower().find(closing)].strip()}"
+        prose.lines[index] = f"    {re.split(re.escape(closing), code['rest'], flags=re.IGNORECASE)[0].strip()}"
         return index + 1
     language = _LANGUAGE.search(code["attributes"])
     if code["rest"].strip():  # The code begins beside its tag, so there is no line for a fence.
@@ -122,7 +150,7 @@ def _convert_code(prose: Prose, lines: list[str], index: int, code: re.Match[str
         prose.unbroken.update(range(index + 2, end + 2))
         return end + 1
     prose.lines[index] = f"```{language[1] if language else ''}"
-    prose.lines[index + 1 : end] = [html.unescape(line.rstrip()) for line in lines[index + 1 : end]]
+    prose.lines[index + 1 : end] = [to_line(html.unescape(line.rstrip())) for line in lines[index + 1 : end]]
     last = lines[end][: lines[end].lower().find(closing)] if closing in lines[end].lower() else lines[end]
     prose.lines[end] = "```" if not last.strip() else last
     prose.add_fence(index + 1, end + 1 if not last.strip() else None, end if not last.strip() else end + 1)
@@ -180,10 +208,12 @@ def _convert_table(prose: Prose, lines: list[str], index: int) -> int:
 def _convert_inline(text: str, is_code: bool = False) -> str:
     def read(match: re.Match[str]) -> str:
         if match["code"] is not None:
-            words = html.unescape(match["code"]).replace("''", "")
+            words = re.sub(r"</?nowiki\s*/?>", "", match["code"], flags=re.IGNORECASE)
+            if match["code_tag"].lower() not in _VERBATIM:
+                words = words.replace("''", "")
             return words if is_code else to_code(words)
         if match["line_break"]:
             return " "
         return match["raw"] or match["link"] or ""
 
-    return html.unescape(_INLINE.sub(read, text))
+    return to_line(html.unescape(_INLINE.sub(read, text)))
