@@ -88,3 +88,19 @@ def test_the_reader_contradicts_nothing_by_unrelated_code(kind, checker, overlap
 
     claim = next(extract_claims("The bridge was built by the mayor of Graz."))
     assert asyncio.run(judge_claim(claim, [], [source], check)).support == support
+
+
+def test_beside_a_quoted_sentence_only_passages_that_may_disagree_are_read():
+    read = []
+
+    async def check(claim, passages):
+        read.extend(passage.title for passage in passages)
+        return await LexicalChecker()(claim, passages)
+
+    [claim] = extract_claims("The mill at Velburg was built in 1871 by the river [1].")
+    quoted = make_passage("1", "The mill at Velburg was built in 1871 by the river.", "quoted")
+    other = make_passage("2", "The mill at Velburg was built in 1902 by the river.", "other year")
+    unrelated = make_passage("3", "Bread is sold at Velburg on market days. A baker came in 1930.", "unrelated")
+    verdict = asyncio.run(judge_claim(claim, [quoted], [other, unrelated], check))
+    assert read == ["quoted", "other year"]
+    assert [quote.passage.title for quote in verdict.contradicting] == ["other year"]
