@@ -1,7 +1,8 @@
-"""Measure the seconds of a new question over an index that is ready: ``python -m bench.latency [--old FOLDER]``.
+"""Measure the seconds of a new question over an index that is ready: ``python -m bench.latency [--old FOLDER] [--indexed]``.
 
 ``--old`` is a checkout of an earlier commit (``git worktree add FOLDER COMMIT``); its questions are asked in turn with those of
-this one, so that both see the same load of the machine. ``--docs`` is the source of the standard library unless given. Every
+this one, so that both see the same load of the machine. ``--indexed`` also asks this one after ``suffice index``, which takes
+minutes. ``--docs`` is the source of the standard library unless given. Every
 question is new to its cache. Writes a table.
 """
 
@@ -29,6 +30,7 @@ QUESTIONS = (
     "How does zipfile check a member for corruption?",
     "What happens to pending tasks when asyncio run ends?",
 )
+EXCLUDE = ("site-packages/", "test/", "tests/", "idlelib/", "lib2to3/")
 _CHILD = """
 import asyncio, json, resource, sys, time
 from suffice.api import prepare_run
@@ -36,7 +38,7 @@ from suffice.engine.pipeline import run_pipeline
 from suffice.models.embeddings.minilm import get_minilm
 from suffice.options import RunOptions
 
-EXCLUDE = ("site-packages/", "test/", "tests/", "idlelib/", "lib2to3/")
+EXCLUDE = tuple(sys.argv[2:])
 
 async def ask(question):
     began, used = time.perf_counter(), time.process_time()
@@ -55,15 +57,18 @@ for line in sys.stdin:
 class Asker:
     """A process with one version of suffice, which answers one question at a time."""
 
-    def __init__(self, source: Path, docs: str, cache: str) -> None:
+    def __init__(self, source: Path, docs: str, cache: str, *, indexed: bool = False) -> None:
         environment = os.environ | {
             "PYTHONPATH": str(source / "src"),
             "SUFFICE_CACHE_DIR": cache,
             "SUFFICE_DATA_DIR": cache,
             "SUFFICE_MEMORY": "0",
         }
+        if indexed:
+            excluded = [option for glob in EXCLUDE for option in ("--exclude", glob)]
+            subprocess.run([sys.executable, "-m", "suffice", "index", docs, *excluded], env=environment, check=True)
         self._process = subprocess.Popen(
-            [sys.executable, "-c", _CHILD, docs],
+            [sys.executable, "-c", _CHILD, docs, *EXCLUDE],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -88,6 +93,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--old", type=Path, help="checkout of an earlier commit to compare with")
     parser.add_argument("--docs", default=sysconfig.get_path("stdlib"))
+    parser.add_argument("--indexed", action="store_true", help="ask this commit also after suffice index")
     parser.add_argument("--limit", type=int, help="only the first questions")
     given = parser.parse_args()
     sources = {"this commit": Path(__file__).parents[1]} | ({"old commit": given.old} if given.old else {})
@@ -95,6 +101,10 @@ def main() -> None:
         askers = {
             name: Asker(path, given.docs, f"{folder}/{number}") for number, (name, path) in enumerate(sources.items())
         }
+        if given.indexed:
+            askers["this commit, indexed"] = Asker(
+                sources["this commit"], given.docs, f"{folder}/indexed", indexed=True
+            )
         seconds: dict[str, list[tuple[float, float]]] = {name: [] for name in askers}
         for question in QUESTIONS[: given.limit]:
             for name, asker in askers.items():
