@@ -67,3 +67,15 @@ def test_manuals_with_lists_and_code_are_left_as_they_are():
         "Run",
     )
     assert not needs("Who reads the setting of the server that Brandt starts?", page)
+
+
+def test_a_comparison_is_no_chain_that_must_lead():
+    one = Note(
+        "The Halm Bridge in the old town of Velburg was opened in 1871 and is made of stone.", ("[1]",), "Halm Bridge"
+    )
+    other = Note(
+        "The Ida Bridge in the old town of Velburg was opened in 1902 and is made of iron.", ("[2]",), "Ida Bridge"
+    )
+    found = draft("Which bridge in the old town was opened first, Halm Bridge or Ida Bridge?", one, other, *OTHERS)
+    assert found.short_answer == "Halm Bridge"
+    assert found.sufficiency == "yes"

@@ -91,9 +91,10 @@ def draft_answer(prompt: Draft, embed: Embed | None, reader: PassageReader | Non
     if needs_steps(question, notes, units):
         taken = read_steps(question, notes, reader)
         steps = rank_steps(question, notes, units, words, answers, taken)
-    if sufficiency == "yes" and steps and measure_lead(steps) < _MIN_LEAD:
-        sufficiency = "partly"
     stretches = choose_stretches(question, notes, units, words, prompt.count or MAX_EXCERPTS, steps)
+    is_chain = bool(steps) and stretches[0].unit is steps[0]  # Not where two things are compared.
+    if sufficiency == "yes" and is_chain and measure_lead(steps) < _MIN_LEAD:
+        sufficiency = "partly"
     short = find_short_answer(question, notes, stretches, words, answers)
     decisive = [_list_decisive(stretch, short, is_first=not i) for i, stretch in enumerate(stretches)]
     stretches = [
@@ -118,7 +119,7 @@ def draft_answer(prompt: Draft, embed: Embed | None, reader: PassageReader | Non
         short_answer=short.text if short else "",
         excerpts=tuple(excerpts),
         sufficiency=sufficiency,
-        restated=taken.restate(stretches[0].note),
+        restated=taken.restate(stretches[0].note) if is_chain else "",
     )
 
 
