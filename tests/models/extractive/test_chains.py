@@ -2,7 +2,7 @@
 
 import asyncio
 
-from suffice.models.extractive import ExtractiveModel
+from suffice.models.extractive import ExtractiveModel, writing
 from suffice.models.extractive.chains import needs_steps
 from suffice.models.extractive.units import rank_units, weigh_question
 from suffice.prompts import Draft, SynthesisResponse
@@ -69,13 +69,11 @@ def test_manuals_with_lists_and_code_are_left_as_they_are():
     assert not needs("Who reads the setting of the server that Brandt starts?", page)
 
 
-def test_a_comparison_is_no_chain_that_must_lead():
-    one = Note(
-        "The Halm Bridge in the old town of Velburg was opened in 1871 and is made of stone.", ("[1]",), "Halm Bridge"
-    )
-    other = Note(
-        "The Ida Bridge in the old town of Velburg was opened in 1902 and is made of iron.", ("[2]",), "Ida Bridge"
-    )
-    found = draft("Which bridge in the old town was opened first, Halm Bridge or Ida Bridge?", one, other, *OTHERS)
+def test_a_comparison_is_no_chain_that_must_lead(monkeypatch):
+    monkeypatch.setattr(writing, "needs_steps", lambda *given: True)
+    monkeypatch.setattr(writing, "measure_lead", lambda steps: 0.0)
+    one = Note("The Halm Bridge in Velburg was opened in 1871 and is made of stone.", ("[1]",), "Halm Bridge")
+    other = Note("The Ida Bridge in Velburg was opened in 1902 and is made of iron.", ("[2]",), "Ida Bridge")
+    found = draft("Which was opened first, Halm Bridge or Ida Bridge?", one, other, ANCHOR, *OTHERS)
     assert found.short_answer == "Halm Bridge"
     assert found.sufficiency == "yes"
