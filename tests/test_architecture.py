@@ -16,7 +16,7 @@ SOURCE = ROOT / "src" / "suffice"
 
 # Folders and top-level modules, low to high. A module imports only from its own line or from lines above it.
 ORDER = """
-    types errors events settings plugins
+    types answers errors events settings plugins
     text measure
     screening
     storage
