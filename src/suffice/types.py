@@ -338,6 +338,40 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
+class Reason:
+    """Why a claim is not supported: its kind, and for a figure what the claim and the source say."""
+
+    kind: str
+    source_value: str = ""
+    claim_value: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RemovedClaim:
+    """A sentence that the claim check removed, why, and what a source says nearest to it."""
+
+    text: str
+    reason: Reason
+    nearest: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """Two sources that contradict each other about a claim."""
+
+    one: Span
+    other: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """What a reader must know about an answer before reading it; ``report/notices.py`` has its sentences."""
+
+    kind: str
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ReviewRound:
     """One evaluation of the written answer. The values are ``None`` if the evaluation could not be read."""
 
@@ -443,6 +477,8 @@ class Report:
     ``short_answer`` is a name, number or the like, ``None`` if no such answer was found. Without a language model
     ``excerpts`` are the parts of the sources that ``final_answer`` shows. ``closest`` are the passages nearest to the
     question when there is no evidence. ``left_undone`` says what a limit on time, tokens or money kept the run from doing.
+    ``final_answer`` begins with the sentences of ``notices`` and ends with the ``disagreements``, as ``report/notices.py``
+    renders them. ``removed`` lists what the claim check took out.
     """
 
     run: str
@@ -471,3 +507,6 @@ class Report:
     excerpts: tuple[Excerpt, ...] = ()
     closest: tuple[ClosestPassage, ...] = ()
     left_undone: tuple[str, ...] = ()
+    notices: tuple[Notice, ...] = ()
+    disagreements: tuple[Disagreement, ...] = ()
+    removed: tuple[RemovedClaim, ...] = ()
