@@ -43,10 +43,10 @@ from suffice.events import Finished
 from suffice.measure.answers import normalize_answer, token_f1
 from suffice.memory.evidence import Evidence
 from suffice.models.capability import ModelEvidence
-from suffice.models.extractive.writing import SHORT_ANSWER_LABEL
 from suffice.options import RunOptions
 from suffice.prompts.writing import extract_first_sentence
 from suffice.report.build import NOTICES
+from suffice.report.draft import SHORT_ANSWER_LABEL
 from suffice.search.base import Search
 from suffice.text.citations import strip_citations
 from suffice.types import Passage, Query, Report

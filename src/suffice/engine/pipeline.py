@@ -41,7 +41,6 @@ from suffice.skills.hooks import SkillContext, SkillRunner, WrittenText
 from suffice.state.run import RunState
 from suffice.storage.findings import StoredFinding
 from suffice.text.citations import list_handles
-from suffice.text.languages import use_language
 from suffice.types import Bounds, Embed, Failure, Image, PriorRun, Report, Verdict
 
 # After these stops it is asked once more what is missing, if that is free: without a language model. A quarter of all tokens
@@ -97,7 +96,6 @@ class RunConfig:
 
 async def run_pipeline(config: RunConfig) -> AsyncGenerator[Event, None]:
     """Run a question. The last event is ``Finished`` with the report, also after an interruption."""
-    use_language(config.language)
     pipeline = _Pipeline(config)
     try:
         for step in pipeline.steps:

@@ -16,7 +16,10 @@ from suffice.claims.split import drop_unknown_citations
 from suffice.errors import ModelError, ModelUnusable
 from suffice.models.base import is_language_model
 from suffice.models.capability import WriterStyle
-from suffice.models.extractive.writing import COUNTED_LABEL, SHORT_ANSWER_LABEL
+from suffice.models.embeddings import embed_static
+from suffice.models.extractive.answer import quote_answer
+from suffice.models.extractive.excerpts import make_excerpt, render_quotation
+from suffice.models.reader import find_reader
 from suffice.prompts import AnswerSentence, Draft, SynthesisResponse
 from suffice.prompts.base import load_snippet, load_template
 from suffice.prompts.writing import extract_first_sentence, split_cited_sentences
@@ -36,7 +39,8 @@ from suffice.text.markdown import (
     neutralize_links,
     unwrap_fence,
 )
-from suffice.text.question import analyze_question
+from suffice.text.question import read_question
+from suffice.text.quoting import quote_markdown
 from suffice.text.task_type import (
     TaskType,
     classify_task,
@@ -46,8 +50,9 @@ from suffice.text.task_type import (
     parse_item_count,
 )
 from suffice.text.tokens import estimate_tokens, tokenize
-from suffice.types import BELIEF_KIND, Failure, Note, Passage, Stop
+from suffice.types import BELIEF_KIND, COMPUTED_KIND, ClosestPassage, Failure, Note, Passage, Stop
 
+SHORT_ANSWER_LABEL = "**Short answer:**"
 DEGRADED_NOTICE = "Search was limited because searches kept failing; this answer is partial."
 INSUFFICIENT_NOTICE = (
     "The search ended on a limit before the evidence was judged sufficient; this answer may be incomplete."
@@ -105,6 +110,8 @@ async def write_draft(run: RunState, stop: Stop, style: WriterStyle = "prose") -
         run.record_refused(Draft.role)
         return await extract_quotes(run, stop)
     try:
+        if not is_language_model(run.model):
+            return await extract_quotes(run, stop)
         if style == "sentence":
             return await draft_sentence(run, stop)
         return drop_unasked_lists(run.task, await draft_answer(run, notes, list_caveats(run, stop)))
@@ -124,7 +131,7 @@ async def draft_sentence(run: RunState, stop: Stop) -> SynthesisResponse:
     sources = select_writer_notes(run, MAX_SENTENCE_SOURCES, first)
     question = f"{run.task}\nIn other words: {quoted.restated}" if quoted.restated else run.task
     sentence = await run.ask(AnswerSentence(question, sources, opening))
-    if not sentence.answer or _denies_decision(run.task, sentence.answer, quoted.short_answer):
+    if not sentence.answer:
         return quoted
     return replace(
         quoted,
@@ -163,23 +170,10 @@ def find_new_words(question: str, sentence: str) -> str:
     return found if len(found.split()) <= MAX_SHORT_WORDS else ""
 
 
-def _denies_decision(task: str, sentence: str, decided: str) -> bool:
-    """Return whether a sentence answers yes or no, or chooses between two things, otherwise than the rules without a model.
-
-    Their rare decisions are right more often than a small model's.
-    """
-    verdict = tokenize(decided)[:1]
-    if verdict in (["yes"], ["no"]):
-        return tokenize(sentence)[:1] != verdict
-    return bool(decided) and analyze_question(task).span == "choice" and not _stands_in(decided, sentence)
-
-
 def _drop_short_answer(quoted: SynthesisResponse, sentence: str) -> str:
     """Return the quotes without the short answer above them: the model's sentence takes its place."""
     first, _, rest = quoted.answer.partition("\n\n")
-    is_counted = first.startswith(COUNTED_LABEL)
-    says_it = bool(quoted.short_answer) and _stands_in(quoted.short_answer, sentence)
-    return rest if first.startswith(SHORT_ANSWER_LABEL) or (is_counted and says_it) else quoted.answer
+    return rest if first.startswith(SHORT_ANSWER_LABEL) else quoted.answer
 
 
 async def quote_sources(run: RunState, stop: Stop) -> SynthesisResponse:
@@ -194,11 +188,35 @@ async def quote_sources(run: RunState, stop: Stop) -> SynthesisResponse:
 
 async def extract_quotes(run: RunState, stop: Stop) -> SynthesisResponse:
     """Return the answer that the extractive model gives from the run's evidence."""
-    from suffice.models.extractive import ExtractiveModel
-
+    passages = [passage for passage in run.evidence if passage.kind != COMPUTED_KIND]
     count = choose_instruction(run).count
-    prompt = Draft(run.task, select_writer_notes(run), run.gaps, list_caveats(run, stop), count=count)
-    return (await ExtractiveModel(run.embed)(prompt)).answer
+    reader = find_reader() if run.embed is not None else None
+    task = re.sub(r" \(after: .*\)$", "", run.task, flags=re.DOTALL)
+    embed = None if run.embed is None else embed_static
+    found = await asyncio.to_thread(quote_answer, read_question(task), passages, embed, reader, count=count)
+    handles = [run.evidence.get_handle(quotation.passage) for quotation in found.quotations]
+    rendered = [
+        render_quotation(quotation, handle, number if count else 0)
+        for number, (quotation, handle) in enumerate(zip(found.quotations, handles, strict=True), 1)
+    ]
+    if found.short_answer:
+        rendered.insert(0, f"{SHORT_ANSWER_LABEL} {quote_markdown(found.short_answer, is_start=False)} {handles[0]}")
+    excerpts = [make_excerpt(*pair) for pair in zip(found.quotations, handles, strict=True)]
+    closest = [
+        ClosestPassage(one.text, one.format, (), one.title, one.location, item.missing)
+        for item in found.closest
+        for one in (make_excerpt(item.quotation, ""),)
+    ]
+    return SynthesisResponse(
+        "\n\n".join(rendered),
+        summary=f"{quote_markdown(excerpts[0].text[:300])} {handles[0]}" if excerpts else "",
+        open_questions=run.gaps,
+        short_answer=found.short_answer,
+        excerpts=tuple(excerpts),
+        closest=tuple(closest),
+        sufficiency=found.sufficiency,
+        restated=found.restated,
+    )
 
 
 def is_insufficient(run: RunState, stop: Stop) -> bool:

@@ -12,7 +12,7 @@ from suffice.prompts import SynthesisResponse
 from suffice.skills.hooks import SkillCode, SkillContext, WrittenText
 from suffice.skills.sentences import QuotedSentence, list_sentences
 from suffice.text.entities import content_stems, extract_names
-from suffice.text.languages import get_language, is_stop_word
+from suffice.text.languages import ENGLISH, is_stop_word
 from suffice.text.markdown import escape_markdown
 
 MAX_RELATIONS = 30
@@ -105,7 +105,7 @@ def _is_plain_word(at: int, name: str, text: str) -> bool:
     """Whether a word has a capital only because it begins the sentence: it also occurs small, or is a common word."""
     if at or " " in name or not name.istitle():
         return False
-    return is_stop_word(name.lower(), get_language()) or not re.search(rf"(?<!^)\b{re.escape(name)}\b", text)
+    return is_stop_word(name.lower(), ENGLISH) or not re.search(rf"(?<!^)\b{re.escape(name)}\b", text)
 
 
 def to_json(relations: list[Relation]) -> dict[str, list[dict[str, object]]]:
