@@ -180,19 +180,33 @@ def list_statements(part: Part) -> tuple[Statement, ...]:
     return part.rows if isinstance(part, Table) else ()
 
 
-def replace_statements(parts: tuple[Part, ...], mend: Callable[[Statement], Statement | None]) -> tuple[Part, ...]:
-    """Return the parts with each statement as ``mend`` gives it; ``None`` drops it.
+def replace_statements(
+    parts: tuple[Part, ...],
+    mend: Callable[[Statement], tuple[Statement, ...]],
+    rename: Callable[[Statement], Statement] = lambda statement: statement,
+) -> tuple[Part, ...]:
+    """Return the parts with each statement replaced by what ``mend`` gives for it; nothing drops it.
 
-    A paragraph, item or table that has no statement left goes, and so does a heading with nothing left below it.
+    The first statement that stays after dropped ones passes ``rename``. A paragraph, item or table that has no statement left
+    goes, and so does a heading with nothing left below it.
     """
     kept: list[Part] = []
     for part in parts:
-        if isinstance(part, Paragraph | Table):
-            left = tuple(mended for statement in list_statements(part) if (mended := mend(statement)) is not None)
-            if left:
-                kept.append(replace(part, statements=left) if isinstance(part, Paragraph) else replace(part, rows=left))
-        else:
+        if not isinstance(part, Paragraph | Table):
             kept.append(part)
+            continue
+        left: list[Statement] = []
+        has_dropped = False
+        for statement in list_statements(part):
+            mended = mend(statement)
+            if mended and has_dropped:
+                mended = (rename(mended[0]), *mended[1:])
+            has_dropped = not mended
+            left += mended
+        if left and isinstance(part, Paragraph):
+            kept.append(replace(part, statements=tuple(left)))
+        elif left:
+            kept.append(replace(part, rows=tuple(left)))
     return drop_bare_headings(tuple(kept), keep=find_bare_headings(parts))
 
 

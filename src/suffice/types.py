@@ -335,6 +335,8 @@ class Claim:
     evidence: Excerpt | None = None
     checker: str = ""
     probability: float | None = None
+    role: str | None = None
+    """What the claim is, as a language model judged it: ``stated``, ``joined``, ``conclusion``, ``advice``, ``absence``."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
+from suffice.claims.reasons import describe_reason
 from suffice.text.markdown import escape_markdown
-from suffice.types import Disagreement, Notice, Reason, RemovedClaim, Report, Span
+from suffice.types import Disagreement, Notice, RemovedClaim, Report, Span
 
 NOTICE_TEXT = {
     "degraded": "Search was limited because searches kept failing; this answer is partial.",
@@ -45,28 +46,6 @@ def get_answer_body(report: Report) -> str:
     """Return the answer without the notices above it and the disagreements below it."""
     text = report.final_answer.removeprefix(render_notices(report.notices))
     return text.removesuffix(render_disagreements(report.disagreements))
-
-
-def describe_reason(reason: Reason) -> str:
-    """Say why a claim is not supported, in a few words.
-
-    >>> describe_reason(Reason("figure", "40 %", "60 %"))
-    'its source says 40 %, not 60 %'
-    """
-    if reason.kind == "figure" and reason.source_value:
-        return f"its source says {reason.source_value}, not {reason.claim_value}"
-    if reason.kind == "figure":
-        return f"no source that it cites has {reason.claim_value}"
-    return _REASON_TEXT.get(reason.kind, reason.kind.replace("_", " "))
-
-
-_REASON_TEXT = {
-    "contradicted": "its source says something else",
-    "not_stated": "no source that it cites says it",
-    "other_source": "the cited source does not say it; another one does",
-    "no_source": "no source says it",
-    "too_long": "it is too long to be checked",
-}
 
 
 def describe_removed(claim: RemovedClaim) -> str:

@@ -18,7 +18,7 @@ from suffice.memory.extraction import update_open_questions
 from suffice.memory.open_questions import OpenQuestions
 from suffice.models.base import Model, UsageTrackingModel
 from suffice.models.prices import find_price
-from suffice.prompts import Plan, PlannedQuery, PlanResponse, Prompt, Reflect, ReflectionResponse, SynthesisResponse
+from suffice.prompts import Plan, PlannedQuery, PlanResponse, Prompt, Reflect, ReflectionResponse
 from suffice.search.base import Reader
 from suffice.search.screened import expand_with_pages
 from suffice.state.budget import Budget
@@ -57,12 +57,17 @@ class RunState:
         clock: Callable[[], float] = time.monotonic,
         limits: BeliefLimits = BeliefLimits(),
         faithful: bool = False,
+        question: str = "",
+        language: str | None = None,
     ) -> None:
         """With ``faithful`` an agent gets no help: a query may be repeated, nothing is asked in its place, and a search returns
-        the same passages again instead of ones further down."""
+        the same passages again instead of ones further down. ``question`` is what the user asked where the task adds the
+        question before it; ``language`` is that of the question."""
         self.id = run_id
         self.is_faithful = faithful
         self.task = task
+        self.question = question or task
+        self.language = language
         self.seed = seed
         self.embed = embed
         self.reader = reader
@@ -93,13 +98,8 @@ class RunState:
         self._admitted_tokens = 0
         self._skipped_rounds = self._skipped_in_row = 0
         self.pages_read = 0
-        self.has_quote_fallback = False  # Whether the answer quotes the sources because no claim of the model held.
-        self.quotes: SynthesisResponse | None = None  # What stands below a small model's sentence.
-        self.lacks_answer = False  # Whether the text says only what is around the answer.
         self.max_report_tokens = DEFAULT_REPORT_TOKENS
-        self.has_own_wording = False  # Whether a skill put words around what it quotes.
         self.extra_instruction = ""  # What skills tell the writer besides the writing instruction.
-        self.model_fault = ""  # Why the model cannot be used at all.
         self.useful_reflections: list[bool] = []  # Whether each reflection of a language model led anywhere.
 
     # -- asking the model ----------------------------------------------------------------------------------------------
@@ -132,11 +132,6 @@ class RunState:
     def refused_calls(self) -> Mapping[str, int]:
         """Calls that were not made because the budget was spent, by role."""
         return self._prompter.refused
-
-    @property
-    def has_quoted_for_budget(self) -> bool:
-        """Whether the sources are quoted because there was no money left to write."""
-        return bool(self.refused_calls.get("draft"))
 
     @property
     def must_write_now(self) -> bool:
