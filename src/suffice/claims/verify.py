@@ -11,16 +11,15 @@ Verdicts are cached, so verifying a revision costs only its new sentences.
 import asyncio
 import heapq
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
 from textwrap import shorten
 
-from suffice.claims.checkers import AskSupport, Checker, LexicalChecker
-from suffice.claims.checkers.lexical import lacks_a_number
-from suffice.claims.checkers.names import find_missing_names
-from suffice.claims.fix import FixRules, apply_fixes
-from suffice.claims.split import CONTRADICTED_MARK, UNSUPPORTED_MARK, ClaimText, extract_claims
-from suffice.claims.verdict import ClaimVerdict, find_quote_instead, judge_claim, share_disagreements
+from suffice.claims.checker import Checker
+from suffice.claims.figures import find_missing_figure
+from suffice.claims.fix import apply_fixes
+from suffice.claims.split import CONTRADICTED_MARK, UNSUPPORTED_MARK, ClaimText, extract_claims, strip_claim_markup
+from suffice.claims.verdict import ClaimVerdict, judge_claim
 from suffice.errors import SearchError
 from suffice.events import CheckingClaim
 from suffice.models.base import is_language_model
@@ -34,12 +33,12 @@ from suffice.text.entities import content_stems
 from suffice.text.markdown import drop_empty_headings
 from suffice.types import Hits, Passage, Query, Round
 
+AskSupport = Callable[[CheckSupport], Awaitable[SupportResponse | None]]
 CleanDraft = Callable[[SynthesisResponse], SynthesisResponse]
 """Prepares a draft for verification: drops unknown citations and whatever else must not reach a reader."""
 
 PASSAGES_PER_CLAIM = 6  # Passages besides the cited ones that a claim is judged by.
 MAX_CLAIM_QUERIES = 5  # Claims that are searched for each time a draft is verified.
-_MIN_CLOSE_OVERLAP = 0.5  # A sentence against a claim that shares less with it may be about something else.
 _MAX_QUOTED_CHARS = 200
 _OPEN_QUESTION = re.compile(
     r"\?\s*$|^\W*(?:whether|how|what|why|who|when|where|which)\b|\b(?:not|no|missing|unknown|unclear|lacks?|lacking)\b",
@@ -74,12 +73,11 @@ class ClaimVerifier:
         self._search = search
         self._checker = checker
         self._clean = clean
-        self._rules = FixRules(cite=lambda passage: run.evidence.get_handle(passage), strict=strict)
+        self._strict = strict
         self._is_lexical_only = False
         self._verdict_cache: dict[tuple[str, tuple[str, ...]], tuple[int, ClaimVerdict]] = {}
         self._searched_claims: set[str] = set()
         self._verified: dict[str, tuple[ClaimVerdict, ...]] = {}
-        self._titles: set[str] = set()  # Of the excerpts in the drafts.
 
     async def __call__(self, draft: SynthesisResponse) -> SynthesisResponse:
         """Return the draft with every unsupported claim fixed or removed; a lenient run marks such claims instead."""
@@ -94,7 +92,7 @@ class ClaimVerifier:
 
         Used when the time is up and after an interruption.
         """
-        self._checker, self._is_lexical_only = LexicalChecker(), True
+        self._checker, self._is_lexical_only = Checker(), True
         return await self._verify(draft)
 
     @property
@@ -108,19 +106,13 @@ class ClaimVerifier:
 
     async def _verify(self, draft: SynthesisResponse) -> SynthesisResponse:
         draft = self._clean(draft)
-        self._titles.update(excerpt.title for excerpt in draft.excerpts)
         answer = drop_empty_headings(_SUPPORT_MARKS.sub("", draft.answer))
         verdicts = await self.check_claims(answer)
         if await self._search_unsupported(verdicts):
             verdicts = await self.check_claims(answer)
-        fixed = apply_fixes(answer, verdicts, self._rules)
-        answer, removed = fixed.text, fixed.removed
+        answer, removed = self._apply_fixes(answer, verdicts)
         verdicts = await self.check_claims(answer)
-        if self._rules.strict:  # Replacements are verified too.
-            fixed = apply_fixes(answer, verdicts, replace(self._rules, allow_replacement=False))
-            answer, removed = fixed.text, (*removed, *fixed.removed)
-            verdicts = await self.check_claims(answer)
-        self._verified[answer] = tuple(share_disagreements(verdicts))
+        self._verified[answer] = tuple(verdicts)
         summary, left_out = await self._verify_line(_SUPPORT_MARKS.sub("", draft.summary))
         questions = (
             *(line for line in draft.open_questions if _is_open_question(line)),
@@ -140,15 +132,13 @@ class ClaimVerifier:
 
     async def check_claims(self, text: str) -> list[ClaimVerdict]:
         """Return the verdicts on the claims of a text, which stays as it is."""
-        return [
-            await self._check_claim(claim) for claim in extract_claims(text, skip_asides=False, titles=self._titles)
-        ]
+        return [await self._check_claim(claim) for claim in extract_claims(text, skip_asides=False)]
 
     async def _check_claim(self, claim: ClaimText) -> ClaimVerdict:
         """Return the cached verdict, unless it found no support and there is new evidence."""
-        key, size = (claim.plain_text, claim.handles), len(self._run.evidence)
+        key, size = (strip_claim_markup(claim.text), claim.handles), len(self._run.evidence)
         checked_size, verdict = self._verdict_cache.get(key, (-1, None))
-        if verdict is None or (checked_size != size and not verdict.supporting and not claim.skip_reason):
+        if verdict is None or (checked_size != size and not verdict.supporting and verdict.support != "unknown"):
             cited = [passage for handle in claim.handles if (passage := self._run.evidence.find_passage(handle))]
             verdict = await judge_claim(claim, cited, self._rank_passages(claim), self._checker)
             self._verdict_cache[key] = size, verdict
@@ -156,7 +146,7 @@ class ClaimVerifier:
 
     def _rank_passages(self, claim: ClaimText) -> list[Passage]:
         """Return the passages that share most words with the claim."""
-        stems = content_stems(claim.plain_text)
+        stems = content_stems(strip_claim_markup(claim.text))
         shared = ((len(stems & content_stems(f"{item.title} {item.text}")), item) for item in self._run.evidence)
         best = heapq.nlargest(
             PASSAGES_PER_CLAIM, ((count, -i, item) for i, (count, item) in enumerate(shared) if count)
@@ -166,7 +156,7 @@ class ClaimVerifier:
     async def _search_unsupported(self, verdicts: Iterable[ClaimVerdict]) -> bool:
         """Search for the unsupported claims, each once, and return whether that found new evidence."""
         unsupported = [
-            verdict.claim.plain_text
+            verdict.plain_text
             for verdict in verdicts
             if _lacks_near_source(verdict) and verdict.uncited_support is None
         ]
@@ -195,11 +185,11 @@ class ClaimVerifier:
     # -- what the fixes leave ------------------------------------------------------------------------------------------
 
     def _describe_removed(self, verdict: ClaimVerdict) -> str:
-        return f"{_LEFT_OUT_PREFIX}{strip_citations(verdict.claim.plain_text)}{self._quote_instead(verdict)}"
+        return f"{_LEFT_OUT_PREFIX}{strip_citations(verdict.plain_text)}{self._quote_instead(verdict)}"
 
     def _quote_instead(self, verdict: ClaimVerdict) -> str:
         """Return what a source says instead of a removed claim; empty if no source says anything near it."""
-        quote = find_quote_instead(verdict)
+        quote = next(iter(verdict.contradicting), verdict.nearest)
         if quote is None:
             return ""
         said = shorten(strip_citations(" ".join(quote.text.split())), _MAX_QUOTED_CHARS, placeholder=" …")
@@ -210,7 +200,7 @@ class ClaimVerifier:
         for claim in extract_claims(advice, skip_asides=False):
             passages = (self._run.evidence.find_passage(handle) for handle in claim.handles)
             cited = "\n".join(f"{passage.title}\n{passage.text}" for passage in passages if passage is not None)
-            if lacks_a_number(claim.plain_text, cited) or find_missing_names(claim.plain_text, cited):
+            if find_missing_figure(strip_claim_markup(claim.text), [cited]):
                 return False
         return True
 
@@ -220,9 +210,13 @@ class ClaimVerifier:
 
     async def _verify_line(self, line: str) -> tuple[str, tuple[ClaimVerdict, ...]]:
         """Return a line with its citations fixed, empty without a supported claim, and what was removed from it."""
-        rules = replace(self._rules, allow_replacement=False)
-        fixed = apply_fixes(line, await self.check_claims(line), rules)
-        return fixed.text.strip() if any(map(str.isalnum, fixed.text)) else "", fixed.removed
+        fixed, removed = self._apply_fixes(line, await self.check_claims(line))
+        return fixed.strip() if any(map(str.isalnum, fixed)) else "", removed
+
+    def _apply_fixes(self, text: str, verdicts: Iterable[ClaimVerdict]) -> tuple[str, tuple[ClaimVerdict, ...]]:
+        pairs = list(zip(extract_claims(text, skip_asides=False), verdicts, strict=True))
+        fixed = apply_fixes(text, pairs, self._run.evidence.get_handle, strict=self._strict)
+        return fixed.text, fixed.removed
 
 
 def list_left_out(verified: SynthesisResponse) -> tuple[str, ...]:
@@ -236,9 +230,6 @@ def has_lost_all_claims(verified: SynthesisResponse) -> bool:
 
 
 def _lacks_near_source(verdict: ClaimVerdict) -> bool:
-    """Whether no source speaks of the claim: one that the reader finds against it but shares few of its words may not."""
-    if verdict.support == "contradicted":
-        return all(quote.span.overlap < _MIN_CLOSE_OVERLAP for quote in verdict.contradicting)
     return verdict.support == "unsupported"
 
 

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from suffice import plugins, settings
-from suffice.claims.checkers import default_checker
+from suffice.claims.checker import default_checker
 from suffice.claims.verify import ClaimVerifier, has_lost_all_claims, list_left_out, make_ask_support
 from suffice.engine.interventions import RunParts, add_recalled_queries, add_skill_queries, apply_interventions
 from suffice.engine.loop import build_stopped, run_loop
@@ -149,7 +149,7 @@ class _Pipeline:
         self._profile = config.profile
         self._ask_support = make_ask_support(run)
         self._relies_on_support = False  # Whether a claim of this run was decided by the model.
-        checker = default_checker(config.embed, self._ask_claim_support if self._ask_support is not None else None)
+        checker = default_checker()
         self._verifier = ClaimVerifier(run, self._search, checker, partial(clean_draft, run), strict=config.strict)
         self._review = ReviewLoop(run, self._verifier, config.review)
         self._skills = SkillRunner(

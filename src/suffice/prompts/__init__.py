@@ -37,6 +37,9 @@ from suffice.prompts.belief import (
     Extraction,
 )
 from suffice.prompts.judging import (
+    CheckDraft,
+    CheckDraftResponse,
+    CheckedStatement,
     CheckSupport,
     Evaluate,
     Evaluation,
@@ -98,7 +101,10 @@ from suffice.prompts.writing import (
 __all__ = [
     "AnswerFromMemory",
     "AnswerSentence",
+    "CheckDraft",
+    "CheckDraftResponse",
     "CheckSupport",
+    "CheckedStatement",
     "Compress",
     "Compression",
     "Compute",

@@ -9,7 +9,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from suffice.claims.verdict import ClaimVerdict, Quote, build_evidence, get_deciding_quote, list_quotes
+from suffice.claims.reasons import describe_reason
+from suffice.claims.verdict import ClaimVerdict, Quote, build_evidence
 from suffice.models.base import is_language_model
 from suffice.prompts import SynthesisResponse
 from suffice.report.draft import (
@@ -189,21 +190,21 @@ def _build_sources(run: RunState, numbers: Mapping[str, str]) -> tuple[Source, .
 def _build_claim(run: RunState, verdict: ClaimVerdict, numbers: Mapping[str, str]) -> Claim:
     spans = tuple(
         Span(numbers[handle], quote.text, quote.location, stance)
-        for quote, stance in list_quotes(verdict)
+        for quote, stance in verdict.quotes
         if (handle := run.evidence.get_handle(quote.passage)) in numbers
     )
     citations = tuple(dict.fromkeys(numbers[handle] for handle in verdict.claim.handles))
-    quote = get_deciding_quote(verdict)
+    quote = verdict.deciding_quote
     source = "" if quote is None else numbers.get(run.evidence.get_handle(quote.passage), "")
     return Claim(
-        verdict.claim.plain_text,
+        verdict.plain_text,
         citations,
         verdict.support,
         spans,
-        verdict.note,
+        describe_reason(verdict.reason),
         build_evidence(verdict, source),
-        "" if quote is None else quote.span.checker,
-        None if quote is None else quote.span.probability,
+        "" if quote is None else quote.checker,
+        None if quote is None else quote.probability,
     )
 
 

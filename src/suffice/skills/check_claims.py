@@ -1,9 +1,9 @@
 """``/check``: the claims of the given text, held against the documents."""
 
-from dataclasses import replace
-
+from suffice.answers import Statement
 from suffice.claims.audit import TextAudit
-from suffice.claims.verdict import ClaimVerdict, get_deciding_quote
+from suffice.claims.reasons import describe_reason
+from suffice.claims.verdict import ClaimVerdict
 from suffice.prompts import SynthesisResponse
 from suffice.skills.hooks import SkillCode, SkillContext, WrittenText
 from suffice.text.citations import strip_citations
@@ -18,13 +18,12 @@ class CheckSkill(SkillCode):
         verdicts: list[ClaimVerdict] = []
         lines: list[str] = []
         async for _, verdict in audit.check_claims():
-            quotes = (*verdict.supporting, *verdict.contradicting, *filter(None, [verdict.uncited_support]))
-            quote = get_deciding_quote(verdict)
-            for used in dict.fromkeys([*quotes, *([quote] if quote is not None else [])]):
-                await context.add_passages([used.passage])
-            verdicts.append(replace(verdict, claim=replace(verdict.claim, handles=())))
-            note = f" ({verdict.note})" if verdict.note else ""
-            line = f"- {_SYMBOLS[verdict.support]} **{verdict.support}**{note}: {escape_markdown(verdict.claim.plain_text)}"
+            quote = verdict.deciding_quote
+            await context.add_passages([one.passage for one, _ in verdict.quotes])
+            await context.add_passages([quote.passage] if quote is not None else [])
+            verdicts.append(verdict.about(Statement(verdict.claim.text)))
+            reason = f" ({describe_reason(verdict.reason)})" if verdict.reason else ""
+            line = f"- {_SYMBOLS[verdict.support]} **{verdict.support}**{reason}: {escape_markdown(verdict.plain_text)}"
             if quote is not None:
                 said = escape_markdown(" ".join(strip_markdown(quote.text).split()))
                 line += f"\n  - a source says: “{said}” {context.run.evidence.get_handle(quote.passage)}"

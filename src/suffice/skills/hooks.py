@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from string import Template
 from typing import Any, ClassVar
 
-from suffice.claims.checkers import Checker
+from suffice.claims.checker import Checker
 from suffice.claims.verdict import ClaimVerdict
 from suffice.models.base import is_language_model
 from suffice.prompts import Rewrite, SynthesisResponse
