@@ -203,10 +203,9 @@ def replace_statements(
                 mended = (rename(mended[0]), *mended[1:])
             has_dropped = not mended
             left += mended
-        if left and isinstance(part, Paragraph):
-            kept.append(replace(part, statements=tuple(left)))
-        elif left:
-            kept.append(replace(part, rows=tuple(left)))
+        if left:
+            new = tuple(left)
+            kept.append(replace(part, statements=new) if isinstance(part, Paragraph) else replace(part, rows=new))
     return drop_bare_headings(tuple(kept), keep=find_bare_headings(parts))
 
 

@@ -48,6 +48,7 @@ from suffice.report.markdown import (
     format_usage,
     render_markdown,
 )
+from suffice.report.notices import describe_removed
 from suffice.report.timeline import describe_outcome, get_reading_series, select_readings
 from suffice.report.wording import describe_reading, describe_search, describe_stop, format_reading
 from suffice.types import Passage, Report, ReviewRound, Stop
@@ -234,6 +235,7 @@ def print_report(report: Report, *, verbose: bool = False, links: str = "") -> N
         ("Key findings", report.key_findings),
         ("Recommendations", report.recommendations),
         ("Risks", report.risks),
+        ("Removed by the check", tuple(map(describe_removed, report.removed))),
         ("Open questions", report.open_questions),
         ("Left undone", report.left_undone),
     ):

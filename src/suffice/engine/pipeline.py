@@ -3,22 +3,24 @@
 import asyncio
 import secrets
 import time
-from collections.abc import AsyncGenerator, Callable, Coroutine
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from suffice import plugins, settings
-from suffice.answers import Draft
+from suffice.answers import Draft, Statement
 from suffice.claims.checker import default_checker
+from suffice.claims.verdict import ClaimVerdict
 from suffice.claims.verify import Checked, ClaimVerifier
+from suffice.claims.whole import check_draft
 from suffice.engine.interventions import RunParts, add_recalled_queries, add_skill_queries, apply_interventions
 from suffice.engine.loop import build_stopped, run_loop
 from suffice.engine.presets import Preset
 from suffice.engine.vision import describe_images
 from suffice.errors import ModelError, ModelUnusable
-from suffice.events import Continued, Event, Finished, Recalled, SearchStopped, Started, Writing
+from suffice.events import CheckingClaim, Continued, Event, Finished, Recalled, SearchStopped, Started, Writing
 from suffice.gates.base import Gate
 from suffice.gates.limits import budget
 from suffice.memory.evidence import Evidence
@@ -26,10 +28,11 @@ from suffice.meters import build_meters
 from suffice.models.base import Model, is_language_model
 from suffice.models.capability import ModelProfile, find_model
 from suffice.models.extractive import ExtractiveModel
-from suffice.prompts import SelfTest
+from suffice.prompts import CheckDraft, SelfTest
 from suffice.report.build import build_report
 from suffice.report.compute import run_computation
 from suffice.report.draft import quote_evidence, write_draft
+from suffice.report.mend import mend_statements
 from suffice.review.loop import ReviewLoop
 from suffice.search.base import Reader, Search
 from suffice.search.distinct import DistinctTextSearch
@@ -204,7 +207,15 @@ class _Stages:
         )
         self.gate = self.parts.gate or budget()
         checker = default_checker()
-        self.verifier = ClaimVerifier(run, self.search, checker, strict=config.strict)
+        has_model = is_language_model(run.model)
+        self.verifier = ClaimVerifier(
+            run,
+            self.search,
+            checker,
+            strict=config.strict,
+            judge_draft=self._judge_draft if has_model else None,
+            mend=self._mend if has_model else None,
+        )
         self.review = ReviewLoop(run, self.verifier, config.review)
         context = SkillContext(run, self.search, checker, self.verifier, config.skills.workspace, queries)
         self.skills = SkillRunner(config.skills, context)
@@ -277,6 +288,20 @@ class _Stages:
             checked = replace(checked, draft=replace(checked.draft, sufficiency="partly"))
         self._activate_panel()
         return checked
+
+    async def _judge_draft(self, statements: Sequence[Statement]) -> Sequence[ClaimVerdict | None]:
+        """Let a model that writes prose judge a whole draft; the reader judges what it leaves open."""
+        run = self.run
+        if self.config.profile.style == "sentence" or run.budget.is_spent():
+            return [None] * len(statements)
+        handles = dict.fromkeys(handle for statement in statements for handle in statement.handles)
+        passages = {handle: passage for handle in handles if (passage := run.evidence.find_passage(handle)) is not None}
+        run.event_queue.add(CheckingClaim(f"{len(statements)} statements"))
+        return await check_draft(statements, passages, run.try_ask, run.compute_prompt_budget(CheckDraft.max_tokens)[0])
+
+    async def _mend(self, doubtful: Sequence[ClaimVerdict]) -> Mapping[Statement, tuple[Statement, ...]]:
+        """Let a model that writes prose mend what the check doubts."""
+        return {} if self.config.profile.style == "sentence" else await mend_statements(self.run, doubtful)
 
     def _activate_panel(self) -> None:
         """Let three readers review the answer to a task that the plan of a language model calls complex."""

@@ -3,11 +3,10 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from suffice.claims.checkers.model import to_note
 from suffice.claims.verdict import ClaimVerdict
 from suffice.prompts import CheckSupport
 from suffice.text.entities import extract_names
-from suffice.types import COMPUTED_KIND, Passage
+from suffice.types import COMPUTED_KIND, Note, Passage
 
 _NUMBER = re.compile(r"\d+")
 _SHIFT = 7  # Added to a number to make it wrong.
@@ -23,10 +22,10 @@ def build_support_probes(
     for verdict in verdicts:
         if verdict.support != "supported" or not verdict.supporting:
             continue
-        passage, claim = verdict.supporting[0].passage, verdict.claim.plain_text
+        passage, claim = verdict.supporting[0].passage, verdict.plain_text
         changed = falsify(claim, passage, evidence)
         if changed and passage.kind != COMPUTED_KIND:
-            note = (to_note(passage),)
+            note = (Note(passage.text[:4000], (), passage.title, passage.kind),)
             return (CheckSupport(claim, note), True), (CheckSupport(changed, note), False)
     return ()
 

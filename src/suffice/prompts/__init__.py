@@ -37,6 +37,9 @@ from suffice.prompts.belief import (
     Extraction,
 )
 from suffice.prompts.judging import (
+    CheckDraft,
+    CheckDraftResponse,
+    CheckedStatement,
     CheckSupport,
     Evaluate,
     Evaluation,
@@ -88,6 +91,8 @@ from suffice.prompts.writing import (
     Compute,
     ComputeResponse,
     DraftAnswer,
+    Mend,
+    MendResponse,
     Revise,
     Rewrite,
     SelfTest,
@@ -98,7 +103,10 @@ from suffice.prompts.writing import (
 __all__ = [
     "AnswerFromMemory",
     "AnswerSentence",
+    "CheckDraft",
+    "CheckDraftResponse",
     "CheckSupport",
+    "CheckedStatement",
     "Compress",
     "Compression",
     "Compute",
@@ -136,6 +144,8 @@ __all__ = [
     "MemGPTStep",
     "MemGPTStepResponse",
     "MemoryAnswerResponse",
+    "Mend",
+    "MendResponse",
     "NotesResponse",
     "NoveltyResponse",
     "OutlineResponse",

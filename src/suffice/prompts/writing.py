@@ -4,6 +4,7 @@
 ``DraftAnswer``     ``draft.md``      the answer or one section of it (snippets: ``writing``)
 ``AnswerSentence``  ``answer.md``     the answer in one sentence, by a model too small to write more
 ``Revise``          ``revise.md``     the answer or one section, without the issues that a review found
+``Mend``            ``mend.md``       sentences that the claim check doubted
 ``Rewrite``         ``rewrite.md``    a finished answer as a skill asks for it
 ``Compute``         ``compute.md``    a program for arithmetic that the answer needs
 ``SelfTest``        ``self_test.md``  whether a model can write more than one sentence
@@ -191,6 +192,30 @@ class Revise(Prompt[SynthesisResponse]):
     @classmethod
     def parse(cls, text: str) -> SynthesisResponse:
         return parse_markdown_answer(text)
+
+
+@dataclass(frozen=True, slots=True)
+class MendedSentence:
+    number: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class MendResponse:
+    sentences: tuple[MendedSentence, ...] = ()
+
+
+@dataclass(frozen=True)
+class Mend(Prompt[MendResponse]):
+    role = "mend"
+    response_type = MendResponse
+    temperature = 0.1
+
+    task: str
+    doubts: tuple[str, ...]
+    """The sentences, numbered, each with the reason of the doubt."""
+    sources: tuple[Note, ...]
+    max_tokens: int = 2000
 
 
 @dataclass(frozen=True, slots=True)

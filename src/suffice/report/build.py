@@ -3,7 +3,7 @@
 This module does not write or check text; ``draft`` and ``claims`` did that before. Parts become Markdown here, once.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -74,7 +74,7 @@ def build_report(
         run=run.id,
         task=run.task,
         status=_determine_status(run, stop, draft, fault, has_answer=bool(answer), has_failed=checked is None),
-        summary=_summarize(run, draft, cite) if answer else "",
+        summary=_summarize(checked, cite) if checked and answer else "",
         final_answer=answer,
         key_findings=findings,
         recommendations=recommendations,
@@ -113,16 +113,15 @@ def build_report(
     )
 
 
-def _summarize(run: RunState, draft: Draft, cite: "_Numbering") -> str:
-    """Return the first sentence of the answer as plain text with citations; of quotations, the deciding words."""
+def _summarize(checked: Checked, cite: "_Numbering") -> str:
+    """Return the first sentence of the answer as plain text with citations; of quotations, the deciding sentence."""
+    draft = checked.draft
     if draft.origin != "quoted" and draft.statements:
         return strip_markdown(cite.renumber(draft.statements[0].text), keep_citations=True)
-    if not draft.quotations:
+    first = next((verdict for verdict in checked.verdicts if draft.quotations), None)
+    if first is None:
         return ""
-    first = draft.quotations[0]
-    span = (first.highlight or first.spans)[0]
-    words = to_one_line(strip_markdown(first.passage.text[slice(*span)]), _MAX_SUMMARY_CHARS)
-    return f"{words} {cite(first.passage)}"
+    return " ".join([to_one_line(first.plain_text, _MAX_SUMMARY_CHARS), *cite.list_numbers(first.claim.handles)])
 
 
 def _find_short_answer(draft: Draft, answer: str) -> str | None:

@@ -16,6 +16,7 @@ from suffice.answers import Draft, Heading, Part, Statement, replace_statements
 from suffice.errors import ModelError, ModelUnusable
 from suffice.models.base import is_language_model
 from suffice.models.capability import WriterStyle
+from suffice.models.embeddings.static import embed_static
 from suffice.models.extractive.answer import quote_answer
 from suffice.models.reader import find_reader
 from suffice.prompts import AnswerSentence, DraftAnswer, SynthesisResponse
@@ -117,7 +118,8 @@ async def _quote(run: RunState, question: str, passages: Sequence[Passage]) -> D
     count = choose_instruction(run).count
     reader = find_reader() if run.embed is not None else None
     read = read_question(question, run.language)
-    found = await asyncio.to_thread(quote_answer, read, passages, run.embed, reader, count=count)
+    embed = None if run.embed is None else embed_static  # Many sentences are compared: static vectors are fast enough.
+    found = await asyncio.to_thread(quote_answer, read, passages, embed, reader, count=count)
     parts: tuple[Part, ...] = found.quotations
     if count:  # A list of things: each quotation is one of them.
         parts = tuple(

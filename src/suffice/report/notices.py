@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from suffice.claims.reasons import describe_reason
 from suffice.text.markdown import escape_markdown
-from suffice.types import Disagreement, Notice, RemovedClaim, Report, Span
+from suffice.types import Disagreement, Notice, RemovedClaim, Span
 
 NOTICE_TEXT = {
     "degraded": "Search was limited because searches kept failing; this answer is partial.",
@@ -40,12 +40,6 @@ def render_disagreements(disagreements: Sequence[Disagreement]) -> str:
         return ""
     lines = [f"- {_quote(one.one)}, but {_quote(one.other)}" for one in disagreements]
     return f"\n\n### {DISAGREEMENT_HEADING}\n\n" + "\n".join(lines)
-
-
-def get_answer_body(report: Report) -> str:
-    """Return the answer without the notices above it and the disagreements below it."""
-    text = report.final_answer.removeprefix(render_notices(report.notices))
-    return text.removesuffix(render_disagreements(report.disagreements))
 
 
 def describe_removed(claim: RemovedClaim) -> str:

@@ -1,7 +1,6 @@
 """``/check``: the claims of the given text, held against the documents."""
 
-from dataclasses import replace
-
+from suffice.answers import Statement
 from suffice.claims.audit import TextAudit
 from suffice.claims.reasons import describe_reason
 from suffice.claims.verdict import ClaimVerdict
@@ -23,7 +22,7 @@ class CheckSkill(SkillCode):
             quote = verdict.deciding_quote
             for used in dict.fromkeys([*quotes, *([quote] if quote is not None else [])]):
                 await context.add_passages([used.passage])
-            verdicts.append(replace(verdict, claim=replace(verdict.claim, handles=())))
+            verdicts.append(verdict.about(Statement(verdict.claim.text)))
             note = f" ({describe_reason(verdict.reason)})" if verdict.reason else ""
             line = f"- {_SYMBOLS[verdict.support]} **{verdict.support}**{note}: {escape_markdown(verdict.plain_text)}"
             if quote is not None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from suffice.answers import Statement
+from suffice.claims.verdict import ClaimVerdict
 from suffice.claims.verify import Checked
 from suffice.errors import InputError
 from suffice.skills.hooks import SkillCode, SkillContext, add_section, make_answer
@@ -79,7 +80,7 @@ class CompareSkill(SkillCode):
         comparison = parse_comparison(context.run.task)
         criteria = comparison.criteria or (ANY_CRITERION,)
         statements: dict[tuple[str, str], Statement] = {}
-        verdicts = []
+        verdicts: list[ClaimVerdict] = []
         used: set[str] = set()
         for alternative in comparison.alternatives:
             for criterion in criteria:
