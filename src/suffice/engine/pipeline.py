@@ -220,7 +220,6 @@ class _Pipeline:
             k=config.k,
             per_round=config.per_round,
             honor_sufficient=config.preset.honors_sufficient,
-            narrow=self._parts.narrow,
         )
         async with aclosing(loop):
             async for event in loop:
