@@ -16,7 +16,6 @@ from suffice.claims.verify import ClaimVerifier, has_lost_all_claims, list_left_
 from suffice.engine.interventions import RunParts, add_recalled_queries, add_skill_queries, apply_interventions
 from suffice.engine.loop import build_stopped, run_loop
 from suffice.engine.presets import Preset
-from suffice.engine.probes import build_support_probes
 from suffice.engine.vision import describe_images
 from suffice.errors import ModelError, ModelUnusable
 from suffice.events import Continued, Event, Finished, Recalled, SearchStopped, Started, Writing
@@ -25,9 +24,9 @@ from suffice.gates.limits import budget
 from suffice.memory.evidence import Evidence
 from suffice.meters import build_meters
 from suffice.models.base import Model, is_language_model
-from suffice.models.capability import ModelEvidence, ModelProfile, find_model
+from suffice.models.capability import ModelProfile, find_model
 from suffice.models.extractive import ExtractiveModel
-from suffice.prompts import CheckSupport, SelfTest, SupportResponse, SynthesisResponse
+from suffice.prompts import SelfTest, SynthesisResponse
 from suffice.report.build import build_report
 from suffice.report.compute import run_computation
 from suffice.report.draft import clean_draft, extract_quotes, finish_text, quote_sources, write_draft
@@ -118,7 +117,6 @@ async def run_pipeline(config: RunConfig) -> AsyncGenerator[Event, None]:
     finally:
         if config.reader is not None:
             await config.reader.aclose()
-    await config.profile.save()
     yield Finished(pipeline.build_report())
 
 
@@ -147,9 +145,7 @@ class _Pipeline:
         self._search = InjectionFilter(search, run.event_queue.add)
         run.max_report_tokens = config.profile.max_tokens
         self._profile = config.profile
-        self._ask_support = make_ask_support(run)
-        self._relies_on_support = False  # Whether a claim of this run was decided by the model.
-        checker = default_checker(config.embed, self._ask_claim_support if self._ask_support is not None else None)
+        checker = default_checker(config.embed, make_ask_support(run))
         self._verifier = ClaimVerifier(run, self._search, checker, partial(clean_draft, run), strict=config.strict)
         self._review = ReviewLoop(run, self._verifier, config.review)
         self._skills = SkillRunner(
@@ -235,9 +231,7 @@ class _Pipeline:
         yield Writing(len(run.evidence))
         if self._profile.style is None and run.evidence:
             await self._take_self_test()
-        if "compute" not in self._profile.skipped:
-            outcomes = await run_computation(run, self._config.python_rounds)
-            self._profile.record(ModelEvidence(programs=outcomes))
+        await run_computation(run, self._config.python_rounds)
         writing = asyncio.ensure_future(write_draft(run, self._get_stopped().stop, self._profile.style or "prose"))
         async with aclosing(run.event_queue.drain_while(writing)) as events:
             async for event in events:
@@ -251,8 +245,6 @@ class _Pipeline:
             self._review.disable()
         self._activate_panel()
         async for review_round in self._review.run(verifying.result()):
-            if review_round.composite is not None:
-                self._profile.record(ModelEvidence(scores=(review_round.composite,)))
             yield review_round
         await self._apply_skills()
         for event in run.take_events():
@@ -341,7 +333,7 @@ class _Pipeline:
         }
 
     async def _adapt_to_model(self) -> None:
-        """Find out how the model writes and which steps it is no use for; plan without it if that finds more."""
+        """Find out how the model writes and which steps it is not useful for; plan without it if that finds more."""
         run, profile = self._run, self._profile
         if not is_language_model(run.model):
             return
@@ -358,14 +350,8 @@ class _Pipeline:
     async def _take_self_test(self) -> None:
         """Find out how a model writes whose name does not tell; once, because the result is kept."""
         answer = await self._run.try_ask(SelfTest())
-        self._profile.set_style(None if answer is None else answer.passed)
+        await self._profile.set_style(None if answer is None else answer.passed)
         self._profile.apply_style()
-
-    async def _ask_claim_support(self, prompt: CheckSupport) -> SupportResponse | None:
-        if self._ask_support is None or "support" in self._profile.skipped:
-            return None
-        self._relies_on_support = True
-        return await self._ask_support(prompt)
 
     async def _verify_draft(self, draft: SynthesisResponse | None) -> SynthesisResponse | None:
         """Return the draft with its claims verified; if none of a model's claims holds, quote the sources instead."""
@@ -384,24 +370,7 @@ class _Pipeline:
         elif has_lost_opening or draft.sufficiency == "partly":
             run.lacks_answer = True
             verified = replace(verified, sufficiency="partly")
-        await self._probe_support(verified)
         return verified
-
-    async def _probe_support(self, verified: SynthesisResponse) -> None:
-        """Ask the model about a claim that a source states, and about the same claim with another name or number.
-
-        Its answers are evidence whether its judgement of claims can be trusted; after a few runs there is enough of it.
-        """
-        if self._ask_support is None or not self._relies_on_support or self._profile.has_enough_probes:
-            return
-        if self._run.budget.is_spent():
-            return
-        probes = build_support_probes(self._verifier.get_verdicts(verified), list(self._run.evidence))
-        answers = await asyncio.gather(*(self._ask_support(prompt) for prompt, _ in probes))
-        right = tuple(
-            answer.yes == expected for answer, (_, expected) in zip(answers, probes, strict=True) if answer is not None
-        )
-        self._profile.record(ModelEvidence(probes=right))
 
     def _get_stopped(self) -> SearchStopped:
         assert self._stopped is not None, "the search has ended"

@@ -99,7 +99,6 @@ class RunState:
         self.has_own_wording = False  # Whether a skill put words around what it quotes.
         self.extra_instruction = ""  # What skills tell the writer besides the writing instruction.
         self.model_fault = ""  # Why the model cannot be used at all.
-        self.useful_reflections: list[bool] = []  # Whether each reflection of a language model led anywhere.
 
     # -- asking the model ----------------------------------------------------------------------------------------------
 
@@ -187,9 +186,6 @@ class RunState:
                 self.budget.tokens_left,
             )
         )
-        if self.is_answered_by_language_model(prompt.role):
-            new = self.filter_new_queries([Query(text) for text in self.reflection.new_queries])
-            self.useful_reflections.append(self.reflection.sufficient or bool(new))
         return self.reflection
 
     # -- what the model is shown ---------------------------------------------------------------------------------------
