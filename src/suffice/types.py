@@ -150,16 +150,12 @@ class Hits:
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """One round of the loop: the results per query, all their passages, and the new ones among them.
-
-    ``unread`` counts new passages that were left out because they were not worth reading.
-    """
+    """One round of the loop: the results per query, all their passages, and the new ones among them."""
 
     index: int
     hits: tuple[Hits, ...]
     raw: tuple[Passage, ...]
     new: tuple[Passage, ...]
-    unread: int = 0
 
     @property
     def queries(self) -> tuple[str, ...]:
@@ -202,8 +198,7 @@ class PriorRun:
 class Verdict:
     """A gate's decision to stop, to continue, or unknown (``None``), with the numbers it is based on.
 
-    ``skip`` means that the results of this round are not worth reading and the search goes on. ``reason`` is one of
-    ``STOP_REASONS`` if ``stop`` is true and empty otherwise; ``because`` is a sentence.
+    ``reason`` is one of ``STOP_REASONS`` if ``stop`` is true and empty otherwise; ``because`` is a sentence.
     ``signals`` maps a reading to (value, threshold). ``parts`` are the verdicts of a composed gate's leaves.
     """
 
@@ -214,7 +209,6 @@ class Verdict:
     signals: Mapping[str, tuple[float | None, float]] = field(default_factory=dict)
     promise: Promise = "heuristic"
     parts: tuple["Verdict", ...] = ()
-    skip: bool = False
 
     @property
     def leaves(self) -> tuple["Verdict", ...]:
@@ -229,7 +223,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class RoundRecord:
-    """The record of a round in the report and the trace. A skipped round was searched and not read.
+    """The record of a round in the report and the trace. ``skipped`` and ``unread`` are of runs of older versions.
 
     ``found`` lists its new passages; ``belief`` holds the notes after it, shortened and with the titles of their sources;
     ``open`` lists the questions that were still open.

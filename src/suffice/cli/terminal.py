@@ -318,7 +318,6 @@ def print_stop(stop: Stop, console: Console | None = None) -> None:
 def _format_round(event: RoundDone, *, verbose: bool) -> Text:
     queries, new = len(event.round.queries), len(event.round.new)
     counts = f"{queries} {'query' if queries == 1 else 'queries'}, {new} new {'passage' if new == 1 else 'passages'}"
-    counts += f", {event.round.unread} left unread" if event.round.unread else ""
     novelty, new_share = event.readings.get("novelty.words"), event.readings.get("overlap.upr")
     readings = (
         []

@@ -173,7 +173,6 @@ async def run_pipeline(config: RunConfig) -> AsyncGenerator[Event, None]:
     finally:
         if config.reader is not None:
             await config.reader.aclose()
-    await config.profile.save()
     assert stopped is not None, "every ending has a stop"
     yield Finished(stages.build(stopped, checked, fault))
 
@@ -323,7 +322,7 @@ class _Stages:
             **self.review.to_metadata(),
         }
         if is_language_model(run.model):
-            metadata["writer"] = config.profile.style or "prose"
+            metadata |= {"writer": config.profile.style or "prose", "skipped": dict(config.profile.skipped)}
         metadata |= self.skills.metadata
         metadata["skills"] = [*metadata.get("skills", []), *self.automatic_skills]
         return build_report(run, stopped.stop, checked, metadata, fault)
@@ -349,15 +348,18 @@ class _Stages:
 
     def _apply_style(self) -> None:
         """Leave out what small models are of no use for: their plans find less than the question, and they cannot review."""
-        if self.config.profile.style == "sentence":
+        profile = self.config.profile
+        profile.apply_style()
+        if "review" in profile.skipped:
             self.review.disable()
-            if self.config.preset.adapts:
-                self.run.delegate(("plan", "reflect"), ExtractiveModel(self.run.embed))
+        planning = [role for role in ("plan", "reflect") if role in profile.skipped]
+        if planning and self.config.preset.adapts:
+            self.run.delegate(planning, ExtractiveModel(self.run.embed))
 
     async def _take_self_test(self) -> None:
         """Find out how a model writes whose name does not tell; once, because the result is kept."""
         answer = await self.run.try_ask(SelfTest())
-        self.config.profile.set_style(None if answer is None else answer.passed)
+        await self.config.profile.set_style(None if answer is None else answer.passed)
         self._apply_style()
 
     def _build_started_event(self) -> Started:

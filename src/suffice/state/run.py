@@ -96,11 +96,9 @@ class RunState:
         self._belief_words: frozenset[str] = frozenset()
         self._admitted_rounds = 0
         self._admitted_tokens = 0
-        self._skipped_rounds = self._skipped_in_row = 0
         self.pages_read = 0
         self.max_report_tokens = DEFAULT_REPORT_TOKENS
         self.extra_instruction = ""  # What skills tell the writer besides the writing instruction.
-        self.useful_reflections: list[bool] = []  # Whether each reflection of a language model led anywhere.
 
     # -- asking the model ----------------------------------------------------------------------------------------------
 
@@ -183,9 +181,6 @@ class RunState:
                 self.budget.tokens_left,
             )
         )
-        if self.is_answered_by_language_model(prompt.role):
-            new = self.filter_new_queries([Query(text) for text in self.reflection.new_queries])
-            self.useful_reflections.append(self.reflection.sufficient or bool(new))
         return self.reflection
 
     # -- what the model is shown ---------------------------------------------------------------------------------------
@@ -269,7 +264,6 @@ class RunState:
     async def admit(self, round: Round) -> Round:
         """Add an accepted round to evidence, follow-ups and memory; return it with the pages that its results link to."""
         self._admitted_rounds += 1
-        self._skipped_in_row = 0
         self._add_evidence(round.new)
         pages, _ = await asyncio.gather(self._read_pages(round), self._queue_follow_ups(round.new))
         self._add_evidence(pages)
@@ -283,11 +277,6 @@ class RunState:
         except TimeoutError:
             self.record_refusal(f"time ran out before round {round.index} was processed")
         return round
-
-    def skip_round(self) -> None:
-        """Count a round whose results are not read. Nothing of them is kept, so a later round may bring them again."""
-        self._skipped_rounds += 1
-        self._skipped_in_row += 1
 
     async def resume(self, earlier: PriorRun) -> None:
         """Start from an earlier run: take over its evidence and facts, and do not repeat its queries."""
@@ -341,19 +330,14 @@ class RunState:
 
     def measure(self) -> dict[str, float | None]:
         """Return the readings that the run knows without a meter: open questions and what was spent."""
-        is_skipped = self._skipped_in_row > 0  # Its readings are among the others only while it is judged.
         spent = spend_readings(
-            rounds=len(self.readings) - is_skipped,
+            rounds=len(self.readings),
             queries=self.budget.queries_used,
             sources=len(self.evidence),
             tokens=self.budget.tokens_used,
             seconds=self.budget.seconds_used,
             usd=self.budget.usd_used,
-            previews=self._skipped_rounds,
         )
-        spent["preview.skipped"] = float(self._skipped_in_row)
-        if is_skipped:
-            return spent
         return {"belief.open": self.open_questions.open_count, "belief.difference": self._compare_belief(), **spent}
 
     def _compare_belief(self) -> float | None:
