@@ -3,9 +3,15 @@
 The public names are listed in ``__all__``. Each is imported when it is first used, so that ``import suffice`` stays fast.
 """
 
+import os
+
 TYPE_CHECKING = False  # Type checkers treat this name as true. Importing typing would double the import time.
 
 __version__ = "0.2.0"
+
+# onnxruntime sends usage data from version 1.29 on. The package asks for an older one; this silences a newer one that another
+# package brought along. It counts only before the first import of onnxruntime, and every process of suffice passes here.
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 
 if TYPE_CHECKING:
     from suffice.api import research, run_research
