@@ -44,8 +44,8 @@ from suffice.measure.answers import normalize_answer, token_f1
 from suffice.memory.evidence import Evidence
 from suffice.options import RunOptions
 from suffice.prompts.writing import extract_first_sentence
-from suffice.report.notices import NOTICES
 from suffice.report.draft import SHORT_ANSWER_LABEL
+from suffice.report.notices import NOTICES
 from suffice.search.base import Search
 from suffice.text.citations import strip_citations
 from suffice.types import Passage, Query, Report

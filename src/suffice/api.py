@@ -232,6 +232,7 @@ async def prepare_run(
     for one in active:
         if one.is_automatic:
             notify(f"/{one.skill.name} is active, because {one.why}; --no-auto-skills turns this off.")
+    reads_all = options.strategy == "auto" and options.stop is None and options.continues is None
     options = _apply_skill_options(options, active)
     asked, prior_run = task, None
     if isinstance(options.continues, PriorRun):  # The service has its runs in a store of its own.
@@ -300,6 +301,7 @@ async def prepare_run(
         embed=embed,
         language=language,
         k=options.k,
+        reads_all=reads_all,
         per_round=options.per_round,
         images=images,
         interventions=interventions,

@@ -44,6 +44,7 @@ STOP_REASONS = (
     "budget_cost",
     "search_unavailable",
     "model_unavailable",
+    "read_all",
     "planner_done",
     "cancelled",
 )

@@ -5,6 +5,7 @@ It knows search, strategy, gate and meters by their one method each, and yields 
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from suffice.errors import CutOff, InputError, SearchError
@@ -52,7 +53,7 @@ async def run_loop(
         if queries:
             yield Searching(len(run.records) + 1, tuple(queries))
             round = await _search_all(run, search, strategy, queries, k, per_round)
-            done = await _judge_round(run, gate, meters, round)
+            done = await judge_round(run, gate, meters, round, reflects=honor_sufficient and run.is_strong)
             yield done
             verdict = done.verdict
             if run.is_degraded and (not verdict.stop or verdict.reason in _FUTILE_REASONS):
@@ -98,8 +99,13 @@ def _build_sufficient_verdict(run: RunState) -> Verdict:
     return Verdict("sufficiency", True, "sufficient", because)
 
 
-async def _judge_round(run: RunState, gate: Gate, meters: MeterSet, round: Round) -> RoundDone:
-    """Judge a round before it changes the belief; admit it if it is accepted, and judge again."""
+async def judge_round(
+    run: RunState, gate: Gate, meters: MeterSet, round: Round, *, reflects: bool = False
+) -> RoundDone:
+    """Judge a round before it changes the belief; admit it if it is accepted, and judge again.
+
+    With ``reflects`` the model says what is missing before the gate judges: it is believed about its gaps.
+    """
     readings = await meters.read_live("before", round, run)
     run.readings.append(readings)
     verdict = gate.judge(run.readings, run.seed)
@@ -109,6 +115,10 @@ async def _judge_round(run: RunState, gate: Gate, meters: MeterSet, round: Round
     if accepted:
         round = await run.admit(round)
         readings |= await meters.read_live("after", round, run)
+        if reflects and run.budget.queries_left != 0:
+            with suppress(TimeoutError):
+                async with run.budget.time_limit():
+                    await run.reflect()
         readings |= run.measure()  # After the model meters, so that the round includes their cost.
         verdict = gate.judge(run.readings, run.seed)
         for name, value in verdict.values.items():

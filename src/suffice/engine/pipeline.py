@@ -18,6 +18,7 @@ from suffice.claims.whole import check_draft
 from suffice.engine.interventions import RunParts, add_recalled_queries, add_skill_queries, apply_interventions
 from suffice.engine.loop import build_stopped, run_loop
 from suffice.engine.presets import Preset
+from suffice.engine.read_all import list_scope, read_all
 from suffice.engine.vision import describe_images
 from suffice.errors import ModelError, ModelUnusable
 from suffice.events import CheckingClaim, Continued, Event, Finished, Recalled, SearchStopped, Started, Writing
@@ -69,6 +70,8 @@ class RunConfig:
     """Reads the whole pages that web results link to. The pipeline closes it."""
     k: int = 5
     """Passages per query."""
+    reads_all: bool = False
+    """Whether everything in scope is read at once where it fits a strong model's context."""
     per_round: int | None = None
     """New passages that a round keeps; ``None``: all."""
     images: tuple[Image, ...] = ()
@@ -201,9 +204,7 @@ class _Stages:
             language=config.language,
         )
         run.max_report_tokens = config.profile.max_tokens
-        self.search = InjectionFilter(
-            DistinctTextSearch(make_resilient(config.search, run.record_failure)), run.event_queue.add
-        )
+        self.search = self.screen(make_resilient(config.search, run.record_failure))
         self.gate = self.parts.gate or budget()
         checker = default_checker()
         has_model = is_language_model(run.model)
@@ -222,6 +223,10 @@ class _Stages:
         if any(skill.name == "panel" for skill in config.skills.skills):
             self.review.use_panel()
         self.automatic_skills: list[dict[str, str]] = []
+
+    def screen(self, search: Search) -> Search:
+        """Return a search whose results are distinct and free of text that addresses a model."""
+        return InjectionFilter(DistinctTextSearch(search), self.run.event_queue.add)
 
     def start(self, bounds: Bounds) -> Started:
         """Set the bounds of the run and return its first event."""
@@ -244,12 +249,20 @@ class _Stages:
         await self.skills.before_search()
         if config.recalled_findings:
             yield Recalled(tuple(finding.title for finding in config.recalled_findings))
+        meters = build_meters(self.gate.needs, run.task, config.embed)
+        if config.reads_all and run.is_strong and (passages := await list_scope(config.search, run)):
+            await run.plan()
+            for event in run.take_events():
+                yield event
+            async for event in read_all(run, passages, self.screen, self.gate, meters):
+                yield event
+            return
         loop = run_loop(
             run,
             self.search,
             self.parts.strategy,
             self.gate,
-            build_meters(self.gate.needs, run.task, config.embed),
+            meters,
             k=config.k,
             per_round=config.per_round,
             honor_sufficient=config.preset.honors_sufficient,
@@ -350,6 +363,7 @@ class _Stages:
         """Leave out what small models are of no use for: their plans find less than the question, and they cannot review."""
         profile = self.config.profile
         profile.apply_style()
+        self.run.is_strong = profile.style == "prose"
         if "review" in profile.skipped:
             self.review.disable()
         planning = [role for role in ("plan", "reflect") if role in profile.skipped]

@@ -17,6 +17,7 @@ STOP_REASON_TEXT = {
     "search_unavailable": "search failed too often to be relied on",
     "model_unavailable": "the language model cannot be used",
     "planner_done": "nothing was left to ask",
+    "read_all": "everything in scope was read",
     "cancelled": "the run was interrupted",
 }
 PROMISE_TEXT: dict[Promise, str] = {

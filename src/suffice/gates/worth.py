@@ -135,6 +135,10 @@ class worth(LeafGate):
         estimate = estimate_gain(now, len(readings), self.weights) if is_known else None
         if estimate is None:
             return self.abstain("worth.p", threshold)
+        named = int(now.get("gaps.named") or 0)
+        if named:  # A strong model knows what it lacks; the estimate was fitted on agents that do not.
+            because = f"the model names {named} new {'query' if named == 1 else 'queries'} for what is missing"
+            return self.make_verdict(False, "diminished", because, {"worth.p": (estimate.p, threshold)})
         stop = estimate.p < threshold
         return self.make_verdict(
             stop, "diminished", _explain(estimate, threshold, stop), {"worth.p": (estimate.p, threshold)}

@@ -96,6 +96,8 @@ class DraftAnswer(Prompt[SynthesisResponse]):
     """The headings of lists that may follow the answer."""
     correction: str = ""
     """What was wrong with the last draft if it is requested again."""
+    length: str = ""
+    """How many words the user wants, if that was said."""
     max_tokens: int = 2000
 
     @classmethod

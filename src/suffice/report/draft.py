@@ -174,14 +174,15 @@ def select_writer_notes(
 ) -> tuple[Note, ...]:
     """Return the facts of the belief and the passages that fit into the writer's prompt.
 
-    Passages are ranked: pinned ones, those with a handle in ``first``, those that the facts come from, those most similar to
-    the question. At most ``max_sources`` and ``bounds.sources`` are taken, and they are listed in the order in which they were
-    found. A fact is left out when one of its passages is.
+    Everything is shown that fits the model's context and the budget. If it does not fit, passages are ranked: pinned ones,
+    those with a handle in ``first``, those that the facts come from, those most similar to the question. At most
+    ``max_sources`` and ``bounds.sources`` are taken, listed document by document. A fact goes with its passages.
     """
     tokens_left, _ = run.compute_prompt_budget(limit_output(run))
     limits = [limit for limit in (max_sources, run.budget.bounds.sources) if limit is not None]
     fact_tokens = min(MAX_EVIDENCE_TOKENS // 10, tokens_left // 2)
-    facts = [note for note in run.memory.render(fact_tokens) if note.kind == BELIEF_KIND]
+    kept = [Note(note.fact, (note.source,), kind=BELIEF_KIND) for note in run.kept_notes.values()]
+    facts = [*kept, *(note for note in run.memory.render(fact_tokens) if note.kind == BELIEF_KIND)]
     fact_position = {handle: position for position, fact in reversed(list(enumerate(facts))) for handle in fact.handles}
 
     def rank(passage: Passage) -> tuple[bool, bool, int, float]:
@@ -200,11 +201,22 @@ def select_writer_notes(
         chosen.add(passage.id)
     sources = tuple(
         Note(passage.text, (run.evidence.get_handle(passage),), passage.title, passage.kind, place=passage.place)
-        for passage in run.evidence
-        if passage.id in chosen
+        for passage in _order_by_document([passage for passage in run.evidence if passage.id in chosen])
     )
     shown = {handle for note in sources for handle in note.handles}
     return (*(fact for fact in facts if shown.issuperset(fact.handles)), *sources)
+
+
+def _order_by_document(passages: Sequence[Passage]) -> list[Passage]:
+    """Return the passages of each document together and in reading order, the documents as they were found."""
+    documents: dict[str, list[Passage]] = {}
+    for passage in passages:
+        documents.setdefault(passage.place.path, []).append(passage)
+    return [
+        passage
+        for own in documents.values()
+        for passage in sorted(own, key=lambda one: (one.place.page or 0, (one.place.lines or (0, 0))[0]))
+    ]
 
 
 def limit_output(run: RunState) -> int:
@@ -242,7 +254,8 @@ def _choose_variant(run: RunState) -> WritingInstruction:
     if get_task_type(run) == "enumerated":
         count, file = _expected_count(run), load_template("writing/count")
         return WritingInstruction("count", file.version, file.body.substitute(count=count or "separate"), count)
-    variant = find_variant(run.task)
+    planned = run.current_plan.form if run.current_plan is not None else ""
+    variant = planned if planned in VARIANT_ORDER else find_variant(run.task)
     file = load_template(f"writing/{variant}")
     if variant in _LOOKUP_VARIANTS and is_lookup(run.task):
         text = load_snippet("writing/lookup")

@@ -18,7 +18,7 @@ from suffice.memory.extraction import update_open_questions
 from suffice.memory.open_questions import OpenQuestions
 from suffice.models.base import Model, UsageTrackingModel
 from suffice.models.prices import find_price
-from suffice.prompts import Plan, PlannedQuery, PlanResponse, Prompt, Reflect, ReflectionResponse
+from suffice.prompts import KeptNote, Plan, PlannedQuery, PlanResponse, Prompt, Reflect, ReflectionResponse
 from suffice.search.base import Reader
 from suffice.search.screened import expand_with_pages
 from suffice.state.budget import Budget
@@ -33,7 +33,8 @@ from suffice.types import Bounds, Embed, Failure, Note, Passage, PriorRun, Query
 A = TypeVar("A")
 
 MAX_PLAN_QUERIES = 6  # A plan has three to six queries. Value of the source system, see docs/sources.md.
-MAX_GAP_QUERIES = 3  # Queries that a reflection may propose.
+MAX_GAP_QUERIES = 3  # Queries that a reflection may propose; a strong model names more that are worth asking.
+MAX_STRONG_GAP_QUERIES = 5
 DEFAULT_REPORT_TOKENS = 8_192  # The longest report. Value of the source system, see docs/sources.md.
 USUAL_REPORT_TOKENS = 1_500  # Tokens of a written report, for which the money limit keeps a share.
 PROMPT_TEXT_TOKENS = 800  # Tokens of the writer's prompt besides the evidence.
@@ -98,6 +99,10 @@ class RunState:
         self._admitted_tokens = 0
         self.pages_read = 0
         self.max_report_tokens = DEFAULT_REPORT_TOKENS
+        self.is_strong = False  # Whether a language model that writes prose answers: it is believed about its gaps.
+        self.scope_files: tuple[str, ...] = ()  # The documents in scope, one line each, for the planner.
+        self.scope_languages = ""  # Their languages, if the task is in another one.
+        self.kept_notes: dict[str, KeptNote] = {}  # What the model noted in its reflections, by the fact.
         self.extra_instruction = ""  # What skills tell the writer besides the writing instruction.
 
     # -- asking the model ----------------------------------------------------------------------------------------------
@@ -148,7 +153,9 @@ class RunState:
         """Return the plan, which is asked for once. Without a usable plan, its only query is the task itself."""
         if self.current_plan is None:
             limit = min(MAX_PLAN_QUERIES, self.budget.queries_left or MAX_PLAN_QUERIES)
-            plan = await self.try_ask(Plan(self.task, limit)) or PlanResponse(())
+            plan = await self.try_ask(Plan(self.task, limit, self.scope_files, self.scope_languages)) or PlanResponse(
+                ()
+            )
             if not plan.queries:
                 plan = replace(plan, queries=(PlannedQuery(self.task, "the task itself"),))
             self.current_plan = plan
@@ -162,15 +169,25 @@ class RunState:
             return self.reflection
         self._reflected_round = self._admitted_rounds
         thin = self.searches.take_thin_queries()
-        limit = min(MAX_GAP_QUERIES, self.budget.queries_left or MAX_GAP_QUERIES)
-        leads = tuple(query.text for query in self.propose_follow_ups(limit))
+        most = MAX_STRONG_GAP_QUERIES if self.is_strong else MAX_GAP_QUERIES
+        limit = min(most, self.budget.queries_left or most)
+        leads = () if self.is_strong else tuple(query.text for query in self.propose_follow_ups(limit))
         prompt = Reflect(
-            self.task, self.render_notes(), self.recent_queries, thin, leads, limit, self.describe_budget_left()
+            self.task,
+            self.render_notes(),
+            self.recent_queries,
+            thin,
+            leads,
+            limit,
+            self.describe_budget_left(),
+            tuple(f"{note.fact} {note.source}".strip() for note in self.kept_notes.values()),
         )
         self.reflection = await self.try_ask(prompt)
         if self.reflection is None:
             self.searches.return_thin_queries(thin)
             return None
+        known = (note for note in self.reflection.notes if self.evidence.resolve_citation(note.source) is not None)
+        self.kept_notes.update((note.fact, note) for note in known)
         self.event_queue.add(
             Reflected(
                 len(self.records),
@@ -338,7 +355,14 @@ class RunState:
             seconds=self.budget.seconds_used,
             usd=self.budget.usd_used,
         )
+        spent["gaps.named"] = self._count_named_gaps()
         return {"belief.open": self.open_questions.open_count, "belief.difference": self._compare_belief(), **spent}
+
+    def _count_named_gaps(self) -> float | None:
+        """Return how many new queries a strong model names for its gaps; unknown if it was not asked."""
+        if not self.is_strong or self._reflected_round != self._admitted_rounds or self.reflection is None:
+            return None
+        return float(len(self.filter_new_queries([Query(text) for text in self.reflection.new_queries])))
 
     def _compare_belief(self) -> float | None:
         """Return the share of words in which the belief differs from the round before; unknown if the memory is no belief."""
