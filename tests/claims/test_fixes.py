@@ -10,6 +10,7 @@ from suffice.claims.split import extract_claims
 from suffice.claims.verdict import ClaimVerdict, Quote
 from suffice.types import Passage, Place
 
+
 @settings(max_examples=300, deadline=None)
 @given(TEXTS, st.data(), st.booleans())
 def test_what_is_kept_is_kept_byte_for_byte(text, data, strict):
@@ -19,7 +20,10 @@ def test_what_is_kept_is_kept_byte_for_byte(text, data, strict):
 def fix(text, **supports):
     """Fix a text: ``supports`` gives the verdict on the claims that contain a word, all others are supported."""
     verdicts = [
-        (claim, ClaimVerdict(claim, next((value for word, value in supports.items() if word in claim.text), "supported")))
+        (
+            claim,
+            ClaimVerdict(claim, next((value for word, value in supports.items() if word in claim.text), "supported")),
+        )
         for claim in extract_claims(text)
     ]
     return apply_fixes(text, verdicts)

@@ -63,7 +63,9 @@ def test_a_quoted_sentence_is_supported_without_the_reader(text):
 
 @pytest.mark.parametrize("text", ["Today it is open to cyclists", "Trams were tested in the line", "line was closed"])
 def test_a_part_of_a_sentence_is_not_a_quotation(text):
-    source = make_passage("p", "He denied that Trams were tested in the line. Today it is open to cyclists only.", "Line")
+    source = make_passage(
+        "p", "He denied that Trams were tested in the line. Today it is open to cyclists only.", "Line"
+    )
     assert judge(text, [source], checker=Checker(ScriptedReader())).support == "unsupported"
 
 
@@ -162,7 +164,7 @@ def test_many_claims_are_read_at_once():
     claims = [Statement(f"Ada Halloran planned the bridge, part {word}.", ("[1]",)) for word in ("a b c d", "e f g h")]
     asyncio.run(warm_checker([(claim, [BRIDGE]) for claim in claims], checker))
     assert len(reader.pairs) == 2
-    known = {pair for pair in reader.pairs}
+    known = set(reader.pairs)
     for claim in claims:
         asyncio.run(judge_claim(claim, [BRIDGE], [], checker))
     assert sum(pair in known for pair in reader.pairs) == 2, "nothing is read twice"

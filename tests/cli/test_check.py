@@ -120,7 +120,9 @@ def test_a_mended_text_passes(suffice: Callable, docs: Path, write: Callable, tm
     result = suffice("check", file, "--docs", docs, "--alpha", 1, "--fix", mended)
     assert result.status == 1
     assert "2 left out" in result.err
-    assert re.search(r"left out: “Karl von Frisch decoded .* 1972.”; a source says “.*1927.*” \(docs/bees.md", result.err)
+    assert re.search(
+        r"left out: “Karl von Frisch decoded .* 1972.”; a source says “.*1927.*” \(docs/bees.md", result.err
+    )
     assert "left out: “A hive holds forty golden thrones of Byzantium.”" in result.err
     assert file.read_text() == f"{true}\n{wrong}"
     text = mended.read_text()
@@ -221,7 +223,7 @@ def test_a_named_model_checks_all_claims_in_one_call(
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         named = suffice(*check, "--model", "openai:fake-model")
         claims = json.loads(named.out)["claims"]
-        assert [(claim["support"], claim["checker"]) for claim in claims][0] == ("supported", "model"), named.err
+        assert (claims[0]["support"], claims[0]["checker"]) == ("supported", "model"), named.err
         assert claims[1]["support"] == "unsupported"
         assert claims[0]["spans"][0]["quote"] == "decoded the dance in 1927"
         assert len(server.requests) == 1

@@ -117,7 +117,9 @@ def check_fixes(text, supports, strict):
     assert list(fixed.removed) == (gone if strict else [])
     if strict:  # Nothing is added, nothing changes places.
         assert is_subsequence(squeeze(fixed.text).replace("\\", ""), squeeze(text).replace("\\", ""))
-    if strict and "#" not in text:  # A heading goes with the last sentence under it. Nothing else but removed sentences does.
+    if (
+        strict and "#" not in text
+    ):  # A heading goes with the last sentence under it. Nothing else but removed sentences does.
         spans = [verdict.claim.span for verdict in gone]
         left = (char for i, char in enumerate(text) if not any(start <= i < end for start, end in spans))
         assert [char for char in fixed.text if char.isalpha()] == [char for char in left if char.isalpha()]
