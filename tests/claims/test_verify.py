@@ -8,17 +8,16 @@ from bridge_story import ENOUGH, PASSAGES, model, outcome, setup
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from suffice.claims.checkers import CascadeChecker, EvidenceSpan, LexicalChecker, ModelChecker, default_checker
+from suffice.claims.checker import Checker
 from suffice.claims.split import CONTRADICTED_MARK, UNSUPPORTED_MARK
-from suffice.claims.verify import ClaimVerifier, make_ask_support
-from suffice.events import CheckingClaim
+from suffice.claims.verify import ClaimVerifier
 from suffice.memory.trajectory import TrajectoryMemory
-from suffice.prompts import SupportResponse, SynthesisResponse
+from suffice.prompts import SynthesisResponse
 from suffice.report.build import QUOTED_NOTICE
 from suffice.report.draft import clean_draft
 from suffice.state.run import RunState
 from suffice.testing import FixtureSearch, ScriptedModel, make_passage, make_search_error
-from suffice.types import Bounds, Usage
+from suffice.types import Bounds
 
 BUILT = "The Meridian bridge was built by Halloran Works in 1887 [1]."
 AWAY = make_passage("p9", "The river Mur floods the old town of Graz each spring.", "Floods", path="floods.txt")
@@ -29,7 +28,7 @@ def make_verifier(search=None, *, checker=None, strict=True, passages=PASSAGES, 
     for found in passages:
         run.evidence.add(found)
     clean = partial(clean_draft, run)
-    return run, ClaimVerifier(run, search or FixtureSearch(), checker or LexicalChecker(), clean, strict=strict)
+    return run, ClaimVerifier(run, search or FixtureSearch(), checker or Checker(), clean, strict=strict)
 
 
 def verify(answer, search=None, **options):
@@ -80,24 +79,6 @@ def test_a_failed_search_is_recorded_and_the_claim_removed():
     assert text.answer == BUILT
     assert text.open_questions == ("Left out, because no source supports it: Pigs fly over Vienna",)
     assert [failure.where for failure in run.error_log] == ["search"]
-
-
-def test_a_contradicted_claim_is_replaced_by_the_source():
-    text, [claim], _ = verify("The Meridian bridge was built by Halloran Works in 1890 [1].")
-    assert text.answer == "The Meridian bridge was built by Halloran Works in 1887. [1]"
-    assert claim.support == "supported"
-
-
-def test_a_replacement_is_not_repeated():
-    wrong = "The Meridian bridge was built by Halloran Works in 1890 [1]."
-    text, _, _ = verify(f"The Meridian bridge was built by Halloran Works in 1887. [1]\n\n{wrong}")
-    assert text.answer == "The Meridian bridge was built by Halloran Works in 1887. [1]"
-    assert len(text.open_questions) == 1
-
-
-def test_one_clause_is_removed_and_the_other_stays():
-    text, _, _ = verify("Graz lies on the river Mur [4], and the Pope was crowned in Avignon [4].")
-    assert text.answer == "Graz lies on the river Mur. [4]"
 
 
 def test_empty_list_items_and_headings_are_removed():
@@ -175,16 +156,6 @@ def test_disagreeing_sources_are_both_cited():
     assert [source.location for source in report.sources] == ["bridge.txt:1-1", "other.txt:1-1"]
 
 
-def test_a_short_answer_is_disputed_with_its_sentence():
-    other = make_passage("q", "The Meridian bridge was built by Halloran Works in 1891.", "Another book")
-    _, [year, maker, _], _ = verify(
-        f"**Short answer:** 1887 [1]\n\nHalloran Works [1]\n\n{BUILT}", passages=[*PASSAGES, other]
-    )
-    assert [quote.passage.id for quote in year.contradicting] == ["q"]
-    assert "in 1887" in year.supporting[0].text
-    assert not maker.contradicting
-
-
 def test_sources_are_quoted_when_no_claim_is_supported():
     report = outcome(setup(model(reflects=[ENOUGH], drafts=[SynthesisResponse("Pigs fly over Vienna [1].")])))
     assert "Pigs" not in report.final_answer
@@ -192,12 +163,6 @@ def test_sources_are_quoted_when_no_claim_is_supported():
     assert report.claims
     assert {claim.support for claim in report.claims} == {"supported"}
     assert any(failure.kind == "Unsupported" for failure in report.error_log)
-
-
-def test_a_draft_without_an_answer_stays_without_one():
-    report = outcome(setup(model(reflects=[ENOUGH], drafts=[SynthesisResponse("The sources do not say.")])))
-    assert report.status == "no_evidence"
-    assert report.final_answer == ""
 
 
 def test_without_evidence_nothing_is_quoted():
@@ -220,33 +185,6 @@ def test_open_questions_that_state_something_are_removed():
     stated = ("Pigs flew over Vienna in 1999 and killed 40 people.", "Pigs fly over Vienna [1].")
     text = asyncio.run(verifier(SynthesisResponse(BUILT, open_questions=(*asked, *stated))))
     assert text.open_questions == asked
-
-
-@pytest.mark.parametrize(("tokens", "asked"), [(10**6, True), (1, False)])
-def test_the_model_is_asked_about_claims_while_the_budget_lasts(tokens, asked):
-    scripted = ScriptedModel({"support": [SupportResponse(False, 0.0)]})
-    run = RunState("Who built it?", scripted, TrajectoryMemory, run_id="r", bounds=Bounds(tokens=tokens))
-    for found in PASSAGES:
-        run.evidence.add(found)
-    run.model.total = Usage(1, 5, 5)
-    checker = CascadeChecker(LexicalChecker(), ModelChecker(make_ask_support(run)))
-    verifier = ClaimVerifier(run, FixtureSearch(), checker, partial(clean_draft, run))
-    asyncio.run(
-        verifier(SynthesisResponse(f"{BUILT} Halloran Works put up a bridge called Meridian for the town [1]."))
-    )
-    assert bool(scripted.prompts) == asked
-    assert any(isinstance(event, CheckingClaim) for event in run.take_events()) == asked
-
-
-def test_after_a_timeout_claims_are_checked_lexically():
-    class Slow:
-        name = "slow"
-
-        async def __call__(self, claim, passages):
-            await asyncio.sleep(30)
-
-    text, _, _ = verify(f"{BUILT} Pigs fly over Vienna [1].", checker=Slow(), bounds=Bounds(seconds=0.05))
-    assert text.answer == BUILT
 
 
 SENTENCES = [
@@ -278,65 +216,6 @@ def test_a_strict_text_has_no_unsupported_claim(chosen, between):
 
 
 GOES_BACK = "The firm that put up the Meridian bridge in 1887 goes back to Ida Halloran"
-
-
-def yes_if_both(asked):
-    """A model that sees the support only where it reads both passages at once."""
-
-    async def ask(prompt):
-        asked.append(text := "\n".join(note.text for note in prompt.sources))
-        sure = float("in 1887" in text and "founded by Ida" in text)
-        return SupportResponse(bool(sure), sure)
-
-    return CascadeChecker(LexicalChecker(), ModelChecker(ask))
-
-
-@pytest.mark.parametrize("cited", [" [1] [2].", "."])
-def test_a_claim_is_held_against_several_passages_together(cited):
-    asked = []
-    text, [claim], _ = verify(GOES_BACK + cited, checker=yes_if_both(asked))
-    assert text.answer.replace(". [", " [").rstrip(".") == f"{GOES_BACK} [1] [2]"
-    assert claim.support == "supported"
-    assert {quote.passage.id for quote in claim.supporting} == {"p1", "p2"}
-
-
-class PartialReader:
-    """Says that a passage alone contradicts the claim, and that both together support it, as the reader often does."""
-
-    name = "reader"
-
-    async def __call__(self, claim, passages):
-        return [
-            EvidenceSpan(0, len(passage.text), "supports" if "\n\n" in passage.text else "contradicts", 0.9, 0.6)
-            for passage in passages
-        ]
-
-
-@pytest.mark.parametrize(
-    ("claim", "support"), [(GOES_BACK, "supported"), ("The bridge was not built.", "contradicted")]
-)
-def test_a_passage_about_a_part_of_a_claim_does_not_contradict_it(claim, support):
-    verdicts = verify(f"{claim} [1] [2].", checker=PartialReader(), strict=False)[1]
-    assert [one.support for one in verdicts] == [support]
-
-
-@pytest.mark.parametrize(
-    "claim",
-    [
-        f"{GOES_BACK} [1] [4].",  # The sources that it cites do not have it.
-        f"{GOES_BACK.replace('1887', '1888')} [1] [2].",
-        f"{GOES_BACK.replace('Ida', 'Edith')} [1] [2].",
-        GOES_BACK.replace("Ida", "Edith"),
-    ],
-)
-def test_passages_together_must_have_every_name_and_number(claim):
-    async def agree(prompt):
-        return SupportResponse(
-            len(prompt.sources[0].text.split("\n\n")) > 1, 0.999 * ("\n\n" in prompt.sources[0].text)
-        )
-
-    _, claims, _ = verify(claim, checker=default_checker(None, agree), strict=False)
-    assert [one.support for one in claims] != ["supported"]
 
 
 def test_footnotes_of_a_source_are_no_citations_where_a_removed_claim_is_listed():

@@ -42,7 +42,7 @@ _UNITS = {
     for unit in line.split()
 }
 _FIGURE = re.compile(
-    rf"""(?<![\w.])(?<![^\W\d_][-’'])(?:(?P<currency>[$€£¥])\s?|(?P<sign>(?<![\w)\]]\s)(?<!\S)[-−]))?
+    rf"""(?<![\w.])(?<![^\W\d_][-’'])(?:(?P<currency>[$€£¥])\s?|(?P<sign>(?<!\d\s)(?<!\S)[-−]))?
     (?:(?P<chain>\d+(?:\.\d+){{2,}}|\d{{1,4}}(?:[-/]\d{{1,2}}){{2}}|\d{{1,2}}/\d{{1,2}}/\d{{2,4}}|\d{{1,2}}:\d\d(?::\d\d)?)(?![\w])
       |(?P<digits>\d{{1,3}}(?:[,\u00a0\u202f']\d{{3}})+(?:\.\d+)?|\d+\.\d+|\d+,\d{{1,2}}(?!\d)|\d+)(?P<suffix>st|nd|rd|th|s)?(?![^\W\d_]*\d|_)
       |(?P<word>\b(?:{"|".join(_WORDS)})\b))
@@ -114,14 +114,14 @@ def find_figures(text: str) -> tuple[Figure, ...]:
 
 
 def _read_figure(match: re.Match[str]) -> Iterator[Figure]:
-    written = match.group().strip(" -")
+    written = match.group().rstrip(" -")
     if match["chain"]:
         for part in re.split(r"[-/:.]", match["chain"]):
             yield Figure(float(part), "", match["chain"])
         return
     unit, factor = _read_unit(match["unit"] or "", match["currency"])
     if unit is None and match["unit"]:
-        written = match.group()[: match.start("unit") - match.start()].strip(" -")
+        written = match.group()[: match.start("unit") - match.start()].rstrip(" -")
     scale = _SCALES.get((match["scale"] or "").lower(), 1.0)
     if match["currency"]:
         scale *= _MONEY_SCALES.get(match["unit"] or "", 1.0)

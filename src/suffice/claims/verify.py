@@ -112,11 +112,19 @@ class ClaimVerifier:
         if doubtful and self._mend is not None and not self._is_offline:
             mended = await self._mend(doubtful)
             verdicts |= await self._judge([new for news in mended.values() for new in news])
+        shown: dict[Statement, ClaimVerdict] = {}
         removed: dict[Statement, ClaimVerdict] = {}
 
         def settle(statement: Statement) -> tuple[Statement, ...]:
-            kept = (self._settle(verdicts[new], removed) for new in mended.get(statement, (statement,)))
-            return tuple(one for one in kept if one is not None)
+            kept: list[Statement] = []
+            for new in mended.get(statement, (statement,)):
+                settled = self._settle(verdicts[new])
+                if settled is None:
+                    removed[new] = verdicts[new]
+                else:
+                    shown[settled] = verdicts[new].about(settled)
+                    kept.append(settled)
+            return tuple(kept)
 
         parts = replace_statements(draft.parts, settle, rename=self._name_subject)
         findings, recommendations, risks = (
@@ -124,10 +132,8 @@ class ClaimVerifier:
             for lines in (draft.findings, draft.recommendations, draft.risks)
         )
         left = replace(draft, parts=parts, findings=findings, recommendations=recommendations, risks=risks)
-        shown = [verdicts[one] for one in written if one not in mended and one not in removed]
-        shown += [verdicts[new] for news in mended.values() for new in news if new not in removed]
         quoted = [await self._check_quotation(quotation) for quotation in draft.quotations]
-        return Checked(left, (*_unique(shown), *quoted), tuple(removed.values()))
+        return Checked(left, (*shown.values(), *quoted), tuple(removed.values()))
 
     # -- judging -------------------------------------------------------------------------------------------------------
 
@@ -210,7 +216,7 @@ class ClaimVerifier:
 
     # -- mending -------------------------------------------------------------------------------------------------------
 
-    def _settle(self, verdict: ClaimVerdict, removed: dict[Statement, ClaimVerdict]) -> Statement | None:
+    def _settle(self, verdict: ClaimVerdict) -> Statement | None:
         """Return a statement as it is shown: as it is, with other citations or a mark; ``None`` if it is removed."""
         statement = _get_statement(verdict)
         if _is_acceptable(verdict):
@@ -221,7 +227,6 @@ class ClaimVerifier:
         if verdict.uncited_support is not None:
             return cite(statement, [self._run.evidence.get_handle(verdict.uncited_support.passage)])
         if self._strict:
-            removed[statement] = verdict
             return None
         mark = CONTRADICTED_MARK if verdict.support == "contradicted" else UNSUPPORTED_MARK
         return replace(statement, mark=mark)
@@ -244,7 +249,3 @@ def _get_statement(verdict: ClaimVerdict) -> Statement:
 
 def _is_acceptable(verdict: ClaimVerdict) -> bool:
     return verdict.support in ("supported", "unknown")
-
-
-def _unique(verdicts: Iterable[ClaimVerdict]) -> list[ClaimVerdict]:
-    return list({_get_statement(verdict): verdict for verdict in verdicts}.values())
