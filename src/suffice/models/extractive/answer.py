@@ -94,10 +94,15 @@ def _find_best_unit(question: Question, candidate: Candidate, embed: Embed | Non
 
 
 def _choose_sides(question: Question, ranked: Sequence[Candidate]) -> list[Candidate]:
-    """Return the best passage of each side of a comparison, before the best of the others; empty if a side has none."""
+    """Return the best passage of each side of a comparison, before the best of the others.
+
+    Empty if a side has none, or one of the best passages is about both.
+    """
     found: list[Candidate] = []
-    for side in question.sides:
-        stems = find_stems(side, question.language)
+    sides = [find_stems(side, question.language) for side in question.sides]
+    if any(frozenset[str]().union(*sides) <= candidate.stems for candidate in ranked[:MAX_QUOTATIONS]):
+        return []
+    for stems in sides:
         naming = [candidate for candidate in ranked if stems <= candidate.stems]
         titled = [one for one in naming if stems <= find_stems(one.passage.title, question.language)]
         if not naming:
