@@ -9,8 +9,9 @@
 taken. A passage is right if it is of the section that answers, or a gold passage that has the answer.
 
 ``passage`` and ``chain`` maximise the probability of the right passages, by a softmax over those of a question.
-``sufficiency`` tells questions with their right passages from the same questions without them. A tenth of the questions is
-kept aside, and figures on it are printed. None of the questions is in a set that is measured on.
+``sufficiency`` tells questions with their right passages from the same questions without them, or over the documentation of
+something else. A tenth of the questions is kept aside, and figures on it are printed. None of the questions is in a set that
+is measured on.
 """
 
 import argparse
@@ -74,15 +75,19 @@ async def search(task: str, docs: str) -> tuple[Passage, ...]:
 
 
 async def search_docs(path: Path) -> list[Found]:
-    """Search for the questions about documentation, one query each."""
-    found, searches = [], {}
-    for row in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
-        folder = row["folder"]
-        if folder not in searches:
-            searches[folder] = (await prepare_run(row["question"], RunOptions(docs=folder, model="extractive"))).search
-        passages = await searches[folder](Query(row["question"]), HITS)
+    """Search for the questions about documentation, one query each, also in documentation of something else."""
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    folders = list(dict.fromkeys(row["folder"] for row in rows))
+    options = [RunOptions(docs=folder, model="extractive") for folder in folders]
+    searches = [(await prepare_run(rows[0]["question"], option)).search for option in options]
+    found = []
+    for row in rows:
+        own = folders.index(row["folder"])
+        passages = await searches[own](Query(row["question"]), HITS)
         right = tuple(is_right(row, passage) for passage in passages)
         found.append(Found(row["question"], tuple(passages), right, "docs"))
+        foreign = await searches[(own + 1) % len(folders)](Query(row["question"]), HITS)
+        found.append(Found(row["question"], tuple(foreign), (False,) * len(foreign), "foreign"))
     return found
 
 
@@ -193,17 +198,18 @@ def describe(found: Found, keep: Callable[[bool], bool], reader: RememberingRead
     return compute_features(question, ranked, chain)
 
 
-def fit_sufficiency(
-    name: str, founds: Sequence[Found], reader: RememberingReader | None
-) -> tuple[dict[str, float], list[tuple[float, bool]]]:
-    """Fit how probable an answer is; return the weights, and each probability with whether there was one."""
-    usable = [found for found in founds if any(found.right) and not all(found.right)]
-    keeps = ((lambda right: True, True), (lambda right: not right, False))
-    rows = [(np.array(describe(found, keep, reader)), label) for found in usable for keep, label in keeps]
+def fit_sufficiency(name: str, founds: Sequence[Found], reader: RememberingReader | None) -> dict[str, float]:
+    """Fit how probable it is that the passages answer; print what thresholds would do, and return the weights."""
+    rows = []
+    for found in founds:
+        if any(found.right):
+            rows.append((describe(found, lambda right: True, reader), 1.0))
+        if not all(found.right):
+            rows.append((describe(found, lambda right: not right, reader), 0.0))
     columns = [
         number for number, key in enumerate(SUFFICIENCY_FEATURES) if reader is not None or key not in READER_FEATURES
     ]
-    table, labels = np.array([row for row, _ in rows])[:, columns], np.array([float(label) for _, label in rows])
+    table, labels = np.array([row for row, _ in rows])[:, columns], np.array([label for _, label in rows])
     weights = fit_logistic(table, labels)
     p = 1 / (1 + np.exp(-(weights[0] + table @ weights[1:])))
     for threshold in (0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7):
@@ -213,17 +219,16 @@ def fit_sufficiency(
             f"answer; above it {labels[~low].mean():.2f} have one"
         )
     keys = ("bias", *(SUFFICIENCY_FEATURES[number] for number in columns))
-    fitted = {key: round(float(value), 3) for key, value in zip(keys, weights, strict=True)}
-    return fitted, list(zip(p, labels == 1, strict=True))
+    return {key: round(float(value), 3) for key, value in zip(keys, weights, strict=True)}
 
 
 def fit(founds: Sequence[Found]) -> dict[str, dict[str, float]]:
     """Return the weights of all models but the thresholds."""
     reader = RememberingReader(get_reader())
-    docs = [found for found in founds if found.origin == "docs"]
+    docs = [found for found in founds if found.origin in ("docs", "foreign")]
     ranked = {
         is_read: [(one, rank_passages(read_question(one.question), one.passages, embed_static, reader if is_read else None))
-                  for one in founds]
+                  for one in founds if one.origin != "foreign"]
         for is_read in (True, False)
     }  # fmt: skip
     stored: dict[str, dict[str, float]] = {}
@@ -246,8 +251,8 @@ def fit(founds: Sequence[Found]) -> dict[str, dict[str, float]]:
         ),
     )
     stored["chain"] = fit_ranking("chain", CHAIN_FEATURES, groups)
-    stored["sufficiency"], _ = fit_sufficiency("sufficiency", founds, reader)
-    stored["sufficiency_unread"], _ = fit_sufficiency("sufficiency, unread", docs, None)
+    stored["sufficiency"] = fit_sufficiency("sufficiency", founds, reader)
+    stored["sufficiency_unread"] = fit_sufficiency("sufficiency, unread", docs, None)
     return stored
 
 

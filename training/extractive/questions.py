@@ -38,9 +38,8 @@ def find_headings(lines: list[str]) -> list[tuple[int, int, str]]:
             continue
         if match := _MARKDOWN.match(line):
             found.append((i, i + 1, match[1]))
-        elif i + 1 < len(lines) and line.strip() and not line[0].isspace() and not _UNDERLINE.match(line):
-            if _UNDERLINE.match(lines[i + 1]):
-                found.append((i, i + 2, line.strip()))
+        elif line.strip() and not line[0].isspace() and _UNDERLINE.match(lines[i + 1] if i + 1 < len(lines) else ""):
+            found.append((i, i + 2, line.strip()))
     return found
 
 

@@ -27,11 +27,12 @@ def quote_around(
     pieces = [piece for block in blocks if not block.is_heading for piece in _split_block(block, room, list_room)]
     if not pieces:
         return Quotation(passage, ((0, len(passage.text)),), title=passage.title)
-    center = next((i for i, (span, _) in enumerate(pieces) if core[0] < span[1]), len(pieces) - 1)
-    block = pieces[center][1]
+    span, block = next((piece for piece in pieces if core[0] < piece[0][1]), pieces[-1])
+    if introduced := next((other for other in blocks if other.lead == span), None):
+        span, block = next(piece for piece in pieces if piece[1] == introduced)
     heading = _find_heading(blocks, block)
     pieces = [piece for piece in pieces if _find_heading(blocks, piece[1]) == heading]
-    center = next(i for i, (span, _) in enumerate(pieces) if core[0] < span[1] or i == len(pieces) - 1)
+    center = pieces.index((span, block))
     chosen = _choose_window(pieces, center, room)
     return Quotation(
         passage,
