@@ -9,8 +9,8 @@
 taken. A passage is right if it is of the section that answers, or a gold passage that has the answer.
 
 ``passage`` and ``chain`` maximise the probability of the right passages, by a softmax over those of a question.
-``sufficiency`` tells questions with their right passages from the same questions without them, or over the documentation of
-something else. A tenth of the questions is kept aside, and figures on it are printed. None of the questions is in a set that
+``sufficiency`` tells questions with their right passages from the same questions over the documentation of something else,
+those of HotpotQA and MuSiQue from the same without their right passages. A tenth of the questions is kept aside, and figures on it are printed. None of the questions is in a set that
 is measured on.
 """
 
@@ -87,7 +87,8 @@ async def search_docs(path: Path) -> list[Found]:
         right = tuple(is_right(row, passage) for passage in passages)
         found.append(Found(row["question"], tuple(passages), right, "docs"))
         foreign = await searches[(own + 1) % len(folders)](Query(row["question"]), HITS)
-        found.append(Found(row["question"], tuple(foreign), (False,) * len(foreign), "foreign"))
+        if foreign:
+            found.append(Found(row["question"], tuple(foreign), (False,) * len(foreign), "foreign"))
     return found
 
 
@@ -202,9 +203,9 @@ def fit_sufficiency(name: str, founds: Sequence[Found], reader: RememberingReade
     """Fit how probable it is that the passages answer; print what thresholds would do, and return the weights."""
     rows = []
     for found in founds:
-        if any(found.right):
-            rows.append((describe(found, lambda right: True, reader), 1.0))
-        if not all(found.right):
+        rows.append((describe(found, lambda right: True, reader), float(any(found.right))))
+        # Documentation says much twice: without the section that answers, another may.
+        if found.origin != "docs" and any(found.right) and not all(found.right):
             rows.append((describe(found, lambda right: not right, reader), 0.0))
     columns = [
         number for number, key in enumerate(SUFFICIENCY_FEATURES) if reader is not None or key not in READER_FEATURES
@@ -271,6 +272,7 @@ def main() -> None:
             founds += asyncio.run(search_docs(options.docs))
         for name in ("hotpotqa", "musique") if options.data else ():
             founds += asyncio.run(search_chains(options.data / name, options.limit))
+            options.found.write_bytes(pickle.dumps(founds))
         options.found.write_bytes(pickle.dumps(founds))
         return
     fitted = fit(founds)

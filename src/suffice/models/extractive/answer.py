@@ -83,7 +83,7 @@ def _quote(
     answer = (chain.find_answer(candidate) if chain is not None else None) or candidate.answer
     is_span = answer is not None and answer.probability >= _MIN_SPAN and answer.end > answer.start
     core = (answer.start, answer.end) if answer is not None and is_span else _find_best_unit(question, candidate, embed)
-    list_room = _LIST_CHARS if question.kind == "list" else room
+    list_room = _LIST_CHARS if question.kind == "list" else 0
     return quote_around(candidate.passage, core, room, list_room=list_room, highlight=(core,))
 
 
