@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
+from suffice.claims.checkers import default_checker
 
 from suffice.claims.audit import TextAudit
-from suffice.claims.checkers import default_checker
 from suffice.report import markdown
 from suffice.report.build import NOTICES
 from suffice.testing import WordSearch

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from suffice.skills.knowledge_graph import find_relations
 
 from suffice import InputError, Report, research
 from suffice.prompts import PlanResponse, ReflectionResponse, SynthesisResponse
@@ -13,7 +14,6 @@ from suffice.report.html import render_html
 from suffice.report.markdown import render_markdown
 from suffice.skills.cite import mark_inferences
 from suffice.skills.compare import parse_comparison
-from suffice.skills.knowledge_graph import find_relations
 from suffice.skills.sentences import QuotedSentence
 from suffice.skills.timeline import find_date
 from suffice.testing import ScriptedModel, WordSearch, make_passage

@@ -1,8 +1,8 @@
 """Blocks of a passage and the kind of a question."""
 
 import pytest
-
 from suffice.text.answer_spans import find_spans
+
 from suffice.text.blocks import split_blocks
 from suffice.text.question import analyze_question
 

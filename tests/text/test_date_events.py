@@ -1,7 +1,6 @@
 """Dates are told apart by what happened then."""
 
 import pytest
-
 from suffice.text.answer_spans import find_spans
 from suffice.text.date_events import DateEvent, find_asked_event, select_dates
 

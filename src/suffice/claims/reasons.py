@@ -1,7 +1,8 @@
 """Why a claim was judged as it was: a typed reason, and the one function that puts it into words."""
 
-from dataclasses import dataclass
 from typing import Literal
+
+from suffice.types import Reason
 
 ReasonKind = Literal[
     "figure",
@@ -17,19 +18,7 @@ ReasonKind = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Reason:
-    """Why a claim is not supported, or why it cannot be checked.
-
-    ``claim_value`` is the part of the claim that its sources lack, ``source_value`` what they have in its place.
-    """
-
-    kind: ReasonKind
-    source_value: str = ""
-    claim_value: str = ""
-
-
-_SENTENCES: dict[ReasonKind, str] = {
+_SENTENCES: dict[str, str] = {
     "contradicted": "the source says otherwise",
     "not_stated": "the cited source does not say it",
     "not_found": "no source says it",
@@ -51,7 +40,7 @@ def describe_reason(reason: Reason | None) -> str:
     if reason is None:
         return ""
     if reason.kind != "figure":
-        return _SENTENCES[reason.kind]
+        return _SENTENCES.get(reason.kind, reason.kind)
     if reason.source_value:
         return f"the source says {reason.source_value}, not {reason.claim_value}"
     return f"the source does not have {reason.claim_value}"

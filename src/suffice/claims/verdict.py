@@ -17,16 +17,17 @@ from typing import Literal, Protocol
 from suffice.answers import Role
 from suffice.claims.checker import MAX_TEXT_CHARS, Checker, Probabilities, rank_sentences, select_text
 from suffice.claims.figures import find_missing_figure, has_figure
-from suffice.claims.reasons import Reason, ReasonKind
+from suffice.claims.reasons import ReasonKind
 from suffice.claims.split import strip_claim_markup
 from suffice.claims.verbatim import find_sentences
 from suffice.text.entities import content_stems
 from suffice.text.sentences import Offsets, quotable_spans
-from suffice.types import Excerpt, Passage, SupportLabel
+from suffice.types import COMPUTED_KIND, Excerpt, Passage, Reason, SupportLabel
 
 MAX_CLAIM_CHARS = 2_000  # A longer claim is not checked; no sentence that a person reads is as long.
 MIN_DISAGREEMENT = 0.9  # The probability from which on a source counts as disagreeing with one that supports a claim.
 _NEAR = 0.5  # A sentence that has this share of a claim's words is about the same matter.
+_SAME_MATTER = 0.75  # For a disagreement the share is higher: the reader takes two similar things for one.
 _MAX_JOINED = 4  # Cited passages that are read together.
 _MAX_SENTENCES = 3  # Sentences that are read one by one to find the deciding one.
 _MAX_CONTEXT_CHARS = 500  # A quote with the sentences around it is not longer, unless the quote itself is.
@@ -114,7 +115,7 @@ async def judge_claim(
         return ClaimVerdict(claim, "unknown", reason=Reason("too_long"))
     cited_ids = {passage.id for passage in cited}
     others = [passage for passage in others if passage.id not in cited_ids]
-    quotes = _find_verbatim(words, cited or others)
+    quotes = _find_verbatim(words, cited or others) or _find_computed(words, cited)
     if not quotes and (skipped := find_skip_reason(words, bool(claim.handles))):
         return ClaimVerdict(claim, "unknown", reason=Reason(skipped))
     if not quotes:
@@ -200,6 +201,15 @@ def _find_verbatim(words: str, passages: Sequence[Passage]) -> tuple[Quote, ...]
     return tuple(Quote(passage, *span, "verbatim") for passage, span in found if span is not None)[:_MAX_QUOTES]
 
 
+def _find_computed(words: str, cited: Sequence[Passage]) -> tuple[Quote, ...]:
+    """Return the line of a cited computation that has all figures of a claim: the reader knows no arithmetic."""
+    computed = [passage for passage in cited if passage.kind == COMPUTED_KIND]
+    if not computed or not has_figure(words) or find_missing_figure(words, _list_texts(computed)):
+        return ()
+    nearest = _find_nearest(words, computed)
+    return (replace(nearest, checker="figures"),) if nearest is not None else ()
+
+
 async def _judge(words: str, passages: Sequence[Passage], checker: Checker) -> list[tuple[Passage, Probabilities]]:
     judged = await checker([(words, select_text(words, passage)) for passage in passages])
     return list(zip(passages, judged, strict=True))
@@ -253,7 +263,11 @@ async def _find_disagreement(
 ) -> tuple[Quote, ...]:
     """Return near sentences that almost certainly contradict a claim which another passage supports."""
     known = {quote.passage.id for quote in supporting}
-    near = [one for passage in passages if passage.id not in known and (one := _find_nearest(words, [passage]))]
+    near = [
+        one
+        for passage in passages
+        if passage.id not in known and (one := _find_nearest(words, [passage], _SAME_MATTER))
+    ]
     judged = await checker([(words, _read(quote.text)) for quote in near])
     found = (
         replace(quote, checker=checker.name, probability=probabilities.contradicted)

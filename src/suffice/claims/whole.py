@@ -12,14 +12,13 @@ from typing import NamedTuple
 from suffice.answers import Role
 from suffice.claims.checker import rank_sentences
 from suffice.claims.figures import find_missing_figure
-from suffice.claims.reasons import Reason
 from suffice.claims.split import strip_claim_markup
 from suffice.claims.verbatim import find_words
 from suffice.claims.verdict import Checkable, ClaimVerdict, Quote
 from suffice.prompts import CheckDraft, CheckDraftResponse, CheckedStatement
 from suffice.text.citations import parse_handle
 from suffice.text.tokens import estimate_tokens
-from suffice.types import Note, Passage
+from suffice.types import Note, Passage, Reason
 
 MAX_STATEMENTS = 40  # In one call; models lose count of more.
 _TOKENS_OF_TEXT = 700  # Of the prompt around statements and sources.
@@ -123,5 +122,5 @@ def _find_quote(
         if wanted and (span := find_words(wanted, passage.text)):
             return Quote(passage, *span, "model"), True
     ranked = [(*rank_sentences(deciding or words, passage)[0], passage) for passage in named if passage.text.strip()]
-    _, span, passage = max(ranked, key=lambda row: row[0], default=(0.0, (0, 0), None))
-    return (None if passage is None else Quote(passage, *span, "model")), False
+    best = max(ranked, key=lambda row: row[0], default=None)
+    return (None if best is None else Quote(best[2], *best[1], "model")), False

@@ -89,7 +89,7 @@ def check(
     from suffice.claims.audit import TextAudit
     from suffice.claims.checker import default_checker
     from suffice.cli.terminal import Terminal, run_interruptible
-    from suffice.report.build import NOTICES
+    from suffice.report.notices import NOTICES
     from suffice.search.open import open_corpus
 
     if not docs:

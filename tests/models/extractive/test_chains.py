@@ -2,9 +2,10 @@
 
 import asyncio
 
+from suffice.models.extractive.units import rank_units, weigh_question
+
 from suffice.models.extractive import ExtractiveModel, writing
 from suffice.models.extractive.chains import needs_steps
-from suffice.models.extractive.units import rank_units, weigh_question
 from suffice.prompts import Draft, SynthesisResponse
 from suffice.text.question import analyze_question
 from suffice.types import Note

@@ -1,8 +1,8 @@
 """Questions about two things that both have a passage of their own."""
 
 import pytest
-
 from suffice.models.extractive.comparison import decide
+
 from suffice.text.question import analyze_question
 from suffice.types import Note
 

@@ -3,9 +3,9 @@
 import asyncio
 
 import pytest
+from suffice.models.extractive.conversation import asks_indirectly
 
 from suffice.models.extractive import ExtractiveModel
-from suffice.models.extractive.conversation import asks_indirectly
 from suffice.prompts import Draft, SynthesisResponse
 from suffice.types import Note, Place
 

@@ -3,12 +3,12 @@
 import asyncio
 
 import pytest
+from suffice.models.extractive.form import find_code_names
+from suffice.text.answer_spans import find_spans
 
 from suffice.models.extractive import ExtractiveModel
-from suffice.models.extractive.form import find_code_names
 from suffice.prompts import Draft, SynthesisResponse
 from suffice.search.files.read import read_text
-from suffice.text.answer_spans import find_spans
 from suffice.types import Note, Place
 
 

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 import pytest
-
 from suffice.models.extractive.writing import draft_answer
+
 from suffice.models.reading import AnswerSpan
 from suffice.prompts import Draft, SynthesisResponse
 from suffice.types import Note
