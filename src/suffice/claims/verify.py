@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 
 from suffice.answers import Draft, Quotation, Statement, replace_statements
 from suffice.claims.checker import Checker
+from suffice.claims.split import CONTRADICTED_MARK, UNSUPPORTED_MARK
 from suffice.claims.verdict import ClaimVerdict, judge_claim
 from suffice.errors import SearchError
 from suffice.search.base import Search
@@ -33,8 +34,6 @@ PASSAGES_PER_CLAIM = 6  # Passages besides the cited ones that a claim is judged
 MAX_CLAIM_QUERIES = 5  # Claims that are searched for each time a draft is verified.
 _MAX_DISAGREEING = 3  # Passages that are read for disagreement with a quotation.
 _MIN_SHARED = 0.6  # Share of a quoted sentence's content words that a passage must have to be read for disagreement.
-UNSUPPORTED_MARK = "*(unsupported)*"
-CONTRADICTED_MARK = "*(contradicted)*"
 _PRONOUN = re.compile(r"(?:he|she|it|they|this|these|its|their|his|her)\b", re.IGNORECASE)
 
 JudgeDraft = Callable[[Sequence[Statement]], Awaitable[Sequence[ClaimVerdict | None]]]
