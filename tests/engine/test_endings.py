@@ -27,7 +27,7 @@ from bridge_story import (
 from suffice.engine.pipeline import run_pipeline
 from suffice.errors import ModelError
 from suffice.events import Finished, RoundDone, Searching, SearchStopped, Writing
-from suffice.prompts import ReflectionResponse, SupportResponse, SynthesisResponse
+from suffice.prompts import CheckDraftResponse, ReflectionResponse, SynthesisResponse
 from suffice.testing import FixtureSearch, make_passage, make_search_error
 from suffice.types import STOP_REASONS, Bounds, Usage
 
@@ -304,11 +304,11 @@ def test_cancelled_while_claims_are_verified_keeps_the_certain_ones():
     draft = SynthesisResponse(
         "Alpha was founded in 1900 [1]. Those who know it hold that it is a place of great renown [1]."
     )
-    script = {"plan": [plan()], "reflect": [ENOUGH], "draft": [draft], "support": [SupportResponse(True, 1.0)]}
+    script = {"plan": [plan()], "reflect": [ENOUGH], "draft": [draft], "check_draft": [CheckDraftResponse()]}
     found = [
         make_passage("p1", "Alpha was founded in 1900. It is a place of some renown among those who know it.", "Alpha")
     ]
-    events = cancelled_during(Slow(script, role="support"), FixtureSearch(default=found), Writing)
+    events = cancelled_during(Slow(script, role="check_draft"), FixtureSearch(default=found), Writing)
     report = events[-1].report
     assert report.stop.reason == "cancelled"
     assert report.status == "partial"

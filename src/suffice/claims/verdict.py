@@ -140,17 +140,6 @@ async def judge_claim(
     )
 
 
-async def warm_checker(claims: Sequence[tuple[Checkable, Sequence[Passage]]], checker: Checker) -> None:
-    """Judge many claims against their passages at once, so that ``judge_claim`` finds the answers in the cache."""
-    worded = [(strip_claim_markup(claim.text), passages) for claim, passages in claims]
-    open_claims = [
-        (words, passages)
-        for words, passages in worded
-        if len(words) <= MAX_CLAIM_CHARS and not _find_verbatim(words, passages)
-    ]
-    await checker([(words, select_text(words, passage)) for words, passages in open_claims for passage in passages])
-
-
 @lru_cache(maxsize=1024)
 def find_skip_reason(words: str, is_cited: bool) -> ReasonKind | None:
     """Return why a sentence cannot be checked against sources; ``None`` for one that can."""

@@ -25,7 +25,7 @@ MAX_RUNS = 50  # The latest runs that count.
 FIGURES_FILE = "recorded_costs.json"
 _REVIEW_ROLES = ("evaluate", "revise")
 # Roles that do not become fewer when there are fewer rounds.
-_ONCE_ROLES = ("plan", "look", "self_test", "compute", "draft", "answer", "rewrite", "support", "support_graded")
+_ONCE_ROLES = ("plan", "look", "self_test", "compute", "draft", "answer", "rewrite", "check_draft", "support")
 # Tokens of the short answer drafted after round 1, 2 … (bench/stable_rows.jsonl.gz, mean of 200 runs); later ones as the last.
 _DRAFT_TOKENS = (920, 1_550, 1_880, 2_080, 2_140)
 _DRAFT_OUTPUT_TOKENS = 10
