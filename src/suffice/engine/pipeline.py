@@ -13,6 +13,7 @@ from typing import Any
 from suffice import plugins, settings
 from suffice.claims.checkers import default_checker
 from suffice.claims.verify import ClaimVerifier, has_lost_all_claims, list_left_out, make_ask_support
+from suffice.engine.bounds import Limits, resolve_limits
 from suffice.engine.interventions import RunParts, add_recalled_queries, add_skill_queries, apply_interventions
 from suffice.engine.loop import build_stopped, run_loop
 from suffice.engine.presets import Preset
@@ -60,6 +61,8 @@ class RunConfig:
     """The stop gate. ``None``: the strategy ends by itself, or a bound ends it."""
     tier: str = "standard"
     bounds: Bounds = Bounds()
+    environment_bounds: Bounds = Bounds()
+    """Those of ``bounds`` that come from environment variables."""
     embed: Embed | None = None
     language: str | None = None
     """The language of the question, in which words are stemmed; ``None`` is English."""
@@ -197,7 +200,8 @@ class _Pipeline:
         config, run = self._config, self._run
         await self._adapt_to_model()
         await describe_images(run, config.images)
-        run.budget.bounds = await _resolve_bounds(config, run)
+        limits = await _resolve_limits(config, run)
+        run.budget.bounds, run.budget.origins = limits.bounds, limits.origins
         self._gate = add_budget(self._parts.gate, run.budget.bounds)
         yield self._build_started_event()
         if config.prior_run is not None:
@@ -398,8 +402,8 @@ def add_budget(stop: Gate | None, bounds: Bounds) -> Gate:
     return stop | budget(**limits) if limits else stop
 
 
-async def _resolve_bounds(config: RunConfig, run: RunState) -> Bounds:
-    """Return the user's bounds, completed by the preset's cap and the tier. With the tier ``auto`` the plan chooses it.
+async def _resolve_limits(config: RunConfig, run: RunState) -> Limits:
+    """Return the limits of the run. With the tier ``auto`` the plan chooses it.
 
     A model on this machine gets no time limit unless the user sets one: it may just be slow.
     """
@@ -409,10 +413,14 @@ async def _resolve_bounds(config: RunConfig, run: RunState) -> Bounds:
         with suppress(TimeoutError):  # The loop then ends because the time is up.
             async with asyncio.timeout(config.bounds.seconds):
                 tier = (await run.plan()).complexity
-    bounds = settings.resolve_bounds(tier, config.preset.cap, config.bounds)
-    if config.model.local and config.bounds.seconds is None:
-        bounds = replace(bounds, seconds=None)
-    return bounds
+    return resolve_limits(
+        tier,
+        config.preset,
+        config.stop,
+        config.bounds,
+        config.environment_bounds,
+        has_time_limit=not config.model.local,
+    )
 
 
 def new_run_id() -> str:
