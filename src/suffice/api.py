@@ -298,6 +298,7 @@ async def prepare_run(
         stop=parse_gate(gate) if isinstance(gate, str) else gate,
         tier=options.tier,
         bounds=bounds,
+        environment_bounds=config.bounds,
         embed=embed,
         language=language,
         k=options.k,

@@ -34,7 +34,7 @@ KEY_VARIABLES = {
     "ollama": ("OLLAMA_API_KEY",),
 }
 
-_BOUND_VARIABLES: dict[str, tuple[str, type[int] | type[float]]] = {
+BOUND_VARIABLES: dict[str, tuple[str, type[int] | type[float]]] = {
     "rounds": ("RESEARCH_MAX_ITERS", int),
     "queries": ("RESEARCH_MAX_QUERIES", int),
     "sources": ("RESEARCH_MAX_SOURCES", int),
@@ -255,7 +255,7 @@ def merge_bounds(base: Bounds, override: Bounds) -> Bounds:
 
 
 def _parse_bounds(values: Mapping[str, str]) -> Bounds:
-    bounds: dict[str, Any] = {name: _parse_number(values, *how) for name, how in _BOUND_VARIABLES.items()}
+    bounds: dict[str, Any] = {name: _parse_number(values, *how) for name, how in BOUND_VARIABLES.items()}
     return Bounds(**bounds)
 
 
