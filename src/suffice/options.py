@@ -67,7 +67,10 @@ class RunOptions:
     strategy: Annotated[str, Option("How to search.")] = "auto"
     memory: Annotated[str | None, Option("What to remember of earlier rounds.")] = None
     stop: Annotated[str | Gate | None, Option("The stop gate, as an expression or a Gate object.")] = None
-    tier: Annotated[str, Option("How much to spend: auto, simple, standard or deep.")] = "standard"
+    tier: Annotated[
+        str | None,
+        Option("How much to spend: auto, simple, standard or deep. By default standard, or what suits a strong model."),
+    ] = None
     max_rounds: Annotated[
         int | None, Option("Search rounds at most.", minimum=1, request_maximum=50, aliases=("max_iters",))
     ] = None
@@ -124,7 +127,7 @@ class RunOptions:
         """
         for name, option in OPTIONS.items():
             option.check(name, getattr(self, name))
-        if self.tier != "auto":
+        if self.tier not in (None, "auto"):
             settings.resolve_bounds(self.tier)
         plugins.load_plugin("memories", self.memory or get_preset(self.strategy).memory)
         validate_interventions(self.interventions)

@@ -23,6 +23,8 @@ TIERS = {
     "standard": Bounds(5, 10, 15, 90, 60_000),
     "deep": Bounds(10, 15, 20, 120, 150_000),
 }
+STRONG_BOUNDS = Bounds(8, 24, None, 900, 300_000)
+"""The limits of a run with a strong model where the user names no tier: it is shown everything that fits its context."""
 DEFAULT_KEEP_RUNS = 200  # Runs; about 100 kB each.
 _LINK_TEMPLATES = {"none": "", "file": "file://{path}", "vscode": "vscode://file{path}:{line}"}
 # The variables of each provider's API key; the first one that is set counts.

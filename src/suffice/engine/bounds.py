@@ -6,7 +6,7 @@ from typing import Any
 
 from suffice.engine.presets import Preset
 from suffice.gates.base import Gate
-from suffice.settings import BOUND_VARIABLES, resolve_bounds
+from suffice.settings import BOUND_VARIABLES, STRONG_BOUNDS, resolve_bounds
 from suffice.types import Bounds
 
 BOUND_OPTIONS = {
@@ -35,15 +35,18 @@ def resolve_limits(
     environment: Bounds = Bounds(),
     *,
     has_time_limit: bool = True,
+    is_strong: bool = False,
 ) -> Limits:
     """Return the limits of a run: the tier's, replaced by the strategy's cap, the stop gate's own limits and the user's.
 
     If the stop gate and the user limit the same thing, the lower limit counts. ``environment`` are those of the user's limits
-    that come from environment variables. Without ``has_time_limit`` the tier does not limit the time.
+    that come from environment variables. Without ``has_time_limit`` the tier does not limit the time. With ``is_strong`` the
+    limits for a strong model take the place of the tier's.
     """
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
-    for bounds, origin in ((resolve_bounds(tier), f"the tier {tier}"), (preset.cap, f"the strategy {preset.strategy}")):
+    base = (STRONG_BOUNDS, "the class of the model") if is_strong else (resolve_bounds(tier), f"the tier {tier}")
+    for bounds, origin in (base, (preset.cap, f"the strategy {preset.strategy}")):
         for kind, value in _list_known(bounds).items():
             values[kind], origins[kind] = value, f"{origin} (set another one with {BOUND_OPTIONS[kind]})"
     if not has_time_limit:

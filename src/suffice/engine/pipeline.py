@@ -63,6 +63,8 @@ class RunConfig:
     stop: Gate | None
     """The stop gate. ``None``: the strategy ends by itself, or a bound ends it."""
     tier: str = "standard"
+    names_tier: bool = True
+    """Whether the user named the tier; else a strong model has limits of its own."""
     bounds: Bounds = Bounds()
     environment_bounds: Bounds = Bounds()
     """Those of ``bounds`` that come from environment variables."""
@@ -417,6 +419,7 @@ async def _resolve_limits(config: RunConfig, run: RunState) -> Limits:
         config.bounds,
         config.environment_bounds,
         has_time_limit=not config.model.local,
+        is_strong=run.is_strong and config.preset.adapts and not config.names_tier,
     )
 
 

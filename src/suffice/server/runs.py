@@ -106,7 +106,7 @@ async def submit_run(
     client: Client,
     request: schema.SimpleRequest,
     *,
-    tier: str = "standard",
+    tier: str | None = None,
     priority: Priority = Priority.NORMAL,
     idempotency_key: str | None = None,
 ) -> StoredRun:
@@ -135,7 +135,7 @@ async def submit_run(
     return stored
 
 
-def _choose_options(service: Service, client: Client, request: schema.SimpleRequest, tier: str) -> RunOptions:
+def _choose_options(service: Service, client: Client, request: schema.SimpleRequest, tier: str | None) -> RunOptions:
     """Return the options of a request with the service's model and the client's limit on the cost."""
     options: RunOptions = request.options.to_options()
     if options.model is not None and options.model not in service.allowed_models:
