@@ -152,6 +152,8 @@ def test_stop_is_explained_and_compared_with_another_gate(docs: Path) -> None:
     ("tool", "arguments", "named"),
     [
         ("research", {"question": "  "}, "empty"),
+        ("research", {"question": "1" * 4_001}, "at most 4,000"),
+        ("search", {"query": "1" * 4_001}, "at most 4,000"),
         ("research", {"question": "What?", "strategy": "telepathy"}, "telepathy"),
         ("research", {"question": "What?", "stop": "nonsense("}, "nonsense"),
         ("search", {"query": "mill", "k": 0}, "greater than or equal to 1"),
