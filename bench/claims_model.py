@@ -14,8 +14,9 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from suffice import settings
 from suffice.claims.checkers.model import to_note
+
+from suffice import settings
 from suffice.errors import SufficeError
 from suffice.models.base import Model
 from suffice.models.choose import choose_model

@@ -16,7 +16,7 @@ SOURCE = ROOT / "src" / "suffice"
 
 # Folders and top-level modules, low to high. A module imports only from its own line or from lines above it.
 ORDER = """
-    types errors events settings plugins
+    types answers errors events settings plugins
     text measure
     screening
     storage
@@ -48,7 +48,7 @@ PUBLIC = """
     PageError PageRead PageRefused Passage Place Planned PromptCompacted Query Recalled Reflected Report ReviewRound
     RoundDone RunOptions SearchError SearchRefused SearchStopped Searching Started StopMonitor SufficeError TopicsCovered
     Unavailable Verdict Writing
-    __version__ barren budget exhaustion fixed gain judged parse_gate predicates recall research run_research saturation
+    __version__ budget exhaustion fixed gain judged parse_gate predicates recall research run_research saturation
     stable sufficiency
     unseen worth
 """.split()

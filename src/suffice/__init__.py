@@ -49,7 +49,6 @@ if TYPE_CHECKING:
     )
     from suffice.gates import (
         Gate,
-        barren,
         budget,
         exhaustion,
         fixed,
@@ -75,7 +74,7 @@ __all__ = [  # A literal list, because type checkers read it.
     "Passage", "Place", "Planned",
     "PromptCompacted", "Query", "Recalled", "Reflected", "Report", "ReviewRound", "RoundDone", "RunOptions", "SearchError",
     "SearchRefused", "SearchStopped", "Searching", "Started", "StopMonitor", "SufficeError", "TopicsCovered",
-    "Unavailable", "Verdict", "Writing", "__version__", "barren", "budget", "exhaustion", "fixed", "gain", "judged",
+    "Unavailable", "Verdict", "Writing", "__version__", "budget", "exhaustion", "fixed", "gain", "judged",
     "parse_gate", "predicates", "recall", "research", "run_research", "saturation", "stable", "sufficiency", "unseen",
     "worth",
 ]
@@ -88,7 +87,7 @@ _MODULES = {
         Unavailable""",
     "suffice.events": """CheckingClaim Continued Drafting Event Failed Finished InjectionsStripped PageRead Planned
         PromptCompacted Recalled Reflected RoundDone SearchStopped Searching Started TopicsCovered Writing""",
-    "suffice.gates": """Gate barren budget exhaustion fixed gain judged predicates recall saturation stable sufficiency
+    "suffice.gates": """Gate budget exhaustion fixed gain judged predicates recall saturation stable sufficiency
         unseen worth""",
     "suffice.gates.parse": "parse_gate",
     "suffice.monitor": "StopMonitor",

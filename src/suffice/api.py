@@ -34,7 +34,7 @@ from suffice.skills.activate import ActiveSkill, ActiveSkills, Workspace, choose
 from suffice.storage import findings, runs
 from suffice.storage.findings import FindingStore, StoredFinding
 from suffice.storage.runs import RunRecorder
-from suffice.text.entities import extract_names
+from suffice.text.entities import content_stems, extract_names
 from suffice.text.languages import ENGLISH, detect_language
 from suffice.text.question import asks_in_steps
 from suffice.types import Bounds, Embed, Image, Notify, Passage, PriorRun, Query, Report
@@ -232,8 +232,9 @@ async def prepare_run(
     for one in active:
         if one.is_automatic:
             notify(f"/{one.skill.name} is active, because {one.why}; --no-auto-skills turns this off.")
+    reads_all = options.strategy == "auto" and options.stop is None and options.continues is None
     options = _apply_skill_options(options, active)
-    prior_run = None
+    asked, prior_run = task, None
     if isinstance(options.continues, PriorRun):  # The service has its runs in a store of its own.
         prior_run = options.continues
         task = expand_follow_up(task, prior_run)
@@ -289,6 +290,7 @@ async def prepare_run(
         )
     return RunConfig(
         task=task,
+        question=asked if len(content_stems(asked)) > 1 else "",
         search=search,
         reader=reader,
         model=model,
@@ -299,6 +301,7 @@ async def prepare_run(
         embed=embed,
         language=language,
         k=options.k,
+        reads_all=reads_all,
         per_round=options.per_round,
         images=images,
         interventions=interventions,

@@ -48,6 +48,7 @@ from suffice.report.markdown import (
     format_usage,
     render_markdown,
 )
+from suffice.report.notices import describe_removed
 from suffice.report.timeline import describe_outcome, get_reading_series, select_readings
 from suffice.report.wording import describe_reading, describe_search, describe_stop, format_reading
 from suffice.types import Passage, Report, ReviewRound, Stop
@@ -234,6 +235,7 @@ def print_report(report: Report, *, verbose: bool = False, links: str = "") -> N
         ("Key findings", report.key_findings),
         ("Recommendations", report.recommendations),
         ("Risks", report.risks),
+        ("Removed by the check", tuple(map(describe_removed, report.removed))),
         ("Open questions", report.open_questions),
         ("Left undone", report.left_undone),
     ):
@@ -316,7 +318,6 @@ def print_stop(stop: Stop, console: Console | None = None) -> None:
 def _format_round(event: RoundDone, *, verbose: bool) -> Text:
     queries, new = len(event.round.queries), len(event.round.new)
     counts = f"{queries} {'query' if queries == 1 else 'queries'}, {new} new {'passage' if new == 1 else 'passages'}"
-    counts += f", {event.round.unread} left unread" if event.round.unread else ""
     novelty, new_share = event.readings.get("novelty.words"), event.readings.get("overlap.upr")
     readings = (
         []

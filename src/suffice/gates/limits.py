@@ -1,4 +1,4 @@
-"""Gates that limit what a run may spend, whatever it finds: ``budget``, ``fixed`` and ``barren``."""
+"""Gates that limit what a run may spend, whatever it finds: ``budget`` and ``fixed``."""
 
 from collections.abc import Sequence
 
@@ -61,20 +61,3 @@ class fixed(LeafGate):
 
     def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
         return self.judge_at_least("spend.rounds", readings, self.k, "budget_rounds", f"{self.k} rounds are the limit")
-
-
-class barren(LeafGate):
-    """Stop when ``n`` rounds in a row were skipped because their results were not worth reading."""
-
-    needs = frozenset({"preview.skipped"})
-    dials = (Dial("n", 1, 10, 1, 5),)
-
-    def __init__(self, n: int = 5) -> None:
-        if n < 1 or n != int(n):
-            raise ValueError(f"barren({n:g}) takes a whole number of skipped rounds, 1 or more")
-        super().__init__(n=n)
-        self.n = int(n)
-
-    def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
-        meaning = f"the results of {self.n} rounds in a row were not worth reading"
-        return self.judge_at_least("preview.skipped", readings, self.n, "exhausted", meaning)

@@ -7,6 +7,7 @@
 ``Evaluate``       ``evaluate.md``        scores and issues of an answer (snippets: ``readers``, ``criteria``)
 ``CheckSupport``   ``support.md``         whether sources support a claim: YES or NO
 ``GradeSupport``   ``support_graded.md``  the same from 0 to 10, for providers without log-probabilities
+``CheckDraft``     ``check_draft.md``     what each statement of a draft is, and which words of which source decide it
 ``GradePaper``     ``grade_paper.md``     a reader's mark of a paper for a literature review, from 1 to 5
 =================  =====================  =================================================================
 """
@@ -169,6 +170,37 @@ class GradeSupport(CheckSupport):
             raise ValueError("the answer must be a whole number from 0 to 10")
         [score] = found
         return SupportResponse(int(score) >= 5, int(score) / 10)
+
+
+StatementRole = Literal["stated", "joined", "conclusion", "advice", "absence", "label", "not_supported", "contradicted"]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedStatement:
+    """What a statement is. ``source`` is the handle of the deciding source, ``words`` its deciding words, copied from it."""
+
+    number: int
+    role: StatementRole
+    source: str = ""
+    words: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckDraftResponse:
+    statements: tuple[CheckedStatement, ...] = ()
+
+
+@dataclass(frozen=True)
+class CheckDraft(Prompt[CheckDraftResponse]):
+    """``statements`` are numbered and have their citations."""
+
+    role = "check_draft"
+    response_type = CheckDraftResponse
+
+    statements: tuple[str, ...]
+    sources: tuple[Note, ...]
+    max_tokens: int = 2000
 
 
 @dataclass(frozen=True, slots=True)

@@ -528,8 +528,8 @@ def _format_progress(event: Event) -> str | None:
 
 async def _check(shared: SharedSearch, text: str, report_progress: Callable[..., Any]) -> CheckResult:
     from suffice.claims.audit import TextAudit
-    from suffice.claims.checkers import default_checker
-    from suffice.report.build import NOTICES
+    from suffice.claims.checker import default_checker
+    from suffice.report.notices import NOTICES
 
     if not text.strip():
         raise InputError("The text is empty; there is nothing to check")

@@ -95,6 +95,8 @@ class Budget:
         if self.bounds.rounds is not None:
             count = max(0, self.bounds.rounds - rounds)
             left.append(f"{count} round{'' if count == 1 else 's'} of search")
+        if self.queries_left is not None:  # Whichever ends first ends the search.
+            left.append(f"{self.queries_left} quer{'y' if self.queries_left == 1 else 'ies'}")
         tokens, bound = self.tokens_left, self.bounds.tokens
         if tokens is not None and bound is not None and tokens < LOW_BUDGET_SHARE * bound:
             left.append(f"about {float(f'{tokens:.1g}'):,.0f} tokens")

@@ -9,7 +9,7 @@ from collections.abc import Set
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from suffice.text.languages import ENGLISH, get_language, is_stop_word, stem_text
+from suffice.text.languages import ENGLISH, is_stop_word, stem_text
 from suffice.text.sentences import quotable_spans
 from suffice.text.tokens import STOP_WORDS, segment_unspaced, tokenize
 
@@ -29,6 +29,15 @@ _STEM_CACHE_SIZE = 100_000
 _SENTENCE_START = re.compile(r"(?:^|[.!?]\s+|[\"“(]\s*)$")
 _CLAUSE_BREAK = re.compile(
     r"[,;:()\n?!]|\s[-–—]\s|\b(?:who|whom|whose|which|that|where|when|while|because|and|or|but|if)\b", re.I
+)
+# "Give a comprehensive account of", "Write an in-depth overview on", "Explain", "Summarise what is known about".
+_INSTRUCTION = re.compile(
+    r"^\W*(?:please |can you |could you )?(?:(?:give|write|provide|prepare|produce|create|draft)(?: me| us)? (?:an? |the )?|an? |the )?"
+    r"(?:(?:comprehensive|detailed|in-depth|brief|short|full|thorough|complete|general|concise),? (?:and )?){0,3}"
+    r"(?:account|overview|summary|report|description|explanation|analysis|introduction|review|survey|briefing|discussion) "
+    r"(?:of|on|about|to) |^\W*(?:please |can you |could you )?"
+    r"(?:explain|describe|summari[sz]e|discuss|outline|tell (?:me|us) about) (?:in detail )?(?:what is known about )?",
+    re.IGNORECASE,
 )
 # Words that begin a question and would otherwise count as names or facets.
 _QUESTION_WORDS = frozenset(
@@ -68,40 +77,28 @@ class Facet:
     is_named: bool
 
 
-def stem_words(text: str) -> tuple[str, ...]:
-    """Return the words of a text as the index compares them: lower-cased, stemmed in the run's language, folded to ASCII."""
-    return _stem_words(text, get_language())
-
-
 @lru_cache(maxsize=8192)
-def _stem_words(text: str, language: str) -> tuple[str, ...]:
+def stem_words(text: str, language: str = ENGLISH) -> tuple[str, ...]:
+    """Return the words of a text as the index compares them: lower-cased, stemmed in the given language, folded to ASCII."""
     if text.isascii():  # Word by word: most words are in the cache.
         return tuple(filter(None, map(_get_stem_cache(language).__getitem__, _ASCII_WORD.findall(text.lower()))))
     return tuple(stem_text(segment_unspaced(text), language))
 
 
-def content_stems(text: str) -> frozenset[str]:
-    """Return the stems of the words that carry meaning."""
-    return _content_stems(text, get_language())
-
-
 @lru_cache(maxsize=8192)
-def _content_stems(text: str, language: str) -> frozenset[str]:
+def content_stems(text: str, language: str = ENGLISH) -> frozenset[str]:
+    """Return the stems of the words that carry meaning."""
     words = (word for word in tokenize(text) if _is_content_word(word, language))
-    return frozenset(_stem_words(" ".join(words), language))
+    return frozenset(stem_words(" ".join(words), language))
 
 
-def extract_entities(text: str) -> tuple[str, ...]:
+@lru_cache(maxsize=4096)
+def extract_entities(text: str, language: str = ENGLISH) -> tuple[str, ...]:
     """Return names, quoted strings, identifiers and numbers in order of appearance, each once.
 
     >>> extract_entities('Who directed "The Kid" before Charles Chaplin of London met lru_cache in 1952?')
     ('The Kid', 'Charles Chaplin of London', 'lru_cache', '1952')
     """
-    return _extract_entities(text, get_language())
-
-
-@lru_cache(maxsize=4096)
-def _extract_entities(text: str, language: str) -> tuple[str, ...]:
     found: list[tuple[int, str]] = []
     taken = bytearray(len(text))  # Which characters belong to an entity.
     for match in _QUOTED.finditer(text):
@@ -120,14 +117,14 @@ def _extract_entities(text: str, language: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for _, name in sorted(found, key=lambda item: item[0])))
 
 
-def extract_names(text: str) -> tuple[str, ...]:
+def extract_names(text: str, language: str = ENGLISH) -> tuple[str, ...]:
     """Return the runs of capitalised words, which lead from one page to another; numbers and quotations do not."""
-    return tuple(_extract_names(text, get_language()).values())
+    return tuple(_extract_names(text, language).values())
 
 
-def extract_lowered_names(text: str) -> Set[str]:
+def extract_lowered_names(text: str, language: str = ENGLISH) -> Set[str]:
     """Return the names of a text in lower case, to count and compare them."""
-    return _extract_names(text, get_language()).keys()
+    return _extract_names(text, language).keys()
 
 
 @lru_cache(maxsize=4096)
@@ -151,24 +148,33 @@ def strip_parenthetical(title: str) -> str:
     return _PARENTHETICAL.sub("", title)
 
 
-def extract_facets(question: str, limit: int = 6) -> list[Facet]:
+def strip_instruction(task: str) -> str:
+    """Return a task without the words that only say what to write; no source need have them.
+
+    >>> strip_instruction("Give a comprehensive account of Moss"), strip_instruction("How do I delete an account of mine?")
+    ('Moss', 'How do I delete an account of mine?')
+    """
+    return _INSTRUCTION.sub("", task) or task
+
+
+def extract_facets(question: str, limit: int = 6, language: str = ENGLISH) -> list[Facet]:
     """Return the parts of a question: its entities, then the content words of its clauses that are in no entity."""
-    language = get_language()
+    question = strip_instruction(question)
     parts: list[Facet] = []
     taken: set[str] = set()
-    names = (side for entity in extract_entities(question) for side in _split_conjunction(entity, question))
+    names = (side for entity in extract_entities(question, language) for side in _split_conjunction(entity, question))
     for name in names:
         if len(parts) == limit:
             return parts
-        found = content_stems(name)
+        found = content_stems(name, language)
         if found and not found <= taken:
             parts.append(Facet(name, found, True))
             taken |= found
     for clause in _CLAUSE_BREAK.split(question):
         run = [word for word in re.findall(r"\w[\w'’-]*", clause or "") if _is_content_word(word.lower(), language)]
-        run = [word for word in run if not content_stems(word) <= taken]
+        run = [word for word in run if not content_stems(word, language) <= taken]
         if run:
-            found = content_stems(" ".join(run))
+            found = content_stems(" ".join(run), language)
             if found:
                 parts.append(Facet(" ".join(run), found, False))
                 taken |= found

@@ -3,11 +3,10 @@
 Stop words and Snowball stems come from tantivy, which the index uses too. A language is guessed by its stop words; a text with
 few of them (a name, code, a table) has none. Scripts without spaces are ``UNSPACED``: they have no stems.
 
-A run works in one language, that of its question (``use_language``), so that the stems of a question and of a sentence are
-comparable however short they are.
+A run works in one language, that of its question, so that the stems of a question and of a sentence are comparable however
+short they are.
 """
 
-from contextvars import ContextVar
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -51,8 +50,6 @@ _MAX_WORD_LENGTH = 64
 _VOTE_CACHE_SIZE = 100_000
 _MAX_DETECT_CHARS = 2000
 
-_current: ContextVar[str] = ContextVar("language", default=ENGLISH)
-
 
 def detect_language(text: str) -> str | None:
     """Return the language of a text, ``UNSPACED`` for scripts without spaces, or ``None`` if the text does not tell.
@@ -79,16 +76,6 @@ def detect_language(text: str) -> str | None:
     if distinct < _MIN_STOP_WORDS or votes < _MIN_SHARE * len(words):
         return None
     return None if len(ranked) > 1 and ranked[1][1] == votes else best
-
-
-def use_language(language: str | None) -> None:
-    """Set the language in which this task stems words from now on; ``None`` is English."""
-    _current.set(language if language in STEMMED_LANGUAGES else ENGLISH)
-
-
-def get_language() -> str:
-    """Return the language in which this task stems words."""
-    return _current.get()
 
 
 def is_stop_word(word: str, language: str) -> bool:

@@ -17,14 +17,12 @@ from suffice.models.extractive.belief import compress_facts, curate_facts, extra
 from suffice.models.extractive.judging import judge_progress, rate_novelty
 from suffice.models.extractive.outline import draft_outline, echo_topic, label_cluster
 from suffice.models.extractive.planning import plan_queries, propose_hypotheses, propose_query, reflect
-from suffice.models.extractive.writing import draft_answer
 from suffice.models.reader import find_reader
 from suffice.models.reading import RememberingReader
 from suffice.prompts import (
     AnswerFromMemory,
     Compress,
     Curate,
-    Draft,
     DraftOutline,
     Extract,
     Hypothesize,
@@ -86,10 +84,8 @@ class ExtractiveModel:
         self._reader: RememberingReader | None = None
 
     async def __call__(self, prompt: Prompt[A]) -> Reply[A]:
-        if isinstance(prompt, Draft):
-            answer: Any = await asyncio.to_thread(draft_answer, prompt, self._embed, self._find_reader())
-        elif isinstance(prompt, Reflect):
-            answer = await asyncio.to_thread(reflect, prompt, self._find_reader())
+        if isinstance(prompt, Reflect):
+            answer: Any = await asyncio.to_thread(reflect, prompt, self._find_reader())
         elif type(prompt) in _HANDLERS:
             answer = _HANDLERS[type(prompt)](prompt)
         else:

@@ -3,7 +3,6 @@
 A question is split into facets, such as a name or a clause. What no note is about is a gap.
 """
 
-import re
 from collections.abc import Sequence
 from typing import Literal
 
@@ -23,13 +22,15 @@ from suffice.prompts import (
 )
 from suffice.text.descriptions import find_descriptions
 from suffice.text.entities import Facet, content_stems, extract_facets, extract_names
-from suffice.text.question import analyze_question, asks_in_steps, strip_comparing
+from suffice.text.question import asks_in_steps, read_question
 from suffice.text.task_type import classify_task, parse_item_count
 from suffice.types import Note
 
-_COMPARISON = re.compile(r"\b(?:or|both|between|versus|vs|than|same|differ\w*|compar\w*)\b", re.IGNORECASE)
-# The kinds of question that are searched by their words too, and what is added to the words.
-_KEYWORD_KINDS = {"default": "", "how_to": "example", "list": "", "count": "rows counted", "amount": "", "version": ""}
+_KEYWORD_KINDS = {
+    "setting": "",
+    "howto": "example",
+    "list": "",
+}  # Searched by their words too, and what is added to them.
 _MAX_NEXT_STEPS = 2  # Queries of one round.
 _MIN_STEP = 0.3  # Probability of a step that was found.
 _MIN_STEP_SHARE = 0.25  # Of the best step's probability.
@@ -42,23 +43,19 @@ def plan_queries(prompt: Plan) -> PlanResponse:
     own. A question for a setting, an instruction, a list or a number is asked by its words alone as well: what answers it
     often has little else in common with it.
     """
-    parts = extract_facets(prompt.task)
-    named = [facet for facet in parts if facet.is_named]
-    question = analyze_question(prompt.task)
+    question = read_question(prompt.task)
+    parts = extract_facets(prompt.task, limit=20, language=question.language)
     queries = [PlannedQuery(prompt.task, "the question itself")]
-    if question.sides and question.span == "none":
+    if question.sides:
         taken = content_stems(" ".join(question.sides))
-        words = " ".join(facet.text for facet in extract_facets(strip_comparing(prompt.task), limit=20)).split()
-        rest = " ".join(word for word in dict.fromkeys(words) if not content_stems(word) <= taken)
+        words = dict.fromkeys(" ".join(facet.text for facet in parts).split())
+        rest = " ".join(word for word in words if not content_stems(word) <= taken)
         queries += [PlannedQuery(f"{side} {rest}".strip(), f"about {side}") for side in question.sides]
-    elif len(named) > 1 and _COMPARISON.search(prompt.task):
-        rest = " ".join(facet.text for facet in parts if not facet.is_named)
-        queries += [PlannedQuery(f"{facet.text} {rest}".strip(), f"about {facet.text}") for facet in named]
     elif question.kind in _KEYWORD_KINDS:
-        wording = " ".join(facet.text for facet in extract_facets(prompt.task, limit=20))
+        wording = " ".join(facet.text for facet in parts)
         queries.append(PlannedQuery(f"{wording} {_KEYWORD_KINDS[question.kind]}".strip(), "the words of the question"))
     kind, count = classify_task(prompt.task), parse_item_count(prompt.task)
-    return PlanResponse(tuple(queries[: prompt.most]), _classify_complexity(len(parts)), kind, count)
+    return PlanResponse(tuple(queries[: prompt.most]), _classify_complexity(len(parts[:6])), kind, count)
 
 
 def _classify_complexity(parts: int) -> Literal["simple", "standard", "deep"]:

@@ -11,12 +11,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from suffice.models.extractive.units import Unit, find_stems, note_stems, weigh_question
+from suffice.models.extractive.ranking import QuestionWords, Source, find_stems, source_stems
 from suffice.models.reading import AnswerSpan, PassageReader
 from suffice.text.descriptions import Description, find_descriptions
 from suffice.text.entities import content_stems, extract_names
-from suffice.text.question import Question, asks_in_steps
-from suffice.types import Note
+from suffice.text.question import Question, asks_in_steps, read_question
 
 MAX_STEPS = 3
 _BEAM = 4  # Steps that are followed further.
@@ -46,24 +45,27 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class StepAnswer:
-    """What the reader found in a note for the question after some steps."""
+    """What the reader found in a passage for the question after some steps."""
 
     step: Step
-    note: int
-    start: int
-    """Where it stands in the note's text."""
-    probability: float
+    source: Source
+    span: AnswerSpan
+    """Where it is in the passage's text, as probable as the steps and the answer together."""
+
+    @property
+    def probability(self) -> float:
+        return self.span.probability
 
 
 class StepReader:
     """Follows the steps of one question through the notes."""
 
-    def __init__(self, question: str, notes: Sequence[Note], reader: PassageReader) -> None:
+    def __init__(self, question: str, notes: Sequence[Source], reader: PassageReader) -> None:
         self._question = question
         self._notes = notes
         self._reader = reader
-        self._stems = [note_stems(note) for note in notes]
-        self._words = weigh_question(question, notes)
+        self._stems = [source_stems(note) for note in notes]
+        self._words = QuestionWords(read_question(question), self._stems)
 
     def follow(self) -> list[Step]:
         """Return the steps that can be taken, the most probable first."""
@@ -87,8 +89,9 @@ class StepReader:
             holding.sort(key=lambda i: -len(stems & self._stems[i]))
             for i in holding[:_MAX_READ]:
                 answer = self._read(step.question, i)
-                start = answer.start - len(self._notes[i].title) - 1
-                found.append(StepAnswer(step, i, start, step.probability * answer.probability))
+                start, end = (max(0, at - len(self._notes[i].title) - 1) for at in (answer.start, answer.end))
+                span = AnswerSpan(step.probability * answer.probability, start, end)
+                found.append(StepAnswer(step, self._notes[i], span))
         return sorted(found, key=lambda answer: -answer.probability)
 
     def _take(self, known: Step) -> list[Step]:
@@ -155,22 +158,20 @@ class StepsTaken:
         """Return the probability of the best step whose name is among the stems."""
         return max((step.probability for step in self.steps if find_stems(step.named) <= stems), default=0.0)
 
-    def weigh_answer(self, unit: Unit) -> tuple[float, float]:
-        """Return the probability of the best answer in a unit, and in its note."""
-        in_note = [answer for answer in self.answers if answer.note == unit.note]
-        in_unit = (answer.probability for answer in in_note if unit.start <= answer.start < unit.end)
-        return max(in_unit, default=0.0), max((answer.probability for answer in in_note), default=0.0)
+    def weigh_answer(self, source: Source) -> float:
+        """Return the probability of the best answer in a passage."""
+        return max((answer.probability for answer in self.answers if answer.source is source), default=0.0)
 
-    def restate(self, note: int) -> str:
-        """Return the question as a note answers it, with names for what was described; empty if that is not probable."""
-        found = next((answer for answer in self.answers if answer.note == note), None)
+    def restate(self, source: Source) -> str:
+        """Return the question as a passage answers it, with names for what was described; empty if that is not probable."""
+        found = next((answer for answer in self.answers if answer.source is source), None)
         return found.step.question if found is not None and found.probability >= _MIN_RESTATED else ""
 
 
 NO_STEPS = StepsTaken()
 
 
-def read_steps(question: Question, notes: Sequence[Note], reader: PassageReader | None) -> StepsTaken:
+def read_steps(question: Question, notes: Sequence[Source], reader: PassageReader | None) -> StepsTaken:
     """Return what the steps of a question lead to; nothing without a reader."""
     if reader is None or not asks_in_steps(question.text):
         return NO_STEPS

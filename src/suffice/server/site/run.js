@@ -135,7 +135,7 @@ const handlers = {
 
 const shorten = (text) => (text.length > MAX_SHOWN_QUERY ? `${text.slice(0, MAX_SHOWN_QUERY)}…` : text);
 
-const unused = (event) => (event.skipped ? ", skipped as not worth reading" : event.accepted === false ? ", not used" : "");
+const unused = (event) => (event.accepted === false ? ", not used" : "");
 
 const heading = (event) => element("h3", {}, `Round ${event.index}${unused(event)}`);
 
@@ -149,9 +149,7 @@ const detailsList = (title, items) =>
 
 function outcome(event, fresh) {
   const found = fresh ? `Found ${pluralize(fresh, "new passage")}` : "Found nothing new";
-  const unread = event.readings["preview.unread"];
-  const left = unread ? `; left ${unread} unread as not worth reading` : "";
-  return `${found}${left}${event.verdicts.some((each) => each.stop) ? "; that is enough" : ""}.`;
+  return `${found}${event.verdicts.some((each) => each.stop) ? "; that is enough" : ""}.`;
 }
 
 async function finish(id, signal) {

@@ -1,0 +1,170 @@
+"""Rank passages by how likely each answers the question: by the search, by words, by meaning and by the reader.
+
+The score is a weighted sum of a few features. ``weights.json`` holds the weights; ``python -m training.extractive.fit`` fits
+them on questions that are not measured on.
+"""
+
+import json
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from suffice.models.reading import AnswerSpan, PassageReader
+from suffice.text.blocks import TextBlock, split_blocks
+from suffice.text.entities import content_stems, strip_instruction
+from suffice.text.languages import ENGLISH
+from suffice.text.question import Question
+from suffice.text.sentences import Offsets
+from suffice.text.tokens import expand_identifiers, expand_numbers
+from suffice.types import Embed, Note, Passage
+
+if TYPE_CHECKING:
+    import numpy
+
+Source = Note | Passage
+"""What is read: both have a text and a title."""
+PASSAGE_FEATURES = ("rank", "words", "title", "unit", "cosine", "reader")
+_MAX_READ = 24  # Passages for the reader, which takes most of the time.
+_LOGIT_MARGIN = 0.01  # A probability is never surer than this.
+
+
+@cache
+def load_weights() -> dict[str, dict[str, float]]:
+    """Return the weights of ``weights.json`` by model (``passage``, ``chain``, ``sufficiency`` …) and feature."""
+    text = files("suffice.models.extractive").joinpath("weights.json").read_text(encoding="utf-8")
+    loaded: dict[str, dict[str, float]] = json.loads(text)
+    return loaded
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A sentence, item, row or line of a passage, in its block, and the weight of the question's words that it has."""
+
+    span: Offsets
+    block: TextBlock
+    coverage: float
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A passage with its place in the search, its stems, its units, what the reader found in it, and its score."""
+
+    passage: Passage
+    place: int
+    stems: frozenset[str]
+    units: tuple[Unit, ...]
+    cosine: float
+    answer: AnswerSpan | None
+    features: tuple[float, ...]
+    score: float
+
+    @property
+    def probability(self) -> float:
+        """How probable it is by the reader that the passage answers the question; 0 if it was not read."""
+        return self.answer.probability if self.answer is not None else 0.0
+
+
+class QuestionWords:
+    """The stems of a question with weights that add up to one: the rarer a stem is among the passages, the higher."""
+
+    def __init__(self, question: Question, held: Sequence[frozenset[str]]) -> None:
+        stems = find_stems(strip_instruction(question.text), question.language)
+        counts = Counter(stem for own in held for stem in stems & own)
+        raw = {stem: math.log(1 + (len(held) + 1) / (counts[stem] + 0.5)) for stem in sorted(stems)}
+        total = sum(raw.values()) or 1.0
+        self.weights = {stem: weight / total for stem, weight in raw.items()}
+
+    def coverage(self, stems: frozenset[str]) -> float:
+        """Return the weight of the question's stems that are among ``stems``."""
+        return sum(weight for stem, weight in self.weights.items() if stem in stems)
+
+
+def find_stems(text: str, language: str = ENGLISH) -> frozenset[str]:
+    """Return the stems of the words that carry meaning, also those of whole versions and dates and of parts of identifiers."""
+    return content_stems(expand_identifiers(expand_numbers(text)), language)
+
+
+def source_stems(source: Source, language: str = ENGLISH) -> frozenset[str]:
+    """Return the stems of a passage with its title."""
+    return find_stems(f"{source.title}\n{source.text}", language)
+
+
+def rank_passages(
+    question: Question, passages: Sequence[Passage], embed: Embed | None, reader: PassageReader | None
+) -> list[Candidate]:
+    """Return the passages as candidates, best first."""
+    held = [source_stems(passage, question.language) for passage in passages]
+    words = QuestionWords(question, held)
+    cosines = compute_cosines(question.text, [f"{passage.title}. {passage.text}" for passage in passages], embed)
+    units = [_list_units(passage, words, question.language) for passage in passages]
+    rows = [
+        [
+            1 / (1 + place),
+            words.coverage(held[place]),
+            words.coverage(find_stems(passage.title, question.language)),
+            max((unit.coverage for unit in units[place]), default=0.0),
+            cosines[place],
+            0.0,
+        ]
+        for place, passage in enumerate(passages)
+    ]
+    answers = read_passages(question, passages, reader, [weigh(row, "unread") for row in rows])
+    model = "passage" if any(answers) else "unread"
+    for row, answer in zip(rows, answers, strict=True):
+        row[-1] = logit(answer.probability if answer is not None else 0.0) if model == "passage" else 0.0
+    found = [
+        Candidate(
+            passage, place, held[place], units[place], cosines[place], answers[place], tuple(row), weigh(row, model)
+        )
+        for place, (passage, row) in enumerate(zip(passages, rows, strict=True))
+    ]
+    return sorted(found, key=lambda candidate: -candidate.score)
+
+
+def weigh(row: Sequence[float], model: str) -> float:
+    """Return the score of a row of ``PASSAGE_FEATURES``."""
+    weights = load_weights()[model]
+    return sum(weights.get(name, 0.0) * value for name, value in zip(PASSAGE_FEATURES, row, strict=True))
+
+
+def read_passages(
+    question: Question, passages: Sequence[Passage], reader: PassageReader | None, scores: Sequence[float]
+) -> list[AnswerSpan | None]:
+    """Return what the reader finds in the passages with the best scores, as offsets in their text. It reads English."""
+    found: list[AnswerSpan | None] = [None] * len(passages)
+    if reader is None or question.language != ENGLISH:
+        return found
+    chosen = sorted(range(len(passages)), key=lambda i: -scores[i])[:_MAX_READ]
+    texts = [f"{passages[i].title}\n{passages[i].text}" for i in chosen]
+    for i, answer in zip(chosen, reader.read(question.text, texts), strict=True):
+        shift = len(passages[i].title) + 1
+        start, end = max(0, answer.start - shift), max(0, answer.end - shift)
+        found[i] = AnswerSpan(answer.probability, start, end)
+    return found
+
+
+def compute_cosines(text: str, others: Sequence[str], embed: Embed | None) -> list[float]:
+    """Return the similarity of each text to the first; 0 without embeddings."""
+    if embed is None or not others:
+        return [0.0] * len(others)
+    vectors: numpy.ndarray = embed([text, *others])
+    return [float(value) for value in vectors[1:] @ vectors[0]]
+
+
+def logit(probability: float) -> float:
+    """Return the log-odds of a probability, within bounds."""
+    bounded = min(max(probability, _LOGIT_MARGIN), 1 - _LOGIT_MARGIN)
+    return math.log(bounded / (1 - bounded))
+
+
+def _list_units(passage: Passage, words: QuestionWords, language: str) -> tuple[Unit, ...]:
+    return tuple(
+        Unit((start, end), block, words.coverage(find_stems(passage.text[start:end], language)))
+        for block in split_blocks(passage.text, passage.kind)
+        if not block.is_heading
+        for start, end in block.units
+    )
