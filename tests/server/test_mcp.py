@@ -23,6 +23,7 @@ from suffice.jobs.api_keys import ApiKeyStore, Quota
 from suffice.options import OPTIONS, RunOptions
 from suffice.prompts import SynthesisResponse
 from suffice.search.base import Page, PageBatch
+from suffice.search.isolation.jobs import Limits
 from suffice.server.mcp import build_server, serve_mcp
 from suffice.testing import FixtureSearch, make_passage
 from suffice.types import Passage, Place
@@ -366,6 +367,14 @@ def test_check_returns_a_verdict_and_its_evidence_for_each_claim(docs: Path) -> 
     assert "1581" in false["evidence"]
     assert "mill.md:1" in false["location"]
     assert empty[0]
+
+
+@pytest.mark.attack("hostile texts")
+def test_a_text_that_takes_too_long_to_split_is_refused(docs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("suffice.claims.audit._SPLIT_LIMITS", Limits(1 << 30, 5, 0.0001, 1 << 20))
+    [(failed, answer)] = call_tools(docs, ("check", {"text": "The paper mill was founded in 1581."}))
+    assert failed
+    assert "cannot be split into claims" in answer
 
 
 def test_prompts_name_the_tools(docs: Path) -> None:

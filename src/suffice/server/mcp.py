@@ -527,7 +527,7 @@ def _format_progress(event: Event) -> str | None:
 
 
 async def _check(shared: SharedSearch, text: str, report_progress: Callable[..., Any]) -> CheckResult:
-    from suffice.claims.audit import TextAudit
+    from suffice.claims.audit import TextAudit, validate_text
     from suffice.claims.checker import default_checker
     from suffice.report.notices import NOTICES
 
@@ -535,6 +535,7 @@ async def _check(shared: SharedSearch, text: str, report_progress: Callable[...,
         raise InputError("The text is empty; there is nothing to check")
     if len(text) > MAX_CHECKED_CHARS:
         raise InputError(f"The text has {len(text):,} characters; check at most {MAX_CHECKED_CHARS:,} at a time")
+    await validate_text(text, "The text")
     end = asyncio.get_running_loop().time() + MAX_CALL_SECONDS
     search = await shared.open(MAX_CALL_SECONDS)
     if search is None:
