@@ -111,6 +111,12 @@ def test_open_service_answers_only_to_names_of_this_machine(service):
     assert response.status_code == 421
 
 
+def test_the_host_header_decides_no_redirect(service):
+    response = service.client.get("/jobs/", follow_redirects=False)
+    assert response.status_code == 404
+    assert "location" not in response.headers
+
+
 @pytest.mark.attack("proxied requests without keys")
 @pytest.mark.parametrize(
     "header",

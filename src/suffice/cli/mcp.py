@@ -37,7 +37,7 @@ def mcp(
     host: Annotated[
         str,
         typer.Option(
-            help="Address to listen on for HTTP. Beyond this machine, clients need a key ('suffice keys create') as "
+            help="Address to listen on for HTTP. Where a key exists ('suffice keys create'), and beyond this machine, clients need one as "
             "their bearer token.",
             metavar="HOST",
         ),
