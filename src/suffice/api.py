@@ -39,7 +39,7 @@ from suffice.text.languages import ENGLISH, detect_language
 from suffice.text.question import asks_in_steps
 from suffice.types import Bounds, Embed, Image, Notify, Passage, PriorRun, Query, Report
 
-MAX_QUESTION_CHARS = 20_000  # Longer material is a document and belongs in ``docs``.
+MAX_QUESTION_CHARS = 4_000  # About 600 words. Longer material is a document and belongs in ``docs``.
 
 _LOG = logging.getLogger("suffice")
 
