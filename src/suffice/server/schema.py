@@ -202,6 +202,7 @@ class Job(JobSummary):
     progress: JobProgress
     report: dict[str, Any] | None
     error: ErrorDetail | None
+    waiting: str | None = Field(description="Why the run waits for a worker that is not there, if it does.")
 
 
 class JobList(BaseModel):
