@@ -194,6 +194,8 @@ def _number_citations(run: RunState, draft: Draft) -> dict[str, str]:
     numbers: dict[str, str] = {}
     by_source: dict[str, str] = {}
     for handle in list_handles(render_draft(run, draft), *lists, *draft.open_questions):
+        if run.evidence.find_passage(handle) is None:
+            continue
         source = _get_web_page(_get_passage(run, handle)) or handle
         numbers[handle] = by_source.setdefault(source, f"[{len(by_source) + 1}]")
     return numbers
