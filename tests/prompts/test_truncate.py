@@ -113,7 +113,7 @@ def test_every_list_of_notes_is_truncated_or_bounded(kind):
 
 
 def test_a_prompt_that_fits_is_unchanged():
-    prompt = DraftAnswer(QUESTION, (Note(LONG, ("[1]",)),), (), ())
+    prompt = DraftAnswer(QUESTION, (Note(LONG, ("[1]",)),))
     assert fit_to_budget(prompt, 10_000).prompt is prompt
 
 
@@ -145,20 +145,20 @@ def test_a_removed_note_leaves_its_handle_and_a_marker():
 
 def test_facts_of_the_belief_stay_when_passages_are_removed():
     fact = Note("Ada built it in 1907.", ("[1]",), kind=BELIEF_KIND, whole=False)
-    prompt = DraftAnswer(QUESTION, (fact, *(Note(LONG, (f"[{n}]",)) for n in range(1, 9))), (), ())
+    prompt = DraftAnswer(QUESTION, (fact, *(Note(LONG, (f"[{n}]",)) for n in range(1, 9))))
     assert render_value(fact) in fit_to_budget(prompt, 0).prompt.render()
 
 
 def test_a_note_of_one_sentence_is_shortened_last():
     quote = Note("Ada built the bridge at Ardun in 1907, says the plaque.", ("[1]",))
-    prompt = DraftAnswer(QUESTION, (quote, Note(LONG, ("[2]",))), (), ())
+    prompt = DraftAnswer(QUESTION, (quote, Note(LONG, ("[2]",))))
     fitted = fit_to_budget(prompt, fit_to_budget(prompt, 10**9).tokens - 100)
     assert quote in fitted.prompt.notes
     assert fitted.shortened_count == 1
 
 
 def test_fitting_twice_changes_nothing():
-    prompt = DraftAnswer(QUESTION, tuple(Note(LONG, (f"[{n}]",)) for n in range(1, 41)), (), ())
+    prompt = DraftAnswer(QUESTION, tuple(Note(LONG, (f"[{n}]",)) for n in range(1, 41)))
     once = fit_to_budget(prompt, 900)
     assert fit_to_budget(once.prompt, 900).prompt == once.prompt
     assert replace(once.prompt, notes=()) == replace(prompt, notes=())
