@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 
 from suffice.answers import Draft, Quotation, Statement, replace_statements
 from suffice.claims.checker import Checker
+from suffice.claims.figures import has_figure
 from suffice.claims.split import CONTRADICTED_MARK, UNSUPPORTED_MARK
 from suffice.claims.verdict import ClaimVerdict, judge_claim
 from suffice.errors import SearchError
@@ -151,11 +152,16 @@ class ClaimVerifier:
         if new and self._judge_draft is not None and not self._is_offline:
             by_model = await self._judge_draft(new)
         for statement, given in zip(new, by_model, strict=True):
-            verdicts[statement] = given or await judge_claim(
-                statement, self._find_cited(statement), self._rank_passages(statement.text), self._checker
-            )
+            verdicts[statement] = given or await self._judge_alone(statement)
             self._cache[statement] = size, verdicts[statement]
         return {statement: verdicts[statement] for statement in dict.fromkeys(statements)}
+
+    async def _judge_alone(self, statement: Statement) -> ClaimVerdict:
+        """Let the reader judge one statement. What cites nothing and has no figure may be advice or a conclusion: it stays."""
+        cited = self._find_cited(statement)
+        verdict = await judge_claim(statement, cited, self._rank_passages(statement.text), self._checker)
+        is_claim = bool(statement.handles) or has_figure(verdict.plain_text)
+        return verdict if is_claim or verdict.support != "unsupported" else replace(verdict, support="unknown")
 
     def _find_cited(self, statement: Statement) -> list[Passage]:
         return [passage for handle in statement.handles if (passage := self._run.evidence.find_passage(handle))]

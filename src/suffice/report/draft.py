@@ -123,7 +123,7 @@ async def _quote(run: RunState, question: str, passages: Sequence[Passage]) -> D
     parts: tuple[Part, ...] = found.quotations
     if count:  # A list of things: each quotation is one of them.
         parts = tuple(
-            replace(one, title=f"{n}. {one.title or one.passage.title}") for n, one in enumerate(found.quotations, 1)
+            replace(one, title=f"{n}. {one.title or one.passage.title}") for n, one in enumerate(found.quotations[:count], 1)
         )
     return Draft(
         parts,
