@@ -226,6 +226,9 @@ class ClaimVerifier:
         statement = _get_statement(verdict)
         if _is_acceptable(verdict):
             statement = replace(statement, role=verdict.role)
+            known = [handle for handle in statement.handles if self._run.evidence.find_passage(handle)]
+            if len(known) < len(statement.handles):  # Invented ones go.
+                statement = cite(statement, known)
             if verdict.support != "supported" or statement.handles or not verdict.supporting:
                 return statement
             return cite(statement, self._list_handles(verdict))

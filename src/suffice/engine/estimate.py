@@ -14,6 +14,7 @@ from importlib.resources import files
 from typing import Any
 
 from suffice import settings
+from suffice.engine.bounds import resolve_limits
 from suffice.engine.pipeline import RunConfig
 from suffice.meters.model import TrialAnswerMeter
 from suffice.models.base import Model, is_language_model
@@ -77,7 +78,7 @@ def estimate_run(config: RunConfig, log: Iterable[Mapping[str, Any]] = ()) -> Es
     """Estimate a run that was prepared; ``log`` are the recorded runs of this machine (``storage.runs.read_log``)."""
     strategy = str(config.metadata.get("strategy") or config.preset.strategy)
     tier = "deep" if config.tier == "auto" else config.tier  # The plan may choose any tier.
-    bounds = settings.resolve_bounds(tier, config.preset.cap, config.bounds)
+    bounds = resolve_limits(tier, config.preset, config.stop, config.bounds).bounds
     limits = {
         name: value for name in ("rounds", "queries", "tokens", "usd") if (value := getattr(bounds, name)) is not None
     }

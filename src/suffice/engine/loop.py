@@ -12,6 +12,7 @@ from suffice.errors import CutOff, InputError, SearchError
 from suffice.events import Event, RoundDone, Searching, SearchStopped, TopicsCovered
 from suffice.gates.base import Gate
 from suffice.gates.explanation import explain_stop
+from suffice.gates.limits import LIMIT_REASONS
 from suffice.meters import MeterSet
 from suffice.meters.semantic import list_topic_coverage
 from suffice.search.base import Search
@@ -191,6 +192,9 @@ def _build_unavailable_verdict(run: RunState) -> Verdict:
 def build_stopped(run: RunState, gate: Gate, verdict: Verdict) -> SearchStopped:
     """Return the last event of the search, with the reason in words."""
     rounds = tuple(run.records)
-    text = explain_stop(verdict.reason, verdict.because, verdict.promise, run.records)
+    limits = {reason: kind for kind, reason in LIMIT_REASONS.items()}
+    origin = run.budget.origins.get(limits.get(verdict.reason, ""))
+    because = f"{verdict.because}, a limit of {origin}" if origin else verdict.because
+    text = explain_stop(verdict.reason, because, verdict.promise, run.records)
     stop = Stop(verdict.reason, verdict.gate, len(rounds), verdict.promise, text, rounds, str(gate))
     return SearchStopped(stop, snapshot_state(run, verdict.reason))

@@ -28,6 +28,7 @@ from suffice.state.run import RunState
 from suffice.text.citations import (
     drop_unknown_citations,
     has_citation,
+    is_handle,
     split_citation_groups,
 )
 from suffice.text.markdown import (
@@ -123,7 +124,8 @@ async def _quote(run: RunState, question: str, passages: Sequence[Passage]) -> D
     parts: tuple[Part, ...] = found.quotations
     if count:  # A list of things: each quotation is one of them.
         parts = tuple(
-            replace(one, title=f"{n}. {one.title or one.passage.title}") for n, one in enumerate(found.quotations[:count], 1)
+            replace(one, title=f"{n}. {one.title or one.passage.title}")
+            for n, one in enumerate(found.quotations[:count], 1)
         )
     return Draft(
         parts,
@@ -392,7 +394,8 @@ def read_response(run: RunState, response: SynthesisResponse) -> Draft:
     Findings and risks that cite nothing are removed, because they can only come from the evidence.
     """
     instruction = choose_instruction(run)
-    answer = check_citations(run, unwrap_markdown(response.answer))
+    # An invented citation stays until the check: without it the sentence would pass for one that claims no source.
+    answer = check_citations(run, unwrap_markdown(response.answer), drop=False)
     if is_language_model(run.model):
         answer = _require_anchors(run, instruction.variant, answer)
     parts = parse_parts(answer)
@@ -422,15 +425,21 @@ def _require_anchors(run: RunState, variant: str, answer: str) -> str:
     return anchored.text
 
 
-def check_citations(run: RunState, text: str) -> str:
-    """Drop citations that name no passage of the run and record each as a failure; turn foreign links into text."""
-    text = neutralize_links(text, {passage.url for passage in run.evidence if passage.url})
-    checked, unknown = drop_unknown_citations(split_citation_groups(text), run.evidence.resolve_citation)
+def check_citations(run: RunState, text: str, *, drop: bool = True) -> str:
+    """Drop citations that name no passage of the run and record each as a failure; turn foreign links into text.
+
+    Without ``drop`` unknown citations are only recorded.
+    """
+    text = split_citation_groups(neutralize_links(text, {passage.url for passage in run.evidence if passage.url}))
+    resolve = run.evidence.resolve_citation
+    checked, unknown = drop_unknown_citations(text, resolve)
     for handle in unknown:
         run.record_failure(
             Failure("citations", "InventedCitation", f"the draft cited {handle}, which is not a source of this run")
         )
-    return checked
+    if drop:
+        return checked
+    return drop_unknown_citations(text, lambda cited: resolve(cited) or (cited if is_handle(cited) else None))[0]
 
 
 def unwrap_markdown(markdown: str) -> str:

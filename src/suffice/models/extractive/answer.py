@@ -17,6 +17,7 @@ from suffice.models.reading import PassageReader
 from suffice.text.question import Question
 from suffice.text.sentences import Offsets
 from suffice.text.task_type import is_yes_no_question, strip_count
+from suffice.text.tokens import normalize_phrase
 from suffice.types import Embed, Passage
 
 MAX_QUOTATIONS = 3
@@ -25,6 +26,7 @@ _FIRST_CHARS = 600  # What a reader sees at once.
 _OTHER_CHARS = 400
 _LIST_CHARS = 1500  # A list is shown whole up to here.
 _MAX_CLOSEST = 3
+_MAX_BEHIND = 4.0  # A passage further behind the best one is not shown: it is fifty times less likely the right one.
 _MAX_SHORT_CHARS = 80
 _MIN_SPAN = 0.5  # From this probability on, the reader's span is what is shown.
 _SHORT_KINDS = frozenset({"fact", "setting"})
@@ -54,22 +56,23 @@ def quote_answer(
     sufficiency = judge(probability)
     if sufficiency == "no":
         return QuotedAnswer(closest=_list_closest(question, ranked, embed), sufficiency="no", probability=probability)
-    if chain is not None:
-        chosen = chain.ranked[: count or _MAX_STEPS]
-    else:
-        chosen = _choose_sides(question, ranked) or ranked[: count or MAX_QUOTATIONS]
-    quotations = [
-        _quote(question, candidate, embed, _OTHER_CHARS if number else _FIRST_CHARS, chain)
-        for number, candidate in enumerate(chosen)
-    ]
-    short = _find_short_answer(question, chosen[0], chain)
+    ordered = chain.ranked if chain is not None else _put_sides_first(question, ranked)
+    quotations: dict[str, Quotation] = {}
+    for candidate in ordered:
+        quotation = _quote(question, candidate, embed, _OTHER_CHARS if quotations else _FIRST_CHARS, chain)
+        phrase = normalize_phrase(quotation.text)
+        if not any(phrase in shown for shown in quotations):
+            quotations[phrase] = quotation
+        if len(quotations) == (count or (_MAX_STEPS if chain is not None else MAX_QUOTATIONS)):
+            break
+    short = _find_short_answer(question, ordered[0], chain)
     return QuotedAnswer(
-        tuple(quotations),
+        tuple(quotations.values()),
         sufficiency=sufficiency,
         probability=probability,
-        short_answer=" ".join(chosen[0].passage.text[slice(*short)].split()) if short else "",
+        short_answer=" ".join(ordered[0].passage.text[slice(*short)].split()) if short else "",
         short_span=short,
-        restated=chain.restate(chosen[0]) if chain is not None else "",
+        restated=chain.restate(ordered[0]) if chain is not None else "",
     )
 
 
@@ -80,7 +83,7 @@ def _quote(
     answer = (chain.find_answer(candidate) if chain is not None else None) or candidate.answer
     is_span = answer is not None and answer.probability >= _MIN_SPAN and answer.end > answer.start
     core = (answer.start, answer.end) if answer is not None and is_span else _find_best_unit(question, candidate, embed)
-    list_room = _LIST_CHARS if question.kind == "list" else room
+    list_room = _LIST_CHARS if question.kind == "list" else 0
     return quote_around(candidate.passage, core, room, list_room=list_room, highlight=(core,))
 
 
@@ -93,17 +96,21 @@ def _find_best_unit(question: Question, candidate: Candidate, embed: Embed | Non
     return units[best].span if best is not None else (0, 0)
 
 
-def _choose_sides(question: Question, ranked: Sequence[Candidate]) -> list[Candidate]:
-    """Return the best passage of each side of a comparison, before the best of the others; empty if a side has none."""
+def _put_sides_first(question: Question, ranked: Sequence[Candidate]) -> list[Candidate]:
+    """Return the passages that are not far behind the best one; of a comparison, the best one of each side first.
+
+    If one of the best passages is about both sides, the order stays as it is.
+    """
+    near = [candidate for candidate in ranked if candidate.score > ranked[0].score - _MAX_BEHIND]
+    sides = [find_stems(side, question.language) for side in question.sides]
+    if any(frozenset[str]().union(*sides) <= candidate.stems for candidate in ranked[:MAX_QUOTATIONS]):
+        return near
     found: list[Candidate] = []
-    for side in question.sides:
-        stems = find_stems(side, question.language)
+    for stems in sides:
         naming = [candidate for candidate in ranked if stems <= candidate.stems]
         titled = [one for one in naming if stems <= find_stems(one.passage.title, question.language)]
-        if not naming:
-            return []
-        found.append((titled or naming)[0])
-    return list({candidate.place: candidate for candidate in (*found, *ranked)}.values())[:MAX_QUOTATIONS]
+        found += (titled or naming)[:1]
+    return list({candidate.place: candidate for candidate in (*found, *near)}.values())
 
 
 def _find_short_answer(question: Question, first: Candidate, chain: Chain | None) -> Offsets | None:

@@ -22,50 +22,57 @@ _Piece = tuple[Offsets, TextBlock]
 def quote_around(
     passage: Passage, core: Offsets, room: int, *, list_room: int = 0, highlight: Sequence[Offsets] = ()
 ) -> Quotation:
-    """Return the stretch of a passage around ``core`` of about ``room`` characters; a list may take ``list_room``."""
+    """Return the stretch of a passage around ``core`` of about ``room`` characters; a whole list may take ``list_room``."""
     blocks = split_blocks(passage.text, passage.kind)
-    pieces = [piece for block in blocks if not block.is_heading for piece in _split_block(block, room, list_room)]
+    pieces = [piece for block in blocks if not block.is_heading for piece in _split_block(block, room)]
     if not pieces:
         return Quotation(passage, ((0, len(passage.text)),), title=passage.title)
-    center = next((i for i, (span, _) in enumerate(pieces) if core[0] < span[1]), len(pieces) - 1)
-    block = pieces[center][1]
-    heading = _find_heading(blocks, block)
-    pieces = [piece for piece in pieces if _find_heading(blocks, piece[1]) == heading]
-    center = next(i for i, (span, _) in enumerate(pieces) if core[0] < span[1] or i == len(pieces) - 1)
-    chosen = _choose_window(pieces, center, room)
+    span, block = next((piece for piece in pieces if core[0] < piece[0][1]), pieces[-1])
+    if introduced := next((other for other in blocks if other.lead == span), None):
+        span, block = next(piece for piece in pieces if piece[1] == introduced)
+    if block.format in ("list", "table") and room < block.end - block.start <= list_room:
+        chosen = [*_introduce(block, block.start), ((block.start, block.end), block)]
+    else:
+        heading = _find_heading(blocks, block)
+        pieces = [piece for piece in pieces if _find_heading(blocks, piece[1]) == heading]
+        chosen = _choose_window(pieces, pieces.index((span, block)), room)
     return Quotation(
         passage,
-        tuple(_join_pieces(passage.text, chosen)),
+        tuple(_join_pieces(chosen)),
         block.format,
         tuple(span for span in highlight if any(a <= span[0] and span[1] <= b for (a, b), _ in chosen)),
-        _extend_title(passage, heading),
+        _extend_title(passage, _find_heading(blocks, block)),
     )
 
 
-def _split_block(block: TextBlock, room: int, list_room: int) -> list[_Piece]:
+def _split_block(block: TextBlock, room: int) -> list[_Piece]:
     """Return the parts of a block that are not torn: sentences, items, rows; code as a whole if it fits."""
-    limit = list_room if block.format in ("list", "table") else room if block.format == "code" else 0
-    if block.end - block.start <= limit:
-        return [((block.start, block.end), block)]
-    return [(span, block) for span in block.units]
+    is_whole = block.format == "code" and block.end - block.start <= room
+    return [(span, block) for span in ([(block.start, block.end)] if is_whole else block.units)]
+
+
+def _introduce(block: TextBlock, start: int) -> list[_Piece]:
+    """Return what introduces a block and stands before ``start``: its lead-in, and the header of a table."""
+    return [(span, block) for span in (block.lead, block.head) if span is not None and span[0] < start]
 
 
 def _choose_window(pieces: Sequence[_Piece], center: int, room: int) -> list[_Piece]:
-    """Return the pieces around one that fit: all before it if they do, else what introduces it, then what follows."""
+    """Return the pieces around one that fit: all before it if they do, else what introduces it; then what follows."""
     first = last = center
     if pieces[center][0][1] - pieces[0][0][0] <= room:
         first = 0
-    block = pieces[first][1]
-    spans = [span for span in (block.lead, block.head) if first and span is not None and span[0] < pieces[first][0][0]]
-    left = room - sum(end - start for start, end in spans)
+    lead = _introduce(pieces[first][1], pieces[first][0][0]) if first else []
+    left = room - sum(end - start for (start, end), _ in lead)
     while last + 1 < len(pieces) and pieces[last + 1][0][1] - pieces[first][0][0] <= left:
         last += 1
-    while first > 0 and not spans and pieces[last][0][1] - pieces[first - 1][0][0] <= left:
+    while first > 0 and not lead and pieces[last][0][1] - pieces[first - 1][0][0] <= left:
         first -= 1
-    return [*((span, block) for span in spans), *pieces[first : last + 1]]
+    if last > center and last + 1 < len(pieces) and pieces[last + 1][1].lead == pieces[last][0]:
+        last -= 1  # An introduction without what it introduces says nothing.
+    return [*lead, *pieces[first : last + 1]]
 
 
-def _join_pieces(text: str, pieces: Sequence[_Piece]) -> list[Offsets]:
+def _join_pieces(pieces: Sequence[_Piece]) -> list[Offsets]:
     """Return one span for the pieces of a block that follow each other."""
     joined: list[tuple[Offsets, TextBlock]] = []
     for (start, end), block in pieces:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 Source = Note | Passage
 """What is read: both have a text and a title."""
-PASSAGE_FEATURES = ("rank", "words", "title", "unit", "cosine", "reader")
+PASSAGE_FEATURES = ("rank", "words", "title", "cosine", "reader")
 _MAX_READ = 24  # Passages for the reader, which takes most of the time.
 _LOGIT_MARGIN = 0.01  # A probability is never surer than this.
 
@@ -106,7 +106,6 @@ def rank_passages(
             1 / (1 + place),
             words.coverage(held[place]),
             words.coverage(find_stems(passage.title, question.language)),
-            max((unit.coverage for unit in units[place]), default=0.0),
             cosines[place],
             0.0,
         ]

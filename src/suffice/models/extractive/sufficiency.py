@@ -14,7 +14,7 @@ from suffice.text.entities import content_stems, extract_facets
 from suffice.text.question import Question
 from suffice.types import Sufficiency
 
-SUFFICIENCY_FEATURES = ("reader", "second", "words", "unit", "found", "cosine", "names_missing")
+SUFFICIENCY_FEATURES = ("reader", "words", "found", "cosine", "names_missing")
 _WORD = re.compile(r"\w[\w'’.-]*\w|\w")
 
 
@@ -22,27 +22,21 @@ def compute_features(question: Question, ranked: Sequence[Candidate], chain: Cha
     """Return the features of a question and its evidence, in the order of ``SUFFICIENCY_FEATURES``.
 
     reader         log-odds of the reader's best probability, also after the steps of a chain
-    second         … of its second best
     words          weight of the question's words that one passage has
-    unit           … that one sentence has
     found          … that all passages have together
     cosine         similarity of the nearest passage
     names_missing  share of the question's names and identifiers that no passage has
     """
     held = [candidate.stems for candidate in ranked]
     words, all_held = QuestionWords(question, held), frozenset[str]().union(*held)
-    read = sorted((candidate.probability for candidate in ranked), reverse=True)
-    if chain is not None:
-        read = sorted([*read, *(answer.probability for answer in chain.taken.answers[:1])], reverse=True)
+    steps = chain.taken.answers[:1] if chain is not None else ()
     facets = extract_facets(question.text, limit=20, language=question.language)
     opening = question.text.split()[0] if question.text.split() else ""  # It has a capital letter in any case.
     names = [facet for facet in facets if facet.is_named and facet.text != opening]
     missing = sum(not facet.stems <= all_held for facet in names)
     return (
-        logit(read[0]),
-        logit(read[1] if len(read) > 1 else 0.0),
+        logit(max([*(one.probability for one in ranked), *(one.probability for one in steps)])),
         max(words.coverage(stems) for stems in held),
-        max((unit.coverage for candidate in ranked for unit in candidate.units), default=0.0),
         words.coverage(all_held),
         max(candidate.cosine for candidate in ranked),
         missing / len(names) if names else 0.0,
