@@ -119,7 +119,7 @@ def test_a_prompt_that_fits_is_unchanged():
 
 def test_the_oldest_note_is_shortened_first_and_only_as_far_as_needed():
     notes = tuple(Note(LONG, (f"[{n}]",), f"Page {n}") for n in range(1, 7))
-    prompt = DraftAnswer(QUESTION, notes, (), ())
+    prompt = DraftAnswer(QUESTION, notes)
     fitted = fit_to_budget(prompt, fit_to_budget(prompt, 10**9).tokens - 1)
     assert [note.whole for note in fitted.prompt.notes] == [False, *[True] * 5]
     assert fitted.prompt.notes[0].text == "Ada built the bridge at Ardun in 1907.", (
