@@ -138,6 +138,10 @@ MAN = [
     (".IP \\(bu 2\nOne\n.IP \\(bu\nTwo\n.IP name\nText.", "\n- One\n\n- Two\n- name:\nText."),
     ("As here:\n.nf\nif x\n  \\-y\n.fi\nText.", "As here:\n```\nif x\n  -y\n```\nText."),
     (".PP\n\\fIOnBoot=\\fR\n.RS 4\nWhen\\&.\n.RE\n.PP\nText.", "\n- `OnBoot=`:\n\nWhen.\n\n\nText."),
+    (
+        ".ie n \\{\\\n\\h'-04' 1.\\h'+01'\\c\n.\\}\n.el \\{\\\n.IP \" 1.\" 4.2\n.\\}\nText.\n.PP\nMore.",
+        "\n\n\n\n\n\n1. Text.\n\nMore.",
+    ),
     (".de XX\nmacro\n..\n.if t \\{\\\n.B gone\n.\\}\n.ad l\nText\\(emhere.", "\n\n\n\n\n\n\nText—here."),
     (
         ".Bl -tag\n.It Fl o Ar file , Fl -out\nWrites\n.Pq see there\n.El",
