@@ -473,9 +473,9 @@ def _exit_status(report: "Report", is_durable: bool) -> int:
 
 
 _SAVE_INSTRUCTION = re.compile(
-    r"""(?:^|[.,;:!?]|\s(?:and|then))\s*(?:and\s+|then\s+|please\s+)*
+    r"""(?:^|[.,;:!?]|\s(?:and|then))\s*(?:and\s+|then\s+|please\s+){0,3}
         (?:save|write|output|export)\s+(?:(?:it|this|that|the\s+(?:\w+\s+)?\w+)\s+)?(?:to|into|in|as)\s+
-        (?:(?:the|a)\s+file\s+)?["'`“]?(?P<path>[^\s"'`”“]+\.(?:md|html|json))["'`”]?\s*\.?\s*$""",
+        (?:(?:the|a)\s+file\s+)?["'`“]?(?P<path>[^\s"'`”“]+\.(?:md|html|json))["'`”]?\s*+(?:\.\s*+)?$""",
     re.IGNORECASE | re.VERBOSE,
 )
 

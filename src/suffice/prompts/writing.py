@@ -37,7 +37,7 @@ _ECHOED_HEADINGS = (
 )
 _ANSWER_HEADING = re.compile(r"^#+[ \t]*(?:final[ \t]+)?answer[ \t]*[:–—-][ \t]*(\S.*)$", re.IGNORECASE | re.MULTILINE)
 _SHORT_ANSWER = re.compile(
-    r"^[ \t>*_-]*(?:line 2[ \t]*:[ \t]*)?short(?:[ \t]answer)?[ \t]*\**[ \t]*:[ \t]*(.*)$", re.I | re.M
+    r"^[ \t>*_-]*+(?:line 2[ \t]*+:[ \t]*+)?short(?:[ \t]answer)?[ \t]*+\**+[ \t]*+:[ \t]*+(.*)$", re.I | re.M
 )
 _LINE_LABEL = re.compile(r"^(?:line 1|(?:full |final )?answer|sentence)\s*:\s*", re.IGNORECASE)
 _MAX_SHORT_CHARS = 120  # Characters; a longer "short answer" is a sentence.

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 # Names of the passage in one query. With two, recall after two rounds of MuSiQue falls from .80 to .75.
 _MAX_ENTITIES = 5
-_PATH_SEPARATORS = re.compile(r"\s+[>›»/|]\s+")
+_PATH_SEPARATORS = re.compile(r"(?<!\s)\s+[>›»/|]\s+")
 _NUMBERING = re.compile(r"^\d+(?:\.\d+)*\.\s+")
 _WORD = re.compile(r"[\w][\w'’./+#-]*[\w+#]|\w")
 _MAX_TITLE_WORDS = 8
