@@ -130,8 +130,8 @@ async def submit_run(
         except QuotaExceeded as error:
             headers = {"retry-after": str(error.retry_after)}
             raise ApiError(429, str(error), retryable=True, headers=headers) from error
-    served, request = service.worker.served, parse_request(stored.request)
-    if idempotency_key is not None and not (request == served.bind(job) and served.serves(request)):
+    served, earlier = service.worker.served, parse_request(stored.request)
+    if idempotency_key is not None and not (earlier == served.bind(job) and served.serves(earlier)):
         raise ApiError(409, f"Idempotency-Key {idempotency_key!r} was used for another request; choose a new one")
     return stored
 
