@@ -393,10 +393,10 @@ def test_concurrent_runs() -> None:
 
 def test_cancelled_research_leaves_no_task() -> None:
     async def cancel() -> set[str]:
-        task = asyncio.ensure_future(research(QUESTION, search=FixtureSearch(default=PASSAGES, delay=30)))
+        task = asyncio.ensure_future(research(QUESTION, search=FixtureSearch(default=PASSAGES, delay=600)))
         await asyncio.sleep(0.05)
         task.cancel()
-        await asyncio.wait([task], timeout=2)
+        await asyncio.wait([task], timeout=60)
         assert task.done()
         return {str(left) for left in asyncio.all_tasks()} - {str(asyncio.current_task())}
 
