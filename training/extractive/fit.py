@@ -10,8 +10,8 @@ taken. A passage is right if it is of the section that answers, or a gold passag
 
 ``passage`` and ``chain`` maximise the probability of the right passages, by a softmax over those of a question.
 ``sufficiency`` tells questions with their right passages from the same questions over the documentation of something else,
-those of HotpotQA and MuSiQue from the same without their right passages. A tenth of the questions is kept aside, and figures on it are printed. None of the questions is in a set that
-is measured on.
+and those of HotpotQA and MuSiQue from the same without their right passages. A tenth of the questions is kept aside, and
+figures on it are printed. None of the questions is in a set that is measured on.
 """
 
 import argparse
@@ -171,8 +171,9 @@ def fit_ranking(
     train, held = split(groups)
     weights = fit_softmax(train)
     print(f"{name}: fitted {report_ranking(train, weights)}; kept aside {report_ranking(held, weights)}")
-    by_search = np.eye(len(features))[features.index("rank")]
-    print(f"{name}, by the search alone: {report_ranking(groups, by_search)}")
+    if "rank" in features:
+        by_search = np.eye(len(features))[features.index("rank")]
+        print(f"{name}, by the search alone: {report_ranking(groups, by_search)}")
     return {key: round(float(value), 3) for key, value in zip(features, weights, strict=True)}
 
 
