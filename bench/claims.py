@@ -1,498 +1,317 @@
-"""Measure the claim checkers and write the sections of ``bench/claims.md``.
+"""Measure the claim check: balanced accuracy on data that nobody trained on, and how drafts and corrupted sentences fare.
 
-    python -m bench.claims --data build/reader     all sections; DATA is the folder that training/reader/prepare.py wrote
-    python -m bench.claims corruptions speed       some of them
-    python -m bench.claims model --judged ROWS     with the answers of a language model (bench/claims_model.py)
-    python -m bench.claims openings --answers ROWS with the reports of a language model (python -m bench.qa --rows)
-    python -m bench.claims calibrate               fit the thresholds of words and vectors on half of SciFact and store them
+    python -m bench.claims                  all tables, as Markdown on standard output
+    python -m bench.claims drafts scifact   some of them: held-out, scifact, drafts, corruptions, speed
+    python -m bench.claims fit              fit the reader's two thresholds on the development part and store them
 
-SciFact: the hash of a claim's id decides which half it belongs to; no threshold is fitted to the held-out half, and claims that
-the reader may have seen in training are left out of it. A claim is checked against the abstract it cites. ``caught`` is a
-verdict of contradicted or unsupported.
+Everything is judged by ``judge_claim`` with the checker that the product uses, and nothing here needs a network. A text counts
+as passed when every claim of it is supported. Balanced accuracy is the mean of the share of true claims passed and of the share
+of false ones not passed. The data are in the folder ``shared/data`` beside the repository (``--data`` names another):
+
+- held-out: rows of ``claims-train`` whose passage hashes to the test part, by source and by kind of falsehood;
+- scifact: claim–abstract pairs whose claim is in no training file;
+- drafts: a strong writer's labelled sentences, each against its cited passages with the run's other evidence; never trained on;
+- corruptions: sentences of passages, untouched and made false by rules (``bench.corruptions``).
 """
 
 import argparse
 import asyncio
 import gzip
 import hashlib
-import itertools
 import json
-import os
-import resource
-import subprocess
-import sys
+import re
 import time
-import tracemalloc
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from heapq import nlargest
 from pathlib import Path
 
 from bench.corruptions import KINDS, generate_corruptions, load_passages
-from suffice import research, settings
-from suffice.claims import checkers
-from suffice.claims.checkers import (
-    CascadeChecker,
-    Checker,
-    EmbeddingChecker,
-    LexicalChecker,
-    ReaderChecker,
-)
-from suffice.claims.checkers.base import CheckerThresholds, load_thresholds
-from suffice.claims.checkers.features import extract_features
-from suffice.claims.checkers.lexical import Comparison, compare_sentences, find_verbatim
-from suffice.claims.split import ClaimText, extract_claims
+from suffice import claims
+from suffice.claims.checker import default_checker, select_text
+from suffice.claims.figures import find_missing_figure
+from suffice.claims.split import extract_claims
 from suffice.claims.verdict import judge_claim
-from suffice.models.embeddings import MiniLM
-from suffice.search.corpus.vectors import EmbeddingCache
-from suffice.types import Embed, Passage, Place
+from suffice.models.reader import get_reader
+from suffice.text.entities import content_stems
+from suffice.types import Passage, Place
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
-THRESHOLDS_FILE = Path(checkers.__file__).with_name("thresholds.json")
-PRECISION = {"supported": 0.75, "contradicted": 0.6}  # Wanted on the calibration half.
-LABELS = {"SUPPORT": "supported", "CONTRADICT": "contradicted", "NOT_ENOUGH_INFO": "unsupported"}
-GRID = [value / 20 for value in range(8, 20)]
-_SENTENCES = 300
-_QUESTIONS = 20
+THRESHOLDS_FILE = Path(claims.__path__[0]) / "thresholds.json"
+FACT_CHECKING = frozenset("fever feverous fm2 check_covid scifact_train wice".split())
+FACTS_EACH = 110  # Claims of each fact-checking source; of the others ``--each``.
+OTHERS = 6  # Passages of the run besides the cited ones, those that share most words with the sentence.
+_KINDS = {
+    "number": r"(?:^|-)number\b|number changed",
+    "negation": r"negat|contradiction",
+    "name": r"entity|name swapped|-wrong|-pool|-ev$",
+    "relation": r"relation|relword|antonym|roleswap|-swap",
+    "over-generalisation": r"overgeneral",
+    "missing information": r"dropped|removed|neighbour|citation moved|-tail|-head|-chunk|-half",
+}
 
 
 @dataclass(frozen=True)
-class Pair:
-    """A SciFact claim and an abstract."""
+class Case:
+    """A text, the passages that it cites, others of the same run, and whether it is true according to the cited ones."""
 
-    claim: str
-    passage: Passage
-    label: str
+    text: str
+    cited: tuple[Passage, ...]
+    is_true: bool
+    source: str
+    kind: str = ""
+    others: tuple[Passage, ...] = ()
+    label: str = ""
 
 
-def load_pairs(held_out: bool) -> Iterator[Pair]:
-    """Yield the pairs of one half of SciFact."""
-    texts = (json.loads(line) for line in (DATA / "scifact" / "documents.jsonl").read_text().splitlines())
-    documents = {text["id"]: text for text in texts}
-    for line in (DATA / "scifact" / "claims.jsonl").read_text().splitlines():
-        row = json.loads(line)
-        if bool(hashlib.sha256(row["id"].encode()).digest()[0] % 2) != held_out:
+def load_rows(data: Path, part: str, each: int) -> Iterator[Case]:
+    """Yield claims whose passage is in the part (``dev`` or ``test``): the first rows of each source by a fixed hash."""
+    for path in sorted((data / "claims-train").glob("*.jsonl.gz")):
+        source = path.name.split(".")[0]
+        with gzip.open(path, "rt", encoding="utf-8") as file:
+            rows = [row for row in map(json.loads, file) if _part_of(row["evidence"]) == part]
+        rows.sort(key=lambda row: hashlib.md5(f"{row['claim']}\n{row['evidence']}".encode()).digest())
+        for row in rows[: max(each, FACTS_EACH) if source in FACT_CHECKING else each]:
+            is_true = row["label"] == "supported"
+            kind = (
+                "" if is_true else next((name for name, found in _KINDS.items() if re.search(found, row["split"])), "")
+            )
+            passage = Passage("p", row["evidence"], "", Place("text"))
+            yield Case(row["claim"], (passage,), is_true, source, kind, label=row["label"])
+
+
+def _part_of(evidence: str) -> str:
+    bucket = int(hashlib.md5(evidence.encode()).hexdigest(), 16) % 25
+    return {0: "dev", 1: "test"}.get(bucket, "train")
+
+
+def load_scifact(data: Path) -> Iterator[Case]:
+    """Yield the pairs of SciFact whose claim is in no training file."""
+    with gzip.open(data / "claims-train" / "scifact_train.jsonl.gz", "rt", encoding="utf-8") as file:
+        seen = {" ".join(json.loads(line)["claim"].lower().split()) for line in file}
+    documents = {row["id"]: row for row in _read_rows(data / "scifact" / "documents.jsonl")}
+    for row in _read_rows(data / "scifact" / "claims.jsonl"):
+        if " ".join(row["claim"].lower().split()) in seen:
             continue
         for name in [row["document"]] if row["document"] else row["cited"]:
             if name in documents:
-                text = "\n\n".join(documents[name]["sentences"])
-                place = Place("scifact", record=name)
-                yield Pair(row["claim"], Passage(name, text, documents[name]["title"], place), LABELS[row["label"]])
+                text, title = " ".join(documents[name]["sentences"]), documents[name]["title"]
+                passage = Passage(name, text, title, Place("scifact", record=name))
+                yield Case(row["claim"], (passage,), row["label"] == "SUPPORT", row["label"].lower())
 
 
-def load_embedder() -> Embed:
-    """Return the default embedding model with its cache."""
-    return EmbeddingCache(MiniLM(), settings.load().cache_dir, lambda message: None).embed
-
-
-async def check_pair(pair: Pair, checker: Checker) -> str:
-    """Return the verdict of a checker on a pair."""
-    [found] = await checker(pair.claim, [pair.passage])
-    return {"supports": "supported", "contradicts": "contradicted", None: "unsupported"}[
-        found.stance if found else None
-    ]
-
-
-def precision_recall(labels: Sequence[str], verdicts: Sequence[str], name: str) -> tuple[float, float]:
-    """Return precision and recall of one verdict."""
-    right = sum(a == b == name for a, b in zip(labels, verdicts, strict=True))
-    return right / max(1, verdicts.count(name)), right / max(1, labels.count(name))
-
-
-# -- fitting -----------------------------------------------------------------------------------------------------------
-
-
-def calibrate() -> None:
-    """Choose the thresholds with the highest recall at the wanted precision, first without cosines, then with them."""
-    rows = list(load_pairs(held_out=False))
-    labels = [row.label for row in rows]
-    comparisons = [[comparison for _, _, comparison in compare_sentences(row.claim, row.passage)] for row in rows]
-    exact = [find_verbatim(row.claim, row.passage) is not None for row in rows]
-    cosines = _compute_cosines(rows, load_embedder())
-
-    def classify_all(thresholds: CheckerThresholds, with_cosines: bool) -> list[str]:
-        return [
-            "supported" if same else _classify(own, near, thresholds, with_cosines)
-            for own, near, same in zip(comparisons, cosines, exact, strict=True)
-        ]
-
-    def best(name: str, choices: Sequence[CheckerThresholds], with_cosines: bool) -> CheckerThresholds:
-        measured = [
-            (*precision_recall(labels, classify_all(thresholds, with_cosines), name), thresholds)
-            for thresholds in choices
-        ]
-        good = [row for row in measured if row[0] >= PRECISION[name]] or [max(measured, key=lambda row: row[0])]
-        return max(good, key=lambda row: (row[1], row[0]))[2]
-
-    out_of_reach = dict.fromkeys(("supports", "contradicts", "cosine", "cosine_near", "cosine_contradicts"), 1.01)
-    off = replace(load_thresholds(), **out_of_reach)
-    thresholds = best("supported", [replace(off, supports=value) for value in GRID], False)
-    thresholds = best("contradicted", [replace(thresholds, contradicts=value) for value in GRID], False)
-    both = itertools.product(GRID, [0.3, 0.4, 0.5, 0.6, 0.7, 0.8])
-    thresholds = best("supported", [replace(thresholds, cosine=one, cosine_near=other) for one, other in both], True)
-    thresholds = best("contradicted", [replace(thresholds, cosine_contradicts=value) for value in GRID], True)
-    stored = {
-        **json.loads(
-            THRESHOLDS_FILE.read_text(encoding="utf-8")
-        ),  # With the thresholds of a model, which bench/claims_model.py fits.
-        "version": 1,
-        "fitted_on": f"SciFact, claims whose id hashes to the even half ({len(rows)} claim–abstract pairs)",
-        "fitted_by": "python -m bench.claims calibrate",
-        "fitted_at": f"{datetime.now(UTC):%Y-%m-%d}",
-        "embeddings": MiniLM.name,
-        "wanted_precision": PRECISION,
-        **asdict(thresholds),
-    }
-    THRESHOLDS_FILE.write_text(json.dumps(stored, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    print(json.dumps(stored, indent=2, ensure_ascii=False))
-    for name in PRECISION:
-        for with_cosines in (False, True):
-            precision, recall = precision_recall(labels, classify_all(thresholds, with_cosines), name)
-            print(f"{name}, cosines {with_cosines}: precision {precision:.2f}, recall {recall:.2f}")
-
-
-def _compute_cosines(rows: Sequence[Pair], embed: Embed) -> list[list[float]]:
-    found = []
-    for row in rows:
-        texts = [
-            " ".join(row.passage.text[start:end].split()) for start, end, _ in compare_sentences(row.claim, row.passage)
-        ]
-        vectors = embed([row.claim, *texts])
-        found.append([float(value) for value in vectors[1:] @ vectors[0]])
-    return found
-
-
-def _classify(
-    own: Sequence[Comparison], cosines: Sequence[float], thresholds: CheckerThresholds, with_cosines: bool
-) -> str:
-    """Return the verdict of ``LexicalChecker`` or of the cascade, from comparisons made once."""
-    from suffice.claims.checkers.embedding import classify_by_cosine
-    from suffice.claims.checkers.lexical import classify_by_overlap, pick_strongest
-
-    first = pick_strongest([classify_by_overlap(0, 0, comparison, thresholds) for comparison in own])
-    stance = first.stance if first else None
-    if with_cosines and stance != "supports":
-        found = [classify_by_cosine(0, 0, one, cosine, thresholds) for one, cosine in zip(own, cosines, strict=True)]
-        stances = {one.stance for one in found}
-        stance = (
-            "supports" if "supports" in stances else stance or ("contradicts" if "contradicts" in stances else None)
+def load_drafts(data: Path) -> Iterator[Case]:
+    """Yield the sentences of the drafts; ``source`` is the label of a true one, ``kind`` what was changed in a false one."""
+    evidence: dict[str, list[Passage]] = {}
+    for row in _read_rows(data / "strong-drafts" / "evidence.jsonl"):
+        evidence.setdefault(row["run"], []).append(_to_passage(row))
+    for row in _read_rows(data / "strong-drafts" / "drafts.jsonl"):
+        cited = tuple(map(_to_passage, row["cited"]))
+        own = {passage.id for passage in cited}
+        stems = content_stems(row["text"])
+        others = [passage for passage in evidence[row["run"]] if passage.id not in own]
+        near = nlargest(
+            OTHERS, others, key=lambda passage: len(stems & content_stems(f"{passage.title} {passage.text}"))
         )
-    return {"supports": "supported", "contradicts": "contradicted", None: "unsupported"}[stance]
+        is_true = row["label"] not in ("corrupted", "overstated")
+        yield Case(row["text"], cited, is_true, row["label"], row.get("kind") or "", tuple(near))
 
 
-# -- sections ----------------------------------------------------------------------------------------------------------
-
-PAGE = Path(__file__).with_suffix(".md")
-KEPT_ROWS = Path(__file__).with_name("claims_rows.jsonl.gz")
-SECTIONS = (
-    "held-out claims",
-    "questions",
-    "scifact",
-    "corruptions",
-    "report",
-    "model",
-    "openings",
-    "speed",
-    "footprint",
-)
-_EVALUATE = Path(__file__).parents[1] / "training" / "reader" / "evaluate.py"
+def _to_passage(row: dict) -> Passage:
+    return Passage(row["id"], row["text"], row["title"], Place(row["location"]), row["kind"])
 
 
-def write_section(name: str, text: str) -> None:
-    """Replace one section of the page."""
-    page = PAGE.read_text(encoding="utf-8")
-    begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
-    if begin not in page or end not in page:
-        raise SystemExit(f"{PAGE} has no section {name}: {begin.strip()} … {end}")
-    before, after = page.partition(begin)[0], page.partition(end)[2]
-    PAGE.write_text(f"{before}{begin}{text.strip()}\n{end}{after}", encoding="utf-8")
-    print(f"{name}\n\n{text}\n", flush=True)
+def _read_rows(path: Path) -> Iterator[dict]:
+    with path.open(encoding="utf-8") as file:
+        yield from map(json.loads, file)
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    def show(value: object) -> str:
-        return f"{value:.2f}" if isinstance(value, float) else str(value)
+def judge_all(cases: Iterable[Case]) -> list[tuple[Case, str]]:
+    """Return each case with its verdict: the worst of its claims', ``unknown`` if it makes none."""
+    checker = default_checker()
 
+    async def judge(case: Case) -> str:
+        verdicts = [
+            (await judge_claim(claim, case.cited, case.others, checker)).support for claim in extract_claims(case.text)
+        ]
+        order = ("contradicted", "unsupported", "supported", "unknown")
+        return min(verdicts, key=order.index, default="unknown")
+
+    async def judge_each() -> list[tuple[Case, str]]:
+        return [(case, await judge(case)) for case in cases]
+
+    return asyncio.run(judge_each())
+
+
+def balance(judged: Sequence[tuple[Case, str]]) -> float | None:
+    """Return the balanced accuracy of supported against the rest; ``None`` without true or without false cases."""
+    true = [verdict == "supported" for case, verdict in judged if case.is_true]
+    false = [verdict != "supported" for case, verdict in judged if not case.is_true]
+    return (sum(true) / len(true) + sum(false) / len(false)) / 2 if true and false else None
+
+
+def describe_held_out(data: Path, each: int) -> str:
+    judged = judge_all(load_rows(data, "test", each))
+    true = [row for row in judged if row[0].is_true]
+    kinds = [(kind, [row for row in judged if row[0].kind == kind]) for kind in _KINDS]
+    sources = sorted({case.source for case, _ in judged})
+    parts = {
+        "all": judged,
+        "fact-checking sources": [row for row in judged if row[0].source in FACT_CHECKING],
+        **{source: [row for row in judged if row[0].source == source] for source in sources},
+    }
+    return (
+        f"{len(judged)} claims of the test part, {count_passed(true):.2f} of the true ones passed.\n\n"
+        + table(
+            ["false claims by kind", "claims", "not passed"], [[k, len(r), 1 - count_passed(r)] for k, r in kinds if r]
+        )
+        + "\n\n"
+        + table(["source", "claims", "balanced accuracy"], [[name, len(r), balance(r)] for name, r in parts.items()])
+    )
+
+
+def describe_scifact(data: Path) -> str:
+    judged = judge_all(load_scifact(data))
+    rows = [
+        [label, len(own), *(sum(verdict == name for _, verdict in own) for name in ("supported", "contradicted"))]
+        for label in ("support", "contradict", "not_enough_info")
+        if (own := [row for row in judged if row[0].source == label])
+    ]
+    head = table(["label", "pairs", "judged supported", "judged contradicted"], rows)
+    return f"{len(judged)} pairs, balanced accuracy {show(balance(judged))}.\n\n{head}"
+
+
+def describe_drafts(data: Path) -> str:
+    judged = judge_all(load_drafts(data))
+    stated = [row for row in judged if row[0].source in ("stated", "joined")]
+    twins = [row for row in judged if row[0].source == "corrupted"]
+    refused = sum(verdict != "supported" for _, verdict in stated)
+    passed = sum(verdict == "supported" for _, verdict in twins)
+    labels = Counter(case.source for case, _ in judged)
+    verdicts = ("supported", "contradicted", "unsupported", "unknown")
+    by_label = [
+        [label, labels[label], *_count([row for row in judged if row[0].source == label], verdicts)] for label in labels
+    ]
+    kinds = Counter(case.kind for case, _ in twins)
+    by_kind = [
+        [kind, kinds[kind], *_count([row for row in twins if row[0].kind == kind], verdicts[:1])] for kind in kinds
+    ]
+    return (
+        f"**True sentences (stated, joined) not judged supported: {refused} of {len(stated)}. False twins judged supported: "
+        f"{passed} of {len(twins)}.**\n\n{table(['label', 'sentences', *verdicts], by_label)}\n\n"
+        f"{table(['false twins', 'sentences', 'judged supported'], by_kind)}"
+    )
+
+
+def _count(judged: Sequence[tuple[Case, str]], verdicts: Sequence[str]) -> Iterator[int]:
+    return (sum(verdict == name for _, verdict in judged) for name in verdicts)
+
+
+def describe_corruptions(data: Path, sentences: int) -> str:
+    passages = load_passages(data, 2000)
+    cases = (
+        Case(text, (passage,), kind in KINDS[:2], kind)
+        for kind, text, passage in generate_corruptions(passages, sentences)
+    )
+    judged = judge_all(cases)
+
+    def caught(name: str, kinds: Sequence[str]) -> list[object]:
+        verdicts = [verdict for case, verdict in judged if case.source in kinds]
+        share = sum(verdict in ("contradicted", "unsupported") for verdict in verdicts) / len(verdicts)
+        return [name, len(verdicts), f"{share:.1%}"]
+
+    rows = [caught(kind, [kind]) for kind in KINDS]
+    rows += [caught("**all corruptions**", KINDS[2:]), caught("**all untouched (false alarms)**", KINDS[:2])]
+    return table(["what was done", "sentences", "caught"], rows)
+
+
+def describe_speed(data: Path, claims: int = 60) -> str:
+    """Check claims against their passages, and say how many of them a second of processor time is enough for."""
+    cases = list(load_rows(data, "test", 2))[:claims]
+    judge_all(cases[:1])
+    began, clock = time.process_time(), time.perf_counter()
+    judge_all(cases)
+    spent, clock = time.process_time() - began, time.perf_counter() - clock
+    rates = f"{len(cases) / spent:.0f} a second of processor time, {len(cases) / clock:.0f} by the clock"
+    return f"{len(cases)} claims, one passage each: {rates}."
+
+
+def fit(data: Path, each: int) -> str:
+    """Choose the thresholds with the highest balanced accuracy on the development part, and store them.
+
+    Supported is held against everything else, contradicted against rows of which is known that they are not.
+    """
+    cases = list(load_rows(data, "dev", each))
+    pairs = [(case.text, select_text(case.text, case.cited[0])) for case in cases]
+    found = asyncio.run(default_checker()(pairs))
+    has_figures = [find_missing_figure(case.text, [case.cited[0].text]) is None for case in cases]
+    rows = list(zip(cases, found, has_figures, strict=True))
+    told = [row for row in rows if row[0].label != "not_supported"]
+    supported = _choose([(p.supported * ok, case.is_true) for case, p, ok in rows])
+    contradicted = _choose([(p.contradicted, case.label == "contradicted") for case, p, _ in told])
+    stored = {
+        "supported": supported[1],
+        "contradicted": contradicted[1],
+        "reader": get_reader().name,
+        "fitted_on": f"{len(cases)} claims of the development part, at most {max(each, FACTS_EACH)} of a source",
+        "fitted_by": "python -m bench.claims fit",
+    }
+    THRESHOLDS_FILE.write_text(json.dumps(stored, indent=2) + "\n", encoding="utf-8")
+    at_half = [(case, "supported" if p.supported * ok >= 0.5 else "") for case, p, ok in rows]
+    return (
+        f"supported from {supported[1]} on: balanced accuracy {supported[0]:.3f} ({show(balance(at_half))} from .5 on); "
+        f"contradicted from {contradicted[1]} on: {contradicted[0]:.3f}. Stored in {THRESHOLDS_FILE.name}."
+    )
+
+
+def _choose(rows: Sequence[tuple[float, bool]]) -> tuple[float, float]:
+    """Return the highest balanced accuracy and its threshold; of equal ones the threshold nearest to .5."""
+    true, false = ([value for value, is_true in rows if is_true is wanted] for wanted in (True, False))
+    scored = []
+    for limit in (value / 20 for value in range(4, 19)):
+        passed, stopped = sum(value >= limit for value in true), sum(value < limit for value in false)
+        scored.append((round((passed / len(true) + stopped / len(false)) / 2, 3), -abs(limit - 0.5), limit))
+    best = max(scored)
+    return best[0], best[2]
+
+
+def count_passed(judged: Sequence[tuple[Case, str]]) -> float:
+    return sum(verdict == "supported" for _, verdict in judged) / max(1, len(judged))
+
+
+def show(value: object) -> str:
+    return "–" if value is None else f"{value:.3f}" if isinstance(value, float) else str(value)
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     lines = ["| " + " | ".join(head) + " |", "|---" + "|--:" * (len(head) - 1) + "|"]
     return "\n".join([*lines, *("| " + " | ".join(map(show, row)) + " |" for row in rows)])
 
 
-def load_unseen_pairs() -> list[Pair]:
-    """Return the pairs of the held-out half whose claim is not among the reader's data, in which most of SciFact is."""
-    with gzip.open(DATA / "claims-train" / "scifact_train.jsonl.gz", "rt", encoding="utf-8") as file:
-        seen = {" ".join(json.loads(line)["claim"].lower().split()) for line in file}
-    return [pair for pair in load_pairs(held_out=True) if " ".join(pair.claim.lower().split()) not in seen]
-
-
-def describe_scifact(embed: Embed) -> str:
-    rows = load_unseen_pairs()
-    labels = [row.label for row in rows]
-    counts = Counter(labels)
-    found = []
-    for checker in (LexicalChecker(), CascadeChecker(LexicalChecker(), EmbeddingChecker(embed)), ReaderChecker()):
-        verdicts = [asyncio.run(check_pair(row, checker)) for row in rows]
-        figures = (precision_recall(labels, verdicts, name) for name in ("supported", "contradicted"))
-        found.append([checker.name, *(value for pair in figures for value in pair)])
-    head = ["checker", "supported: precision", "recall", "contradicted: precision", "recall"]
-    named = ", ".join(f"{counts[name]} {name}" for name in LABELS.values())
-    return (
-        f"{len(rows)} claim–abstract pairs of the held-out half ({named}): those whose claim is not in the data that the "
-        f"reader was made from.\n\n{table(head, found)}"
-    )
-
-
-def describe_corruptions(sentences: int) -> str:
-    """Check sentences that a source says and the same made false, by words alone and with the reader."""
-    passages = load_passages(DATA, 2000)
-    checkers: tuple[Checker, ReaderChecker] = LexicalChecker(), ReaderChecker()
-    done: dict[str, list[list[bool]]] = {}
-    for kind, sentence, passage in generate_corruptions(passages, sentences):
-        claim = next(extract_claims(sentence))
-        verdicts = (asyncio.run(judge_claim(claim, [passage], [], checker)).support for checker in checkers)
-        done.setdefault(kind, []).append([verdict in ("contradicted", "unsupported") for verdict in verdicts])
-
-    def row(name: str, kinds: Sequence[str]) -> list[object]:
-        rows = [each for kind in kinds for each in done[kind]]
-        return [name, len(rows), *(f"{sum(each[i] for each in rows) / len(rows):.1%}" for i in range(2))]
-
-    rows = [row(kind, [kind]) for kind in KINDS]
-    rows += [row("**all corruptions**", KINDS[2:]), row("**all untouched (false alarms)**", KINDS[:2])]
-    settled = 1 - checkers[1].pairs_read / checkers[1].pairs_checked
-    return (
-        f"{sentences} sentences of MuSiQue, HotpotQA and SciFact passages.\n\n"
-        f"{table(['what was done', 'sentences', 'caught by words', 'by words and reader'], rows)}\n\n"
-        f"Rules settled {settled:.0%} of these pairs before the reader was asked."
-    )
-
-
-async def describe_report() -> str:
-    questions = [
-        json.loads(line)["question"] for line in (DATA / "musique" / "questions.jsonl").read_text().splitlines()
-    ]
-    counts, disagreements, answered = Counter[str](), 0, 0
-    for question in questions[:_QUESTIONS]:
-        report = await research(question, docs=DATA / "musique" / "corpus.jsonl", model="extractive")
-        counts.update(claim.support for claim in report.claims)
-        answered += bool(report.final_answer)
-        disagreements += sum(span.stance == "contradicts" for claim in report.claims for span in claim.spans)
-    total = sum(counts.values())
-    return (
-        f"{_QUESTIONS} MuSiQue questions: {answered} answered, {total} claims, "
-        f"{counts['supported'] / max(1, total):.1%} supported; "
-        f"disagreements between sources: {disagreements}."
-    )
-
-
-def describe_model(judged: Path | None) -> str:
-    """Compare a language model's probability of yes with rules and reader, on the pairs that it was asked about."""
-    import numpy
-
-    from bench.claims_model import read_rows, write_rows
-
-    rows = list(read_rows(KEPT_ROWS))
-    if judged is not None:
-        answers = {row["id"]: row["yes"] for row in read_rows(judged)}
-        rows = [row | {"yes": answers[row["id"]]} if row["id"] in answers else row for row in rows]
-        write_rows(KEPT_ROWS, rows)
-    rows = [row for row in rows if "yes" in row]
-    if not rows:
-        return "Not measured yet: `bench/claims_model.py`."
-    sys.path[:0] = [str(_EVALUATE.parent)]
-    from evaluate import area, balanced
-    from fit import FACT_CHECKING, PARAPHRASED, Limits, decide
-
-    thresholds = load_thresholds()
-    limits = Limits(*(getattr(thresholds, f"reader_{name}") for name in Limits._fields))
-    true = numpy.array([row["label"] == "supported" for row in rows])
-    is_dev = numpy.array([row["part"] == "dev" for row in rows])
-    yes = numpy.array([row["yes"] for row in rows])
-    reader = numpy.array([row["probabilities"][0] for row in rows])
-    product = decide(rows, limits)
-    best = max(numpy.linspace(0.05, 0.99, 95), key=lambda limit: balanced(yes[is_dev] >= limit, true[is_dev]))
-    has_numbers = numpy.array([row["veto"] != "final" and not row["settled"] for row in rows])
-    later = (product == 1) | ((product == 0) & has_numbers & (yes >= thresholds.model_yes))
-    checkers = {
-        "words": (numpy.array([row["lexical"] == "supports" for row in rows]), None),
-        "reader at .5": (reader >= 0.5, reader),
-        "words and reader (the product)": (product == 1, None),
-        "model, yes from .5": (yes >= 0.5, yes),
-        f"model, yes from {best:.2f} (fitted on the development pairs)": (yes >= best, None),
-        f"the product, then the model from {thresholds.model_yes}": (later, None),
-    }
-    parts = {
-        "all": ~is_dev,
-        "facts": ~is_dev & numpy.array([row["source"] in FACT_CHECKING for row in rows]),
-        "paraphrases": ~is_dev & numpy.array([row["source"] in PARAPHRASED for row in rows]),
-    }
-    lines = [
-        [name]
-        + [balanced(passed[part], true[part]) for part in parts.values()]
-        + [float(passed[parts["all"] & true].mean()), float(passed[parts["all"] & ~true].mean())]
-        + [area(score[parts["all"]], true[parts["all"]]) if score is not None else "–"]
-        for name, (passed, score) in checkers.items()
-    ]
-    head = [
-        "checker",
-        *(f"{name} ({part.sum()})" for name, part in parts.items()),
-        "true passed",
-        "false passed",
-        "AUC",
-    ]
-    return (
-        f"Qwen2.5-Coder-1.5B-Instruct, one question for each pair (`CheckSupport`), its probability of yes; "
-        f"balanced accuracy on {int((~is_dev).sum())} pairs of the test part.\n\n{table(head, lines)}"
-    )
-
-
-def describe_openings(answers: Path | None) -> str:
-    """Return how many first sentences of a model were removed: of those with the gold answer and of those without it."""
-    from bench.qa import format_openings, read_rows
-
-    if answers is None:
-        return "Not measured yet: `python -m bench.qa --model MODEL --rows ROWS`."
-    return (
-        f"First sentences of a model of 1.5 billion parameters (Qwen2.5-Coder-1.5B, the writer `sentence`).\n\n"
-        f"{format_openings(read_rows(answers))}"
-    )
-
-
-def describe_speed(pairs: int = 60) -> str:
-    """Read pairs of 128 tokens one by one, as the product does; check claims against five sources each, with cold caches."""
-    from suffice.models.reader import get_reader
-
-    load, reader = os.getloadavg()[0], get_reader()
-    words = (
-        "the river carried boats from the old harbour to the new bridge and back again every day of the week".split()
-    )
-    pair = ("The boats went to the bridge and back daily.", " ".join(words[i % len(words)] for i in range(111)))
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    reader.judge([pair])
-    after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    clock, processor = time.perf_counter(), time.process_time()
-    reader.judge([pair] * pairs)
-    clock, processor = time.perf_counter() - clock, time.process_time() - processor
-    text = (
-        f"{pairs} pairs of 128 tokens: {pairs / clock:.0f} a second by the clock at a load of {load:.1f} on {os.cpu_count()} "
-        f"cores; {pairs / processor:.0f} for each second of processor time, so about {2 * pairs / processor:.0f} a second on "
-        f"two idle cores. "
-        f"Loading the reader adds {after - before:.0f} MB to a process.\n\n"
-    )
-    passages = load_passages(DATA, 1000)
-    tried = [(next(extract_claims(sentence)), passage) for _, sentence, passage in generate_corruptions(passages, 25)]
-    rows = []
-    for checker in (LexicalChecker(), ReaderChecker()):
-        extract_features.cache_clear()
-        began = time.process_time()
-        asyncio.run(_check_all(checker, tried, passages))
-        seconds = time.process_time() - began
-        tracemalloc.start()
-        asyncio.run(_check_all(type(checker)(), tried[:40], passages))
-        peak = tracemalloc.get_traced_memory()[1] / 1e6
-        tracemalloc.stop()
-        rows.append([checker.name, f"{len(tried) / seconds:,.0f}", f"{peak:.1f} MB"])
-    head = [
-        "checker",
-        "claims for each second of processor time, five sources each",
-        "peak of Python's memory while checking",
-    ]
-    return text + table(head, rows)
-
-
-async def _check_all(checker: Checker, tried: Sequence[tuple[ClaimText, Passage]], pool: Sequence[Passage]) -> None:
-    for number, (claim, passage) in enumerate(tried):
-        others = [pool[(number * 31 + i * 7) % len(pool)] for i in range(4)]
-        await judge_claim(claim, [passage], others, checker)
-
-
-def describe_footprint() -> str:
-    """Compare size and start-up with the last commit that had no reader, from a checkout of it."""
-    import tempfile
-
-    root = Path(__file__).parents[1]
-    with tempfile.TemporaryDirectory() as folder:
-        old = Path(folder) / "old"
-        subprocess.run(["git", "-C", root, "worktree", "add", "-q", "--detach", old, _BEFORE_READER], check=True)
-        try:
-            checkouts = {"before the reader": old / "src", "now": root / "src"}
-            starts = _measure_starts(list(checkouts.values()))
-            rows = [
-                [name, f"{_measure_size(folder) / 1e6:.1f} MB", *(f"{1000 * seconds:.0f} ms" for seconds in best)]
-                for (name, folder), best in zip(checkouts.items(), starts, strict=True)
-            ]
-        finally:
-            subprocess.run(["git", "-C", root, "worktree", "remove", "--force", old], check=True)
-    head = ["", "source tree", "bare interpreter", "`import suffice`", "`suffice --help`"]
-    reader = (root / "src/suffice/models/reader/model.onnx").stat().st_size / 1e6
-    return (
-        f"Best of {_STARTUP_TRIES} starts in turn, processor time; before is commit {_BEFORE_READER}, which took its "
-        f"embeddings from another package. The reader is {reader:.1f} MB and is loaded when the first claim is checked.\n\n"
-        f"{table(head, rows)}"
-    )
-
-
-_BEFORE_READER = "d501940"
-_STARTUP_TRIES = 7
-
-
-def _measure_size(folder: Path) -> int:
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
-
-
-def _measure_starts(folders: Sequence[Path]) -> list[list[float]]:
-    """Return the least processor time of each command with each source tree."""
-    commands = [["-c", "pass"], ["-c", "import suffice"], ["-m", "suffice", "--help"]]
-    best = [[float("inf")] * len(commands) for _ in folders]
-    for _ in range(_STARTUP_TRIES):
-        for folder, times in zip(folders, best, strict=True):
-            for number, command in enumerate(commands):
-                before = resource.getrusage(resource.RUSAGE_CHILDREN)
-                environment = os.environ | {"PYTHONPATH": str(folder)}
-                subprocess.run([sys.executable, *command], env=environment, check=True, stdout=subprocess.DEVNULL)
-                after = resource.getrusage(resource.RUSAGE_CHILDREN)
-                spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-                times[number] = min(times[number], spent)
-    return best
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
-        "sections", nargs="*", help=f"some of: {', '.join(SECTIONS)}; or calibrate. All if none is named"
+        "tables", nargs="*", metavar="TABLE", help="held-out, scifact, drafts, corruptions, speed, or fit"
     )
-    parser.add_argument(
-        "--data", type=Path, help="folder that training/reader/prepare.py wrote, for the held-out sections"
-    )
-    parser.add_argument("--rows", type=Path, help="file that keeps what the reader said of the held-out data")
-    parser.add_argument("--judged", type=Path, help="answers of a language model that bench/claims_model.py wrote")
-    parser.add_argument("--answers", type=Path, help="rows that bench.qa wrote with --model")
-    parser.add_argument("--sentences", type=int, default=_SENTENCES, help="sentences that are corrupted")
+    parser.add_argument("--data", type=Path, default=DATA)
+    parser.add_argument("--each", type=int, default=40, help="claims of each source of the held-out part")
+    parser.add_argument("--sentences", type=int, default=300, help="sentences that are corrupted")
     given = parser.parse_args()
-    if given.sections == ["calibrate"]:
-        calibrate()
-        return
-    wanted = given.sections or SECTIONS
-    if unknown := set(wanted) - set(SECTIONS):
-        parser.error(f"no section {', '.join(sorted(unknown))}; there are: {', '.join(SECTIONS)}")
-    if {"held-out claims", "questions"} & set(wanted):
-        if given.data is None and given.rows is None:
-            parser.error("the held-out sections need --data or --rows; name other sections to leave them out")
-        options = [
-            item for name in ("data", "rows") if (value := getattr(given, name)) for item in (f"--{name}", value)
-        ]
-        subprocess.run([sys.executable, _EVALUATE, "--texts", DATA, *options], check=True)
-    describe = {
-        "scifact": lambda: describe_scifact(load_embedder()),
-        "corruptions": lambda: describe_corruptions(given.sentences),
-        "report": lambda: asyncio.run(describe_report()),
-        "model": lambda: describe_model(given.judged),
-        "openings": lambda: describe_openings(given.answers),
-        "speed": describe_speed,
-        "footprint": describe_footprint,
+    tables: dict[str, Callable[[], str]] = {
+        "drafts": lambda: describe_drafts(given.data),
+        "scifact": lambda: describe_scifact(given.data),
+        "corruptions": lambda: describe_corruptions(given.data, given.sentences),
+        "held-out": lambda: describe_held_out(given.data, given.each),
+        "speed": lambda: describe_speed(given.data),
     }
-    for name, make in describe.items():
-        if name in wanted:
-            write_section(name, make())
+    if given.tables == ["fit"]:
+        print(fit(given.data, given.each))
+        return
+    if unknown := set(given.tables) - set(tables):
+        parser.error(f"no table {', '.join(sorted(unknown))}; there are: {', '.join(tables)}")
+    for name in given.tables or tables:
+        print(f"## {name}\n\n{tables[name]()}\n", flush=True)
 
 
 if __name__ == "__main__":

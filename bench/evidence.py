@@ -9,7 +9,7 @@ from pathlib import Path
 
 from suffice import settings
 from suffice.models.extractive import ExtractiveModel
-from suffice.prompts import Draft
+from suffice.prompts import DraftAnswer
 from suffice.search.corpus.search import CorpusSearch
 from suffice.types import Note, Query
 
@@ -27,7 +27,7 @@ async def measure_answered(questions: str, corpus: str) -> float:
     for task in (json.loads(line)["question"] for line in lines):
         hits = await search(Query(task), 10)
         notes = tuple(Note(hit.text, (f"[{number}]",), hit.title) for number, hit in enumerate(hits, 1))
-        answered += bool((await model(Draft(task, notes, (), ()))).answer.answer)
+        answered += bool((await model(DraftAnswer(task, notes, (), ()))).answer.answer)
     return answered / len(lines)
 
 

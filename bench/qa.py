@@ -42,11 +42,10 @@ from suffice.engine.pipeline import run_pipeline
 from suffice.events import Finished
 from suffice.measure.answers import normalize_answer, token_f1
 from suffice.memory.evidence import Evidence
-from suffice.models.capability import ModelEvidence
 from suffice.options import RunOptions
 from suffice.prompts.writing import extract_first_sentence
-from suffice.report.build import NOTICES
 from suffice.report.draft import SHORT_ANSWER_LABEL
+from suffice.report.notices import NOTICES
 from suffice.search.base import Search
 from suffice.text.citations import strip_citations
 from suffice.types import Passage, Query, Report
@@ -183,7 +182,7 @@ async def run_job(job: Job) -> None:
             prepared = await prepare_run(question["question"], options)  # The default gate depends on the question.
             search = WithoutPassages(prepared.search, question["gold"]) if job.absent else prepared.search
             # No question may learn from another one what the model is not worth asking for.
-            profile = replace(prepared.profile, skipped={}, known=ModelEvidence(), seen=ModelEvidence())
+            profile = replace(prepared.profile, skipped={})
             config = replace(prepared, search=search, evidence=evidence, profile=profile)
             async with aclosing(run_pipeline(config)) as events:
                 async for event in events:

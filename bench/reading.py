@@ -1,25 +1,21 @@
-"""Measure reading, skipping and stopping in live runs.
+"""Measure gates and agents in live runs, in which later queries depend on what was read.
 
     python -m bench.reading warm [--data DATA]
     python -m bench.reading run ROWS.jsonl [--model openai] [--limit 60] [--processes 2] [--seconds 600] [--gate CONDITION]…
-    python -m bench.reading narrow ROWS.jsonl [--limit 100] [--processes 2] [--without-reader] [--write]
     python -m bench.reading left ROWS.jsonl --model openai [--limit 60] [--processes 2] [--seconds 180]
     python -m bench.reading table ROWS.jsonl
     python -m bench.reading stable [ROWS.jsonl] [--into bench/stopping.md]
 
-Later queries depend on what was read, so recorded runs cannot decide what skipping is worth. Every condition searches for every
-question of both sets with the real loop and the real corpus search; with a model the answer is written too. A condition is a
-gate. ``STRATEGY: GATE`` uses another strategy and keeps the best 5 passages of a round. ``+leads`` at its end also asks the
-best follow-up each round, ``+narrow=0.05`` reads only passages worth it, ``top 3`` only the best three of each round, ``-left``
-hides from the agent how many rounds are left. ``run`` adds to the rows it finds and leaves out what is there. ``narrow`` is the
-same for conditions that read less of a round, ``left`` for two agents with five rounds, told what is left or not. ``--write``
-also writes the report if there is no language model. ``warm`` builds the indexes, so that the processes of ``run`` only open
-them.
+Every condition searches for every question of both sets with the real loop and the real corpus search; with a model the
+answer is written too. A condition is a gate. ``STRATEGY: GATE`` uses another strategy and keeps the best 5 passages of a
+round. ``+leads`` at its end also asks the best follow-up each round, ``top 3`` reads only the best three of each round,
+``-left`` hides from the agent how many rounds are left. ``run`` adds to the rows it finds and leaves out what is there.
+``left`` is the same for two agents with five rounds, told what is left or not. ``--write`` also writes the report if there
+is no language model. ``warm`` builds the indexes, so that the processes of ``run`` only open them.
 
-``over fixed k`` compares recall with the upper concave envelope of fixed k, also ``top N``, at the same number of passages;
-``skips at 10 %`` the same if each skipped round costs as much as reading a tenth of a round's passages; ``over worth`` is how
-far ``over fixed k`` is above that of the gate that only stops. Where short answers were drafted after each round, a table shows
-how well their margins tell right ones from wrong ones, and where ``stable`` would have stopped at other margins.
+``over fixed k`` compares recall with the upper concave envelope of fixed k, also ``top N``, at the same number of passages.
+Where short answers were drafted after each round, a table shows how well their margins tell right ones from wrong ones, and
+where ``stable`` would have stopped at other margins.
 
 ``stable`` prints what ``stopping.md`` says about runs with a model, from ``stable_rows.jsonl.gz``; ``--into`` replaces that
 section of a page.
@@ -32,17 +28,15 @@ import json
 import time
 from collections import defaultdict
 from collections.abc import Sequence
-from contextlib import aclosing, nullcontext
+from contextlib import aclosing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
-from unittest.mock import patch
 
 import numpy
 
 from bench.qa import make_pool
 from suffice.api import prepare_run
-from suffice.engine import narrow
 from suffice.engine.pipeline import RunConfig, run_pipeline
 from suffice.events import Finished, RoundDone, SearchStopped
 from suffice.gates.parse import parse_gate
@@ -60,7 +54,6 @@ DATA = Path(__file__).parents[2] / "shared" / "data"
 SETS = ("musique", "hotpotqa")
 FIXED = tuple(f"fixed({k})" for k in range(1, 6))
 OLD = "worth | exhaustion"
-GATES = (OLD, *(f"worth(price={price}, preview=0.1) | exhaustion | barren" for price in (0.1, 0.2, 0.35, 0.5)))
 MARGINS = (0.0, 0.25, 0.5, 0.75, 0.9)
 DRAFTED = "stable.after(5) | fixed(5)"  # Never stops early, but drafts an answer after each round.
 TOP = tuple(f"fixed({k}) top 3" for k in (1, 2, 3))
@@ -78,17 +71,8 @@ MODEL_GATES = (
 )
 LEFT_GATES = tuple(f"{agent}: fixed(5){suffix}" for agent in ("ircot", "react") for suffix in ("", " -left"))
 LEFT_ROUNDS = 5
-NARROW_GATES = (
-    *FIXED[:3],
-    *TOP,
-    OLD,
-    f"{OLD} top 3",
-    *(f"{OLD} +narrow={price}" for price in (0.02, 0.03, 0.05)),
-)
-PREVIEW = 0.1  # What a skipped round costs, as a share of one that is read.
 ROUNDS, QUERIES = 10, 40  # Wide bounds: the gate is to decide.
 DRAWS = 500
-KEPT_ROWS = Path(__file__).with_name("reading_rows.jsonl.gz")
 K = 5  # Passages of a round; the default.
 STABLE_ROWS = Path(__file__).with_name("stable_rows.jsonl.gz")
 STABLE_TITLE = "## With a model: stop on a stable answer"
@@ -109,15 +93,10 @@ class Shard:
     concurrency: int = 1
     rounds: int = ROUNDS
     writes: bool = False
-    without_reader: bool = False
-
-    def name_condition(self, gate: str) -> str:
-        return f"{gate} by words" if self.without_reader and "+narrow" in gate else gate
 
 
 def run_shard(shard: Shard) -> int:
-    with patch.object(narrow, "find_reader", lambda: None) if shard.without_reader else nullcontext():
-        return asyncio.run(_run_shard(shard))
+    return asyncio.run(_run_shard(shard))
 
 
 async def _run_shard(shard: Shard) -> int:
@@ -146,8 +125,7 @@ async def _run_shard(shard: Shard) -> int:
             for gate, condition in gates:
                 if time.time() > shard.ends_at:
                     return
-                shown = shard.name_condition(gate)
-                if (name, question["id"], shown) in done:
+                if (name, question["id"], gate) in done:
                     continue
                 stop = parse_gate(f"({condition.gate}) | budget(rounds={shard.rounds}, queries={QUERIES})")
                 config = configs[name, condition.strategy]
@@ -157,7 +135,7 @@ async def _run_shard(shard: Shard) -> int:
                 writes = shard.writes and condition.strategy == "auto"
                 row = await _run_once(config, model, question, written if writes else None)
                 with shard.rows.open("a", encoding="utf-8") as out:
-                    print(json.dumps({"set": name, "gate": shown, "model": shard.model, **row}), file=out)
+                    print(json.dumps({"set": name, "gate": gate, "model": shard.model, **row}), file=out)
                 added += 1
 
     await asyncio.gather(*(work() for _ in range(shard.concurrency)))
@@ -243,13 +221,12 @@ async def _run_once(
     """
     gold, golds = set(question["gold"]), [question["answer"], *question.get("aliases", ())]
     read: set[str] = set()
-    row: dict[str, Any] = {"id": question["id"], "rounds": 0, "skipped": 0, "queries": 0, "tokens": 0}
+    row: dict[str, Any] = {"id": question["id"], "rounds": 0, "queries": 0, "tokens": 0}
     by_round: list[dict[str, float | None]] = []
     async with aclosing(run_pipeline(replace(config, task=question["question"], model=model))) as events:
         async for event in events:
             if isinstance(event, RoundDone):
                 row["queries"] += len(event.round.queries)
-                row["skipped"] += event.skipped
                 row["tokens"] += event.tokens
                 if event.accepted:
                     row["rounds"] += 1
@@ -367,55 +344,18 @@ def _compute_auc(scored: Sequence[tuple[float, bool]]) -> str:
 
 
 def format_table(found: dict[str, list[dict[str, Any]]]) -> list[str]:
-    columns = ["recall", "read", "rounds", "skipped", "queries", "tokens", "all_tokens", "f1", "contains"]
+    columns = ["recall", "read", "rounds", "queries", "tokens", "all_tokens", "f1", "contains"]
     columns = [name for name in columns if all(name in row for runs in found.values() for row in runs)]
     titles = {"read": "passages read", "tokens": "tokens of the search", "all_tokens": "tokens", "f1": "answer F1"}
     titles["contains"] = "gold in report"
-    heads = [titles.get(name, name) for name in columns]
-    heads += ["over fixed k", "skips at 10 %", "over worth"]
+    heads = [*(titles.get(name, name) for name in columns), "over fixed k"]
     lines = [f"| gate | {' | '.join(heads)} |", "|---|" + "--:|" * len(heads)]
     for gate in sorted(found, key=lambda each: (not each.startswith("fixed"), each)):
         means = [numpy.mean([row[name] for row in found[gate]]) for name in columns]
         formats = [".3f" if name in ("recall", "f1", "contains") else ",.1f" for name in columns]
         cells = [format(mean, style) for mean, style in zip(means, formats, strict=True)]
-        lines.append(f"| {_format_code(gate)} | {' | '.join([*cells, *_format_lifts(found, gate)])} |")
+        lines.append(f"| {_format_code(gate)} | {' | '.join([*cells, _format_lift(found, gate)])} |")
     return lines
-
-
-def format_summary(rows: Sequence[dict[str, Any]]) -> list[str]:
-    """Return the lines that ``stopping.md`` has of the runs without a model, with the prices that are better on both sets."""
-    found: dict[str, dict[str, dict[str, dict[str, Any]]]] = defaultdict(lambda: defaultdict(dict))
-    for row in rows:
-        if row["model"] == "extractive":
-            found[row["set"]][row["gate"]][row["id"]] = row
-    runs = {
-        name: {gate: [each[id] for id in sorted(each)] for gate, each in by_gate.items()}
-        for name, by_gate in found.items()
-    }
-    count = len(next(iter(runs[SETS[0]].values())))
-    lines = [
-        f"**Live**, {count} questions a set without a language model, points of recall over fixed k at the same number of "
-        f"passages read; in brackets, if a skipped round costs {PREVIEW:.0%} of one ([reading.md](reading.md) has intervals, "
-        "runs with a model and what follows):",
-        "",
-        f"| gate | {' | '.join(SETS)} |",
-        "|---|--:|--:|",
-    ]
-    better = []
-    for gate in GATES:
-        cells = []
-        for name in SETS:
-            everyone = numpy.arange(len(runs[name][gate]))
-            free, paid = (100 * _compute_lift(runs[name], gate, everyone, preview) for preview in (0.0, PREVIEW))
-            cells.append(f"{free:+.1f}" if gate == OLD else f"{free:+.1f} ({paid:+.1f})")
-        lines.append(f"| {_format_code(gate)} | {' | '.join(cells)} |")
-        if gate != OLD and all(numpy.quantile(_compare_with_old(runs[name], gate)[1:], 0.025) > 0 for name in SETS):
-            better.append(f"`{gate}`")
-    return [
-        *lines,
-        "",
-        f"Better than `{OLD}` on both sets, with whole intervals and skipped rounds for free: {', '.join(better) or 'none'}.",
-    ]
 
 
 def format_stable_section(rows: Sequence[dict[str, Any]]) -> list[str]:
@@ -452,7 +392,7 @@ def format_stable_section(rows: Sequence[dict[str, Any]]) -> list[str]:
                 for column in ("recall", "read", "all_tokens", "f1")
             }
             plain = {each: own for each, own in runs[name].items() if ": " not in each}
-            lift = _format_lifts(plain, gate)[0]
+            lift = _format_lift(plain, gate)
             cells += [
                 f"{mean['recall']:.3f}",
                 lift,
@@ -488,27 +428,16 @@ def _format_code(gate: str) -> str:
     return f"`{gate}`".replace("|", "\\|")
 
 
-def _format_lifts(found: dict[str, list[dict[str, Any]]], gate: str) -> list[str]:
-    """Return the three differences of recall, in points, with 95 % intervals over questions."""
+def _format_lift(found: dict[str, list[dict[str, Any]]], gate: str) -> str:
+    """Return how far the recall is over fixed k, in points, with a 95 % interval over questions."""
     if gate in BASELINES or not any(each in BASELINES for each in found):
-        return ["–"] * 3
-    picks = _draw(len(found[gate]))
-    texts = [
-        _format_interval([_compute_lift(found, gate, pick, preview) for pick in picks]) for preview in (0.0, PREVIEW)
-    ]
-    return [*texts, "–" if gate == OLD or OLD not in found else _format_interval(_compare_with_old(found, gate))]
+        return "–"
+    return _format_interval([_compute_lift(found, gate, pick) for pick in _draw(len(found[gate]))])
 
 
 def _draw(count: int) -> list[Any]:
     """Return the numbers of all questions, then those of each draw of the bootstrap."""
     return [numpy.arange(count), *numpy.random.default_rng(0).integers(0, count, size=(DRAWS, count))]
-
-
-def _compare_with_old(found: dict[str, list[dict[str, Any]]], gate: str) -> list[float]:
-    """Return how much better a gate is over fixed k than the one that only stops: of all questions, then of each draw."""
-    return [
-        _compute_lift(found, gate, pick, 0.0) - _compute_lift(found, OLD, pick, 0.0) for pick in _draw(len(found[gate]))
-    ]
 
 
 def _format_interval(values: Sequence[float]) -> str:
@@ -517,18 +446,17 @@ def _format_interval(values: Sequence[float]) -> str:
     return f"{100 * values[0]:+.1f} [{100 * low:+.1f}, {100 * high:+.1f}]"
 
 
-def _compute_lift(found: dict[str, list[dict[str, Any]]], gate: str, pick: Any, preview: float) -> float:
+def _compute_lift(found: dict[str, list[dict[str, Any]]], gate: str, pick: Any) -> float:
     def mean(name: str, runs: list[dict[str, Any]]) -> float:
         return float(numpy.mean(numpy.array([row[name] for row in runs])[pick]))
 
     points = sorted((mean("read", found[each]), mean("recall", found[each])) for each in found if each in BASELINES)
-    cost = mean("read", found[gate]) + preview * K * mean("skipped", found[gate])
-    return mean("recall", found[gate]) - interpolate(upper_concave_hull(points), cost)
+    return mean("recall", found[gate]) - interpolate(upper_concave_hull(points), mean("read", found[gate]))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("action", choices=("warm", "run", "narrow", "left", "table", "stable"))
+    parser.add_argument("action", choices=("warm", "run", "left", "table", "stable"))
     parser.add_argument("rows", type=Path, nargs="?")
     parser.add_argument("--into", type=Path, metavar="PAGE", help="with stable: replace this section of a page")
     parser.add_argument("--data", type=Path, default=DATA, help="folder of the sets")
@@ -538,9 +466,6 @@ def main() -> None:
     parser.add_argument("--concurrency", type=int, default=1, help="questions that a process asks at the same time")
     parser.add_argument("--seconds", type=float, default=86_400.0, help="no question is begun after this time")
     parser.add_argument("--write", action="store_true", help="also write the report if there is no language model")
-    parser.add_argument(
-        "--without-reader", action="store_true", help="value passages by words alone (+narrow … by words)"
-    )
     parser.add_argument("--gate", action="append", help="a condition, instead of the usual ones; may be repeated")
     given = parser.parse_args()
     if given.action == "warm":
@@ -555,12 +480,14 @@ def main() -> None:
             insert_section(given.into, section)
         print("\n".join(section))
         return
-    rows = given.rows or KEPT_ROWS
-    if given.action in ("run", "narrow", "left"):
+    rows = given.rows
+    if rows is None:
+        parser.error(f"{given.action} needs a file of rows")
+    if given.action in ("run", "left"):
         if rows.suffix == ".gz":
             parser.error(f"{given.action} adds to a file ROWS.jsonl; name one")
-        usual = (*FIXED, *GATES) if given.model == "extractive" else MODEL_GATES
-        gates = tuple(given.gate or {"left": LEFT_GATES, "narrow": NARROW_GATES}.get(given.action, usual))
+        usual = (*FIXED, *TOP, OLD) if given.model == "extractive" else MODEL_GATES
+        gates = tuple(given.gate or (LEFT_GATES if given.action == "left" else usual))
         writes = given.model != "extractive" or given.write
         rounds = LEFT_ROUNDS if given.action == "left" else ROUNDS
         ends_at, count = time.time() + given.seconds, given.processes
@@ -568,7 +495,6 @@ def main() -> None:
             *(given.data, rows, gates, given.model, given.limit, 0, count, ends_at, given.concurrency),
             rounds=rounds,
             writes=writes,
-            without_reader=given.without_reader,
         )
         shards = [replace(first, number=number) for number in range(count)]
         with make_pool(count) as pool:

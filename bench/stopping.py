@@ -38,7 +38,6 @@ DATA = Path(__file__).parents[2] / "shared" / "data"
 OUT = Path(__file__).with_suffix(".md")
 SETS = ("musique", "hotpotqa")
 AGENTS = ("ircot", "subq", "react")
-# These tables judge when to stop only, so nothing is skipped. Reading, skipping and stopping is the section of bench.skipping.
 WORTH_GATES = (
     "worth",
     "worth(price=0.05)",
@@ -422,15 +421,12 @@ def _format_costs(costs: Sequence[float]) -> str:
 def format_page(
     runs: dict[tuple[str, str], list[Episode]], found: Sequence[Transfer], names: Sequence[str]
 ) -> list[str]:
-    from bench import reading, skipping  # They use this module.
+    from bench import reading
 
-    skipped = skipping.measure_all()
     gates = [parse_gate(name) for name in names]
     rows = {key: compare_gates(episodes, gates, draws=DRAWS) for key, episodes in runs.items()}
     sampled = {name: rows[name, "sampled"] for name in SETS}
     lines = [
-        *skipping.format_section(skipped),
-        "",
         *reading.format_stable_section(reading.read_rows(reading.STABLE_ROWS)),
         "",
         "## Stopping only: were the targets reached?",
@@ -457,11 +453,10 @@ def format_page(
             "",
             format_table(rows[name, "greedy"]),
         ]
-    lines += ["", "## The sixteen configurations of exhaustion", "", *format_sweep(runs)]
-    return [*lines, "", *skipping.format_details(skipped)]
+    return [*lines, "", "## The sixteen configurations of exhaustion", "", *format_sweep(runs)]
 
 
-FIRST_SECTION = "## Read, skip or stop"  # What stands before it in the page is written by hand and stays.
+FIRST_SECTION = "## With a model: stop on a stable answer"  # What is above it in the page is written by hand and stays.
 
 
 def build_provenance(runs: dict[tuple[str, str], list[Episode]], found: Sequence[Transfer]) -> dict[str, Any]:

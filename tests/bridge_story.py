@@ -83,3 +83,8 @@ def kinds(events, kind):
 def roles(the_model):
     """Return the roles of the prompts that the model got."""
     return [prompt.role for prompt in the_model.prompts]
+
+
+def get_draft_prompt(the_model):
+    """Return the prompt of the last draft."""
+    return [prompt for prompt in the_model.prompts if prompt.role == "draft"][-1]

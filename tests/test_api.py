@@ -352,6 +352,13 @@ def test_stop_is_an_expression_or_a_gate() -> None:
         assert report.stop.gate == "fixed(1)"
 
 
+def test_a_request_may_not_lift_limits_by_its_stop_gate() -> None:
+    RunOptions(stop="worth | budget(rounds=500)").validate()
+    RunOptions(stop="worth | budget(rounds=50)").validate(gate_files=False)
+    with pytest.raises(InputError, match="rounds must be at most 50"):
+        RunOptions(stop="worth | budget(rounds=500)").validate(gate_files=False)
+
+
 # -- event loops -------------------------------------------------------------------------------------------------------
 
 

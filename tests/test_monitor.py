@@ -163,22 +163,6 @@ def test_an_unknown_gate_is_named():
         StopMonitor("nonsense")
 
 
-def test_with_previews_results_that_are_not_worth_reading_are_skipped_and_forgotten():
-    monitor = StopMonitor("worth(preview=0.1)", question="Who founded the Harrow Works in Leeds?", previews=True)
-    first = {"id": "a", "title": "Harrow Works", "text": "The Harrow Works in Leeds was founded by Ada Byron."}
-    poor = {"id": "b", "title": "Bananas", "text": "Bananas are yellow and grow in bunches."}
-    assert not monitor.observe(["harrow works"], [first]).skip
-    verdict = monitor.observe(["bananas"], [poor])
-    assert verdict.skip
-    assert not verdict.stop
-    assert [record.skipped for record in monitor.rounds] == [False, True]
-    assert monitor.rounds[-1].readings["spend.previews"] == 1
-    assert len(monitor.readings) == 1
-    assert monitor.observe(["bananas again"], [poor]).signals["preview.p"]  # It is still unread.
-    assert monitor.rounds[-1].readings["preview.new"] == 1
-
-
-def test_without_previews_nothing_is_skipped():
-    monitor = StopMonitor("worth(preview=0.1)", question="Who founded the Harrow Works in Leeds?")
-    for number in range(3):
-        assert not monitor.observe([f"q{number}"], [{"id": f"p{number}", "text": "Bananas are yellow."}]).skip
+def test_asking_for_previews_says_that_they_were_withdrawn():
+    with pytest.raises(InputError, match="withdrawn"):
+        StopMonitor("worth", previews=True)

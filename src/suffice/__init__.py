@@ -3,9 +3,15 @@
 The public names are listed in ``__all__``. Each is imported when it is first used, so that ``import suffice`` stays fast.
 """
 
+import os
+
 TYPE_CHECKING = False  # Type checkers treat this name as true. Importing typing would double the import time.
 
 __version__ = "0.2.0"
+
+# onnxruntime sends usage data from version 1.29 on. The package asks for an older one; this silences a newer one that another
+# package brought along. It counts only before the first import of onnxruntime, and every process of suffice passes here.
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 
 if TYPE_CHECKING:
     from suffice.api import research, run_research
@@ -43,7 +49,6 @@ if TYPE_CHECKING:
     )
     from suffice.gates import (
         Gate,
-        barren,
         budget,
         exhaustion,
         fixed,
@@ -69,7 +74,7 @@ __all__ = [  # A literal list, because type checkers read it.
     "Passage", "Place", "Planned",
     "PromptCompacted", "Query", "Recalled", "Reflected", "Report", "ReviewRound", "RoundDone", "RunOptions", "SearchError",
     "SearchRefused", "SearchStopped", "Searching", "Started", "StopMonitor", "SufficeError", "TopicsCovered",
-    "Unavailable", "Verdict", "Writing", "__version__", "barren", "budget", "exhaustion", "fixed", "gain", "judged",
+    "Unavailable", "Verdict", "Writing", "__version__", "budget", "exhaustion", "fixed", "gain", "judged",
     "parse_gate", "predicates", "recall", "research", "run_research", "saturation", "stable", "sufficiency", "unseen",
     "worth",
 ]
@@ -82,7 +87,7 @@ _MODULES = {
         Unavailable""",
     "suffice.events": """CheckingClaim Continued Drafting Event Failed Finished InjectionsStripped PageRead Planned
         PromptCompacted Recalled Reflected RoundDone SearchStopped Searching Started TopicsCovered Writing""",
-    "suffice.gates": """Gate barren budget exhaustion fixed gain judged predicates recall saturation stable sufficiency
+    "suffice.gates": """Gate budget exhaustion fixed gain judged predicates recall saturation stable sufficiency
         unseen worth""",
     "suffice.gates.parse": "parse_gate",
     "suffice.monitor": "StopMonitor",

@@ -6,10 +6,11 @@ A part knows what it is: a quotation knows its passage, a statement the passages
 later stage has to read that back out of text. Handles such as ``[3]`` name passages of the run's evidence.
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from suffice.types import ExcerptFormat, Passage, Sufficiency
+from suffice.types import ExcerptFormat, Notice, Passage, Sufficiency
 
 Offsets = tuple[int, int]
 Role = Literal["stated", "joined", "conclusion", "advice", "absence", "label"]
@@ -44,11 +45,15 @@ class Quotation:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A sentence in the writer's words, as Markdown without its citations, and the handles of the passages it rests on."""
+    """A sentence in the writer's words: Markdown with its citations where the writer put them, such as ``It is old [1].``
+
+    ``role`` is what the check found it to be, ``mark`` what is shown behind it, such as that no source supports it.
+    """
 
     text: str
     handles: tuple[str, ...] = ()
     role: Role | None = None
+    mark: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,15 +71,16 @@ class Paragraph:
     statements: tuple[Statement, ...]
     marker: str = ""
     depth: int = 0
+    quoted: bool = False
+    """Whether the writer set it as a quotation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table: its header, and rows that each rest on passages."""
+    """A table: the cells of its header, and its rows as statements whose cells are separated by ``|``."""
 
     header: tuple[str, ...]
-    rows: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
-    """Each row: its cells, and the handles that it cites."""
+    rows: tuple[Statement, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +88,14 @@ class Verbatim:
     """Text that makes no claim and is shown as it is, such as a code block."""
 
     text: str
+    depth: int = 0
 
 
 Part = Heading | Paragraph | Quotation | Table | Verbatim
+
+
+Origin = Literal["written", "sentence", "quoted", "skill"]
+"""Who wrote a draft: a model, a small model that wrote one sentence above quotations, only the sources, or a skill."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +110,8 @@ class Closest:
 class QuotedAnswer:
     """What the sources say to a question in their own words, best first; without quotations, the closest passages.
 
-    ``probability`` is how likely the evidence answers the question, ``short_span`` where the short answer stands in the first
-    quotation's passage, and ``restated`` the question with names for what it describes.
+    ``probability`` is how likely the evidence answers the question, ``short_span`` where the short answer stands in the
+    first quotation's passage, and ``restated`` the question with names for what it describes.
     """
 
     quotations: tuple[Quotation, ...] = ()
@@ -124,3 +135,94 @@ class Finding:
     others: tuple[Quotation, ...] = ()
     against: tuple[Quotation, ...] = ()
     salience: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """An answer as it was written. ``findings``, ``recommendations`` and ``risks`` are the lists below it.
+
+    ``sufficiency`` is the writer's judgement of the evidence; ``raw`` is what a model wrote, unparsed.
+    """
+
+    parts: tuple[Part, ...] = ()
+    origin: Origin = "written"
+    findings: tuple[Statement, ...] = ()
+    recommendations: tuple[Statement, ...] = ()
+    risks: tuple[Statement, ...] = ()
+    open_questions: tuple[str, ...] = ()
+    short_answer: str = ""
+    sufficiency: Sufficiency = "unknown"
+    closest: tuple[Closest, ...] = ()
+    restated: str = ""
+    notices: tuple[Notice, ...] = ()
+    raw: str | None = None
+
+    @property
+    def statements(self) -> tuple[Statement, ...]:
+        """The sentences of its text, in reading order."""
+        return tuple(statement for part in self.parts for statement in list_statements(part))
+
+    @property
+    def quotations(self) -> tuple[Quotation, ...]:
+        """The quotations of its text, in reading order."""
+        return tuple(part for part in self.parts if isinstance(part, Quotation))
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it says nothing."""
+        return not (self.statements or self.quotations)
+
+
+def list_statements(part: Part) -> tuple[Statement, ...]:
+    """Return the statements of a part: the sentences of a paragraph, the rows of a table."""
+    if isinstance(part, Paragraph):
+        return part.statements
+    return part.rows if isinstance(part, Table) else ()
+
+
+def replace_statements(
+    parts: tuple[Part, ...],
+    mend: Callable[[Statement], tuple[Statement, ...]],
+    rename: Callable[[Statement], Statement] = lambda statement: statement,
+) -> tuple[Part, ...]:
+    """Return the parts with each statement replaced by what ``mend`` gives for it; nothing drops it.
+
+    The first statement that stays after dropped ones passes ``rename``. A paragraph, item or table that has no statement left
+    goes, and so does a heading with nothing left below it.
+    """
+    kept: list[Part] = []
+    for part in parts:
+        if not isinstance(part, Paragraph | Table):
+            kept.append(part)
+            continue
+        left: list[Statement] = []
+        has_dropped = False
+        for statement in list_statements(part):
+            mended = mend(statement)
+            if mended and has_dropped:
+                mended = (rename(mended[0]), *mended[1:])
+            has_dropped = not mended
+            left += mended
+        if left:
+            new = tuple(left)
+            kept.append(replace(part, statements=new) if isinstance(part, Paragraph) else replace(part, rows=new))
+    return drop_bare_headings(tuple(kept), keep=find_bare_headings(parts))
+
+
+def find_bare_headings(parts: tuple[Part, ...]) -> frozenset[Heading]:
+    """Return the headings with nothing below them before the next heading of their level or above."""
+    bare: list[Heading] = []
+    open_headings: list[Heading] = []
+    for part in parts:
+        if isinstance(part, Heading):
+            bare += [heading for heading in open_headings if heading.level >= part.level]
+            open_headings = [*(heading for heading in open_headings if heading.level < part.level), part]
+        else:
+            open_headings = []
+    return frozenset((*bare, *open_headings))
+
+
+def drop_bare_headings(parts: tuple[Part, ...], keep: Collection[Heading] = ()) -> tuple[Part, ...]:
+    """Return the parts without headings that have nothing below them."""
+    bare = find_bare_headings(parts) - frozenset(keep)
+    return tuple(part for part in parts if part not in bare)

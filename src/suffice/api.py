@@ -34,12 +34,12 @@ from suffice.skills.activate import ActiveSkill, ActiveSkills, Workspace, choose
 from suffice.storage import findings, runs
 from suffice.storage.findings import FindingStore, StoredFinding
 from suffice.storage.runs import RunRecorder
-from suffice.text.entities import extract_names
+from suffice.text.entities import content_stems, extract_names
 from suffice.text.languages import ENGLISH, detect_language
 from suffice.text.question import asks_in_steps
 from suffice.types import Bounds, Embed, Image, Notify, Passage, PriorRun, Query, Report
 
-MAX_QUESTION_CHARS = 20_000  # Longer material is a document and belongs in ``docs``.
+MAX_QUESTION_CHARS = 4_000  # About 600 words. Longer material is a document and belongs in ``docs``.
 
 _LOG = logging.getLogger("suffice")
 
@@ -59,7 +59,7 @@ async def research(
     strategy: str = "auto",
     memory: str | None = None,
     stop: str | Gate | None = None,
-    tier: str = "standard",
+    tier: str | None = None,
     bounds: Bounds | None = None,
     max_rounds: int | None = None,
     max_queries: int | None = None,
@@ -102,7 +102,8 @@ async def research(
         strategy: How to search.
         memory: What to remember of earlier rounds; the default is the strategy's own.
         stop: The stop gate, as an expression or a ``Gate``; the default is the strategy's own.
-        tier: How much to spend: ``auto``, ``simple``, ``standard`` or ``deep``. The ``max_…`` options override it.
+        tier: How much to spend: ``auto``, ``simple``, ``standard`` or ``deep``; by default ``standard``, or what suits a strong
+            model. The ``max_…`` options override it.
         bounds: All limits as one object. The ``max_…`` options override it.
         max_rounds: Search rounds at most.
         max_queries: Queries at most.
@@ -232,8 +233,9 @@ async def prepare_run(
     for one in active:
         if one.is_automatic:
             notify(f"/{one.skill.name} is active, because {one.why}; --no-auto-skills turns this off.")
+    reads_all = options.strategy == "auto" and options.stop is None and options.continues is None
     options = _apply_skill_options(options, active)
-    prior_run = None
+    asked, prior_run = task, None
     if isinstance(options.continues, PriorRun):  # The service has its runs in a store of its own.
         prior_run = options.continues
         task = expand_follow_up(task, prior_run)
@@ -289,16 +291,20 @@ async def prepare_run(
         )
     return RunConfig(
         task=task,
+        question=asked if len(content_stems(asked)) > 1 else "",
         search=search,
         reader=reader,
         model=model,
         preset=preset,
         stop=parse_gate(gate) if isinstance(gate, str) else gate,
-        tier=options.tier,
+        tier=options.tier or "standard",
+        names_tier=options.tier is not None,
         bounds=bounds,
+        environment_bounds=config.bounds,
         embed=embed,
         language=language,
         k=options.k,
+        reads_all=reads_all,
         per_round=options.per_round,
         images=images,
         interventions=interventions,
@@ -313,7 +319,7 @@ async def prepare_run(
         metadata={
             "version": __version__,
             "strategy": options.strategy,
-            "tier": options.tier,
+            "tier": options.tier or "standard",
             "interventions": list(interventions),
             "searched": _describe_scope(scope),
             "recalled": [finding.title for finding in recalled],

@@ -78,7 +78,7 @@ class BeliefSnapshot:
 
 @dataclass(frozen=True, slots=True)
 class RoundDone:
-    """A round is complete: its passages, its readings and the verdict of the gate. A skipped round was not read."""
+    """A round is complete: its passages, its readings and the verdict of the gate."""
 
     round: Round
     accepted: bool
@@ -86,7 +86,6 @@ class RoundDone:
     verdict: Verdict
     tokens: int
     belief: BeliefSnapshot = BeliefSnapshot()
-    skipped: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,7 +244,6 @@ def _serialize_round(event: RoundDone) -> dict[str, Any]:
     return {
         "index": event.round.index,
         "accepted": event.accepted,
-        **({"skipped": True} if event.skipped else {}),
         "queries": list(event.round.queries),
         "passages": [_serialize_passage(passage, passage.id in new_ids) for passage in passages.values()],
         "readings": dict(event.readings),
@@ -275,5 +273,4 @@ def _serialize_passage(passage: Passage, is_new: bool) -> dict[str, Any]:
 
 def serialize_verdict(verdict: dict[str, Any]) -> dict[str, Any]:
     """Return the fields of a leaf verdict that the report and the trace show."""
-    skip = {"skip": True} if verdict.get("skip") else {}
-    return {name: verdict[name] for name in ("gate", "stop", "reason", "because", "signals")} | skip
+    return {name: verdict[name] for name in ("gate", "stop", "reason", "because", "signals")}

@@ -27,9 +27,6 @@ class StopMonitor:
     ``question`` is used by gates that compare the results with the question, ``embed`` by gates that compare meanings. Both
     are optional: without them, the readings that need them are unknown, and gates that need those abstain. The clock starts
     when the monitor is made.
-
-    With ``previews=True`` a verdict may say ``skip``: do not read these passages, search on. Show the monitor the results of
-    each round before anything reads them.
     """
 
     def __init__(
@@ -40,14 +37,14 @@ class StopMonitor:
         embed: Embed | None = None,
         seed: int = 0,
         clock: Callable[[], float] = time.monotonic,
-        previews: bool = False,
+        previews: None = None,
     ) -> None:
+        if previews is not None:
+            raise InputError("StopMonitor(previews=…) was withdrawn: the results of every round are read; leave it out")
         self.gate = resolve_gate(gate)
         self._meters = build_meters(self.gate.needs, question, embed)
         self._seed = seed
         self._clock, self._started_at = clock, clock()
-        self._previews = previews
-        self._skipped = self._skipped_in_row = 0
         self._seen: set[str] = set()
         self._queries = 0
         self._tokens: int | None = 0
@@ -64,7 +61,7 @@ class StopMonitor:
         readings: Readings | None = None,
         failed: bool = False,
     ) -> Verdict:
-        """Judge a round and return the verdict. After a stop, further rounds are ignored. A skipped round is forgotten.
+        """Judge a round and return the verdict. After a stop, further rounds are ignored.
 
         ``readings`` adds what only the caller can measure, such as ``sufficiency.model``. ``failed`` means that the search
         did not answer, which differs from finding nothing.
@@ -78,13 +75,9 @@ class StopMonitor:
         self._queries += len(queries)
         self._tokens = None if self._tokens is None or tokens is None else self._tokens + tokens
         view = RecordedRound(len(self.rounds) + 1, tuple(queries), hits, new, {}, tokens, failed=failed)
-        now = self._meters.preview(view) if self._previews else {}
+        now = self._meters.read("before", view)
         self.readings.append(now)
-        if self._previews and self.gate.skips and (verdict := self.gate.judge(self.readings, self._seed)).skip:
-            return self._skip_round(view, now, verdict)
-        self._skipped_in_row = 0
         self._seen.update(hit.id for hit in new)
-        now |= self._meters.read("before", view)
         self.verdict = self.gate.judge(self.readings, self._seed)
         accepted = not self.verdict.stop
         if accepted:
@@ -101,27 +94,14 @@ class StopMonitor:
             return f"Not stopped after round {len(self.rounds)}: {self.verdict.because or 'no gate has fired'}."
         return explain_stop(self.verdict.reason, self.verdict.because, self.verdict.promise, self.rounds)
 
-    def _skip_round(self, view: RecordedRound, now: dict[str, float | None], verdict: Verdict) -> Verdict:
-        self._skipped += 1
-        self._skipped_in_row += 1
-        now |= {**verdict.values, **self._measure_spend()}
-        after = self.gate.judge(self.readings, self._seed)
-        self.readings.pop()
-        self.verdict = after if after.stop else verdict
-        record = RoundRecord(view.index, False, view.queries, len(view.new), now, self.verdict.leaves, skipped=True)
-        self.rounds.append(record)
-        return self.verdict
-
     def _measure_spend(self) -> dict[str, float | None]:
-        spent = spend_readings(
-            rounds=len(self.readings) - (self._skipped_in_row > 0),
+        return spend_readings(
+            rounds=len(self.readings),
             queries=self._queries,
             sources=len(self._seen),
             tokens=self._tokens,
             seconds=self._clock() - self._started_at,
-            previews=self._skipped,
         )
-        return {**spent, "preview.skipped": float(self._skipped_in_row)}
 
 
 def _parse_hit(passage: Mapping[str, Any]) -> RecordedHit:

@@ -7,11 +7,12 @@ checks. ``pictures`` alone differs: it is on in ``research()`` and off here, bec
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
 from suffice import plugins, settings
+from suffice.engine.bounds import BOUND_OPTIONS
 from suffice.engine.interventions import validate_interventions
 from suffice.engine.presets import get_preset
 from suffice.errors import InputError
@@ -66,7 +67,10 @@ class RunOptions:
     strategy: Annotated[str, Option("How to search.")] = "auto"
     memory: Annotated[str | None, Option("What to remember of earlier rounds.")] = None
     stop: Annotated[str | Gate | None, Option("The stop gate, as an expression or a Gate object.")] = None
-    tier: Annotated[str, Option("How much to spend: auto, simple, standard or deep.")] = "standard"
+    tier: Annotated[
+        str | None,
+        Option("How much to spend: auto, simple, standard or deep. By default standard, or what suits a strong model."),
+    ] = None
     max_rounds: Annotated[
         int | None, Option("Search rounds at most.", minimum=1, request_maximum=50, aliases=("max_iters",))
     ] = None
@@ -119,16 +123,19 @@ class RunOptions:
     def validate(self, *, gate_files: bool = True) -> None:
         """Raise ``InputError`` for the first option that cannot be used.
 
-        ``gate_files=False`` also refuses a stop gate that reads a file; servers use it for their callers' gates.
+        ``gate_files=False`` also refuses a stop gate that reads a file or allows more than a request may; for servers.
         """
         for name, option in OPTIONS.items():
             option.check(name, getattr(self, name))
-        if self.tier != "auto":
+        if self.tier not in (None, "auto"):
             settings.resolve_bounds(self.tier)
         plugins.load_plugin("memories", self.memory or get_preset(self.strategy).memory)
         validate_interventions(self.interventions)
         if self.stop is not None:
-            resolve_gate(self.stop, files=gate_files)
+            limits = resolve_gate(self.stop, files=gate_files).bounds
+            for kind, value in {} if gate_files else limits.items():
+                option = OPTIONS[BOUND_OPTIONS[kind]]
+                replace(option, maximum=option.request_maximum).check(f"stop: {kind}", value)
 
     @property
     def bounds(self) -> Bounds:

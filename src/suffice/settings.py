@@ -23,6 +23,8 @@ TIERS = {
     "standard": Bounds(5, 10, 15, 90, 60_000),
     "deep": Bounds(10, 15, 20, 120, 150_000),
 }
+STRONG_BOUNDS = Bounds(8, 24, None, 900, 300_000)
+"""The limits of a run with a strong model where the user names no tier: it is shown everything that fits its context."""
 DEFAULT_KEEP_RUNS = 200  # Runs; about 100 kB each.
 _LINK_TEMPLATES = {"none": "", "file": "file://{path}", "vscode": "vscode://file{path}:{line}"}
 # The variables of each provider's API key; the first one that is set counts.
@@ -34,7 +36,7 @@ KEY_VARIABLES = {
     "ollama": ("OLLAMA_API_KEY",),
 }
 
-_BOUND_VARIABLES: dict[str, tuple[str, type[int] | type[float]]] = {
+BOUND_VARIABLES: dict[str, tuple[str, type[int] | type[float]]] = {
     "rounds": ("RESEARCH_MAX_ITERS", int),
     "queries": ("RESEARCH_MAX_QUERIES", int),
     "sources": ("RESEARCH_MAX_SOURCES", int),
@@ -255,7 +257,7 @@ def merge_bounds(base: Bounds, override: Bounds) -> Bounds:
 
 
 def _parse_bounds(values: Mapping[str, str]) -> Bounds:
-    bounds: dict[str, Any] = {name: _parse_number(values, *how) for name, how in _BOUND_VARIABLES.items()}
+    bounds: dict[str, Any] = {name: _parse_number(values, *how) for name, how in BOUND_VARIABLES.items()}
     return Bounds(**bounds)
 
 

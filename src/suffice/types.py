@@ -44,6 +44,7 @@ STOP_REASONS = (
     "budget_cost",
     "search_unavailable",
     "model_unavailable",
+    "read_all",
     "planner_done",
     "cancelled",
 )
@@ -150,16 +151,12 @@ class Hits:
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """One round of the loop: the results per query, all their passages, and the new ones among them.
-
-    ``unread`` counts new passages that were left out because they were not worth reading.
-    """
+    """One round of the loop: the results per query, all their passages, and the new ones among them."""
 
     index: int
     hits: tuple[Hits, ...]
     raw: tuple[Passage, ...]
     new: tuple[Passage, ...]
-    unread: int = 0
 
     @property
     def queries(self) -> tuple[str, ...]:
@@ -202,8 +199,7 @@ class PriorRun:
 class Verdict:
     """A gate's decision to stop, to continue, or unknown (``None``), with the numbers it is based on.
 
-    ``skip`` means that the results of this round are not worth reading and the search goes on. ``reason`` is one of
-    ``STOP_REASONS`` if ``stop`` is true and empty otherwise; ``because`` is a sentence.
+    ``reason`` is one of ``STOP_REASONS`` if ``stop`` is true and empty otherwise; ``because`` is a sentence.
     ``signals`` maps a reading to (value, threshold). ``parts`` are the verdicts of a composed gate's leaves.
     """
 
@@ -214,7 +210,6 @@ class Verdict:
     signals: Mapping[str, tuple[float | None, float]] = field(default_factory=dict)
     promise: Promise = "heuristic"
     parts: tuple["Verdict", ...] = ()
-    skip: bool = False
 
     @property
     def leaves(self) -> tuple["Verdict", ...]:
@@ -229,7 +224,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class RoundRecord:
-    """The record of a round in the report and the trace. A skipped round was searched and not read.
+    """The record of a round in the report and the trace. ``skipped`` and ``unread`` are of runs of older versions.
 
     ``found`` lists its new passages; ``belief`` holds the notes after it, shortened and with the titles of their sources;
     ``open`` lists the questions that were still open.
@@ -335,6 +330,42 @@ class Claim:
     evidence: Excerpt | None = None
     checker: str = ""
     probability: float | None = None
+    role: str | None = None
+    """What the claim is, as a language model judged it: ``stated``, ``joined``, ``conclusion``, ``advice``, ``absence``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why a claim is not supported: its kind, and for a figure what the claim and the source say."""
+
+    kind: str
+    source_value: str = ""
+    claim_value: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RemovedClaim:
+    """A sentence that the claim check removed, why, and what a source says nearest to it."""
+
+    text: str
+    reason: Reason
+    nearest: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """Two sources that contradict each other about a claim."""
+
+    one: Span
+    other: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """What a reader must know about an answer before reading it; ``report/notices.py`` has its sentences."""
+
+    kind: str
+    detail: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -443,6 +474,8 @@ class Report:
     ``short_answer`` is a name, number or the like, ``None`` if no such answer was found. Without a language model
     ``excerpts`` are the parts of the sources that ``final_answer`` shows. ``closest`` are the passages nearest to the
     question when there is no evidence. ``left_undone`` says what a limit on time, tokens or money kept the run from doing.
+    ``final_answer`` begins with the sentences of ``notices`` and ends with the ``disagreements``, as ``report/notices.py``
+    renders them. ``removed`` lists what the claim check took out.
     """
 
     run: str
@@ -471,3 +504,6 @@ class Report:
     excerpts: tuple[Excerpt, ...] = ()
     closest: tuple[ClosestPassage, ...] = ()
     left_undone: tuple[str, ...] = ()
+    notices: tuple[Notice, ...] = ()
+    disagreements: tuple[Disagreement, ...] = ()
+    removed: tuple[RemovedClaim, ...] = ()

@@ -156,18 +156,3 @@ def test_a_toolset_with_other_names_and_shapes() -> None:
     assert monitor.rounds[0].new_passages == 2
     assert "Search is closed" in tool_outputs(result)[0]
     assert [part.metadata for part in result.all_messages()[2].parts] == ["kept"]
-
-
-def test_results_that_are_not_worth_reading_are_replaced_by_a_notice():
-    class Works(Notes):
-        async def search(self, query: str) -> list[dict[str, str]]:
-            """Search the notes."""
-            text = {"one": "The Harrow Works in Leeds was founded by Ada Byron."}.get(query, "Bananas are yellow.")
-            return [{"id": query, "title": query, "text": text}]
-
-    monitor = StopMonitor("worth(preview=0.1)", question="Who founded the Harrow Works in Leeds?", previews=True)
-    result = agent_of(Works(), "one", "two").run_sync("go", deps=monitor)
-    first, second = tool_outputs(result)
-    assert "Ada Byron" in first
-    assert "not worth reading" in second
-    assert "Bananas" not in second

@@ -71,6 +71,10 @@ def test_a_missing_folder_beside_a_good_one(suffice: Callable, docs: Path) -> No
     assert_rejected(suffice("ask", QUESTION, "--docs", docs, "--docs", "nowhere", "--alpha", 1), "nowhere")
 
 
+def test_a_question_that_is_too_long(suffice: Callable, docs: Path) -> None:
+    assert_rejected(suffice("ask", "1" * 4_001, "--docs", docs), "4,001 characters", "at most 4,000")
+
+
 @pytest.mark.parametrize("question", ["", "   ", "\n\t ", "?!", "a" * 100_000])
 def test_an_empty_question(suffice: Callable, docs: Path, question: str) -> None:
     assert_rejected(suffice("ask", question, "--docs", docs, "--alpha", 1), "question")

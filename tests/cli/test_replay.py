@@ -16,7 +16,7 @@ EPISODE = {
 }
 COLUMNS = {
     "gate", "mean_rounds", "mean_tokens", "recall", "all_gold", "answer_f1", "fire_rate", "abstained", "lift", "lift_ci",
-    "gap_closed", "stops", "mean_skipped",
+    "gap_closed", "stops",
 }  # fmt: skip
 
 

@@ -8,13 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from suffice.engine.loop import run_loop
-from suffice.events import Failed, RoundDone, Searching, SearchStopped, serialize_event
-from suffice.gates import Gate, barren, budget, exhaustion, fixed, saturation, sufficiency
+from suffice.events import Failed, RoundDone, Searching, SearchStopped
+from suffice.gates import Gate, budget, exhaustion, saturation, sufficiency
 from suffice.memory.trajectory import TrajectoryMemory
 from suffice.meters import build_meters
 from suffice.prompts import PlannedQuery, PlanResponse, ReflectionResponse
-from suffice.replay.episodes import build_trace
-from suffice.replay.judge import what_if
 from suffice.search.resilience import RetryingSearch
 from suffice.state.run import RunState
 from suffice.testing import FixtureSearch, ScriptedModel, make_passage, make_search_error
@@ -326,63 +324,3 @@ def test_the_bound_on_queries_holds_within_a_round(bound):
     events, _ = loop(search, Asks(["a b", "c d"], ["e f", "g h"]), budget(rounds=9), bounds=Bounds(queries=bound))
     assert len(search.queries) == bound
     assert events[-1].stop.reason == "budget_queries"
-
-
-class SkipsRounds(Gate):
-    """Skips the rounds with these indices, as a gate does that finds their preview poor."""
-
-    needs, skips = frozenset(), True
-
-    def __init__(self, *indices):
-        self.indices = indices
-
-    def judge(self, readings, seed=0):
-        now = readings[-1]
-        skip = "spend.rounds" not in now and now["preview.round"] in self.indices
-        return Verdict("skips", None, because="the preview is poor" if skip else "", skip=skip)
-
-    def __str__(self):
-        return "skips"
-
-
-def test_a_skipped_round_leaves_no_trace_but_its_queries():
-    search = FixtureSearch({"one": TEN[:2], "two": TEN[2:4], "three": TEN[4:6]})
-    events, run = loop(search, Asks(["one"], ["two"], ["three"]), SkipsRounds(2) | budget(rounds=2))
-    assert [(done.accepted, done.skipped) for done in rounds(events)] == [(True, False), (False, True), (True, False)]
-    assert [passage.id for passage in run.evidence] == ["p0", "p1", "p4", "p5"]
-    assert search.queries == ["one", "two", "three"]
-    assert rounds(events)[1].verdict.because == "the preview is poor"
-    assert len(run.readings) == 2
-    last = rounds(events)[-1].readings
-    assert (last["spend.rounds"], last["spend.previews"], last["spend.queries"]) == (2, 1, 3)
-    assert last["novelty.words"] > 0  # The words of the skipped round are not known.
-    assert "were skipped" in events[-1].stop.explanation
-    assert [record.skipped for record in events[-1].stop.rounds] == [False, True, False]
-
-
-def test_what_was_skipped_may_be_read_later():
-    search = FixtureSearch({"one": TEN[:2], "two": TEN[2:4], "three": TEN[2:4]})
-    _, run = loop(search, Asks(["one"], ["two"], ["three"]), SkipsRounds(2) | budget(rounds=2))
-    assert [passage.id for passage in run.evidence] == ["p0", "p1", "p2", "p3"]
-
-
-def test_skips_in_a_row_are_bounded():
-    search = FixtureSearch(default=TEN)
-    strategy = Asks(*([f"query {n}"] for n in range(9)))
-    events, run = loop(search, strategy, SkipsRounds(*range(2, 10)) | barren(3) | budget(rounds=9))
-    assert (events[-1].stop.reason, events[-1].stop.gate) == ("exhausted", "barren(n=3)")
-    assert len(run.records) == 4
-
-
-def test_a_trace_says_which_rounds_were_skipped_and_replays_alike():
-    search = FixtureSearch({"one": TEN[:2], "two": TEN[2:4], "three": TEN[4:6]})
-    events, _ = loop(search, Asks(["one"], ["two"], ["three"]), SkipsRounds(2) | fixed(2))
-    written = [serialize_event(event, "r") for event in events]
-    done = [event for event in written if event["type"] == "round"]
-    assert [event.get("skipped") for event in done] == [None, True, None]
-    assert done[1]["verdicts"][0]["skip"] is True
-    trace = build_trace([{"type": "started", "task": TASK, "run": "r"}, *written], "trace")
-    assert [round.skipped for round in trace.rounds] == [False, True, False]
-    found = what_if(trace, fixed(2))
-    assert (found.stop_point.rounds, found.stop_point.skipped) == (3, (2,))
-    assert not found.missed

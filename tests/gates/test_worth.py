@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from suffice.errors import InputError
 from suffice.gates.parse import parse_gate
 from suffice.gates.worth import estimate_gain, load_weights, worth
 
@@ -185,3 +186,32 @@ def test_an_unknown_signal_is_rejected(tmp_path):
 def test_a_missing_file_says_how_to_make_one(tmp_path):
     with pytest.raises(ValueError, match="suffice lab fit"):
         worth(file=str(tmp_path / "none.json"))
+
+
+def test_a_price_in_tokens_compares_what_a_round_costs():
+    spent = {**TEXT, "spend.rounds": 1.0, "spend.tokens": 1_000.0, "spend.usd": None}
+    assert worth(20_000, unit="tokens").judge([spent]).signals["worth.p"][1] == pytest.approx(0.05)
+    assert worth(1_001, unit="tokens").judge([spent]).stop
+    assert worth(0.5, unit="usd").judge([spent]).stop is None  # The model's price is not known.
+
+
+@pytest.mark.parametrize("text", ["worth(unit=euro)", "worth(unit=tokens)", "worth(price=0, unit=usd)"])
+def test_a_wrong_unit_or_price_is_refused(text):
+    with pytest.raises(InputError, match="worth"):
+        parse_gate(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["worth(preview=0.1)", "worth(0.2, preview=1) | exhaustion", "barren", "worth | barren(3)"]
+)
+def test_what_skipped_rounds_was_withdrawn_and_says_so(text):
+    with pytest.raises(InputError, match="withdrawn"):
+        parse_gate(text)
+
+
+def test_a_weights_file_of_an_older_version_is_read(tmp_path):
+    file = tmp_path / "old.json"
+    level = {"name": "bare", "bias": -1.0, "weights": {"log_round": -1.0}}
+    data = {"price": 0.1, "standout": 0.2, "levels": [level], "preview": {**level, "weights": {"adds": 2.0}}}
+    file.write_text(json.dumps(data), encoding="utf-8")
+    assert worth(file=str(file)).judge(rounds(1, **TEXT)).stop is False

@@ -11,7 +11,6 @@ def test_known_amounts_are_numbers_and_unknown_ones_are_none():
         "spend.tokens": None,
         "spend.seconds": 1.235,
         "spend.usd": None,
-        "spend.previews": 0.0,
     }
     known = spend_readings(rounds=1, queries=1, sources=0, tokens=10, usd=0.5)
     assert (known["spend.tokens"], known["spend.seconds"], known["spend.usd"]) == (10.0, None, 0.5)

@@ -1,18 +1,10 @@
-"""How a model writes, by its name and its self-test, and which steps are skipped for it, by evidence of earlier runs."""
+"""How a model writes, by its name and its self-test, and which steps are skipped for it."""
 
 import asyncio
 
 import pytest
 
-from suffice.models.capability import (
-    MAX_AGE_SECONDS,
-    EvidenceStore,
-    ModelEvidence,
-    ModelProfile,
-    find_model,
-    guess_style,
-    make_profile,
-)
+from suffice.models.capability import ModelProfile, find_model, guess_style, make_profile
 from suffice.models.extractive import ExtractiveModel
 from suffice.models.llm import Endpoint, LanguageModel
 from suffice.models.routing import FallbackModel, RoleRouter
@@ -57,46 +49,27 @@ def test_the_self_test_wants_the_answer_and_its_sources(text, passed):
     assert SelfTest.parse(text).passed is passed
 
 
-SKIPPED = [
-    ("review", ModelEvidence(scores=(10.0,) * 8)),
-    ("compute", ModelEvidence(programs=(False,) * 5 + (True,))),
-    ("support", ModelEvidence(probes=(True, False) * 4)),
-    ("reflect", ModelEvidence(reflections=(False,) * 6 + (True,) * 2)),
-]
+def test_a_self_test_is_kept_for_each_model_and_taken_again_after_a_while(tmp_path, monkeypatch):
+    def load(name):
+        model = LanguageModel(Endpoint("openai", name, URL))
+        return make_profile(model, None, tmp_path, max_tokens=100)
 
+    async def styles():
+        profile = load("my-model")
+        assert profile.style is None
+        await profile.set_style(False)
+        found = []
+        for name in ("my-model", "other-model"):
+            again = load(name)
+            await again.load()
+            found.append(again.style)
+        return found
 
-@pytest.mark.parametrize(("step", "evidence"), SKIPPED, ids=[step for step, _ in SKIPPED])
-def test_a_step_that_tells_nothing_is_skipped_and_the_reason_named(step, evidence):
-    assert list(evidence.find_useless_steps()) == [step]
-    assert any(map(str.isdigit, evidence.find_useless_steps()[step]))
-
-
-@pytest.mark.parametrize(
-    "evidence",
-    [
-        ModelEvidence(scores=(10.0,) * 7),
-        ModelEvidence(scores=(7.0, 9.5) * 4),
-        ModelEvidence(programs=(True, False) * 3),
-        ModelEvidence(probes=(True,) * 8),
-        ModelEvidence(),
-    ],
-)
-def test_steps_run_until_there_is_enough_evidence_against_them(evidence):
-    assert evidence.find_useless_steps() == {}
-
-
-def test_evidence_is_kept_for_each_model_and_forgotten_after_a_while(tmp_path, monkeypatch):
-    async def add_and_load():
-        small, other = (EvidenceStore(tmp_path, name) for name in ("small", "other"))
-        for score in (10.0, 9.0):
-            await small.add(ModelEvidence(scores=(score,)))
-        await small.add(ModelEvidence(self_test=False))
-        return await EvidenceStore(tmp_path, "small").load(), await other.load()
-
-    small, other = asyncio.run(add_and_load())
-    assert (small.scores, small.self_test, other) == ((10.0, 9.0), False, ModelEvidence())
-    monkeypatch.setattr("time.time", lambda now=small.since: now + MAX_AGE_SECONDS + 1)
-    assert asyncio.run(EvidenceStore(tmp_path, "small").load()) == ModelEvidence()
+    assert asyncio.run(styles()) == ["sentence", None]
+    monkeypatch.setattr("suffice.models.capability.MAX_AGE_SECONDS", -1.0)
+    expired = load("my-model")
+    asyncio.run(expired.load())
+    assert expired.style is None
 
 
 def test_a_small_model_starts_without_review_and_plan():
@@ -116,6 +89,4 @@ def test_the_writers_model_decides_and_a_setting_overrides_it(tmp_path):
     assert make_profile(model, None, tmp_path, max_tokens=100).style == "prose"
     assert make_profile(small, None, tmp_path, max_tokens=100).style == "sentence"
     assert make_profile(small, "prose", tmp_path, max_tokens=100).style == "prose"
-    assert make_profile(ScriptedModel({}), None, tmp_path, max_tokens=100).store is None, (
-        "a test double leaves no evidence"
-    )
+    assert make_profile(ScriptedModel({}), None, tmp_path, max_tokens=100).style == "prose"

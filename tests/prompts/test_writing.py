@@ -6,7 +6,7 @@ import pytest
 
 from suffice.models.choose import list_roles
 from suffice.prompts.base import list_templates, load_template
-from suffice.prompts.writing import AnswerSentence, Draft, is_non_answer, parse_markdown_answer
+from suffice.prompts.writing import AnswerSentence, DraftAnswer, is_non_answer, parse_markdown_answer
 
 
 def test_findings_without_an_answer_become_the_answer() -> None:
@@ -73,9 +73,9 @@ def test_headings_of_the_prompt_are_removed_with_their_text():
 
 
 def test_a_prompt_shows_only_what_applies():
-    bare = Draft("Who built it?", (), (), ()).render()
+    bare = DraftAnswer("Who built it?", (), (), ()).render()
     assert all(word not in bare for word in ("(none)", "section", "## ", "first paragraph"))
-    full = Draft("Who built it?", (), (), ("a caveat",), section="Wheels", lists='"## Risks"').render()
+    full = DraftAnswer("Who built it?", (), (), ("a caveat",), section="Wheels", lists='"## Risks"').render()
     assert all(word in full for word in ("a caveat", "Wheels", "## Risks"))
 
 

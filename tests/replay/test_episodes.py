@@ -10,10 +10,12 @@ import pytest
 from suffice.api import research
 from suffice.errors import InputError
 from suffice.events import serialize_event
+from suffice.gates.parse import parse_gate
 from suffice.prompts import PlanResponse, ReflectionResponse, SynthesisResponse
 from suffice.prompts.planning import PlannedQuery
+from suffice.replay.compare import compute_recall_curve
 from suffice.replay.episodes import build_trace, read_corpus, read_episodes, read_trace
-from suffice.replay.judge import measure_readings
+from suffice.replay.judge import find_stop, measure_readings
 from suffice.testing import FixtureSearch, ScriptedModel, make_passage
 from suffice.types import Report, Usage
 
@@ -47,6 +49,23 @@ def test_a_passage_is_new_in_its_first_round(tmp_path):
     assert [[hit.id for hit in round.raw] for round in read.rounds] == [["a", "b"], ["b", "c"]]
     assert [[hit.id for hit in round.new] for round in read.rounds] == [["a", "b"], ["c"]]
     assert (read.gold, read.answers) == ({"a"}, ("Ida",))
+
+
+def test_a_round_that_an_older_version_skipped_counts_as_one_without_new_passages(tmp_path):
+    skipped = round_of("b", "c", accepted=False, skipped=True, readings={"preview.skipped": 1.0, "spend.rounds": 1.0})
+    recorded = episode(
+        round_of("a", readings={"spend.rounds": 1.0}),
+        skipped,
+        round_of("b", readings={"spend.rounds": 2.0}),
+        gold=["c"],
+    )
+    [read] = read_episodes(write(tmp_path / "e.jsonl", recorded))
+    assert [[hit.id for hit in round.new] for round in read.rounds] == [["a"], [], ["b"]]
+    assert all(round.accepted for round in read.rounds)
+    assert [readings["spend.rounds"] for readings in measure_readings(read, frozenset())] == [1, 2, 3]
+    assert compute_recall_curve(read) == [0, 0, 0]  # What was not read was not found.
+    found = find_stop(parse_gate("budget(rounds=2)"), measure_readings(read, frozenset()))
+    assert (found.rounds, found.fired) == (2, True)
 
 
 def test_a_gzipped_file_reads_the_same(tmp_path):

@@ -2,15 +2,20 @@
 
 import asyncio
 
+from suffice.answers import Draft
+from suffice.claims.verify import Checked
 from suffice.memory.trajectory import TrajectoryMemory
 from suffice.prompts import Evaluation, EvaluationIssue, SynthesisResponse
 from suffice.review.loop import ReviewLoop
 from suffice.settings import ReviewRules
 from suffice.state.run import RunState
 from suffice.testing import ScriptedModel, make_passage
+from suffice.text.parts import build_statement, parse_parts, render_parts
 from suffice.types import Bounds
 
-FIRST = SynthesisResponse("## Builders\n\nHalloran Works built it [1].", "Halloran Works [1].", ("Halloran [1].",))
+FIRST = Checked(
+    Draft(parse_parts("## Builders\n\nHalloran Works built it [1]."), findings=(build_statement("Halloran [1]."),))
+)
 
 
 def scored(every=7.0, *issues, **own):
@@ -61,5 +66,10 @@ class Case:
         return [prompt.role for prompt in self.model.prompts]
 
 
-async def accept(text):
-    return text
+async def accept(draft):
+    return Checked(draft)
+
+
+def show(checked):
+    """The text of a checked draft."""
+    return render_parts(checked.draft.parts, str)

@@ -1,18 +1,22 @@
 """Every ending of a review, the version that it reports, and condensing a long text for the judge."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from review.conftest import FIRST, Case, issue, scored, version
+from review.conftest import FIRST, Case, issue, scored, show, version
 
+from suffice.answers import Draft, replace_statements
+from suffice.claims.verify import Checked
 from suffice.errors import ModelError
 from suffice.prompts import SynthesisResponse
 from suffice.review.loop import condense
 from suffice.settings import ReviewRules
 from suffice.testing import ScriptedModel
 from suffice.text.markdown import find_headings
+from suffice.text.parts import parse_parts
 from suffice.text.tokens import estimate_tokens
 from suffice.types import Bounds
 
@@ -32,8 +36,8 @@ def test_a_weak_answer_is_revised_until_it_passes():
     case = Case([scored(6, issue()), scored(8.5)], [version(2)])
     case.play()
     assert case.roles == ["evaluate", "revise", "evaluate"]
-    assert case.review.best.answer == version(2).answer
-    assert case.review.best.key_findings == FIRST.key_findings, "a revision without findings keeps the earlier ones"
+    assert show(case.review.best) == version(2).answer
+    assert case.review.best.draft.findings == FIRST.draft.findings, "a revision without findings keeps the earlier ones"
     assert (case.result.ending, case.result.kept, case.result.composite) == ("passed", 2, 8.5)
     assert case.model.prompts[1].issues[0] == "depth, “Builders”: say when"
 
@@ -44,7 +48,7 @@ def test_a_long_text_is_condensed_to_fit_the_judges_context():
 
     long = "\n\n".join(f"## Part {number}\n\n" + "Halloran Works built it [1]. " * 40 for number in range(20))
     case = Case([scored(9)], model_class=Small)
-    [judged] = case.play(SynthesisResponse(long))
+    [judged] = case.play(Checked(Draft(parse_parts(long))))
     assert judged.passed
     [prompt] = case.model.prompts
     assert estimate_tokens(prompt.render()) + prompt.max_tokens <= Small.context
@@ -71,7 +75,7 @@ def test_the_same_score_twice_ends_the_review():
 
 
 def test_an_unchanged_revision_is_not_evaluated():
-    case = Case([scored(6)], [FIRST])
+    case = Case([scored(6)], [SynthesisResponse("## Builders\n\nHalloran Works built it [1].")])
     case.play()
     assert (case.result.ending, case.roles) == ("no_progress", ["evaluate", "revise"])
 
@@ -119,19 +123,20 @@ def test_a_revision_without_a_readable_evaluation_is_not_reported():
 
 
 def test_unsupported_claims_of_a_revision_are_removed_before_it_is_evaluated():
-    async def verify(text):
-        return SynthesisResponse(text.answer.replace(" The king paid for it [1].", ""))
+    async def verify(draft):
+        parts = replace_statements(draft.parts, lambda one: () if "king" in one.text else (one,))
+        return Checked(replace(draft, parts=parts))
 
     invented = SynthesisResponse("## Builders\n\nHalloran Works built it in 1887 [1]. The king paid for it [1].")
     case = Case([scored(6), scored(9)], [invented], verify_claims=verify)
     case.play()
-    assert case.review.best.answer == "## Builders\n\nHalloran Works built it in 1887 [1]."
+    assert show(case.review.best) == "## Builders\n\nHalloran Works built it in 1887 [1]."
     assert "king" not in case.model.prompts[2].text.text, "the judge reads the verified text"
 
 
 def test_a_revision_without_supported_claims_counts_as_empty():
-    async def verify(text):
-        return SynthesisResponse("")
+    async def verify(draft):
+        return Checked()
 
     case = Case([scored(6)], [version(2)], verify_claims=verify)
     case.play()
@@ -186,11 +191,10 @@ def test_a_panel_ignores_an_unreadable_reader():
     assert (case.result.ending, case.result.composite) == ("passed", 9.0)
 
 
-@pytest.mark.parametrize("written", [None, SynthesisResponse("")])
-def test_without_a_text_there_is_no_review(written):
+def test_without_a_text_there_is_no_review():
     case = Case([scored(9)])
-    assert case.play(written) == []
-    assert (case.result, case.review.best, case.roles) == (None, written, [])
+    assert case.play(Checked()) == []
+    assert (case.result, case.review.best, case.roles) == (None, Checked(), [])
 
 
 @given(st.lists(st.integers(0, 10), min_size=1, max_size=5), st.integers(1, 5), st.floats(1, 10))
@@ -205,8 +209,8 @@ def test_the_reported_version_is_the_best_evaluated_one(scores, rounds, pass_mar
     composites = [round.composite for round in judged]
     assert len(composites) <= rounds
     assert case.result.composite == max(composites)
-    texts = [FIRST, *(version(number) for number in range(2, 99))]
-    assert case.review.best.answer == texts[case.result.kept - 1].answer
+    texts = [show(FIRST), *(version(number).answer for number in range(2, 99))]
+    assert show(case.review.best) == texts[case.result.kept - 1]
     assert case.result.passed == (max(composites) >= pass_mark)
 
 

@@ -32,9 +32,6 @@ class RoundCollector:
         self._searches: list[_PendingSearch] = []
         self._running = 0
         self._tokens = 0
-        self.skip: Verdict | None = None
-        """The verdict that the results of the latest search are not worth reading. Searches at the same time are one round;
-        only the last of them to return can be skipped."""
 
     async def run_search(
         self,
@@ -46,7 +43,6 @@ class RoundCollector:
     ) -> T:
         """Run a search and report its round to the monitor. ``tokens`` is the total of the run so far. Errors are raised."""
         search = _PendingSearch(tuple(queries))
-        self.skip = None
         self._searches.append(search)
         self._running += 1
         try:
@@ -62,13 +58,12 @@ class RoundCollector:
     def _finish_round(self, monitor: StopMonitor, tokens: int) -> None:
         searches, self._searches = self._searches, []
         used, self._tokens = tokens - self._tokens, tokens
-        verdict = monitor.observe(
+        monitor.observe(
             [query for search in searches for query in search.queries],
             [passage for search in searches for passage in search.passages],
             tokens=used,
             failed=all(search.failed for search in searches),
         )
-        self.skip = verdict if verdict.skip else None
 
 
 def format_notice(verdict: Verdict) -> str:
@@ -84,11 +79,6 @@ def append_notice(result: object, verdict: Verdict) -> object:
     if isinstance(result, str):
         return f"{result}\n\n{format_notice(verdict)}"
     return {"results": result, "notice": format_notice(verdict)}
-
-
-def format_skip(verdict: Verdict) -> str:
-    """Return what the model sees in place of results that are not worth reading."""
-    return f"These results are not worth reading ({verdict.because}). Search for something else."
 
 
 def extract_queries(arguments: Mapping[str, Any], name: str) -> tuple[str, ...]:

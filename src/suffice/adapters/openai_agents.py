@@ -24,7 +24,6 @@ from suffice.adapters.common import (
     extract_passages,
     extract_queries,
     format_notice,
-    format_skip,
 )
 from suffice.belief import BeliefState
 from suffice.errors import InputError
@@ -79,8 +78,6 @@ def guarded(
         queries = extract_queries(call.arguments, query)
         collector = collectors.setdefault(run_monitor, RoundCollector())
         result = await collector.run_search(run_monitor, queries, run, passages, context.usage.total_tokens)
-        if collector.skip is not None:
-            return format_skip(collector.skip)
         if belief is not None:
             result = await belief(context).observe(passages(result))
         return append_notice(result, run_monitor.verdict) if run_monitor.verdict.stop else result

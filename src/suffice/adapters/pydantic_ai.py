@@ -25,7 +25,6 @@ from suffice.adapters.common import (
     extract_passages,
     extract_queries,
     format_notice,
-    format_skip,
 )
 from suffice.belief import BeliefState
 from suffice.errors import InputError
@@ -85,8 +84,6 @@ class GuardedToolset(WrapperToolset[AgentDepsT]):
             lambda found: self.passages(found.return_value if isinstance(found, ToolReturn) else found),
             ctx.usage.total_tokens,
         )
-        if self.round_collector.skip is not None:
-            return format_skip(self.round_collector.skip)
         if self.belief is not None:
             found = self.passages(result.return_value if isinstance(result, ToolReturn) else result)
             result = await self.belief.observe(found)

@@ -1,24 +1,59 @@
 """Check the claims of any text against a search: what ``suffice check`` does.
 
 Each claim is searched for by its own words. If the text lists its sources and the search has them, a claim that cites one of
-them is judged by it.
+them is judged by it. With a language model, all claims and the passages found for them are checked together.
 """
 
 import re
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 
-from suffice.claims.checkers import Checker, ModelChecker
-from suffice.claims.split import ClaimText, extract_claims
-from suffice.claims.verdict import ClaimVerdict, build_evidence, get_deciding_quote, judge_claim, list_quotes
+from suffice.claims.checker import Checker
+from suffice.claims.reasons import describe_reason
+from suffice.claims.split import ClaimText, extract_claims, strip_claim_markup
+from suffice.claims.verdict import MAX_CLAIM_CHARS, ClaimVerdict, build_evidence, find_skip_reason, judge_claim
+from suffice.claims.whole import AskDraft, check_draft
+from suffice.errors import InputError
 from suffice.search.base import Search
+from suffice.search.isolation.jobs import IsolatedJob, JobFailed, Limits
+from suffice.search.isolation.pool import get_pool
 from suffice.text.citations import next_handle, parse_source_entry
 from suffice.text.markdown import iter_source_lines
 from suffice.types import Claim, Passage, Query, Source, Span
 
 PASSAGES_PER_CLAIM = 8  # Passages that a claim is judged by.
-_READ_FIRST = 3  # Of them, those that are read first. The others are read if these do not support the claim.
+PASSAGES_FOR_MODEL = 4  # Of them, those that a language model gets.
+MODEL_PROMPT_TOKENS = 12_000  # Claims and passages in one call of a language model.
+_READ_FIRST = 3  # Passages that are read first. The others are read if these do not support the claim.
 _CITED_SEARCH_DEPTH = 30  # How far down the ranking a cited source is looked for.
+
+
+# What splitting a text may use. A book of a million characters takes a second.
+_SPLIT_LIMITS = Limits(memory_bytes=1 << 30, cpu_seconds=5, seconds=30.0, output_bytes=1 << 20)
+
+
+async def validate_text(text: str, name: str) -> None:
+    """Raise ``InputError`` if the text cannot be split into claims in a few seconds; it is tried in a child process."""
+    job = IsolatedJob(f"{__name__}:count_claims", (text.encode("utf-8", "replace"),), _SPLIT_LIMITS)
+    try:
+        await get_pool().run_async(job, int)
+    except JobFailed as failed:
+        raise InputError(
+            f"{name} cannot be split into claims: it {failed}; remove what is not prose, or check a part of it"
+        ) from failed
+
+
+def count_claims(text: bytes) -> int:
+    """Split a text as ``TextAudit`` does; what the child process runs."""
+    return sum(bool(strip_claim_markup(claim.text)) for claim in extract_claims(text.decode("utf-8")))
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A claim as the language model gets it: its words, and handles of the passages found for it."""
+
+    text: str
+    handles: tuple[str, ...]
 
 
 @dataclass
@@ -30,6 +65,8 @@ class TextAudit:
     checker: Checker
     ignored_texts: Sequence[str] = ()
     """Texts whose sentences are no claims, and with which such sentences begin: the notices of a report."""
+    ask: AskDraft | None = None
+    """Asks a language model to check the claims."""
     sources: dict[str, Source] = field(default_factory=dict)
     """The sources quoted so far, numbered as the text numbers them."""
 
@@ -37,53 +74,75 @@ class TextAudit:
         self.claim_texts: Sequence[ClaimText] = [
             claim
             for claim in extract_claims(self.text)
-            if not any(
-                claim.plain_text in ignored or claim.plain_text.startswith(ignored) for ignored in self.ignored_texts
-            )
+            if not any(_is_part_of(strip_claim_markup(claim.text), ignored) for ignored in self.ignored_texts)
         ]
         self._source_list = parse_source_list(self.text)
         self._handles: dict[str, str] = {}
 
     async def check_claims(self) -> AsyncIterator[tuple[Claim, ClaimVerdict]]:
         """Yield each claim with its verdict, in the order of the text."""
-        for claim in self.claim_texts:
-            verdict = await self._check_claim(claim)
-            yield self._build_claim(verdict), verdict
+        by_model = await self._ask_model() if self.ask is not None else [None] * len(self.claim_texts)
+        for claim, verdict in zip(self.claim_texts, by_model, strict=True):
+            decided = verdict or await self._check_claim(claim)
+            yield self._build_claim(decided), decided
 
     async def _check_claim(self, claim: ClaimText) -> ClaimVerdict:
-        if claim.skip_reason:
-            return await judge_claim(claim, (), (), self.checker)
-        entries = [self._source_list[handle] for handle in claim.handles if handle in self._source_list]
-        hits = await self.search(Query(claim.plain_text), _CITED_SEARCH_DEPTH if entries else PASSAGES_PER_CLAIM)
-        cited = [hit for hit in hits if any(_is_listed_source(hit, entry) for entry in entries)]
-        if not cited:  # The claim's own words do not find its source; the entry's words may.
-            for entry in entries:
-                found = await self.search(Query(f"{entry} {claim.plain_text}"), _CITED_SEARCH_DEPTH)
-                cited += [hit for hit in found if _is_listed_source(hit, entry)]
-        cited, hits = cited[:PASSAGES_PER_CLAIM], hits[:PASSAGES_PER_CLAIM]
-        asks_model = ModelChecker.name in self.checker.name.split("+")  # It would be asked about both parts.
-        if max(len(cited), len(hits)) > _READ_FIRST and not asks_model:
+        cited, hits = await self._find_passages(claim)
+        if max(len(cited), len(hits)) > _READ_FIRST:
             verdict = await judge_claim(claim, cited[:_READ_FIRST], hits[:_READ_FIRST], self.checker)
             if verdict.support == "supported":
                 return verdict
         return await judge_claim(claim, cited, hits, self.checker)
 
+    async def _find_passages(self, claim: ClaimText) -> tuple[list[Passage], list[Passage]]:
+        """Return the passages of the sources that a claim cites, and those that its words find."""
+        words = strip_claim_markup(claim.text)
+        if len(words) > MAX_CLAIM_CHARS or find_skip_reason(words, bool(claim.handles)):
+            return [], []
+        entries = [self._source_list[handle] for handle in claim.handles if handle in self._source_list]
+        hits = await self.search(Query(words), _CITED_SEARCH_DEPTH if entries else PASSAGES_PER_CLAIM)
+        cited = [hit for hit in hits if any(_is_listed_source(hit, entry) for entry in entries)]
+        if not cited:  # The claim's own words do not find its source; the entry's words may.
+            for entry in entries:
+                found = await self.search(Query(f"{entry} {words}"), _CITED_SEARCH_DEPTH)
+                cited += [hit for hit in found if _is_listed_source(hit, entry)]
+        return cited[:PASSAGES_PER_CLAIM], list(hits[:PASSAGES_PER_CLAIM])
+
+    async def _ask_model(self) -> list[ClaimVerdict | None]:
+        """Return the verdicts of the language model; ``None`` for claims that it was not asked about or left out."""
+        assert self.ask is not None
+        handles: dict[str, str] = {}
+        passages: dict[str, Passage] = {}
+        asked: dict[int, _Asked] = {}
+        for number, claim in enumerate(self.claim_texts):
+            cited, hits = await self._find_passages(claim)
+            for passage in (cited or hits)[:PASSAGES_FOR_MODEL]:
+                handle = handles.setdefault(passage.id, f"[{len(handles) + 1}]")
+                passages[handle] = passage
+                known = asked[number].handles if number in asked else ()
+                asked[number] = _Asked(strip_claim_markup(claim.text), (*known, handle))
+        checked = await check_draft(list(asked.values()), passages, self.ask, MODEL_PROMPT_TOKENS)
+        found = dict(zip(asked, checked, strict=True))
+        return [
+            None if (verdict := found.get(number)) is None else verdict.about(claim)
+            for number, claim in enumerate(self.claim_texts)
+        ]
+
     def _build_claim(self, verdict: ClaimVerdict) -> Claim:
         spans = tuple(
             Span(self._assign_handle(quote.passage), quote.text, quote.location, stance)
-            for quote, stance in list_quotes(verdict)
+            for quote, stance in verdict.quotes
         )
-        quote = get_deciding_quote(verdict)
-        shown = bool(spans) and quote is not None
+        quote = verdict.deciding_quote
         return Claim(
             verdict.claim.text,
             verdict.claim.handles,
             verdict.support,
             spans,
-            verdict.note,
-            build_evidence(verdict, spans[0].source if shown else ""),
-            "" if quote is None else quote.span.checker,
-            None if quote is None else quote.span.probability,
+            describe_reason(verdict.reason),
+            build_evidence(verdict, spans[0].source if spans else ""),
+            "" if quote is None else quote.checker,
+            None if quote is None else quote.probability,
         )
 
     def _assign_handle(self, passage: Passage) -> str:
@@ -101,6 +160,10 @@ class TextAudit:
 def parse_source_list(text: str) -> dict[str, str]:
     """Return the sources that a text lists: handle → description."""
     return dict(filter(None, map(parse_source_entry, iter_source_lines(text))))
+
+
+def _is_part_of(words: str, ignored: str) -> bool:
+    return words in ignored or words.startswith(ignored)
 
 
 def _is_listed_source(passage: Passage, entry: str) -> bool:

@@ -1,180 +1,207 @@
-"""Verify a draft before it is shown: every claim in it is supported by a source, or marked, or removed.
+"""Verify a draft before it is shown: every statement in it is supported by a source, or marked, or removed.
 
-    each claim ─▶ supported by its citation ─▶ stays
-                ─▶ supported by another source ─▶ gets that citation
-                ─▶ neither ─▶ is searched for once, if the budget allows
-                ─▶ still neither ─▶ is replaced or removed (``fix``), and listed under the open questions
+    each statement ─▶ supported by its citation ─▶ stays
+                   ─▶ supported by another source ─▶ gets that citation
+                   ─▶ neither ─▶ is searched for once, if the budget allows
+                   ─▶ still neither ─▶ goes back to a strong writer with the reason, once
+                   ─▶ still neither ─▶ is removed and listed with the reason, or marked in a lenient run
 
-Verdicts are cached, so verifying a revision costs only its new sentences.
+Quotations are their own evidence: other passages are only searched for disagreement. Verdicts are cached, so verifying a
+revision costs only its new sentences.
 """
 
 import asyncio
 import heapq
 import re
-from collections.abc import Callable, Iterable
-from dataclasses import replace
-from textwrap import shorten
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from suffice.claims.checkers import AskSupport, Checker, LexicalChecker
-from suffice.claims.checkers.lexical import lacks_a_number
-from suffice.claims.checkers.names import find_missing_names
-from suffice.claims.fix import FixRules, apply_fixes
-from suffice.claims.split import CONTRADICTED_MARK, UNSUPPORTED_MARK, ClaimText, extract_claims
-from suffice.claims.verdict import ClaimVerdict, find_quote_instead, judge_claim, share_disagreements
+from suffice.answers import Draft, Quotation, Statement, replace_statements
+from suffice.claims.checker import Checker
+from suffice.claims.figures import has_figure
+from suffice.claims.split import CONTRADICTED_MARK, UNSUPPORTED_MARK
+from suffice.claims.verdict import ClaimVerdict, judge_claim
 from suffice.errors import SearchError
-from suffice.events import CheckingClaim
-from suffice.models.base import is_language_model
-from suffice.prompts import CheckSupport, SupportResponse, SynthesisResponse
 from suffice.search.base import Search
 from suffice.search.resilience import to_failure
 from suffice.state.run import RunState
 from suffice.state.search_log import SEARCH_TIMED_OUT
-from suffice.text.citations import has_citation, strip_citations
 from suffice.text.entities import content_stems
-from suffice.text.markdown import drop_empty_headings
+from suffice.text.parts import cite
+from suffice.text.sentences import quotable_spans
 from suffice.types import Hits, Passage, Query, Round
-
-CleanDraft = Callable[[SynthesisResponse], SynthesisResponse]
-"""Prepares a draft for verification: drops unknown citations and whatever else must not reach a reader."""
 
 PASSAGES_PER_CLAIM = 6  # Passages besides the cited ones that a claim is judged by.
 MAX_CLAIM_QUERIES = 5  # Claims that are searched for each time a draft is verified.
-_MIN_CLOSE_OVERLAP = 0.5  # A sentence against a claim that shares less with it may be about something else.
-_MAX_QUOTED_CHARS = 200
-_OPEN_QUESTION = re.compile(
-    r"\?\s*$|^\W*(?:whether|how|what|why|who|when|where|which)\b|\b(?:not|no|missing|unknown|unclear|lacks?|lacking)\b",
-    re.I,
-)
-_LEFT_OUT_PREFIX = "Left out, because no source supports it: "
-_SUPPORT_MARKS = re.compile(rf"\s*(?:{re.escape(UNSUPPORTED_MARK)}|{re.escape(CONTRADICTED_MARK)})")
+_MAX_DISAGREEING = 3  # Passages that are read for disagreement with a quotation.
+_MIN_SHARED = 0.6  # Share of a quoted sentence's content words that a passage must have to be read for disagreement.
+_PRONOUN = re.compile(r"(?:he|she|it|they|this|these|its|their|his|her)\b", re.IGNORECASE)
+
+JudgeDraft = Callable[[Sequence[Statement]], Awaitable[Sequence[ClaimVerdict | None]]]
+"""Judges all statements of a draft at once, as a language model does; ``None`` where it gave no verdict."""
+MendStatements = Callable[[Sequence[ClaimVerdict]], Awaitable[Mapping[Statement, tuple[Statement, ...]]]]
+"""Lets the writer mend doubtful statements; each becomes one or more others, or none."""
 
 
-def make_ask_support(run: RunState) -> AskSupport | None:
-    """Return how to ask the run's model about a claim while the budget lasts; ``None`` without a language model."""
-    if not is_language_model(run.model):
-        return None
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A verified draft: what is left of it, the verdicts on its statements and quotations, and on what was removed."""
 
-    async def ask(prompt: CheckSupport) -> SupportResponse | None:
-        if run.budget.is_spent():
-            run.record_refused(prompt.role)
-            return None
-        run.event_queue.add(CheckingClaim(prompt.claim))
-        return await run.try_ask(prompt)
+    draft: Draft = Draft()
+    verdicts: tuple[ClaimVerdict, ...] = ()
+    removed: tuple[ClaimVerdict, ...] = ()
 
-    return ask
+    @property
+    def has_lost_all_claims(self) -> bool:
+        """Whether the draft made claims and none of them is left."""
+        return bool(self.removed) and not any(statement.handles for statement in self.draft.statements)
 
 
 class ClaimVerifier:
-    """Verifies the drafts of one run and caches the verdicts on their claims."""
+    """Verifies the drafts of one run and caches the verdicts on their statements."""
 
     def __init__(
-        self, run: RunState, search: Search, checker: Checker, clean: CleanDraft, *, strict: bool = True
+        self,
+        run: RunState,
+        search: Search,
+        checker: Checker,
+        *,
+        strict: bool = True,
+        judge_draft: JudgeDraft | None = None,
+        mend: MendStatements | None = None,
     ) -> None:
         self._run = run
         self._search = search
         self._checker = checker
-        self._clean = clean
-        self._rules = FixRules(cite=lambda passage: run.evidence.get_handle(passage), strict=strict)
-        self._is_lexical_only = False
-        self._verdict_cache: dict[tuple[str, tuple[str, ...]], tuple[int, ClaimVerdict]] = {}
-        self._searched_claims: set[str] = set()
-        self._verified: dict[str, tuple[ClaimVerdict, ...]] = {}
-        self._titles: set[str] = set()  # Of the excerpts in the drafts.
+        self._strict = strict
+        self._judge_draft = judge_draft
+        self._mend = mend
+        self._is_offline = False
+        self._cache: dict[Statement, tuple[int, ClaimVerdict]] = {}
+        self._searched: set[str] = set()
 
-    async def __call__(self, draft: SynthesisResponse) -> SynthesisResponse:
-        """Return the draft with every unsupported claim fixed or removed; a lenient run marks such claims instead."""
+    async def __call__(self, draft: Draft) -> Checked:
+        """Return the draft with every unsupported statement mended or removed; a lenient run marks such statements."""
         try:
             async with self._run.budget.time_limit():
                 return await self._verify(draft)
         except TimeoutError:
-            return await self.verify_lexically(draft)
+            return await self.verify_offline(draft)
 
-    async def verify_lexically(self, draft: SynthesisResponse) -> SynthesisResponse:
-        """Verify by words and numbers alone, without a search or a model, from now on.
-
-        Used when the time is up and after an interruption.
-        """
-        self._checker, self._is_lexical_only = LexicalChecker(), True
+    async def verify_offline(self, draft: Draft) -> Checked:
+        """Verify without a search or a model, from now on: when the time is up and after an interruption."""
+        self._checker, self._is_offline = Checker(), True
         return await self._verify(draft)
 
     @property
     def checker_name(self) -> str:
-        """The name of the checker that judges the claims, such as ``lexical+reader``."""
-        return self._checker.name
+        """The name of the checker that judges the claims."""
+        return self._checker.name if self._is_offline or self._judge_draft is None else f"{self._checker.name}+model"
 
-    def get_verdicts(self, verified: SynthesisResponse | None) -> tuple[ClaimVerdict, ...]:
-        """Return the verdicts on a verified text."""
-        return self._verified.get("" if verified is None else verified.answer, ())
+    async def check_statements(self, statements: Sequence[Statement]) -> list[ClaimVerdict]:
+        """Return the verdicts on statements, which stay as they are."""
+        return list((await self._judge(statements)).values())
 
-    async def _verify(self, draft: SynthesisResponse) -> SynthesisResponse:
-        draft = self._clean(draft)
-        self._titles.update(excerpt.title for excerpt in draft.excerpts)
-        answer = drop_empty_headings(_SUPPORT_MARKS.sub("", draft.answer))
-        verdicts = await self.check_claims(answer)
-        if await self._search_unsupported(verdicts):
-            verdicts = await self.check_claims(answer)
-        fixed = apply_fixes(answer, verdicts, self._rules)
-        answer, removed = fixed.text, fixed.removed
-        verdicts = await self.check_claims(answer)
-        if self._rules.strict:  # Replacements are verified too.
-            fixed = apply_fixes(answer, verdicts, replace(self._rules, allow_replacement=False))
-            answer, removed = fixed.text, (*removed, *fixed.removed)
-            verdicts = await self.check_claims(answer)
-        self._verified[answer] = tuple(share_disagreements(verdicts))
-        summary, left_out = await self._verify_line(_SUPPORT_MARKS.sub("", draft.summary))
-        questions = (
-            *(line for line in draft.open_questions if _is_open_question(line)),
-            *map(self._describe_removed, (*removed, *left_out)),
+    async def _verify(self, draft: Draft) -> Checked:
+        written = (*draft.statements, *draft.findings, *draft.recommendations, *draft.risks)
+        verdicts = await self._judge(written)
+        if await self._search_unsupported(verdicts.values()):
+            verdicts = await self._judge(written)
+        mended: Mapping[Statement, tuple[Statement, ...]] = {}
+        doubtful = [verdict for verdict in verdicts.values() if not _is_acceptable(verdict)]
+        if doubtful and self._mend is not None and not self._is_offline:
+            mended = await self._mend(doubtful)
+            verdicts |= await self._judge([new for news in mended.values() for new in news])
+        shown: dict[Statement, ClaimVerdict] = {}
+        removed: dict[Statement, ClaimVerdict] = {}
+
+        def settle(statement: Statement) -> tuple[Statement, ...]:
+            kept: list[Statement] = []
+            for new in mended.get(statement, (statement,)):
+                settled = self._settle(verdicts[new])
+                if settled is None:
+                    removed[new] = verdicts[new]
+                else:
+                    shown[settled] = verdicts[new].about(settled)
+                    kept.append(settled)
+            return tuple(kept)
+
+        parts = replace_statements(draft.parts, settle, rename=self._name_subject)
+        findings, recommendations, risks = (
+            tuple(new for line in lines for new in settle(line))
+            for lines in (draft.findings, draft.recommendations, draft.risks)
         )
-        return replace(
-            draft,
-            answer=answer,
-            summary=summary,
-            key_findings=await self._verify_lines(draft.key_findings),
-            recommendations=tuple(line for line in draft.recommendations if self._is_grounded(line)),
-            risks=await self._verify_lines(draft.risks),
-            open_questions=tuple(dict.fromkeys(questions)),
-        )
+        left = replace(draft, parts=parts, findings=findings, recommendations=recommendations, risks=risks)
+        quoted = [await self._check_quotation(quotation) for quotation in draft.quotations]
+        return Checked(left, (*shown.values(), *quoted), tuple(removed.values()))
 
-    # -- checking ------------------------------------------------------------------------------------------------------
+    # -- judging -------------------------------------------------------------------------------------------------------
 
-    async def check_claims(self, text: str) -> list[ClaimVerdict]:
-        """Return the verdicts on the claims of a text, which stays as it is."""
-        return [
-            await self._check_claim(claim) for claim in extract_claims(text, skip_asides=False, titles=self._titles)
-        ]
+    async def _judge(self, statements: Sequence[Statement]) -> dict[Statement, ClaimVerdict]:
+        """Return the verdict on each statement: cached ones, unless they found no support and there is new evidence."""
+        size = len(self._run.evidence)
+        verdicts: dict[Statement, ClaimVerdict] = {}
+        new: list[Statement] = []
+        for statement in dict.fromkeys(statements):
+            checked_size, verdict = self._cache.get(statement, (-1, None))
+            if verdict is None or (checked_size != size and not _is_acceptable(verdict)):
+                new.append(statement)
+            else:
+                verdicts[statement] = verdict
+        by_model: Sequence[ClaimVerdict | None] = [None] * len(new)
+        if new and self._judge_draft is not None and not self._is_offline:
+            by_model = await self._judge_draft(new)
+        for statement, given in zip(new, by_model, strict=True):
+            verdicts[statement] = given or await self._judge_alone(statement)
+            self._cache[statement] = size, verdicts[statement]
+        return {statement: verdicts[statement] for statement in dict.fromkeys(statements)}
 
-    async def _check_claim(self, claim: ClaimText) -> ClaimVerdict:
-        """Return the cached verdict, unless it found no support and there is new evidence."""
-        key, size = (claim.plain_text, claim.handles), len(self._run.evidence)
-        checked_size, verdict = self._verdict_cache.get(key, (-1, None))
-        if verdict is None or (checked_size != size and not verdict.supporting and not claim.skip_reason):
-            cited = [passage for handle in claim.handles if (passage := self._run.evidence.find_passage(handle))]
-            verdict = await judge_claim(claim, cited, self._rank_passages(claim), self._checker)
-            self._verdict_cache[key] = size, verdict
-        return replace(verdict, claim=claim)
+    async def _judge_alone(self, statement: Statement) -> ClaimVerdict:
+        """Let the reader judge one statement. What cites nothing and has no figure may be advice or a conclusion: it stays."""
+        cited = self._find_cited(statement)
+        verdict = await judge_claim(statement, cited, self._rank_passages(statement.text), self._checker)
+        is_claim = bool(statement.handles) or has_figure(verdict.plain_text)
+        return verdict if is_claim or verdict.support != "unsupported" else replace(verdict, support="unknown")
 
-    def _rank_passages(self, claim: ClaimText) -> list[Passage]:
-        """Return the passages that share most words with the claim."""
-        stems = content_stems(claim.plain_text)
+    def _find_cited(self, statement: Statement) -> list[Passage]:
+        return [passage for handle in statement.handles if (passage := self._run.evidence.find_passage(handle))]
+
+    def _rank_passages(self, text: str, limit: int = PASSAGES_PER_CLAIM) -> list[Passage]:
+        """Return the passages that share most words with a text."""
+        stems = content_stems(text)
         shared = ((len(stems & content_stems(f"{item.title} {item.text}")), item) for item in self._run.evidence)
-        best = heapq.nlargest(
-            PASSAGES_PER_CLAIM, ((count, -i, item) for i, (count, item) in enumerate(shared) if count)
-        )
+        best = heapq.nlargest(limit, ((count, -i, item) for i, (count, item) in enumerate(shared) if count))
         return [passage for _, _, passage in best]
+
+    async def _check_quotation(self, quotation: Quotation) -> ClaimVerdict:
+        """Return the verdict on the deciding sentence of a quotation: supported by itself; others may disagree."""
+        passage, start = quotation.passage, (quotation.highlight or quotation.spans)[0][0]
+        spans = [one for one in quotable_spans(passage.text, passage.kind) if one[0] <= start < one[1]]
+        sentence = passage.text[slice(*spans[0])] if spans else quotation.text
+        stems = content_stems(sentence)
+        near = [
+            other
+            for other in self._rank_passages(sentence, _MAX_DISAGREEING + 1)
+            if other.id != passage.id and len(stems & content_stems(other.text)) >= _MIN_SHARED * len(stems)
+        ]
+        text = " ".join(sentence.split())
+        statement = Statement(text, (self._run.evidence.get_handle(passage),), "stated")
+        return await judge_claim(statement, [passage], near[:_MAX_DISAGREEING], self._checker)
+
+    # -- searching for support -----------------------------------------------------------------------------------------
 
     async def _search_unsupported(self, verdicts: Iterable[ClaimVerdict]) -> bool:
         """Search for the unsupported claims, each once, and return whether that found new evidence."""
         unsupported = [
-            verdict.claim.plain_text
+            verdict.plain_text
             for verdict in verdicts
-            if _lacks_near_source(verdict) and verdict.uncited_support is None
+            if verdict.support == "unsupported" and verdict.uncited_support is None
         ]
-        new = [claim for claim in dict.fromkeys(unsupported) if claim not in self._searched_claims][:MAX_CLAIM_QUERIES]
+        new = [claim for claim in dict.fromkeys(unsupported) if claim not in self._searched][:MAX_CLAIM_QUERIES]
         queries = self._run.filter_new_queries([Query(claim, "support for a claim") for claim in new])
-        if not queries or self._is_lexical_only or self._run.is_degraded or self._run.budget.seconds_left == 0:
+        if not queries or self._is_offline or self._run.is_degraded or self._run.budget.seconds_left == 0:
             return False
-        self._searched_claims.update(new)
+        self._searched.update(new)
         size = len(self._run.evidence)
         hits = await asyncio.gather(*map(self._search_query, queries))
         found = {passage.id: passage for each in hits for passage in each.passages}
@@ -192,56 +219,41 @@ class ClaimVerifier:
         except SearchError as error:
             return Hits(query, failure=to_failure(error))
 
-    # -- what the fixes leave ------------------------------------------------------------------------------------------
+    # -- mending -------------------------------------------------------------------------------------------------------
 
-    def _describe_removed(self, verdict: ClaimVerdict) -> str:
-        return f"{_LEFT_OUT_PREFIX}{strip_citations(verdict.claim.plain_text)}{self._quote_instead(verdict)}"
+    def _settle(self, verdict: ClaimVerdict) -> Statement | None:
+        """Return a statement as it is shown: as it is, with other citations or a mark; ``None`` if it is removed."""
+        statement = _get_statement(verdict)
+        if _is_acceptable(verdict):
+            statement = replace(statement, role=verdict.role)
+            known = [handle for handle in statement.handles if self._run.evidence.find_passage(handle)]
+            if len(known) < len(statement.handles):  # Invented ones go.
+                statement = cite(statement, known)
+            if verdict.support != "supported" or statement.handles or not verdict.supporting:
+                return statement
+            return cite(statement, self._list_handles(verdict))
+        if verdict.uncited_support is not None:
+            return cite(statement, [self._run.evidence.get_handle(verdict.uncited_support.passage)])
+        if self._strict:
+            return None
+        mark = CONTRADICTED_MARK if verdict.support == "contradicted" else UNSUPPORTED_MARK
+        return replace(statement, mark=mark)
 
-    def _quote_instead(self, verdict: ClaimVerdict) -> str:
-        """Return what a source says instead of a removed claim; empty if no source says anything near it."""
-        quote = find_quote_instead(verdict)
-        if quote is None:
-            return ""
-        said = shorten(strip_citations(" ".join(quote.text.split())), _MAX_QUOTED_CHARS, placeholder=" …")
-        return f" (a source says: “{said}” {self._run.evidence.get_handle(quote.passage)})"
+    def _list_handles(self, verdict: ClaimVerdict) -> list[str]:
+        return list(dict.fromkeys(self._run.evidence.get_handle(quote.passage) for quote in verdict.supporting))
 
-    def _is_grounded(self, advice: str) -> bool:
-        """Whether the names and numbers of a recommendation are in the sources it cites. Advice itself cannot be checked."""
-        for claim in extract_claims(advice, skip_asides=False):
-            passages = (self._run.evidence.find_passage(handle) for handle in claim.handles)
-            cited = "\n".join(f"{passage.title}\n{passage.text}" for passage in passages if passage is not None)
-            if lacks_a_number(claim.plain_text, cited) or find_missing_names(claim.plain_text, cited):
-                return False
-        return True
-
-    async def _verify_lines(self, lines: Iterable[str]) -> tuple[str, ...]:
-        """Return findings or risks with their citations fixed, without the unsupported ones unless the run is lenient."""
-        return tuple(filter(None, [(await self._verify_line(line))[0] for line in lines]))
-
-    async def _verify_line(self, line: str) -> tuple[str, tuple[ClaimVerdict, ...]]:
-        """Return a line with its citations fixed, empty without a supported claim, and what was removed from it."""
-        rules = replace(self._rules, allow_replacement=False)
-        fixed = apply_fixes(line, await self.check_claims(line), rules)
-        return fixed.text.strip() if any(map(str.isalnum, fixed.text)) else "", fixed.removed
+    def _name_subject(self, statement: Statement) -> Statement:
+        """Return a statement that follows a removed one: if it opens with a pronoun, the title of its source goes before it."""
+        cited = self._find_cited(statement)
+        if not cited or not cited[0].title or not _PRONOUN.match(statement.text):
+            return statement
+        return replace(statement, text=f"{' '.join(cited[0].title.split())}: {statement.text}")
 
 
-def list_left_out(verified: SynthesisResponse) -> tuple[str, ...]:
-    """Return the lines that say which claims were left out of a draft."""
-    return tuple(line for line in verified.open_questions if line.startswith(_LEFT_OUT_PREFIX))
+def _get_statement(verdict: ClaimVerdict) -> Statement:
+    assert isinstance(verdict.claim, Statement), "statements were judged"
+    return verdict.claim
 
 
-def has_lost_all_claims(verified: SynthesisResponse) -> bool:
-    """Whether the draft made claims and none of them was supported."""
-    return not has_citation(verified.answer) and bool(list_left_out(verified))
-
-
-def _lacks_near_source(verdict: ClaimVerdict) -> bool:
-    """Whether no source speaks of the claim: one that the reader finds against it but shares few of its words may not."""
-    if verdict.support == "contradicted":
-        return all(quote.span.overlap < _MIN_CLOSE_OVERLAP for quote in verdict.contradicting)
-    return verdict.support == "unsupported"
-
-
-def _is_open_question(line: str) -> bool:
-    """Whether a line asks something or names something missing. A line with a citation or a number is a statement."""
-    return bool(_OPEN_QUESTION.search(line)) or not (has_citation(line) or any(map(str.isdigit, line)))
+def _is_acceptable(verdict: ClaimVerdict) -> bool:
+    return verdict.support in ("supported", "unknown")

@@ -132,14 +132,14 @@ def ask(
     ] = False,
     seed: Annotated[int, typer.Option(help="Seed for random choices.", metavar="N", rich_help_panel=SEARCH)] = 0,
     tier: Annotated[
-        str,
+        str | None,
         typer.Option(
-            help="How much the run may spend: simple, standard, deep, or auto to decide by the question. The limits below "
-            "override it one by one.",
+            help="How much the run may spend: simple, standard, deep, or auto to decide by the question; by default "
+            "standard, or what suits a strong model. The limits below override it one by one.",
             metavar="TIER",
             rich_help_panel=LIMITS,
         ),
-    ] = "standard",
+    ] = None,
     max_rounds: Annotated[
         int | None, typer.Option(help="Search at most this many rounds.", metavar="N", rich_help_panel=LIMITS)
     ] = None,

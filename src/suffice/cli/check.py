@@ -3,7 +3,7 @@
 import json
 import sys
 from codecs import BOM_UTF8
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -29,10 +29,12 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-    from suffice.claims.checkers import AskSupport, Checker
+    from suffice.claims.audit import TextAudit
+    from suffice.claims.split import ClaimText
     from suffice.claims.verdict import ClaimVerdict, Quote
+    from suffice.claims.whole import AskDraft
     from suffice.cli.terminal import Terminal
-    from suffice.prompts import CheckSupport, SupportResponse
+    from suffice.prompts import CheckDraft, CheckDraftResponse
     from suffice.search.base import Search
     from suffice.types import Claim, Excerpt, Passage, Query, Source
 
@@ -40,7 +42,7 @@ _DATA_SUFFIXES = frozenset(".json .jsonl .ndjson .ipynb .csv .tsv .xlsx .ods".sp
 _STDOUT = Path("-")
 _MAX_LISTED_CHARS = 200  # Of a claim or a quote in the list of changes.
 _STYLES = {"supported": "green", "contradicted": "red", "unsupported": "yellow", "unknown": "dim"}
-_CHECKERS = {"lexical": "words", "reader": "the reader", "embedding": "vectors", "model": "the model"}
+_CHECKERS = {"verbatim": "word for word", "figures": "by figures", "words": "by words", "model": "by the model"}
 _LIKELIHOODS = ((0.95, "almost certainly"), (0.8, "very likely"), (0.6, "likely"), (0.0, "perhaps"))
 
 
@@ -60,7 +62,7 @@ def check(
     model: Annotated[
         str | None,
         typer.Option(
-            help="Also ask this language model about claims that comparing words and numbers cannot decide; names as for "
+            help="Let this language model check all claims together with the passages found for them; names as for "
             "'suffice ask'. Without this option no text leaves this machine, whatever the environment sets.",
             metavar="PROVIDER:NAME",
             rich_help_panel=SEARCH,
@@ -70,9 +72,8 @@ def check(
         Path | None,
         typer.Option(
             "--fix",
-            help="Write the mended text there: wrong claims are replaced by what the sources say or left out. For several "
-            "files, name a folder; '-' writes to standard output. The text of an HTML, PDF or Word file is written as "
-            "Markdown.",
+            help="Write the mended text there: claims that the sources do not support are left out. For several files, "
+            "name a folder; '-' writes to standard output. The text of an HTML, PDF or Word file is written as Markdown.",
             metavar="OUT",
             rich_help_panel=OUTPUT,
         ),
@@ -85,8 +86,10 @@ def check(
     A file that is among the documents is not checked against itself. The exit status is 1 if a claim is contradicted or
     unsupported.
     """
-    from suffice.claims.checkers import default_checker
+    from suffice.claims.audit import TextAudit, validate_text
+    from suffice.claims.checker import default_checker
     from suffice.cli.terminal import Terminal, run_interruptible
+    from suffice.report.notices import NOTICES
     from suffice.search.open import open_corpus
 
     if not docs:
@@ -99,14 +102,17 @@ def check(
     with Terminal().live_display() as terminal:
 
         async def check_files() -> "list[CheckedText]":
+            for file, text in texts.items():
+                await validate_text(text, "Standard input" if file == "-" else file)
             config = settings.load()
-            ask_support = _make_ask_support(model, config, terminal.notify)
+            ask = _make_ask(model, config, terminal.notify)
             corpus = await open_corpus(options.scope, config, terminal.notify, terminal.show_progress)
-            checker = default_checker(corpus.embed if alpha != 1 else None, ask_support)
-            return [
-                await _check_text(file, text, _screen(corpus, file, terminal), checker, terminal)
+            checker = default_checker()
+            audits = {
+                file: TextAudit(text, _screen(corpus, file, terminal), checker, NOTICES, ask)
                 for file, text in texts.items()
-            ]
+            }
+            return [await _check_text(file, audit, terminal) for file, audit in audits.items()]
 
         checked = run_interruptible(check_files())
     if checked is None:
@@ -132,6 +138,7 @@ class CheckedText:
     file: str
     text: str
     claims: "list[tuple[Claim, ClaimVerdict]]"
+    claim_texts: "Sequence[ClaimText]"
     sources: "list[Source]"
 
     def to_json(self) -> dict[str, Any]:
@@ -142,16 +149,12 @@ class CheckedText:
         return {"file": self.file, **msgspec.to_builtins(rows)}
 
 
-async def _check_text(file: str, text: str, search: "Search", checker: "Checker", terminal: "Terminal") -> CheckedText:
-    from suffice.claims.audit import TextAudit
-    from suffice.report.build import NOTICES
-
-    audit = TextAudit(text, search, checker, NOTICES)
+async def _check_text(file: str, audit: "TextAudit", terminal: "Terminal") -> CheckedText:
     claims = []
     async for claim_and_verdict in audit.check_claims():
         claims.append(claim_and_verdict)
         terminal.show_progress(f"checking {file}", len(claims), len(audit.claim_texts))
-    return CheckedText(file, text, claims, list(audit.sources.values()))
+    return CheckedText(file, audit.text, claims, audit.claim_texts, list(audit.sources.values()))
 
 
 def _screen(corpus: "Search", file: str, terminal: "Terminal") -> "Search":
@@ -193,13 +196,12 @@ def _name_fixed(file: str) -> str:
 
 
 def _write_fixed(checked: CheckedText, target: Path) -> None:
-    """Write the mended text and list what changed, with what the sources say instead."""
-    from suffice.claims.fix import FixRules, apply_fixes
-    from suffice.claims.verdict import find_quote_instead
+    """Write the mended text and list what was left out, with what the sources say instead."""
+    from suffice.claims.fix import apply_fixes
     from suffice.cli.output import write_file
 
-    rules = FixRules(cite=lambda passage: "", require_citation=False)
-    fixed = apply_fixes(checked.text, [verdict for _, verdict in checked.claims], rules)
+    verdicts = [verdict for _, verdict in checked.claims]
+    fixed = apply_fixes(checked.text, list(zip(checked.claim_texts, verdicts, strict=True)))
     is_same_format = checked.file != "-" and _is_text_file(checked.file)
     mark = _read_byte_order_mark(checked.file) if is_same_format else b""
     text = fixed.text
@@ -211,10 +213,9 @@ def _write_fixed(checked: CheckedText, target: Path) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         write_file(target, mark + text.encode("utf-8"), "--fix")
     name = "the mended text" if target == _STDOUT else target
-    lines = [f"Wrote {name}: {len(fixed.replaced)} replaced, {len(fixed.removed)} left out."]
-    lines += [f"  replaced: {_quote(one.claim.text)} by {_say(quote)}" for one, quote in fixed.replaced]
+    lines = [f"Wrote {name}: {len(fixed.removed)} left out."]
     for one in fixed.removed:
-        quote = find_quote_instead(one)
+        quote = one.deciding_quote
         instead = f"; a source says {_say(quote)}" if quote is not None else ""
         lines.append(f"  left out: {_quote(one.claim.text)}{instead}")
     print("\n".join(lines), file=sys.stderr)
@@ -236,10 +237,8 @@ def _say(quote: "Quote") -> str:
     return f"{_quote(quote.text)} ({quote.location})"
 
 
-def _make_ask_support(
-    model_name: str | None, config: settings.Settings, notify: Callable[[str], None]
-) -> "AskSupport | None":
-    """Return a function that asks the named model about a claim; if the model fails, it notifies and returns ``None``."""
+def _make_ask(model_name: str | None, config: settings.Settings, notify: Callable[[str], None]) -> "AskDraft | None":
+    """Return a function that asks the named model about claims; if the model fails, it notifies and returns ``None``."""
     from suffice.errors import ModelError
     from suffice.models.base import is_language_model
     from suffice.models.choose import choose_model
@@ -248,14 +247,14 @@ def _make_ask_support(
     if model is None or not is_language_model(model):
         return None
 
-    async def ask_support(prompt: "CheckSupport") -> "SupportResponse | None":
+    async def ask(prompt: "CheckDraft") -> "CheckDraftResponse | None":
         try:
             return (await model(prompt)).answer
         except ModelError as error:
-            notify(f"{error}. A claim is checked without the model.")
+            notify(f"{error}. {len(prompt.statements)} claims are checked without the model.")
             return None
 
-    return ask_support
+    return ask
 
 
 def _read_text(file: str, docs: list[str]) -> str:
@@ -344,12 +343,10 @@ def _describe_checker(claim: "Claim") -> str:
     """Return who judged a claim and how surely, in words."""
     if claim.support == "unknown" or not claim.checker:
         return ""
-    if claim.checker == "lexical":
-        return "by words and figures"
-    if claim.probability is None:
-        return f"by {' and '.join(_CHECKERS.get(name, name) for name in claim.checker.split('+'))}"
+    if claim.probability is None or claim.checker in _CHECKERS:
+        return _CHECKERS.get(claim.checker, claim.checker)
     likelihood = next(words for least, words in _LIKELIHOODS if claim.probability >= least)
-    return f"{likelihood}, says the {claim.checker} checker"
+    return f"{likelihood}, says the {claim.checker}"
 
 
 def _mark(evidence: "Excerpt") -> "Text":

@@ -37,8 +37,8 @@ def mcp(
     host: Annotated[
         str,
         typer.Option(
-            help="Address to listen on for HTTP. Beyond this machine, clients need a key ('suffice keys create') as "
-            "their bearer token.",
+            help="Address to listen on for HTTP. Where a key exists ('suffice keys create'), clients need one as their bearer "
+            "token; beyond this machine one must exist.",
             metavar="HOST",
         ),
     ] = "127.0.0.1",

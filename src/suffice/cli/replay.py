@@ -109,12 +109,6 @@ def calibrate(
         Path | None,
         typer.Option(help="Weights written by 'suffice lab fit'. Default: the built-in ones.", metavar="FILE.json"),
     ] = None,
-    preview: Annotated[
-        float,
-        typer.Option(
-            help="What a skipped round costs, as a share of one that is read. 1: nothing is skipped.", min=0.0, max=1.0
-        ),
-    ] = 1.0,
     debug: DebugOption = False,
 ) -> None:
     """Find the price at which 'worth' uses N rounds on average.
@@ -124,10 +118,10 @@ def calibrate(
     from suffice.lab.fit import calibrate_price
 
     try:
-        price = calibrate_price(_load_episodes(files, corpus), rounds, None if file is None else str(file), preview)
+        price = calibrate_price(_load_episodes(files, corpus), rounds, None if file is None else str(file))
     except (OSError, KeyError, TypeError, ValueError, AttributeError) as error:
         raise InputError(f"The weights {file} cannot be read: {error}; write them with: suffice lab fit") from error
-    weights = ("" if file is None else f", file='{file}'") + ("" if preview == 1 else f", preview={preview:g}")
+    weights = "" if file is None else f", file='{file}'"
     print(f'For {rounds:g} rounds on average, use: --stop "worth(price={price:.4g}{weights})"')
 
 
@@ -139,7 +133,7 @@ def format_table(rows: "Sequence[GateComparison]") -> str:
         interval = "–" if row.lift_ci is None else f"[{100 * row.lift_ci[0]:+.1f}, {100 * row.lift_ci[1]:+.1f}]"
         cells = [
             f"`{row.gate}`".replace("|", "\\|"),
-            f"{row.mean_rounds:.2f}" + (f" (+{row.mean_skipped:.2f} skipped)" if row.mean_skipped else ""),
+            f"{row.mean_rounds:.2f}",
             _format_number(row.mean_tokens, ",.0f"),
             _format_number(row.recall, ".3f"),
             _format_number(row.all_gold, ".3f"),

@@ -48,6 +48,7 @@ from suffice.report.markdown import (
     format_usage,
     render_markdown,
 )
+from suffice.report.notices import describe_removed
 from suffice.report.timeline import describe_outcome, get_reading_series, select_readings
 from suffice.report.wording import describe_reading, describe_search, describe_stop, format_reading
 from suffice.types import Passage, Report, ReviewRound, Stop
@@ -93,6 +94,7 @@ class Terminal:
         self._status: Status | None = None
         self._bar: Progress | None = None
         self._drafts: dict[str, str] = {}
+        self._shown_failures: set[str] = set()
 
     @contextmanager
     def live_display(self) -> Iterator["Terminal"]:
@@ -151,7 +153,8 @@ class Terminal:
             self._stop_status()
             self._console.print(_format_review(event), soft_wrap=True)
             self._start_status("reviewing")
-        elif isinstance(event, Failed):
+        elif isinstance(event, Failed) and event.failure.message not in self._shown_failures:
+            self._shown_failures.add(event.failure.message)  # The same fault of many calls is one line.
             self.notify(f"{event.failure.where}: {event.failure.message}")
         elif isinstance(event, PromptCompacted) and self._verbose:
             self.notify(f"{event.whole} texts are used in full, {event.shortened} shortened or left out ({event.why})")
@@ -234,6 +237,7 @@ def print_report(report: Report, *, verbose: bool = False, links: str = "") -> N
         ("Key findings", report.key_findings),
         ("Recommendations", report.recommendations),
         ("Risks", report.risks),
+        ("Removed by the check", tuple(map(describe_removed, report.removed))),
         ("Open questions", report.open_questions),
         ("Left undone", report.left_undone),
     ):
@@ -316,7 +320,6 @@ def print_stop(stop: Stop, console: Console | None = None) -> None:
 def _format_round(event: RoundDone, *, verbose: bool) -> Text:
     queries, new = len(event.round.queries), len(event.round.new)
     counts = f"{queries} {'query' if queries == 1 else 'queries'}, {new} new {'passage' if new == 1 else 'passages'}"
-    counts += f", {event.round.unread} left unread" if event.round.unread else ""
     novelty, new_share = event.readings.get("novelty.words"), event.readings.get("overlap.upr")
     readings = (
         []

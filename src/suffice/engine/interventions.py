@@ -6,16 +6,14 @@
     observation_filter  give the memory only passages that share words with an open question
     hypotheses          each round, also ask what would decide between rival hypotheses; weigh and show them
     leads               each round, also ask the best follow-up; it finds links between sources that a model's queries miss
-    narrow[=PRICE]      of a round's results, read only those whose chance of new evidence is at least PRICE (0.02)
 
-An intervention wraps or adds parts of a run: the strategy, the memory, the gate, or what narrows the reading.
+An intervention wraps or adds parts of a run: the strategy, the memory or the gate.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 
 from suffice.engine.hypotheses import HypothesisTester
-from suffice.engine.narrow import DEFAULT_PRICE, PassageNarrower
 from suffice.errors import InputError
 from suffice.gates import exhaustion
 from suffice.gates.base import GapAwareGate, Gate, ResampleGate
@@ -38,36 +36,24 @@ class RunParts:
     memory: MemoryFactory
     gate: Gate | None
     grounded: bool = False
-    narrow: PassageNarrower | None = None
 
 
 def apply_interventions(names: Sequence[str], parts: RunParts) -> RunParts:
     """Return the parts with these interventions applied, each once."""
-    for text in dict.fromkeys(validate_interventions(names)):
-        name, _, price = text.partition("=")
-        parts = read_narrowly(parts, float(price)) if price else _INTERVENTIONS[name](parts)
+    for name in dict.fromkeys(validate_interventions(names)):
+        parts = _INTERVENTIONS[name](parts)
     return parts
 
 
 def validate_interventions(names: Sequence[str]) -> tuple[str, ...]:
     """Return the names as a tuple; raise ``InputError`` for an unknown one."""
     given = (names,) if isinstance(names, str) else tuple(names)
-    for text in given:
-        name, separator, price = text.partition("=")
+    for name in given:
+        if name.partition("=")[0] == "narrow":
+            raise InputError("The intervention narrow was withdrawn: all results of a round are read; leave it out")
         if name not in _INTERVENTIONS:
             raise InputError(f"There is no intervention {name!r}; choose one of: {', '.join(_INTERVENTIONS)}")
-        if separator and name != "narrow":
-            raise InputError(f"The intervention {name} takes no value; leave out {separator}{price}")
-        if separator and not _is_chance(price):
-            raise InputError(f"{text!r} has no chance between 0 and 1; write for example narrow={DEFAULT_PRICE:g}")
     return given
-
-
-def _is_chance(text: str) -> bool:
-    try:
-        return 0 < float(text) < 1
-    except ValueError:
-        return False
 
 
 def make_gap_aware(parts: RunParts) -> RunParts:
@@ -91,8 +77,7 @@ def resample(parts: RunParts) -> RunParts:
     trigger = exhaustion() if parts.gate is None else parts.gate
 
     def is_exhausted(run: RunView, rounds_back: int) -> bool:
-        read = [record.readings for record in run.records if not record.skipped]
-        readings = read[: len(read) - rounds_back]
+        readings = [record.readings for record in run.records[: len(run.records) - rounds_back]]
         return bool(readings) and trigger.judge(readings, run.seed).reason == "exhausted"
 
     async def propose(run: RunView) -> list[Query]:
@@ -130,10 +115,6 @@ def add_follow_up(parts: RunParts) -> RunParts:
         return run.filter_new_queries([*queries, *run.propose_follow_ups(1)]) if queries else []
 
     return replace(parts, strategy=_wrap_strategy(parts.strategy, propose))
-
-
-def read_narrowly(parts: RunParts, price: float = DEFAULT_PRICE) -> RunParts:
-    return replace(parts, narrow=PassageNarrower(price))
 
 
 def add_recalled_queries(parts: RunParts, findings: Sequence[StoredFinding]) -> RunParts:
@@ -174,7 +155,6 @@ _INTERVENTIONS: dict[str, Callable[[RunParts], RunParts]] = {
     "observation_filter": filter_observations,
     "hypotheses": add_hypothesis_tests,
     "leads": add_follow_up,
-    "narrow": read_narrowly,
 }
 INTERVENTIONS = tuple(_INTERVENTIONS)
 

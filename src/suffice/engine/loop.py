@@ -1,17 +1,18 @@
-"""The research loop: propose queries, search, read or skip the results, update the belief, until a gate says stop.
+"""The research loop: propose queries, search, read the results, update the belief, until a gate says stop.
 
 It knows search, strategy, gate and meters by their one method each, and yields events.
 """
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
-from suffice.engine.narrow import PassageNarrower
 from suffice.errors import CutOff, InputError, SearchError
 from suffice.events import Event, RoundDone, Searching, SearchStopped, TopicsCovered
 from suffice.gates.base import Gate
 from suffice.gates.explanation import explain_stop
+from suffice.gates.limits import LIMIT_REASONS
 from suffice.meters import MeterSet
 from suffice.meters.semantic import list_topic_coverage
 from suffice.search.base import Search
@@ -38,11 +39,9 @@ async def run_loop(
     k: int = 5,
     per_round: int | None = None,
     honor_sufficient: bool = False,
-    narrow: PassageNarrower | None = None,
 ) -> AsyncGenerator[Event, None]:
     """Search in rounds of at most ``per_round`` new passages, ``k`` per query. The last event is ``SearchStopped``.
 
-    With ``narrow`` only those passages of a round are read that are worth it.
     With ``honor_sufficient`` a reflection that is sure of the evidence ends the search, whatever the gate says.
     """
     verdict = Verdict(str(gate), None)
@@ -55,9 +54,7 @@ async def run_loop(
         if queries:
             yield Searching(len(run.records) + 1, tuple(queries))
             round = await _search_all(run, search, strategy, queries, k, per_round)
-            if narrow is not None:
-                round = await narrow(run.task, run.evidence, round)
-            done = await _judge_round(run, gate, meters, round)
+            done = await judge_round(run, gate, meters, round, reflects=honor_sufficient and run.is_strong)
             yield done
             verdict = done.verdict
             if run.is_degraded and (not verdict.stop or verdict.reason in _FUTILE_REASONS):
@@ -103,15 +100,15 @@ def _build_sufficient_verdict(run: RunState) -> Verdict:
     return Verdict("sufficiency", True, "sufficient", because)
 
 
-async def _judge_round(run: RunState, gate: Gate, meters: MeterSet, round: Round) -> RoundDone:
-    """Judge a round on its preview, then before it changes the belief; admit it if it is accepted, and judge again."""
-    readings = meters.preview(round)
-    if round.unread:
-        readings["preview.unread"] = float(round.unread)
+async def judge_round(
+    run: RunState, gate: Gate, meters: MeterSet, round: Round, *, reflects: bool = False
+) -> RoundDone:
+    """Judge a round before it changes the belief; admit it if it is accepted, and judge again.
+
+    With ``reflects`` the model says what is missing before the gate judges: it is believed about its gaps.
+    """
+    readings = await meters.read_live("before", round, run)
     run.readings.append(readings)
-    if gate.skips and (verdict := gate.judge(run.readings, run.seed)).skip:
-        return _skip_round(run, gate, round, readings, verdict)
-    readings |= await meters.read_live("before", round, run)
     verdict = gate.judge(run.readings, run.seed)
     accepted = not verdict.stop
     # Recorded before the next await, so that an interrupted run keeps the round.
@@ -119,6 +116,10 @@ async def _judge_round(run: RunState, gate: Gate, meters: MeterSet, round: Round
     if accepted:
         round = await run.admit(round)
         readings |= await meters.read_live("after", round, run)
+        if reflects and run.budget.queries_left != 0:
+            with suppress(TimeoutError):
+                async with run.budget.time_limit():
+                    await run.reflect()
         readings |= run.measure()  # After the model meters, so that the round includes their cost.
         verdict = gate.judge(run.readings, run.seed)
         for name, value in verdict.values.items():
@@ -128,23 +129,6 @@ async def _judge_round(run: RunState, gate: Gate, meters: MeterSet, round: Round
     belief = snapshot_belief(run)
     run.records[-1] = complete_record(run, round, verdict, belief)
     return RoundDone(round, accepted, readings, verdict, run.budget.take_round_tokens(), belief)
-
-
-def _skip_round(
-    run: RunState, gate: Gate, round: Round, readings: dict[str, float | None], verdict: Verdict
-) -> RoundDone:
-    """Leave a round unread: only its queries and its preview count. A bound that they reach may still stop the search."""
-    run.skip_round()
-    readings |= {**verdict.values, **run.measure()}
-    after = gate.judge(run.readings, run.seed)
-    run.readings.pop()
-    verdict = after if after.stop else verdict
-    run.records.append(
-        RoundRecord(round.index, False, round.queries, len(round.new), readings, verdict.leaves, skipped=True)
-    )
-    return RoundDone(
-        round, False, readings, verdict, run.budget.take_round_tokens(), snapshot_belief(run), skipped=True
-    )
 
 
 async def _search_all(
@@ -208,6 +192,9 @@ def _build_unavailable_verdict(run: RunState) -> Verdict:
 def build_stopped(run: RunState, gate: Gate, verdict: Verdict) -> SearchStopped:
     """Return the last event of the search, with the reason in words."""
     rounds = tuple(run.records)
-    text = explain_stop(verdict.reason, verdict.because, verdict.promise, run.records)
+    limits = {reason: kind for kind, reason in LIMIT_REASONS.items()}
+    origin = run.budget.origins.get(limits.get(verdict.reason, ""))
+    because = f"{verdict.because}, a limit of {origin}" if origin else verdict.because
+    text = explain_stop(verdict.reason, because, verdict.promise, run.records)
     stop = Stop(verdict.reason, verdict.gate, len(rounds), verdict.promise, text, rounds, str(gate))
     return SearchStopped(stop, snapshot_state(run, verdict.reason))

@@ -1,47 +1,50 @@
-"""A whole run as a stream of events: search → write → verify → review → report. Every interface consumes this stream."""
+"""A whole run as a stream of events: gather → write → verify → review → report. Every interface consumes this stream."""
 
 import asyncio
 import secrets
 import time
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
-from functools import partial
 from typing import Any
 
 from suffice import plugins, settings
-from suffice.claims.checkers import default_checker
-from suffice.claims.verify import ClaimVerifier, has_lost_all_claims, list_left_out, make_ask_support
+from suffice.answers import Draft, Statement
+from suffice.claims.checker import default_checker
+from suffice.claims.verdict import ClaimVerdict
+from suffice.claims.verify import Checked, ClaimVerifier
+from suffice.claims.whole import check_draft
+from suffice.engine.bounds import Limits, resolve_limits
 from suffice.engine.interventions import RunParts, add_recalled_queries, add_skill_queries, apply_interventions
 from suffice.engine.loop import build_stopped, run_loop
 from suffice.engine.presets import Preset
-from suffice.engine.probes import build_support_probes
+from suffice.engine.read_all import list_scope, read_all
 from suffice.engine.vision import describe_images
 from suffice.errors import ModelError, ModelUnusable
-from suffice.events import Continued, Event, Finished, Recalled, SearchStopped, Started, Writing
+from suffice.events import CheckingClaim, Continued, Event, Finished, Recalled, SearchStopped, Started, Writing
 from suffice.gates.base import Gate
 from suffice.gates.limits import budget
 from suffice.memory.evidence import Evidence
 from suffice.meters import build_meters
 from suffice.models.base import Model, is_language_model
-from suffice.models.capability import ModelEvidence, ModelProfile, find_model
+from suffice.models.capability import ModelProfile, find_model
 from suffice.models.extractive import ExtractiveModel
-from suffice.prompts import CheckSupport, SelfTest, SupportResponse, SynthesisResponse
+from suffice.prompts import CheckDraft, SelfTest
 from suffice.report.build import build_report
 from suffice.report.compute import run_computation
-from suffice.report.draft import clean_draft, extract_quotes, finish_text, quote_sources, write_draft
+from suffice.report.draft import quote_evidence, write_draft
+from suffice.report.mend import mend_statements
 from suffice.review.loop import ReviewLoop
 from suffice.search.base import Reader, Search
 from suffice.search.distinct import DistinctTextSearch
 from suffice.search.resilience import make_resilient
 from suffice.search.screened import InjectionFilter
 from suffice.skills.activate import ActiveSkills
-from suffice.skills.hooks import SkillContext, SkillRunner, WrittenText
+from suffice.skills.hooks import SkillContext, SkillRunner
 from suffice.state.run import RunState
 from suffice.storage.findings import StoredFinding
-from suffice.text.citations import list_handles
-from suffice.types import Bounds, Embed, Failure, Image, PriorRun, Report, Verdict
+from suffice.types import Bounds, Embed, Failure, Image, Notice, PriorRun, Report, Verdict
 
 # After these stops it is asked once more what is missing, if that is free: without a language model. A quarter of all tokens
 # went into that question when a language model answered it, and nothing was done with the answer.
@@ -53,20 +56,27 @@ class RunConfig:
     """All parts of a run. ``bounds`` are those that the user set; they override the preset's cap, which overrides the tier."""
 
     task: str
+    """The question; a follow-up that names nothing has the question before it too."""
     search: Search
     model: Model
     preset: Preset
     stop: Gate | None
     """The stop gate. ``None``: the strategy ends by itself, or a bound ends it."""
     tier: str = "standard"
+    names_tier: bool = True
+    """Whether the user named the tier; else a strong model has limits of its own."""
     bounds: Bounds = Bounds()
+    environment_bounds: Bounds = Bounds()
+    """Those of ``bounds`` that come from environment variables."""
     embed: Embed | None = None
     language: str | None = None
-    """The language of the question, in which words are stemmed; ``None`` is English."""
+    """The language of the question, in which words are stemmed; ``None``: it does not tell."""
     reader: Reader | None = None
     """Reads the whole pages that web results link to. The pipeline closes it."""
     k: int = 5
     """Passages per query."""
+    reads_all: bool = False
+    """Whether everything in scope is read at once where it fits a strong model's context."""
     per_round: int | None = None
     """New passages that a round keeps; ``None``: all."""
     images: tuple[Image, ...] = ()
@@ -79,6 +89,8 @@ class RunConfig:
     """How the model writes, and what is skipped for it."""
     python_rounds: int = 0
     """Attempts that the model has to write a computation; 0: none."""
+    question: str = ""
+    """What the user asked, where ``task`` says more."""
     prior_run: PriorRun | None = None
     """The run that this one continues."""
     recalled_findings: tuple[StoredFinding, ...] = ()
@@ -96,320 +108,281 @@ class RunConfig:
 
 async def run_pipeline(config: RunConfig) -> AsyncGenerator[Event, None]:
     """Run a question. The last event is ``Finished`` with the report, also after an interruption."""
-    pipeline = _Pipeline(config)
+    stages = _Stages(config)
+    run = stages.run
+    stopped: SearchStopped | None = None
+    draft: Draft | None = None
+    checked: Checked | None = None
+    fault: Failure | None = None
     try:
-        for step in pipeline.steps:
-            async with aclosing(step()) as events:
+        await stages.adapt_to_model()
+        if stages.skills.replacement is not None:
+            yield stages.start(await _resolve_limits(replace(config, tier="standard"), run))
+            work = asyncio.ensure_future(stages.skills.instead())
+            async with aclosing(run.event_queue.drain_while(work)) as events:
                 async for event in events:
                     yield event
+            checked = work.result()
+            because = f"/{stages.skills.replacement.name} works without rounds of search"
+            stopped = stages.stop(Verdict(f"/{stages.skills.replacement.name}", True, "planner_done", because))
+            yield stopped
+            yield Writing(len(run.evidence))
+        else:
+            async with aclosing(stages.gather()) as events:
+                async for event in events:
+                    yield event
+                    stopped = event if isinstance(event, SearchStopped) else stopped
+            assert stopped is not None, "a search ends with its stop"
+            if stopped.stop.reason in _REFLECT_AFTER and not run.is_answered_by_language_model("reflect"):
+                await run.reflect()
+            yield Writing(len(run.evidence))
+            writing = asyncio.ensure_future(stages.write(stopped))
+            async with aclosing(run.event_queue.drain_while(writing)) as events:
+                async for event in events:
+                    yield event
+            draft = writing.result()
+            if draft is None:
+                fault = run.error_log[-1]  # The model failed, but what was found can be shown.
+            verifying = asyncio.ensure_future(stages.verify(draft))
+            async with aclosing(run.event_queue.drain_while(verifying)) as events:
+                async for event in events:
+                    yield event
+            checked = verifying.result()
+            if checked is not None:
+                async for review_round in stages.review.run(checked):
+                    checked = stages.review.best or checked
+                    yield review_round
+                checked = await stages.skills.after_writing(stages.review.best or checked)
+        for event in run.take_events():
+            yield event
     except asyncio.CancelledError:
         task = asyncio.current_task()
         if task is not None:
             task.uncancel()  # After the first interruption, what was found is still reported.
-        yield pipeline.stop_cancelled()
-        await pipeline.verify_unchecked_draft()
-    except ModelUnusable as error:
-        yield pipeline.stop_without_model(error)
-        await pipeline.quote_evidence()
-    except ModelError as error:
-        yield pipeline.stop_without_embeddings(error)
+        stopped = stages.stop(Verdict("user", True, "cancelled", ""))
+        yield stopped
+        if draft is not None and checked is None:
+            checked = await stages.verifier.verify_offline(draft)
+    except ModelUnusable as error:  # A dead server, a refused key, an unknown name.
+        fault = Failure("model", type(error).__name__, str(error))
+        run.record_failure(fault)
+        stopped = stopped or stages.stop(Verdict("model", True, "model_unavailable", str(error)))
+        yield stopped
+        if checked is None and run.evidence:
+            checked = await stages.verifier.verify_offline(await quote_evidence(run))
+    except ModelError as error:  # Of the embedding server: failures of the language model are handled inside the run.
+        if not run.records:
+            raise
+        run.record_failure(Failure("embeddings", type(error).__name__, str(error), error.retryable))
+        stopped = stages.stop(Verdict("search", True, "search_unavailable", str(error)))
+        yield stopped
     finally:
         if config.reader is not None:
             await config.reader.aclose()
-    await config.profile.save()
-    yield Finished(pipeline.build_report())
+    assert stopped is not None, "every ending has a stop"
+    yield Finished(stages.build(stopped, checked, fault))
 
 
-class _Pipeline:
-    """The state of one run between its steps. ``run_pipeline`` calls ``search`` and ``write``, then ``build_report``."""
+class _Stages:
+    """The stages of one run as functions over its parts, which are assembled once."""
 
     def __init__(self, config: RunConfig) -> None:
-        self._config = config
-        self._skill_queries: list[str] = []
-        self._parts = _assemble_parts(config)
+        self.config = config
+        queries: list[str] = []
+        self.parts = _assemble_parts(config)
         if config.skills.active:
-            self._parts = add_skill_queries(self._parts, self._skill_queries)
-        self._run = run = RunState(
+            self.parts = add_skill_queries(self.parts, queries)
+        self.run = run = RunState(
             config.task,
             config.model,
-            self._parts.memory,
+            self.parts.memory,
             run_id=config.run_id or new_run_id(),
             seed=config.seed,
-            grounded=self._parts.grounded,
+            grounded=self.parts.grounded,
             embed=config.embed,
             clock=config.clock,
             reader=config.reader,
             evidence=config.evidence,
+            question=config.question,
+            language=config.language,
         )
-        search = DistinctTextSearch(make_resilient(config.search, run.record_failure))
-        self._search = InjectionFilter(search, run.event_queue.add)
         run.max_report_tokens = config.profile.max_tokens
-        self._profile = config.profile
-        self._ask_support = make_ask_support(run)
-        self._relies_on_support = False  # Whether a claim of this run was decided by the model.
-        checker = default_checker(config.embed, self._ask_claim_support if self._ask_support is not None else None)
-        self._verifier = ClaimVerifier(run, self._search, checker, partial(clean_draft, run), strict=config.strict)
-        self._review = ReviewLoop(run, self._verifier, config.review)
-        self._skills = SkillRunner(
-            config.skills,
-            SkillContext(
-                run,
-                self._search,
-                checker,
-                self._verifier,
-                self._verifier.check_claims,
-                config.skills.workspace,
-                self._skill_queries,
-            ),
+        self.search = self.screen(make_resilient(config.search, run.record_failure))
+        self.gate = self.parts.gate or budget()
+        checker = default_checker()
+        has_model = is_language_model(run.model)
+        self.verifier = ClaimVerifier(
+            run,
+            self.search,
+            checker,
+            strict=config.strict,
+            judge_draft=self._judge_draft if has_model else None,
+            mend=self._mend if has_model else None,
         )
-        self._automatic_skills: list[dict[str, str]] = []
-        self._written: WrittenText | None = None  # What the skills made of the answer.
-        run.extra_instruction = self._skills.instruction
+        self.review = ReviewLoop(run, self.verifier, config.review)
+        context = SkillContext(run, self.search, checker, self.verifier, config.skills.workspace, queries)
+        self.skills = SkillRunner(config.skills, context)
+        run.extra_instruction = self.skills.instruction
         if any(skill.name == "panel" for skill in config.skills.skills):
-            self._review.use_panel()
-        self._gate = add_budget(self._parts.gate, Bounds())  # The bounds are added when they are known.
-        self._stopped: SearchStopped | None = None
-        self._draft: SynthesisResponse | None = None
+            self.review.use_panel()
+        self.automatic_skills: list[dict[str, str]] = []
 
-    @property
-    def steps(self) -> tuple[Callable[[], AsyncGenerator[Event, None]], ...]:
-        """The steps of the run; a skill may take the place of search and writing."""
-        return (self.run_skill,) if self._skills.replacement is not None else (self.search, self.write)
+    def screen(self, search: Search) -> Search:
+        """Return a search whose results are distinct and free of text that addresses a model."""
+        return InjectionFilter(DistinctTextSearch(search), self.run.event_queue.add)
 
-    async def run_skill(self) -> AsyncGenerator[Event, None]:
-        """Run the skill that takes the place of search and writing."""
-        config, run, skill = self._config, self._run, self._skills.replacement
-        assert skill is not None, "the skill takes the place of search and writing"
-        await self._adapt_to_model()
-        run.budget.bounds = settings.resolve_bounds("standard" if config.tier == "auto" else config.tier, config.bounds)
-        yield self._build_started_event()
-        working = asyncio.ensure_future(self._skills.instead())
-        async with aclosing(run.event_queue.drain_while(working)) as events:
-            async for event in events:
-                yield event
-        self._written = working.result()
-        self._review.best = self._written.text
-        verdict = Verdict(f"/{skill.name}", True, "planner_done", f"/{skill.name} works without rounds of search")
-        self._stopped = build_stopped(run, self._gate, verdict)
-        yield self._stopped
-        yield Writing(len(run.evidence))
+    def start(self, limits: Limits) -> Started:
+        """Set the limits of the run and return its first event."""
+        self.run.budget.bounds, self.run.budget.origins = limits.bounds, limits.origins
+        self.gate = add_budget(self.parts.gate, limits.bounds)
+        return self._build_started_event()
 
-    async def search(self) -> AsyncGenerator[Event, None]:
+    def stop(self, verdict: Verdict) -> SearchStopped:
+        """Return the end of the search, for a reason outside the loop."""
+        return build_stopped(self.run, self.gate, verdict)
+
+    async def gather(self) -> AsyncGenerator[Event, None]:
         """Resolve the bounds, take over earlier work and search until the gate stops."""
-        config, run = self._config, self._run
-        await self._adapt_to_model()
+        config, run = self.config, self.run
         await describe_images(run, config.images)
-        run.budget.bounds = await _resolve_bounds(config, run)
-        self._gate = add_budget(self._parts.gate, run.budget.bounds)
-        yield self._build_started_event()
+        yield self.start(await _resolve_limits(config, run))
         if config.prior_run is not None:
             yield Continued(config.prior_run)
             await run.resume(config.prior_run)
-        await self._skills.before_search()
+        await self.skills.before_search()
         if config.recalled_findings:
             yield Recalled(tuple(finding.title for finding in config.recalled_findings))
-        meters = build_meters(self._gate.needs, run.task, config.embed)
+        meters = build_meters(self.gate.needs, run.task, config.embed)
+        if config.reads_all and run.is_strong and (passages := await list_scope(config.search, run)):
+            await run.plan()
+            for event in run.take_events():
+                yield event
+            async for event in read_all(run, passages, self.screen, self.gate, meters):
+                yield event
+            return
         loop = run_loop(
             run,
-            self._search,
-            self._parts.strategy,
-            self._gate,
+            self.search,
+            self.parts.strategy,
+            self.gate,
             meters,
             k=config.k,
             per_round=config.per_round,
             honor_sufficient=config.preset.honors_sufficient,
-            narrow=self._parts.narrow,
         )
         async with aclosing(loop):
             async for event in loop:
                 yield event
-                if isinstance(event, SearchStopped):
-                    self._stopped = event
 
-    async def write(self) -> AsyncGenerator[Event, None]:
-        """Write the answer, verify its claims and review it."""
-        run = self._run
-        if self._get_stopped().stop.reason in _REFLECT_AFTER and not run.is_answered_by_language_model("reflect"):
-            await run.reflect()
-        yield Writing(len(run.evidence))
-        if self._profile.style is None and run.evidence:
+    async def write(self, stopped: SearchStopped) -> Draft | None:
+        """Compute what the answer needs and write the draft; ``None`` if the model failed."""
+        profile = self.config.profile
+        if profile.style is None and self.run.evidence:
             await self._take_self_test()
-        if "compute" not in self._profile.skipped:
-            outcomes = await run_computation(run, self._config.python_rounds)
-            self._profile.record(ModelEvidence(programs=outcomes))
-        writing = asyncio.ensure_future(write_draft(run, self._get_stopped().stop, self._profile.style or "prose"))
-        async with aclosing(run.event_queue.drain_while(writing)) as events:
-            async for event in events:
-                yield event
-        self._draft = writing.result()
-        verifying = asyncio.ensure_future(self._verify_draft(self._draft))
-        async with aclosing(run.event_queue.drain_while(verifying)) as events:
-            async for event in events:
-                yield event
-        if "review" in self._profile.skipped:
-            self._review.disable()
+        await run_computation(self.run, self.config.python_rounds)
+        return await write_draft(self.run, stopped.stop, profile.style or "prose")
+
+    async def verify(self, draft: Draft | None) -> Checked | None:
+        """Return the draft with its claims verified; if a model's draft has none that holds, the sources are quoted."""
+        run = self.run
+        if draft is None:
+            return await self.verifier.verify_offline(await quote_evidence(run)) if run.evidence else None
+        checked = await self.verifier(draft)
+        first = draft.statements[0] if draft.statements else None
+        has_lost_opening = any(verdict.claim == first for verdict in checked.removed)
+        if draft.origin == "sentence" and has_lost_opening:
+            left = replace(checked.draft, origin="quoted", notices=(Notice("unsupported_draft"),))
+            return replace(checked, draft=left)
+        if draft.origin == "written" and checked.has_lost_all_claims:
+            why = "no source supports a claim of the draft; the sources are quoted instead"
+            run.record_failure(Failure("draft", "Unsupported", why))
+            quoted = await self.verifier(await quote_evidence(run))
+            left = replace(quoted.draft, notices=(Notice("unsupported_draft"),))
+            return replace(quoted, draft=left, removed=checked.removed)
+        if has_lost_opening:
+            checked = replace(checked, draft=replace(checked.draft, sufficiency="partly"))
         self._activate_panel()
-        async for review_round in self._review.run(verifying.result()):
-            if review_round.composite is not None:
-                self._profile.record(ModelEvidence(scores=(review_round.composite,)))
-            yield review_round
-        await self._apply_skills()
-        for event in run.take_events():
-            yield event
+        return checked
+
+    async def _judge_draft(self, statements: Sequence[Statement]) -> Sequence[ClaimVerdict | None]:
+        """Let a model that writes prose judge a whole draft; the reader judges what it leaves open."""
+        run = self.run
+        if self.config.profile.style == "sentence" or run.budget.is_spent():
+            return [None] * len(statements)
+        handles = dict.fromkeys(handle for statement in statements for handle in statement.handles)
+        passages = {handle: passage for handle in handles if (passage := run.evidence.find_passage(handle)) is not None}
+        run.event_queue.add(CheckingClaim(f"{len(statements)} statements"))
+        return await check_draft(statements, passages, run.try_ask, run.compute_prompt_budget(CheckDraft.max_tokens)[0])
+
+    async def _mend(self, doubtful: Sequence[ClaimVerdict]) -> Mapping[Statement, tuple[Statement, ...]]:
+        """Let a model that writes prose mend what the check doubts."""
+        return {} if self.config.profile.style == "sentence" else await mend_statements(self.run, doubtful)
 
     def _activate_panel(self) -> None:
         """Let three readers review the answer to a task that the plan of a language model calls complex."""
-        plan = self._run.current_plan
-        is_complex = plan is not None and plan.complexity == "deep" and self._run.is_answered_by_language_model("plan")
-        if self._config.skills.automatic and is_complex and self._review.use_panel():
+        plan = self.run.current_plan
+        is_complex = plan is not None and plan.complexity == "deep" and self.run.is_answered_by_language_model("plan")
+        if self.config.skills.automatic and is_complex and self.review.use_panel():
             why = "the plan calls the task complex"
-            self._automatic_skills.append({"name": "panel", "why": why, "origin": "built in"})
+            self.automatic_skills.append({"name": "panel", "why": why, "origin": "built in"})
 
-    async def _apply_skills(self) -> None:
-        """Let the skills change or extend the verified answer."""
-        best = self._review.best
-        if best is not None and best.answer.strip():
-            written = WrittenText(finish_text(self._run, best), self._verifier.get_verdicts(best))
-            self._written = await self._skills.after_writing(written)
-
-    def stop_cancelled(self) -> SearchStopped:
-        """End the search because the user interrupted it."""
-        self._stopped = build_stopped(self._run, self._gate, Verdict("user", True, "cancelled", ""))
-        return self._stopped
-
-    def stop_without_embeddings(self, error: ModelError) -> SearchStopped:
-        """End the search because the embedding server failed. Before the first round, raise the error.
-
-        Failures of the language model are handled inside the run and do not get here.
-        """
-        if not self._run.records:
-            raise error
-        self._run.record_failure(Failure("embeddings", type(error).__name__, str(error), error.retryable))
-        self._stopped = build_stopped(self._run, self._gate, Verdict("search", True, "search_unavailable", str(error)))
-        return self._stopped
-
-    def stop_without_model(self, error: ModelUnusable) -> SearchStopped:
-        """End the run because its model cannot be used: a dead server, a refused key, an unknown name."""
-        self._run.model_fault = str(error)
-        self._run.record_failure(Failure("model", type(error).__name__, str(error)))
-        if self._stopped is None:
-            verdict = Verdict("model", True, "model_unavailable", str(error))
-            self._stopped = build_stopped(self._run, self._gate, verdict)
-        return self._stopped
-
-    async def quote_evidence(self) -> None:
-        """Without a model that writes, show what was found in the sources' own words."""
-        if self._review.best is None and self._run.evidence:
-            quoted = await extract_quotes(self._run, self._get_stopped().stop)
-            self._review.best = await self._verifier.verify_lexically(quoted)
-
-    async def verify_unchecked_draft(self) -> None:
-        """After an interruption, check a draft by its words and numbers if its claims were not verified yet."""
-        if self._draft is not None and self._review.best is None:
-            self._review.best = await self._verifier.verify_lexically(self._draft)
-
-    def build_report(self) -> Report:
-        best = self._review.best
+    def build(self, stopped: SearchStopped, checked: Checked | None, fault: Failure | None) -> Report:
+        """Return the report."""
+        config, run = self.config, self.run
         metadata = {
-            **self._config.metadata,
-            "preset": asdict(self._config.preset),
-            "task_type": self._run.task_type,
+            **config.metadata,
+            "preset": asdict(config.preset),
+            "task_type": run.task_type,
             **self._name_models(),
-            "checker": self._verifier.checker_name,
-            **self._review.to_metadata(),
+            "checker": self.verifier.checker_name,
+            **self.review.to_metadata(),
         }
-        if is_language_model(self._run.model):
-            metadata |= {"writer": self._profile.style or "prose", "skipped": dict(self._profile.skipped)}
-        metadata |= self._skills.metadata
-        metadata["skills"] = [*metadata.get("skills", []), *self._automatic_skills]
-        stop = self._get_stopped().stop
-        if self._written is not None:
-            cited = set(list_handles(self._written.text.answer))
-            verdicts = [one for one in self._written.verdicts if cited.issuperset(one.claim.handles)]
-            return build_report(self._run, stop, self._written.text, metadata, verdicts)
-        text = None if best is None else finish_text(self._run, best)
-        return build_report(self._run, stop, text, metadata, self._verifier.get_verdicts(best))
+        if is_language_model(run.model):
+            metadata |= {"writer": config.profile.style or "prose", "skipped": dict(config.profile.skipped)}
+        metadata |= self.skills.metadata
+        metadata["skills"] = [*metadata.get("skills", []), *self.automatic_skills]
+        return build_report(run, stopped.stop, checked, metadata, fault)
 
     def _name_models(self) -> dict[str, str | None]:
         """Return which model wrote the answer and which one evaluated it, ``None`` without a review."""
-        writing = "answer" if self._profile.style == "sentence" else "draft"
-        is_reviewed = bool(self._review.to_metadata())
+        writing = "answer" if self.config.profile.style == "sentence" else "draft"
+        is_reviewed = bool(self.review.to_metadata())
         return {
-            "producer": find_model(self._run.model, writing).name,
-            "evaluator": find_model(self._run.model, "evaluate").name if is_reviewed else None,
+            "producer": find_model(self.run.model, writing).name,
+            "evaluator": find_model(self.run.model, "evaluate").name if is_reviewed else None,
         }
 
-    async def _adapt_to_model(self) -> None:
-        """Find out how the model writes and which steps it is no use for; plan without it if that finds more."""
-        run, profile = self._run, self._profile
+    async def adapt_to_model(self) -> None:
+        """Find out how the model writes; plan without it if it is small."""
+        run, profile = self.run, self.config.profile
         if not is_language_model(run.model):
             return
         await profile.load()
-        if profile.style is None and self._config.preset.adapts:
+        if profile.style is None and self.config.preset.adapts:
             await self._take_self_test()
+        self._apply_style()
+
+    def _apply_style(self) -> None:
+        """Leave out what small models are of no use for: their plans find less than the question, and they cannot review."""
+        profile = self.config.profile
         profile.apply_style()
-        if not self._config.preset.adapts:
-            for role in ("plan", "reflect"):
-                profile.skipped.pop(role, None)
-        if planning := [role for role in ("plan", "reflect") if role in profile.skipped]:
-            run.delegate(planning, ExtractiveModel(run.embed))
+        self.run.is_strong = profile.style == "prose"
+        if "review" in profile.skipped:
+            self.review.disable()
+        planning = [role for role in ("plan", "reflect") if role in profile.skipped]
+        if planning and self.config.preset.adapts:
+            self.run.delegate(planning, ExtractiveModel(self.run.embed))
 
     async def _take_self_test(self) -> None:
         """Find out how a model writes whose name does not tell; once, because the result is kept."""
-        answer = await self._run.try_ask(SelfTest())
-        self._profile.set_style(None if answer is None else answer.passed)
-        self._profile.apply_style()
-
-    async def _ask_claim_support(self, prompt: CheckSupport) -> SupportResponse | None:
-        if self._ask_support is None or "support" in self._profile.skipped:
-            return None
-        self._relies_on_support = True
-        return await self._ask_support(prompt)
-
-    async def _verify_draft(self, draft: SynthesisResponse | None) -> SynthesisResponse | None:
-        """Return the draft with its claims verified; if none of a model's claims holds, quote the sources instead."""
-        run, stop = self._run, self._get_stopped().stop
-        if draft is None:  # The model failed, but what was found can be shown.
-            run.model_fault = run.error_log[-1].message
-            return await self._verifier.verify_lexically(await extract_quotes(run, stop)) if run.evidence else None
-        verified = await self._verifier(draft)
-        if not is_language_model(run.model):
-            return verified
-        has_lost_opening = bool(draft.summary) and not verified.summary
-        if has_lost_all_claims(verified) or (has_lost_opening and self._profile.style == "sentence"):
-            left_out = list_left_out(verified)
-            verified = await self._verifier(await quote_sources(run, stop))
-            verified = replace(verified, open_questions=(*verified.open_questions, *left_out))
-        elif has_lost_opening or draft.sufficiency == "partly":
-            run.lacks_answer = True
-            verified = replace(verified, sufficiency="partly")
-        await self._probe_support(verified)
-        return verified
-
-    async def _probe_support(self, verified: SynthesisResponse) -> None:
-        """Ask the model about a claim that a source states, and about the same claim with another name or number.
-
-        Its answers are evidence whether its judgement of claims can be trusted; after a few runs there is enough of it.
-        """
-        if self._ask_support is None or not self._relies_on_support or self._profile.has_enough_probes:
-            return
-        if self._run.budget.is_spent():
-            return
-        probes = build_support_probes(self._verifier.get_verdicts(verified), list(self._run.evidence))
-        answers = await asyncio.gather(*(self._ask_support(prompt) for prompt, _ in probes))
-        right = tuple(
-            answer.yes == expected for answer, (_, expected) in zip(answers, probes, strict=True) if answer is not None
-        )
-        self._profile.record(ModelEvidence(probes=right))
-
-    def _get_stopped(self) -> SearchStopped:
-        assert self._stopped is not None, "the search has ended"
-        return self._stopped
+        answer = await self.run.try_ask(SelfTest())
+        await self.config.profile.set_style(None if answer is None else answer.passed)
+        self._apply_style()
 
     def _build_started_event(self) -> Started:
-        run, preset = self._run, self._config.preset
+        run, preset = self.run, self.config.preset
         limits = {name: value for name, value in asdict(run.budget.bounds).items() if value is not None}
-        gate = str(self._gate)
+        gate = str(self.gate)
         return Started(run.id, run.task, run.model.name, preset.strategy, preset.memory, gate, run.seed, limits)
 
 
@@ -428,8 +401,8 @@ def add_budget(stop: Gate | None, bounds: Bounds) -> Gate:
     return stop | budget(**limits) if limits else stop
 
 
-async def _resolve_bounds(config: RunConfig, run: RunState) -> Bounds:
-    """Return the user's bounds, completed by the preset's cap and the tier. With the tier ``auto`` the plan chooses it.
+async def _resolve_limits(config: RunConfig, run: RunState) -> Limits:
+    """Return the limits of the run. With the tier ``auto`` the plan chooses it.
 
     A model on this machine gets no time limit unless the user sets one: it may just be slow.
     """
@@ -439,10 +412,15 @@ async def _resolve_bounds(config: RunConfig, run: RunState) -> Bounds:
         with suppress(TimeoutError):  # The loop then ends because the time is up.
             async with asyncio.timeout(config.bounds.seconds):
                 tier = (await run.plan()).complexity
-    bounds = settings.resolve_bounds(tier, config.preset.cap, config.bounds)
-    if config.model.local and config.bounds.seconds is None:
-        bounds = replace(bounds, seconds=None)
-    return bounds
+    return resolve_limits(
+        tier,
+        config.preset,
+        config.stop,
+        config.bounds,
+        config.environment_bounds,
+        has_time_limit=not config.model.local,
+        is_strong=run.is_strong and config.preset.adapts and not config.names_tier,
+    )
 
 
 def new_run_id() -> str:

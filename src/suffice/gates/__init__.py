@@ -3,12 +3,11 @@
 from suffice.gates.base import Gate
 from suffice.gates.diminishing_returns import exhaustion, gain, recall, saturation, unseen
 from suffice.gates.judgement import judged, predicates, stable, sufficiency
-from suffice.gates.limits import barren, budget, fixed
+from suffice.gates.limits import budget, fixed
 from suffice.gates.worth import worth
 
 __all__ = [
     "Gate",
-    "barren",
     "budget",
     "exhaustion",
     "fixed",

@@ -7,18 +7,16 @@ A gate answers stop, go on, or unknown (``None``). Unknown never stops a run. ``
 
     None & True = None      None & False = False      None | True = True      None | False = None
 
-A gate that is shown the preview of a round may also say skip: its results are not worth reading, and the search goes on. A
-stop wins over a skip; ``a | b`` skips when one part does, ``a & b`` when every part skips or stops.
-
 This module also holds the gates that are made of other gates: ``a | b``, ``a & b`` and wrappers such as ``a.after(2)``.
 Each looks back only as far as its own window. They judge their inner gates through ``_Prefix``, which judges a gate at most
 once for each round, so the cost of a verdict grows linearly with the number of gates, however deeply they are nested.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
+from types import MappingProxyType
 from typing import ClassVar
 
 from suffice.types import Promise, Readings, Verdict
@@ -53,11 +51,11 @@ class Gate(ABC):
     Register it under the entry-point group ``suffice.gates``; then ``quiet(below=3) | budget(rounds=5)`` parses.
 
     ``needs`` names the readings that ``judge`` uses. ``promise`` says how far a stop can be trusted. ``dials`` lists the
-    parameters that a user interface may offer. ``skips`` says whether the gate may skip a round on its preview.
+    parameters that a user interface may offer. ``bounds`` are the limits at which the gate certainly ends a run, by kind.
     """
 
     needs: frozenset[str] = frozenset()
-    skips: bool = False
+    bounds: Mapping[str, float] = MappingProxyType({})
     promise: Promise = "heuristic"
     dials: tuple[Dial, ...] = ()
 
@@ -113,7 +111,6 @@ class CompositeGate(Gate):
     def __init__(self, parts: tuple[Gate, ...]) -> None:
         self.parts = parts
         self.needs = frozenset[str]().union(*(part.needs for part in parts))
-        self.skips = any(part.skips for part in parts)
         self._text = f" {self.operator} ".join(
             f"({part})" if isinstance(part, CompositeGate) else str(part) for part in parts
         )
@@ -135,6 +132,11 @@ class AnyOf(CompositeGate):
 
     operator = "|"
 
+    def __init__(self, parts: tuple[Gate, ...]) -> None:
+        super().__init__(parts)
+        limits = [limit for part in parts for limit in part.bounds.items()]
+        self.bounds = {kind: min(value for name, value in limits if name == kind) for kind, _ in limits}
+
     def judge(self, readings: Sequence[Readings], seed: int = 0) -> Verdict:
         prefix = _Prefix.of(readings, seed)
         verdicts = [prefix.judge(part) for part in self.parts]
@@ -143,8 +145,7 @@ class AnyOf(CompositeGate):
             if verdict.stop:
                 return replace(verdict, parts=leaves)
         unknown = any(verdict.stop is None for verdict in verdicts)
-        verdict = Verdict(str(self), None if unknown else False, parts=leaves)
-        return _mark_skipped(verdict, verdicts) if any(verdict.skip for verdict in verdicts) else verdict
+        return Verdict(str(self), None if unknown else False, parts=leaves)
 
 
 class AllOf(CompositeGate):
@@ -156,9 +157,6 @@ class AllOf(CompositeGate):
         prefix = _Prefix.of(readings, seed)
         verdicts = [prefix.judge(part) for part in self.parts]
         leaves = tuple(leaf for verdict in verdicts for leaf in verdict.leaves)
-        agree = all(verdict.skip or verdict.stop for verdict in verdicts)
-        if agree and not all(verdict.stop for verdict in verdicts):
-            return _mark_skipped(Verdict(str(self), False, parts=leaves), verdicts)
         if any(verdict.stop is False for verdict in verdicts):
             return Verdict(str(self), False, parts=leaves)
         if any(verdict.stop is None for verdict in verdicts):
@@ -179,7 +177,7 @@ class GateWrapper(Gate):
         self.inner = inner
         self.value = value
         self.needs = inner.needs
-        self.skips = inner.skips
+        self.bounds = inner.bounds
         self.promise = inner.promise
         text = f"({inner})" if isinstance(inner, CompositeGate) else str(inner)
         self._text = f"{text}.{self.method}({format_number(value)})"
@@ -394,11 +392,6 @@ class _Prefix(Sequence[Readings]):
         if not 0 <= index < self._length:
             raise IndexError(index)
         return self._readings[index]
-
-
-def _mark_skipped(verdict: Verdict, parts: Sequence[Verdict]) -> Verdict:
-    """Return the verdict as a skip, with the reasoning of the first part that skips."""
-    return replace(verdict, skip=True, because=next(part.because for part in parts if part.skip))
 
 
 def _find_stop_start(gate: Gate, prefix: _Prefix) -> int:

@@ -17,6 +17,7 @@ STOP_REASON_TEXT = {
     "search_unavailable": "search failed too often to be relied on",
     "model_unavailable": "the language model cannot be used",
     "planner_done": "nothing was left to ask",
+    "read_all": "everything in scope was read",
     "cancelled": "the run was interrupted",
 }
 PROMISE_TEXT: dict[Promise, str] = {
@@ -36,15 +37,10 @@ def explain_stop(reason: str, because: str, promise: Promise, rounds: Sequence[R
         f"Stopped after {_pluralize(len(rounds), 'round')} because {STOP_REASON_TEXT.get(reason, reason)}{detail}."
     ]
     found = f"{_pluralize(queries, 'query', 'queries')} brought {_pluralize(passages, 'passage')}"
-    skipped = sum(record.skipped for record in rounds)
-    if skipped:
-        found += f"; the results of {_pluralize(skipped, 'round')} were skipped as not worth reading"
-    elif rounds and not rounds[-1].accepted:
+    if rounds and not rounds[-1].accepted:
         found += "; the last round was rejected and not used"
     elif rounds:
         found += f", {rounds[-1].new_passages} of them in the last round"
-    if unread := sum(record.unread for record in rounds):
-        found += f"; {_pluralize(unread, 'result was', 'results were')} left unread as not worth reading"
     parts.append(f"{found}.")
     if reason in _JUDGED_REASONS:
         parts.append(

@@ -36,11 +36,9 @@ class LeafGate(Gate):
         reason: str = "",
         because: str = "",
         signals: Mapping[str, tuple[float | None, float]] | None = None,
-        *,
-        skip: bool = False,
     ) -> Verdict:
         """Build this gate's verdict. ``reason`` is dropped unless the gate stops."""
-        return Verdict(str(self), stop, reason if stop else "", because, signals or {}, self.promise, skip=skip)
+        return Verdict(str(self), stop, reason if stop else "", because, signals or {}, self.promise)
 
     def abstain(self, name: str, threshold: float) -> Verdict:
         """Return an unknown verdict because the reading ``name`` is missing."""

@@ -108,6 +108,8 @@ class _Parser:
         raise self._make_error("expected gates such as budget(rounds=5), combined by '|' and '&'", node.col_offset)
 
     def _build_leaf(self, name: str, node: ast.expr, arguments: list[ast.expr], keywords: list[ast.keyword]) -> Gate:
+        if name == "barren":
+            raise InputError("The gate barren was withdrawn: no rounds are skipped any more; leave it out")
         kind = plugins.load_plugin("gates", name)
         positional = [self._read_value(argument) for argument in arguments]
         named: dict[str, GateArgument] = {}
@@ -128,6 +130,8 @@ class _Parser:
         position = (node.func.end_col_offset or 0) - len(method)
         if method not in _METHODS:
             raise self._make_error(f"there is no method {method!r}; use {_METHOD_LIST}", position)
+        if not arguments and method in ("gap_aware", "resample"):  # They have a default.
+            return self._call(getattr(inner, method))
         value = self._read_value(arguments[0]) if len(arguments) == 1 else ""
         if isinstance(value, str | bool):
             raise self._make_error(f"{method} takes one number", position)

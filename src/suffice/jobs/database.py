@@ -68,6 +68,15 @@ workers = sa.Table(
     sa.Column("beat", sa.Float, nullable=False),
 )
 
+# The queue that each worker takes its runs from, and the tags of the collections it serves as JSON (see ``served``).
+listeners = sa.Table(
+    "suffice_listeners",
+    metadata,
+    sa.Column("worker", sa.String(64), primary_key=True),
+    sa.Column("queue", sa.String(64), nullable=False),
+    sa.Column("tags", sa.Text, nullable=False),
+)
+
 keys = sa.Table(
     "suffice_keys",
     metadata,

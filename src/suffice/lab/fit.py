@@ -1,9 +1,8 @@
 """Fit the ``worth`` gate on recorded runs, and calibrate its price without labels.
 
-Two things are estimated: whether the next round brings a new gold passage, from what is known after a round (one model per
-level of available signals), and whether a round's results hold one, from their preview. Each model is a logistic regression
-with a ridge penalty on standardised signals, fitted by Newton's method. The signals are few because a model with forty of
-them over-fitted.
+A model estimates whether the next round brings a new gold passage, from what is known after a round; there is one for each
+level of available signals. Each is a logistic regression with a ridge penalty on standardised signals, fitted by Newton's
+method. The signals are few because a model with forty of them over-fitted.
 """
 
 from collections.abc import Sequence
@@ -12,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from suffice.errors import InputError
 from suffice.gates.base import Gate
-from suffice.gates.worth import extract_preview_signals, extract_signals, worth
+from suffice.gates.worth import extract_signals, worth
 from suffice.meters import MeterContext, MeterSet
 from suffice.meters.worth import WorthMeter
 from suffice.replay.compare import compute_recall_curve
 from suffice.replay.episodes import Episode
-from suffice.replay.judge import StopPoint, follow_episode, measure_readings
+from suffice.replay.judge import StopPoint, find_stop, measure_readings
 from suffice.types import Readings
 
 if TYPE_CHECKING:
@@ -31,7 +30,6 @@ LEVELS: dict[str, tuple[str, ...]] = {
     "reader": ("log_round", "standout", "reader"),
     "bare": ("log_round", "standout"),
 }
-PREVIEW_SIGNALS = ("log_round", "new", "adds", "linked", "named", "pair_cover", "second_adds")
 DEFAULT_PRICE = 0.10
 _MIN_ROWS = 50
 _RIDGE = 1.0
@@ -40,10 +38,9 @@ _CALIBRATION_STEPS = 14  # The price is found to four digits.
 
 @dataclass(frozen=True, slots=True)
 class TrainingSample:
-    """The signals after one round, those of the next round's preview, and whether that brought a new gold passage."""
+    """The signals after one round, and whether the next one brought a new gold passage."""
 
     signals: dict[str, float | None]
-    preview: dict[str, float | None]
     has_gain: bool
 
 
@@ -57,25 +54,22 @@ def build_samples(episodes: Sequence[Episode], standout: float) -> list[Training
         readings = measure_signals(episode)
         for done in range(1, len(curve)):
             signals = extract_signals(readings[done - 1], done, standout)
-            preview = extract_preview_signals(readings[done], readings[done - 1])
-            samples.append(TrainingSample(signals, preview, curve[done] > curve[done - 1]))
+            samples.append(TrainingSample(signals, curve[done] > curve[done - 1]))
     return samples
 
 
 def fit_worth(episodes: Sequence[Episode], price: float = DEFAULT_PRICE) -> dict[str, Any]:
-    """Return the content of a weights file: the levels, richest first, the preview's model if texts are known, the price."""
+    """Return the content of a weights file: the levels, richest first, and the price."""
     standout = compute_mean_standout(episodes)
     rows = build_samples(episodes, standout)
     labels = [row.has_gain for row in rows]
     fitted = [_fit_level(name, signals, [row.signals for row in rows], labels) for name, signals in LEVELS.items()]
     levels = [level for level in fitted if level is not None]
-    preview = _fit_level("preview", PREVIEW_SIGNALS, [row.preview for row in rows], labels)
     if not levels:
         raise InputError(
             "There is too little data to fit: episodes need gold passages, several rounds, and some gain after round 1"
         )
-    file = {"gate": "worth", "version": 2, "price": price, "standout": round(standout, 4), "levels": levels}
-    return file if preview is None else {**file, "preview": preview}
+    return {"gate": "worth", "version": 2, "price": price, "standout": round(standout, 4), "levels": levels}
 
 
 def _fit_level(
@@ -125,38 +119,26 @@ def fit_logistic(rows: Sequence[Sequence[float | None]], labels: Sequence[bool])
     return float(b[0] - weights @ mean), weights.tolist()
 
 
-def calibrate_price(episodes: Sequence[Episode], rounds: float, file: str | None = None, preview: float = 1.0) -> float:
-    """Return the price at which ``worth`` spends this many rounds on average over the given runs. It needs no labels.
-
-    A round that is read counts as one, a skipped one as ``preview``.
-    """
+def calibrate_price(episodes: Sequence[Episode], rounds: float, file: str | None = None) -> float:
+    """Return the price at which ``worth`` spends this many rounds on average over the given runs. It needs no labels."""
     longest = sum(len(episode.rounds) for episode in episodes) / len(episodes)
     if not 1 <= rounds <= longest:
         raise InputError(f"These runs allow between 1 and {longest:.1f} rounds on average, not {rounds:g}")
+    runs = [(measure_signals(episode), episode.seed) for episode in episodes]
     low, high = 0.0, 1.0
     for _ in range(_CALIBRATION_STEPS):
         price = (low + high) / 2
-        gate = worth(price, file, preview=preview)
-        spent = sum(_spend_rounds(gate, episode) for episode in episodes) / len(episodes)
+        gate = worth(price, file)
+        spent = sum(find_stop(gate, readings, seed).rounds for readings, seed in runs) / len(runs)
         low, high = (price, high) if spent > rounds else (low, price)
     return (low + high) / 2
 
 
-def _spend_rounds(gate: worth, episode: Episode) -> float:
-    """Return what the gate spends on a recorded run: the rounds it reads, and a share of those it skips."""
-    point = follow_worth(gate, episode)
-    return point.rounds - (1 - gate.preview) * len(point.skipped)
-
-
 def follow_worth(gate: Gate, episode: Episode) -> StopPoint:
     """Return where ``worth`` stops a recorded run. Only its own signals are measured."""
-    return follow_episode(gate, episode, _build_meters(episode))
+    return find_stop(gate, measure_signals(episode), episode.seed)
 
 
 def measure_signals(episode: Episode) -> list[Readings]:
     """Return the readings that ``worth`` uses, by its own meter only."""
-    return measure_readings(episode, frozenset(), meters=_build_meters(episode))
-
-
-def _build_meters(episode: Episode) -> MeterSet:
-    return MeterSet([WorthMeter(MeterContext(episode.question))])
+    return measure_readings(episode, frozenset(), meters=MeterSet([WorthMeter(MeterContext(episode.question))]))

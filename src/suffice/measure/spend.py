@@ -9,9 +9,8 @@ def spend_readings(
     tokens: int | None,
     seconds: float | None = None,
     usd: float | None = None,
-    previews: int = 0,
 ) -> dict[str, float | None]:
-    """Return the readings by name. An unknown amount is ``None``. ``previews`` are rounds that were searched and not read."""
+    """Return the readings by name. An unknown amount is ``None``."""
     return {
         "spend.rounds": float(rounds),
         "spend.queries": float(queries),
@@ -19,5 +18,4 @@ def spend_readings(
         "spend.tokens": None if tokens is None else float(tokens),
         "spend.seconds": None if seconds is None else round(seconds, 3),
         "spend.usd": usd,
-        "spend.previews": float(previews),
     }

@@ -15,7 +15,6 @@ from suffice.meters.base import (
     ModelMeter,
     Moment,
     NamedTopicMeter,
-    PreviewMeter,
     RoundView,
     TopicMeter,
 )
@@ -24,7 +23,6 @@ from suffice.types import Embed, Readings, Round
 __all__ = [
     "BEFORE_READINGS",
     "EMBEDDING_READINGS",
-    "PREVIEW_READINGS",
     "Hit",
     "KnowledgeMeter",
     "LiveRun",
@@ -34,7 +32,6 @@ __all__ = [
     "ModelMeter",
     "Moment",
     "NamedTopicMeter",
-    "PreviewMeter",
     "RoundView",
     "TopicMeter",
     "build_meters",
@@ -42,9 +39,6 @@ __all__ = [
 
 # Readings taken before a round is accepted; all others are taken after.
 BEFORE_READINGS = frozenset({"novelty.words", "novelty.embedding", "novelty.model", "evidence.chars"})
-
-# Readings of results that were not read yet. A gate may skip them.
-PREVIEW_READINGS = frozenset({"preview.round", "preview.new", "preview.adds", "preview.linked", "preview.named"})
 
 # Readings that an embedding model improves; without one, novelty is unknown and coverage compares words.
 EMBEDDING_READINGS = frozenset({"novelty.embedding", "coverage.mean", "coverage.min", "coverage.gain"})
@@ -65,16 +59,8 @@ class MeterSet:
                 self._meters.append(meter)
             elif not needs.isdisjoint(meter.names):
                 self._model_meters.append(meter)
-        self._preview_meters = [meter for meter in self._meters if isinstance(meter, PreviewMeter)]
         self._topic_meters = [meter for meter in self._meters if isinstance(meter, TopicMeter)]
         self._knowledge_meters = [meter for meter in self._meters if isinstance(meter, KnowledgeMeter)]
-
-    def preview(self, view: RoundView) -> dict[str, float | None]:
-        """Return what the results of a round look like before they are read. Nothing of them is kept."""
-        readings: dict[str, float | None] = {"preview.round": float(view.index)}
-        for meter in self._preview_meters:
-            readings.update(meter.preview(view))
-        return readings
 
     def read(self, moment: Moment, view: RoundView) -> dict[str, float | None]:
         """Return the readings that need no model: those of a recorded round, or of a round in someone's own loop."""

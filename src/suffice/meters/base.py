@@ -96,15 +96,6 @@ class Meter(Protocol):
 
 
 @runtime_checkable
-class PreviewMeter(Protocol):
-    """A meter that also looks at the results of a round before it is known whether they will be read."""
-
-    def preview(self, view: RoundView) -> Readings:
-        """Return readings of the results. The meter keeps nothing of them, because a skipped round is forgotten."""
-        ...
-
-
-@runtime_checkable
 class ModelMeter(Protocol):
     """A meter that asks the model, so it is read only if the gate needs one of its readings."""
 

@@ -7,13 +7,6 @@
     worth.second_adds     share of the question's words that the best two passages have beyond the best one
     worth.standout        in round 1: how far the best score is above the second, as a share; 0 later
 
-The results of a round are also measured before they are read. The gate may skip them:
-
-    preview.new           passages that were not read yet
-    preview.adds          share of the question's words that they have and no passage read so far has
-    preview.linked        best share of the question's words that one of them has together with a linked passage read before
-    preview.named         1 if the question names the title of one of them, else 0
-
 Words are compared without accents and plural endings, by their first six letters. Unknown if most passages have no text.
 Embeddings were tried and added nothing (bench/stopping.md).
 """
@@ -52,11 +45,9 @@ class WorthMeter:
         "worth.second_adds",
         "worth.standout",
     )
-    preview_names: tuple[str, ...] = ("preview.new", "preview.adds", "preview.linked", "preview.named")
 
     def __init__(self, context: MeterContext = MeterContext()) -> None:
         names, others = _extract_keys(context.question or "")
-        self._question = f" {' '.join(_WORD.findall(_fold_accents(context.question or '').lower()))} "
         keys = sorted(names) + sorted(others - names)
         self._bit_by_key = {key: 1 << position for position, key in enumerate(keys)}
         self._names_mask = sum(self._bit_by_key[key] for key in names)
@@ -79,26 +70,7 @@ class WorthMeter:
         self._title_pairs: set[tuple[str, ...]] = set()
         self._lengths_by_pair: dict[tuple[str, ...], set[int]] = defaultdict(set)
         self._ids: set[str] = set()
-        self._previewed: dict[str, _Text] = {}  # Of the latest preview only, so that it is not analyzed twice.
         self._with_text = self._without_text = 0
-
-    def preview(self, view: RoundView) -> Readings:
-        unread = {hit.id: hit for hit in (*view.raw, *view.new) if hit.id not in self._ids}
-        self._previewed = {id: self._analyze_hit(hit) for id, hit in unread.items() if hit.text}
-        texts = self._previewed.values()
-        total = len(self._bit_by_key)
-        if view.failed or not total or len(texts) < len(unread):
-            return dict.fromkeys(self.preview_names)
-        covered = linked = 0
-        for text in texts:
-            covered |= text.cover
-            linked = self._find_best_link(text, linked)
-        return {
-            "preview.new": float(len(unread)),
-            "preview.adds": (covered & ~self._covered_mask).bit_count() / total,
-            "preview.linked": linked / total,
-            "preview.named": float(any(text.name and f" {text.name} " in self._question for text in texts)),
-        }
 
     def read(self, view: RoundView) -> Readings:
         self._round += 1
@@ -124,11 +96,7 @@ class WorthMeter:
             self._without_text += 1
             return
         self._with_text += 1
-        text = self._previewed.pop(hit.id, None)
-        if text is None:
-            text = self._analyze_hit(hit)
-        else:
-            text.new = text.new - self._seen_words  # Another passage of this round may have had them meanwhile.
+        text = self._analyze_hit(hit)
         cover = text.cover
         self._covered_mask |= cover
         self._best_one = max(self._best_one, cover.bit_count())

@@ -38,7 +38,7 @@ ROLE_GROUPS = {
     "notes": ("extract", "curate", "compress", "notes"),
     "judge": (
         *("judge", "judge_neutral", "novelty", "trial_answer"),
-        *("evaluate", "support", "support_graded", "grade", "grade_paper"),
+        *("evaluate", "check_draft", "grade", "grade_paper"),
     ),
     "writer": ("draft", "answer", "self_test", "revise", "rewrite", "compute"),
 }

@@ -35,6 +35,8 @@ class PlanResponse:
     """One sentence of advice for the search. The writer does not get it: models copied it into answers as a fact."""
     subtasks: tuple[str, ...] = ()
     """Parts of the task that can be searched and written on their own."""
+    form: str = ""
+    """How the answer is best written: ``prose``, ``technical``, ``research`` or ``trading``; empty if the plan does not say."""
 
 
 @dataclass(frozen=True)
@@ -44,9 +46,24 @@ class Plan(Prompt[PlanResponse]):
     role = "plan"
     response_type = PlanResponse
     bounded_field = "queries"
+    omits_empty = True
+    truncation_order = (("files", "last"),)
 
     task: str
     most: int
+    files: tuple[str, ...] = ()
+    """The documents in scope, one line each, if they are known."""
+    languages: str = ""
+    """The languages of the documents, if they are not only that of the task."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptNote:
+    """A fact that the model wants the writer to have: from which source, and why it matters."""
+
+    fact: str
+    source: str = ""
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +72,7 @@ class ReflectionResponse:
     confidence: float | None
     gaps: tuple[str, ...] = ()
     new_queries: tuple[str, ...] = ()
+    notes: tuple[KeptNote, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -63,6 +81,7 @@ class Reflect(Prompt[ReflectionResponse]):
 
     role = "reflect"
     response_type = ReflectionResponse
+    omits_empty = True
     truncation_order = (("asked", "first"), ("leads", "last"), ("thin", "first"), ("notes", "first"))
     bounded_field = "new_queries"
 
@@ -74,6 +93,8 @@ class Reflect(Prompt[ReflectionResponse]):
     most: int
     left: str = ""
     """What is left of the budget, in one line."""
+    kept: tuple[str, ...] = ()
+    """The notes that the model has kept so far."""
 
 
 @dataclass(frozen=True, slots=True)

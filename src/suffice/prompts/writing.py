@@ -1,9 +1,10 @@
 """Prompts that write the answer.
 
 ==================  ================  ======================================================================
-``Draft``           ``draft.md``      the answer or one section of it (snippets: ``writing``)
+``DraftAnswer``     ``draft.md``      the answer or one section of it (snippets: ``writing``)
 ``AnswerSentence``  ``answer.md``     the answer in one sentence, by a model too small to write more
 ``Revise``          ``revise.md``     the answer or one section, without the issues that a review found
+``Mend``            ``mend.md``       sentences that the claim check doubted
 ``Rewrite``         ``rewrite.md``    a finished answer as a skill asks for it
 ``Compute``         ``compute.md``    a program for arithmetic that the answer needs
 ``SelfTest``        ``self_test.md``  whether a model can write more than one sentence
@@ -21,7 +22,7 @@ from suffice.prompts.base import Prompt
 from suffice.text.citations import list_handles, skip_citations, strip_citations
 from suffice.text.markdown import Section, find_headings, has_list_marker, split_list_items
 from suffice.text.sentences import split_sentences
-from suffice.types import ClosestPassage, Excerpt, Note, Sufficiency
+from suffice.types import Note, Sufficiency
 
 _LIST_FIELDS = ("key_findings", "recommendations", "risks", "open_questions")
 _OPENING_HEADINGS = ("answer", "final answer", "report", "summary")
@@ -59,8 +60,8 @@ _EMPTY_ITEM = re.compile(r"\W*(?:none|nothing|n/a|not applicable)\b.{0,40}", re.
 class SynthesisResponse:
     """``answer`` is Markdown in which every statement is followed by the handles of its sources: ``… [3].``
 
-    ``short_answer`` is the bare answer (a name, a number, yes or no), empty if there is none. A model that quotes instead of
-    writing fills ``excerpts``, or ``closest`` when nothing answers the question. ``sufficiency`` is the writer's judgement.
+    ``short_answer`` is the bare answer (a name, a number, yes or no), empty if there is none. ``sufficiency`` is ``partly`` if
+    the text says that the sources do not hold the answer.
     """
 
     answer: str
@@ -70,27 +71,21 @@ class SynthesisResponse:
     risks: tuple[str, ...] = ()
     open_questions: tuple[str, ...] = ()
     short_answer: str = ""
-    excerpts: tuple[Excerpt, ...] = ()
-    closest: tuple[ClosestPassage, ...] = ()
     sufficiency: Sufficiency = "unknown"
-    restated: str = ""
-    """The question with names for what it describes, as the first excerpt answers it."""
 
 
 @dataclass(frozen=True)
-class Draft(Prompt[SynthesisResponse]):
+class DraftAnswer(Prompt[SynthesisResponse]):
     role = "draft"
     response_type = SynthesisResponse
     output_format = "text"
     temperature = 0.1
     omits_empty = True
-    truncation_order = (("gaps", "last"), ("notes", "first"))
+    truncation_order = (("notes", "first"),)
 
     task: str
     notes: tuple[Note, ...]
-    gaps: tuple[str, ...]
-    """What the search did not find. Only an extractive answer lists it: writers stated such guesses as facts."""
-    caveats: tuple[str, ...]
+    caveats: tuple[str, ...] = ()
     section: str = ""
     """The section to write; empty for the whole answer."""
     instruction: str = ""
@@ -101,6 +96,8 @@ class Draft(Prompt[SynthesisResponse]):
     """The headings of lists that may follow the answer."""
     correction: str = ""
     """What was wrong with the last draft if it is requested again."""
+    length: str = ""
+    """How many words the user wants, if that was said."""
     max_tokens: int = 2000
 
     @classmethod
@@ -197,6 +194,30 @@ class Revise(Prompt[SynthesisResponse]):
     @classmethod
     def parse(cls, text: str) -> SynthesisResponse:
         return parse_markdown_answer(text)
+
+
+@dataclass(frozen=True, slots=True)
+class MendedSentence:
+    number: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class MendResponse:
+    sentences: tuple[MendedSentence, ...] = ()
+
+
+@dataclass(frozen=True)
+class Mend(Prompt[MendResponse]):
+    role = "mend"
+    response_type = MendResponse
+    temperature = 0.1
+
+    task: str
+    doubts: tuple[str, ...]
+    """The sentences, numbered, each with the reason of the doubt."""
+    sources: tuple[Note, ...]
+    max_tokens: int = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,20 +318,3 @@ def extract_first_sentence(text: str) -> str:
             after = skip_citations(prose, end)
             return prose[start : after + (after > end and prose.startswith(".", after))]
     return ""
-
-
-def split_cited_sentences(prose: str) -> list[str]:
-    """Return the sentences of a paragraph, each with the citations that follow it.
-
-    >>> split_cited_sentences("It is old [1]. It has nine wheels. [2] Kolbe built it [1].")
-    ['It is old [1].', 'It has nine wheels. [2]', 'Kolbe built it [1].']
-    """
-    sentences: list[str] = []
-    for start, end in split_sentences(prose):
-        piece = prose[start:end].strip()
-        cut = skip_citations(piece) if sentences else 0
-        if cut:
-            sentences[-1] += f" {piece[:cut].strip()}"
-        if piece[cut:].strip():
-            sentences.append(piece[cut:].strip())
-    return sentences

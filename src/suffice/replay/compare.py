@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from suffice.gates.base import Gate
 from suffice.gates.limits import fixed
-from suffice.gates.worth import PREVIEW_PRICE
 from suffice.measure.answers import token_f1
 from suffice.measure.frontier import fixed_envelope, interpolate, oracle_envelope, upper_concave_hull
-from suffice.meters import build_meters
 from suffice.replay.episodes import Episode
-from suffice.replay.judge import StopPoint, accumulate_tokens, find_stop, follow_episode, measure_readings
+from suffice.replay.judge import StopPoint, accumulate_tokens, find_stop, measure_readings
 from suffice.types import Embed, Verdict
 
 if TYPE_CHECKING:
@@ -40,8 +38,6 @@ class GateComparison:
     lift_ci: tuple[float, float] | None
     gap_closed: float | None
     stops: tuple[int, ...]
-    mean_skipped: float = 0.0
-    """Rounds that were searched and not read. ``mean_rounds`` are those that were read."""
 
 
 def compare_gates(
@@ -51,23 +47,15 @@ def compare_gates(
     embed: Embed | None = None,
     draws: int = BOOTSTRAP_DRAWS,
     seed: int = 0,
-    preview_price: float = PREVIEW_PRICE,
 ) -> list[GateComparison]:
-    """Return a row for every gate, for ``fixed(k)`` with every k, and for the oracle.
-
-    A skipped round costs ``preview_price`` of a round that is read.
-    """
+    """Return a row for every gate, for ``fixed(k)`` with every k, and for the oracle."""
     needs = frozenset[str]().union(*(gate.needs for gate in gates)) if gates else frozenset()
     stop_points: list[list[StopPoint]] = [[] for _ in gates]
     for episode in episodes:
         readings = measure_readings(episode, needs, embed)
         for number, gate in enumerate(gates):
-            stop_points[number].append(
-                follow_episode(gate, episode, build_meters(gate.needs, episode.question, embed))
-                if gate.skips
-                else find_stop(gate, readings, episode.seed)
-            )
-    evaluator = _Evaluator(episodes, draws, seed, preview_price)
+            stop_points[number].append(find_stop(gate, readings, episode.seed))
+    evaluator = _Evaluator(episodes, draws, seed)
     rows = [evaluator.evaluate(str(gate), points) for gate, points in zip(gates, stop_points, strict=True)]
     longest = max(len(episode.rounds) for episode in episodes)
     rows += [evaluator.evaluate_reference(str(fixed(k)), evaluator.fixed_stops(k)) for k in range(1, longest + 1)]
@@ -78,9 +66,8 @@ def compare_gates(
 class _Evaluator:
     """Recall curves, answer scores and tokens of the episodes, and the two reference frontiers."""
 
-    def __init__(self, episodes: Sequence[Episode], draws: int, seed: int, preview_price: float) -> None:
+    def __init__(self, episodes: Sequence[Episode], draws: int, seed: int) -> None:
         self.episodes = episodes
-        self.preview_price = preview_price
         self.curves = [compute_recall_curve(episode) for episode in episodes]
         self.answers = [_score_answers(episode) for episode in episodes]
         self.tokens = [accumulate_tokens(episode) for episode in episodes]
@@ -102,10 +89,9 @@ class _Evaluator:
         return replace(self.evaluate(name, stop_points), fire_rate=None, abstained=0)
 
     def evaluate(self, name: str, stop_points: Sequence[StopPoint]) -> GateComparison:
-        rounds = [point.rounds - len(point.skipped) for point in stop_points]
-        skipped = [len(point.skipped) for point in stop_points]
+        rounds = [point.rounds for point in stop_points]
         recalls = [self._recall_at(i, stop_points[i]) for i in self.with_gold]
-        cost = [rounds[i] + self.preview_price * skipped[i] for i in self.with_gold]
+        cost = [float(rounds[i]) for i in self.with_gold]
         recall, mean_cost = _mean(recalls), _mean(cost) or 1.0
         base = interpolate(self.fixed_frontier, mean_cost) if self.fixed_frontier else None
         lift = None if recall is None or base is None else recall - base
@@ -114,7 +100,7 @@ class _Evaluator:
         return GateComparison(
             gate=name,
             mean_rounds=sum(rounds) / len(rounds),
-            mean_tokens=_mean([self._tokens_at(i, point) for i, point in enumerate(stop_points)]),
+            mean_tokens=_mean([self.tokens[i][point.rounds - 1] for i, point in enumerate(stop_points)]),
             recall=recall,
             all_gold=_mean([float(value == 1) for value in recalls]),
             answer_f1=_mean([self._answer_at(i, point.kept_rounds) for i, point in enumerate(stop_points)]),
@@ -124,19 +110,12 @@ class _Evaluator:
             lift_ci=self._bootstrap.confidence_interval(cost, recalls) if self._bootstrap else None,
             gap_closed=lift / gap if lift is not None and gap is not None and gap > 1e-9 else None,
             stops=tuple(point.rounds for point in stop_points),
-            mean_skipped=sum(skipped) / len(skipped),
         )
 
     def _recall_at(self, i: int, point: StopPoint) -> float:
         episode = self.episodes[i]
-        found = {hit.id for number in point.read_rounds for hit in episode.rounds[number - 1].raw}
+        found = {hit.id for round in episode.rounds[: point.kept_rounds] for hit in round.raw}
         return len(found & episode.gold) / len(episode.gold)
-
-    def _tokens_at(self, i: int, point: StopPoint) -> float | None:
-        """Return the tokens up to the stop. What a round would have cost unread was not recorded; its share is assumed."""
-        total = self.tokens[i][point.rounds - 1]
-        unread = [self.episodes[i].rounds[number - 1].tokens or 0 for number in point.skipped]
-        return None if total is None else total - (1 - self.preview_price) * sum(unread)
 
     def _answer_at(self, i: int, kept_rounds: int) -> float | None:
         return self.answers[i][max(kept_rounds, 1) - 1]

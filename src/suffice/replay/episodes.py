@@ -42,7 +42,6 @@ class RecordedRound:
     answer: str | None = None
     accepted: bool = True
     failed: bool = False
-    skipped: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,27 +164,33 @@ def _parse_episode(item: dict[str, Any], texts: Texts) -> Episode:
 
 
 def _parse_rounds(items: list[dict[str, Any]], texts: Texts) -> tuple[RecordedRound, ...]:
-    """Parse rounds in order. A passage is new in the first round that was read and has it."""
+    """Parse rounds in order. A passage is new in the first round that has it.
+
+    Older versions could leave the results of a round unread (``skipped``). Such a round counts as one that found nothing.
+    """
     seen: set[str] = set()
     rounds = []
+    has_skipped = False
     for number, item in enumerate(items, 1):
         _validate_round(item)
-        hits = deduplicate_hits(_parse_hit(hit, texts) for hit in item["passages"])
+        is_skipped = bool(item.get("skipped"))
+        has_skipped |= is_skipped
+        hits = deduplicate_hits(_parse_hit(hit, texts) for hit in item["passages"] if not is_skipped)
         new = tuple(hit for hit in hits if hit.id not in seen)
-        skipped = bool(item.get("skipped"))
-        if not skipped:  # A skipped round was not read, so a later round may bring its passages as new ones.
-            seen.update(hit.id for hit in new)
+        seen.update(hit.id for hit in new)
+        readings = {} if is_skipped else item.get("readings") or {}
+        if has_skipped and (readings or is_skipped):  # The run did not count the rounds that it skipped.
+            readings = {**readings, "spend.rounds": float(number)}
         rounds.append(
             RecordedRound(
                 index=number,
                 queries=tuple(item["queries"]),
                 raw=hits,
                 new=new,
-                readings=item.get("readings") or {},
+                readings=readings,
                 tokens=item.get("tokens"),
                 answer=item.get("answer"),
-                accepted=item.get("accepted", not skipped),
-                skipped=skipped,
+                accepted=is_skipped or item.get("accepted", True),
             )
         )
     return tuple(rounds)

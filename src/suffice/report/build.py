@@ -1,36 +1,37 @@
 """Assemble the report of a finished run: number the sources, attach the claims, and add the run's records.
 
-This module does not write or check text; ``draft`` and ``claims`` did that before.
+This module does not write or check text; ``draft`` and ``claims`` did that before. Parts become Markdown here, once.
 """
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from suffice.claims.verdict import ClaimVerdict, Quote, build_evidence, get_deciding_quote, list_quotes
+from suffice.answers import Draft
+from suffice.claims.reasons import describe_reason
+from suffice.claims.verdict import ClaimVerdict, Quote, build_evidence
+from suffice.claims.verify import Checked
 from suffice.models.base import is_language_model
-from suffice.prompts import SynthesisResponse
-from suffice.report.draft import (
-    DEGRADED_NOTICE,
-    INSUFFICIENT_NOTICE,
-    WritingInstruction,
-    choose_instruction,
-    find_list_sections,
-    is_insufficient,
-    list_caveats,
-)
+from suffice.report.draft import WritingInstruction, choose_instruction, count_list_sections, list_caveats, render_draft
+from suffice.report.notices import render_disagreements, render_notices
 from suffice.report.undone import list_undone
-from suffice.report.wording import PARTLY_NOTICE
 from suffice.search.urls import canonicalize_url
 from suffice.state.run import RunState
 from suffice.text.citations import drop_repeated_citations, list_handles, replace_citations
 from suffice.text.markdown import escape_markdown, strip_markdown
+from suffice.text.plain import to_one_line
+from suffice.text.quotations import build_excerpt
 from suffice.types import (
     COMPUTED_KIND,
     Claim,
+    ClosestPassage,
+    Disagreement,
+    Failure,
+    Notice,
     Passage,
+    Reason,
+    RemovedClaim,
     Report,
     RoleUsage,
     Source,
@@ -41,127 +42,160 @@ from suffice.types import (
     UsageSummary,
 )
 
-NO_MODEL_NOTICE = "No language model was used: every sentence below is quoted verbatim from its source."
-SKILL_NOTICE = "No language model was used: quotations are verbatim; the words around them come from a skill."
-SHORT_LIST_NOTICE = "The list is shorter than the task asks for because the sources name no further items."
-QUOTED_NOTICE = "No statement of the model's draft was supported by the sources, so the sources are quoted instead."
-SPENT_NOTICE = "The money limit was reached before the answer was written, so the sources are quoted instead."
-MODEL_FAULT_NOTICE = "The language model could not be used, so the sources are quoted instead."
-_EARLIER_NO_MODEL_NOTICE = NO_MODEL_NOTICE.replace(
-    "its source", "the source behind it"
-)  # In reports before version 0.2.
-NOTICES = (
-    NO_MODEL_NOTICE,
-    SKILL_NOTICE,
-    _EARLIER_NO_MODEL_NOTICE,
-    QUOTED_NOTICE,
-    MODEL_FAULT_NOTICE,
-    SPENT_NOTICE,
-    DEGRADED_NOTICE,
-    INSUFFICIENT_NOTICE,
-    SHORT_LIST_NOTICE,
-    PARTLY_NOTICE,
-)
-"""The notices above an answer. They say how it was made, so a claim check of a finished report ignores them."""
-
-_YEAR = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
-DISAGREEMENT_HEADING = "Where the sources disagree"
+_MAX_SUMMARY_CHARS = 300  # Of a quotation.
 
 
 def build_report(
-    run: RunState,
-    stop: Stop,
-    written: SynthesisResponse | None,
-    metadata: Mapping[str, Any],
-    claims: Sequence[ClaimVerdict] = (),
+    run: RunState, stop: Stop, checked: Checked | None, metadata: Mapping[str, Any], fault: Failure | None = None
 ) -> Report:
-    """Build the report from the verified text, its claims and the state of the run.
+    """Build the report from the verified draft and the state of the run.
 
-    ``written`` is ``None`` when the writer failed. A text without a single citation is not an answer.
+    ``checked`` is ``None`` when nothing could be written; ``fault`` is why the model could not be used. A text without a single
+    citation is not an answer.
     """
-    text = written or SynthesisResponse("")
-    text = replace(text, answer=text.answer + _render_disagreements(run, claims))
-    lists = (text.key_findings, text.recommendations, text.risks, text.open_questions)
-    numbers = _number_citations(run, [text.answer, text.summary, *(line for lines in lists for line in lines)])
-    answer = _renumber(text.answer, numbers) if numbers else ""
-    instruction = choose_instruction(run)
+    draft = Draft() if checked is None else checked.draft
+    numbers = _number_citations(run, draft)
+    cite = _Numbering(run, numbers)
+    notices = _list_notices(run, stop, draft, fault) if numbers else ()
+    disagreements = tuple(_list_disagreements(checked, cite)) if checked is not None and numbers else ()
+    answer = cite.renumber(render_draft(run, draft)) if numbers else ""
+    short_answer = _find_short_answer(draft, answer)
     if answer:
-        notices = _list_notices(run, stop, is_short_list=len(find_list_sections(answer)) < instruction.count)
-        answer = "\n".join([*(f"> {notice}\n" for notice in notices), answer])
-    sufficiency = _judge_sufficiency(run, text, has_answer=bool(answer))
+        shown = (
+            f"**Short answer:** {escape_markdown(short_answer)}\n\n"
+            if draft.origin == "quoted" and short_answer
+            else ""
+        )
+        answer = render_notices(notices) + shown + answer + render_disagreements(disagreements)
+    sufficiency = _judge_sufficiency(run, draft, has_answer=bool(answer))
     stop = replace(stop, sufficiency=sufficiency)
-    findings, recommendations, risks, questions = (
-        tuple(_renumber(line, numbers) for line in lines) if answer else () for lines in lists
+    instruction = choose_instruction(run)
+    findings, recommendations, risks = (
+        tuple(cite.renumber(statement.text) for statement in statements) if answer else ()
+        for statements in (draft.findings, draft.recommendations, draft.risks)
     )
+    excerpts = [build_excerpt(one, run.evidence.get_handle(one.passage)) for one in draft.quotations]
+    shown_closest = [(item, build_excerpt(item.quotation, "")) for item in draft.closest]
     return Report(
         run=run.id,
         task=run.task,
-        status=_determine_status(run, stop, has_answer=bool(answer), has_failed=written is None),
-        summary=strip_markdown(_renumber(text.summary, numbers), keep_citations=True) if answer else "",
+        status=_determine_status(run, stop, draft, fault, has_answer=bool(answer), has_failed=checked is None),
+        summary=_summarize(checked, cite) if checked and answer else "",
         final_answer=answer,
         key_findings=findings,
         recommendations=recommendations,
         risks=risks,
-        open_questions=questions or run.gaps,
+        open_questions=(tuple(map(cite.renumber, draft.open_questions)) if answer else ()) or run.gaps,
         sources=_build_sources(run, numbers),
-        claims=tuple(_build_claim(run, verdict, numbers) for verdict in claims) if answer else (),
+        claims=tuple(_build_claim(verdict, cite) for verdict in checked.verdicts) if checked and answer else (),
         stop=stop,
         usage=_summarize_usage(run),
         sufficient=run.sufficient if sufficiency == "unknown" else sufficiency == "yes",
         confidence=None if run.reflection is None else run.reflection.confidence,
         gaps=run.gaps,
         failed_queries=tuple(run.searches.thin_queries),
-        insufficient_termination=is_insufficient(run, stop),
-        degraded_mode=run.is_degraded,
+        insufficient_termination=run.is_insufficient(stop.reason),
+        degraded_mode=run.is_degraded or fault is not None,
         error_log=tuple(run.error_log),
+        raw=draft.raw,
         metadata={
             **_build_run_metadata(run),
             **metadata,
             **_build_writing_metadata(run, instruction, numbers),
-            **({"restated": text.restated} if answer and text.restated else {}),
+            **({"restated": draft.restated} if answer and draft.restated else {}),
         },
-        short_answer=(text.short_answer or None) if answer else None,
-        excerpts=tuple(
-            replace(excerpt, source=numbers[excerpt.source]) for excerpt in text.excerpts if excerpt.source in numbers
+        short_answer=short_answer,
+        excerpts=tuple(replace(one, source=numbers[one.source]) for one in excerpts if one.source in numbers),
+        closest=()
+        if answer
+        else tuple(
+            ClosestPassage(one.text, one.format, one.highlight, one.title, one.location, item.missing)
+            for item, one in shown_closest
         ),
-        closest=() if answer else text.closest,
         left_undone=list_undone(run, stop, metadata.get("review")),
+        notices=notices,
+        disagreements=disagreements,
+        removed=tuple(_build_removed(verdict, cite) for verdict in checked.removed) if checked and answer else (),
     )
 
 
-def _judge_sufficiency(run: RunState, text: SynthesisResponse, *, has_answer: bool) -> Sufficiency:
+def _summarize(checked: Checked, cite: "_Numbering") -> str:
+    """Return the first sentence of the answer as plain text with citations; of quotations, the deciding sentence."""
+    draft = checked.draft
+    if draft.origin != "quoted" and draft.statements:
+        return strip_markdown(cite.renumber(draft.statements[0].text), keep_citations=True)
+    first = next((verdict for verdict in checked.verdicts if draft.quotations), None)
+    if first is None:
+        return ""
+    return " ".join([to_one_line(first.plain_text, _MAX_SUMMARY_CHARS), *cite.list_numbers(first.claim.handles)])
+
+
+def _find_short_answer(draft: Draft, answer: str) -> str | None:
+    """Return the short answer if its words are in the answer; yes and no need not be."""
+    short = draft.short_answer
+    is_shown = short.casefold() in ("yes", "no") or " ".join(short.casefold().split()) in " ".join(
+        strip_markdown(answer).casefold().split()
+    )
+    return short if answer and short and is_shown else None
+
+
+def _judge_sufficiency(run: RunState, draft: Draft, *, has_answer: bool) -> Sufficiency:
     """Return the writer's judgement; without one, that of the search. An empty answer is never sufficient."""
     if not has_answer:
         return "no" if run.evidence else "unknown"
-    if text.sufficiency != "unknown" or run.sufficient is None:
-        return text.sufficiency
+    if draft.sufficiency != "unknown" or run.sufficient is None:
+        return draft.sufficiency
     return "yes" if run.sufficient else "partly"
 
 
-def _list_notices(run: RunState, stop: Stop, *, is_short_list: bool) -> list[str]:
-    """Return the notices to show above the answer."""
+def _list_notices(run: RunState, stop: Stop, draft: Draft, fault: Failure | None) -> tuple[Notice, ...]:
+    """Return what a reader must know before reading the answer."""
     notices = list(list_caveats(run, stop))
-    if is_short_list:
-        notices.append(SHORT_LIST_NOTICE)
+    count = choose_instruction(run).count
+    if count > (len(draft.quotations) if draft.origin == "quoted" else count_list_sections(draft.parts)):
+        notices.append(Notice("short_list"))
     if not is_language_model(run.model):
-        notices.append(SKILL_NOTICE if run.has_own_wording else NO_MODEL_NOTICE)
-    if run.has_quoted_for_budget:
-        notices.append(SPENT_NOTICE)
-    if run.model_fault:
-        notices.append(MODEL_FAULT_NOTICE)
-    if run.has_quote_fallback:
-        notices.append(QUOTED_NOTICE)
-    return notices
+        notices.append(Notice("skill_wording" if draft.origin == "skill" else "no_model"))
+    if fault is not None:
+        notices.append(Notice("model_fault"))
+    return (*notices, *draft.notices)
 
 
-def _number_citations(run: RunState, texts: Iterable[str]) -> dict[str, str]:
+class _Numbering:
+    """The citations of a report: from a passage or a handle of the run to its number."""
+
+    def __init__(self, run: RunState, numbers: Mapping[str, str]) -> None:
+        self._evidence = run.evidence
+        self._numbers = numbers
+
+    def __call__(self, passage: Passage) -> str:
+        """Return the number of a passage; empty if the report does not cite it."""
+        return self._numbers.get(self._evidence.get_handle(passage), "")
+
+    def renumber(self, text: str) -> str:
+        """Return a text with its handles as numbers; a handle that the report does not list is dropped."""
+        return drop_repeated_citations(replace_citations(text, lambda handle: self._numbers.get(handle, "")))
+
+    def list_numbers(self, handles: Iterable[str]) -> tuple[str, ...]:
+        """Return the numbers of handles, each once."""
+        return tuple(dict.fromkeys(self._numbers[handle] for handle in handles if handle in self._numbers))
+
+    def build_span(self, quote: Quote, stance: Any = "supports") -> Span:
+        """Return a quote as the report shows it."""
+        return Span(self(quote.passage), quote.text, quote.location, stance)
+
+
+def _number_citations(run: RunState, draft: Draft) -> dict[str, str]:
     """Map each cited handle to its number in the report, in the order of first citation and without gaps.
 
     All texts of a web page have one number.
     """
+    lists = (statement.text for statement in (*draft.findings, *draft.recommendations, *draft.risks))
     numbers: dict[str, str] = {}
     by_source: dict[str, str] = {}
-    for handle in list_handles(*texts):
+    for handle in list_handles(render_draft(run, draft), *lists, *draft.open_questions):
+        if run.evidence.find_passage(handle) is None:
+            continue
         source = _get_web_page(_get_passage(run, handle)) or handle
         numbers[handle] = by_source.setdefault(source, f"[{len(by_source) + 1}]")
     return numbers
@@ -174,10 +208,6 @@ def _get_web_page(passage: Passage) -> str | None:
     return canonicalize_url(passage.url)
 
 
-def _renumber(text: str, numbers: Mapping[str, str]) -> str:
-    return drop_repeated_citations(replace_citations(text, numbers.__getitem__))
-
-
 def _build_sources(run: RunState, numbers: Mapping[str, str]) -> tuple[Source, ...]:
     sources: dict[str, Source] = {}
     for handle, number in numbers.items():
@@ -186,82 +216,66 @@ def _build_sources(run: RunState, numbers: Mapping[str, str]) -> tuple[Source, .
     return tuple(sources.values())
 
 
-def _build_claim(run: RunState, verdict: ClaimVerdict, numbers: Mapping[str, str]) -> Claim:
-    spans = tuple(
-        Span(numbers[handle], quote.text, quote.location, stance)
-        for quote, stance in list_quotes(verdict)
-        if (handle := run.evidence.get_handle(quote.passage)) in numbers
-    )
-    citations = tuple(dict.fromkeys(numbers[handle] for handle in verdict.claim.handles))
-    quote = get_deciding_quote(verdict)
-    source = "" if quote is None else numbers.get(run.evidence.get_handle(quote.passage), "")
+def _build_claim(verdict: ClaimVerdict, cite: _Numbering) -> Claim:
+    quote = verdict.deciding_quote
     return Claim(
-        verdict.claim.plain_text,
-        citations,
+        verdict.plain_text,
+        cite.list_numbers(verdict.claim.handles),
         verdict.support,
-        spans,
-        verdict.note,
-        build_evidence(verdict, source),
-        "" if quote is None else quote.span.checker,
-        None if quote is None else quote.span.probability,
+        tuple(cite.build_span(one, stance) for one, stance in verdict.quotes if cite(one.passage)),
+        describe_reason(verdict.reason),
+        build_evidence(verdict, "" if quote is None else cite(quote.passage)),
+        "" if quote is None else quote.checker,
+        None if quote is None else quote.probability,
+        verdict.role or getattr(verdict.claim, "role", None),
     )
+
+
+def _build_removed(verdict: ClaimVerdict, cite: _Numbering) -> RemovedClaim:
+    quote = verdict.contradicting[0] if verdict.contradicting else verdict.nearest
+    stance = "contradicts" if verdict.contradicting else "supports"
+    nearest = None if quote is None else replace(cite.build_span(quote, stance), source=cite(quote.passage))
+    return RemovedClaim(verdict.plain_text, verdict.reason or Reason("not_stated"), nearest)
+
+
+def _list_disagreements(checked: Checked, cite: _Numbering) -> Iterable[Disagreement]:
+    """Yield the two sides of each contradiction between sources, once."""
+    seen: set[frozenset[str]] = set()
+    for verdict in checked.verdicts:
+        if verdict.supporting and verdict.contradicting:
+            one, other = verdict.supporting[0], verdict.contradicting[0]
+            sides = frozenset((one.text, other.text))
+            if sides not in seen and cite(one.passage):
+                seen.add(sides)
+                yield Disagreement(cite.build_span(one), _name_place(cite.build_span(other, "contradicts"), other))
+
+
+def _name_place(span: Span, quote: Quote) -> Span:
+    """Return a span that names its file where the report has no number for it."""
+    return span if span.source else replace(span, source=f"({quote.location})")
+
+
+def _determine_status(
+    run: RunState, stop: Stop, draft: Draft, fault: Failure | None, *, has_answer: bool, has_failed: bool
+) -> Status:
+    if fault is not None and not has_answer:
+        return "failed"
+    if not has_answer and run.model.failed_count and not run.model.answered_count:
+        return "failed"
+    if has_answer:
+        lacks_part = draft.origin in ("written", "sentence") and draft.sufficiency == "partly"
+        is_cut = any(notice.kind == "quoted_for_budget" for notice in draft.notices)
+        is_partial = fault is not None or lacks_part or is_cut or stop.reason == "cancelled"
+        return "partial" if is_partial or list_caveats(run, stop) else "answered"
+    if has_failed or run.searches.has_no_answer or stop.reason in ("search_unavailable", "cancelled"):
+        return "failed"
+    return "no_evidence"
 
 
 def _get_passage(run: RunState, handle: str) -> Passage:
     passage = run.evidence.find_passage(handle)
     assert passage is not None, "citations are checked before they are numbered"
     return passage
-
-
-def _render_disagreements(run: RunState, claims: Sequence[ClaimVerdict]) -> str:
-    """Return a section that cites both sides of each contradiction between sources; empty if the sources agree."""
-
-    def cite(quote: Quote) -> str:
-        return f"“{escape_markdown(' '.join(quote.text.split()))}” {run.evidence.get_handle(quote.passage)}"
-
-    items: dict[frozenset[str], str] = {}  # By its two sides: each of them may be a claim.
-    for claim in claims:
-        if claim.supporting and claim.contradicting:
-            one, other = claim.supporting[0], claim.contradicting[0]
-            if not (are_of_different_years(one.text, other.text) or _are_from_different_years(one, other)):
-                items.setdefault(frozenset((cite(one), cite(other))), f"- {cite(one)}, but {cite(other)}")
-    return "\n\n### " + DISAGREEMENT_HEADING + "\n\n" + "\n".join(items.values()) if items else ""
-
-
-def _are_from_different_years(one: Quote, other: Quote) -> bool:
-    """Return whether two statements that name no year stand in documents of different years, such as yearly minutes."""
-    if _YEAR.search(one.text) or _YEAR.search(other.text):
-        return False
-    names = (f"{quote.passage.title} {re.sub(r':[0-9-]+$', '', quote.passage.location)}" for quote in (one, other))
-    years, others = (set(_YEAR.findall(name.replace("_", " "))) for name in names)
-    return bool(years and others) and years.isdisjoint(others)
-
-
-def are_of_different_years(one: str, other: str) -> bool:
-    """Return whether two statements give different figures for different years, so that they do not contradict.
-
-    If only the year differs, the year is what they disagree about.
-
-    >>> are_of_different_years("In 2019 it had 4 wheels.", "In 2023 it has 9 wheels.")
-    True
-    >>> are_of_different_years("It was built in 1887.", "It was built in 1891.")
-    False
-    """
-    years, others = set(_YEAR.findall(one)), set(_YEAR.findall(other))
-    figures, other_figures = (set(re.findall(r"\d+", _YEAR.sub("", text))) for text in (one, other))
-    return bool(years and others) and years.isdisjoint(others) and figures != other_figures
-
-
-def _determine_status(run: RunState, stop: Stop, *, has_answer: bool, has_failed: bool) -> Status:
-    if run.model_fault or (not has_answer and run.model.failed_count and not run.model.answered_count):
-        return "failed"
-    if has_answer:
-        lacks_part = run.lacks_answer or run.has_quoted_for_budget or stop.reason == "cancelled"
-        is_partial = lacks_part or bool(list_caveats(run, stop))
-        return "partial" if is_partial else "answered"
-    if has_failed or run.searches.has_no_answer or stop.reason in ("search_unavailable", "cancelled"):
-        return "failed"
-    return "no_evidence"
 
 
 def _build_run_metadata(run: RunState) -> dict[str, Any]:

@@ -1,46 +1,45 @@
-"""Write the draft of an answer from the evidence of a run that has stopped.
+"""Write the draft of an answer from the evidence of a run that has stopped, as parts.
 
-    select_writer_notes → choose_instruction → draft_answer (whole, or section by section) → clean_draft
-                                             → draft_sentence (a small model: one sentence, then quotes)
+    select_writer_notes → choose_instruction → write_draft ─▶ a model's text, read once into parts
+                                                           ─▶ a small model's sentence above quotations
+                                                           ─▶ quotations alone
 
-``claims`` cleans each draft with ``clean_draft`` and verifies its claims; ``build`` then numbers the sources.
+``claims`` verifies the draft; ``build`` then numbers its sources.
 """
 
 import asyncio
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
-from suffice.claims.split import drop_unknown_citations
+from suffice.answers import Draft, Heading, Part, Statement, replace_statements
 from suffice.errors import ModelError, ModelUnusable
 from suffice.models.base import is_language_model
 from suffice.models.capability import WriterStyle
-from suffice.models.embeddings import embed_static
+from suffice.models.embeddings.static import embed_static
 from suffice.models.extractive.answer import quote_answer
-from suffice.models.extractive.excerpts import make_excerpt, render_quotation
 from suffice.models.reader import find_reader
-from suffice.prompts import AnswerSentence, Draft, SynthesisResponse
+from suffice.prompts import AnswerSentence, DraftAnswer, SynthesisResponse
 from suffice.prompts.base import load_snippet, load_template
-from suffice.prompts.writing import extract_first_sentence, split_cited_sentences
 from suffice.report.anchors import add_anchors
-from suffice.state.outline import TopicOutline, normalize_topics
+from suffice.report.notices import describe_notice
 from suffice.state.prompting import MAX_EVIDENCE_TOKENS
 from suffice.state.run import RunState
-from suffice.text.citations import has_citation, list_handles, split_citation_groups, strip_citations
-from suffice.text.entities import content_stems
+from suffice.text.citations import (
+    drop_unknown_citations,
+    has_citation,
+    is_handle,
+    split_citation_groups,
+)
 from suffice.text.markdown import (
-    Section,
-    drop_empty_headings,
     escape_markdown,
     find_headings,
     find_open_fence,
-    find_sections,
     neutralize_links,
     unwrap_fence,
 )
+from suffice.text.parts import build_statement, parse_parts, render_parts
 from suffice.text.question import read_question
-from suffice.text.quoting import quote_markdown
 from suffice.text.task_type import (
     TaskType,
     classify_task,
@@ -49,20 +48,14 @@ from suffice.text.task_type import (
     mentions_number,
     parse_item_count,
 )
-from suffice.text.tokens import estimate_tokens, tokenize
-from suffice.types import BELIEF_KIND, COMPUTED_KIND, ClosestPassage, Failure, Note, Passage, Stop
+from suffice.text.tokens import estimate_tokens
+from suffice.types import BELIEF_KIND, COMPUTED_KIND, Failure, Note, Notice, Passage, Stop
 
-SHORT_ANSWER_LABEL = "**Short answer:**"
-DEGRADED_NOTICE = "Search was limited because searches kept failing; this answer is partial."
-INSUFFICIENT_NOTICE = (
-    "The search ended on a limit before the evidence was judged sufficient; this answer may be incomplete."
-)
 NOTES_PER_SECTION = 12  # Notes that one section is written from (value of the source system, see docs/sources.md).
 # Writing instructions in the order in which they are tried: each is a versioned file under ``prompts/writing`` that lists
 # its keywords. ``prose`` has none and suits every task.
 VARIANT_ORDER = ("trading", "technical", "research", "prose")
 
-_MAX_SECTIONS = 5  # Sections made from the subtasks of a plan.
 _MAX_FINDINGS = 5  # Key findings of an answer that was written in sections.
 _NOTE_MARKUP_TOKENS = 4  # Tokens for the markup around a note in the prompt.
 _TOO_FEW_SECTIONS = (
@@ -75,46 +68,26 @@ _STRUCTURAL_HEADINGS = frozenset(
         "portfolio summary",
     )
 )
-_SUFFICIENCY_ORDER = ("yes", "partly", "no", "unknown")  # The best section decides about an answer in sections.
 _LOOKUP_VARIANTS = ("prose", "technical")
 LOOKUP_TOKENS = 800  # Tokens of an answer to a question about a fact.
-MAX_SHORT_WORDS = 8
 MAX_SENTENCE_SOURCES = 8  # Sources for one sentence: with more, a small model picks the wrong one (docs/writing.md).
-_ASKED_LISTS = {
-    "Recommendations": re.compile(
-        r"\brecommend|\bshould\b|\badvi[cs]e|\bsuggest|\bbest\s+(?:practice|way|choice)|\bhow\s+(?:can|do)\s+(?:i|we)\b"
-        r"|\bwhat\s+to\s+do\b",
-        re.IGNORECASE,
-    ),
-    "Risks": re.compile(
-        r"\brisk|\bdanger|\bdownside|\bdrawback|\bpitfall|\bsafe(?:ty|ly)?\b|\bthreat|\bcaveat|\bfail|\bthesis\b|\binvest"
-        r"|\btrad(?:e|ing)\b",
-        re.IGNORECASE,
-    ),
-}
-_PRONOUN = re.compile(
-    r"\W*(?:he|she|it|they|this|these|those|his|her|hers|its|their|theirs|him|them)\b(?!\s+(?:is|was|has\s+been|remains)\s+(?:\w+\s+)?"
-    r"(?:known|unknown|said|possible|true|clear|unclear|likely|unlikely|not)\b)",
-    re.IGNORECASE,
-)
+_LISTS = '"## Key findings", "## Recommendations", "## Risks"'
 _LEADING_NUMBER = re.compile(r"^\W*\d+[.):]?\s*")
 
 
-async def write_draft(run: RunState, stop: Stop, style: WriterStyle = "prose") -> SynthesisResponse | None:
-    """Return the model's draft, empty without evidence, or ``None`` when the model failed."""
+async def write_draft(run: RunState, stop: Stop, style: WriterStyle = "prose") -> Draft | None:
+    """Return the draft, empty without evidence, or ``None`` when the model failed."""
     notes = select_writer_notes(run)
     if not notes:
-        return SynthesisResponse("")
+        return Draft()
     run.record_compaction("before writing", sum(note.whole for note in notes))
-    if run.must_refuse(Draft.role):
-        run.record_refused(Draft.role)
-        return await extract_quotes(run, stop)
+    if not is_language_model(run.model):
+        return await quote_evidence(run)
+    if run.must_refuse(DraftAnswer.role):
+        run.record_refused(DraftAnswer.role)
+        return replace(await quote_evidence(run), notices=(Notice("quoted_for_budget"),))
     try:
-        if not is_language_model(run.model):
-            return await extract_quotes(run, stop)
-        if style == "sentence":
-            return await draft_sentence(run, stop)
-        return drop_unasked_lists(run.task, await draft_answer(run, notes, list_caveats(run, stop)))
+        return await draft_sentence(run) if style == "sentence" else await draft_answer(run, notes, stop)
     except ModelUnusable:
         raise
     except ModelError as error:
@@ -122,114 +95,77 @@ async def write_draft(run: RunState, stop: Stop, style: WriterStyle = "prose") -
         return None
 
 
-async def draft_sentence(run: RunState, stop: Stop) -> SynthesisResponse:
-    """Return one sentence of the model and, below it, what the extractive model quotes: so the answer holds no less than
-    it would without the model."""
-    opening = "The answer begins with Yes or No." if is_yes_no_question(run.task) else ""
-    run.quotes = quoted = await extract_quotes(run, stop)
-    first = frozenset(handle for excerpt in quoted.excerpts for handle in excerpt.source.split())
-    sources = select_writer_notes(run, MAX_SENTENCE_SOURCES, first)
-    question = f"{run.task}\nIn other words: {quoted.restated}" if quoted.restated else run.task
-    sentence = await run.ask(AnswerSentence(question, sources, opening))
-    if not sentence.answer:
-        return quoted
-    return replace(
-        quoted,
-        answer=f"{sentence.answer}\n\n{_drop_short_answer(quoted, sentence.answer)}".strip(),
-        summary=sentence.summary,
-        short_answer=sentence.short_answer or find_new_words(run.task, sentence.answer) or quoted.short_answer,
-    )
+# -- Quoting -----------------------------------------------------------------------------------------------------------
 
 
-def find_new_words(question: str, sentence: str) -> str:
-    """Return the one stretch of a sentence that its question does not have: the answer, if the sentence repeats the rest.
-
-    Empty if there are several such stretches, or one is too long to be a short answer.
-
-    >>> find_new_words("Who built the mill at Lidice?", "The mill at Lidice was built by Petr Kolbe [2].")
-    'Petr Kolbe'
-    """
-    if verdict := re.match(r"\W*(yes|no)\b", sentence, re.IGNORECASE):
-        return verdict[1].capitalize()
-    known, text = content_stems(question), strip_citations(sentence).strip(" .")
-    stretches: list[tuple[int, int]] = []
-    is_open = False  # Whether only words without content lie between this word and the last new one.
-    for word in re.finditer(r"[\w’'.&-]+", text):
-        stems = content_stems(word[0])
-        if not stems:
-            continue
-        is_new = not stems <= known
-        if is_new and is_open:
-            stretches[-1] = stretches[-1][0], word.end()
-        elif is_new:
-            stretches.append((word.start(), word.end()))
-        is_open = is_new
-    if len(stretches) != 1:
-        return ""
-    found = text[slice(*stretches[0])].strip(' .,;"“”')
-    return found if len(found.split()) <= MAX_SHORT_WORDS else ""
+async def quote_evidence(run: RunState) -> Draft:
+    """Return what the sources say to the question in their own words; in sections if the run has an outline."""
+    if len(run.outline.topics) > 1 and not choose_instruction(run).count:
+        sections = [await _quote(run, f"{topic}: {run.question}", passages) for topic, passages in _assign(run)]
+        written = [(topic, own) for topic, own in zip(run.outline.topics, sections, strict=True) if own.parts]
+        if written:
+            seen: set[Part] = set()
+            parts: list[Part] = []
+            for topic, own in written:
+                new = [part for part in own.parts if part not in seen]
+                parts += [Heading(escape_markdown(topic)), *new] if new else []
+                seen.update(new)
+            return replace(written[0][1], parts=tuple(parts))
+    return await _quote(run, run.question, list(run.evidence))
 
 
-def _drop_short_answer(quoted: SynthesisResponse, sentence: str) -> str:
-    """Return the quotes without the short answer above them: the model's sentence takes its place."""
-    first, _, rest = quoted.answer.partition("\n\n")
-    return rest if first.startswith(SHORT_ANSWER_LABEL) else quoted.answer
-
-
-async def quote_sources(run: RunState, stop: Stop) -> SynthesisResponse:
-    """Return a draft of verbatim quotes, for when no claim of the model's draft was supported."""
-    run.has_quote_fallback = True
-    run.record_failure(
-        Failure("draft", "Unsupported", "no source supports a claim of the draft; the sources are quoted instead")
-    )
-    # The claim check may have found more passages since: what it looked for was wrong, so they are not quoted.
-    return run.quotes or await extract_quotes(run, stop)
-
-
-async def extract_quotes(run: RunState, stop: Stop) -> SynthesisResponse:
-    """Return the answer that the extractive model gives from the run's evidence."""
-    passages = [passage for passage in run.evidence if passage.kind != COMPUTED_KIND]
+async def _quote(run: RunState, question: str, passages: Sequence[Passage]) -> Draft:
+    passages = [passage for passage in passages if passage.kind != COMPUTED_KIND]
     count = choose_instruction(run).count
     reader = find_reader() if run.embed is not None else None
-    task = re.sub(r" \(after: .*\)$", "", run.task, flags=re.DOTALL)
-    embed = None if run.embed is None else embed_static
-    found = await asyncio.to_thread(quote_answer, read_question(task), passages, embed, reader, count=count)
-    handles = [run.evidence.get_handle(quotation.passage) for quotation in found.quotations]
-    rendered = [
-        render_quotation(quotation, handle, number if count else 0)
-        for number, (quotation, handle) in enumerate(zip(found.quotations, handles, strict=True), 1)
-    ]
-    if found.short_answer:
-        rendered.insert(0, f"{SHORT_ANSWER_LABEL} {quote_markdown(found.short_answer, is_start=False)} {handles[0]}")
-    excerpts = [make_excerpt(*pair) for pair in zip(found.quotations, handles, strict=True)]
-    closest = [
-        ClosestPassage(one.text, one.format, (), one.title, one.location, item.missing)
-        for item in found.closest
-        for one in (make_excerpt(item.quotation, ""),)
-    ]
-    return SynthesisResponse(
-        "\n\n".join(rendered),
-        summary=f"{quote_markdown(excerpts[0].text[:300])} {handles[0]}" if excerpts else "",
+    read = read_question(question, run.language)
+    embed = None if run.embed is None else embed_static  # Many sentences are compared: static vectors are fast enough.
+    found = await asyncio.to_thread(quote_answer, read, passages, embed, reader, count=count)
+    parts: tuple[Part, ...] = found.quotations
+    if count:  # A list of things: each quotation is one of them.
+        parts = tuple(
+            replace(one, title=f"{n}. {one.title or one.passage.title}")
+            for n, one in enumerate(found.quotations[:count], 1)
+        )
+    return Draft(
+        parts,
+        "quoted",
         open_questions=run.gaps,
         short_answer=found.short_answer,
-        excerpts=tuple(excerpts),
-        closest=tuple(closest),
         sufficiency=found.sufficiency,
+        closest=found.closest,
         restated=found.restated,
     )
 
 
-def is_insufficient(run: RunState, stop: Stop) -> bool:
-    """Return whether the search ended on a limit before the evidence was judged sufficient."""
-    return run.is_insufficient(stop.reason)
+def _assign(run: RunState) -> list[tuple[str, list[Passage]]]:
+    """Return each topic of the outline with the passages nearest to it."""
+    passages = list(run.evidence)
+    notes = tuple(Note(passage.text, (), passage.title, passage.kind) for passage in passages)
+    return [
+        (topic, [passages[i] for i in run.outline.select_notes(number, notes, NOTES_PER_SECTION)])
+        for number, topic in enumerate(run.outline.topics)
+    ]
 
 
-def list_caveats(run: RunState, stop: Stop) -> tuple[str, ...]:
-    """Return the notices that the writer and the reader must know about."""
-    caveats = [DEGRADED_NOTICE] if run.is_degraded else []
-    if is_insufficient(run, stop):
-        caveats.append(INSUFFICIENT_NOTICE)
-    return tuple(caveats)
+async def draft_sentence(run: RunState) -> Draft:
+    """Return one sentence of the model and, below it, the quotations: the answer holds no less than without the model."""
+    opening = "The answer begins with Yes or No." if is_yes_no_question(run.question) else ""
+    quoted = await quote_evidence(run)
+    first = frozenset(run.evidence.get_handle(quotation.passage) for quotation in quoted.quotations)
+    sources = select_writer_notes(run, MAX_SENTENCE_SOURCES, first)
+    question = f"{run.task}\nIn other words: {quoted.restated}" if quoted.restated else run.task
+    sentence = await run.ask(AnswerSentence(question, sources, opening))
+    written = read_response(run, sentence)
+    if not written.parts:
+        return quoted
+    return replace(
+        quoted,
+        parts=(*written.parts, *quoted.parts),
+        origin="sentence",
+        short_answer=written.short_answer or quoted.short_answer,
+        raw=sentence.answer,
+    )
 
 
 # -- What the writer sees ----------------------------------------------------------------------------------------------
@@ -240,14 +176,15 @@ def select_writer_notes(
 ) -> tuple[Note, ...]:
     """Return the facts of the belief and the passages that fit into the writer's prompt.
 
-    Passages are ranked: pinned ones, those with a handle in ``first``, those that the facts come from, those most similar to
-    the question. At most ``max_sources`` and ``bounds.sources`` are taken, and they are listed in the order in which they were
-    found. A fact is left out when one of its passages is.
+    Everything is shown that fits the model's context and the budget. If it does not fit, passages are ranked: pinned ones,
+    those with a handle in ``first``, those that the facts come from, those most similar to the question. At most
+    ``max_sources`` and ``bounds.sources`` are taken, listed document by document. A fact goes with its passages.
     """
     tokens_left, _ = run.compute_prompt_budget(limit_output(run))
     limits = [limit for limit in (max_sources, run.budget.bounds.sources) if limit is not None]
     fact_tokens = min(MAX_EVIDENCE_TOKENS // 10, tokens_left // 2)
-    facts = [note for note in run.memory.render(fact_tokens) if note.kind == BELIEF_KIND]
+    kept = [Note(note.fact, (note.source,), kind=BELIEF_KIND) for note in run.kept_notes.values()]
+    facts = [*kept, *(note for note in run.memory.render(fact_tokens) if note.kind == BELIEF_KIND)]
     fact_position = {handle: position for position, fact in reversed(list(enumerate(facts))) for handle in fact.handles}
 
     def rank(passage: Passage) -> tuple[bool, bool, int, float]:
@@ -266,11 +203,22 @@ def select_writer_notes(
         chosen.add(passage.id)
     sources = tuple(
         Note(passage.text, (run.evidence.get_handle(passage),), passage.title, passage.kind, place=passage.place)
-        for passage in run.evidence
-        if passage.id in chosen
+        for passage in _order_by_document([passage for passage in run.evidence if passage.id in chosen])
     )
     shown = {handle for note in sources for handle in note.handles}
     return (*(fact for fact in facts if shown.issuperset(fact.handles)), *sources)
+
+
+def _order_by_document(passages: Sequence[Passage]) -> list[Passage]:
+    """Return the passages of each document together and in reading order, the documents as they were found."""
+    documents: dict[str, list[Passage]] = {}
+    for passage in passages:
+        documents.setdefault(passage.place.path, []).append(passage)
+    return [
+        passage
+        for own in documents.values()
+        for passage in sorted(own, key=lambda one: (one.place.page or 0, (one.place.lines or (0, 0))[0]))
+    ]
 
 
 def limit_output(run: RunState) -> int:
@@ -308,7 +256,8 @@ def _choose_variant(run: RunState) -> WritingInstruction:
     if get_task_type(run) == "enumerated":
         count, file = _expected_count(run), load_template("writing/count")
         return WritingInstruction("count", file.version, file.body.substitute(count=count or "separate"), count)
-    variant = find_variant(run.task)
+    planned = run.current_plan.form if run.current_plan is not None else ""
+    variant = planned if planned in VARIANT_ORDER else find_variant(run.task)
     file = load_template(f"writing/{variant}")
     if variant in _LOOKUP_VARIANTS and is_lookup(run.task):
         text = load_snippet("writing/lookup")
@@ -344,209 +293,125 @@ def _matches_variant(variant: str, task: str) -> bool:
     return not keywords or any(re.search(rf"\b{re.escape(word)}\b", task, re.IGNORECASE) for word in keywords)
 
 
+def list_caveats(run: RunState, stop: Stop) -> tuple[Notice, ...]:
+    """Return what both the writer and the reader must know about the search."""
+    caveats = [Notice("degraded")] if run.is_degraded else []
+    if run.is_insufficient(stop.reason):
+        caveats.append(Notice("insufficient"))
+    return tuple(caveats)
+
+
 # -- Asking the model --------------------------------------------------------------------------------------------------
 
 
-async def draft_answer(run: RunState, notes: tuple[Note, ...], caveats: tuple[str, ...]) -> SynthesisResponse:
+async def draft_answer(run: RunState, notes: tuple[Note, ...], stop: Stop) -> Draft:
     """Draft the whole answer, section by section if there is an outline; raise ``ModelError`` if nothing was written."""
     instruction = choose_instruction(run)
-    prompt = Draft(
+    prompt = DraftAnswer(
         run.task,
         notes,
-        run.gaps,
-        caveats,
+        tuple(map(describe_notice, list_caveats(run, stop))),
         instruction=instruction.text,
         count=instruction.count,
-        lists=_offer_lists(run.task, instruction),
+        lists="" if instruction.is_lookup or instruction.count else _LISTS,
         max_tokens=limit_output(run),
     )
-    outline = None if instruction.count else await asyncio.to_thread(_choose_outline, run)
-    if outline is None or len(outline.topics) < 2:
+    if instruction.count or len(run.outline.topics) < 2:
         return await _draft_whole(run, prompt)
-    section_notes = await asyncio.to_thread(_assign_notes, outline, notes)
+    section_notes = await asyncio.to_thread(_assign_notes, run, notes)
     prompts = [
         # Only the first section states the caveats.
-        replace(prompt, notes=own, caveats=() if number else caveats, section=topic)
-        for number, (topic, own) in enumerate(zip(outline.topics, section_notes, strict=True))
+        replace(prompt, notes=own, caveats=() if number else prompt.caveats, section=topic)
+        for number, (topic, own) in enumerate(zip(run.outline.topics, section_notes, strict=True))
     ]
-    answers = [answer and _unwrap(answer) for answer in await asyncio.gather(*map(run.try_ask, prompts))]
+    answers = await asyncio.gather(*map(run.try_ask, prompts))
     if not any(answers):
         raise ModelError("The model wrote no section of the answer")
-    joined = _join_sections(outline.topics, answers)
+    drafts = [read_response(run, answer) if answer else Draft() for answer in answers]
+    joined = _join_sections(run.outline.topics, drafts)
     # If no topic has evidence, all the evidence together may still answer the question.
-    return joined if joined.answer else await _draft_whole(run, prompt)
+    return joined if joined.parts else await _draft_whole(run, prompt)
 
 
-async def _draft_whole(run: RunState, prompt: Draft) -> SynthesisResponse:
+async def _draft_whole(run: RunState, prompt: DraftAnswer) -> Draft:
     """Draft the answer in one call. If a list is too short, ask once more and take the longer list."""
-    first = _unwrap(await run.ask(prompt))
-    count = len(find_list_sections(first.answer))
-    if count >= prompt.count or not first.answer or not is_language_model(run.model):
+    first = read_response(run, await run.ask(prompt))
+    count = count_list_sections(first.parts)
+    if count >= prompt.count or not first.parts or not is_language_model(run.model):
         return first
     correction = _TOO_FEW_SECTIONS.format(there=count, wanted=prompt.count)
     again = await run.try_ask(replace(prompt, correction=correction))
-    second = first if again is None else _unwrap(again)
-    return second if len(find_list_sections(second.answer)) > count else first
+    second = first if again is None else read_response(run, again)
+    return second if count_list_sections(second.parts) > count else first
 
 
-def _offer_lists(task: str, instruction: WritingInstruction) -> str:
-    """Return the headings of the lists that the writer may add: advice and risks only for a task that asks for them."""
-    headings = [] if instruction.is_lookup or instruction.count else ["Key findings"]
-    headings += [heading for heading, words in _ASKED_LISTS.items() if words.search(task)]
-    return ", ".join(f'"## {heading}"' for heading in headings)
-
-
-def drop_unasked_lists(task: str, draft: SynthesisResponse) -> SynthesisResponse:
-    """Return the draft without recommendations and risks that the task does not ask for."""
-    return replace(
-        draft,
-        recommendations=draft.recommendations if _ASKED_LISTS["Recommendations"].search(task) else (),
-        risks=draft.risks if _ASKED_LISTS["Risks"].search(task) else (),
-    )
-
-
-def _choose_outline(run: RunState) -> TopicOutline:
-    """Return the run's outline, or one made from the subtasks of a deep task, whose answer would not fit into one reply."""
-    if run.outline.topics or run.current_plan is None or run.current_plan.complexity != "deep":
-        return run.outline
-    outline = TopicOutline(run.embed)
-    topics = normalize_topics(run.current_plan.subtasks, _MAX_SECTIONS)
-    outline.add_topics(topics, topics)
-    return outline
-
-
-def _assign_notes(outline: TopicOutline, notes: tuple[Note, ...]) -> list[tuple[Note, ...]]:
+def _assign_notes(run: RunState, notes: tuple[Note, ...]) -> list[tuple[Note, ...]]:
     """Return the notes for each topic of the outline."""
     return [
-        tuple(notes[i] for i in outline.select_notes(number, notes, NOTES_PER_SECTION))
-        for number in range(len(outline.topics))
+        tuple(notes[i] for i in run.outline.select_notes(number, notes, NOTES_PER_SECTION))
+        for number in range(len(run.outline.topics))
     ]
 
 
-def _join_sections(topics: Sequence[str], answers: Sequence[SynthesisResponse | None]) -> SynthesisResponse:
-    seen_lines: set[str] = set()
-    blocks: list[str] = []
-    written: list[SynthesisResponse] = []
-    for topic, answer in zip(topics, answers, strict=True):
-        text = _drop_repeated_lines(answer.answer, seen_lines) if answer is not None else ""
-        if answer is not None and text:
-            blocks.append(f"## {escape_markdown(topic)}\n\n{text}")
-            written.append(answer)
-    recommendations, risks, questions = (
-        _deduplicate(line for answer in written for line in getattr(answer, name))
-        for name in ("recommendations", "risks", "open_questions")
+def _join_sections(topics: Sequence[str], drafts: Sequence[Draft]) -> Draft:
+    """Return the sections as one draft, each below its topic; a cited sentence that an earlier one has is left out."""
+    seen: set[str] = set()
+    parts: list[Part] = []
+    for topic, draft in zip(topics, drafts, strict=True):
+
+        def drop_repeated(statement: Statement) -> tuple[Statement, ...]:
+            is_repeated = statement.text in seen and bool(statement.handles)
+            seen.add(statement.text)
+            return () if is_repeated else (statement,)
+
+        if own := replace_statements(draft.parts, drop_repeated):
+            parts += [Heading(escape_markdown(topic)), *own]
+    recommendations, risks = (
+        _deduplicate(line for draft in drafts for line in getattr(draft, name)) for name in ("recommendations", "risks")
     )
-    return SynthesisResponse(
-        "\n\n".join(blocks),
-        next((answer.summary for answer in written if answer.summary), ""),
-        _deduplicate(answer.key_findings[0] for answer in written if answer.key_findings)[:_MAX_FINDINGS],
-        recommendations,
-        risks,
-        questions,
-        short_answer=next((answer.short_answer for answer in written if answer.short_answer), ""),
-        excerpts=tuple(dict.fromkeys(excerpt for answer in written for excerpt in answer.excerpts)),
-        closest=() if written else next((answer.closest for answer in answers if answer is not None), ()),
-        sufficiency=min((answer.sufficiency for answer in written), key=_SUFFICIENCY_ORDER.index, default="unknown"),
+    return Draft(
+        tuple(parts),
+        findings=_deduplicate(draft.findings[0] for draft in drafts if draft.findings)[:_MAX_FINDINGS],
+        recommendations=recommendations,
+        risks=risks,
+        open_questions=tuple(dict.fromkeys(line for draft in drafts for line in draft.open_questions)),
+        short_answer=next((draft.short_answer for draft in drafts if draft.short_answer), ""),
+        raw="\n\n".join(draft.raw or "" for draft in drafts).strip(),
     )
 
 
-def _drop_repeated_lines(text: str, seen_lines: set[str]) -> str:
-    """Remove cited lines that an earlier section has, and headings that are left without text."""
-    blocks: list[str] = []
-    for block in text.strip().split("\n\n"):
-        lines = [line for line in block.splitlines() if line not in seen_lines or not has_citation(line)]
-        if lines:
-            blocks.append("\n".join(lines))
-        seen_lines.update(lines)
-    return drop_empty_headings("\n\n".join(blocks)).strip()
-
-
-def _deduplicate(lines: Iterable[str]) -> tuple[str, ...]:
+def _deduplicate(lines: Iterable[Statement]) -> tuple[Statement, ...]:
     return tuple(dict.fromkeys(lines))
 
 
-# -- Finishing a verified text -----------------------------------------------------------------------------------------
+# -- Reading what the model wrote --------------------------------------------------------------------------------------
 
 
-def finish_text(run: RunState, text: SynthesisResponse) -> SynthesisResponse:
-    """Return the verified text as it is reported: it opens with its subject, has a summary, and its short answer stands
-    in it."""
-    answer = lead_with_subject(text.answer, partial(_get_title, run))
-    return replace(
-        text,
-        answer=answer,
-        summary=text.summary if text.summary and not _PRONOUN.match(text.summary) else extract_first_sentence(answer),
-        short_answer=text.short_answer if _stands_in(text.short_answer, answer) else "",
-    )
+def read_response(run: RunState, response: SynthesisResponse) -> Draft:
+    """Return what a model wrote as a draft: without wrapping, unknown citations, links to other places than sources, and
+    excess list items.
 
-
-def lead_with_subject(text: str, get_title: Callable[[str], str]) -> str:
-    """Return the text with a sentence in front that names its subject, if it opens with a pronoun.
-
-    The claim check may have removed the sentence that the pronoun refers to. A later sentence that names its subject moves
-    to the front; without one, the title of the cited source, which ``get_title`` returns, precedes the pronoun.
-    """
-    blocks = text.split("\n\n")
-    number = next((i for i, block in enumerate(blocks) if block[:1].isalpha()), None)
-    if number is None or not _PRONOUN.match(blocks[number]):
-        return text
-    sentences = split_cited_sentences(blocks[number])
-    named = next((sentence for sentence in sentences if not _PRONOUN.match(sentence)), None)
-    if named is not None:
-        sentences.remove(named)
-        blocks[number] = " ".join([named, *sentences])
-        return "\n\n".join(blocks)
-    later = next(
-        (i for i in range(number + 1, len(blocks)) if blocks[i][:1].isalpha() and not _PRONOUN.match(blocks[i])), None
-    )
-    if later is not None and not any(block.startswith("#") for block in blocks[number:later]):
-        blocks.insert(number, blocks.pop(later))
-        return "\n\n".join(blocks)
-    title = next((title for handle in list_handles(blocks[number]) if (title := get_title(handle))), "")
-    if title:
-        blocks[number] = f"{escape_markdown(title)}: {blocks[number][0].lower()}{blocks[number][1:]}"
-    return "\n\n".join(blocks)
-
-
-def _get_title(run: RunState, handle: str) -> str:
-    passage = run.evidence.find_passage(handle)
-    return "" if passage is None else " ".join(passage.title.split())
-
-
-def _stands_in(short_answer: str, answer: str) -> bool:
-    """Return whether the words of a short answer stand in the answer. Yes and no must open it."""
-    words = tokenize(short_answer)
-    if words and words[0] in ("yes", "no"):
-        opening = tokenize(answer)[:1]
-        return bool(answer.strip()) and (opening == words[:1] or opening not in (["yes"], ["no"]))
-    return bool(words) and f" {' '.join(words)} " in f" {' '.join(tokenize(strip_citations(answer)))} "
-
-
-# -- Cleaning what the model wrote -------------------------------------------------------------------------------------
-
-
-def clean_draft(run: RunState, draft: SynthesisResponse) -> SynthesisResponse:
-    """Return the draft without wrapping, unknown citations, links to other places than sources, and excess list items.
-
-    Findings, recommendations and risks that cite nothing are removed, because they can only come from the evidence.
+    Findings and risks that cite nothing are removed, because they can only come from the evidence.
     """
     instruction = choose_instruction(run)
-    count = instruction.count
-    answer = _check_citations(run, unwrap_markdown(draft.answer))
+    # An invented citation stays until the check: without it the sentence would pass for one that claims no source.
+    answer = check_citations(run, unwrap_markdown(response.answer), drop=False)
     if is_language_model(run.model):
         answer = _require_anchors(run, instruction.variant, answer)
+    parts = parse_parts(answer)
     findings, recommendations, risks = (
-        tuple(line for line in (_check_citations(run, line) for line in lines) if has_citation(line))
-        for lines in (draft.key_findings, draft.recommendations, draft.risks)
+        tuple(map(build_statement, filter(has_citation, (check_citations(run, line) for line in lines))))
+        for lines in (response.key_findings, response.recommendations, response.risks)
     )
-    return replace(
-        draft,
-        answer=trim_list_sections(answer, count) if count else answer,
-        summary=_check_citations(run, draft.summary),
-        key_findings=findings,
+    return Draft(
+        trim_list_sections(parts, instruction.count) if instruction.count else parts,
+        findings=findings,
         recommendations=recommendations,
         risks=risks,
-        open_questions=tuple(_check_citations(run, line) for line in draft.open_questions),
+        open_questions=tuple(check_citations(run, line) for line in response.open_questions),
+        short_answer=response.short_answer,
+        sufficiency=response.sufficiency,
+        raw=response.answer,
     )
 
 
@@ -560,19 +425,21 @@ def _require_anchors(run: RunState, variant: str, answer: str) -> str:
     return anchored.text
 
 
-def _check_citations(run: RunState, text: str) -> str:
-    """Drop citations that name no passage of the run and record each as a failure; turn foreign links into text."""
-    text = neutralize_links(text, {passage.url for passage in run.evidence if passage.url})
-    checked, unknown = drop_unknown_citations(split_citation_groups(text), run.evidence.resolve_citation)
+def check_citations(run: RunState, text: str, *, drop: bool = True) -> str:
+    """Drop citations that name no passage of the run and record each as a failure; turn foreign links into text.
+
+    Without ``drop`` unknown citations are only recorded.
+    """
+    text = split_citation_groups(neutralize_links(text, {passage.url for passage in run.evidence if passage.url}))
+    resolve = run.evidence.resolve_citation
+    checked, unknown = drop_unknown_citations(text, resolve)
     for handle in unknown:
         run.record_failure(
             Failure("citations", "InventedCitation", f"the draft cited {handle}, which is not a source of this run")
         )
-    return checked
-
-
-def _unwrap(written: SynthesisResponse) -> SynthesisResponse:
-    return replace(written, answer=unwrap_markdown(written.answer))
+    if drop:
+        return checked
+    return drop_unknown_citations(text, lambda cited: resolve(cited) or (cited if is_handle(cited) else None))[0]
 
 
 def unwrap_markdown(markdown: str) -> str:
@@ -591,18 +458,30 @@ def unwrap_markdown(markdown: str) -> str:
     return f"{text}\n{fence}" if fence else text
 
 
-def find_list_sections(markdown: str) -> list[Section]:
-    """Return the level-2 sections that are items of a list, without introduction, conclusion and the like."""
-    return [
-        section
-        for section in find_sections(markdown, 2)
-        if _LEADING_NUMBER.sub("", section.title).lower().strip(" :.") not in _STRUCTURAL_HEADINGS
-    ]
+def count_list_sections(parts: Sequence[Part]) -> int:
+    """Return how many level-2 sections are items of a list, not introduction, conclusion and the like."""
+    return sum(map(_is_list_heading, parts))
 
 
-def trim_list_sections(markdown: str, limit: int) -> str:
+def trim_list_sections(parts: Sequence[Part], limit: int) -> tuple[Part, ...]:
     """Remove the list items after the first ``limit``; structural sections stay."""
-    text = markdown
-    for section in reversed(find_list_sections(markdown)[limit:]):
-        text = text[: section.start] + text[section.end :]
-    return text.rstrip() if text != markdown else markdown
+    kept: list[Part] = []
+    count, is_kept = 0, True
+    for part in parts:
+        if isinstance(part, Heading) and part.level <= 2:
+            count += _is_list_heading(part)
+            is_kept = count <= limit or not _is_list_heading(part)
+        if is_kept:
+            kept.append(part)
+    return tuple(kept)
+
+
+def _is_list_heading(part: Part) -> bool:
+    if not isinstance(part, Heading) or part.level != 2:
+        return False
+    return _LEADING_NUMBER.sub("", part.text).lower().strip(" :.") not in _STRUCTURAL_HEADINGS
+
+
+def render_draft(run: RunState, draft: Draft) -> str:
+    """Return the draft as Markdown that cites the run's handles."""
+    return render_parts(draft.parts, lambda quotation: run.evidence.get_handle(quotation.passage))

@@ -14,7 +14,6 @@ from html import escape
 
 from suffice.gates.explanation import PROMISE_TEXT, describe_sufficiency
 from suffice.report.answer_html import SUPPORT_SYMBOLS, MarkdownRenderer, highlight_claims
-from suffice.report.build import DISAGREEMENT_HEADING, NOTICES
 from suffice.report.chart import render_chart, render_heat_map
 from suffice.report.excerpt_html import render_excerpt_text
 from suffice.report.file_links import make_source_link
@@ -27,6 +26,7 @@ from suffice.report.markdown import (
     describe_restated,
     format_usage,
 )
+from suffice.report.notices import describe_notice, describe_removed, render_disagreements, render_notices
 from suffice.report.provenance import (
     build_review_table,
     describe_skills,
@@ -92,6 +92,7 @@ def render_html(report: Report, links: str = "") -> str:
 {_render_list_section("findings", "Key findings", map(renderer.render_inline, report.key_findings))}
 {_render_list_section("recommendations", "Recommendations", map(renderer.render_inline, report.recommendations))}
 {_render_list_section("risks", "Risks", map(renderer.render_inline, report.risks))}
+{_render_list_section("removed", "Removed by the check", (_escape(describe_removed(one)) for one in report.removed))}
 {_render_list_section("questions", "Open questions", map(_escape, report.open_questions))}
 {_render_list_section("undone", "Left undone", map(_escape, report.left_undone))}
 </main>
@@ -133,11 +134,10 @@ def _render_answer(report: Report, renderer: MarkdownRenderer) -> tuple[str, fro
     claims = [((_escape(claim.text), renderer.render_inline(claim.text)), claim.support) for claim in report.claims]
     if report.excerpts:
         shown = "".join(_render_excerpt(excerpt, renderer) for excerpt in report.excerpts)
-        _, heading, disagreement = report.final_answer.partition(f"### {DISAGREEMENT_HEADING}")
-        shown += renderer.render_block(heading + disagreement)
+        shown += renderer.render_block(render_disagreements(report.disagreements))
         marked, found = shown, frozenset[int]()
     else:
-        text = _drop_notices(report.final_answer)
+        text = report.final_answer.removeprefix(render_notices(report.notices))
         marked, found = highlight_claims(renderer.render_block(text), claims)
         marked = f'<div class="prose" dir="auto">{marked}</div>' if marked.strip() else ""
     short = ""
@@ -167,18 +167,12 @@ def _render_notices(report: Report) -> str:
         is_cancelled = report.stop.reason == "cancelled"
         text = CANCELLED_TEXT if is_cancelled else NO_ANSWER_TEXT[report.status]
         return f'<p class="notice">{text}</p>'
-    notices = [notice for notice in NOTICES if f"> {notice}" in report.final_answer]
+    notices = [describe_notice(notice) for notice in report.notices]
     if partly := describe_partly(report):
         notices.insert(0, partly)
     if restated := describe_restated(report):
         notices.append(restated)
     return "".join(f'<p class="remark">{_escape(notice)}</p>' for notice in notices)
-
-
-def _drop_notices(text: str) -> str:
-    for notice in NOTICES:
-        text = text.replace(f"> {notice}\n", "", 1)
-    return text
 
 
 def _render_excerpt(excerpt: Excerpt, renderer: MarkdownRenderer) -> str:

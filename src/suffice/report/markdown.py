@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from suffice.gates.explanation import describe_sufficiency
+from suffice.report.notices import describe_removed
 from suffice.report.provenance import (
     build_review_table,
     describe_skills,
@@ -57,6 +58,7 @@ def render_markdown(report: Report) -> str:
         *_render_list("Key findings", _neutralize_lines(report, report.key_findings)),
         *_render_list("Recommendations", _neutralize_lines(report, report.recommendations)),
         *_render_list("Risks", _neutralize_lines(report, report.risks)),
+        *_render_list("Removed by the check", (_to_line(describe_removed(claim)) for claim in report.removed)),
         *_render_list("Open questions", map(_to_line, report.open_questions)),
         *_render_list("Left undone", map(_to_line, report.left_undone)),
         *_render_sources(report),

@@ -18,10 +18,12 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from dataclasses import asdict, replace
 from typing import Any, TypeVar
 
-from suffice.prompts import Evaluate, Evaluation, SynthesisResponse
+from suffice.answers import Draft
+from suffice.claims.verify import Checked
+from suffice.prompts import Evaluate, Evaluation
 from suffice.prompts.base import load_snippet
-from suffice.report.draft import choose_instruction, get_task_type, select_writer_notes
-from suffice.review.revise import find_top_sections, revise_text
+from suffice.report.draft import get_task_type, render_draft, select_writer_notes
+from suffice.review.revise import find_top_sections, revise_draft
 from suffice.review.rubric import composite_score, list_issues, median_scores, parse_scores
 from suffice.settings import ReviewRules
 from suffice.state.run import RunState
@@ -31,7 +33,7 @@ from suffice.text.tokens import estimate_tokens
 from suffice.types import Note, Review, ReviewRound
 
 T = TypeVar("T")
-VerifyClaims = Callable[[SynthesisResponse], Awaitable[SynthesisResponse]]
+VerifyClaims = Callable[[Draft], Awaitable[Checked]]
 
 JUDGE_READER = "judge"
 PANEL_READERS = ("practitioner", "critic", "newcomer")
@@ -47,7 +49,7 @@ class ReviewLoop:
 
     def __init__(self, run: RunState, verify_claims: VerifyClaims, rules: ReviewRules | None) -> None:
         """Prepare a review; without rules nothing is reviewed."""
-        self.best: SynthesisResponse | None = None
+        self.best: Checked | None = None
         self._run = run
         self._verify_claims = verify_claims
         self._rules = rules
@@ -56,7 +58,7 @@ class ReviewLoop:
         self._ending: str | None = None
 
     def disable(self) -> None:
-        """Review nothing, unless a panel was asked for: a step that the model is no use for is skipped."""
+        """Review nothing, unless a panel was asked for."""
         if self._rules is not None and not self._rules.panel:
             self._rules = None
 
@@ -67,10 +69,10 @@ class ReviewLoop:
         self._rules = replace(self._rules, panel=True)
         return True
 
-    async def run(self, written: SynthesisResponse | None) -> AsyncGenerator[ReviewRound, None]:
+    async def run(self, written: Checked) -> AsyncGenerator[ReviewRound, None]:
         """Review the written answer and yield each evaluation."""
         self.best = written
-        if self._rules is None or written is None or not written.answer.strip():
+        if self._rules is None or written.draft.is_empty:
             return
         self._ending = "cancelled"  # The ending if the generator is closed early.
         text = written
@@ -88,10 +90,10 @@ class ReviewLoop:
             if revision is None:
                 self._ending = "budget"
                 return
-            if not revision.answer.strip():
+            if revision.draft.is_empty:
                 self._ending = "empty_revision"
                 return
-            if revision.answer == text.answer:
+            if revision.draft.parts == text.draft.parts:
                 self._ending = "no_progress"
                 return
             text = revision
@@ -115,7 +117,7 @@ class ReviewLoop:
             rounds=tuple(self._rounds),
         )
 
-    def _record_round(self, text: SynthesisResponse, judged: ReviewRound, rules: ReviewRules) -> str:
+    def _record_round(self, text: Checked, judged: ReviewRound, rules: ReviewRules) -> str:
         """Record a round, note whether it is the best, and return the ending, empty if the review continues."""
         before = self._rounds[-1].composite if self._rounds else None
         best = self._rounds[self._best_round - 1].composite if self._best_round else None
@@ -130,9 +132,9 @@ class ReviewLoop:
             return "no_progress"
         return "failed" if judged.round == rules.rounds else ""
 
-    async def _evaluate(self, number: int, text: SynthesisResponse, rules: ReviewRules) -> ReviewRound:
+    async def _evaluate(self, number: int, text: Checked, rules: ReviewRules) -> ReviewRound:
         readers = PANEL_READERS if rules.panel else (JUDGE_READER,)
-        sections = tuple(part.title for part in find_top_sections(text.answer))
+        sections = tuple(section.title for section in find_top_sections(text.draft.parts))
         prompt = Evaluate(
             task=self._run.task,
             reader="",
@@ -144,7 +146,7 @@ class ReviewLoop:
         tokens_left = self._run.compute_prompt_budget(prompt.max_tokens)[0]
         tokens_left -= estimate_tokens(prompt.render()) + _TOKEN_MARGIN
         max_chars = max(0, min(MAX_REVIEW_CHARS, 4 * tokens_left))
-        prompt = replace(prompt, text=Note(condense(text.answer, max_chars), ()))
+        prompt = replace(prompt, text=Note(condense(render_draft(self._run, text.draft), max_chars), ()))
         prompts = [replace(prompt, reader=load_snippet(f"readers/{reader}")) for reader in readers]
         answers = await asyncio.gather(*map(self._ask_reader, prompts))
         evaluations = [answer for answer in answers if answer is not None]
@@ -164,11 +166,10 @@ class ReviewLoop:
                 return evaluation
         return None
 
-    async def _revise(self, text: SynthesisResponse, issues: tuple[str, ...]) -> SynthesisResponse:
+    async def _revise(self, text: Checked, issues: tuple[str, ...]) -> Checked:
         """Return the next version with its claims verified; empty if there is none."""
-        instruction = choose_instruction(self._run).text
-        revision = await revise_text(self._run, text, issues, select_writer_notes(self._run), instruction)
-        return SynthesisResponse("") if revision is None else await self._verify_claims(revision)
+        revision = await revise_draft(self._run, text.draft, issues)
+        return Checked() if revision is None else await self._verify_claims(revision)
 
     async def _run_within_budget(self, work: Coroutine[Any, Any, T]) -> T | None:
         """Return the result of the work, or ``None`` if the budget is spent before it starts or the time before it ends."""

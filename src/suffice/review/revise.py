@@ -1,46 +1,73 @@
-"""Revise a text so that the reviewer's issues are resolved.
+"""Revise a draft so that the reviewer's issues are resolved.
 
-A short text is rewritten whole; of a long text only the sections that the issues name. This module does not know about
+A short draft is rewritten whole; of a long one only the sections that the issues name. This module does not know about
 scores. Its result still has to pass the claim check.
 """
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from suffice.prompts import Revise, SynthesisResponse
+from suffice.answers import Draft, Heading, Part
+from suffice.prompts import Revise
+from suffice.report.draft import choose_instruction, read_response, render_draft, select_writer_notes
 from suffice.review.rubric import find_issue_section
 from suffice.state.run import RunState
-from suffice.text.markdown import Section, find_headings, find_sections
 from suffice.types import Note
 
 # Characters. Models return a longer text shortened or cut off, so it is revised in sections.
 MAX_WHOLE_CHARS = 6_000
 
 
-def find_top_sections(text: str) -> list[Section]:
+@dataclass(frozen=True, slots=True)
+class DraftSection:
+    """A section of a draft: ``parts[start:end]``, its heading first."""
+
+    title: str
+    start: int
+    end: int
+
+
+def find_top_sections(parts: Sequence[Part]) -> list[DraftSection]:
     """Return the sections of the highest level below the title."""
-    levels = sorted({heading.level for heading in find_headings(text)} - {1})
-    return find_sections(text, levels[0]) if levels else []
+    levels = sorted({part.level for part in parts if isinstance(part, Heading)} - {1})
+    starts = [i for i, part in enumerate(parts) if isinstance(part, Heading) and part.level in levels[:1]]
+    ends = [*starts[1:], len(parts)]
+    return [
+        DraftSection(heading.text, start, end)
+        for start, end in zip(starts, ends, strict=False)
+        if isinstance(heading := parts[start], Heading)
+    ]
 
 
-async def revise_text(
-    run: RunState, written: SynthesisResponse, issues: Sequence[str], notes: tuple[Note, ...], instruction: str
-) -> SynthesisResponse | None:
-    """Return the revised text; ``None`` if the model wrote nothing."""
-    by_section = _group_issues(written.answer, issues) if len(written.answer) > MAX_WHOLE_CHARS else {}
+async def revise_draft(run: RunState, draft: Draft, issues: Sequence[str]) -> Draft | None:
+    """Return the revised draft; ``None`` if the model wrote nothing."""
+    text = render_draft(run, draft)
+    by_section = _group_issues(draft.parts, issues) if len(text) > MAX_WHOLE_CHARS else {}
     if by_section:
-        return await _revise_sections(run, written, by_section, notes, instruction)
-    text = Note(written.answer, ())
-    answer = await run.try_ask(Revise(run.task, instruction, "", tuple(issues), text, notes))
+        return await _revise_sections(run, draft, by_section)
+    answer = await run.try_ask(_build_prompt(run, "", issues, text))
     if answer is None or not answer.answer.strip():
         return None
-    return _fill_missing_fields(answer, written)
+    revised = read_response(run, answer)
+    return replace(
+        revised,  # Only the text was to be improved: lists that the revision left out stay.
+        findings=revised.findings or draft.findings,
+        recommendations=revised.recommendations or draft.recommendations,
+        risks=revised.risks or draft.risks,
+        open_questions=revised.open_questions or draft.open_questions,
+        short_answer=revised.short_answer or draft.short_answer,
+    )
 
 
-def _group_issues(text: str, issues: Sequence[str]) -> dict[Section, tuple[str, ...]]:
+def _build_prompt(run: RunState, section: str, issues: Sequence[str], text: str) -> Revise:
+    instruction = choose_instruction(run).text
+    return Revise(run.task, instruction, section, tuple(issues), Note(text, ()), select_writer_notes(run))
+
+
+def _group_issues(parts: Sequence[Part], issues: Sequence[str]) -> dict[DraftSection, tuple[str, ...]]:
     """Return the issues of each section that an issue names; an issue about the whole text goes to all of them."""
-    sections = find_top_sections(text)
+    sections = find_top_sections(parts)
     titles = [section.title for section in sections]
     named = [find_issue_section(issue, titles) for issue in issues]
     return {
@@ -51,38 +78,23 @@ def _group_issues(text: str, issues: Sequence[str]) -> dict[Section, tuple[str, 
 
 
 async def _revise_sections(
-    run: RunState,
-    written: SynthesisResponse,
-    by_section: dict[Section, tuple[str, ...]],
-    notes: tuple[Note, ...],
-    instruction: str,
-) -> SynthesisResponse | None:
-    text = written.answer
+    run: RunState, draft: Draft, by_section: dict[DraftSection, tuple[str, ...]]
+) -> Draft | None:
+    """Return the draft with these sections revised, each below its own heading, whatever heading the model wrote."""
     prompts = [
-        Revise(run.task, instruction, section.title, issues, Note(text[section.start : section.end], ()), notes)
+        _build_prompt(
+            run,
+            section.title,
+            issues,
+            render_draft(run, replace(draft, parts=draft.parts[section.start : section.end])),
+        )
         for section, issues in by_section.items()
     ]
     answers = await asyncio.gather(*map(run.try_ask, prompts))
+    parts = list(draft.parts)
     for section, answer in reversed(list(zip(by_section, answers, strict=True))):
         if answer is not None and answer.answer.strip():
-            revised = _restore_heading(text[section.start : section.body_start], answer.answer)
-            text = text[: section.start] + revised + text[section.end :]
-    return replace(written, answer=text) if any(answers) else None
-
-
-def _restore_heading(heading: str, text: str) -> str:
-    """Return the section under its original heading, whatever heading the model wrote."""
-    body = text.strip()
-    first = find_headings(body)[:1]
-    if first and first[0].start == 0:
-        body = body[first[0].body_start :].strip()
-    return f"{heading.rstrip()}\n\n{body}\n\n"
-
-
-def _fill_missing_fields(answer: SynthesisResponse, earlier: SynthesisResponse) -> SynthesisResponse:
-    """Fill fields that the revision left empty from the earlier text, because only the answer was to be improved."""
-    fields = {
-        name: getattr(answer, name) or getattr(earlier, name)
-        for name in ("summary", "key_findings", "recommendations", "risks", "open_questions")
-    }
-    return replace(answer, **fields)
+            revised = read_response(run, answer).parts
+            body = revised[1:] if revised and isinstance(revised[0], Heading) else revised
+            parts[section.start + 1 : section.end] = body
+    return replace(draft, parts=tuple(parts)) if any(answers) else None

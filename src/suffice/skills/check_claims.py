@@ -1,11 +1,11 @@
 """``/check``: the claims of the given text, held against the documents."""
 
-from dataclasses import replace
-
+from suffice.answers import Statement
 from suffice.claims.audit import TextAudit
-from suffice.claims.verdict import ClaimVerdict, get_deciding_quote
-from suffice.prompts import SynthesisResponse
-from suffice.skills.hooks import SkillCode, SkillContext, WrittenText
+from suffice.claims.reasons import describe_reason
+from suffice.claims.verdict import ClaimVerdict
+from suffice.claims.verify import Checked
+from suffice.skills.hooks import SkillCode, SkillContext, make_answer
 from suffice.text.citations import strip_citations
 from suffice.text.markdown import escape_markdown, strip_markdown
 
@@ -13,27 +13,26 @@ _SYMBOLS = {"supported": "✓", "contradicted": "✗", "unsupported": "?", "unkn
 
 
 class CheckSkill(SkillCode):
-    async def instead(self, context: SkillContext) -> WrittenText:
+    async def instead(self, context: SkillContext) -> Checked:
         audit = TextAudit(strip_citations(context.run.task), context.search, context.checker)
         verdicts: list[ClaimVerdict] = []
         lines: list[str] = []
         async for _, verdict in audit.check_claims():
             quotes = (*verdict.supporting, *verdict.contradicting, *filter(None, [verdict.uncited_support]))
-            quote = get_deciding_quote(verdict)
+            quote = verdict.deciding_quote
             for used in dict.fromkeys([*quotes, *([quote] if quote is not None else [])]):
                 await context.add_passages([used.passage])
-            verdicts.append(replace(verdict, claim=replace(verdict.claim, handles=())))
-            note = f" ({verdict.note})" if verdict.note else ""
-            line = f"- {_SYMBOLS[verdict.support]} **{verdict.support}**{note}: {escape_markdown(verdict.claim.plain_text)}"
+            verdicts.append(verdict.about(Statement(verdict.claim.text)))
+            note = f" ({describe_reason(verdict.reason)})" if verdict.reason else ""
+            line = f"- {_SYMBOLS[verdict.support]} **{verdict.support}**{note}: {escape_markdown(verdict.plain_text)}"
             if quote is not None:
                 said = escape_markdown(" ".join(strip_markdown(quote.text).split()))
                 line += f"\n  - a source says: “{said}” {context.run.evidence.get_handle(quote.passage)}"
             lines.append(line)
         if not lines:
-            return WrittenText(SynthesisResponse(""))
-        context.run.has_own_wording = True
+            return Checked()
         counts = {label: sum(one.support == label for one in verdicts) for label in _SYMBOLS}
         summary = ", ".join(f"{count} {label}" for label, count in counts.items() if count)
         context.metadata["check"] = counts
         answer = f"Claims of the text: {summary}.\n\n" + "\n".join(lines)
-        return WrittenText(SynthesisResponse(answer, f"Claims of the text: {summary}."), tuple(verdicts))
+        return make_answer(answer, verdicts)

@@ -1,12 +1,14 @@
 """``/compare``: a table of alternatives by criteria, with what the sources say in each cell."""
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import PurePath
 
+from suffice.answers import Statement
+from suffice.claims.verdict import ClaimVerdict
+from suffice.claims.verify import Checked
 from suffice.errors import InputError
-from suffice.prompts import SynthesisResponse
-from suffice.skills.hooks import SkillCode, SkillContext, Statement, WrittenText
+from suffice.skills.hooks import SkillCode, SkillContext, add_section, make_answer
 from suffice.skills.sentences import QuotedSentence, list_sentences
 from suffice.text.entities import content_stems, stem_words
 from suffice.text.markdown import escape_markdown
@@ -74,11 +76,11 @@ class CompareSkill(SkillCode):
             for criterion in comparison.criteria or ("",)
         ]
 
-    async def after_writing(self, context: SkillContext, written: WrittenText) -> WrittenText:
+    async def after_writing(self, context: SkillContext, written: Checked) -> Checked:
         comparison = parse_comparison(context.run.task)
         criteria = comparison.criteria or (ANY_CRITERION,)
         statements: dict[tuple[str, str], Statement] = {}
-        verdicts = list(written.verdicts) if context.has_language_model else []
+        verdicts: list[ClaimVerdict] = []
         used: set[str] = set()
         for alternative in comparison.alternatives:
             for criterion in criteria:
@@ -93,17 +95,15 @@ class CompareSkill(SkillCode):
         context.metadata["comparison"] = {
             "alternatives": list(comparison.alternatives),
             "criteria": list(criteria),
-            "cells": {f"{one} / {other}": str(text) for (one, other), text in statements.items()},
+            "cells": {f"{one} / {other}": text.text for (one, other), text in statements.items()},
         }
         if not statements:
             return written
         section = "### Comparison\n\n" + _render_table(comparison.alternatives, criteria, statements)
         if context.has_language_model:
-            text = replace(written.text, answer=f"{written.text.answer}\n\n{section}")
-        else:
-            covered = "partly" if len(statements) < len(comparison.alternatives) * len(criteria) else "yes"
-            text = SynthesisResponse(section, str(next(iter(statements.values()))), sufficiency=covered)  # type: ignore[arg-type]
-        return WrittenText(text, tuple(verdicts))
+            return add_section(written, section, verdicts)
+        is_covered = len(statements) == len(comparison.alternatives) * len(criteria)
+        return make_answer(section, verdicts, "yes" if is_covered else "partly")
 
 
 async def _find_sentences(
@@ -143,7 +143,7 @@ def _render_table(
     rows = [["", *criteria], ["---"] * (len(criteria) + 1)]
     for alternative in alternatives:
         cells = [statements.get((alternative, criterion)) for criterion in criteria]
-        shown = [NOTHING_FOUND if cell is None else f"{_escape(cell.text)} {' '.join(cell.handles)}" for cell in cells]
+        shown = [NOTHING_FOUND if cell is None else cell.text.replace("|", "\\|") for cell in cells]
         rows.append([f"**{_escape(alternative)}**", *shown])
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 

@@ -3,8 +3,10 @@
 from dataclasses import replace
 from typing import ClassVar
 
-from suffice.skills.hooks import SkillCode, SkillContext, WrittenText
-from suffice.text.markdown import find_headings
+from suffice.answers import Heading, Paragraph, Statement
+from suffice.claims.verify import Checked
+from suffice.skills.hooks import SkillCode, SkillContext
+from suffice.text.parts import parse_parts
 
 _MAX_SUBJECT_CHARS = 78  # The line length that RFC 5322 recommends.
 
@@ -12,14 +14,15 @@ _MAX_SUBJECT_CHARS = 78  # The line length that RFC 5322 recommends.
 class EmailSkill(SkillCode):
     lays_out: ClassVar[bool] = True
 
-    async def after_writing(self, context: SkillContext, written: WrittenText) -> WrittenText:
-        context.run.has_own_wording = True
-        body = written.text.answer
-        for heading in reversed(find_headings(body)):  # A mail has paragraphs, not sections.
-            title = heading.title.rstrip(":")
-            body = f"{body[: heading.start]}**{title}**\n{body[heading.body_start :]}"
+    async def after_writing(self, context: SkillContext, written: Checked) -> Checked:
+        # A mail has paragraphs, not sections.
+        body = [
+            Paragraph((Statement(f"**{part.text.rstrip(':')}**"),)) if isinstance(part, Heading) else part
+            for part in written.draft.parts
+        ]
         subject = " ".join(context.run.task.split()).rstrip("?.! ")
         if len(subject) > _MAX_SUBJECT_CHARS:
             subject = subject[: _MAX_SUBJECT_CHARS - 2].rsplit(" ", 1)[0] + " …"
-        mail = f"**Subject:** {subject}\n\nHello,\n\nhere is what I found:\n\n{body.strip()}\n\nKind regards"
-        return replace(written, text=replace(written.text, answer=mail))
+        opening = parse_parts(f"**Subject:** {subject}\n\nHello,\n\nhere is what I found:")
+        parts = (*opening, *body, *parse_parts("Kind regards"))
+        return replace(written, draft=replace(written.draft, parts=parts, origin="skill"))

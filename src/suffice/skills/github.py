@@ -11,9 +11,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from suffice.answers import Statement
+from suffice.claims.verify import Checked
 from suffice.errors import InputError
 from suffice.search.files.walk import list_files
-from suffice.skills.hooks import SkillCode, SkillContext, Statement, WrittenText
+from suffice.skills.hooks import SkillCode, SkillContext, add_section, cite_words
 from suffice.skills.sentences import list_sentences
 from suffice.text.entities import content_stems
 from suffice.text.markdown import escape_markdown
@@ -46,21 +48,26 @@ class GithubSkill(SkillCode):
         await context.add_passages(self._described, pin=True)
         await context.add_passages([passage for passage, _ in self._issues[:_SHOWN_ISSUES]])
 
-    async def after_writing(self, context: SkillContext, written: WrittenText) -> WrittenText:
+    async def after_writing(self, context: SkillContext, written: Checked) -> Checked:
         evidence, statements = context.run.evidence, list[Statement]()
         for passage in self._described:
             own = list(list_sentences(evidence, [passage]))
             statements += [sentence.statement for sentence in own[: 1 if passage.kind == "markdown" else 4]]
         shown = self._issues[:_SHOWN_ISSUES]
-        statements += [Statement(passage.text.splitlines()[0], (evidence.get_handle(passage),)) for passage, _ in shown]
+        statements += [
+            cite_words(escape_markdown(passage.text.splitlines()[0]), evidence.get_handle(passage))
+            for passage, _ in shown
+        ]
         kept, verdicts = await context.keep_supported(statements)
-        context.run.has_own_wording = True
         states = Counter(str(issue.get("state", "unknown")).lower() for _, issue in self._issues)
         context.metadata["github"] = {"issues": dict(states), "read": [one.location for one in self._described]}
-        lines = [f"- {escape_markdown(statement.text)} {' '.join(statement.handles)}" for statement in kept]
-        section = "\n\n### The repository\n\n" + "\n".join(lines)
-        text = replace(written.text, answer=written.text.answer + section) if lines else written.text
-        return WrittenText(text, (*written.verdicts, *verdicts))
+        if not kept:
+            return written
+        lines = "\n".join(f"- {statement.text}" for statement in kept)
+        written = add_section(written, f"### The repository\n\n{lines}", verdicts)
+        return replace(
+            written, draft=replace(written.draft, origin="written" if context.has_language_model else "skill")
+        )
 
 
 def _read_readme(root: Path) -> Passage | None:

@@ -9,39 +9,40 @@ A skill with code is a subclass of ``SkillCode`` under the entry point ``suffice
 Statements that a skill adds are checked like those of an answer: ``SkillContext.keep_supported``.
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from string import Template
 from typing import Any, ClassVar
 
-from suffice.claims.checkers import Checker
+from suffice.answers import Draft, Statement
+from suffice.claims.checker import Checker
 from suffice.claims.verdict import ClaimVerdict
+from suffice.claims.verify import Checked, ClaimVerifier
 from suffice.models.base import is_language_model
-from suffice.prompts import Rewrite, SynthesisResponse
+from suffice.prompts import Rewrite
+from suffice.report.draft import read_response, render_draft
 from suffice.search.base import Search
 from suffice.skills.activate import ActiveSkills, Workspace
 from suffice.skills.skill import Skill
 from suffice.state.run import RunState
-from suffice.types import Failure, Note, Passage, PriorRun
+from suffice.text.parts import parse_parts
+from suffice.types import Failure, Note, Passage, PriorRun, Sufficiency
 
 
-@dataclass(frozen=True)
-class WrittenText:
-    """An answer with the verdicts on its claims."""
-
-    text: SynthesisResponse
-    verdicts: tuple[ClaimVerdict, ...] = ()
+def cite_words(words: str, *handles: str) -> Statement:
+    """Return words of a source, or of a skill, as a statement that cites these passages."""
+    return Statement(" ".join([words, *handles]), handles)
 
 
-@dataclass(frozen=True)
-class Statement:
-    """A sentence that a skill writes, and the handles of its sources."""
+def add_section(written: Checked, markdown: str, verdicts: Sequence[ClaimVerdict] = ()) -> Checked:
+    """Return an answer with a section of Markdown below it."""
+    draft = replace(written.draft, parts=(*written.draft.parts, *parse_parts(markdown)))
+    return replace(written, draft=draft, verdicts=(*written.verdicts, *verdicts))
 
-    text: str
-    handles: tuple[str, ...]
 
-    def __str__(self) -> str:
-        return f"{self.text} {' '.join(self.handles)}"
+def make_answer(markdown: str, verdicts: Sequence[ClaimVerdict] = (), sufficiency: Sufficiency = "unknown") -> Checked:
+    """Return an answer that a skill put together."""
+    return Checked(Draft(parse_parts(markdown), "skill", sufficiency=sufficiency), tuple(verdicts))
 
 
 @dataclass
@@ -51,10 +52,8 @@ class SkillContext:
     run: RunState
     search: Search
     checker: Checker
-    verify: Callable[[SynthesisResponse], Awaitable[SynthesisResponse]]
-    """Fixes or removes the unsupported claims of a text."""
-    check_text: Callable[[str], Awaitable[list[ClaimVerdict]]]
-    """Judges the claims of a text and leaves it as it is."""
+    verifier: ClaimVerifier
+    """Verifies drafts and judges statements."""
     workspace: Workspace
     queries: list[str] = field(default_factory=list)
     """Queries for the first round, which ``before_search`` may add to."""
@@ -76,10 +75,10 @@ class SkillContext:
         kept: list[Statement] = []
         verdicts: list[ClaimVerdict] = []
         for statement in statements:
-            own = await self.check_text(str(statement))
-            if own and all(verdict.support == "supported" for verdict in own):
+            [own] = await self.verifier.check_statements([statement])
+            if own.support == "supported":
                 kept.append(statement)
-                verdicts += own
+                verdicts.append(own)
         return kept, tuple(verdicts)
 
 
@@ -98,11 +97,11 @@ class SkillCode:
     async def before_search(self, context: SkillContext) -> None:
         """Add queries (``context.queries``) or passages before the first round."""
 
-    async def after_writing(self, context: SkillContext, written: WrittenText) -> WrittenText:
+    async def after_writing(self, context: SkillContext, written: Checked) -> Checked:
         """Return the answer as it is reported."""
         return written
 
-    async def instead(self, context: SkillContext) -> WrittenText:
+    async def instead(self, context: SkillContext) -> Checked:
         """Return the answer, made without the usual search and writing."""
         raise NotImplementedError
 
@@ -142,9 +141,9 @@ class SkillRunner:
                 )
                 await code.before_search(self._context)
 
-    async def after_writing(self, written: WrittenText) -> WrittenText:
+    async def after_writing(self, written: Checked) -> Checked:
         for skill, code in sorted(self._parts, key=lambda part: part[1].lays_out):
-            if "after_writing" not in skill.hooks or not written.text.answer.strip():
+            if "after_writing" not in skill.hooks or written.draft.is_empty:
                 continue
             if skill.code is None:
                 written = await self._rewrite(skill, written)
@@ -152,22 +151,20 @@ class SkillRunner:
                 written = await code.after_writing(self._context, written)
         return written
 
-    async def instead(self) -> WrittenText:
+    async def instead(self) -> Checked:
         code = next(code for skill, code in self._parts if "instead" in skill.hooks)
         return await code.instead(self._context)
 
-    async def _rewrite(self, skill: Skill, written: WrittenText) -> WrittenText:
+    async def _rewrite(self, skill: Skill, written: Checked) -> Checked:
         """Let the model rewrite the answer as the skill says, and verify its claims again; unchanged if that fails."""
         context, run = self._context, self._context.run
         if not context.has_language_model:
             message = f"/{skill.name} rewrites the answer with a language model, and this run has none"
             run.record_failure(Failure("skill", "Skipped", message))
             return written
-        prompt = Rewrite(run.task, Note(written.text.answer, ()), skill.instruction)
+        prompt = Rewrite(run.task, Note(render_draft(run, written.draft), ()), skill.instruction)
         rewritten = await run.try_ask(prompt)
         if rewritten is None or not rewritten.answer.strip():
             return written
-        text = await context.verify(replace(written.text, answer=rewritten.answer, summary=rewritten.summary))
-        if not text.answer.strip():
-            return written
-        return WrittenText(text, tuple(await context.check_text(text.answer)))
+        checked = await context.verifier(replace(written.draft, parts=read_response(run, rewritten).parts))
+        return written if checked.draft.is_empty else checked

@@ -7,7 +7,9 @@ import re
 from dataclasses import replace
 
 from suffice.claims.verdict import ClaimVerdict
-from suffice.skills.hooks import SkillCode, SkillContext, WrittenText
+from suffice.claims.verify import Checked
+from suffice.report.draft import render_draft
+from suffice.skills.hooks import SkillCode, SkillContext, add_section
 from suffice.text.citations import strip_citations
 from suffice.text.entities import content_stems, extract_facets
 from suffice.text.markdown import strip_markdown
@@ -20,11 +22,10 @@ _MAX_LISTED = 5
 
 
 class PanelSkill(SkillCode):
-    async def after_writing(self, context: SkillContext, written: WrittenText) -> WrittenText:
+    async def after_writing(self, context: SkillContext, written: Checked) -> Checked:
         if context.has_language_model:
             return written
-        context.run.has_own_wording = True
-        plain = strip_citations(strip_markdown(written.text.answer))
+        plain = strip_citations(strip_markdown(render_draft(context.run, written.draft)))
         remarks = {
             "practitioner": review_coverage(context.run.task, plain),
             "critic": review_support(written.verdicts),
@@ -34,8 +35,8 @@ class PanelSkill(SkillCode):
         lines = [
             f"- {reader}: {remark}" for reader, own in remarks.items() for remark in own or ["nothing to object to"]
         ]
-        section = "\n\n### What three readers say\n\n" + "\n".join(lines)
-        return replace(written, text=replace(written.text, answer=written.text.answer + section))
+        written = replace(written, draft=replace(written.draft, origin="skill"))
+        return add_section(written, "### What three readers say\n\n" + "\n".join(lines))
 
 
 def review_coverage(task: str, answer: str) -> list[str]:

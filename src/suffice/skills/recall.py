@@ -3,9 +3,10 @@
 import re
 from typing import ClassVar
 
+from suffice.answers import Statement
+from suffice.claims.verify import Checked
 from suffice.errors import InputError
-from suffice.prompts import SynthesisResponse
-from suffice.skills.hooks import SkillCode, SkillContext, Statement, WrittenText
+from suffice.skills.hooks import SkillCode, SkillContext, cite_words, make_answer
 from suffice.storage.findings import DATABASE_NAME, FindingStore, StoredFinding, rank_findings
 from suffice.text.markdown import escape_markdown
 from suffice.types import Passage, Place
@@ -17,7 +18,7 @@ _SOURCE = re.compile(r"(?P<title>.*)\((?P<location>[^()]*)\)\Z", re.DOTALL)
 class RecallSkill(SkillCode):
     needs_no_search: ClassVar[bool] = True
 
-    async def instead(self, context: SkillContext) -> WrittenText:
+    async def instead(self, context: SkillContext) -> Checked:
         folder, known = context.workspace.data_dir, context.workspace.findings
         if folder is not None:
             known = tuple(FindingStore(folder / DATABASE_NAME).search(""))
@@ -30,16 +31,15 @@ class RecallSkill(SkillCode):
         statements = [statement for finding in found for statement in await _add_facts(context, finding)]
         kept, verdicts = await context.keep_supported(statements)
         if not kept:
-            return WrittenText(SynthesisResponse(""))
-        context.run.has_own_wording = True
+            return Checked()
         blocks = ["These are findings of earlier runs. Their sources were not opened again:"]
         for finding in found:
-            own = [str(one) for one in kept if any(one.text == escape_markdown(fact.text) for fact in finding.facts)]
+            facts = tuple(escape_markdown(fact.text) for fact in finding.facts)
+            own = [one.text for one in kept if one.text.startswith(facts)]
             if own:
                 lines = "\n".join(f"- {line}" for line in own)
                 blocks.append(f"### {escape_markdown(finding.title)}\n\nFrom run {finding.run}:\n\n{lines}")
-        summary = str(kept[0])
-        return WrittenText(SynthesisResponse("\n\n".join(blocks), summary, sufficiency="partly"), verdicts)
+        return make_answer("\n\n".join(blocks), verdicts, "partly")
 
 
 async def _add_facts(context: SkillContext, finding: StoredFinding) -> list[Statement]:
@@ -55,5 +55,5 @@ async def _add_facts(context: SkillContext, finding: StoredFinding) -> list[Stat
         passage = Passage(f"finding:{finding.run}:{source}", "\n".join(facts), title, Place(location), "finding")
         await context.add_passages([passage])
         handle = context.run.evidence.get_handle(passage)
-        statements += [Statement(escape_markdown(fact), (handle,)) for fact in facts]
+        statements += [cite_words(escape_markdown(fact), handle) for fact in facts]
     return statements

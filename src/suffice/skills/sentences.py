@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from suffice.answers import Statement
 from suffice.memory.evidence import Evidence
-from suffice.skills.hooks import Statement
 from suffice.text.citations import strip_citations
 from suffice.text.entities import content_stems
-from suffice.text.markdown import strip_markdown
+from suffice.text.markdown import escape_markdown, strip_markdown
 from suffice.text.sentences import docstring_sentences, split_sentences
 from suffice.types import Passage
 
@@ -33,7 +33,8 @@ class QuotedSentence:
 
     @property
     def statement(self) -> Statement:
-        return Statement(self.text, (self.handle,))
+        """The sentence as a statement that cites its passage."""
+        return Statement(f"{escape_markdown(self.text)} {self.handle}", (self.handle,))
 
 
 def list_sentences(evidence: Evidence, passages: Iterable[Passage] | None = None) -> Iterator[QuotedSentence]:

@@ -1,10 +1,10 @@
 """``/timeline``: the dated statements of the sources in order."""
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from suffice.prompts import SynthesisResponse
-from suffice.skills.hooks import SkillCode, SkillContext, WrittenText
+from suffice.claims.verify import Checked
+from suffice.skills.hooks import SkillCode, SkillContext, add_section, make_answer
 from suffice.skills.sentences import QuotedSentence, list_sentences
 from suffice.text.entities import content_stems
 from suffice.text.markdown import escape_markdown
@@ -45,11 +45,10 @@ class PartialDate:
 
 
 class TimelineSkill(SkillCode):
-    async def after_writing(self, context: SkillContext, written: WrittenText) -> WrittenText:
+    async def after_writing(self, context: SkillContext, written: Checked) -> Checked:
         found = select_dated(context.run.task, list(list_sentences(context.run.evidence)))
         kept, verdicts = await context.keep_supported(sentence.statement for _, sentence in found)
-        texts = {statement.text for statement in kept}
-        entries = [(date, sentence) for date, sentence in found if sentence.text in texts]
+        entries = [(date, sentence) for date, sentence in found if sentence.statement in kept]
         context.metadata["timeline"] = [
             {"date": str(date), "text": sentence.text, "location": sentence.passage.location}
             for date, sentence in entries
@@ -59,11 +58,8 @@ class TimelineSkill(SkillCode):
         lines = [f"- **{date}**: {escape_markdown(one.text)} {one.handle}" for date, one in entries]
         section = "### Timeline\n\n" + "\n".join(lines)
         if context.has_language_model:
-            text = replace(written.text, answer=f"{written.text.answer}\n\n{section}")
-            return WrittenText(text, (*written.verdicts, *verdicts))
-        first, last = entries[0][1], entries[-1][1]
-        summary = f"{escape_markdown(first.text)} {first.handle}" if first is not last else ""
-        return WrittenText(SynthesisResponse(section, summary, sufficiency=written.text.sufficiency), verdicts)
+            return add_section(written, section, verdicts)
+        return make_answer(section, verdicts, written.draft.sufficiency)
 
 
 def select_dated(task: str, sentences: list[QuotedSentence]) -> list[tuple[PartialDate, QuotedSentence]]:

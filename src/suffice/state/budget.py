@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Sized
+from collections.abc import Callable, Mapping, Sized
 from typing import Protocol
 
 from suffice.types import Bounds, Usage
@@ -29,6 +29,8 @@ class Budget:
         self, bounds: Bounds, usage: UsageSource, queries: Sized, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self.bounds = bounds
+        self.origins: Mapping[str, str] = {}
+        """Where each bound comes from, in words."""
         self._usage = usage
         self._queries = queries
         self._clock = clock
@@ -95,6 +97,8 @@ class Budget:
         if self.bounds.rounds is not None:
             count = max(0, self.bounds.rounds - rounds)
             left.append(f"{count} round{'' if count == 1 else 's'} of search")
+        if self.queries_left is not None:  # Whichever ends first ends the search.
+            left.append(f"{self.queries_left} quer{'y' if self.queries_left == 1 else 'ies'}")
         tokens, bound = self.tokens_left, self.bounds.tokens
         if tokens is not None and bound is not None and tokens < LOW_BUDGET_SHARE * bound:
             left.append(f"about {float(f'{tokens:.1g}'):,.0f} tokens")

@@ -12,7 +12,7 @@ from suffice.errors import BudgetSpent, ModelError, ModelUnusable
 from suffice.events import Drafting, Event, PromptCompacted
 from suffice.models.base import Model, UsageTrackingModel, is_language_model, text_listener
 from suffice.models.capability import find_model
-from suffice.prompts import Draft, Prompt
+from suffice.prompts import DraftAnswer, Prompt
 from suffice.prompts.truncate import fit_to_budget
 from suffice.state.budget import LOW_BUDGET_SHARE, Budget
 from suffice.types import Failure
@@ -139,7 +139,7 @@ _EVIDENCE_LIMIT = f"the evidence is over {MAX_EVIDENCE_TOKENS} tokens"
 @contextmanager
 def stream_draft(prompt: Prompt[Any], emit: Callable[[Event], None]) -> Iterator[None]:
     """Emit ``Drafting`` events while a draft streams; other prompts are not streamed."""
-    if not isinstance(prompt, Draft):
+    if not isinstance(prompt, DraftAnswer):
         yield
         return
     pending: list[str] = []

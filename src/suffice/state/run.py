@@ -18,7 +18,7 @@ from suffice.memory.extraction import update_open_questions
 from suffice.memory.open_questions import OpenQuestions
 from suffice.models.base import Model, UsageTrackingModel
 from suffice.models.prices import find_price
-from suffice.prompts import Plan, PlannedQuery, PlanResponse, Prompt, Reflect, ReflectionResponse, SynthesisResponse
+from suffice.prompts import KeptNote, Plan, PlannedQuery, PlanResponse, Prompt, Reflect, ReflectionResponse
 from suffice.search.base import Reader
 from suffice.search.screened import expand_with_pages
 from suffice.state.budget import Budget
@@ -33,7 +33,8 @@ from suffice.types import Bounds, Embed, Failure, Note, Passage, PriorRun, Query
 A = TypeVar("A")
 
 MAX_PLAN_QUERIES = 6  # A plan has three to six queries. Value of the source system, see docs/sources.md.
-MAX_GAP_QUERIES = 3  # Queries that a reflection may propose.
+MAX_GAP_QUERIES = 3  # Queries that a reflection may propose; a strong model names more that are worth asking.
+MAX_STRONG_GAP_QUERIES = 5
 DEFAULT_REPORT_TOKENS = 8_192  # The longest report. Value of the source system, see docs/sources.md.
 USUAL_REPORT_TOKENS = 1_500  # Tokens of a written report, for which the money limit keeps a share.
 PROMPT_TEXT_TOKENS = 800  # Tokens of the writer's prompt besides the evidence.
@@ -57,12 +58,17 @@ class RunState:
         clock: Callable[[], float] = time.monotonic,
         limits: BeliefLimits = BeliefLimits(),
         faithful: bool = False,
+        question: str = "",
+        language: str | None = None,
     ) -> None:
         """With ``faithful`` an agent gets no help: a query may be repeated, nothing is asked in its place, and a search returns
-        the same passages again instead of ones further down."""
+        the same passages again instead of ones further down. ``question`` is what the user asked where the task adds the
+        question before it; ``language`` is that of the question."""
         self.id = run_id
         self.is_faithful = faithful
         self.task = task
+        self.question = question or task
+        self.language = language
         self.seed = seed
         self.embed = embed
         self.reader = reader
@@ -91,16 +97,13 @@ class RunState:
         self._belief_words: frozenset[str] = frozenset()
         self._admitted_rounds = 0
         self._admitted_tokens = 0
-        self._skipped_rounds = self._skipped_in_row = 0
         self.pages_read = 0
-        self.has_quote_fallback = False  # Whether the answer quotes the sources because no claim of the model held.
-        self.quotes: SynthesisResponse | None = None  # What stands below a small model's sentence.
-        self.lacks_answer = False  # Whether the text says only what is around the answer.
         self.max_report_tokens = DEFAULT_REPORT_TOKENS
-        self.has_own_wording = False  # Whether a skill put words around what it quotes.
+        self.is_strong = False  # Whether a language model that writes prose answers: it is believed about its gaps.
+        self.scope_files: tuple[str, ...] = ()  # The documents in scope, one line each, for the planner.
+        self.scope_languages = ""  # Their languages, if the task is in another one.
+        self.kept_notes: dict[str, KeptNote] = {}  # What the model noted in its reflections, by the fact.
         self.extra_instruction = ""  # What skills tell the writer besides the writing instruction.
-        self.model_fault = ""  # Why the model cannot be used at all.
-        self.useful_reflections: list[bool] = []  # Whether each reflection of a language model led anywhere.
 
     # -- asking the model ----------------------------------------------------------------------------------------------
 
@@ -134,11 +137,6 @@ class RunState:
         return self._prompter.refused
 
     @property
-    def has_quoted_for_budget(self) -> bool:
-        """Whether the sources are quoted because there was no money left to write."""
-        return bool(self.refused_calls.get("draft"))
-
-    @property
     def must_write_now(self) -> bool:
         """Whether what is left of the money is only enough to write the answer."""
         left, price = self.budget.usd_left, find_price(self.model, "draft")
@@ -155,7 +153,9 @@ class RunState:
         """Return the plan, which is asked for once. Without a usable plan, its only query is the task itself."""
         if self.current_plan is None:
             limit = min(MAX_PLAN_QUERIES, self.budget.queries_left or MAX_PLAN_QUERIES)
-            plan = await self.try_ask(Plan(self.task, limit)) or PlanResponse(())
+            plan = await self.try_ask(Plan(self.task, limit, self.scope_files, self.scope_languages)) or PlanResponse(
+                ()
+            )
             if not plan.queries:
                 plan = replace(plan, queries=(PlannedQuery(self.task, "the task itself"),))
             self.current_plan = plan
@@ -169,15 +169,25 @@ class RunState:
             return self.reflection
         self._reflected_round = self._admitted_rounds
         thin = self.searches.take_thin_queries()
-        limit = min(MAX_GAP_QUERIES, self.budget.queries_left or MAX_GAP_QUERIES)
-        leads = tuple(query.text for query in self.propose_follow_ups(limit))
+        most = MAX_STRONG_GAP_QUERIES if self.is_strong else MAX_GAP_QUERIES
+        limit = min(most, self.budget.queries_left or most)
+        leads = () if self.is_strong else tuple(query.text for query in self.propose_follow_ups(limit))
         prompt = Reflect(
-            self.task, self.render_notes(), self.recent_queries, thin, leads, limit, self.describe_budget_left()
+            self.task,
+            self.render_notes(),
+            self.recent_queries,
+            thin,
+            leads,
+            limit,
+            self.describe_budget_left(),
+            tuple(f"{note.fact} {note.source}".strip() for note in self.kept_notes.values()),
         )
         self.reflection = await self.try_ask(prompt)
         if self.reflection is None:
             self.searches.return_thin_queries(thin)
             return None
+        known = (note for note in self.reflection.notes if self.evidence.resolve_citation(note.source) is not None)
+        self.kept_notes.update((note.fact, note) for note in known)
         self.event_queue.add(
             Reflected(
                 len(self.records),
@@ -188,9 +198,6 @@ class RunState:
                 self.budget.tokens_left,
             )
         )
-        if self.is_answered_by_language_model(prompt.role):
-            new = self.filter_new_queries([Query(text) for text in self.reflection.new_queries])
-            self.useful_reflections.append(self.reflection.sufficient or bool(new))
         return self.reflection
 
     # -- what the model is shown ---------------------------------------------------------------------------------------
@@ -274,7 +281,6 @@ class RunState:
     async def admit(self, round: Round) -> Round:
         """Add an accepted round to evidence, follow-ups and memory; return it with the pages that its results link to."""
         self._admitted_rounds += 1
-        self._skipped_in_row = 0
         self._add_evidence(round.new)
         pages, _ = await asyncio.gather(self._read_pages(round), self._queue_follow_ups(round.new))
         self._add_evidence(pages)
@@ -288,11 +294,6 @@ class RunState:
         except TimeoutError:
             self.record_refusal(f"time ran out before round {round.index} was processed")
         return round
-
-    def skip_round(self) -> None:
-        """Count a round whose results are not read. Nothing of them is kept, so a later round may bring them again."""
-        self._skipped_rounds += 1
-        self._skipped_in_row += 1
 
     async def resume(self, earlier: PriorRun) -> None:
         """Start from an earlier run: take over its evidence and facts, and do not repeat its queries."""
@@ -346,20 +347,22 @@ class RunState:
 
     def measure(self) -> dict[str, float | None]:
         """Return the readings that the run knows without a meter: open questions and what was spent."""
-        is_skipped = self._skipped_in_row > 0  # Its readings are among the others only while it is judged.
         spent = spend_readings(
-            rounds=len(self.readings) - is_skipped,
+            rounds=len(self.readings),
             queries=self.budget.queries_used,
             sources=len(self.evidence),
             tokens=self.budget.tokens_used,
             seconds=self.budget.seconds_used,
             usd=self.budget.usd_used,
-            previews=self._skipped_rounds,
         )
-        spent["preview.skipped"] = float(self._skipped_in_row)
-        if is_skipped:
-            return spent
+        spent["gaps.named"] = self._count_named_gaps()
         return {"belief.open": self.open_questions.open_count, "belief.difference": self._compare_belief(), **spent}
+
+    def _count_named_gaps(self) -> float | None:
+        """Return how many new queries a strong model names for its gaps; unknown if it was not asked."""
+        if not self.is_strong or self._reflected_round != self._admitted_rounds or self.reflection is None:
+            return None
+        return float(len(self.filter_new_queries([Query(text) for text in self.reflection.new_queries])))
 
     def _compare_belief(self) -> float | None:
         """Return the share of words in which the belief differs from the round before; unknown if the memory is no belief."""

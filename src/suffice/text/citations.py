@@ -103,6 +103,23 @@ def replace_citations(text: str, replace: Callable[[str], str], *, anchors: bool
     return _substitute(_CITATION_OR_ANCHOR if anchors else _CITATION, lambda match: replace(match.group()), text)
 
 
+def drop_unknown_citations(text: str, resolve: Callable[[str], str | None]) -> tuple[str, list[str]]:
+    """Return the text with each citation as ``resolve`` gives it, and the citations that it does not know.
+
+    Unknown citations are removed from the text.
+    """
+    unknown: list[str] = []
+
+    def replace(citation: str) -> str:
+        if (handle := resolve(citation)) is not None:
+            return handle
+        unknown.append(citation)
+        return ""
+
+    cleaned = replace_citations(text, replace, anchors=True)
+    return (re.sub(r"[ \t]+([.,;:!?])", r"\1", cleaned) if unknown else cleaned), list(dict.fromkeys(unknown))
+
+
 def drop_repeated_citations(text: str) -> str:
     """Return the text with each source cited at most once in a run of citations.
 

@@ -16,17 +16,15 @@ QuestionKind = Literal["fact", "setting", "howto", "list", "comparison", "broad"
 
 _MANY_WORDS = 8  # A question with more content words may need several passages.
 # In the order in which they are tried: the first match decides.
-_KINDS: tuple[tuple[QuestionKind, re.Pattern[str]], ...] = tuple(
-    (kind, re.compile(pattern, re.IGNORECASE))
-    for kind, pattern in (
-        ("comparison", r"\b(?:compare[ds]?|contrast|differences?|differs?|different from|versus|vs|unterschied\w*|vergleich\w*"
-         r"|différences?|diferencias?)\b|\bboth\b"),
-        ("setting", r"\bdefaults?\b|\b(?:setting|option|parameter|flag|environment variable)\b"),
-        ("list", r"^(?:list|enumerate|name)\b|^(?:what|which) (?:are|were) (?:all )?the\b"
-         r"|^(?:\w+ )?(?:what|which) (?:[\w-]+ ){0,3}[\w-]*[^\Wsui]s (?:are|were|does|do|can|exist|have)\b"),
-        ("howto", r"^how (?:do|does|can|could|should|would|to)\b|^(?:wie kann|comment|cómo)\b"),
-    )
-)  # fmt: skip
+_KIND_PATTERNS: dict[QuestionKind, str] = {
+    "comparison": r"\b(?:compare[ds]?|contrast|differences?|differs?|different from|versus|vs|unterschied\w*|vergleich\w*"
+    r"|différences?|diferencias?)\b|\bboth\b",
+    "setting": r"\bdefaults?\b|\b(?:setting|option|parameter|flag|environment variable)\b",
+    "list": r"^(?:list|enumerate|name)\b|^(?:what|which) (?:are|were) (?:all )?the\b"
+    r"|^(?:\w+ )?(?:what|which) (?:[\w-]+ ){0,3}[\w-]*[^\Wsui]s (?:are|were|does|do|can|exist|have)\b",
+    "howto": r"^how (?:do|does|can|could|should|would|to)\b|^(?:wie kann|comment|cómo)\b",
+}
+_KINDS = [(kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in _KIND_PATTERNS.items()]
 _CHOICE = re.compile(r"\s(?P<one>[^\s,?:][^,?:]{0,59}?),? (?:or|oder|ou|o) (?P<other>[^,?]{2,60})\?\s*$")
 _PAIR = re.compile(
     r"\b(?:between|compare|contrast|zwischen|vergleiche|entre)\s+(?P<one>.{2,60}?)\s+(?:and|with|to|und|mit|et|y)\s+"

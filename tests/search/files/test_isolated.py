@@ -16,7 +16,7 @@ import pytest
 from suffice.errors import InputError
 from suffice.search.corpus.search import CorpusSearch
 from suffice.search.files import UnreadableFile, isolated, ocr, read_documents, read_isolated
-from suffice.search.isolation.jobs import IsolatedJob, Limits
+from suffice.search.isolation.jobs import IsolatedJob, JobFailed, Limits
 from suffice.types import Query
 
 FIXTURES = Path(__file__).parent / "fixtures"
@@ -176,3 +176,35 @@ def test_script_without_a_main_guard(tmp_path: Path) -> None:
         [sys.executable, "script.py"], capture_output=True, text=True, timeout=60, cwd=tmp_path, check=False
     )
     assert (completed.stdout, completed.stderr) == ("Heron\n", "")
+
+
+@pytest.mark.attack("hostile folders")
+def test_slow_files_share_a_budget_and_the_others_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(isolated, "_SLOW_FILE_SECONDS", 0)
+    monkeypatch.setattr(isolated, "_SHORT_CPU_SECONDS", 1)
+    make_job = isolated._make_job
+
+    def make_slow_job(path: Path) -> IsolatedJob:
+        job = make_job(path)
+        return msgspec.structs.replace(job, function="isolated_jobs:burn", args=()) if "slow" in path.name else job
+
+    monkeypatch.setattr(isolated, "_make_job", make_slow_job)
+    paths = [tmp_path / "slow.md", tmp_path / "good.md"]
+    for path in paths:
+        path.write_text("The heron waits at the pond.\n")
+    slow, good = read_documents(paths)
+    assert isinstance(slow, UnreadableFile)
+    assert "slow.md takes longer than 1 s to parse" in str(slow)
+    assert "name it alone" in str(slow)
+    assert not isinstance(good, UnreadableFile)
+
+
+def test_a_file_has_its_whole_time_until_slow_files_have_used_up_theirs(tmp_path: Path) -> None:
+    budget = isolated._SlowFileBudget()
+    usual = isolated.get_limits("a.md", 0)
+    tried = 0
+    while budget.make_job(tmp_path / "a.md").limits == usual:
+        tried += 1
+        budget.check_result(JobFailed.from_limit("time", usual), "a.md")
+    assert tried == 6
+    assert budget._limits[-1].cpu_seconds == 2

@@ -35,7 +35,7 @@ def compute_features(question: Question, ranked: Sequence[Candidate], chain: Cha
     names = [facet for facet in facets if facet.is_named and facet.text != opening]
     missing = sum(not facet.stems <= all_held for facet in names)
     return (
-        logit(max(one.probability for one in (*ranked, *steps))),
+        logit(max([*(one.probability for one in ranked), *(one.probability for one in steps)])),
         max(words.coverage(stems) for stems in held),
         words.coverage(all_held),
         max(candidate.cosine for candidate in ranked),

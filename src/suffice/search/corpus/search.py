@@ -125,6 +125,25 @@ class CorpusSearch:
         """The absolute paths of the files that were read, in the order of the listing; ``-`` is standard input."""
         return tuple(map(Path, self._files))
 
+    async def list_passages(self, limit: int) -> list[Passage] | None:
+        """Return all passages, file by file and in reading order; ``None`` if there are more than ``limit``."""
+        return None if self.size > limit else await run_in_thread(lambda check_cancelled: self._list_passages())
+
+    def _list_passages(self) -> list[Passage]:
+        entries = [self._index.get_entry(address) for address in self._index.list_addresses()]
+        order = {file: number for number, file in enumerate(self._files)}
+        ranked = sorted(enumerate(entries), key=lambda row: (order.get(row[1].file, len(order)), row[0]))
+        working_dir = os.path.join(os.getcwd(), "")
+        return [
+            to_passage(
+                entry,
+                0.0,
+                path=self._shorten_path(entry.file, working_dir),
+                owns_id=entry.id is None or self._owns_id(entry.file, entry.id),
+            )
+            for _, entry in ranked
+        ]
+
     def close(self) -> None:
         """Close the embedding cache. Searching still works without it."""
         self._vectors.close()

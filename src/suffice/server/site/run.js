@@ -40,8 +40,9 @@ export async function show(id) {
 
 // The question is known before the first event: a run may wait for its turn.
 async function showQuestion(id, signal) {
-  const { task } = await api.get(`/jobs/${id}`).catch(() => ({}));
+  const { task, waiting } = await api.get(`/jobs/${id}`).catch(() => ({}));
   if (task && !signal.aborted && !byId("run-title").textContent) showTitle(task);
+  if (waiting && !signal.aborted) setStatus(`${waiting}.`);
 }
 
 function clear(id) {
@@ -135,7 +136,7 @@ const handlers = {
 
 const shorten = (text) => (text.length > MAX_SHOWN_QUERY ? `${text.slice(0, MAX_SHOWN_QUERY)}…` : text);
 
-const unused = (event) => (event.skipped ? ", skipped as not worth reading" : event.accepted === false ? ", not used" : "");
+const unused = (event) => (event.accepted === false ? ", not used" : "");
 
 const heading = (event) => element("h3", {}, `Round ${event.index}${unused(event)}`);
 
@@ -149,9 +150,7 @@ const detailsList = (title, items) =>
 
 function outcome(event, fresh) {
   const found = fresh ? `Found ${pluralize(fresh, "new passage")}` : "Found nothing new";
-  const unread = event.readings["preview.unread"];
-  const left = unread ? `; left ${unread} unread as not worth reading` : "";
-  return `${found}${left}${event.verdicts.some((each) => each.stop) ? "; that is enough" : ""}.`;
+  return `${found}${event.verdicts.some((each) => each.stop) ? "; that is enough" : ""}.`;
 }
 
 async function finish(id, signal) {

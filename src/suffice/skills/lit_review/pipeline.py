@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from suffice import settings
-from suffice.claims.verdict import ClaimVerdict
-from suffice.prompts import GradePaper, SynthesisResponse
-from suffice.skills.hooks import SkillCode, SkillContext, Statement, WrittenText
+from suffice.answers import Statement
+from suffice.claims.verdict import MIN_DISAGREEMENT, ClaimVerdict
+from suffice.claims.verify import Checked
+from suffice.prompts import GradePaper
+from suffice.skills.hooks import SkillCode, SkillContext, make_answer
 from suffice.skills.lit_review.crossref import add_metadata
 from suffice.skills.lit_review.papers import Paper, collect_papers, enrich_papers, list_texts
 from suffice.skills.lit_review.reading import (
@@ -33,9 +35,8 @@ _READ_CHARS = 6_000  # What a language model reads of a paper to mark it.
 
 
 class LitReviewSkill(SkillCode):
-    async def instead(self, context: SkillContext) -> WrittenText:
+    async def instead(self, context: SkillContext) -> Checked:
         run, space = context.run, context.workspace
-        context.run.has_own_wording = True
         papers, problems = await collect_papers(
             space.docs, space.include, space.exclude, context.search, run.task, uses_web=space.uses_web
         )
@@ -54,7 +55,7 @@ class LitReviewSkill(SkillCode):
         clusters = cluster_papers(accepted, run.embed, run.seed) if accepted else []
         context.metadata["lit_review"] = _describe(papers, marks, clusters)
         if not accepted:
-            return WrittenText(SynthesisResponse(""))
+            return Checked()
         return await _Writer(context, annotations).write(clusters, left_out, marks)
 
 
@@ -127,7 +128,7 @@ class _Writer:
         clusters: Sequence[tuple[str, list[Paper]]],
         left_out: Sequence[Paper],
         marks: dict[str, dict[str, float]],
-    ) -> WrittenText:
+    ) -> Checked:
         papers = [paper for _, members in clusters for paper in members]
         blocks = ["## Papers", await self._write_table(clusters)]
         for name, members in clusters:
@@ -140,10 +141,9 @@ class _Writer:
         if left_out:
             rows = [f"- {escape_markdown(one.title)} ({_describe_marks(marks[one.key])})" for one in left_out]
             blocks += ["## Left out by the readers", "\n".join(rows)]
-        summary = next((str(one) for one in self._kept.values() if one is not None), "")
-        text = SynthesisResponse("\n\n".join(block for block in blocks if block), summary, sufficiency="yes")
-        used = [own for sentence, own in self._verdicts.items() if escape_markdown(sentence) in text.answer]
-        return WrittenText(text, tuple(verdict for own in used for verdict in own))
+        text = "\n\n".join(block for block in blocks if block)
+        used = [own for sentence, own in self._verdicts.items() if escape_markdown(sentence) in text]
+        return make_answer(text, [verdict for own in used for verdict in own], "yes")
 
     async def _write_table(self, clusters: Sequence[tuple[str, list[Paper]]]) -> str:
         rows = ["| Paper | Year | Cluster | Cites | Key sentence |", "| --- | --- | --- | --- | --- |"]
@@ -153,7 +153,7 @@ class _Writer:
                 lines = await self._keep(self._annotations[paper.key].key)
                 cites = ", ".join(labels[key] for key in paper.cites if key in labels)
                 cells = (paper.title, str(paper.year or "–"), name, cites or "–")
-                said = f"{_cell(lines[0].text)} {' '.join(lines[0].handles)}" if lines else "–"
+                said = lines[0].text.replace("|", "\\|") if lines else "–"
                 rows.append(f"| {' | '.join(map(_cell, cells))} | {said} |")
         return "\n".join(rows)
 
@@ -186,10 +186,8 @@ class _Writer:
             kept = await self._keep([one, other])
             if len(kept) < 2:
                 continue
-            [span] = await self._context.checker(one.text, [other.passage])
-            quoted = other.passage.text[span.start : span.end] if span is not None else ""
-            is_about_other = content_stems(quoted) >= other.stems
-            contradicts = span is not None and span.stance == "contradicts" and is_about_other
+            [judged] = await self._context.checker([(one.text, other.text)])
+            contradicts = judged.contradicted >= MIN_DISAGREEMENT
             found = disagreements if contradicts else agreements
             if len(found) < _MAX_PAIRS:
                 joint = "but" if contradicts else "and"
@@ -234,7 +232,8 @@ def _describe(
 
 
 def _render(statement: Statement) -> str:
-    return f"“{escape_markdown(statement.text)}” {' '.join(statement.handles)}"
+    words, _, handle = statement.text.rpartition(" ")
+    return f"“{words}” {handle}"
 
 
 def _cell(text: str) -> str:

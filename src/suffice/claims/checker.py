@@ -1,0 +1,106 @@
+"""Judge whether texts support claims: by the reader, or by shared words where the reader's files are missing."""
+
+import asyncio
+import json
+from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from suffice.models.reader import find_reader
+from suffice.text.entities import content_stems
+from suffice.text.sentences import Offsets, quotable_spans
+from suffice.types import Passage
+
+if TYPE_CHECKING:
+    from numpy import float64
+    from numpy.typing import NDArray
+
+MAX_TEXT_CHARS = 1_600  # What the reader takes in at once, with a claim of usual length.
+_WORDS_SUPPORT = 0.8  # The share of a claim's words that a text must have where there is no reader.
+
+
+class Probabilities(NamedTuple):
+    """How likely a text supports a claim, and how likely it contradicts it."""
+
+    supported: float
+    contradicted: float
+
+
+class Reader(Protocol):
+    """Reads pairs of claim and text."""
+
+    def judge(self, pairs: Sequence[tuple[str, str]]) -> "NDArray[float64]":
+        """Return P(supported), P(contradicted), P(not enough) of each pair, one row each."""
+        ...
+
+
+class Checker:
+    """Judges pairs of claim and text, many at once. Answers are cached: a claim is checked again after each change."""
+
+    def __init__(self, reader: Reader | None = None) -> None:
+        """Without a reader the share of common words decides."""
+        self._reader = reader
+        self._cache: dict[tuple[str, str], Probabilities] = {}
+        self.name = "words" if reader is None else "reader"
+        self.min_supported, self.min_contradicted = (_WORDS_SUPPORT, 1.0) if reader is None else _load_thresholds()
+
+    async def __call__(self, pairs: Sequence[tuple[str, str]]) -> list[Probabilities]:
+        """Return the probabilities of each pair, in order."""
+        new = [pair for pair in dict.fromkeys(pairs) if pair not in self._cache]
+        if new and self._reader is None:
+            self._cache.update((pair, Probabilities(share_words(*pair), 0.0)) for pair in new)
+        elif new and self._reader is not None:
+            rows = (await asyncio.to_thread(self._reader.judge, new)).tolist()
+            self._cache.update((pair, Probabilities(row[0], row[1])) for pair, row in zip(new, rows, strict=True))
+        return [self._cache[pair] for pair in pairs]
+
+
+def default_checker() -> Checker:
+    """Return the checker with the reader that comes with the package, if its files are there and unchanged."""
+    return Checker(find_reader())
+
+
+@cache
+def _load_thresholds() -> tuple[float, float]:
+    """Return the probabilities from which on the reader's answer counts; ``python -m bench.claims fit`` stores them."""
+    stored = json.loads((files("suffice.claims") / "thresholds.json").read_text(encoding="utf-8"))
+    return float(stored["supported"]), float(stored["contradicted"])
+
+
+def share_words(claim: str, text: str) -> float:
+    """Return the share of the claim's content words that a text has."""
+    wanted = content_stems(claim)
+    return len(wanted & content_stems(text)) / len(wanted) if wanted else 0.0
+
+
+def rank_sentences(claim: str, passage: Passage) -> list[tuple[float, Offsets]]:
+    """Return the passage's sentences with the share of the claim's words that each has, the highest first."""
+    spans = quotable_spans(passage.text, passage.kind)
+    return sorted(((share_words(claim, passage.text[start:end]), (start, end)) for start, end in spans), key=_by_share)
+
+
+def _by_share(row: tuple[float, Offsets]) -> tuple[float, int]:
+    return -row[0], row[1][0]
+
+
+def select_text(claim: str, passage: Passage, max_chars: int = MAX_TEXT_CHARS) -> str:
+    """Return what the reader reads of a passage: its title and all of it, or of a long one the sentences nearest the claim.
+
+    Each of them comes with the sentences beside it, in the order of the text.
+    """
+    text, title = passage.text, passage.title.strip()
+    if len(text) > max_chars:
+        spans = quotable_spans(text, passage.kind)
+        places = {span: number for number, span in enumerate(spans)}
+        chosen, size = set[int](), 0
+        for _, span in rank_sentences(claim, passage):
+            for number in range(max(0, places[span] - 1), min(len(spans), places[span] + 2)):
+                length = spans[number][1] - spans[number][0]
+                if number not in chosen and size + length <= max_chars:
+                    chosen.add(number)
+                    size += length + 1
+            if size >= max_chars * 0.9:
+                break
+        text = " ".join(text[slice(*spans[number])] for number in sorted(chosen)) or text[:max_chars]
+    return text if text.casefold().startswith(title.casefold()) else f"{title}. {text}"

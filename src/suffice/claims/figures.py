@@ -1,0 +1,175 @@
+"""Find the figures of a claim that its sources do not have.
+
+A figure is a number with its scale and unit: "1.2 million", "40 %", "3 km", "the 1980s". Units of one kind are converted, a
+date counts by its parts, and a claim may round. List numbers, names with digits such as "V2X" and "twice" are not figures.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+_WORDS = "two three four five six seven eight nine ten eleven twelve".split()
+_NUMBER_WORDS = {word: value for value, word in enumerate(_WORDS, 2)}
+_MONTHS = "january february march april may june july august september october november december".split()
+_MONTH_NUMBERS = {name: value for value, month in enumerate(_MONTHS, 1) for name in (month, month[:3])} | {"sept": 9}
+_SCALES = {"thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12, "bn": 1e9, "mn": 1e6, "k": 1e3}
+_MONEY_SCALES = {"m": 1e6, "M": 1e6, "b": 1e9, "B": 1e9, "K": 1e3}
+_CURRENCIES = {"$": "dollar", "€": "euro", "£": "pound", "¥": "yen"}
+# Each line is one kind: units and how many of the first one they are. Names are matched without a plural ending.
+_UNIT_LINES = """
+%:1 percent:1 per-cent:1
+second:1 s:1 sec:1 ms:.001 millisecond:.001 µs:1e-6 minute:60 min:60 hour:3600 hr:3600 h:3600 day:86400 week:604800
+month:1 quarter:3 year:12 yr:12 decade:120 century:1200 centurie:1200
+metre:1 meter:1 m:1 km:1000 kilometre:1000 kilometer:1000 cm:.01 centimetre:.01 centimeter:.01 mm:.001 millimetre:.001
+    millimeter:.001 nm:1e-9 mile:1609.344 mi:1609.344 foot:.3048 feet:.3048 ft:.3048 inch:.0254 inche:.0254 yard:.9144
+gram:1 g:1 kg:1000 kilogram:1000 mg:.001 milligram:.001 µg:1e-6 tonne:1e6 ton:1e6 t:1e6 pound:453.592 lb:453.592 ounce:28.3495
+litre:1 liter:1 l:1 ml:.001 millilitre:.001 milliliter:.001 gallon:3.78541
+byte:1 kb:1e3 mb:1e6 gb:1e9 tb:1e12 kib:1024 mib:1048576 gib:1073741824 kilobyte:1e3 megabyte:1e6 gigabyte:1e9 terabyte:1e12
+watt:1 w:1 kw:1e3 mw:1e6 gw:1e9 kilowatt:1e3 megawatt:1e6 gigawatt:1e9
+wh:1 kwh:1e3 mwh:1e6 gwh:1e9 twh:1e12
+hz:1 khz:1e3 mhz:1e6 ghz:1e9
+°c:1 celsius:1
+°f:1 fahrenheit:1
+dollar:1 usd:1
+euro:1 eur:1
+pound:1 gbp:1
+yen:1 jpy:1
+"""
+_UNITS = {
+    unit.rpartition(":")[0]: (line.split(":")[0].split()[0], float(unit.rpartition(":")[2]))
+    for line in reversed(re.sub(r"\n\s+", " ", _UNIT_LINES.strip()).splitlines())
+    for unit in line.split()
+}
+_FIGURE = re.compile(
+    rf"""(?<![\w.])(?<![^\W\d_][-’'])(?:(?P<currency>[$€£¥])\s?|(?P<sign>(?<!\d\s)(?<!\S)[-−]))?
+    (?:(?P<chain>\d+(?:\.\d+){{2,}}|\d{{1,4}}(?:[-/]\d{{1,2}}){{2}}|\d{{1,2}}/\d{{1,2}}/\d{{2,4}}|\d{{1,2}}:\d\d(?::\d\d)?)(?![\w])
+      |(?P<digits>\d{{1,3}}(?:[,\u00a0\u202f']\d{{3}})+(?:\.\d+)?|\d+\.\d+|\d+,\d{{1,2}}(?!\d)|\d+)(?P<suffix>st|nd|rd|th|s)?(?![^\W\d_]*\d|_)
+      |(?P<word>\b(?:{"|".join(_WORDS)})\b))
+    (?:[\s-]?(?P<scale>thousand|million|billion|trillion|bn|mn|k)\b)?
+    (?:[\s-]?(?P<unit>%|per[ ]cent\b|°?[^\W\d_]+))?""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_MONTH = re.compile(rf"\b(?:{'|'.join(month[:3].capitalize() for month in _MONTHS)})[a-z]*\b\.?")
+_LIST_NUMBER = re.compile(r"^\s*\d{1,2}[.)]\s+")
+_MAX_ROUNDING = 0.05  # A rounded figure differs by no more than this share of itself.
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A number in base units of its kind, how it was written, and how far a rounded figure may be from it."""
+
+    value: float
+    kind: str
+    text: str
+    above: float = 0.0
+    below: float = 0.0
+    factor: float = 1.0
+    """The size of its unit in base units."""
+
+    def matches(self, other: "Figure") -> bool:
+        """Whether another figure states this one: the same value, or one that this rounds, of the same kind.
+
+        A source may give the unit elsewhere, such as in the head of a table, so a bare number is compared as it is written.
+        """
+        if self.kind and other.kind and self.kind != other.kind:
+            return False
+        if self.kind and not other.kind and abs(self.value / self.factor - other.value) <= 1e-9 * max(1.0, other.value):
+            return True
+        close = 1e-9 * max(1.0, abs(self.value))
+        return self.value - self.below - close <= other.value <= self.value + self.above + close
+
+
+@dataclass(frozen=True, slots=True)
+class MissingFigure:
+    """A figure of a claim that no source has, and the figure of the same kind that the nearest text has; empty if none."""
+
+    claim_value: str
+    source_value: str = ""
+
+
+def find_missing_figure(claim: str, sources: Sequence[str], near: str = "") -> MissingFigure | None:
+    """Return the first figure of a claim that is in none of the sources; ``None`` when all are there.
+
+    >>> find_missing_figure("It costs 60 %.", ["In 2021 it cost 40 % more."], near="In 2021 it cost 40 % more.")
+    MissingFigure(claim_value='60 %', source_value='40 %')
+    """
+    own = find_figures(_LIST_NUMBER.sub("", claim))
+    known = [figure for source in sources for figure in find_figures(source)]
+    for figure in own:
+        if not any(figure.matches(other) for other in known):
+            others = [
+                other
+                for other in find_figures(near)
+                if other.kind == figure.kind and not any(one.matches(other) for one in own)
+            ]
+            nearest = min(others, key=lambda other: abs(other.value - figure.value), default=None)
+            return MissingFigure(figure.text, "" if nearest is None else nearest.text)
+    return None
+
+
+def has_figure(text: str) -> bool:
+    """Whether a text states a figure."""
+    return bool(find_figures(_LIST_NUMBER.sub("", text)))
+
+
+@lru_cache(maxsize=2048)
+def find_figures(text: str) -> tuple[Figure, ...]:
+    """Return the figures of a text in reading order."""
+    found = [figure for match in _FIGURE.finditer(text) for figure in _read_figure(match)]
+    return (*found, *_find_months(text))
+
+
+def _read_figure(match: re.Match[str]) -> Iterator[Figure]:
+    written = match.group().rstrip(" -")
+    if match["chain"]:
+        for part in re.split(r"[-/:.]", match["chain"]):
+            yield Figure(float(part), "", match["chain"])
+        return
+    unit, factor = _read_unit(match["unit"] or "", match["currency"])
+    if unit is None and match["unit"]:
+        written = match.group()[: match.start("unit") - match.start()].rstrip(" -")
+    scale = _SCALES.get((match["scale"] or "").lower(), 1.0)
+    if match["currency"]:
+        scale *= _MONEY_SCALES.get(match["unit"] or "", 1.0)
+    kind = _CURRENCIES.get(match["currency"] or "", unit or "")
+    if match["word"]:
+        yield Figure(_NUMBER_WORDS[match["word"].lower()] * scale * factor, kind, written, factor=factor)
+        return
+    number, decimals = _read_number(match["digits"])
+    number = -number if match["sign"] else number
+    value = number * scale * factor
+    if match["suffix"]:  # "the 1980s", "the 19th century", "the 3rd"
+        is_decade = match["suffix"].lower() == "s" and number >= 1000 and number % 10 == 0
+        is_century = (match["unit"] or "").lower() == "century"
+        value, above = (100 * (number - 1), 100) if is_century else (number, 9 if is_decade else 0)
+        yield Figure(value, "", match["digits"] + match["suffix"] + (" century" if is_century else ""), above)
+        return
+    is_rounded = decimals > 0 or scale > 1
+    margin = min(0.5 * 10**-decimals * scale * factor, _MAX_ROUNDING * abs(value)) if is_rounded else 0.0
+    yield Figure(value, kind, written, margin, margin, factor)
+
+
+def _read_number(digits: str) -> tuple[float, int]:
+    """Return the value of digits with separators, and how many decimals they have."""
+    whole = re.sub(r"[,\u00a0\u202f'](?=\d{3}(?!\d))", "", digits).replace(",", ".")
+    return float(whole), len(whole.partition(".")[2])
+
+
+def _read_unit(word: str, currency: str | None) -> tuple[str | None, float]:
+    """Return the kind of a unit and its size; ``None`` for a word that is no unit."""
+    lower = word.lower().replace("per cent", "%").replace("percent", "%")
+    if currency:
+        return None, 1.0
+    for name in (lower, lower.removesuffix("s")):
+        if name in _UNITS and (len(word) > 1 or word != "M"):
+            return _UNITS[name]
+    return None, 1.0
+
+
+def _find_months(text: str) -> Iterator[Figure]:
+    for match in _MONTH.finditer(text):
+        name = match.group().rstrip(".").lower()
+        beside = text[max(0, match.start() - 4) : match.start()] + text[match.end() : match.end() + 4]
+        if name in _MONTH_NUMBERS and (name not in ("may", "mar", "march") or any(map(str.isdigit, beside))):
+            yield Figure(_MONTH_NUMBERS[name], "", match.group())

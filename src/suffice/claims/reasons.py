@@ -1,0 +1,46 @@
+"""Why a claim was judged as it was: a typed reason, and the one function that puts it into words."""
+
+from typing import Literal
+
+from suffice.types import Reason
+
+ReasonKind = Literal[
+    "figure",
+    "contradicted",
+    "not_stated",
+    "not_found",
+    "other_source",
+    "not_shown",
+    "too_long",
+    "question",
+    "introduction",
+    "too_little",
+]
+
+
+_SENTENCES: dict[str, str] = {
+    "contradicted": "the source says otherwise",
+    "not_stated": "the cited source does not say it",
+    "not_found": "no source says it",
+    "other_source": "the cited source does not say it; another one does",
+    "not_shown": "what it follows from was not found in the sources",
+    "too_long": "it is too long to be checked",
+    "question": "a question",
+    "introduction": "it introduces what follows",
+    "too_little": "it says too little to be checked",
+}
+
+
+def describe_reason(reason: Reason | None) -> str:
+    """Return a reason in a few words; empty without one.
+
+    >>> describe_reason(Reason("figure", "40 %", "60 %"))
+    'the source says 40 %, not 60 %'
+    """
+    if reason is None:
+        return ""
+    if reason.kind != "figure":
+        return _SENTENCES.get(reason.kind, reason.kind)
+    if reason.source_value:
+        return f"the source says {reason.source_value}, not {reason.claim_value}"
+    return f"the source does not have {reason.claim_value}"

@@ -1,0 +1,126 @@
+"""Check a whole draft with a language model: all statements and their cited passages in one call, or in a few by size.
+
+The model says what each statement is and which words decide. Statements that sources state are supported, alone or joined; a
+conclusion, advice or an absence is supported where the words that it follows from are found in a source, and unknown
+otherwise. The words are looked up in the passage, and a figure that is in no cited passage is never supported.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from suffice.answers import Role
+from suffice.claims.checker import rank_sentences
+from suffice.claims.figures import find_missing_figure
+from suffice.claims.split import strip_claim_markup
+from suffice.claims.verbatim import find_words
+from suffice.claims.verdict import Checkable, ClaimVerdict, Quote
+from suffice.prompts import CheckDraft, CheckDraftResponse, CheckedStatement
+from suffice.text.citations import parse_handle
+from suffice.text.tokens import estimate_tokens
+from suffice.types import Note, Passage, Reason
+
+MAX_STATEMENTS = 40  # In one call; models lose count of more.
+_TOKENS_OF_TEXT = 700  # Of the prompt around statements and sources.
+_TOKENS_OF_ANSWER = 90  # For each statement.
+_TRUE_ROLES = ("stated", "joined")
+
+AskDraft = Callable[[CheckDraft], Awaitable[CheckDraftResponse | None]]
+
+
+async def check_draft(
+    statements: Sequence[Checkable], passages: Mapping[str, Passage], ask: AskDraft, max_tokens: int
+) -> list[ClaimVerdict | None]:
+    """Return the verdict on each statement, in order; ``None`` where the model said nothing usable.
+
+    ``passages`` are those that the statements cite, by handle. ``max_tokens`` is the longest prompt; a longer one is split.
+    """
+    groups = _split_by_size(statements, passages, max_tokens)
+    answers = await asyncio.gather(*(ask(_build_prompt(statements, group)) for group in groups))
+    verdicts: list[ClaimVerdict | None] = [None] * len(statements)
+    for group, answer in zip(groups, answers, strict=True):
+        for checked in answer.statements if answer is not None else ():
+            number = group.first + checked.number - 1
+            if group.first <= number < group.end:
+                verdicts[number] = _judge(statements[number], checked, group.passages)
+    return verdicts
+
+
+class _Group(NamedTuple):
+    """Statements in a row, ``statements[first:end]``, and the passages for them."""
+
+    first: int
+    end: int
+    passages: dict[str, Passage]
+
+
+def _split_by_size(statements: Sequence[Checkable], passages: Mapping[str, Passage], max_tokens: int) -> list[_Group]:
+    """Return groups whose prompts are short enough. A single statement with its passages may be longer."""
+    groups: list[_Group] = []
+    size = 0
+    for number, statement in enumerate(statements):
+        own = {handle: passages[handle] for handle in statement.handles if handle in passages}
+        group = groups[-1] if groups else None
+        new = {handle: passage for handle, passage in own.items() if group is None or handle not in group.passages}
+        added = _count_tokens(statement, new)
+        if group is None or size + added > max_tokens or number - group.first >= MAX_STATEMENTS:
+            groups.append(_Group(number, number + 1, own))
+            size = _TOKENS_OF_TEXT + _count_tokens(statement, own)
+        else:
+            groups[-1] = _Group(group.first, number + 1, {**group.passages, **new})
+            size += added
+    return groups
+
+
+def _count_tokens(statement: Checkable, passages: Mapping[str, Passage]) -> int:
+    texts = (f"{handle} {passage.title} {passage.text}" for handle, passage in passages.items())
+    return sum(map(estimate_tokens, (statement.text, *texts)))
+
+
+def _build_prompt(statements: Sequence[Checkable], group: _Group) -> CheckDraft:
+    numbered = tuple(
+        f"{number}. {' '.join(statement.text.split())} {' '.join(statement.handles)}".rstrip()
+        for number, statement in enumerate(statements[group.first : group.end], 1)
+    )
+    notes = tuple(
+        Note(passage.text, (handle,), passage.title, passage.kind) for handle, passage in group.passages.items()
+    )
+    return CheckDraft(numbered, notes, 200 + _TOKENS_OF_ANSWER * len(numbered))
+
+
+def _judge(statement: Checkable, checked: CheckedStatement, passages: Mapping[str, Passage]) -> ClaimVerdict:
+    """Return the verdict that the model's answer amounts to."""
+    words = strip_claim_markup(statement.text)
+    cited = [passages[handle] for handle in statement.handles if handle in passages] or list(passages.values())
+    handle = parse_handle(checked.source) or ""
+    quote, is_exact = _find_quote(words, checked.words, [passages[handle]] if handle in passages else cited, passages)
+    quotes = (quote,) if quote is not None else ()
+    if checked.role == "contradicted":
+        return ClaimVerdict(statement, "contradicted", contradicting=quotes, reason=Reason("contradicted"))
+    role: Role | None = None if checked.role == "not_supported" else checked.role
+    if missing := find_missing_figure(
+        words, [f"{passage.title}\n{passage.text}" for passage in cited], quote.text if quote else ""
+    ):
+        reason = Reason("figure", missing.source_value, missing.claim_value)
+        return ClaimVerdict(statement, "unsupported", nearest=quote, reason=reason, role=role)
+    if role is None:
+        return ClaimVerdict(statement, "unsupported", nearest=quote, reason=Reason("not_stated"))
+    if role in _TRUE_ROLES and statement.handles and handle in passages and handle not in statement.handles:
+        reason = Reason("other_source")
+        return ClaimVerdict(statement, "unsupported", uncited_support=quote, reason=reason, role=role)
+    if role in _TRUE_ROLES or (role != "label" and is_exact):
+        return ClaimVerdict(statement, "supported", quotes, role=role)
+    return ClaimVerdict(statement, "unknown", nearest=quote, reason=Reason("not_shown"), role=role)
+
+
+def _find_quote(
+    words: str, deciding: str, named: Sequence[Passage], passages: Mapping[str, Passage]
+) -> tuple[Quote | None, bool]:
+    """Return the deciding words as a quote, and whether a passage has them exactly; else the nearest sentence of ``named``."""
+    wanted = deciding.strip(' "“”.…')
+    for passage in (*named, *(one for one in passages.values() if one not in named)):
+        if wanted and (span := find_words(wanted, passage.text)):
+            return Quote(passage, *span, "model"), True
+    ranked = [(*rank_sentences(deciding or words, passage)[0], passage) for passage in named if passage.text.strip()]
+    best = max(ranked, key=lambda row: row[0], default=None)
+    return (None if best is None else Quote(best[2], *best[1], "model")), False

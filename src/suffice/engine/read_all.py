@@ -1,0 +1,60 @@
+"""Read everything in scope at once, where it fits a strong model's context: it then sees more than any search finds, for less.
+
+Only with the strategy ``auto`` and no gate of the user's; the stop says what was read.
+"""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from dataclasses import replace
+
+from suffice.engine.loop import build_stopped, judge_round
+from suffice.events import Event, Searching
+from suffice.gates.base import Gate
+from suffice.meters import MeterSet
+from suffice.search.base import Search
+from suffice.state.run import RunState
+from suffice.text.tokens import estimate_tokens
+from suffice.types import Hits, Passage, Query, Round, Verdict
+
+MAX_PASSAGES = 2_000  # More do not fit the context of any model.
+_CONTEXT_SHARE = 0.5  # The other half is for the answer and its check.
+_NOTE_TOKENS = 12  # Tokens for the markup around a passage in the prompt.
+
+ListPassages = Callable[[int], Awaitable[list[Passage] | None]]
+
+
+async def list_scope(search: Search, run: RunState) -> tuple[Passage, ...]:
+    """Return all passages in scope if they fit the model's context and the budget; else none."""
+    list_passages: ListPassages | None = getattr(search, "list_passages", None)
+    context = run.model.context
+    if list_passages is None or context is None:
+        return ()
+    passages = await list_passages(MAX_PASSAGES)
+    limit = context * _CONTEXT_SHARE
+    if run.budget.tokens_left is not None:
+        limit = min(limit, run.budget.tokens_left * _CONTEXT_SHARE)
+    return tuple(passages) if passages and count_tokens(passages) <= limit else ()
+
+
+def count_tokens(passages: list[Passage]) -> int:
+    """Return about how many tokens the passages take up in a prompt."""
+    return sum(estimate_tokens(passage.text) + estimate_tokens(passage.title) + _NOTE_TOKENS for passage in passages)
+
+
+async def read_all(
+    run: RunState, passages: tuple[Passage, ...], screen: Callable[[Search], Search], gate: Gate, meters: MeterSet
+) -> AsyncGenerator[Event, None]:
+    """Take all passages into the evidence in one round. ``screen`` wraps a search so that its results are screened."""
+
+    async def find_all(query: Query, k: int) -> list[Passage]:
+        return list(passages)
+
+    query = Query(run.task, "read everything in scope")
+    yield Searching(1, (query,))
+    found = tuple(await screen(find_all)(query, len(passages)))
+    round = Round(1, (Hits(query, found),), found, found)
+    run.record_searches(round)
+    done = await judge_round(run, gate, meters, round)
+    yield done if done.accepted else replace(done, accepted=True)
+    files = len({passage.place.path for passage in found})
+    because = f"{files} {'file' if files == 1 else 'files'}, about {count_tokens(list(found)):,} tokens"
+    yield build_stopped(run, gate, Verdict("read_all", True, "read_all", because, promise="guarantee"))

@@ -1,0 +1,41 @@
+"""Hand the sentences that the claim check doubts back to the writer, once, with the reason and the passage."""
+
+from collections.abc import Mapping, Sequence
+
+from suffice.answers import Statement
+from suffice.claims.reasons import describe_reason
+from suffice.claims.verdict import ClaimVerdict
+from suffice.prompts import Mend
+from suffice.report.draft import check_citations
+from suffice.state.run import RunState
+from suffice.text.parts import build_statement, split_statements
+from suffice.types import Note
+
+_TOKENS_OF_ANSWER = 120  # For each sentence.
+
+
+async def mend_statements(run: RunState, doubtful: Sequence[ClaimVerdict]) -> Mapping[Statement, tuple[Statement, ...]]:
+    """Return what the writer makes of doubtful statements; nothing for one that it takes out or does not mention."""
+    if run.budget.is_spent():
+        run.record_refused(Mend.role)
+        return {}
+    doubts, handles = [], dict[str, None]()
+    for number, verdict in enumerate(doubtful, 1):
+        quote = verdict.deciding_quote or verdict.nearest
+        said = f" The nearest words: “{' '.join(quote.text.split())}”" if quote is not None else ""
+        doubts.append(f"{number}. {verdict.claim.text}\n   Doubted: {describe_reason(verdict.reason)}.{said}")
+        handles.update(dict.fromkeys(verdict.claim.handles))
+        handles.update({run.evidence.get_handle(quote.passage): None} if quote is not None else {})
+    passages = ((handle, run.evidence.find_passage(handle)) for handle in handles)
+    sources = tuple(
+        Note(passage.text, (handle,), passage.title, passage.kind)
+        for handle, passage in passages
+        if passage is not None
+    )
+    answer = await run.try_ask(Mend(run.task, tuple(doubts), sources, 200 + _TOKENS_OF_ANSWER * len(doubts)))
+    texts = {} if answer is None else {one.number: one.text for one in answer.sentences}
+    return {
+        verdict.claim: tuple(map(build_statement, split_statements(check_citations(run, texts[number]))))
+        for number, verdict in enumerate(doubtful, 1)
+        if number in texts and isinstance(verdict.claim, Statement)
+    }

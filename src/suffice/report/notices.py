@@ -1,0 +1,52 @@
+"""The sentences that a report shows above and below its answer: how it was made, and where the sources disagree."""
+
+from collections.abc import Sequence
+
+from suffice.claims.reasons import describe_reason
+from suffice.text.markdown import escape_markdown
+from suffice.types import Disagreement, Notice, RemovedClaim, Span
+
+NOTICE_TEXT = {
+    "degraded": "Search was limited because searches kept failing; this answer is partial.",
+    "insufficient": "The search ended on a limit before the evidence was judged sufficient; this answer may be incomplete.",
+    "short_list": "The list is shorter than the task asks for because the sources name no further items.",
+    "no_model": "No language model was used: every sentence below is quoted verbatim from its source.",
+    "skill_wording": "No language model was used: quotations are verbatim; the words around them come from a skill.",
+    "quoted_for_budget": "The money limit was reached before the answer was written, so the sources are quoted instead.",
+    "model_fault": "The language model could not be used, so the sources are quoted instead.",
+    "unsupported_draft": "No statement of the model's draft was supported by the sources, so the sources are quoted instead.",
+}
+"""The notices above an answer, by kind."""
+# In reports of earlier versions.
+_EARLIER_NOTICES = ("No language model was used: every sentence below is quoted verbatim from the source behind it.",)
+NOTICES = (*NOTICE_TEXT.values(), *_EARLIER_NOTICES)
+"""Sentences that a claim check of a finished report ignores: they say how it was made."""
+DISAGREEMENT_HEADING = "Where the sources disagree"
+
+
+def describe_notice(notice: Notice) -> str:
+    """Return the sentence of a notice."""
+    return NOTICE_TEXT.get(notice.kind, notice.detail)
+
+
+def render_notices(notices: Sequence[Notice]) -> str:
+    """Return the notices as the Markdown above an answer."""
+    return "".join(f"> {describe_notice(notice)}\n\n" for notice in notices)
+
+
+def render_disagreements(disagreements: Sequence[Disagreement]) -> str:
+    """Return the Markdown below an answer that cites both sides of each disagreement; empty if the sources agree."""
+    if not disagreements:
+        return ""
+    lines = [f"- {_quote(one.one)}, but {_quote(one.other)}" for one in disagreements]
+    return f"\n\n### {DISAGREEMENT_HEADING}\n\n" + "\n".join(lines)
+
+
+def describe_removed(claim: RemovedClaim) -> str:
+    """Return a removed sentence with the reason and what a source says instead."""
+    said = f" Nearest: “{' '.join(claim.nearest.quote.split())}” {claim.nearest.source}." if claim.nearest else ""
+    return f"{claim.text} ({describe_reason(claim.reason)}).{said}"
+
+
+def _quote(span: Span) -> str:
+    return f"“{escape_markdown(' '.join(span.quote.split()))}” {span.source}"

@@ -1,0 +1,176 @@
+"""Turn a model's Markdown into the parts of a draft, once, and parts into Markdown, at the end.
+
+What a reader sees stays: headings, paragraphs, lists, tables, code, quotations. White space and list numbers are ours.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from suffice.answers import Heading, Paragraph, Part, Quotation, Statement, Table, Verbatim
+from suffice.text.citations import list_handles, replace_citations, skip_citations, strip_citations
+from suffice.text.markdown import get_parser, mask_inline_code
+from suffice.text.quotations import render_quotation
+from suffice.text.sentences import split_sentences
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
+
+_INDENT = 4  # Columns for each level of a list: right below both ``- `` and ``10. ``.
+_END_MARKS = ".!?…:"
+
+
+@dataclass
+class _List:
+    """A list that is open while the parser's tokens are read."""
+
+    marker: str
+    is_new_item: bool = False
+
+
+def parse_parts(markdown: str) -> tuple[Part, ...]:
+    """Return the parts of a Markdown text in reading order.
+
+    >>> [statement.text for statement in parse_parts("# Mills\\n\\nIt is old [1]. It turns.")[1].statements]
+    ['It is old [1].', 'It turns.']
+    """
+    return tuple(_read_tokens(get_parser().parse(markdown)))
+
+
+def _read_tokens(tokens: "Sequence[Token]") -> Iterator[Part]:
+    lists: list[_List] = []
+    quotes = 0
+    row: list[str] = []
+    header: tuple[str, ...] = ()
+    rows: list[Statement] = []
+    for number, token in enumerate(tokens):
+        opener = tokens[number - 1].type if number else ""
+        match token.type:
+            case "bullet_list_open" | "ordered_list_open":
+                lists.append(_List("-" if token.type.startswith("bullet") else "1."))
+            case "bullet_list_close" | "ordered_list_close":
+                lists.pop()
+            case "list_item_open":
+                lists[-1].is_new_item = True
+            case "blockquote_open":
+                quotes += 1
+            case "blockquote_close":
+                quotes -= 1
+            case "fence" | "code_block":
+                fence = token.markup if token.type == "fence" else "```"
+                yield Verbatim(f"{fence}{token.info}\n{token.content.rstrip()}\n{fence}", len(lists))
+            case "hr":
+                yield Verbatim("---")
+            case "tr_open":
+                row = []
+            case "tr_close" if tokens[number + 1].type == "thead_close":
+                header = tuple(row)
+            case "tr_close":
+                rows.append(build_statement(" | ".join(row)))
+            case "table_close":
+                yield Table(header, tuple(rows))
+                rows = []
+            case "inline" if opener == "heading_open":
+                yield Heading(" ".join(token.content.split()), int(tokens[number - 1].tag[1:]))
+            case "inline" if opener in ("th_open", "td_open"):
+                row.append(" ".join(token.content.split()).replace("|", "\\|"))
+            case "inline":
+                marker = lists[-1].marker if lists and lists[-1].is_new_item else ""
+                if lists:
+                    lists[-1].is_new_item = False
+                statements = tuple(map(build_statement, split_statements(token.content)))
+                depth = max(0, len(lists) - bool(marker))
+                yield Paragraph(statements, marker, depth, quoted=quotes > 0)
+
+
+def build_statement(text: str) -> Statement:
+    """Return a sentence as a statement with the handles that it cites."""
+    text = " ".join(text.split())
+    return Statement(text, list_handles(text))
+
+
+def split_statements(text: str) -> list[str]:
+    """Return the sentences of a paragraph, each with the citations that follow it.
+
+    >>> split_statements("It is old [1]. It has nine wheels. [2] Kolbe built it [1].")
+    ['It is old [1].', 'It has nine wheels. [2]', 'Kolbe built it [1].']
+    """
+    found: list[tuple[int, int]] = []
+    for start, end in split_sentences(mask_inline_code(text)):
+        after = skip_citations(text, start, end) if found else start
+        if after > start:  # Citations behind a full stop belong to the sentence before it.
+            after += after < end and text[after] in ".,;"
+            found[-1] = found[-1][0], after
+            start = after
+        if any(map(str.isalnum, text[start:end])):
+            found.append((start, end))
+        elif found:
+            found[-1] = found[-1][0], end
+    return [text[start:end].strip() for start, end in found]
+
+
+def cite(statement: Statement, handles: Sequence[str]) -> Statement:
+    """Return a statement that cites these passages and no others.
+
+    >>> cite(Statement("It is old [1]."), ["[2]", "[3]"]).text
+    'It is old [2] [3].'
+    """
+    body = strip_citations(statement.text).rstrip()
+    end = len(body) - len(body.rstrip(_END_MARKS))
+    words, marks = (body[:-end], body[-end:]) if end else (body, "")
+    text = " ".join([words.rstrip(), *handles]) + marks
+    return replace(statement, text=text, handles=tuple(handles))
+
+
+def render_parts(
+    parts: Sequence[Part],
+    get_handle: Callable[[Quotation], str],
+    number: Callable[[str], str] = lambda handle: handle,
+) -> str:
+    """Return the parts as Markdown. ``number`` gives the citation to show for a handle."""
+    pieces: list[str] = []
+    before: Part | None = None
+    counts: dict[tuple[int, str], int] = {}  # Items so far, by depth and marker.
+    for part in parts:
+        if isinstance(part, Paragraph) and part.marker:
+            here = part.depth, part.marker
+            counts = {key: count for key, count in counts.items() if key[0] < part.depth or key == here}
+            counts[here] = counts.get(here, 0) + 1
+        elif not getattr(part, "depth", 0):
+            counts = {}
+        is_item = isinstance(part, Paragraph) and part.marker
+        is_tight = is_item and isinstance(before, Paragraph) and before.marker
+        pieces.append(("\n" if is_tight else "\n\n") if pieces else "")
+        pieces.append(_render_part(part, counts, get_handle, number))
+        before = part
+    return "".join(pieces)
+
+
+def _render_part(
+    part: Part, counts: dict[tuple[int, str], int], get_handle: Callable[[Quotation], str], number: Callable[[str], str]
+) -> str:
+    match part:
+        case Heading(text, level):
+            return f"{'#' * level} {replace_citations(text, number)}"
+        case Quotation():
+            return render_quotation(part, number(get_handle(part)))
+        case Table(header, rows):
+            rule = " | ".join(["---"] * len(header))
+            lines = [" | ".join(header), rule, *(_render_statement(row, number) for row in rows)]
+            return "\n".join(f"| {line} |" for line in lines)
+        case Verbatim(text, depth):
+            return _indent(text, depth)
+        case Paragraph(statements, marker, depth, quoted):
+            text = " ".join(_render_statement(statement, number) for statement in statements)
+            if marker:
+                text = f"{f'{counts[depth, marker]}.' if marker == '1.' else marker} {text}"
+            return _indent(f"> {text}" if quoted else text, depth)
+
+
+def _render_statement(statement: Statement, number: Callable[[str], str]) -> str:
+    text = replace_citations(statement.text, number)
+    return f"{text} {statement.mark}" if statement.mark else text
+
+
+def _indent(text: str, depth: int) -> str:
+    return "\n".join(" " * _INDENT * depth + line if line else line for line in text.split("\n"))

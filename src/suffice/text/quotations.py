@@ -1,0 +1,106 @@
+"""Lay out a quotation as in its source: prose in one line, lists, tables and code dedented, with the deciding words marked."""
+
+import textwrap
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from suffice.answers import Offsets, Quotation
+from suffice.text.blocks import split_blocks
+from suffice.text.plain import to_one_line
+from suffice.text.quoting import BOLD, format_title, quote_block
+from suffice.types import Excerpt, ExcerptFormat
+
+
+class _Piece(NamedTuple):
+    """A stretch of a quotation as it is laid out; ``joint`` is the white space before it."""
+
+    joint: str
+    text: str
+    format: ExcerptFormat
+    highlight: tuple[Offsets, ...]
+
+
+def build_excerpt(quotation: Quotation, source: str) -> Excerpt:
+    """Return a quotation as the report shows it."""
+    text, highlight = "", list[Offsets]()
+    for piece in _lay_out(quotation):
+        text += piece.joint
+        highlight += [(len(text) + start, len(text) + end) for start, end in piece.highlight]
+        text += piece.text
+    title = quotation.title or quotation.passage.title
+    return Excerpt(text, quotation.format, tuple(highlight), source, quotation.location, title)
+
+
+def render_quotation(quotation: Quotation, citation: str) -> str:
+    """Return a quotation as Markdown: its heading path and location, then its text, which ends with its citation."""
+    title = format_title(quotation.title or quotation.passage.title)
+    location = to_one_line(quotation.location)
+    place = f"`{location}`" if location and "`" not in location else ""
+    heading = "### " + " · ".join(part for part in (title, place) if part)
+    pieces = list(_lay_out(quotation))
+    body = "".join(f"{piece.joint}{quote_block(piece.text, piece.format, piece.highlight)}" for piece in pieces)
+    cited = f"{body} {citation}" if pieces[-1].format == "prose" else f"{body}\n\n{citation}"
+    quoted = "\n".join(f"> {line}".rstrip() for line in cited.split("\n"))
+    return f"{heading}\n\n{quoted}" if title or place else quoted
+
+
+def _lay_out(quotation: Quotation) -> Iterator[_Piece]:
+    """Yield the blocks that the quotation's stretches cover."""
+    passage = quotation.passage
+    blocks = split_blocks(passage.text, passage.kind)
+    before: tuple[int, int] | None = None
+    for start, end in quotation.spans:
+        inside = [
+            (max(start, block.start), min(end, block.end), block.format, (block.start, block.end))
+            for block in blocks
+            if block.start < end and start < block.end
+        ] or [(start, end, quotation.format, (start, end))]
+        for first, last, format, block_span in inside:
+            is_same = before == block_span
+            joint = "" if before is None else "\n" if format == "table" and is_same else " … " if is_same else "\n\n"
+            text, offsets = _arrange(passage.text, first, last, format)
+            marks = tuple(
+                (offsets[begin], offsets[stop - 1] + 1)
+                for begin, stop in quotation.highlight
+                if begin in offsets and stop - 1 in offsets
+            )
+            yield _Piece(joint, text, format, marks)
+            before = block_span
+
+
+def _arrange(text: str, start: int, end: int, format: ExcerptFormat) -> tuple[str, dict[int, int]]:
+    """Return a stretch of text and where each of its characters went: prose in one line, other blocks dedented."""
+    if format == "prose":
+        return _join_lines(text, start, end)
+    line_start = text.rfind("\n", 0, start) + 1
+    begin = line_start if not text[line_start:start].strip() else start
+    raw = text[begin:end].split("\n")
+    laid = textwrap.dedent(text[begin:end]).split("\n")
+    offsets: dict[int, int] = {}
+    position, target = begin, 0
+    for raw_line, line in zip(raw, laid, strict=True):
+        cut = len(raw_line) - len(line)
+        offsets.update((position + cut + column, target + column) for column in range(len(line)))
+        position, target = position + len(raw_line) + 1, target + len(line) + 1
+    return "\n".join(laid), offsets
+
+
+def _join_lines(text: str, start: int, end: int) -> tuple[str, dict[int, int]]:
+    """Return prose in one line, without the marks of bold words: bold marks our own highlights only."""
+    marks = {
+        position
+        for found in BOLD.finditer(text, start, end)
+        for position in (found.start(), found.start() + 1, found.end() - 2, found.end() - 1)
+    }
+    joined: list[str] = []
+    offsets: dict[int, int] = {}
+    for position in range(start, end):
+        character = text[position]
+        if position in marks or (character.isspace() and joined[-1:] == [" "]):
+            continue
+        if character.isspace():
+            joined += [" "] if joined else []
+            continue
+        offsets[position] = len(joined)
+        joined.append(character)
+    return "".join(joined), offsets
