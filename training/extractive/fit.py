@@ -1,6 +1,7 @@
 """Fit the weights of the extractive model: ``python -m training.extractive.fit --found FILE [--write]``.
 
-    python -m training.extractive.questions SDIST… --out DOCS                               questions about documentation
+    pip download --no-deps --no-binary :all: starlette werkzeug urllib3 requests rich tox uvicorn setuptools fabric
+    python -m training.extractive.questions *.tar.gz --out DOCS
     python -m training.extractive.fit search --found FILE --docs DOCS/questions.jsonl --data DATA
     python -m training.extractive.fit --found FILE --write
 

@@ -64,7 +64,8 @@ def quote_answer(
             quotations[phrase] = quotation
         if len(quotations) == (count or (_MAX_STEPS if chain is not None else MAX_QUOTATIONS)):
             break
-    short = _find_short_answer(question, ordered[0], chain)
+    # After several steps the reader's spans are too often wrong, whatever their probability.
+    short = _find_short_answer(question, ordered[0]) if chain is None else None
     return QuotedAnswer(
         tuple(quotations.values()),
         sufficiency=sufficiency,
@@ -112,13 +113,13 @@ def _put_sides_first(question: Question, ranked: Sequence[Candidate]) -> list[Ca
     return list({candidate.place: candidate for candidate in (*found, *near)}.values())
 
 
-def _find_short_answer(question: Question, first: Candidate, chain: Chain | None) -> Offsets | None:
+def _find_short_answer(question: Question, first: Candidate) -> Offsets | None:
     """Return the span of the reader in the first passage, if it is sure enough of it."""
-    answer = chain.find_answer(first) if chain is not None else first.answer
+    answer = first.answer
     if answer is None or question.kind not in _SHORT_KINDS or is_yes_no_question(question.text):
         return None
     is_short = 0 < answer.end - answer.start <= _MAX_SHORT_CHARS
-    is_sure = answer.probability >= load_weights()["short_answer"]["direct" if chain is None else "steps"]
+    is_sure = answer.probability >= load_weights()["short_answer"]["least"]
     return (answer.start, answer.end) if is_short and is_sure else None
 
 

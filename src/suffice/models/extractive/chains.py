@@ -13,13 +13,14 @@ from dataclasses import dataclass, replace
 from suffice.models.extractive.ranking import Candidate, QuestionWords, find_stems, load_weights
 from suffice.models.extractive.steps import StepsTaken, read_steps
 from suffice.models.reading import AnswerSpan, PassageReader
-from suffice.text.entities import extract_names
+from suffice.text.entities import content_stems, extract_names
 from suffice.text.question import Question, asks_in_steps
 
 CHAIN_FEATURES = ("words", "cosine", "titled", "rest", "step", "read", "direct")
 _MAX_ANCHORS = 12
 _MAX_COVERAGE = 0.9  # A passage that has this share of the question's words in one sentence answers it alone.
 _MIN_PROSE = 0.9  # Share of the units.
+_MIN_WORDS = 5  # A shorter question that describes nothing has no room for two steps.
 _MIN_READ = 0.05  # Added to the highest probability, so that low ones stay low where nothing was found.
 
 
@@ -61,7 +62,8 @@ def needs_steps(question: Question, ranked: Sequence[Candidate]) -> bool:
     conversation: the titles of its messages are their speakers, who lead nowhere.
     """
     units = [unit for candidate in ranked for unit in candidate.units]
-    if not asks_in_steps(question.text) or not units or ranked[0].passage.kind == "chat":
+    is_long = question.kind == "fact" and len(content_stems(question.text, question.language)) >= _MIN_WORDS
+    if not (is_long or asks_in_steps(question.text)) or not units or ranked[0].passage.kind == "chat":
         return False
     prose = sum(unit.block.format == "prose" for unit in units)
     return max(unit.coverage for unit in units) < _MAX_COVERAGE and prose >= _MIN_PROSE * len(units)
