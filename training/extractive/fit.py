@@ -1,6 +1,7 @@
 """Fit the weights of the extractive model: ``python -m training.extractive.fit --found FILE [--write]``.
 
-    python -m training.extractive.questions SDIST… --out DOCS                               questions about documentation
+    pip download --no-deps --no-binary :all: starlette werkzeug urllib3 requests rich tox uvicorn setuptools fabric
+    python -m training.extractive.questions *.tar.gz --out DOCS
     python -m training.extractive.fit search --found FILE --docs DOCS/questions.jsonl --data DATA
     python -m training.extractive.fit --found FILE --write
 
@@ -9,9 +10,9 @@
 taken. A passage is right if it is of the section that answers, or a gold passage that has the answer.
 
 ``passage`` and ``chain`` maximise the probability of the right passages, by a softmax over those of a question.
-``sufficiency`` tells questions with their right passages from the same questions over the documentation of something else,
-those of HotpotQA and MuSiQue from the same without their right passages. A tenth of the questions is kept aside, and figures on it are printed. None of the questions is in a set that
-is measured on.
+``sufficiency`` tells questions about documentation with an answer from those without one, and from questions over the
+documentation of something else; its thresholds are chosen by hand from what is printed. A tenth of the questions is kept aside,
+and figures on it are printed. None of the questions is in a set that is measured on.
 """
 
 import argparse
@@ -34,7 +35,7 @@ from suffice.engine.pipeline import run_pipeline
 from suffice.events import SearchStopped
 from suffice.memory.evidence import Evidence
 from suffice.models.embeddings import embed_static
-from suffice.models.extractive.chains import CHAIN_FEATURES, Chain, compute_chain_features, needs_steps
+from suffice.models.extractive.chains import CHAIN_FEATURES, compute_chain_features, needs_steps
 from suffice.models.extractive.ranking import PASSAGE_FEATURES, Candidate, rank_passages
 from suffice.models.extractive.steps import read_steps
 from suffice.models.extractive.sufficiency import SUFFICIENCY_FEATURES, compute_features
@@ -171,8 +172,9 @@ def fit_ranking(
     train, held = split(groups)
     weights = fit_softmax(train)
     print(f"{name}: fitted {report_ranking(train, weights)}; kept aside {report_ranking(held, weights)}")
-    by_search = np.eye(len(features))[features.index("rank")]
-    print(f"{name}, by the search alone: {report_ranking(groups, by_search)}")
+    if "rank" in features:
+        by_search = np.eye(len(features))[features.index("rank")]
+        print(f"{name}, by the search alone: {report_ranking(groups, by_search)}")
     return {key: round(float(value), 3) for key, value in zip(features, weights, strict=True)}
 
 
@@ -188,25 +190,17 @@ def make_groups(
     return groups
 
 
-def describe(found: Found, keep: Callable[[bool], bool], reader: RememberingReader | None) -> tuple[float, ...]:
-    """Return the features of sufficiency over the passages that are kept."""
-    passages = [one for one, is_right in zip(found.passages, found.right, strict=True) if keep(is_right)]
+def describe(found: Found, reader: RememberingReader | None) -> tuple[float, ...]:
+    """Return the features of sufficiency."""
     question = read_question(found.question)
-    ranked = rank_passages(question, passages, embed_static, reader)
-    chain = None
-    if needs_steps(question, ranked):
-        chain = Chain(tuple(ranked), read_steps(question, [one.passage for one in ranked], reader))
-    return compute_features(question, ranked, chain)
+    return compute_features(question, rank_passages(question, found.passages, embed_static, reader))
 
 
 def fit_sufficiency(name: str, founds: Sequence[Found], reader: RememberingReader | None) -> dict[str, float]:
     """Fit how probable it is that the passages answer; print what thresholds would do, and return the weights."""
     rows = []
     for found in founds:
-        rows.append((describe(found, lambda right: True, reader), float(any(found.right))))
-        # Documentation says much twice: without the section that answers, another may.
-        if found.origin != "docs" and any(found.right) and not all(found.right):
-            rows.append((describe(found, lambda right: not right, reader), 0.0))
+        rows.append((describe(found, reader), float(any(found.right))))
     columns = [
         number for number, key in enumerate(SUFFICIENCY_FEATURES) if reader is not None or key not in READER_FEATURES
     ]
@@ -252,7 +246,7 @@ def fit(founds: Sequence[Found]) -> dict[str, dict[str, float]]:
         ),
     )
     stored["chain"] = fit_ranking("chain", CHAIN_FEATURES, groups)
-    stored["sufficiency"] = fit_sufficiency("sufficiency", founds, reader)
+    stored["sufficiency"] = fit_sufficiency("sufficiency", docs, reader)
     stored["sufficiency_unread"] = fit_sufficiency("sufficiency, unread", docs, None)
     return stored
 
@@ -279,7 +273,9 @@ def main() -> None:
     print(json.dumps(fitted, indent=2))
     if options.write:
         path = Path(str(files("suffice.models.extractive").joinpath("weights.json")))
-        stored = json.loads(path.read_text(encoding="utf-8")) | fitted
+        stored = json.loads(path.read_text(encoding="utf-8"))
+        for name, weights in fitted.items():  # Thresholds are chosen by what is printed.
+            stored[name] = {key: stored[name][key] for key in ("no", "yes") if key in stored[name]} | weights
         path.write_text(json.dumps(stored, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 

@@ -3,7 +3,8 @@
 A heading that is a question ("How do I …?", "How to …") asks what the text below it answers; so do the words of any longer
 heading, as people type them into a search. The documentation is copied with such a heading shortened to about half of its
 words, because people ask in other words than a heading has. ``FOLDER`` gets the copies and ``questions.jsonl``: question,
-folder, and the file and lines of the section that answers it.
+folder, and the file and lines of the section that answers it. ``written.jsonl`` adds questions that were written by hand for
+some packages, with the strings of their answer, or none where the documentation has no answer.
 """
 
 import argparse
@@ -15,6 +16,7 @@ from random import Random
 
 from suffice.text.entities import content_stems
 
+WRITTEN = Path(__file__).with_name("written.jsonl")
 SEED = 7
 SUFFIXES = (".rst", ".md", ".txt")
 MIN_CHARS, MAX_CHARS = 120, 4000
@@ -78,7 +80,8 @@ def convert(text: str, random: Random) -> tuple[str, list[tuple[str, int, int]]]
 
 def make(archive: Path, out: Path, random: Random) -> list[dict[str, object]]:
     """Copy the documentation of a source package and return its questions."""
-    folder, found = out / re.sub(r"-[\d.]+\w*\.tar\.gz$", "", archive.name), []
+    folder = out / re.sub(r"-[\d.]+\w*\.tar\.gz$", "", archive.name)
+    found: list[dict[str, object]] = []
     with tarfile.open(archive) as opened:
         for member in opened:
             if not member.isfile() or not member.name.endswith(SUFFIXES) or not _DOCS.search(member.name):
@@ -108,6 +111,9 @@ def main() -> None:
     options = parser.parse_args()
     random = Random(SEED)
     rows = [row for archive in options.archives for row in make(archive, options.out, random)]
+    for row in map(json.loads, WRITTEN.read_text(encoding="utf-8").splitlines()):
+        folder = options.out / row.pop("package")
+        rows += [{**row, "folder": str(folder)}] if folder.is_dir() else []
     lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
     (options.out / "questions.jsonl").write_text(lines, encoding="utf-8")
     print(len(rows), "questions of", len({row["folder"] for row in rows}), "packages")

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from suffice.answers import QuotedAnswer
 from suffice.api import research
 from suffice.models.extractive.answer import quote_answer
-from suffice.models.extractive.excerpts import make_excerpt, render_quotation
 from suffice.models.reading import AnswerSpan
 from suffice.testing import WordSearch, make_passage
 from suffice.text.question import read_question
+from suffice.text.quotations import build_excerpt, render_quotation
 from suffice.types import Passage, Place
 
 
@@ -68,7 +68,7 @@ def test_what_is_shown_is_in_the_source(question: str, texts: list[str]) -> None
         assert quotation.spans == tuple(sorted(quotation.spans))
         for start, end in quotation.spans:
             assert 0 <= start < end <= len(quotation.passage.text)
-        shown = re.sub(r"[\s*]", "", make_excerpt(quotation, "[1]").text)
+        shown = re.sub(r"[\s*]", "", build_excerpt(quotation, "[1]").text)
         assert shown == re.sub(r"[\s*]", "", quotation.text)
 
 

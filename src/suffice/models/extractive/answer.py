@@ -12,7 +12,7 @@ from suffice.answers import Closest, Quotation, QuotedAnswer
 from suffice.models.extractive.chains import Chain, follow_chain
 from suffice.models.extractive.excerpts import quote_around
 from suffice.models.extractive.ranking import Candidate, compute_cosines, find_stems, load_weights, rank_passages
-from suffice.models.extractive.sufficiency import estimate_sufficiency, find_missing_words, judge
+from suffice.models.extractive.sufficiency import estimate_sufficiency, find_missing_words
 from suffice.models.reading import PassageReader
 from suffice.text.question import Question
 from suffice.text.sentences import Offsets
@@ -52,8 +52,7 @@ def quote_answer(
         return QuotedAnswer(sufficiency="no", probability=0.0)
     ranked = rank_passages(question, passages, embed, reader)
     chain = follow_chain(question, ranked, reader)
-    probability = estimate_sufficiency(question, ranked, chain)
-    sufficiency = judge(probability)
+    probability, sufficiency = estimate_sufficiency(question, ranked, chain)
     if sufficiency == "no":
         return QuotedAnswer(closest=_list_closest(question, ranked, embed), sufficiency="no", probability=probability)
     ordered = chain.ranked if chain is not None else _put_sides_first(question, ranked)
@@ -65,7 +64,8 @@ def quote_answer(
             quotations[phrase] = quotation
         if len(quotations) == (count or (_MAX_STEPS if chain is not None else MAX_QUOTATIONS)):
             break
-    short = _find_short_answer(question, ordered[0], chain)
+    # After several steps the reader's spans are too often wrong, whatever their probability.
+    short = _find_short_answer(question, ordered[0]) if chain is None else None
     return QuotedAnswer(
         tuple(quotations.values()),
         sufficiency=sufficiency,
@@ -113,13 +113,13 @@ def _put_sides_first(question: Question, ranked: Sequence[Candidate]) -> list[Ca
     return list({candidate.place: candidate for candidate in (*found, *near)}.values())
 
 
-def _find_short_answer(question: Question, first: Candidate, chain: Chain | None) -> Offsets | None:
+def _find_short_answer(question: Question, first: Candidate) -> Offsets | None:
     """Return the span of the reader in the first passage, if it is sure enough of it."""
-    answer = chain.find_answer(first) if chain is not None else first.answer
+    answer = first.answer
     if answer is None or question.kind not in _SHORT_KINDS or is_yes_no_question(question.text):
         return None
     is_short = 0 < answer.end - answer.start <= _MAX_SHORT_CHARS
-    is_sure = answer.probability >= load_weights()["thresholds"]["short_steps" if chain is not None else "short"]
+    is_sure = answer.probability >= load_weights()["short_answer"]["least"]
     return (answer.start, answer.end) if is_short and is_sure else None
 
 

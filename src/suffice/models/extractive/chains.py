@@ -16,11 +16,11 @@ from suffice.models.reading import AnswerSpan, PassageReader
 from suffice.text.entities import content_stems, extract_names
 from suffice.text.question import Question, asks_in_steps
 
-CHAIN_FEATURES = ("rank", "words", "cosine", "titled", "chain", "rest", "step", "read", "direct")
+CHAIN_FEATURES = ("words", "cosine", "titled", "rest", "step", "read", "direct")
 _MAX_ANCHORS = 12
 _MAX_COVERAGE = 0.9  # A passage that has this share of the question's words in one sentence answers it alone.
 _MIN_PROSE = 0.9  # Share of the units.
-_MIN_WORDS = 5  # A shorter question has no room for two steps.
+_MIN_WORDS = 5  # A shorter question that describes nothing has no room for two steps.
 _MIN_READ = 0.05  # Added to the highest probability, so that low ones stay low where nothing was found.
 
 
@@ -61,10 +61,9 @@ def needs_steps(question: Question, ranked: Sequence[Candidate]) -> bool:
     Manuals and source code, with their lists, tables and examples, answer in one place even if they use other words. So does a
     conversation: the titles of its messages are their speakers, who lead nowhere.
     """
-    if not asks_in_steps(question.text) or len(content_stems(question.text)) < _MIN_WORDS:
-        return False
     units = [unit for candidate in ranked for unit in candidate.units]
-    if not units or ranked[0].passage.kind == "chat":
+    is_long = question.kind == "fact" and len(content_stems(question.text, question.language)) >= _MIN_WORDS
+    if not (is_long or asks_in_steps(question.text)) or not units or ranked[0].passage.kind == "chat":
         return False
     prose = sum(unit.block.format == "prose" for unit in units)
     return max(unit.coverage for unit in units) < _MAX_COVERAGE and prose >= _MIN_PROSE * len(units)
@@ -75,12 +74,10 @@ def compute_chain_features(
 ) -> list[tuple[float, ...]]:
     """Return a row of ``CHAIN_FEATURES`` for each passage.
 
-    rank    1 / place in the search
     words   weight of the question's words that the passage has
     cosine  similarity of the passage and the question
     titled  the best anchor that names the title: its share of the question's words, times how rare the name is
-    chain   weight of the question's words that passage and anchor have together
-    rest    weight of those that only the passage has
+    rest    weight of the question's words that an anchor leaves to the passage, times the anchor's share of them
     step    how probable it is that the passage names what the question describes
     read    how probable it is that it holds the answer after the steps that the question describes
     direct  how probable it is that it answers the question as it is asked
@@ -98,21 +95,19 @@ def compute_chain_features(
     rows = []
     for number, candidate in enumerate(ranked):
         title = titles[number]
-        titled = chain = rest = 0.0
+        titled = rest = 0.0
         for anchor in anchors:
             if anchor == number or (
                 title and titles[anchor] == title
             ):  # A document that repeats its title is no chain.
                 continue
             of_title = rarity.best(name for name in leads[anchor] if title and (name <= title or title <= name))
-            strength = max(of_title, rarity.best(name for name in leads[anchor] if name <= held[number]))
-            if strength:
+            if of_title or any(name <= held[number] for name in leads[anchor]):
                 titled = max(titled, of_title * coverage[anchor])
-                chain = max(chain, words.coverage(held[anchor] | held[number]) * math.sqrt(strength))
                 rest = max(rest, words.coverage(held[number] - held[anchor]) * coverage[anchor])
         passage = candidate.passage
         read = (taken.weigh_naming(held[number]), taken.weigh_answer(passage), candidate.probability)
-        rows.append((1 / (1 + candidate.place), coverage[number], candidate.cosine, titled, chain, rest, *read))
+        rows.append((coverage[number], candidate.cosine, titled, rest, *read))
     highest = [max(column) + _MIN_READ for column in list(zip(*rows, strict=True))[-3:]]
     return [(*row[:-3], *(value / most for value, most in zip(row[-3:], highest, strict=True))) for row in rows]
 

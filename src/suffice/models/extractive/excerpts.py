@@ -1,20 +1,18 @@
-"""Cut the stretch that answers a question out of a passage, and lay it out as in its source.
+"""Cut the stretch that answers a question out of a passage.
 
 A stretch is a window of whole sentences, list items, table rows and code blocks around a core, within one section. It begins
 at the top of the section if the core is not far below.
 """
 
-import textwrap
 from collections.abc import Sequence
 
 from suffice.answers import Quotation
 from suffice.text.blocks import TextBlock, split_blocks
 from suffice.text.entities import strip_parenthetical
 from suffice.text.plain import to_one_line
-from suffice.text.quoting import BOLD, format_title, quote_block
 from suffice.text.sentences import Offsets
 from suffice.text.tokens import normalize_phrase
-from suffice.types import Excerpt, Passage
+from suffice.types import Passage
 
 _Piece = tuple[Offsets, TextBlock]
 
@@ -98,89 +96,3 @@ def _extend_title(passage: Passage, heading: TextBlock | None) -> str:
     last = strip_parenthetical(passage.title.rpartition(" > ")[2])  # Without the date of the document.
     is_known = not words or normalize_phrase(words) == normalize_phrase(last)
     return passage.title if is_known else f"{passage.title} > {to_one_line(words)}".removeprefix(" > ")
-
-
-# -- layout ------------------------------------------------------------------------------------------------------------
-
-
-def make_excerpt(quotation: Quotation, handle: str) -> Excerpt:
-    """Return a quotation as the excerpt of a report; its highlights are offsets in the laid-out text."""
-    pieces: list[str] = []
-    highlight: list[Offsets] = []
-    length = 0
-    for joint, (text, offsets, _) in _lay_out_parts(quotation):
-        length += len(joint)
-        for start, end in quotation.highlight:
-            if start in offsets and end - 1 in offsets:
-                highlight.append((length + offsets[start], length + offsets[end - 1] + 1))
-        pieces += [joint, text]
-        length += len(text)
-    return Excerpt("".join(pieces), quotation.format, tuple(highlight), handle, quotation.location, quotation.title)
-
-
-def render_quotation(quotation: Quotation, handle: str, number: int = 0) -> str:
-    """Return a quotation as Markdown: its heading path and location, then the quoted blocks, which end with the citation.
-
-    ``number``: the quotation is this item of a list of items that the question asks for.
-    """
-    title, location = format_title(quotation.title), to_one_line(quotation.location)
-    place = f"`{location}`" if location and "`" not in location else ""
-    heading = (f"## {number}. " if number else "### ") + " · ".join(part for part in (title, place) if part)
-    body, last = "", "prose"
-    for joint, (text, offsets, block) in _lay_out_parts(quotation):
-        inside = [
-            (offsets[start], offsets[end - 1] + 1)
-            for start, end in quotation.highlight
-            if start in offsets and end - 1 in offsets
-        ]
-        body += joint + quote_block(text, block.format, inside)
-        last = block.format
-    cited = f"{body} {handle}" if last == "prose" else f"{body}\n\n{handle}"
-    quoted = "\n".join(f"> {line}".rstrip() for line in cited.split("\n"))
-    return f"{heading}\n\n{quoted}" if title or place or number else quoted
-
-
-_Part = tuple[str, dict[int, int], TextBlock]
-"""The laid-out text of a span, where each of its characters went, and its block."""
-
-
-def _lay_out_parts(quotation: Quotation) -> list[tuple[str, _Part]]:
-    """Return each span laid out, with what stands before it: a line end within a table, which a blank line would end."""
-    passage, found = quotation.passage, list[tuple[str, _Part]]()
-    blocks = split_blocks(passage.text, passage.kind)
-    for start, end in quotation.spans:
-        block = next((block for block in blocks if start < block.end and block.start < end), None)
-        block = block or TextBlock(start, end, quotation.format, ((start, end),))
-        is_row = bool(found) and block.format == "table" and found[-1][1][2] == block
-        joint = "" if not found else "\n" if is_row else "\n\n"
-        found.append((joint, (*_lay_out(passage.text, start, end, block), block)))
-    return found
-
-
-def _lay_out(text: str, start: int, end: int, block: TextBlock) -> tuple[str, dict[int, int]]:
-    """Return the text of a part and where each of its characters went: prose in one line, other blocks dedented."""
-    laid: list[str] = []
-    offsets: dict[int, int] = {}
-    if block.format == "prose":
-        marks = {
-            i
-            for match in BOLD.finditer(text, start, end)
-            for i in (match.start(), match.start() + 1, match.end() - 2, match.end() - 1)
-        }
-        for position in range(start, end):
-            character = " " if text[position].isspace() else text[position]
-            if position not in marks and (character != " " or (laid and laid[-1] != " ")):
-                offsets[position] = len(laid)
-                laid.append(character)
-        return "".join(laid).rstrip(), offsets
-    line_start = text.rfind("\n", 0, start) + 1
-    begin = line_start if not text[line_start:start].strip() else start
-    position = length = 0
-    raw = text[begin:end]
-    dedented = textwrap.dedent(raw)
-    for raw_line, line in zip(raw.split("\n"), dedented.split("\n"), strict=True):
-        cut = len(raw_line) - len(line)
-        offsets |= {begin + position + cut + column: length + column for column in range(len(line))}
-        position += len(raw_line) + 1
-        length += len(line) + 1
-    return dedented, offsets
