@@ -6,26 +6,32 @@ from typing import Annotated
 import typer
 
 from suffice.cli.options import (
+    AlphaOption,
     DebugOption,
     ExcludeOption,
     IncludeOption,
     ModelOption,
     ProviderOption,
-    ServedDocsOption,
-    StrategyAlphaOption,
     WebOption,
     build_options,
+    make_flag,
 )
 from suffice.errors import InputError
 
+# Requests come from standard input, so documents cannot.
+_ServedDocsOption = Annotated[
+    list[str] | None,
+    make_flag("docs", help="Search this file, folder or address (postgres://HOST/DATABASE/COLLECTION). Repeatable."),
+]
+
 
 def mcp(
-    docs: ServedDocsOption = None,
+    docs: _ServedDocsOption = None,
     include: IncludeOption = None,
     exclude: ExcludeOption = None,
     web: WebOption = False,
     providers: ProviderOption = None,
-    alpha: StrategyAlphaOption = None,
+    alpha: AlphaOption = None,
     model: ModelOption = None,
     port: Annotated[
         int | None,

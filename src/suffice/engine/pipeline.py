@@ -146,7 +146,6 @@ class _Pipeline:
         )
         search = DistinctTextSearch(make_resilient(config.search, run.record_failure))
         self._search = InjectionFilter(search, run.event_queue.add)
-        run.max_report_tokens = config.profile.max_tokens
         self._profile = config.profile
         checker = default_checker(config.embed, make_ask_support(run))
         self._verifier = ClaimVerifier(run, self._search, checker, partial(clean_draft, run), strict=config.strict)

@@ -56,7 +56,7 @@ class ReviewLoop:
         self._ending: str | None = None
 
     def disable(self) -> None:
-        """Review nothing, unless a panel was asked for: a step that the model is no use for is skipped."""
+        """Review nothing, unless a panel was asked for: a step that the model is not useful for is skipped."""
         if self._rules is not None and not self._rules.panel:
             self._rules = None
 

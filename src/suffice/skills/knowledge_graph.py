@@ -34,7 +34,7 @@ _END_WORDS = re.compile(r"\s+(?:of|in|on|for|to|with|and|or|by|that|which|who|at
 
 @dataclass(frozen=True)
 class Relation:
-    """Subject, relation and object as they stand in a sentence."""
+    """Subject, relation and object as a sentence has them."""
 
     subject: str
     verb: str

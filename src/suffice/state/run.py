@@ -58,7 +58,7 @@ class RunState:
         limits: BeliefLimits = BeliefLimits(),
         faithful: bool = False,
     ) -> None:
-        """With ``faithful`` an agent gets no help: a query may be repeated, nothing is asked in its place, and a search returns
+        """With ``faithful`` an agent gets no help: a query may be repeated, nothing is asked instead, and a search returns
         the same passages again instead of ones further down."""
         self.id = run_id
         self.is_faithful = faithful
@@ -93,7 +93,7 @@ class RunState:
         self._admitted_tokens = 0
         self.pages_read = 0
         self.has_quote_fallback = False  # Whether the answer quotes the sources because no claim of the model held.
-        self.quotes: SynthesisResponse | None = None  # What stands below a small model's sentence.
+        self.quotes: SynthesisResponse | None = None  # What follows a small model's sentence.
         self.lacks_answer = False  # Whether the text says only what is around the answer.
         self.max_report_tokens = DEFAULT_REPORT_TOKENS
         self.has_own_wording = False  # Whether a skill put words around what it quotes.
@@ -346,7 +346,7 @@ class RunState:
         return {"belief.open": self.open_questions.open_count, "belief.difference": self._compare_belief(), **spent}
 
     def _compare_belief(self) -> float | None:
-        """Return the share of words in which the belief differs from the round before; unknown if the memory is no belief."""
+        """Return the share of words in which the belief differs from the round before; unknown without a belief."""
         if not isinstance(self.memory, BeliefMemory):
             return None
         before, self._belief_words = self._belief_words, frozenset(tokenize(self.memory.render_text()))

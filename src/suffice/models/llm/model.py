@@ -221,7 +221,7 @@ class _Conversation:
         self._has_unwanted_thoughts = completion.has_thoughts and not self._model.endpoint.think
         choices = self._prompt.choices
         self._probabilities = choice_probabilities(completion.text, completion.logprobs, choices) if choices else {}
-        # The log-probabilities of thoughts are no part of those of the answer, but stand among them.
+        # The log-probabilities of thoughts are among those of the answer, but do not count.
         is_plain = self._prompt.needs_margins and not completion.has_thoughts
         self._margins = token_margins(completion.text, completion.logprobs) if is_plain else ()
         return completion.text, completion.finish_reason == "length"
