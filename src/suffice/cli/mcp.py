@@ -6,12 +6,12 @@ from typing import Annotated
 import typer
 
 from suffice.cli.options import (
-    AlphaOption,
     DebugOption,
     ExcludeOption,
     IncludeOption,
     ModelOption,
     ProviderOption,
+    StrategyAlphaOption,
     WebOption,
     build_options,
     make_flag,
@@ -31,7 +31,7 @@ def mcp(
     exclude: ExcludeOption = None,
     web: WebOption = False,
     providers: ProviderOption = None,
-    alpha: AlphaOption = None,
+    alpha: StrategyAlphaOption = None,
     model: ModelOption = None,
     port: Annotated[
         int | None,

@@ -77,7 +77,10 @@ ProviderOption = Annotated[list[str] | None, make_flag("providers")]
 IncludeOption = Annotated[list[str] | None, make_flag("include")]
 ExcludeOption = Annotated[list[str] | None, make_flag("exclude")]
 PassagesOption = Annotated[int, make_flag("k")]
-AlphaOption = Annotated[float | None, make_flag("alpha")]
+StrategyAlphaOption = Annotated[float | None, make_flag("alpha")]
+# For commands without a strategy.
+_PLAIN_ALPHA_HELP = OPTIONS["alpha"].doc.replace(", unless the strategy sets another value", "")
+AlphaOption = Annotated[float | None, make_flag("alpha", help=_PLAIN_ALPHA_HELP)]
 ModelOption = Annotated[str | None, make_flag("model")]
 OutOption = Annotated[
     list[Path] | None,

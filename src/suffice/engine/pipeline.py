@@ -13,7 +13,7 @@ from typing import Any
 from suffice import plugins, settings
 from suffice.claims.checkers import default_checker
 from suffice.claims.verify import ClaimVerifier, has_lost_all_claims, list_left_out, make_ask_support
-from suffice.engine.bounds import Limits, resolve_limits
+from suffice.engine.bounds import RunLimits, resolve_limits
 from suffice.engine.interventions import RunParts, add_recalled_queries, add_skill_queries, apply_interventions
 from suffice.engine.loop import build_stopped, run_loop
 from suffice.engine.presets import Preset
@@ -401,7 +401,7 @@ def add_budget(stop: Gate | None, bounds: Bounds) -> Gate:
     return stop | budget(**limits) if limits else stop
 
 
-async def _resolve_limits(config: RunConfig, run: RunState) -> Limits:
+async def _resolve_limits(config: RunConfig, run: RunState) -> RunLimits:
     """Return the limits of the run. With the tier ``auto`` the plan chooses it.
 
     A model on this machine gets no time limit unless the user sets one: it may just be slow.
