@@ -52,7 +52,7 @@ def test_a_round_without_new_passages_makes_no_call(fed):
     [
         (ExtractedFact("The Silver Lamp was directed by Ada Lind.", ()), "no source"),
         (ExtractedFact("The Silver Lamp was directed by Ada Lind.", ("[9]",)), "no source"),
-        (ExtractedFact("The Silver Lamp was directed by Ada Lind.", ("first page",)), "no passage of this run"),
+        (ExtractedFact("The Silver Lamp was directed by Ada Lind.", ("first page",)), "not a passage of this run"),
         (ExtractedFact("No evidence for the birthplace was found.", ("[1]",)), "not found is not a fact"),
         (ExtractedFact("The birthplace is not mentioned in The Silver Lamp.", ("[1]",)), "not found is not a fact"),
         (ExtractedFact("There is no information about the director.", ("[1]",)), "not found is not a fact"),
