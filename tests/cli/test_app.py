@@ -14,7 +14,7 @@ COMMANDS = "ask resume search index check explain replay doctor serve worker mcp
 # Published flags, which do not change; further ones may be added.
 FLAGS = {
     "ask": """--docs --web --provider --include --exclude --strategy --memory --stop --tier --max-rounds --max-queries
-        --max-sources --max-seconds --max-tokens --max-cost -k --per-round --alpha --leads --with --no-review --no-wiggum
+        --max-sources --max-seconds --max-tokens --max-cost -k --per-round --alpha --with --no-review --no-wiggum
         --panel --model --strict --lenient --out --json --trace --continue --keep --no-keep --seed --quiet -q --debug""",
     "resume": "--out --json --trace --quiet -q --debug",
     "search": "--docs --web --provider --include --exclude -k --alpha --json --debug",
