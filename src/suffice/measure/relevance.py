@@ -1,0 +1,64 @@
+"""Rank everything in scope by relevance, and estimate how much of what is relevant has been read.
+
+    Otsu (1979): the cut of sorted values that makes the variance between both parts largest
+    Rocchio (1971): the query moves towards what was found relevant, q' = q + β · mean(relevant)
+    share seen = Σ p(read) / Σ p(all), p the calibrated probability that a passage is relevant
+
+Vectors are rows of length one.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    import numpy
+
+FEEDBACK = 0.3  # β: more pulls the ranking away from the question.
+
+
+class Share(NamedTuple):
+    """An estimated share with its interval."""
+
+    share: float
+    low: float
+    high: float
+
+
+def find_cut(values: Sequence[float]) -> float:
+    """Return the threshold between the upper and the lower part of values by Otsu's rule; the lowest value if all are equal.
+
+    >>> find_cut([0.1, 0.2, 0.9, 0.8])
+    0.5
+    """
+    ranked = sorted(values, reverse=True)
+    total, above = sum(ranked), 0.0
+    best, cut = 0.0, ranked[-1] if ranked else 0.0
+    for count, value in enumerate(ranked[:-1], 1):
+        above += value
+        below = len(ranked) - count
+        between = count * below * (above / count - (total - above) / below) ** 2
+        if between > best + 1e-12:
+            best, cut = between, (value + ranked[count]) / 2
+    return cut
+
+
+def move_query(query: "numpy.ndarray", relevant: "numpy.ndarray", weight: float = FEEDBACK) -> "numpy.ndarray":
+    """Return the query moved towards relevant rows, at its old length (Rocchio without negative examples)."""
+    import numpy
+
+    if not len(relevant):
+        return query
+    mean = relevant.mean(axis=0)
+    length = max(float(numpy.linalg.norm(mean)), 1e-9)
+    moved: numpy.ndarray = (query + weight * mean / length * numpy.linalg.norm(query)) / (1 + weight)
+    return moved
+
+
+def mean_of_best(scores: Sequence[float], count: int = 2) -> float:
+    """Return the mean of the best scores: one passage may be near the question by chance.
+
+    >>> mean_of_best([0.2, 0.8, 0.6])
+    0.7
+    """
+    best = sorted(scores, reverse=True)[:count]
+    return sum(best) / len(best)
