@@ -20,6 +20,7 @@ from suffice.gates.parse import resolve_gate
 from suffice.models.base import Model
 from suffice.search.base import Search
 from suffice.search.open import SearchScope
+from suffice.text.breadth import BREADTHS
 from suffice.types import Bounds, PriorRun
 
 Docs = str | Path | Sequence[str | Path]
@@ -66,6 +67,12 @@ class RunOptions:
     strategy: Annotated[str, Option("How to search.")] = "auto"
     memory: Annotated[str | None, Option("What to remember of earlier rounds.")] = None
     stop: Annotated[str | Gate | None, Option("The stop gate, as an expression or a Gate object.")] = None
+    breadth: Annotated[
+        str,
+        Option(
+            "How broad the question is: auto, narrow (one answer), list (everything of a kind) or broad (research)."
+        ),
+    ] = "auto"
     tier: Annotated[str, Option("How much to spend: auto, simple, standard or deep.")] = "standard"
     max_rounds: Annotated[
         int | None, Option("Search rounds at most.", minimum=1, request_maximum=50, aliases=("max_iters",))
@@ -95,6 +102,9 @@ class RunOptions:
     with_leads: Annotated[bool, Option("Also ask the best open lead in each round.")] = False
     interventions: Annotated[str | Sequence[str], Option("Remedies for known failures of a search, by name.")] = ()
     review: Annotated[bool, Option("Review and revise the answer.")] = True
+    length: Annotated[int | None, Option("Words that the report has, about.", minimum=20, request_maximum=20_000)] = (
+        None
+    )
     panel: Annotated[bool, Option("Review with three readers in place of one.")] = False
     strict: Annotated[bool, Option("Remove claims that no source supports; otherwise mark them.")] = True
     continues: Annotated[
@@ -123,6 +133,8 @@ class RunOptions:
         """
         for name, option in OPTIONS.items():
             option.check(name, getattr(self, name))
+        if self.breadth not in ("auto", *BREADTHS):
+            raise InputError(f"There is no breadth {self.breadth!r}; choose one of: auto, {', '.join(BREADTHS)}")
         if self.tier != "auto":
             settings.resolve_bounds(self.tier)
         plugins.load_plugin("memories", self.memory or get_preset(self.strategy).memory)

@@ -130,6 +130,15 @@ def ask(
             rich_help_panel=SEARCH,
         ),
     ] = False,
+    breadth: Annotated[
+        str,
+        typer.Option(
+            help="Read the question as narrow (one answer), list (everything of a kind) or broad (research: everything that "
+            "the sources say on it); auto decides by its wording and the files.",
+            metavar="BREADTH",
+            rich_help_panel=SEARCH,
+        ),
+    ] = "auto",
     seed: Annotated[int, typer.Option(help="Seed for random choices.", metavar="N", rich_help_panel=SEARCH)] = 0,
     tier: Annotated[
         str,
@@ -169,6 +178,10 @@ def ask(
             rich_help_panel=ANSWER,
         ),
     ] = True,
+    length: Annotated[
+        int | None,
+        typer.Option(help="Write about this many words.", metavar="WORDS", rich_help_panel=ANSWER),
+    ] = None,
     no_review: Annotated[
         bool,
         typer.Option("--no-review", "--no-wiggum", help="Do not review and revise the answer.", rich_help_panel=ANSWER),
@@ -232,6 +245,7 @@ def ask(
         alpha=alpha,
         interventions=interventions or (),
         with_leads=leads,
+        breadth=breadth,
         seed=seed,
         tier=tier,
         max_rounds=max_rounds,
@@ -242,6 +256,7 @@ def ask(
         max_cost_usd=max_cost,
         model=model,
         strict=strict,
+        length=length,
         review=not no_review,
         panel=panel,
         keep=keep,

@@ -28,6 +28,7 @@ from suffice.memory.evidence import Evidence
 from suffice.meters import build_meters
 from suffice.models.base import Model, is_language_model
 from suffice.models.capability import ModelProfile, find_model
+from suffice.models.embeddings import embed_static
 from suffice.models.extractive import ExtractiveModel
 from suffice.prompts import CheckDraft, SelfTest
 from suffice.report.build import build_report
@@ -35,14 +36,16 @@ from suffice.report.compute import run_computation
 from suffice.report.draft import quote_evidence, write_draft
 from suffice.report.mend import mend_statements
 from suffice.review.loop import ReviewLoop
-from suffice.search.base import Reader, Search
+from suffice.search.base import RankedScope, Reader, Search
 from suffice.search.distinct import DistinctTextSearch
 from suffice.search.resilience import make_resilient
 from suffice.search.screened import InjectionFilter
 from suffice.skills.activate import ActiveSkills
 from suffice.skills.hooks import SkillContext, SkillRunner
 from suffice.state.run import RunState
+from suffice.state.survey import DEFAULT_TARGET, Survey
 from suffice.storage.findings import StoredFinding
+from suffice.text.breadth import Breadth
 from suffice.types import Bounds, Embed, Failure, Image, Notice, PriorRun, Report, Verdict
 
 # After these stops it is asked once more what is missing, if that is free: without a language model. A quarter of all tokens
@@ -96,6 +99,13 @@ class RunConfig:
     metadata: dict[str, Any] = field(default_factory=dict)
     run_id: str | None = None
     """The id to use; ``None`` makes one."""
+    breadth: Breadth = "narrow"
+    scope: RankedScope | None = None
+    """Everything in scope by its similarity to the question, if the run surveys it."""
+    coverage_target: float = DEFAULT_TARGET
+    """The share of what is relevant that a broad question is to read."""
+    length: int | None = None
+    """About how many words the report is to have; ``None``: as many as it needs."""
     evidence: Evidence | None = None
     """An empty record for a caller who wants to read afterwards what this run admitted; ``None``: the run has its own."""
     clock: Callable[[], float] = time.monotonic
@@ -204,6 +214,8 @@ class _Stages:
             language=config.language,
         )
         run.max_report_tokens = config.profile.max_tokens
+        run.breadth, run.coverage_target, run.length = config.breadth, config.coverage_target, config.length
+        run.survey = None if config.scope is None else Survey(config.scope)
         self.search = self.screen(make_resilient(config.search, run.record_failure))
         self.gate = self.parts.gate or budget()
         checker = default_checker()
@@ -249,7 +261,8 @@ class _Stages:
         await self.skills.before_search()
         if config.recalled_findings:
             yield Recalled(tuple(finding.title for finding in config.recalled_findings))
-        meters = build_meters(self.gate.needs, run.task, config.embed)
+        # Of a survey many passages are read at once, for which the static vectors are fast enough.
+        meters = build_meters(self.gate.needs, run.task, config.embed if run.survey is None else embed_static)
         if config.reads_all and run.is_strong and (passages := await list_scope(config.search, run)):
             await run.plan()
             for event in run.take_events():
@@ -259,11 +272,11 @@ class _Stages:
             return
         loop = run_loop(
             run,
-            self.search,
+            self.search if run.survey is None else self.screen(run.survey),
             self.parts.strategy,
             self.gate,
             meters,
-            k=config.k,
+            k=config.k if run.survey is None else run.survey.batch_size,
             per_round=config.per_round,
             honor_sufficient=config.preset.honors_sufficient,
         )
@@ -330,6 +343,7 @@ class _Stages:
             **config.metadata,
             "preset": asdict(config.preset),
             "task_type": run.task_type,
+            "breadth": run.breadth,
             **self._name_models(),
             "checker": self.verifier.checker_name,
             **self.review.to_metadata(),
@@ -380,7 +394,9 @@ class _Stages:
         run, preset = self.run, self.config.preset
         limits = {name: value for name, value in asdict(run.budget.bounds).items() if value is not None}
         gate = str(self.gate)
-        return Started(run.id, run.task, run.model.name, preset.strategy, preset.memory, gate, run.seed, limits)
+        return Started(
+            run.id, run.task, run.model.name, preset.strategy, preset.memory, gate, run.seed, limits, run.breadth
+        )
 
 
 def _assemble_parts(config: RunConfig) -> RunParts:
@@ -410,6 +426,10 @@ async def _resolve_bounds(config: RunConfig, run: RunState) -> Bounds:
             async with asyncio.timeout(config.bounds.seconds):
                 tier = (await run.plan()).complexity
     bounds = settings.resolve_bounds(tier, config.preset.cap, config.bounds)
+    if config.breadth != "narrow":  # Only the user limits how much of a broad question is read.
+        own = config.bounds
+        bounds = replace(bounds, sources=own.sources)
+        bounds = bounds if run.survey is None else replace(bounds, rounds=own.rounds, queries=own.queries)
     if config.model.local and config.bounds.seconds is None:
         bounds = replace(bounds, seconds=None)
     return bounds

@@ -8,12 +8,16 @@ Vectors are rows of length one.
 """
 
 from collections.abc import Sequence
+from math import exp
+from statistics import fmean, pstdev
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     import numpy
 
 FEEDBACK = 0.3  # β: more pulls the ranking away from the question.
+BIAS, SLOPE = -3.0, 1.5
+SPREAD = 3.0
 
 
 class Share(NamedTuple):
@@ -42,15 +46,17 @@ def find_cut(values: Sequence[float]) -> float:
     return cut
 
 
-def move_query(query: "numpy.ndarray", relevant: "numpy.ndarray", weight: float = FEEDBACK) -> "numpy.ndarray":
-    """Return the query moved towards relevant rows, at its old length (Rocchio without negative examples)."""
+def move_scores(
+    scores: "numpy.ndarray", vectors: "numpy.ndarray", relevant: Sequence[int], weight: float = FEEDBACK
+) -> "numpy.ndarray":
+    """Return the similarities to a query that moved towards the rows that are relevant (Rocchio without negative examples)."""
     import numpy
 
     if not len(relevant):
-        return query
-    mean = relevant.mean(axis=0)
-    length = max(float(numpy.linalg.norm(mean)), 1e-9)
-    moved: numpy.ndarray = (query + weight * mean / length * numpy.linalg.norm(query)) / (1 + weight)
+        return scores
+    mean = vectors[list(relevant)].mean(axis=0)
+    mean /= max(float(numpy.linalg.norm(mean)), 1e-9)
+    moved: numpy.ndarray = (scores + weight * (vectors @ mean)) / (1 + weight)
     return moved
 
 
@@ -62,3 +68,21 @@ def mean_of_best(scores: Sequence[float], count: int = 2) -> float:
     """
     best = sorted(scores, reverse=True)[:count]
     return sum(best) / len(best)
+
+
+def to_probabilities(scores: Sequence[float]) -> list[float]:
+    """Return how likely each passage is relevant, given the scores of all."""
+    spread = pstdev(scores) or 1.0
+    middle = fmean(scores)
+    return [1 / (1 + exp(-(BIAS + SLOPE * (score - middle) / spread))) for score in scores]
+
+
+def estimate_share(probabilities: Sequence[float], is_read: Sequence[bool]) -> Share:
+    """Return Σ p(read) / Σ p(all) with an interval."""
+    seen = sum(p for p, read in zip(probabilities, is_read, strict=True) if read)
+    left = sum(p for p, read in zip(probabilities, is_read, strict=True) if not read)
+    if seen + left == 0:
+        return Share(1.0, 1.0, 1.0)
+    share = seen / (seen + left)
+    low, high = (seen / (seen + left * factor) for factor in (SPREAD, 1 / SPREAD))
+    return Share(share, low, high)
