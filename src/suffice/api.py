@@ -23,6 +23,7 @@ from suffice.gates.base import Gate
 from suffice.gates.coverage import coverage
 from suffice.gates.parse import parse_gate
 from suffice.models.base import Model, has_price, is_language_model, supports_vision
+from suffice.models.breadth import BREADTHS, Breadth, is_open, read_breadth
 from suffice.models.capability import ModelProfile, make_profile
 from suffice.models.embeddings import embed_static
 from suffice.options import Docs, RunOptions, resolve_aliases
@@ -36,7 +37,6 @@ from suffice.state.survey import DEEP_TARGET, DEFAULT_TARGET, Survey
 from suffice.storage import findings, runs
 from suffice.storage.findings import FindingStore, StoredFinding
 from suffice.storage.runs import RunRecorder
-from suffice.text.breadth import BREADTHS, Breadth, is_open, read_breadth
 from suffice.text.entities import content_stems, extract_names
 from suffice.text.languages import ENGLISH, detect_language
 from suffice.text.question import asks_in_steps

@@ -18,9 +18,9 @@ from suffice.errors import InputError
 from suffice.gates.base import Gate
 from suffice.gates.parse import resolve_gate
 from suffice.models.base import Model
+from suffice.models.breadth import BREADTHS
 from suffice.search.base import Search
 from suffice.search.open import SearchScope
-from suffice.text.breadth import BREADTHS
 from suffice.types import Bounds, PriorRun
 
 Docs = str | Path | Sequence[str | Path]

@@ -23,6 +23,7 @@ from suffice.text.tokens import jaccard
 from suffice.types import Embed, ExcerptFormat, Passage
 
 SENTENCES_PER_FILE = 4
+_PASSAGES_PER_SENTENCE = 5
 ROWS_PER_FILE = 2  # Of a table: the latest rows that are near the question.
 ROW_KINDS = frozenset({"xlsx", "ods", "csv"})
 MAX_ASPECTS = 6
@@ -99,7 +100,8 @@ def find_findings(
     if not everything:
         return []
     weigh = _Salience(question, everything, nearness, embed)
-    chosen = [pair for own in units for pair in _choose(own, weigh, per_file)]
+    limits = [max(per_file, len(passages) // _PASSAGES_PER_SENTENCE) for passages in files]  # More of a long file.
+    chosen = [pair for own, limit in zip(units, limits, strict=True) for pair in _choose(own, weigh, limit)]
     found: list[tuple[_Unit, Finding]] = []
     for unit, salience in sorted(chosen, key=lambda pair: -pair[1]):
         _add(found, unit, salience)

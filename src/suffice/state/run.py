@@ -17,6 +17,7 @@ from suffice.memory.evidence import Evidence
 from suffice.memory.extraction import update_open_questions
 from suffice.memory.open_questions import OpenQuestions
 from suffice.models.base import Model, UsageTrackingModel
+from suffice.models.breadth import Breadth
 from suffice.models.prices import find_price
 from suffice.prompts import KeptNote, Plan, PlannedQuery, PlanResponse, Prompt, Reflect, ReflectionResponse
 from suffice.search.base import Reader
@@ -28,7 +29,6 @@ from suffice.state.outline import TopicOutline
 from suffice.state.prompting import MAX_EVIDENCE_TOKENS, Prompter
 from suffice.state.search_log import SearchLog
 from suffice.state.survey import DEFAULT_TARGET, Survey
-from suffice.text.breadth import Breadth
 from suffice.text.tokens import estimate_tokens, jaccard, tokenize
 from suffice.types import Bounds, Embed, Failure, Note, Passage, PriorRun, Query, Readings, Round, RoundRecord
 

@@ -6,16 +6,30 @@ a sheet, a thread and a slide deck are read as wholes.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from suffice.measure.relevance import Share, estimate_share, find_cut, mean_of_best, move_scores, to_probabilities
+from suffice.measure.relevance import (
+    BIAS,
+    SLOPE,
+    Share,
+    calibrate,
+    estimate_share,
+    find_cut,
+    learn_scores,
+    mean_of_best,
+    move_scores,
+    standardize,
+    to_probabilities,
+)
 from suffice.search.base import RankedScope
+from suffice.text.entities import content_stems
 from suffice.types import Coverage, Passage, Query
 
 DEFAULT_TARGET, DEEP_TARGET = 0.9, 0.98  # The share of what is relevant that a broad question reads; the deep tier's.
 _FEEDBACK_FILES, _FEEDBACK_PASSAGES = 5, 3
 _NEAREST = 25
+_CALIBRATION_BATCHES = 6  # The probabilities follow what the latest batches held.
 _OWN_SHARE = 0.7  # Of a passage's rank; the rest is its file's.
 _MIN_BATCH, _BATCHES = 40, 10  # A round reads at least so many passages, and a tenth of all.
 
@@ -23,7 +37,9 @@ _MIN_BATCH, _BATCHES = 40, 10  # A round reads at least so many passages, and a 
 class Survey:
     """The passages in scope, most relevant first."""
 
-    def __init__(self, scope: RankedScope) -> None:
+    def __init__(self, scope: RankedScope, batch_size: int | None = None) -> None:
+        import numpy as np
+
         rows: dict[str, list[int]] = defaultdict(list)
         for row, passage in enumerate(scope.passages):
             rows[passage.place.path].append(row)
@@ -33,15 +49,20 @@ class Survey:
         near = [row for path in best for row in sorted(rows[path], key=lambda row: -scores[row])[:_FEEDBACK_PASSAGES]]
         scores = move_scores(scores, scope.vectors, near)
         self._files = _score_files(scores, rows)
-        self._passages = scope.passages
+        self.passages = scope.passages
         self.nearness = {passage.id: float(score) for passage, score in zip(scope.passages, scores, strict=True)}
         joint = [
             _OWN_SHARE * float(score) + (1 - _OWN_SHARE) * self._files[passage.place.path]
             for passage, score in zip(scope.passages, scores, strict=True)
         ]
-        self._probabilities = to_probabilities(joint)
-        self._order = sorted(range(len(joint)), key=lambda row: -joint[row])
-        self._read: set[str] = set()
+        self._prior = self.scores = standardize(np.array(joint))
+        self.batch_size = batch_size or max(_MIN_BATCH, len(scope.passages) // _BATCHES)
+        """How many passages a round reads."""
+        self.calibration = BIAS, SLOPE
+        self._rows = {passage.id: row for row, passage in enumerate(scope.passages)}
+        self._read: dict[int, float] = {}  # The score that each row had when it was read.
+        self._judged: dict[int, bool] = {}
+        self._words: list[frozenset[str]] | None = None
 
     @property
     def file_scores(self) -> list[float]:
@@ -51,17 +72,12 @@ class Survey:
     @property
     def size(self) -> int:
         """The number of passages in scope."""
-        return len(self._passages)
+        return len(self.passages)
 
     @property
     def left(self) -> int:
         """The number of passages that were not read."""
         return self.size - len(self._read)
-
-    @property
-    def batch_size(self) -> int:
-        """How many passages a round reads."""
-        return max(_MIN_BATCH, self.size // _BATCHES)
 
     @property
     def next_rows(self) -> tuple[int, int]:
@@ -70,19 +86,33 @@ class Survey:
 
     async def __call__(self, query: Query, k: int) -> list[Passage]:
         """Return the next passages by relevance, whatever the query: the search of a run that surveys its scope."""
-        rows = self._order[len(self._read) : len(self._read) + self.batch_size]
-        batch = [self._passages[row] for row in rows]
-        self._read.update(passage.id for passage in batch)
-        return [replace(passage, score=self.nearness[passage.id]) for passage in batch]
+        unread = [row for row in range(self.size) if row not in self._read]
+        rows = sorted(unread, key=lambda row: -self.scores[row])[: self.batch_size]
+        self._read |= {row: float(self.scores[row]) for row in rows}
+        passages = [self.passages[row] for row in rows]
+        return [replace(passage, score=self.nearness[passage.id]) for passage in passages]
+
+    def judge(self, relevant: Mapping[str, bool]) -> None:
+        """Take over which passages that were read are relevant, by id: their words move the ranking and the estimate."""
+        self._judged |= {self._rows[id]: is_relevant for id, is_relevant in relevant.items()}
+        if self._words is None:
+            self._words = [content_stems(f"{passage.title} {passage.text}") for passage in self.passages]
+        self.scores = learn_scores(self._prior, self._words, self._judged)
+        recent = [row for row in self._read if row in self._judged][-_CALIBRATION_BATCHES * self.batch_size :]
+        self.calibration = calibrate([self._read[row] for row in recent], [self._judged[row] for row in recent])
 
     def estimate(self) -> Share:
         """Return the share of what is relevant that was read, with its interval."""
-        return estimate_share(self._probabilities, [passage.id in self._read for passage in self._passages])
+        probabilities = to_probabilities(self.scores, *self.calibration)
+        left = float(sum(probabilities[row] for row in range(self.size) if row not in self._read))
+        if self._judged:
+            return estimate_share(sum(self._judged.values()), left)
+        return estimate_share(float(sum(probabilities[row] for row in self._read)), left)
 
     def describe(self) -> Coverage:
         """Return the estimate as the report states it."""
         share, low, high = self.estimate()
-        read = {passage.place.path for passage in self._passages if passage.id in self._read}
+        read = {self.passages[row].place.path for row in self._read}
         return Coverage(share, low, high, len(read), len(self._files), "probabilities of all passages in scope")
 
     def list_nearest(self, read: Iterable[Passage]) -> list[Passage]:
