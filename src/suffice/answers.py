@@ -91,7 +91,35 @@ class Verbatim:
     depth: int = 0
 
 
-Part = SectionHeading | Paragraph | Quotation | DraftTable | Verbatim
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What sources say on one matter of the question, as a quotation or a statement; ``aspect`` is its place in the report.
+
+    ``others`` are further quotations of the same fact; ``against`` are those that give another value.
+    """
+
+    text: Quotation | Statement
+    aspect: str = ""
+    others: tuple[Quotation, ...] = ()
+    against: tuple[Quotation, ...] = ()
+    salience: float = 0.0
+
+    @property
+    def quotations(self) -> tuple[Quotation, ...]:
+        """All its quotations, the one that is shown first."""
+        own = (self.text,) if isinstance(self.text, Quotation) else ()
+        return (*own, *self.others, *self.against)
+
+
+@dataclass(frozen=True, slots=True)
+class FindingList:
+    """Findings as items of a list, or, with ``columns``, records as rows of a table that has these columns."""
+
+    items: tuple[Finding, ...]
+    columns: tuple[str, ...] = ()
+
+
+Part = SectionHeading | Paragraph | Quotation | DraftTable | Verbatim | FindingList
 
 
 Origin = Literal["written", "sentence", "quoted", "skill"]
@@ -124,20 +152,6 @@ class QuotedAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
-    """What sources say on one matter of the question, as a quotation or a statement; ``aspect`` is its place in the report.
-
-    ``others`` are further quotations of the same fact; ``against`` are those that give another value.
-    """
-
-    text: Quotation | Statement
-    aspect: str = ""
-    others: tuple[Quotation, ...] = ()
-    against: tuple[Quotation, ...] = ()
-    salience: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
 class Draft:
     """An answer as it was written. ``findings``, ``recommendations`` and ``risks`` are the lists below it.
 
@@ -156,6 +170,14 @@ class Draft:
     restated: str = ""
     notices: tuple[Notice, ...] = ()
     raw: str | None = None
+    aspects: tuple[str, ...] = ()
+    """The aspects of a broad question, also those on which nothing was found."""
+
+    @property
+    def listed(self) -> tuple[Finding, ...]:
+        """The findings of its lists, in reading order, each once."""
+        found = (item for part in self.parts if isinstance(part, FindingList) for item in part.items)
+        return tuple(dict.fromkeys(found))
 
     @property
     def statements(self) -> tuple[Statement, ...]:
@@ -170,7 +192,7 @@ class Draft:
     @property
     def is_empty(self) -> bool:
         """Whether it says nothing."""
-        return not (self.statements or self.quotations)
+        return not (self.statements or self.quotations or self.listed)
 
 
 def list_statements(part: Part) -> tuple[Statement, ...]:

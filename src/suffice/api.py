@@ -22,17 +22,20 @@ from suffice.engine.vision import find_images
 from suffice.errors import InputError
 from suffice.events import Event, Finished
 from suffice.gates.base import Gate
+from suffice.gates.coverage import coverage
 from suffice.gates.parse import parse_gate
 from suffice.models.base import Model, has_price, is_language_model, supports_vision
+from suffice.models.breadth import BREADTHS, Breadth, is_open, read_breadth
 from suffice.models.capability import ModelProfile, make_profile
 from suffice.models.embeddings import embed_static
 from suffice.options import ALIASES, OPTIONS, Docs, RunOptions, resolve_aliases
 from suffice.prompts.base import list_own_templates, load_template
 from suffice.report.draft import find_variant
-from suffice.search.base import Search
+from suffice.search.base import RankedScope, ScopeSearch, Search
 from suffice.search.engines.address import is_address, remove_secrets
 from suffice.search.open import SearchScope, ShowProgress, open_reader, open_unscreened_search
 from suffice.skills.activate import ActiveSkill, ActiveSkills, Workspace, choose_skills, merge_options, validate_skills
+from suffice.state.survey import DEEP_TARGET, DEFAULT_TARGET, Survey
 from suffice.storage import findings, runs
 from suffice.storage.findings import FindingStore, StoredFinding
 from suffice.storage.runs import RunRecorder
@@ -43,6 +46,7 @@ from suffice.types import Bounds, Embed, Image, Notify, Passage, PriorRun, Query
 
 MAX_QUESTION_CHARS = 4_000  # About 600 words. Longer material is a document and belongs in ``docs``.
 
+_GATHERING_HOOKS = frozenset({"before_search", "after_writing", "instead"})
 _LOG = logging.getLogger("suffice")
 
 
@@ -177,7 +181,7 @@ async def prepare_run(
     for one in active:
         if one.is_automatic:
             notify(f"/{one.skill.name} is active, because {one.why}; --no-auto-skills turns this off.")
-    reads_all = options.strategy == "auto" and options.stop is None and options.continues is None
+    is_free = options.strategy == "auto" and options.stop is None and options.continues is None
     options = _apply_skill_options(options, active)
     asked, prior_run = task, None
     if isinstance(options.continues, PriorRun):  # The service has its runs in a store of its own.
@@ -216,7 +220,17 @@ async def prepare_run(
     # Without a language model many sentences are compared, for which the static vectors are fast enough.
     model = make_model(None if embed is None else embed_static)
     profile = make_profile(model, config.models.writer, config.cache_dir, notify=notify)
+    breadth, ranked = await _read_breadth(task, options, search, active)
+    target = DEEP_TARGET if options.tier == "deep" else DEFAULT_TARGET
     gate = options.stop or (_is_worth_patience(task, model, profile, scope) and preset.patient_gate) or preset.gate
+    if breadth != "narrow" and is_free:
+        if ranked is not None:
+            preset = replace(preset, strategy="survey", honors_sufficient=False)
+        gate = coverage(target) if ranked is not None else parse_gate(f"coverage({target}) | exhaustion")
+    elif options.strategy != "survey":
+        ranked = None
+    elif ranked is None:
+        raise InputError("The strategy survey needs English documents on this machine, named with --docs")
     if bounds.usd is not None and not has_price(model):
         raise InputError(
             f"The price of {model.name} is unknown, so --max-cost cannot be enforced; add the price to a file and set "
@@ -244,8 +258,12 @@ async def prepare_run(
         environment_bounds=config.bounds,
         embed=embed,
         language=language,
+        breadth=breadth,
+        scope=ranked,
+        coverage_target=target,
+        length=options.length,
         k=options.k,
-        reads_all=reads_all,
+        reads_all=is_free,
         per_round=options.per_round,
         images=images,
         interventions=interventions,
@@ -269,6 +287,26 @@ async def prepare_run(
             "continues": None if prior_run is None else prior_run.run,
         },
     )
+
+
+async def _read_breadth(
+    task: str, options: RunOptions, search: Search, active: Sequence[ActiveSkill]
+) -> tuple[Breadth, RankedScope | None]:
+    """Return how broad the question is and, if that matters, everything in scope ranked by relevance.
+
+    With a skill that gathers or rewrites by itself, a question is broad only if the caller says so.
+    """
+    given = next((breadth for breadth in BREADTHS if breadth == options.breadth), None)
+    breadth = given or read_breadth(task)
+    if any(_GATHERING_HOOKS & set(one.skill.hooks) for one in active):
+        return given or "narrow", None
+    may_be_broad = breadth != "narrow" or (given is None and is_open(task)) or options.strategy == "survey"
+    if not (may_be_broad and isinstance(search, ScopeSearch)):
+        return breadth, None
+    ranked = await search.rank_all(task)
+    if given is None and ranked is not None:
+        breadth = read_breadth(task, Survey(ranked).file_scores)
+    return breadth, ranked
 
 
 def _is_worth_patience(task: str, model: Model, profile: ModelProfile, scope: SearchScope) -> bool:

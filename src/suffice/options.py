@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from suffice.errors import InputError
+from suffice.models.breadth import BREADTHS
 from suffice.types import Bounds
 
 if TYPE_CHECKING:
@@ -124,6 +125,11 @@ class RunOptions:
         (), "Add a remedy for a common failure of searches.", SEARCH, "--with", "NAME"
     )
     seed: int = _option(0, "Seed of all random choices.", SEARCH, "--seed", "N", minimum=0, request_maximum=2**31 - 1)
+    breadth: str = _option(
+        "auto",
+        "How broad the question is: auto, narrow (one answer), list (everything of a kind) or broad (research).",
+        *(SEARCH, "--breadth", "BREADTH"),
+    )
     tier: str | None = _option(
         None,
         "How much to spend: auto, simple, standard or deep. 'auto' chooses by the question. Default: standard, or what suits a "
@@ -178,6 +184,13 @@ class RunOptions:
         "$SUFFICE_MODEL, or a model that is set up on this machine, or extractive.",
         *(ANSWER, "--model", "PROVIDER:NAME"),
     )
+    length: int | None = _option(
+        None,
+        "Words that the report has, about. Default: as the findings and the question need.",
+        *(ANSWER, "--length", "WORDS"),
+        minimum=20,
+        request_maximum=20_000,
+    )
     strict: bool = _option(
         True, "Remove claims that no source supports, or keep and mark them.", ANSWER, "--strict/--lenient"
     )
@@ -210,6 +223,8 @@ class RunOptions:
 
         for name, option in OPTIONS.items():
             option.check(name, getattr(self, name))
+        if self.breadth not in ("auto", *BREADTHS):
+            raise InputError(f"There is no breadth {self.breadth!r}; choose one of: auto, {', '.join(BREADTHS)}")
         if self.tier not in (None, "auto"):
             settings.resolve_bounds(self.tier)
         plugins.load_plugin("memories", self.memory or get_preset(self.strategy).memory)

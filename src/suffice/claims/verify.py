@@ -16,11 +16,11 @@ import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from suffice.answers import Draft, Quotation, Statement, replace_statements
+from suffice.answers import Draft, Finding, Quotation, Statement, replace_statements
 from suffice.claims.checker import Checker
 from suffice.claims.figures import has_figure
 from suffice.claims.split import CONTRADICTED_MARK, UNSUPPORTED_MARK
-from suffice.claims.verdict import ClaimVerdict, judge_claim
+from suffice.claims.verdict import ClaimVerdict, Quote, judge_claim
 from suffice.errors import SearchError
 from suffice.search.base import Search
 from suffice.search.resilience import to_failure
@@ -133,6 +133,7 @@ class ClaimVerifier:
         )
         left = replace(draft, parts=parts, findings=findings, recommendations=recommendations, risks=risks)
         quoted = [await self._check_quotation(quotation) for quotation in draft.quotations]
+        quoted += [self._judge_finding(finding) for finding in draft.listed if isinstance(finding.text, Quotation)]
         return Checked(left, (*shown.values(), *quoted), tuple(removed.values()))
 
     # -- judging -------------------------------------------------------------------------------------------------------
@@ -187,6 +188,15 @@ class ClaimVerifier:
         text = " ".join(sentence.split())
         statement = Statement(text, (self._run.evidence.get_handle(passage),), "stated")
         return await judge_claim(statement, [passage], near[:_MAX_DISAGREEING], self._checker)
+
+    def _judge_finding(self, finding: Finding) -> ClaimVerdict:
+        """Return the verdict on a quoted finding: supported by its own words; who gives another value is known already."""
+        assert isinstance(finding.text, Quotation), "statements are judged as such"
+        quotes = [Quote(one.passage, *one.spans[0], checker="verbatim") for one in (finding.text, *finding.others)]
+        against = [Quote(one.passage, *one.spans[0], checker="figures") for one in finding.against]
+        handles = dict.fromkeys(self._run.evidence.get_handle(quote.passage) for quote in quotes)
+        statement = Statement(" ".join(finding.text.text.split()), tuple(handles), "stated")
+        return ClaimVerdict(statement, "supported", tuple(quotes), tuple(against))
 
     # -- searching for support -----------------------------------------------------------------------------------------
 

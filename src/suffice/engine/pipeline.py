@@ -28,7 +28,9 @@ from suffice.gates.limits import budget
 from suffice.memory.evidence import Evidence
 from suffice.meters import build_meters
 from suffice.models.base import Model, is_language_model
+from suffice.models.breadth import Breadth
 from suffice.models.capability import ModelProfile, find_model
+from suffice.models.embeddings import embed_static
 from suffice.models.extractive import ExtractiveModel
 from suffice.prompts import CheckDraft, SelfTest
 from suffice.report.build import build_report
@@ -36,13 +38,14 @@ from suffice.report.compute import run_computation
 from suffice.report.draft import quote_evidence, write_draft
 from suffice.report.mend import mend_statements
 from suffice.review.loop import ReviewLoop
-from suffice.search.base import Reader, Search
+from suffice.search.base import RankedScope, Reader, Search
 from suffice.search.distinct import DistinctTextSearch
 from suffice.search.resilience import make_resilient
 from suffice.search.screened import InjectionFilter
 from suffice.skills.activate import ActiveSkills
 from suffice.skills.hooks import SkillContext, SkillRunner
 from suffice.state.run import RunState
+from suffice.state.survey import DEFAULT_TARGET, Survey
 from suffice.storage.findings import StoredFinding
 from suffice.types import Bounds, Embed, Failure, Image, Notice, PriorRun, Report, Verdict
 
@@ -101,6 +104,13 @@ class RunConfig:
     metadata: dict[str, Any] = field(default_factory=dict)
     run_id: str | None = None
     """The id to use; ``None`` makes one."""
+    breadth: Breadth = "narrow"
+    scope: RankedScope | None = None
+    """Everything in scope by its similarity to the question, if the run surveys it."""
+    coverage_target: float = DEFAULT_TARGET
+    """The share of what is relevant that a broad question is to read."""
+    length: int | None = None
+    """About how many words the report is to have; ``None``: as many as it needs."""
     evidence: Evidence | None = None
     """An empty record for a caller who wants to read afterwards what this run admitted; ``None``: the run has its own."""
     clock: Callable[[], float] = time.monotonic
@@ -206,6 +216,8 @@ class _Stages:
             question=config.question,
             language=config.language,
         )
+        run.breadth, run.coverage_target, run.length = config.breadth, config.coverage_target, config.length
+        run.survey = None if config.scope is None else Survey(config.scope)
         self.search = self.screen(make_resilient(config.search, run.record_failure))
         self.gate = self.parts.gate or budget()
         checker = default_checker()
@@ -251,7 +263,8 @@ class _Stages:
         await self.skills.before_search()
         if config.recalled_findings:
             yield Recalled(tuple(finding.title for finding in config.recalled_findings))
-        meters = build_meters(self.gate.needs, run.task, config.embed)
+        # Of a survey many passages are read at once, for which the static vectors are fast enough.
+        meters = build_meters(self.gate.needs, run.task, config.embed if run.survey is None else embed_static)
         if config.reads_all and run.is_strong and (passages := await list_scope(config.search, run)):
             await run.plan()
             for event in run.take_events():
@@ -261,11 +274,11 @@ class _Stages:
             return
         loop = run_loop(
             run,
-            self.search,
+            self.search if run.survey is None else self.screen(run.survey),
             self.parts.strategy,
             self.gate,
             meters,
-            k=config.k,
+            k=config.k if run.survey is None else run.survey.batch_size,
             per_round=config.per_round,
             honor_sufficient=config.preset.honors_sufficient,
         )
@@ -332,6 +345,7 @@ class _Stages:
             **config.metadata,
             "preset": asdict(config.preset),
             "task_type": run.task_type,
+            "breadth": run.breadth,
             **self._name_models(),
             "checker": self.verifier.checker_name,
             **self.review.to_metadata(),
@@ -382,7 +396,9 @@ class _Stages:
         run, preset = self.run, self.config.preset
         limits = {name: value for name, value in asdict(run.budget.bounds).items() if value is not None}
         gate = str(self.gate)
-        return Started(run.id, run.task, run.model.name, preset.strategy, preset.memory, gate, run.seed, limits)
+        return Started(
+            run.id, run.task, run.model.name, preset.strategy, preset.memory, gate, run.seed, limits, run.breadth
+        )
 
 
 def _assemble_parts(config: RunConfig) -> RunParts:
@@ -411,7 +427,7 @@ async def _resolve_limits(config: RunConfig, run: RunState) -> RunLimits:
         with suppress(TimeoutError):  # The loop then ends because the time is up.
             async with asyncio.timeout(config.bounds.seconds):
                 tier = (await run.plan()).complexity
-    return resolve_limits(
+    limits = resolve_limits(
         tier,
         config.preset,
         config.stop,
@@ -420,6 +436,13 @@ async def _resolve_limits(config: RunConfig, run: RunState) -> RunLimits:
         has_time_limit=not config.model.local,
         is_strong=run.is_strong and config.preset.adapts and not config.names_tier,
     )
+    if config.breadth == "narrow":
+        return limits
+    own = config.bounds  # Only the user limits how much of a broad question is read.
+    bounds = replace(limits.bounds, sources=own.sources)
+    if run.survey is not None:
+        bounds = replace(bounds, rounds=own.rounds, queries=own.queries)
+    return replace(limits, bounds=bounds)
 
 
 def new_run_id() -> str:

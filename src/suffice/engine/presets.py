@@ -41,6 +41,7 @@ PRESETS = {
     "saturate": Preset("saturate", "rolling", "saturation.after(2).epsilon(0.15).floor(1800)", Bounds(rounds=5)),
     "predicates": Preset("predicates", "freeform", "predicates | exhaustion"),
     "outline": Preset("outline", "trajectory", "gain"),
+    "survey": Preset("survey", "trajectory", "coverage"),
     "ircot": Preset("ircot", "trajectory", None, _limit_rounds(10), alpha=0.9),
     "react": Preset("react", "trajectory", None, _limit_rounds(7)),
     "memgpt": Preset("memgpt", "trajectory", None, _limit_rounds(12)),

@@ -22,7 +22,9 @@ from suffice.models.reader import find_reader
 from suffice.prompts import AnswerSentence, DraftAnswer, SynthesisResponse
 from suffice.prompts.base import load_snippet, load_template
 from suffice.report.anchors import add_anchors
+from suffice.report.findings import find_findings, sort_by_aspect
 from suffice.report.notices import describe_notice
+from suffice.report.survey import write_survey
 from suffice.state.prompting import MAX_EVIDENCE_TOKENS
 from suffice.state.run import RunState
 from suffice.text.citations import (
@@ -99,7 +101,19 @@ async def write_draft(run: RunState, stop: Stop, style: WriterStyle = "prose") -
 
 
 async def quote_evidence(run: RunState) -> Draft:
-    """Return what the sources say to the question in their own words; in sections if the run has an outline."""
+    """Return what the sources say to the question in their own words; to a broad one, findings in sections.
+
+    A list is the best quotations, then what the other sources say on it.
+    """
+    if run.breadth == "broad":
+        return await survey_evidence(run)
+    if run.breadth == "list" and run.survey is not None:
+        quoted, survey = (
+            await _quote(run, run.question, run.survey.list_nearest(run.evidence)),
+            await survey_evidence(run),
+        )
+        is_answered = bool(quoted.parts) and not survey.is_empty
+        return replace(quoted, parts=(*quoted.parts, *survey.parts), aspects=survey.aspects) if is_answered else quoted
     if len(run.outline.topics) > 1 and not choose_instruction(run).count:
         sections = [await _quote(run, f"{topic}: {run.question}", passages) for topic, passages in _assign(run)]
         written = [(topic, own) for topic, own in zip(run.outline.topics, sections, strict=True) if own.parts]
@@ -112,6 +126,26 @@ async def quote_evidence(run: RunState) -> Draft:
                 seen.update(new)
             return replace(written[0][1], parts=tuple(parts))
     return await _quote(run, run.question, list(run.evidence))
+
+
+async def survey_evidence(run: RunState) -> Draft:
+    """Return the report of a broad question from what was read: findings of every relevant file, in sections."""
+    passages = [passage for passage in run.evidence if passage.kind != COMPUTED_KIND]
+    if run.survey is not None:
+        files, nearness = run.survey.list_relevant_files(passages), run.survey.nearness
+    else:
+        by_path: dict[str, list[Passage]] = {}
+        for passage in passages:
+            by_path.setdefault(passage.place.path, []).append(passage)
+        files = list(by_path.values())
+        nearness = {passage.id: run.follow_ups.get_similarity(passage) for passage in passages}
+    question = run.question
+
+    def write() -> Draft:
+        found = find_findings(question, files, nearness, embed_static)
+        return write_survey(question, sort_by_aspect(question, found, embed_static), passages, length=run.length)
+
+    return replace(await asyncio.to_thread(write), open_questions=run.gaps)
 
 
 async def _quote(run: RunState, question: str, passages: Sequence[Passage]) -> Draft:
@@ -314,6 +348,7 @@ async def draft_answer(run: RunState, notes: tuple[Note, ...], stop: Stop) -> Dr
         instruction=instruction.text,
         count=instruction.count,
         lists="" if instruction.is_lookup or instruction.count else _LISTS,
+        length=str(run.length or ""),
         max_tokens=limit_output(run),
     )
     if instruction.count or len(run.outline.topics) < 2:

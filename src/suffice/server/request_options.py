@@ -13,6 +13,7 @@ GateText = Annotated[str, StringConstraints(min_length=1, max_length=2000)]
 
 # Over the wire these options are text.
 _TEXT_TYPES: dict[str, Any] = {
+    "breadth": Name,
     "strategy": Name,
     "memory": Name | None,
     "model": Name | None,

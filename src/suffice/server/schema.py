@@ -23,6 +23,8 @@ RUN_OPTIONS = (
     "max_seconds",
     "max_tokens",
     "max_cost_usd",
+    "breadth",
+    "length",
     "strategy",
     "memory",
     "stop",

@@ -7,10 +7,20 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from suffice.answers import DraftTable, Paragraph, Part, Quotation, SectionHeading, Statement, Verbatim
+from suffice.answers import (
+    DraftTable,
+    Finding,
+    FindingList,
+    Paragraph,
+    Part,
+    Quotation,
+    SectionHeading,
+    Statement,
+    Verbatim,
+)
 from suffice.text.citations import list_handles, replace_citations, skip_citations, strip_citations
 from suffice.text.markdown import get_parser, mask_inline_code
-from suffice.text.quotations import render_quotation
+from suffice.text.quotations import read_cells, render_in_line, render_quotation
 from suffice.text.sentences import split_sentences
 
 if TYPE_CHECKING:
@@ -160,11 +170,36 @@ def _render_part(
             return "\n".join(f"| {line} |" for line in lines)
         case Verbatim(text, depth):
             return _indent(text, depth)
+        case FindingList(items, columns):
+            cite = lambda quotation: number(get_handle(quotation))  # noqa: E731
+            return _render_records(items, columns, cite) if columns else _render_findings(items, cite, number)
         case Paragraph(statements, marker, depth, quoted):
             text = " ".join(_render_statement(statement, number) for statement in statements)
             if marker:
                 text = f"{f'{counts[depth, marker]}.' if marker == '1.' else marker} {text}"
             return _indent(f"> {text}" if quoted else text, depth)
+
+
+def _render_findings(items: Sequence[Finding], cite: Callable[[Quotation], str], number: Callable[[str], str]) -> str:
+    """Return findings as a list; a disagreement follows the finding that it is about."""
+    lines = []
+    for item in items:
+        if isinstance(item.text, Quotation):
+            handles = dict.fromkeys(map(cite, (item.text, *item.others)))
+            line = " ".join([render_in_line(item.text), *handles])
+        else:
+            line = _render_statement(item.text, number)
+        against = "".join(f" But: {render_in_line(other)} {cite(other)}" for other in item.against)
+        lines.append(f"- {line}{against}")
+    return "\n".join(lines)
+
+
+def _render_records(items: Sequence[Finding], columns: Sequence[str], cite: Callable[[Quotation], str]) -> str:
+    """Return records as a table, each row with its citation."""
+    records = [item.text for item in items if isinstance(item.text, Quotation)]
+    rows = [[*(read_cells(record).get(name, "") for name in columns), cite(record)] for record in records]
+    cells = [[*columns, ""], ["---"] * (len(columns) + 1), *rows]
+    return "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in cells)
 
 
 def _render_statement(statement: Statement, number: Callable[[str], str]) -> str:
