@@ -76,7 +76,7 @@ def _list_servers() -> Iterator[tuple[str, Callable[[], AbstractContextManager[s
 
 
 def _check_vectors(url: str) -> None:
-    address = PostgresAddress(url, "probe", "this server")
+    address = PostgresAddress(url, "probe", "the tests")
     with translate_errors(address):
         with connect(address) as connection:
             require_pgvector(connection, address)

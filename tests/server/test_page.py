@@ -2,18 +2,15 @@
 
 import asyncio
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from accessible import violations
-from http_client import run_service
-from playwright.sync_api import Browser, ConsoleMessage, Page, expect
+from page_browser import expect_report, open_page
+from playwright.sync_api import Browser, Page, expect
 
-from suffice.jobs.api_keys import Quota
 from suffice.testing import WordSearch, make_passage
 
-expect.set_options(timeout=120_000)
 QUESTION = "Who decoded the waggle dance?"
 
 
@@ -33,34 +30,10 @@ def page(browser: Browser, service) -> Iterator[Page]:
         yield page
 
 
-@contextmanager
-def open_page(browser: Browser, url: str, **options) -> Iterator[Page]:
-    """Open a page; script errors and requests to other hosts fail the test."""
-    context = browser.new_context(base_url=url, **options)
-    context.set_default_timeout(120_000)
-    page = context.new_page()
-    problems: list[str] = []
-    page.on("pageerror", lambda error: problems.append(str(error)))
-    page.on("console", lambda message: problems.append(message.text) if _is_error(message) else None)
-    page.on("request", lambda sent: None if sent.url.startswith((url, "data:")) else problems.append(sent.url))
-    yield page
-    context.close()
-    assert not problems
-
-
-def _is_error(message: ConsoleMessage) -> bool:
-    """The browser logs every 4xx response; the page shows those itself."""
-    return message.type == "error" and "status of 4" not in message.text
-
-
 def ask(page: Page, question: str = QUESTION) -> None:
     page.goto("/")
     page.fill("#question", question)
     page.click("text=Find out")
-
-
-def expect_report(page: Page) -> None:
-    expect(page.locator("#report #answer")).to_be_visible()
 
 
 def test_ask_and_read_the_report(page: Page) -> None:
@@ -262,19 +235,3 @@ def test_every_control_has_a_name_and_ids_are_unique(page: Page) -> None:
         """[...document.querySelectorAll("[id]")].map((e) => e.id).filter((id, at, all) => all.indexOf(id) != at)"""
     )
     assert duplicates == []
-
-
-def test_server_with_keys_asks_for_one(browser: Browser, tmp_path) -> None:
-    with run_service(tmp_path, is_open=False) as closed:
-        _, secret = closed.worker.api_keys.create("ann", Quota())
-        with open_page(browser, closed.url) as page:
-            page.goto("/")
-            page.fill("#key-field", "wrong")
-            page.keyboard.press("Enter")
-            expect(page.locator("#key")).to_be_visible()
-            page.fill("#key-field", secret)
-            page.keyboard.press("Enter")
-            expect(page.locator("#where label")).to_contain_text(["default"])
-            page.fill("#question", QUESTION)
-            page.click("text=Find out")
-            expect_report(page)

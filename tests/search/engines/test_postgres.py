@@ -342,7 +342,7 @@ CRASHES = {
 
 
 @pytest.fixture
-def crash(request: pytest.FixtureRequest) -> Iterator[str]:
+def crash(server: str, request: pytest.FixtureRequest) -> Iterator[str]:
     """Run a Postgres of its own whose process ends when an index is created on the table of the probe."""
     if request.param == "kill" and os.environ.get(postgres_server.VARIABLE):
         pytest.skip("other tests use the same server")
