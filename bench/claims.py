@@ -28,13 +28,17 @@ from heapq import nlargest
 from pathlib import Path
 
 from bench.corruptions import KINDS, generate_corruptions, load_passages
-from suffice.claims.checker import default_checker
+from suffice import claims
+from suffice.claims.checker import default_checker, select_text
+from suffice.claims.figures import find_missing_figure
 from suffice.claims.split import extract_claims
 from suffice.claims.verdict import judge_claim
+from suffice.models.reader import get_reader
 from suffice.text.entities import content_stems
 from suffice.types import Passage, Place
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
+THRESHOLDS_FILE = Path(claims.__path__[0]) / "thresholds.json"
 FACT_CHECKING = frozenset("fever feverous fm2 check_covid scifact_train wice".split())
 FACTS_EACH = 110  # Claims of each fact-checking source; of the others ``--each``.
 OTHERS = 6  # Passages of the run besides the cited ones, those that share most words with the sentence.
@@ -58,6 +62,7 @@ class Case:
     source: str
     kind: str = ""
     others: tuple[Passage, ...] = ()
+    label: str = ""
 
 
 def load_rows(data: Path, part: str, each: int) -> Iterator[Case]:
@@ -72,7 +77,8 @@ def load_rows(data: Path, part: str, each: int) -> Iterator[Case]:
             kind = (
                 "" if is_true else next((name for name, found in _KINDS.items() if re.search(found, row["split"])), "")
             )
-            yield Case(row["claim"], (Passage("p", row["evidence"], "", Place("text")),), is_true, source, kind)
+            passage = Passage("p", row["evidence"], "", Place("text"))
+            yield Case(row["claim"], (passage,), is_true, source, kind, label=row["label"])
 
 
 def _part_of(evidence: str) -> str:
@@ -231,6 +237,45 @@ def describe_speed(data: Path, claims: int = 60) -> str:
     return f"{len(cases)} claims, one passage each: {rates}."
 
 
+def fit(data: Path, each: int) -> str:
+    """Choose the thresholds with the highest balanced accuracy on the development part, and store them.
+
+    Supported is held against everything else, contradicted against rows of which is known that they are not.
+    """
+    cases = list(load_rows(data, "dev", each))
+    pairs = [(case.text, select_text(case.text, case.cited[0])) for case in cases]
+    found = asyncio.run(default_checker()(pairs))
+    has_figures = [find_missing_figure(case.text, [case.cited[0].text]) is None for case in cases]
+    rows = list(zip(cases, found, has_figures, strict=True))
+    told = [row for row in rows if row[0].label != "not_supported"]
+    supported = _choose([(p.supported * ok, case.is_true) for case, p, ok in rows])
+    contradicted = _choose([(p.contradicted, case.label == "contradicted") for case, p, _ in told])
+    stored = {
+        "supported": supported[1],
+        "contradicted": contradicted[1],
+        "reader": get_reader().name,
+        "fitted_on": f"{len(cases)} claims of the development part, at most {max(each, FACTS_EACH)} of a source",
+        "fitted_by": "python -m bench.claims fit",
+    }
+    THRESHOLDS_FILE.write_text(json.dumps(stored, indent=2) + "\n", encoding="utf-8")
+    at_half = [(case, "supported" if p.supported * ok >= 0.5 else "") for case, p, ok in rows]
+    return (
+        f"supported from {supported[1]} on: balanced accuracy {supported[0]:.3f} ({show(balance(at_half))} from .5 on); "
+        f"contradicted from {contradicted[1]} on: {contradicted[0]:.3f}. Stored in {THRESHOLDS_FILE.name}."
+    )
+
+
+def _choose(rows: Sequence[tuple[float, bool]]) -> tuple[float, float]:
+    """Return the highest balanced accuracy and its threshold; of equal ones the threshold nearest to .5."""
+    true, false = ([value for value, is_true in rows if is_true is wanted] for wanted in (True, False))
+    scored = []
+    for limit in (value / 20 for value in range(4, 19)):
+        passed, stopped = sum(value >= limit for value in true), sum(value < limit for value in false)
+        scored.append((round((passed / len(true) + stopped / len(false)) / 2, 3), -abs(limit - 0.5), limit))
+    best = max(scored)
+    return best[0], best[2]
+
+
 def count_passed(judged: Sequence[tuple[Case, str]]) -> float:
     return sum(verdict == "supported" for _, verdict in judged) / max(1, len(judged))
 
@@ -260,6 +305,9 @@ def main() -> None:
         "held-out": lambda: describe_held_out(given.data, given.each),
         "speed": lambda: describe_speed(given.data),
     }
+    if given.tables == ["fit"]:
+        print(fit(given.data, given.each))
+        return
     if unknown := set(given.tables) - set(tables):
         parser.error(f"no table {', '.join(sorted(unknown))}; there are: {', '.join(tables)}")
     for name in given.tables or tables:

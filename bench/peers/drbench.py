@@ -13,7 +13,7 @@ How a report is scored (``score_report``):
   content words. A fact without figures and names needs three quarters of its content words.
 * **By chance**: the same two shares for the facts of the other tasks. Small numbers stand in every long report.
 * **Insight-file recall**: files with an insight that the report cites, and that the search found.
-* **Distractor share**: cited files that hold a distractor.
+* **Cited files that matter**: cited files that hold an insight; the others hold a distractor.
 * **Citation precision**: cited claims whose cited file holds all figures of the claim and 60 % of its content words.
 
 External facts of the data set need the web and are left out.
@@ -213,7 +213,7 @@ def score_report(
 
 def join_report(report: Any) -> str:
     """Return all that a reader of the report reads, without the list of sources and the account of the run."""
-    from suffice.report.build import NOTICES
+    from suffice.report.notices import NOTICES
 
     lines = [line for line in report.final_answer.splitlines() if line.removeprefix("> ").strip() not in NOTICES]
     return "\n".join([report.short_answer or "", *lines, *report.key_findings, *report.recommendations, *report.risks])
@@ -371,12 +371,7 @@ def make_table(rows: Sequence[dict[str, Any]]) -> str:
         "|---|" + "--:|" * len(models),
         line("tasks", lambda rows: f"{len(rows)}"),
         *(line(name, partial(_share, part=part, whole=whole)) for name, (part, whole) in shares.items()),
-        line(
-            "distractor share of the cited files",
-            lambda rows: _share(
-                [{**row, "bad": row["files_cited"] - row["gold_files_cited"]} for row in rows], "bad", "files_cited"
-            ),
-        ),
+        line("cited files that matter", partial(_share, part="gold_files_cited", whole="files_cited")),
         line("files cited, of those in the folder", lambda rows: _share(rows, "files_cited", "files")),
         line("words a report", average("words", 0)),
         line("rounds", average("rounds")),

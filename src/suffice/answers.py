@@ -57,7 +57,7 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True)
-class Heading:
+class SectionHeading:
     """A heading of the answer."""
 
     text: str
@@ -76,7 +76,7 @@ class Paragraph:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class DraftTable:
     """A table: the cells of its header, and its rows as statements whose cells are separated by ``|``."""
 
     header: tuple[str, ...]
@@ -91,7 +91,35 @@ class Verbatim:
     depth: int = 0
 
 
-Part = Heading | Paragraph | Quotation | Table | Verbatim
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What sources say on one matter of the question, as a quotation or a statement; ``aspect`` is its place in the report.
+
+    ``others`` are further quotations of the same fact; ``against`` are those that give another value.
+    """
+
+    text: Quotation | Statement
+    aspect: str = ""
+    others: tuple[Quotation, ...] = ()
+    against: tuple[Quotation, ...] = ()
+    salience: float = 0.0
+
+    @property
+    def quotations(self) -> tuple[Quotation, ...]:
+        """All its quotations, the one that is shown first."""
+        own = (self.text,) if isinstance(self.text, Quotation) else ()
+        return (*own, *self.others, *self.against)
+
+
+@dataclass(frozen=True, slots=True)
+class FindingList:
+    """Findings as items of a list, or, with ``columns``, records as rows of a table that has these columns."""
+
+    items: tuple[Finding, ...]
+    columns: tuple[str, ...] = ()
+
+
+Part = SectionHeading | Paragraph | Quotation | DraftTable | Verbatim | FindingList
 
 
 Origin = Literal["written", "sentence", "quoted", "skill"]
@@ -124,20 +152,6 @@ class QuotedAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
-    """What sources say on one matter of the question, as a quotation or a statement; ``aspect`` is its place in the report.
-
-    ``others`` are further quotations of the same fact; ``against`` are those that give another value.
-    """
-
-    text: Quotation | Statement
-    aspect: str = ""
-    others: tuple[Quotation, ...] = ()
-    against: tuple[Quotation, ...] = ()
-    salience: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
 class Draft:
     """An answer as it was written. ``findings``, ``recommendations`` and ``risks`` are the lists below it.
 
@@ -156,6 +170,14 @@ class Draft:
     restated: str = ""
     notices: tuple[Notice, ...] = ()
     raw: str | None = None
+    aspects: tuple[str, ...] = ()
+    """The aspects of a broad question, also those on which nothing was found."""
+
+    @property
+    def listed(self) -> tuple[Finding, ...]:
+        """The findings of its lists, in reading order, each once."""
+        found = (item for part in self.parts if isinstance(part, FindingList) for item in part.items)
+        return tuple(dict.fromkeys(found))
 
     @property
     def statements(self) -> tuple[Statement, ...]:
@@ -170,14 +192,14 @@ class Draft:
     @property
     def is_empty(self) -> bool:
         """Whether it says nothing."""
-        return not (self.statements or self.quotations)
+        return not (self.statements or self.quotations or self.listed)
 
 
 def list_statements(part: Part) -> tuple[Statement, ...]:
     """Return the statements of a part: the sentences of a paragraph, the rows of a table."""
     if isinstance(part, Paragraph):
         return part.statements
-    return part.rows if isinstance(part, Table) else ()
+    return part.rows if isinstance(part, DraftTable) else ()
 
 
 def replace_statements(
@@ -192,7 +214,7 @@ def replace_statements(
     """
     kept: list[Part] = []
     for part in parts:
-        if not isinstance(part, Paragraph | Table):
+        if not isinstance(part, Paragraph | DraftTable):
             kept.append(part)
             continue
         left: list[Statement] = []
@@ -209,12 +231,12 @@ def replace_statements(
     return drop_bare_headings(tuple(kept), keep=find_bare_headings(parts))
 
 
-def find_bare_headings(parts: tuple[Part, ...]) -> frozenset[Heading]:
+def find_bare_headings(parts: tuple[Part, ...]) -> frozenset[SectionHeading]:
     """Return the headings with nothing below them before the next heading of their level or above."""
-    bare: list[Heading] = []
-    open_headings: list[Heading] = []
+    bare: list[SectionHeading] = []
+    open_headings: list[SectionHeading] = []
     for part in parts:
-        if isinstance(part, Heading):
+        if isinstance(part, SectionHeading):
             bare += [heading for heading in open_headings if heading.level >= part.level]
             open_headings = [*(heading for heading in open_headings if heading.level < part.level), part]
         else:
@@ -222,7 +244,7 @@ def find_bare_headings(parts: tuple[Part, ...]) -> frozenset[Heading]:
     return frozenset((*bare, *open_headings))
 
 
-def drop_bare_headings(parts: tuple[Part, ...], keep: Collection[Heading] = ()) -> tuple[Part, ...]:
+def drop_bare_headings(parts: tuple[Part, ...], keep: Collection[SectionHeading] = ()) -> tuple[Part, ...]:
     """Return the parts without headings that have nothing below them."""
     bare = find_bare_headings(parts) - frozenset(keep)
     return tuple(part for part in parts if part not in bare)

@@ -23,6 +23,8 @@ class Started:
     gate: str
     seed: int
     bounds: Mapping[str, float]
+    breadth: str = "narrow"
+    """How the question was read: ``narrow``, ``list`` or ``broad``."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from suffice.errors import ModelError, SearchError
 from suffice.memory.base import MemoryContext
 from suffice.memory.open_questions import OpenQuestions
 from suffice.models.base import Model, Reply
-from suffice.prompts import Prompt
+from suffice.prompts import CheckDraftResponse, MendResponse, Prompt
 from suffice.text.tokens import estimate_tokens, tokenize
 from suffice.types import Passage, Place, Query, Usage
 
@@ -20,10 +20,14 @@ A = TypeVar("A")
 ScriptedAnswer = object | Exception | Callable[[Prompt[object]], object]
 
 
+_UNSCRIPTED: dict[str, list[ScriptedAnswer]] = {"check_draft": [CheckDraftResponse()], "mend": [MendResponse()]}
+
+
 class ScriptedModel:
     """A model that answers each role from a list, in order; the last answer repeats.
 
-    An exception in the list is raised; a function is called with the prompt. ``prompts`` records every prompt.
+    An exception in the list is raised; a function is called with the prompt. ``prompts`` records every prompt. A script that
+    does not mention the check of a draft leaves it to the reader that comes with the package.
     """
 
     name = "scripted"
@@ -36,7 +40,7 @@ class ScriptedModel:
 
     async def __call__(self, prompt: Prompt[A]) -> Reply[A]:
         self.prompts.append(cast(Prompt[object], prompt))
-        answers = self._script.get(prompt.role)
+        answers = self._script.get(prompt.role) or _UNSCRIPTED.get(prompt.role)
         if not answers:
             raise ModelError(f"The script has no answer for {prompt.role!r}")
         answer = answers.pop(0) if len(answers) > 1 else answers[0]

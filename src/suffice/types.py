@@ -248,6 +248,30 @@ class RoundRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class Coverage:
+    """The estimated share of what the sources in scope say on the question that was read, with its interval."""
+
+    share: float
+    low: float
+    high: float
+    files_read: int
+    files: int
+    method: str
+
+
+@dataclass(frozen=True, slots=True)
+class Absence:
+    """How surely nothing in scope answers the question: passages that were read and drawn at random, of how many, and the
+    share of the others that can answer it at most, at this confidence."""
+
+    read: int
+    sampled: int
+    passages: int
+    at_most: float
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
 class Stop:
     """Why the search ended: one of ``STOP_REASONS``, the gate that stopped it, and the records of all rounds.
 
@@ -263,6 +287,8 @@ class Stop:
     rounds: tuple[RoundRecord, ...] = ()
     expression: str = ""
     sufficiency: Sufficiency = "unknown"
+    coverage: Coverage | None = None
+    absence: Absence | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -464,6 +490,29 @@ class UsageSummary:
 
 
 @dataclass(frozen=True, slots=True)
+class ReportedFinding:
+    """What the sources say on one matter of a broad question; ``sources`` are citations such as ``[1]``.
+
+    ``quotation``: its text is verbatim. ``disagrees``: a source gives another value.
+    """
+
+    text: str
+    quotation: bool
+    aspect: str
+    sources: tuple[str, ...]
+    disagrees: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Aspect:
+    """An aspect of a broad question, with how many findings and sources it has; 0 if nothing was found on it."""
+
+    name: str
+    findings: int
+    sources: int
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """The result of a run: the answer, its sources and claims, why the search stopped, and what the run used.
 
@@ -475,7 +524,7 @@ class Report:
     ``excerpts`` are the parts of the sources that ``final_answer`` shows. ``closest`` are the passages nearest to the
     question when there is no evidence. ``left_undone`` says what a limit on time, tokens or money kept the run from doing.
     ``final_answer`` begins with the sentences of ``notices`` and ends with the ``disagreements``, as ``report/notices.py``
-    renders them. ``removed`` lists what the claim check took out.
+    renders them. ``removed`` lists what the claim check took out. A broad question has ``findings``, sorted by ``aspects``.
     """
 
     run: str
@@ -507,3 +556,5 @@ class Report:
     notices: tuple[Notice, ...] = ()
     disagreements: tuple[Disagreement, ...] = ()
     removed: tuple[RemovedClaim, ...] = ()
+    findings: tuple[ReportedFinding, ...] = ()
+    aspects: tuple[Aspect, ...] = ()

@@ -1,42 +1,68 @@
-"""Checking a text against a search: which passages are read."""
+"""Checking a text against a search: which passages are read, and the check of all claims by a language model."""
 
 import asyncio
 
+import numpy as np
 import pytest
 
-from suffice.claims.audit import PASSAGES_PER_CLAIM, TextAudit
-from suffice.claims.checkers import EvidenceSpan
+from suffice.claims.audit import PASSAGES_FOR_MODEL, PASSAGES_PER_CLAIM, TextAudit
+from suffice.claims.checker import Checker
+from suffice.prompts import CheckDraftResponse, CheckedStatement
 from suffice.testing import make_passage
 
+TEXT = "The Meridian bridge was built by the town.\n\nWho paid for it?\n\nThe bridge is high [1].\n"
 
-class CountingChecker:
-    """Finds support in one passage and notes which passages it was given."""
 
-    name = "counting"
+class CountingReader:
+    """Finds support in the passage with this number and notes what it read."""
 
-    def __init__(self, supporting: str) -> None:
-        self.supporting = supporting
-        self.given: list[list[str]] = []
+    def __init__(self, supporting: int) -> None:
+        self.supporting = f"Passage {supporting} "
+        self.read: set[str] = set()
 
-    async def __call__(self, claim, passages):
-        self.given.append([passage.id for passage in passages])
-        return [
-            EvidenceSpan(0, 5, "supports" if passage.id == self.supporting else None, 0.9, 0.9) for passage in passages
-        ]
+    def judge(self, pairs):
+        self.read.update(text for _, text in pairs)
+        return np.array([[0.9 * (self.supporting in text), 0.0, 0.1] for _, text in pairs]).reshape(-1, 3)
 
 
 async def find_ten(query, k):
     return [make_passage(f"p{i}", f"Passage {i} is about the bridge.", "Notes") for i in range(10)][:k]
 
 
-@pytest.mark.parametrize(("supporting", "read"), [("p0", 3), ("p2", 3), ("p7", 8), ("p9", 8)])
-def test_more_passages_are_read_only_where_the_first_do_not_support_the_claim(supporting, read):
-    checker = CountingChecker(supporting)
-
-    async def check():
-        audit = TextAudit("The Meridian bridge was built in 1887.", find_ten, checker)
+def check(audit):
+    async def collect():
         return [claim async for claim, _ in audit.check_claims()]
 
-    [claim] = asyncio.run(check())
-    assert max(len({*given}) for given in checker.given) == read <= PASSAGES_PER_CLAIM
-    assert (claim.support == "supported") == (supporting != "p9")
+    return asyncio.run(collect())
+
+
+@pytest.mark.parametrize(("supporting", "read"), [(0, 3), (2, 3), (4, 5), (9, 5)])
+def test_more_passages_are_read_only_where_the_first_do_not_support_the_claim(supporting, read):
+    reader = CountingReader(supporting)
+    [claim] = check(TextAudit("The Meridian bridge was built by the town.", find_ten, Checker(reader)))
+    assert len([text for text in reader.read if text.startswith("Notes. ")]) == read <= PASSAGES_PER_CLAIM
+    assert (claim.support == "supported") == (supporting != 9)
+
+
+def test_a_language_model_gets_all_claims_with_their_passages_in_one_call():
+    prompts = []
+
+    async def ask(prompt):
+        prompts.append(prompt)
+        return CheckDraftResponse((CheckedStatement(1, "contradicted", "[2]", "Passage 1 is about the bridge"),))
+
+    audit = TextAudit(TEXT, find_ten, Checker(CountingReader(0)), ask=ask)
+    built, question, high = check(audit)
+    [prompt] = prompts
+    assert [statement.partition(" [")[0] for statement in prompt.statements] == [
+        "1. The Meridian bridge was built by the town.",
+        "2. The bridge is high",
+    ]
+    assert len(prompt.sources) == PASSAGES_FOR_MODEL
+    assert (built.support, built.checker, built.spans[0].quote) == (
+        "contradicted",
+        "model",
+        "Passage 1 is about the bridge",
+    )
+    assert question.support == "unknown"
+    assert (high.text, high.citations, high.support) == ("The bridge is high", ("[1]",), "supported"), "by the reader"

@@ -1,106 +1,186 @@
-"""The verdict on one claim: which sources disagree about it."""
+"""The verdict on one claim: what decides, with which exact quote, and why."""
 
 import asyncio
-from dataclasses import replace
+import time
 
+import numpy as np
 import pytest
 
-from suffice.claims.checkers import EvidenceSpan, LexicalChecker
-from suffice.claims.split import extract_claims
-from suffice.claims.verdict import build_evidence, judge_claim
+from suffice.answers import Statement
+from suffice.claims.checker import Checker, default_checker, select_text
+from suffice.claims.reasons import Reason, describe_reason
+from suffice.claims.verdict import MAX_CLAIM_CHARS, build_evidence, judge_claim
 from suffice.testing import make_passage
 
+BRIDGE = make_passage(
+    "p",
+    "The Meridian bridge was designed by the engineer Ada Halloran and built from 1887 to 1889. It carried trams until "
+    "1956, when the line was closed because of rising costs. Today it is open to *cyclists* and\nwalkers only.",
+    "Meridian bridge",
+)
 
-def disagree(one, other, titles=("Tin", "Ore")):
-    cited, against = (make_passage(title, text, title) for title, text in zip(titles, (one, other), strict=True))
-    [claim] = extract_claims(f"{one[:-1]} [1].")
-    verdict = asyncio.run(judge_claim(claim, [cited], [against], LexicalChecker()))
+
+def judge(text, cited=(BRIDGE,), others=(), checker=None):
+    handles = tuple(f"[{number}]" for number, _ in enumerate(cited, 1))
+    return asyncio.run(judge_claim(Statement(text, handles), cited, others, checker or default_checker()))
+
+
+class ScriptedReader:
+    """A reader that finds support and contradiction in texts with these words, and counts its pairs."""
+
+    def __init__(self, supports="", contradicts="", probability=0.95):
+        self.supports, self.contradicts, self.probability = supports, contradicts, probability
+        self.pairs = []
+
+    def judge(self, pairs):
+        self.pairs += pairs
+        rows = []
+        for _, text in pairs:
+            yes = bool(self.supports) and all(word in text for word in self.supports.split())
+            no = bool(self.contradicts) and all(word in text for word in self.contradicts.split())
+            rows.append([self.probability if yes else 0.0, self.probability if no else 0.0, 0.0])
+        return np.array(rows).reshape(-1, 3)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Today it is open to cyclists and walkers only.",
+        "today it is **open** to cyclists and walkers only",
+        "It carried trams until 1956, when the line was closed because of rising costs. Today it is open to cyclists and "
+        "walkers only.",
+    ],
+)
+def test_a_quoted_sentence_is_supported_without_the_reader(text):
+    reader = ScriptedReader()
+    verdict = judge(text, checker=Checker(reader))
     assert verdict.support == "supported"
-    return bool(verdict.contradicting)
+    assert not reader.pairs
+    assert verdict.supporting[0].checker == "verbatim"
+    assert verdict.supporting[0].text.startswith(("Today it", "It carried"))
+    assert verdict.supporting[0].text.endswith("only.")
+
+
+@pytest.mark.parametrize("text", ["Today it is open to cyclists", "Trams were tested in the line", "line was closed"])
+def test_a_part_of_a_sentence_is_not_a_quotation(text):
+    source = make_passage(
+        "p", "He denied that Trams were tested in the line. Today it is open to cyclists only.", "Line"
+    )
+    assert judge(text, [source], checker=Checker(ScriptedReader())).support == "unsupported"
+
+
+def test_other_words_are_supported_with_the_deciding_sentence_and_a_probability():
+    verdict = judge("Rising costs led to the closure of the tram line.")
+    [quote] = verdict.supporting
+    assert (verdict.support, quote.checker) == ("supported", "reader")
+    assert quote.probability > 0.5
+    assert quote.text == "It carried trams until 1956, when the line was closed because of rising costs."
+
+
+def test_the_reader_finds_a_contradiction_that_has_no_figure():
+    verdict = judge("The bridge was never used by trams.")
+    assert (verdict.support, verdict.reason) == ("contradicted", Reason("contradicted"))
+
+
+def test_another_figure_is_a_contradiction_with_both_values():
+    verdict = judge("It carried trams until 1957.")
+    assert (verdict.support, verdict.reason) == ("contradicted", Reason("figure", "1956", "1957"))
+    assert verdict.contradicting[0].text.startswith("It carried trams until 1956")
+    assert describe_reason(verdict.reason) == "the source says 1956, not 1957"
+
+
+def test_a_figure_that_no_cited_passage_has_is_not_supported_however_sure_the_reader_is():
+    reader = ScriptedReader(supports="bridge", probability=0.99)
+    verdict = judge("Crowds of 40 people crossed Meridian daily.", checker=Checker(reader))
+    assert verdict.support == "unsupported"
+    assert verdict.reason == Reason("figure", "", "40")
+
+
+def test_two_cited_passages_support_a_claim_together_where_none_does_alone():
+    one = make_passage("1", "Ada Halloran designed the bridge.", "Bridge")
+    two = make_passage("2", "The tram line was closed in 1956.", "Trams")
+    text = "Ada Halloran designed the bridge, and its tram line was closed in 1956."
+    verdict = judge(text, [one, two], checker=Checker(ScriptedReader(supports="Halloran 1956")))
+    assert verdict.support == "supported"
+    assert [quote.passage.id for quote in verdict.supporting] == ["1", "2"]
+    assert judge(text, [one], [two], checker=Checker(ScriptedReader(supports="Halloran 1956"))).support != "supported"
+
+
+def test_support_from_another_source_does_not_make_the_citation_right():
+    other = make_passage("2", "Bread is sold at Velburg on market days.", "Velburg")
+    verdict = judge("Bread is sold at Velburg on market days.", [BRIDGE], [other])
+    assert (verdict.support, verdict.reason) == ("unsupported", Reason("other_source"))
+    assert verdict.uncited_support.passage.id == "2"
+
+
+def test_sources_that_disagree_are_both_shown():
+    one = make_passage("1", "The mill at Velburg was built in 1871 by the river.", "Mill")
+    two = make_passage("2", "The mill at Velburg was built in 1902 by the river.", "Mill")
+    three = make_passage("3", "Bread is sold at Velburg on market days. A baker came in 1930.", "Bread")
+    reader = ScriptedReader(contradicts="1902")
+    verdict = judge("The mill at Velburg was built in 1871 by the river.", [one], [two, three], Checker(reader))
+    assert verdict.support == "supported"
+    assert [quote.passage.id for quote in verdict.contradicting] == ["2"]
+    assert len(reader.pairs) == 1, "only a passage about the same matter is read"
+    unsure = Checker(ScriptedReader(contradicts="1902", probability=0.8))
+    assert not judge("The mill at Velburg was built in 1871 by the river.", [one], [two], unsure).contradicting
+
+
+def test_an_unrelated_passage_that_is_not_cited_contradicts_nothing():
+    code = make_passage("1", "def open_gate(force=False): raise GateError", "gate.py")
+    checker = Checker(ScriptedReader(contradicts="gate"))
+    assert judge("The town council meets on Mondays in winter.", [], [code], checker).support == "unsupported"
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("In 2020 the Velholm mine produced 120 t of tin.", "In 2021 the Velholm mine produced 150 t of tin."),
-        ("In 2020 the Velholm mine produced 120 t of tin.", "In 2021 the Velholm mine produced 120 t of tin."),
-        ("Season 2 of Velholm Nights had 10 episodes on air.", "Season 3 of Velholm Nights had 12 episodes on air."),
-        ("Season 2 of Velholm Nights had 10 episodes on air.", "Season 3 of Velholm Nights had 10 episodes on air."),
-        (
-            "The first album of Karsund has sold 5 million copies.",
-            "The second album of Karsund has sold 6 million copies.",
-        ),
-        ("The Velholm mine produced 120 t of tin ore yearly.", "The Karsund mine produced 150 t of tin ore yearly."),
-        (
-            "The film grossed 5 million dollars at the box office.",
-            "The film grossed 6 million dollars at the box office.",
-        ),
-        ("In March the Velholm mine produced 120 t of tin.", "In March 2021 the Velholm mine produced 150 t of tin."),
-    ],
-    ids=["years", "same figure", "seasons", "same count", "albums", "names", "no name", "one year"],
+    ("text", "kind"),
+    [("Who built the bridge?", "question"), ("The main points are:", "introduction"), ("So they say.", "too_little")],
 )
-def test_different_matters_are_no_disagreement(one, other):
-    assert not disagree(one, other)
+def test_what_states_nothing_is_unknown(text, kind):
+    verdict = judge(text, [], [BRIDGE])
+    assert (verdict.support, verdict.reason) == ("unknown", Reason(kind))
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("In 2020 the Velholm mine produced 120 t of tin.", "In 2020 the Velholm mine produced 150 t of tin."),
-        ("The Velholm mine of tin ore was opened in 1887.", "The Velholm mine of tin ore was opened in 1891."),
-        ("The Velholm mine of tin ore is still open today.", "The Velholm mine of tin ore is not open today."),
-    ],
-    ids=["figure", "year", "negation"],
-)
-def test_sources_that_disagree(one, other):
-    assert disagree(one, other)
+def test_a_claim_that_is_too_long_is_unknown_and_a_long_source_takes_no_longer_than_its_length():
+    began = time.process_time()
+    assert judge("word " * MAX_CLAIM_CHARS).reason == Reason("too_long")
+    noise = make_passage("n", "not " * 25_000 + ". " + "1999, " * 100, "Noise")
+    judge("The word was made of a word in 1999.", [noise])
+    assert time.process_time() - began < 60
 
 
-def test_a_sentence_without_a_name_is_about_its_title():
-    one, other = (f"The film grossed {n} million dollars at the box office." for n in (5, 6))
-    assert disagree(one, other, ("Nights", "nights"))
+def test_of_a_long_passage_the_sentences_near_the_claim_are_read_together():
+    filler = "The harbour was busy on every day of that long summer. " * 60
+    text = f"The mill has two wheels. {filler}The mill was built by Ada Berg. {filler}"
+    read = select_text("Ada Berg built the mill with two wheels.", make_passage("p", text, "Mill"))
+    assert "two wheels" in read
+    assert "Ada Berg" in read
+    assert len(read) < 2_000
+
+
+def test_many_pairs_are_judged_at_once_and_none_twice():
+    reader = ScriptedReader(supports="Halloran")
+    checker = Checker(reader)
+    pairs = [("Ada planned it.", "By Halloran."), ("Ada planned it.", "By Berg."), ("Ada planned it.", "By Halloran.")]
+    first, second, third = asyncio.run(checker(pairs))
+    assert (first.supported, second.supported) == (0.95, 0.0)
+    assert first == third
+    asyncio.run(checker(pairs))
+    assert len(reader.pairs) == 2
+
+
+def test_without_the_reader_common_words_and_figures_decide(monkeypatch):
+    monkeypatch.setattr("suffice.claims.checker.find_reader", lambda: None)
+    checker = default_checker()
+    assert checker.name == "words"
+    assert judge("The Meridian bridge was designed by Ada Halloran.", checker=checker).support == "supported"
+    assert judge("The Meridian bridge was designed by Ada Halloran in 1901.", checker=checker).support != "supported"
+    assert judge("Whales sing in the northern sea.", checker=checker).support == "unsupported"
 
 
 def test_the_evidence_shows_no_heading_and_nothing_beyond_it():
     text = "# Hosting\n\nIt runs for two years.\n\n## 7. Fees\n\nThe monthly fee of the host is 480 EUR.\n\n## 8. End\n\nNo."
-    [claim] = extract_claims("The monthly fee of the host is 480 EUR.")
-    passage = make_passage("a", text, "Hosting")
-    verdict = asyncio.run(judge_claim(claim, [], [passage], LexicalChecker()))
+    verdict = judge("The monthly fee of the host is 480 EUR.", [], [make_passage("a", text, "Hosting")])
     evidence = build_evidence(verdict, "[1]")
     assert evidence is not None
     assert evidence.text == "The monthly fee of the host is 480 EUR."
-
-
-@pytest.mark.parametrize(
-    ("kind", "checker", "overlap", "support"),
-    [
-        ("text", "reader", 0.4, "contradicted"),
-        ("code", "reader", 0.4, "unsupported"),
-        ("code", "reader", 0.6, "contradicted"),
-        ("code", "lexical", 0.4, "contradicted"),
-    ],
-)
-def test_the_reader_contradicts_nothing_by_unrelated_code(kind, checker, overlap, support):
-    source = replace(make_passage("p", "The bridge was never built, says the mayor of Graz.", "Bridge"), kind=kind)
-
-    async def check(claim, passages):
-        return [EvidenceSpan(0, 26, "contradicts", 0.9, overlap, checker=checker) for _ in passages]
-
-    claim = next(extract_claims("The bridge was built by the mayor of Graz."))
-    assert asyncio.run(judge_claim(claim, [], [source], check)).support == support
-
-
-def test_beside_a_quoted_sentence_only_passages_that_may_disagree_are_read():
-    read = []
-
-    async def check(claim, passages):
-        read.extend(passage.title for passage in passages)
-        return await LexicalChecker()(claim, passages)
-
-    [claim] = extract_claims("The mill at Velburg was built in 1871 by the river [1].")
-    quoted = make_passage("1", "The mill at Velburg was built in 1871 by the river.", "quoted")
-    other = make_passage("2", "The mill at Velburg was built in 1902 by the river.", "other year")
-    unrelated = make_passage("3", "Bread is sold at Velburg on market days. A baker came in 1930.", "unrelated")
-    verdict = asyncio.run(judge_claim(claim, [quoted], [other, unrelated], check))
-    assert read == ["quoted", "other year"]
-    assert [quote.passage.title for quote in verdict.contradicting] == ["other year"]

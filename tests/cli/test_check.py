@@ -36,7 +36,6 @@ def test_a_supported_text(suffice: Callable, docs: Path, write: Callable) -> Non
         ("Karl von Frisch decoded the dance in 1972.", "contradicted"),
         ("Karl von Frisch did not decode the dance in 1927.", "contradicted"),
         ("A hive holds forty golden thrones of Byzantium.", "unsupported"),
-        ("Note that Karl von Frisch decoded the dance in 1972.", "contradicted"),
         ("## Notes\n\nKarl von Frisch decoded the dance in 1972.", "contradicted"),
     ],
 )
@@ -111,23 +110,25 @@ def test_each_claim_shows_its_evidence_in_context(suffice: Callable, docs: Path,
     [[start, end]] = evidence["highlight"]
     assert evidence["text"][start:end] == claim["spans"][0]["quote"]
     assert evidence["location"].startswith("docs/bees.md")
-    assert (claim["checker"], claim["probability"]) == ("lexical", None)
+    assert (claim["checker"], claim["probability"]) == ("figures", None)
+    assert claim["note"] == "the source says 1927, not 1972"
 
 
 def test_a_mended_text_passes(suffice: Callable, docs: Path, write: Callable, tmp_path: Path) -> None:
     true = "# Bees\n\n- A hive holds one queen.\n- Why is that?\n"
-    wrong = "Karl von Frisch decoded the dance in 1972.\n\nA hive holds forty golden thrones of Byzantium. It shines.\n"
+    wrong = "Karl von Frisch decoded the dance in 1972.\n\nA hive holds forty golden thrones of Byzantium.\n"
     file, mended = write(f"{true}\n{wrong}"), tmp_path / "mended.md"
     result = suffice("check", file, "--docs", docs, "--alpha", 1, "--fix", mended)
     assert result.status == 1
-    assert "1 replaced, 2 left out" in result.err
-    assert re.search(r"replaced: “Karl von Frisch decoded the dance in 1972.” by “.*1927.*” \(docs/bees.md", result.err)
+    assert "2 left out" in result.err
+    assert re.search(
+        r"left out: “Karl von Frisch decoded .* 1972.”; a source says “.*1927.*” \(docs/bees.md", result.err
+    )
     assert "left out: “A hive holds forty golden thrones of Byzantium.”" in result.err
     assert file.read_text() == f"{true}\n{wrong}"
     text = mended.read_text()
     assert text.startswith(true)
     assert "1972" not in text
-    assert "1927" in text
     assert "Byzantium" not in text
     assert suffice("check", mended, "--docs", docs, "--alpha", 1).status == 0
 
@@ -195,7 +196,8 @@ def test_a_mended_text_goes_to_standard_output(suffice: Callable, docs: Path, tm
 def test_every_verdict_names_its_checker(suffice: Callable, docs: Path, write: Callable) -> None:
     text = "A hive holds one queen.\n\nKarl von Frisch decoded the dance in 1972.\n\nThe dance was decoded by Frisch.\n"
     out = " ".join(suffice("check", write(text), "--docs", docs, "--alpha", 1).out.split())
-    assert out.count("by words and figures") == 2
+    assert "word for word" in out
+    assert "by figures" in out
     assert "says the reader" in out
 
 
@@ -211,30 +213,28 @@ def test_a_text_without_claims(suffice: Callable, docs: Path, write: Callable) -
     assert "no claim" in result.err
 
 
-REWORDED = "Karl von Frisch was proud of decoding the dance in 1927.\n"
-
-
-@pytest.mark.parametrize(
-    ("answer", "status"),
-    [
-        (Say("YES", first={"YES": -0.001}), 0),
-        (Say("NO", first={"NO": -0.001}), 1),
-        (Say("out of order", status=401), 1),
-    ],
-)
-def test_a_named_model_decides_what_words_and_the_reader_leave_open(
-    suffice: Callable, docs: Path, write: Callable, monkeypatch: pytest.MonkeyPatch, answer: Say, status: int
+def test_a_named_model_checks_all_claims_in_one_call(
+    suffice: Callable, docs: Path, write: Callable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    check = ("check", write(REWORDED), "--docs", docs, "--alpha", 1)
-    with FakeLlm([answer]) as server:
+    text = "Karl von Frisch was proud of decoding the dance in 1927.\n\nBees are the cause of all rain.\n"
+    check = ("check", write(text), "--docs", docs, "--alpha", 1, "--json")
+    stated = {"number": 1, "role": "stated", "source": "[1]", "words": "decoded the dance in 1927", "reason": ""}
+    wrong = {"number": 2, "role": "not_supported", "source": "", "words": "", "reason": "no source says it"}
+    with FakeLlm([Say(json.dumps({"statements": [stated, wrong]})), Say("out of order", status=401)]) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         named = suffice(*check, "--model", "openai:fake-model")
-        assert named.status == status, named.err
+        claims = json.loads(named.out)["claims"]
+        assert (claims[0]["support"], claims[0]["checker"]) == ("supported", "model"), named.err
+        assert claims[1]["support"] == "unsupported"
+        assert claims[0]["spans"][0]["quote"] == "decoded the dance in 1927"
         assert len(server.requests) == 1
         assert "bees" in json.dumps(server.requests[0]["messages"]).lower()
-        assert ("out of order" in named.err) == (answer.status != 200)
-        assert suffice(*check).status == 1
-        assert len(server.requests) == 1
+        failed = suffice(*check, "--model", "openai:fake-model")
+        assert "out of order" in failed.err
+        assert "without the model" in failed.err
+        assert suffice(*check).status in (0, 1)
+        assert len(server.requests) == 2
+
 
 
 @pytest.mark.attack("hostile texts")

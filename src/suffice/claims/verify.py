@@ -16,9 +16,11 @@ import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from suffice.answers import Draft, Quotation, Statement, replace_statements
+from suffice.answers import Draft, Finding, Quotation, Statement, replace_statements
 from suffice.claims.checker import Checker
-from suffice.claims.verdict import ClaimVerdict, judge_claim
+from suffice.claims.figures import has_figure
+from suffice.claims.split import CONTRADICTED_MARK, UNSUPPORTED_MARK
+from suffice.claims.verdict import ClaimVerdict, Quote, judge_claim
 from suffice.errors import SearchError
 from suffice.search.base import Search
 from suffice.search.resilience import to_failure
@@ -33,8 +35,6 @@ PASSAGES_PER_CLAIM = 6  # Passages besides the cited ones that a claim is judged
 MAX_CLAIM_QUERIES = 5  # Claims that are searched for each time a draft is verified.
 _MAX_DISAGREEING = 3  # Passages that are read for disagreement with a quotation.
 _MIN_SHARED = 0.6  # Share of a quoted sentence's content words that a passage must have to be read for disagreement.
-UNSUPPORTED_MARK = "*(unsupported)*"
-CONTRADICTED_MARK = "*(contradicted)*"
 _PRONOUN = re.compile(r"(?:he|she|it|they|this|these|its|their|his|her)\b", re.IGNORECASE)
 
 JudgeDraft = Callable[[Sequence[Statement]], Awaitable[Sequence[ClaimVerdict | None]]]
@@ -112,11 +112,19 @@ class ClaimVerifier:
         if doubtful and self._mend is not None and not self._is_offline:
             mended = await self._mend(doubtful)
             verdicts |= await self._judge([new for news in mended.values() for new in news])
+        shown: dict[Statement, ClaimVerdict] = {}
         removed: dict[Statement, ClaimVerdict] = {}
 
         def settle(statement: Statement) -> tuple[Statement, ...]:
-            kept = (self._settle(verdicts[new], removed) for new in mended.get(statement, (statement,)))
-            return tuple(one for one in kept if one is not None)
+            kept: list[Statement] = []
+            for new in mended.get(statement, (statement,)):
+                settled = self._settle(verdicts[new])
+                if settled is None:
+                    removed[new] = verdicts[new]
+                else:
+                    shown[settled] = verdicts[new].about(settled)
+                    kept.append(settled)
+            return tuple(kept)
 
         parts = replace_statements(draft.parts, settle, rename=self._name_subject)
         findings, recommendations, risks = (
@@ -124,10 +132,9 @@ class ClaimVerifier:
             for lines in (draft.findings, draft.recommendations, draft.risks)
         )
         left = replace(draft, parts=parts, findings=findings, recommendations=recommendations, risks=risks)
-        shown = [verdicts[one] for one in written if one not in mended and one not in removed]
-        shown += [verdicts[new] for news in mended.values() for new in news if new not in removed]
         quoted = [await self._check_quotation(quotation) for quotation in draft.quotations]
-        return Checked(left, (*_unique(shown), *quoted), tuple(removed.values()))
+        quoted += [self._judge_finding(finding) for finding in draft.listed if isinstance(finding.text, Quotation)]
+        return Checked(left, (*shown.values(), *quoted), tuple(removed.values()))
 
     # -- judging -------------------------------------------------------------------------------------------------------
 
@@ -146,11 +153,16 @@ class ClaimVerifier:
         if new and self._judge_draft is not None and not self._is_offline:
             by_model = await self._judge_draft(new)
         for statement, given in zip(new, by_model, strict=True):
-            verdicts[statement] = given or await judge_claim(
-                statement, self._find_cited(statement), self._rank_passages(statement.text), self._checker
-            )
+            verdicts[statement] = given or await self._judge_alone(statement)
             self._cache[statement] = size, verdicts[statement]
         return {statement: verdicts[statement] for statement in dict.fromkeys(statements)}
+
+    async def _judge_alone(self, statement: Statement) -> ClaimVerdict:
+        """Let the reader judge one statement. What cites nothing and has no figure may be advice or a conclusion: it stays."""
+        cited = self._find_cited(statement)
+        verdict = await judge_claim(statement, cited, self._rank_passages(statement.text), self._checker)
+        is_claim = bool(statement.handles) or has_figure(verdict.plain_text)
+        return verdict if is_claim or verdict.support != "unsupported" else replace(verdict, support="unknown")
 
     def _find_cited(self, statement: Statement) -> list[Passage]:
         return [passage for handle in statement.handles if (passage := self._run.evidence.find_passage(handle))]
@@ -176,6 +188,15 @@ class ClaimVerifier:
         text = " ".join(sentence.split())
         statement = Statement(text, (self._run.evidence.get_handle(passage),), "stated")
         return await judge_claim(statement, [passage], near[:_MAX_DISAGREEING], self._checker)
+
+    def _judge_finding(self, finding: Finding) -> ClaimVerdict:
+        """Return the verdict on a quoted finding: supported by its own words; who gives another value is known already."""
+        assert isinstance(finding.text, Quotation), "statements are judged as such"
+        quotes = [Quote(one.passage, *one.spans[0], checker="verbatim") for one in (finding.text, *finding.others)]
+        against = [Quote(one.passage, *one.spans[0], checker="figures") for one in finding.against]
+        handles = dict.fromkeys(self._run.evidence.get_handle(quote.passage) for quote in quotes)
+        statement = Statement(" ".join(finding.text.text.split()), tuple(handles), "stated")
+        return ClaimVerdict(statement, "supported", tuple(quotes), tuple(against))
 
     # -- searching for support -----------------------------------------------------------------------------------------
 
@@ -210,18 +231,20 @@ class ClaimVerifier:
 
     # -- mending -------------------------------------------------------------------------------------------------------
 
-    def _settle(self, verdict: ClaimVerdict, removed: dict[Statement, ClaimVerdict]) -> Statement | None:
+    def _settle(self, verdict: ClaimVerdict) -> Statement | None:
         """Return a statement as it is shown: as it is, with other citations or a mark; ``None`` if it is removed."""
         statement = _get_statement(verdict)
         if _is_acceptable(verdict):
             statement = replace(statement, role=verdict.role)
+            known = [handle for handle in statement.handles if self._run.evidence.find_passage(handle)]
+            if len(known) < len(statement.handles):  # Invented ones go.
+                statement = cite(statement, known)
             if verdict.support != "supported" or statement.handles or not verdict.supporting:
                 return statement
             return cite(statement, self._list_handles(verdict))
         if verdict.uncited_support is not None:
             return cite(statement, [self._run.evidence.get_handle(verdict.uncited_support.passage)])
         if self._strict:
-            removed[statement] = verdict
             return None
         mark = CONTRADICTED_MARK if verdict.support == "contradicted" else UNSUPPORTED_MARK
         return replace(statement, mark=mark)
@@ -244,7 +267,3 @@ def _get_statement(verdict: ClaimVerdict) -> Statement:
 
 def _is_acceptable(verdict: ClaimVerdict) -> bool:
     return verdict.support in ("supported", "unknown")
-
-
-def _unique(verdicts: Iterable[ClaimVerdict]) -> list[ClaimVerdict]:
-    return list({_get_statement(verdict): verdict for verdict in verdicts}.values())

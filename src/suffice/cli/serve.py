@@ -23,12 +23,17 @@ _CollectionsOption = Annotated[
 ]
 _RunsOption = Annotated[int, typer.Option(help="Runs that this process works on at the same time.", metavar="N", min=1)]
 _RunsPerUserOption = Annotated[
-    int, typer.Option(help="Runs of one user that are worked on at the same time.", metavar="N", min=1)
+    int,
+    typer.Option(
+        help="Runs of one user that are worked on at the same time by all workers with these --docs.",
+        metavar="N",
+        min=1,
+    ),
 ]
 _RunsOverallOption = Annotated[
     int | None,
     typer.Option(
-        help="Runs that all workers together work on at the same time. Default: no limit.", metavar="N", min=1
+        help="Runs that all workers with these --docs work on at the same time. Default: no limit.", metavar="N", min=1
     ),
 ]
 
@@ -110,7 +115,7 @@ def worker(
     ] = False,
     debug: DebugOption = False,
 ) -> None:
-    """Work on the runs of a service that uses the same database."""
+    """Work on the runs of a service that uses the same database and serves the same collections."""
     import asyncio
     import signal
 

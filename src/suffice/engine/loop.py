@@ -12,6 +12,7 @@ from suffice.errors import CutOff, InputError, SearchError
 from suffice.events import Event, RoundDone, Searching, SearchStopped, TopicsCovered
 from suffice.gates.base import Gate
 from suffice.gates.explanation import explain_stop
+from suffice.gates.limits import LIMIT_REASONS
 from suffice.meters import MeterSet
 from suffice.meters.semantic import list_topic_coverage
 from suffice.search.base import Search
@@ -20,7 +21,7 @@ from suffice.state.run import RunState
 from suffice.state.search_log import SEARCH_TIMED_OUT
 from suffice.state.snapshot import complete_record, snapshot_belief, snapshot_state
 from suffice.strategies.base import PassageSelector, Strategy
-from suffice.types import Failure, Hits, Passage, Query, Round, RoundRecord, Stop, Verdict
+from suffice.types import Coverage, Failure, Hits, Passage, Query, Round, RoundRecord, Stop, Verdict
 
 MAX_EXTRA_DEPTH = 45  # How much further down the ranking to look for passages that replace those seen before.
 MIN_SURE_CONFIDENCE = 0.8  # A reflection that is less sure does not end a search by itself.
@@ -188,9 +189,25 @@ def _build_unavailable_verdict(run: RunState) -> Verdict:
     return Verdict("breaker", True, "search_unavailable", f"the last search failed: {last.message.rstrip('.')}")
 
 
+def _find_coverage(run: RunState) -> Coverage | None:
+    """Return how much of what is relevant was read, as the survey or the last readings estimate it."""
+    if run.survey is not None:
+        return run.survey.describe()
+    last = run.readings[-1] if run.readings else {}
+    share, low, high = (last.get(f"relevance.{name}") for name in ("seen", "low", "high"))
+    if run.breadth == "narrow" or share is None or low is None or high is None:
+        return None
+    found = len({passage.place.path for passage in run.evidence})
+    return Coverage(share, low, high, found, round(found / share), "results that came back in several rounds (Chao)")
+
+
 def build_stopped(run: RunState, gate: Gate, verdict: Verdict) -> SearchStopped:
     """Return the last event of the search, with the reason in words."""
     rounds = tuple(run.records)
-    text = explain_stop(verdict.reason, verdict.because, verdict.promise, run.records)
-    stop = Stop(verdict.reason, verdict.gate, len(rounds), verdict.promise, text, rounds, str(gate))
+    limits = {reason: kind for kind, reason in LIMIT_REASONS.items()}
+    origin = run.budget.origins.get(limits.get(verdict.reason, ""))
+    because = f"{verdict.because}, a limit of {origin}" if origin else verdict.because
+    text = explain_stop(verdict.reason, because, verdict.promise, run.records)
+    found = _find_coverage(run)
+    stop = Stop(verdict.reason, verdict.gate, len(rounds), verdict.promise, text, rounds, str(gate), coverage=found)
     return SearchStopped(stop, snapshot_state(run, verdict.reason))

@@ -15,6 +15,7 @@ from suffice.claims.checker import default_checker
 from suffice.claims.verdict import ClaimVerdict
 from suffice.claims.verify import Checked, ClaimVerifier
 from suffice.claims.whole import check_draft
+from suffice.engine.bounds import RunLimits, resolve_limits
 from suffice.engine.interventions import RunParts, add_recalled_queries, add_skill_queries, apply_interventions
 from suffice.engine.loop import build_stopped, run_loop
 from suffice.engine.presets import Preset
@@ -27,7 +28,9 @@ from suffice.gates.limits import budget
 from suffice.memory.evidence import Evidence
 from suffice.meters import build_meters
 from suffice.models.base import Model, is_language_model
+from suffice.models.breadth import Breadth
 from suffice.models.capability import ModelProfile, find_model
+from suffice.models.embeddings import embed_static
 from suffice.models.extractive import ExtractiveModel
 from suffice.prompts import CheckDraft, SelfTest
 from suffice.report.build import build_report
@@ -35,13 +38,14 @@ from suffice.report.compute import run_computation
 from suffice.report.draft import quote_evidence, write_draft
 from suffice.report.mend import mend_statements
 from suffice.review.loop import ReviewLoop
-from suffice.search.base import Reader, Search
+from suffice.search.base import RankedScope, Reader, Search
 from suffice.search.distinct import DistinctTextSearch
 from suffice.search.resilience import make_resilient
 from suffice.search.screened import InjectionFilter
 from suffice.skills.activate import ActiveSkills
 from suffice.skills.hooks import SkillContext, SkillRunner
 from suffice.state.run import RunState
+from suffice.state.survey import DEFAULT_TARGET, Survey
 from suffice.storage.findings import StoredFinding
 from suffice.types import Bounds, Embed, Failure, Image, Notice, PriorRun, Report, Verdict
 
@@ -62,7 +66,11 @@ class RunConfig:
     stop: Gate | None
     """The stop gate. ``None``: the strategy ends by itself, or a bound ends it."""
     tier: str = "standard"
+    names_tier: bool = True
+    """Whether the user named the tier; else a strong model has limits of its own."""
     bounds: Bounds = Bounds()
+    environment_bounds: Bounds = Bounds()
+    """Those of ``bounds`` that come from environment variables."""
     embed: Embed | None = None
     language: str | None = None
     """The language of the question, in which words are stemmed; ``None``: it does not tell."""
@@ -96,6 +104,13 @@ class RunConfig:
     metadata: dict[str, Any] = field(default_factory=dict)
     run_id: str | None = None
     """The id to use; ``None`` makes one."""
+    breadth: Breadth = "narrow"
+    scope: RankedScope | None = None
+    """Everything in scope by its similarity to the question, if the run surveys it."""
+    coverage_target: float = DEFAULT_TARGET
+    """The share of what is relevant that a broad question is to read."""
+    length: int | None = None
+    """About how many words the report is to have; ``None``: as many as it needs."""
     evidence: Evidence | None = None
     """An empty record for a caller who wants to read afterwards what this run admitted; ``None``: the run has its own."""
     clock: Callable[[], float] = time.monotonic
@@ -112,9 +127,7 @@ async def run_pipeline(config: RunConfig) -> AsyncGenerator[Event, None]:
     try:
         await stages.adapt_to_model()
         if stages.skills.replacement is not None:
-            yield stages.start(
-                settings.resolve_bounds("standard" if config.tier == "auto" else config.tier, config.bounds)
-            )
+            yield stages.start(await _resolve_limits(replace(config, tier="standard"), run))
             work = asyncio.ensure_future(stages.skills.instead())
             async with aclosing(run.event_queue.drain_while(work)) as events:
                 async for event in events:
@@ -203,7 +216,8 @@ class _Stages:
             question=config.question,
             language=config.language,
         )
-        run.max_report_tokens = config.profile.max_tokens
+        run.breadth, run.coverage_target, run.length = config.breadth, config.coverage_target, config.length
+        run.survey = None if config.scope is None else Survey(config.scope)
         self.search = self.screen(make_resilient(config.search, run.record_failure))
         self.gate = self.parts.gate or budget()
         checker = default_checker()
@@ -228,10 +242,10 @@ class _Stages:
         """Return a search whose results are distinct and free of text that addresses a model."""
         return InjectionFilter(DistinctTextSearch(search), self.run.event_queue.add)
 
-    def start(self, bounds: Bounds) -> Started:
-        """Set the bounds of the run and return its first event."""
-        self.run.budget.bounds = bounds
-        self.gate = add_budget(self.parts.gate, bounds)
+    def start(self, limits: RunLimits) -> Started:
+        """Set the limits of the run and return its first event."""
+        self.run.budget.bounds, self.run.budget.origins = limits.bounds, limits.origins
+        self.gate = add_budget(self.parts.gate, limits.bounds)
         return self._build_started_event()
 
     def stop(self, verdict: Verdict) -> SearchStopped:
@@ -242,14 +256,15 @@ class _Stages:
         """Resolve the bounds, take over earlier work and search until the gate stops."""
         config, run = self.config, self.run
         await describe_images(run, config.images)
-        yield self.start(await _resolve_bounds(config, run))
+        yield self.start(await _resolve_limits(config, run))
         if config.prior_run is not None:
             yield Continued(config.prior_run)
             await run.resume(config.prior_run)
         await self.skills.before_search()
         if config.recalled_findings:
             yield Recalled(tuple(finding.title for finding in config.recalled_findings))
-        meters = build_meters(self.gate.needs, run.task, config.embed)
+        # Of a survey many passages are read at once, for which the static vectors are fast enough.
+        meters = build_meters(self.gate.needs, run.task, config.embed if run.survey is None else embed_static)
         if config.reads_all and run.is_strong and (passages := await list_scope(config.search, run)):
             await run.plan()
             for event in run.take_events():
@@ -259,11 +274,11 @@ class _Stages:
             return
         loop = run_loop(
             run,
-            self.search,
+            self.search if run.survey is None else self.screen(run.survey),
             self.parts.strategy,
             self.gate,
             meters,
-            k=config.k,
+            k=config.k if run.survey is None else run.survey.batch_size,
             per_round=config.per_round,
             honor_sufficient=config.preset.honors_sufficient,
         )
@@ -330,6 +345,7 @@ class _Stages:
             **config.metadata,
             "preset": asdict(config.preset),
             "task_type": run.task_type,
+            "breadth": run.breadth,
             **self._name_models(),
             "checker": self.verifier.checker_name,
             **self.review.to_metadata(),
@@ -380,7 +396,9 @@ class _Stages:
         run, preset = self.run, self.config.preset
         limits = {name: value for name, value in asdict(run.budget.bounds).items() if value is not None}
         gate = str(self.gate)
-        return Started(run.id, run.task, run.model.name, preset.strategy, preset.memory, gate, run.seed, limits)
+        return Started(
+            run.id, run.task, run.model.name, preset.strategy, preset.memory, gate, run.seed, limits, run.breadth
+        )
 
 
 def _assemble_parts(config: RunConfig) -> RunParts:
@@ -398,8 +416,8 @@ def add_budget(stop: Gate | None, bounds: Bounds) -> Gate:
     return stop | budget(**limits) if limits else stop
 
 
-async def _resolve_bounds(config: RunConfig, run: RunState) -> Bounds:
-    """Return the user's bounds, completed by the preset's cap and the tier. With the tier ``auto`` the plan chooses it.
+async def _resolve_limits(config: RunConfig, run: RunState) -> RunLimits:
+    """Return the limits of the run. With the tier ``auto`` the plan chooses it.
 
     A model on this machine gets no time limit unless the user sets one: it may just be slow.
     """
@@ -409,10 +427,22 @@ async def _resolve_bounds(config: RunConfig, run: RunState) -> Bounds:
         with suppress(TimeoutError):  # The loop then ends because the time is up.
             async with asyncio.timeout(config.bounds.seconds):
                 tier = (await run.plan()).complexity
-    bounds = settings.resolve_bounds(tier, config.preset.cap, config.bounds)
-    if config.model.local and config.bounds.seconds is None:
-        bounds = replace(bounds, seconds=None)
-    return bounds
+    limits = resolve_limits(
+        tier,
+        config.preset,
+        config.stop,
+        config.bounds,
+        config.environment_bounds,
+        has_time_limit=not config.model.local,
+        is_strong=run.is_strong and config.preset.adapts and not config.names_tier,
+    )
+    if config.breadth == "narrow":
+        return limits
+    own = config.bounds  # Only the user limits how much of a broad question is read.
+    bounds = replace(limits.bounds, sources=own.sources)
+    if run.survey is not None:
+        bounds = replace(bounds, rounds=own.rounds, queries=own.queries)
+    return replace(limits, bounds=bounds)
 
 
 def new_run_id() -> str:

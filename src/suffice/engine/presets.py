@@ -19,7 +19,7 @@ class Preset:
     honors_sufficient: bool = False
     """Whether a model that is sure of the evidence ends the search beside the gate."""
     adapts: bool = False
-    """Whether steps that are no use with the model at hand are left out of the search."""
+    """Whether steps that are not useful with the model at hand are left out of the search."""
     patient_gate: str | None = None
     """The gate for a question that needs several steps, where a round costs only a search of own documents."""
 
@@ -41,6 +41,7 @@ PRESETS = {
     "saturate": Preset("saturate", "rolling", "saturation.after(2).epsilon(0.15).floor(1800)", Bounds(rounds=5)),
     "predicates": Preset("predicates", "freeform", "predicates | exhaustion"),
     "outline": Preset("outline", "trajectory", "gain"),
+    "survey": Preset("survey", "trajectory", "coverage"),
     "ircot": Preset("ircot", "trajectory", None, _limit_rounds(10), alpha=0.9),
     "react": Preset("react", "trajectory", None, _limit_rounds(7)),
     "memgpt": Preset("memgpt", "trajectory", None, _limit_rounds(12)),

@@ -13,7 +13,7 @@ from suffice.meters import MeterSet
 from suffice.search.base import Search
 from suffice.state.run import RunState
 from suffice.text.tokens import estimate_tokens
-from suffice.types import Hits, Passage, Query, Round, Verdict
+from suffice.types import Coverage, Hits, Passage, Query, Round, Verdict
 
 MAX_PASSAGES = 2_000  # More do not fit the context of any model.
 _CONTEXT_SHARE = 0.5  # The other half is for the answer and its check.
@@ -57,4 +57,8 @@ async def read_all(
     yield done if done.accepted else replace(done, accepted=True)
     files = len({passage.place.path for passage in found})
     because = f"{files} {'file' if files == 1 else 'files'}, about {count_tokens(list(found)):,} tokens"
-    yield build_stopped(run, gate, Verdict("read_all", True, "read_all", because, promise="guarantee"))
+    stopped = build_stopped(run, gate, Verdict("read_all", True, "read_all", because, promise="guarantee"))
+    if run.breadth != "narrow":
+        whole = Coverage(1.0, 1.0, 1.0, files, files, "everything in scope was read")
+        stopped = replace(stopped, stop=replace(stopped.stop, coverage=whole))
+    yield stopped

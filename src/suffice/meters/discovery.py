@@ -2,6 +2,7 @@
 
 unseen.mass, unseen.richness                     Good–Turing and Chao1 estimates over the passages found
 unseen.mass.entities, unseen.richness.entities   the same over the names in them
+relevance.seen, .low, .high                      share of all results that was seen, with its interval (Chao)
 question.residual                                share of the question's words that no passage has
 bridges.open                                     names that passages introduced and no query has used
 score.drop                                       how far this round's best score is below the first round's, as a share
@@ -19,6 +20,7 @@ from suffice.text.entities import extract_facets, extract_lowered_names, stem_wo
 from suffice.text.tokens import tokenize, word_set
 from suffice.types import Readings
 
+_MIN_ROUNDS = 2  # One round finds everything once, so it tells nothing about what is left.
 _LATIN = re.compile(
     r"[\x00-\u024f\u2010-\u2044]*"
 )  # In other scripts an index may split words differently than `tokenize`.
@@ -54,6 +56,27 @@ class UnseenMeter:
             "unseen.mass.entities": None if named is None else named.estimate_unseen_mass(),
             "unseen.richness.entities": None if named is None else named.estimate_richness(),
         }
+
+
+class RelevanceMeter:
+    """The share of all results that was seen, from how often the same ones came back in different rounds.
+
+    Only if the gate needs it. A run that surveys everything in scope knows more and replaces these readings.
+    """
+
+    moment: Moment = "after"
+    names: tuple[str, ...] = ("relevance.seen", "relevance.low", "relevance.high")
+
+    def __init__(self, context: MeterContext = MeterContext()) -> None:
+        self._is_needed = "relevance.seen" in context.needs
+        self._sources = SightingCounter()
+
+    def read(self, view: RoundView) -> Readings:
+        if not self._is_needed:
+            return {}
+        self._sources.add(hit.id for hit in view.raw)
+        seen = None if view.failed or view.index < _MIN_ROUNDS else self._sources.estimate_seen()
+        return dict(zip(self.names, seen or (None, None, None), strict=True))
 
 
 class BridgesMeter:

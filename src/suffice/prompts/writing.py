@@ -211,6 +211,7 @@ class MendResponse:
 class Mend(Prompt[MendResponse]):
     role = "mend"
     response_type = MendResponse
+    truncation_order = (("sources", "last"),)
     temperature = 0.1
 
     task: str

@@ -8,22 +8,23 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from suffice.answers import Draft
+from suffice.answers import Draft, Finding, Quotation
 from suffice.claims.reasons import describe_reason
 from suffice.claims.verdict import ClaimVerdict, Quote, build_evidence
 from suffice.claims.verify import Checked
 from suffice.models.base import is_language_model
 from suffice.report.draft import WritingInstruction, choose_instruction, count_list_sections, list_caveats, render_draft
-from suffice.report.notices import render_disagreements, render_notices
+from suffice.report.notices import render_coverage, render_disagreements, render_notices
 from suffice.report.undone import list_undone
 from suffice.search.urls import canonicalize_url
 from suffice.state.run import RunState
 from suffice.text.citations import drop_repeated_citations, list_handles, replace_citations
-from suffice.text.markdown import strip_markdown
+from suffice.text.markdown import escape_markdown, strip_markdown
 from suffice.text.plain import to_one_line
 from suffice.text.quotations import build_excerpt
 from suffice.types import (
     COMPUTED_KIND,
+    Aspect,
     Claim,
     ClosestPassage,
     Disagreement,
@@ -33,6 +34,7 @@ from suffice.types import (
     Reason,
     RemovedClaim,
     Report,
+    ReportedFinding,
     RoleUsage,
     Source,
     Span,
@@ -59,9 +61,21 @@ def build_report(
     notices = _list_notices(run, stop, draft, fault) if numbers else ()
     disagreements = tuple(_list_disagreements(checked, cite)) if checked is not None and numbers else ()
     answer = cite.renumber(render_draft(run, draft)) if numbers else ""
+    short_answer = _find_short_answer(draft, answer)
     if answer:
-        answer = render_notices(notices) + answer + render_disagreements(disagreements)
-    sufficiency = _judge_sufficiency(run, draft, has_answer=bool(answer))
+        shown = (
+            f"**Short answer:** {escape_markdown(short_answer)}\n\n"
+            if draft.origin == "quoted" and short_answer
+            else ""
+        )
+        answer = (
+            render_notices(notices)
+            + shown
+            + answer
+            + render_disagreements(disagreements)
+            + render_coverage(stop.coverage)
+        )
+    sufficiency = _judge_sufficiency(run, stop, draft, has_answer=bool(answer))
     stop = replace(stop, sufficiency=sufficiency)
     instruction = choose_instruction(run)
     findings, recommendations, risks = (
@@ -89,7 +103,7 @@ def build_report(
         gaps=run.gaps,
         failed_queries=tuple(run.searches.thin_queries),
         insufficient_termination=run.is_insufficient(stop.reason),
-        degraded_mode=run.is_degraded,
+        degraded_mode=run.is_degraded or fault is not None,
         error_log=tuple(run.error_log),
         raw=draft.raw,
         metadata={
@@ -98,7 +112,7 @@ def build_report(
             **_build_writing_metadata(run, instruction, numbers),
             **({"restated": draft.restated} if answer and draft.restated else {}),
         },
-        short_answer=_find_short_answer(draft, answer),
+        short_answer=short_answer,
         excerpts=tuple(replace(one, source=numbers[one.source]) for one in excerpts if one.source in numbers),
         closest=()
         if answer
@@ -110,6 +124,8 @@ def build_report(
         notices=notices,
         disagreements=disagreements,
         removed=tuple(_build_removed(verdict, cite) for verdict in checked.removed) if checked and answer else (),
+        findings=(reported := tuple(_build_finding(finding, cite) for finding in draft.listed) if answer else ()),
+        aspects=tuple(_count_aspect(name, reported) for name in draft.aspects) if answer else (),
     )
 
 
@@ -133,10 +149,16 @@ def _find_short_answer(draft: Draft, answer: str) -> str | None:
     return short if answer and short and is_shown else None
 
 
-def _judge_sufficiency(run: RunState, draft: Draft, *, has_answer: bool) -> Sufficiency:
-    """Return the writer's judgement; without one, that of the search. An empty answer is never sufficient."""
+def _judge_sufficiency(run: RunState, stop: Stop, draft: Draft, *, has_answer: bool) -> Sufficiency:
+    """Return the writer's judgement; without one, that of the search. An empty answer is never sufficient.
+
+    A broad question is answered if enough of what is relevant was read.
+    """
     if not has_answer:
         return "no" if run.evidence else "unknown"
+    if run.breadth != "narrow":
+        is_covered = stop.coverage is not None and stop.coverage.share >= run.coverage_target
+        return "yes" if is_covered and draft.sufficiency in ("yes", "unknown") else "partly"
     if draft.sufficiency != "unknown" or run.sufficient is None:
         return draft.sufficiency
     return "yes" if run.sufficient else "partly"
@@ -144,7 +166,8 @@ def _judge_sufficiency(run: RunState, draft: Draft, *, has_answer: bool) -> Suff
 
 def _list_notices(run: RunState, stop: Stop, draft: Draft, fault: Failure | None) -> tuple[Notice, ...]:
     """Return what a reader must know before reading the answer."""
-    notices = list(list_caveats(run, stop))
+    notices = [Notice(run.breadth)] if run.breadth != "narrow" else []
+    notices += list_caveats(run, stop)
     count = choose_instruction(run).count
     if count > (len(draft.quotations) if draft.origin == "quoted" else count_list_sections(draft.parts)):
         notices.append(Notice("short_list"))
@@ -188,6 +211,8 @@ def _number_citations(run: RunState, draft: Draft) -> dict[str, str]:
     numbers: dict[str, str] = {}
     by_source: dict[str, str] = {}
     for handle in list_handles(render_draft(run, draft), *lists, *draft.open_questions):
+        if run.evidence.find_passage(handle) is None:
+            continue
         source = _get_web_page(_get_passage(run, handle)) or handle
         numbers[handle] = by_source.setdefault(source, f"[{len(by_source) + 1}]")
     return numbers
@@ -221,6 +246,19 @@ def _build_claim(verdict: ClaimVerdict, cite: _Numbering) -> Claim:
         None if quote is None else quote.probability,
         verdict.role or getattr(verdict.claim, "role", None),
     )
+
+
+def _build_finding(finding: Finding, cite: _Numbering) -> ReportedFinding:
+    quotation = isinstance(finding.text, Quotation)
+    sources = dict.fromkeys(filter(None, map(cite, (one.passage for one in finding.quotations))))
+    handles = () if isinstance(finding.text, Quotation) else cite.list_numbers(finding.text.handles)
+    text = " ".join(cite.renumber(finding.text.text).split()) if not quotation else finding.text.text
+    return ReportedFinding(text, quotation, finding.aspect, (*handles, *sources), bool(finding.against))
+
+
+def _count_aspect(name: str, findings: Iterable[ReportedFinding]) -> Aspect:
+    own = [finding for finding in findings if finding.aspect == name]
+    return Aspect(name, len(own), len({source for finding in own for source in finding.sources}))
 
 
 def _build_removed(verdict: ClaimVerdict, cite: _Numbering) -> RemovedClaim:

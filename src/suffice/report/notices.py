@@ -4,9 +4,11 @@ from collections.abc import Sequence
 
 from suffice.claims.reasons import describe_reason
 from suffice.text.markdown import escape_markdown
-from suffice.types import Disagreement, Notice, RemovedClaim, Span
+from suffice.types import Coverage, Disagreement, Notice, RemovedClaim, Span
 
 NOTICE_TEXT = {
+    "broad": "Read as a broad question: what the sources say on it, not one answer (--breadth narrow asks for one).",
+    "list": "Read as a question for everything of a kind (--breadth narrow asks for one answer).",
     "degraded": "Search was limited because searches kept failing; this answer is partial.",
     "insufficient": "The search ended on a limit before the evidence was judged sufficient; this answer may be incomplete.",
     "short_list": "The list is shorter than the task asks for because the sources name no further items.",
@@ -22,6 +24,7 @@ _EARLIER_NOTICES = ("No language model was used: every sentence below is quoted 
 NOTICES = (*NOTICE_TEXT.values(), *_EARLIER_NOTICES)
 """Sentences that a claim check of a finished report ignores: they say how it was made."""
 DISAGREEMENT_HEADING = "Where the sources disagree"
+COVERAGE_HEADING = "How complete this is"
 
 
 def describe_notice(notice: Notice) -> str:
@@ -46,6 +49,19 @@ def describe_removed(claim: RemovedClaim) -> str:
     """Return a removed sentence with the reason and what a source says instead."""
     said = f" Nearest: “{' '.join(claim.nearest.quote.split())}” {claim.nearest.source}." if claim.nearest else ""
     return f"{claim.text} ({describe_reason(claim.reason)}).{said}"
+
+
+def describe_coverage(coverage: Coverage) -> str:
+    """Say how much was read, and how much of what is relevant that is."""
+    share, low, high = (round(100 * value) for value in (coverage.share, coverage.low, coverage.high))
+    between = f" ({low}–{high} %)" if high > low else ""
+    read = f"Read {coverage.files_read:,} of {coverage.files:,} {'file' if coverage.files == 1 else 'files'}."
+    return f"{read} An estimated {share} %{between} of what they say on this was read for this report."
+
+
+def render_coverage(coverage: Coverage | None) -> str:
+    """Return the Markdown at the end of the report of a broad question."""
+    return f"\n\n## {COVERAGE_HEADING}\n\n{describe_coverage(coverage)}" if coverage is not None else ""
 
 
 def _quote(span: Span) -> str:

@@ -6,9 +6,13 @@ caller decides which passages are new.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from suffice.types import Failure, Passage, Query
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 @runtime_checkable
@@ -20,6 +24,27 @@ class Search(Protocol):
 
         Scores are comparable within one search. A service that gives only an order returns no scores.
         """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class RankedScope:
+    """Everything in scope with its similarity to a question, file by file; ``vectors`` are rows of length one.
+
+    ``passages`` have no score: ``scores`` are their similarities, about as large as cosines.
+    """
+
+    passages: tuple[Passage, ...]
+    scores: "NDArray[np.float32]"
+    vectors: "NDArray[np.float32]"
+
+
+@runtime_checkable
+class ScopeSearch(Protocol):
+    """A search that can rank all its passages at once, as one over local files can."""
+
+    async def rank_all(self, question: str) -> RankedScope | None:
+        """Return all passages with their similarity to a question; ``None`` if that is not possible."""
         ...
 
 

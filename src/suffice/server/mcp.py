@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from suffice.jobs.api_keys import ApiKeyStore
 
 # The options that a call of a tool may set.
-RESEARCH_OPTIONS = ("strategy", "stop", "max_rounds", "max_cost_usd")
+RESEARCH_OPTIONS = ("breadth", "length", "strategy", "stop", "max_rounds", "max_cost_usd")
 MAX_CALL_SECONDS = 25.0  # Clients give up after 60 seconds, some after 30.
 MAX_RUNS = 50  # Runs that a session remembers.
 MAX_LOCATIONS = 5_000  # Locations whose passages a session remembers.

@@ -18,7 +18,7 @@ from fastapi import Path as PathParameter
 from pydantic import BaseModel
 
 from suffice.errors import SufficeError
-from suffice.jobs.requests import parse_request
+from suffice.jobs.requests import parse_request, resolve_collections
 from suffice.jobs.store import StoredRun
 from suffice.report.bibliography import build_csl, render_bibtex
 from suffice.report.excerpt_html import merge_spans
@@ -154,10 +154,8 @@ def _normalize_passage(passage: dict[str, Any]) -> dict[str, Any]:
 
 def _list_roots(service: Service, run: StoredRun) -> list[Path]:
     """Return the files and folders that the run was allowed to search."""
-    collections = service.worker.collections
-    names = parse_request(run.request).collections or tuple(collections)
-    paths = [path for name in names for path in collections.get(name, ()) if "://" not in path]
-    return [Path(path).resolve() for path in paths]
+    docs = resolve_collections(parse_request(run.request), service.worker.collections).scope.docs
+    return [Path(path).resolve() for path in docs if "://" not in path]
 
 
 def _open_passage(
@@ -270,7 +268,7 @@ def _mark_lines(
 def _locate_stretch(
     text: str, lines: Sequence[tuple[int | None, str]], starts: Sequence[int], stretch: Excerpt
 ) -> tuple[int, int] | None:
-    """Return where a stretch stands in the text: by its line numbers, or else by its words."""
+    """Return where a stretch is in the text: by its line numbers, or else by its words."""
     if match := _LINES.search(stretch.location):
         first, last = int(match[1]), int(match[2])
         inside = [i for i, (number, _) in enumerate(lines) if number is not None and first <= number <= last]

@@ -33,7 +33,7 @@ MAX_FILE_CHARS = 50_000  # A longer instruction would crowd out the evidence.
 # documents must not send them anywhere.
 OPTION_NAMES = (
     *("strategy", "memory", "stop", "tier", "max_rounds", "max_queries", "max_sources", "max_seconds", "max_tokens"),
-    *("k", "per_round", "alpha", "with_leads", "interventions", "review", "panel", "strict"),
+    *("k", "per_round", "alpha", "interventions", "review", "panel", "strict"),
 )
 _PREFIX = "suffice-"
 _FIELDS = ("activates", "options", "queries", "hooks")

@@ -105,7 +105,7 @@ class FollowUpQueue:
 
     def _find_bridges(self, passage: Passage, title: str) -> list[str]:
         """Return names of a passage that no query has used, the one in the sentence nearest to the question first."""
-        if passage.kind == "code":  # Capitals in code are no names.
+        if passage.kind == "code":  # Capitals in code are not names.
             return []
         found: dict[str, float] = {}
         for start, end in split_sentences(passage.text):

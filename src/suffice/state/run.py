@@ -17,6 +17,7 @@ from suffice.memory.evidence import Evidence
 from suffice.memory.extraction import update_open_questions
 from suffice.memory.open_questions import OpenQuestions
 from suffice.models.base import Model, UsageTrackingModel
+from suffice.models.breadth import Breadth
 from suffice.models.prices import find_price
 from suffice.prompts import KeptNote, Plan, PlannedQuery, PlanResponse, Prompt, Reflect, ReflectionResponse
 from suffice.search.base import Reader
@@ -27,6 +28,7 @@ from suffice.state.follow_ups import FollowUpQueue
 from suffice.state.outline import TopicOutline
 from suffice.state.prompting import MAX_EVIDENCE_TOKENS, Prompter
 from suffice.state.search_log import SearchLog
+from suffice.state.survey import DEFAULT_TARGET, Survey
 from suffice.text.tokens import estimate_tokens, jaccard, tokenize
 from suffice.types import Bounds, Embed, Failure, Note, Passage, PriorRun, Query, Readings, Round, RoundRecord
 
@@ -103,6 +105,10 @@ class RunState:
         self.scope_files: tuple[str, ...] = ()  # The documents in scope, one line each, for the planner.
         self.scope_languages = ""  # Their languages, if the task is in another one.
         self.kept_notes: dict[str, KeptNote] = {}  # What the model noted in its reflections, by the fact.
+        self.survey: Survey | None = None  # Everything in scope by relevance, if the run surveys it.
+        self.breadth: Breadth = "narrow"
+        self.coverage_target = DEFAULT_TARGET
+        self.length: int | None = None  # Words that the report is to have.
         self.extra_instruction = ""  # What skills tell the writer besides the writing instruction.
 
     # -- asking the model ----------------------------------------------------------------------------------------------
@@ -312,7 +318,7 @@ class RunState:
         self._admitted_tokens += sum(estimate_tokens(f"{passage.title}{passage.text}") + 4 for passage in passages)
 
     async def _queue_follow_ups(self, passages: Sequence[Passage]) -> None:
-        if self.is_faithful:
+        if self.is_faithful or self.survey is not None:  # A survey follows its ranking.
             return
         if self.follow_ups.uses_embeddings:
             await asyncio.to_thread(self.follow_ups.add, passages)
@@ -356,6 +362,9 @@ class RunState:
             usd=self.budget.usd_used,
         )
         spent["gaps.named"] = self._count_named_gaps()
+        if self.survey is not None:
+            seen, low, high = self.survey.estimate()
+            spent |= {"relevance.seen": seen, "relevance.low": low, "relevance.high": high}
         return {"belief.open": self.open_questions.open_count, "belief.difference": self._compare_belief(), **spent}
 
     def _count_named_gaps(self) -> float | None:

@@ -12,6 +12,7 @@ from suffice.memory.open_questions import OpenQuestions
 from suffice.prompts import PlanResponse, Prompt, ReflectionResponse
 from suffice.state.budget import Budget
 from suffice.state.outline import TopicOutline
+from suffice.state.survey import Survey
 from suffice.types import Embed, Failure, Hits, Note, Passage, Query, Round, RoundRecord
 
 A = TypeVar("A")
@@ -126,6 +127,11 @@ class RunView(Protocol):
     @property
     def open_questions(self) -> OpenQuestions:
         """The questions that must be answered first. A strategy may add questions and mark them as tried."""
+        ...
+
+    @property
+    def survey(self) -> Survey | None:
+        """Everything in scope by relevance; ``None`` unless the run surveys it."""
         ...
 
     @property

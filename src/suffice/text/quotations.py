@@ -1,5 +1,6 @@
 """Lay out a quotation as in its source: prose in one line, lists, tables and code dedented, with the deciding words marked."""
 
+import re
 import textwrap
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -7,7 +8,7 @@ from typing import NamedTuple
 from suffice.answers import Offsets, Quotation
 from suffice.text.blocks import split_blocks
 from suffice.text.plain import to_one_line
-from suffice.text.quoting import BOLD, format_title, quote_block
+from suffice.text.quoting import BOLD, format_title, quote_block, quote_markdown
 from suffice.types import Excerpt, ExcerptFormat
 
 
@@ -42,6 +43,31 @@ def render_quotation(quotation: Quotation, citation: str) -> str:
     cited = f"{body} {citation}" if pieces[-1].format == "prose" else f"{body}\n\n{citation}"
     quoted = "\n".join(f"> {line}".rstrip() for line in cited.split("\n"))
     return f"{heading}\n\n{quoted}" if title or place else quoted
+
+
+def render_in_line(quotation: Quotation) -> str:
+    """Return a short quotation as one line of Markdown, without its source; a record as the name of its table and its cells."""
+    if quotation.format != "table":
+        return quote_markdown(to_one_line("".join(f"{piece.joint}{piece.text}" for piece in _lay_out(quotation))))
+    cells = read_cells(quotation)
+    text = "; ".join(f"{name}: {value}" if name else value for name, value in cells.items())
+    return quote_markdown(to_one_line(f"{name_table(quotation)}: {text}"))
+
+
+def name_table(quotation: Quotation) -> str:
+    """Return the name of the table that a record is from, as words."""
+    file = re.split(r", sheet | > ", quotation.passage.title)[0]
+    return " ".join(re.sub(r"\.\w{2,5}$", "", file).replace("_", " ").split())
+
+
+def read_cells(quotation: Quotation) -> dict[str, str]:
+    """Return the cells of a record by the names of their columns, as the readers of tables write them."""
+    cells: dict[str, str] = {}
+    for line in re.split(r"\n| · ", quotation.text):
+        name, colon, value = line.partition(": ")
+        name = " ".join(name.replace("_", " ").split()) if colon else ""
+        cells[name] = value if colon else line
+    return cells
 
 
 def _lay_out(quotation: Quotation) -> Iterator[_Piece]:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 from suffice.errors import InputError, ModelError, SearchError
 from suffice.models.embeddings import Embedder, embed_static, get_minilm
+from suffice.search.base import RankedScope
 from suffice.search.corpus.index import BM25Index, IndexEntry
 from suffice.search.corpus.ranking import (
     Candidate,
@@ -30,7 +31,7 @@ from suffice.search.corpus.sync import STDIN, CorpusIndex, IndexRequest, open_in
 from suffice.search.corpus.vectors import EmbeddingCache
 from suffice.search.files.walk import SkippedFile
 from suffice.storage.corruption import CorruptCache
-from suffice.text.languages import ENGLISH
+from suffice.text.languages import ENGLISH, detect_language
 from suffice.types import Passage, Query
 
 if TYPE_CHECKING:
@@ -44,6 +45,8 @@ MAX_CANDIDATES = 50
 # (tens of milliseconds). What it does to recall: bench/latency.md.
 EXTRA_EMBEDDED = 7
 _EMBED_BATCH_SIZE = 1024
+MAX_RANKED = 20_000  # Passages that are ranked at once; each takes a kilobyte.
+EMBEDDED_OF_ALL = 200  # Of these the embedding model compares the best, a few seconds the first time.
 
 ProgressCallback = Callable[[str, int, int], None]
 T = TypeVar("T")
@@ -131,8 +134,13 @@ class CorpusSearch:
 
     def _list_passages(self) -> list[Passage]:
         entries = [self._index.get_entry(address) for address in self._index.list_addresses()]
+        return self._to_passages(self._order_by_file(entries))
+
+    def _order_by_file(self, entries: list[IndexEntry]) -> list[IndexEntry]:
         order = {file: number for number, file in enumerate(self._files)}
-        ranked = sorted(enumerate(entries), key=lambda row: (order.get(row[1].file, len(order)), row[0]))
+        return sorted(entries, key=lambda entry: order.get(entry.file, len(order)))
+
+    def _to_passages(self, entries: Sequence[IndexEntry]) -> list[Passage]:
         working_dir = os.path.join(os.getcwd(), "")
         return [
             to_passage(
@@ -141,8 +149,41 @@ class CorpusSearch:
                 path=self._shorten_path(entry.file, working_dir),
                 owns_id=entry.id is None or self._owns_id(entry.file, entry.id),
             )
-            for _, entry in ranked
+            for entry in entries
         ]
+
+    async def rank_all(self, question: str) -> RankedScope | None:
+        """Return all passages with their similarity to a question; ``None`` without vectors for the passages or the question.
+
+        The static vectors rank all of them; the embedding model compares the best ``EMBEDDED_OF_ALL``. Beyond
+        ``MAX_RANKED`` passages only those with a word of the question are ranked.
+        """
+        language = detect_language(question) or self.language
+        if self._alpha == 1 or not self.is_english_only or language != ENGLISH:
+            return None
+        return await run_in_thread(lambda check_cancelled: self._rank_all(question, check_cancelled))
+
+    def _rank_all(self, question: str, check_cancelled: Callable[[], None]) -> RankedScope:
+        import numpy as np
+
+        if self.size > MAX_RANKED:
+            found = self._index.search(self._index.extract_terms(question), MAX_RANKED)
+            addresses = [address for _, address in found]
+        else:
+            addresses = self._index.list_addresses()
+        entries = self._order_by_file([self._index.get_entry(address) for address in addresses])
+        vectors = _read_vectors(entries)
+        rough = vectors @ embed_static([question])[0]
+        best = np.argsort(-rough, kind="stable")[:EMBEDDED_OF_ALL]
+        exact = self._vectors.embed(
+            [question, *(text_to_embed(entries[i]) for i in best)], lambda done: check_cancelled()
+        )
+        mixed = (rough[best] + exact[1:] @ exact[0]) / 2
+        # What was not compared exactly gets what its static vector leads one to expect.
+        slope, base = np.polyfit(rough[best], mixed, 1) if len(best) > 2 else (1.0, 0.0)
+        scores = np.asarray(slope * rough + base, np.float32)
+        scores[best] = mixed
+        return RankedScope(tuple(self._to_passages(entries)), scores, vectors)
 
     def close(self) -> None:
         """Close the embedding cache. Searching still works without it."""
@@ -305,13 +346,18 @@ class CorpusSearch:
 
 def _static_cosines(text: str, entries: Sequence[IndexEntry]) -> list[float]:
     """Return the cosines of a query and passages by the vectors that the index holds."""
+    cosines: list[float] = (_read_vectors(entries) @ embed_static([text])[0]).tolist()
+    return cosines
+
+
+def _read_vectors(entries: Sequence[IndexEntry]) -> "NDArray[np.float32]":
+    """Return the static vectors of entries, at length one."""
     import numpy as np
 
     stored = np.frombuffer(b"".join(entry.vector for entry in entries), np.int8).reshape(len(entries), -1)
     vectors = stored.astype(np.float32)
-    lengths = np.maximum(np.linalg.norm(vectors, axis=1), 1e-9)
-    cosines: list[float] = (vectors @ embed_static([text])[0] / lengths).tolist()
-    return cosines
+    unit: NDArray[np.float32] = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
+    return unit
 
 
 def _describe_empty_corpus(roots: Sequence[str], skipped: Sequence[SkippedFile]) -> str:

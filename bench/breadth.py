@@ -1,0 +1,285 @@
+"""Measure what broad questions rest on: how their breadth is read, and how good the estimate of completeness is.
+
+python -m bench.breadth --classify FILE                        questions with their kind; prints only the table of confusion
+python -m bench.breadth --screening FOLDER                     records with expert labels: reading teaches the ranking
+python -m bench.breadth --topics FILE --corpora FOLDER         all sections of documentation on a topic: nothing is judged
+python -m bench.breadth --drbench FOLDER [--work FOLDER] [--tasks A,B]   files with an insight, as bench.peers knows them
+
+Estimates are compared with the truth after every round. *Bias* is estimate minus truth; an interval *holds* if the truth lies
+in it. The results are in breadth.md.
+"""
+
+import argparse
+import asyncio
+import gzip
+import json
+import re
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+
+from suffice.measure import relevance
+from suffice.models.breadth import BREADTHS, read_breadth
+from suffice.search.base import RankedScope
+from suffice.search.corpus.search import CorpusSearch
+from suffice.state.survey import Survey
+from suffice.types import Passage, Query
+
+BATCH = 50
+TARGET = 0.9
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """How much was read after a round, the true share of what is relevant in it, and the estimate."""
+
+    read: int
+    total: int
+    truth: float
+    estimate: relevance.Share
+
+
+def classify(path: Path) -> str:
+    """Return the table of confusion for a file of questions with their kind."""
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    counts = Counter((row["kind"], read_breadth(row["question"])) for row in rows)
+    lines = ["| is \\ read as | " + " | ".join(BREADTHS) + " |", "|---|" + "--:|" * len(BREADTHS)]
+    lines += [f"| {kind} | " + " | ".join(str(counts[kind, one]) for one in BREADTHS) + " |" for kind in BREADTHS]
+    right = sum(counts[kind, kind] for kind in BREADTHS)
+    return "\n".join([*lines, "", f"{right} of {len(rows)} right"])
+
+
+# -- reading -----------------------------------------------------------------------------------------------------------
+
+
+def read_on(survey: Survey, relevant: Callable[[Passage], bool | None], *, judges: bool) -> Iterator[Round]:
+    """Read until nothing is left; with ``judges`` each passage is judged when it was read. ``None``: counts as neither."""
+    labels = {passage.id: relevant(passage) for passage in survey.passages}
+    total = sum(label is True for label in labels.values())
+    read: set[str] = set()
+    while survey.left:
+        batch = asyncio.run(survey(Query(""), survey.batch_size))
+        read.update(passage.id for passage in batch)
+        if judges:
+            survey.judge({passage.id: bool(labels[passage.id]) for passage in batch})
+        truth = sum(labels[id] is True for id in read) / total
+        yield Round(len(read), len(labels), truth, survey.estimate())
+
+
+def summarize(runs: Sequence[Sequence[Round]]) -> str:
+    """Return bias, error, how often the interval holds, and what a stop at the target reached and cost."""
+    rounds = [one for run in runs for one in run if one.truth >= 0.3 and one.read < one.total]
+    errors = [one.estimate.share - one.truth for one in rounds]
+    holds = [one.estimate.low - 1e-9 <= one.truth <= one.estimate.high + 1e-9 for one in rounds]
+    stops = [next((one for one in run if one.estimate.share >= TARGET), run[-1]) for run in runs]
+    return (
+        f"{fmean(errors):+.3f} | {fmean(map(abs, errors)):.3f} | {fmean(holds):.2f} | "
+        f"{fmean(stop.truth for stop in stops):.2f} | {fmean(stop.read / stop.total for stop in stops):.2f}"
+    )
+
+
+HEAD = (
+    "| set | bias | mean error | interval holds | truth at an estimated .9 | read of all |\n|---|--:|--:|--:|--:|--:|"
+)
+
+
+# -- the sets ----------------------------------------------------------------------------------------------------------
+
+
+def run_screening(folder: Path) -> str:
+    """Return the tables for the systematic reviews. What is fitted is fitted on the other two of them."""
+    scopes: dict[str, tuple[RankedScope, set[str]]] = {}
+    for path in sorted(folder.glob("*.jsonl.gz")):
+        with gzip.open(path, "rt", encoding="utf-8") as file:
+            lines = [json.loads(line) for line in file]
+        scopes[path.name.removesuffix(".jsonl.gz")] = asyncio.run(_rank_records(lines[0]["question"], lines[1:]))
+    plain, learned = {}, {}
+    for name, (scope, gold) in scopes.items():
+        plain[name] = list(read_on(Survey(scope, BATCH), lambda one, gold=gold: one.id in gold, judges=False))  # type: ignore[misc]
+        learned[name] = list(read_on(Survey(scope, BATCH), lambda one, gold=gold: one.id in gold, judges=True))  # type: ignore[misc]
+    lines = [HEAD.replace("| set |", "| set, each record judged when it is read |")]
+    for name in scopes:
+        others = [run for other, run in learned.items() if other != name]
+        held, relevance.INTERVAL = relevance.INTERVAL, fit_interval(others)
+        own = [replace_interval(one) for one in learned[name]]
+        lines.append(f"| {name} (interval ± {relevance.INTERVAL:.1f}, fitted on the others) | {summarize([own])} |")
+        relevance.INTERVAL = held
+    lines += ["", HEAD.replace("| set |", "| set, nothing judged |")]
+    lines += [f"| {name} | {summarize([run])} |" for name, run in plain.items()]
+    lines += [
+        "",
+        "| records read for a true recall of 90 % | fixed k | by similarity | reading teaches | oracle | of |",
+    ]
+    lines.append("|---|--:|--:|--:|--:|--:|")
+    reached = {name: [find_recall(runs[name]) for runs in (plain, learned)] for name in scopes}
+    for name, (scope, gold) in scopes.items():
+        fixed = max(reached[other][1] for other in scopes if other != name)
+        oracle = -(-9 * len(gold) // 10)
+        lines.append(
+            f"| {name} | {fixed} | {reached[name][0]} | {reached[name][1]} | {oracle} | {len(scope.passages)} |"
+        )
+    return "\n".join([*lines, "", "Fixed k: as many as the slower of the other two sets needs."])
+
+
+def fit_interval(runs: Sequence[Sequence[Round]]) -> float:
+    """Return half the interval of the log-odds that holds for four of five rounds."""
+    from math import log
+
+    errors = []
+    for run in runs:
+        for one in run:
+            if 0.3 <= one.truth < 1 and one.read < one.total and 0 < one.estimate.share < 1:
+                errors.append(
+                    abs(log(one.truth / (1 - one.truth)) - log(one.estimate.share / (1 - one.estimate.share)))
+                )
+    return sorted(errors)[int(0.8 * len(errors))]
+
+
+def replace_interval(one: Round) -> Round:
+    """Return a round with the interval that holds now."""
+    share = one.estimate.share
+    return Round(one.read, one.total, one.truth, relevance.estimate_share(share, 1 - share))
+
+
+def find_recall(run: Sequence[Round]) -> int:
+    """Return how much was read when nine tenths of what is relevant were in it."""
+    return next(one.read for one in run if one.truth >= TARGET)
+
+
+async def _rank_records(question: str, records: Sequence[dict[str, object]]) -> tuple[RankedScope, set[str]]:
+    with tempfile.TemporaryDirectory(prefix="screening-") as folder:
+        texts = (json.dumps({key: record[key] for key in ("id", "title", "text")}) for record in records)
+        path = Path(folder) / "records.jsonl"
+        path.write_text("\n".join(texts), encoding="utf-8")
+        scope = await (await CorpusSearch.open([path], cache_dir=None)).rank_all(question)
+    assert scope is not None, "the records are in English"
+    return scope, {str(record["id"]) for record in records if record["relevant"]}
+
+
+def run_topics(path: Path, corpora: Path) -> str:
+    """Return the table for documentation: fitted on two corpora, reported on the others, both ways."""
+    return asyncio.run(_run_topics(path, corpora))
+
+
+async def _run_topics(path: Path, corpora: Path) -> str:
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    notes = {one["name"]: one["release_notes"] for one in json.loads((path.parent / "corpora.json").read_text())}
+    scopes: dict[str, CorpusSearch] = {}
+    found: list[tuple[str, Survey, Callable[[Passage], bool | None]]] = []
+    for row in rows:
+        name = row["corpus"]
+        if name not in scopes:
+            scopes[name] = await CorpusSearch.open([corpora / name], cache_dir=None, exclude=notes[name])
+        scope = await scopes[name].rank_all(row["question"])
+        assert scope is not None, "the documents are in English"
+        wanted, partly = (_find_passages(row[key], corpora / name, scope.passages) for key in ("sections", "partly"))
+        found.append((name, Survey(scope, BATCH), _label(wanted, partly)))
+    lines = [HEAD]
+    names = sorted(scopes)
+    for own, fitted in ((names[::2], names[1::2]), (names[1::2], names[::2])):
+        held = relevance.BIAS, relevance.SLOPE
+        bias, slope = _fit([(survey, label) for name, survey, label in found if name in fitted])
+        runs = []
+        for name, survey, label in found:
+            if name in own:
+                survey.calibration = bias, slope
+                runs.append(
+                    await asyncio.to_thread(lambda one=survey, how=label: list(read_on(one, how, judges=False)))
+                )  # type: ignore[misc]
+        lines.append(
+            f"| {', '.join(own)} (p = σ({bias:.2f} + {slope:.2f} z), fitted on the others) | {summarize(runs)} |"
+        )
+        relevance.BIAS, relevance.SLOPE = held
+    bias, slope = _fit([(survey, label) for _, survey, label in found])
+    return "\n".join([*lines, "", f"Fitted on all: BIAS, SLOPE = {bias:.2f}, {slope:.2f}"])
+
+
+def _label(wanted: set[str], partly: set[str]) -> Callable[[Passage], bool | None]:
+    return lambda passage: True if passage.id in wanted else None if passage.id in partly else False
+
+
+def _fit(sets: Sequence[tuple[Survey, Callable[[Passage], bool | None]]]) -> tuple[float, float]:
+    scores: list[float] = []
+    labels: list[bool] = []
+    for survey, label in sets:
+        for passage, score in zip(survey.passages, survey.scores, strict=True):
+            if (is_relevant := label(passage)) is not None:
+                scores.append(float(score))
+                labels.append(is_relevant)
+    return relevance.calibrate(scores, labels)
+
+
+def _find_passages(sections: Sequence[dict[str, str]], folder: Path, passages: Sequence[Passage]) -> set[str]:
+    """Return the ids of the passages in which the sections begin, or that have their heading."""
+    found: set[str] = set()
+    for section in sections:
+        lines = [
+            _fold(line.lstrip("# ")) for line in (folder / section["file"]).read_text(errors="replace").splitlines()
+        ]
+        starts = [number for number, line in enumerate(lines, 1) if line == _fold(section["heading"])]
+        above = [number for number, line in enumerate(lines, 1) if line == _fold(section.get("under", ""))]
+        starts = [start for start in starts if "under" in section and above and start > above[0]][:1] or starts[:1]
+        for passage in passages:
+            first, last = passage.place.lines or (0, 0)
+            is_here = passage.place.path.endswith(str(folder.name + "/" + section["file"]))
+            begins = any(first <= start + 3 <= last for start in starts)
+            if is_here and (begins or _fold(passage.title.rpartition(" > ")[2]) == _fold(section["heading"])):
+                found.add(passage.id)
+    return found
+
+
+def _fold(text: str) -> str:
+    return re.sub(r"\s+", " ", re.sub(r"[`*]", "", text)).strip().lower()
+
+
+def run_drbench(data: Path, work: Path | None, tasks: Sequence[str]) -> str:
+    """Return the table for DRBench: a passage is relevant if its file holds an insight."""
+    from bench.peers.drbench import prepare_tasks
+
+    with tempfile.TemporaryDirectory(prefix="drbench-") as temporary:
+        runs = []
+        for task in prepare_tasks(data, work or Path(temporary)):
+            if tasks and task.id not in tasks:
+                continue
+            gold = {fact.file for fact in task.facts if fact.is_insight}
+            scope = asyncio.run(_rank_folder(task.folder, task.question))
+            label = lambda one, gold=gold: Path(one.place.path).name in gold  # noqa: E731
+            runs.append(list(read_on(Survey(scope, 20), label, judges=False)))
+    return f"{HEAD}\n| {len(runs)} tasks | {summarize(runs)} |"
+
+
+async def _rank_folder(folder: Path, question: str) -> RankedScope:
+    scope = await (await CorpusSearch.open([folder], cache_dir=None)).rank_all(question)
+    assert scope is not None, "the files are in English"
+    return scope
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        prog="python -m bench.breadth", description="Measure what broad questions rest on."
+    )
+    parser.add_argument("--classify", type=Path, help="questions with their kind, one JSON object a line")
+    parser.add_argument("--screening", type=Path, help="the folder of the screening sets")
+    parser.add_argument("--topics", type=Path, help="questions with their sections; corpora.json lies beside it")
+    parser.add_argument("--corpora", type=Path, help="where the documents of --topics are unpacked")
+    parser.add_argument("--drbench", type=Path, help="the folder with tasks.tar.gz")
+    parser.add_argument("--work", type=Path, help="where the tasks are unpacked (default: a temporary folder)")
+    parser.add_argument("--tasks", default="", help="ids of tasks, with commas between them (default: all)")
+    options = parser.parse_args()
+    if options.classify:
+        print(classify(options.classify))
+    if options.screening:
+        print(run_screening(options.screening))
+    if options.topics:
+        if options.corpora is None:
+            parser.error("--topics needs --corpora FOLDER")
+        print(run_topics(options.topics, options.corpora))
+    if options.drbench:
+        print(run_drbench(options.drbench, options.work, [name for name in options.tasks.split(",") if name]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,301 @@
+"""Find what sources say on a broad question, in their own words, and sort it by aspects.
+
+    relevant passages ─▶ sentences and rows ─▶ the most salient of each file ─▶ the same fact once ─▶ aspects
+
+A sentence is salient if it is near the question *and* tells what the question does not have: figures above all. Plain
+nearness is the worst choice, because introductions repeat the question. The weights were set on six folders of DRBench
+(bench/breadth.md).
+"""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from suffice.answers import Finding, Offsets, Quotation
+from suffice.claims.figures import Figure, find_figures
+from suffice.text.blocks import LIST_MARKER, split_blocks
+from suffice.text.entities import content_stems, extract_names, strip_instruction
+from suffice.text.sentences import split_sentences
+from suffice.text.tokens import jaccard
+from suffice.types import Embed, ExcerptFormat, Passage
+
+SENTENCES_PER_FILE = 4
+_PASSAGES_PER_SENTENCE = 5
+ROWS_PER_FILE = 2  # Of a table: the latest rows that are near the question.
+ROW_KINDS = frozenset({"xlsx", "ods", "csv"})
+MAX_ASPECTS = 6
+MIN_SALIENCE = 0.4  # Below it a sentence tells nothing on the question; the best one of a file is kept.
+_MAX_CONTEXT_WORDS = 60
+_MIN_WORDS, _LONG_WORDS = 6, 40
+_REPEATED, _SAME_FACT, _SAME_MATTER = 0.7, 0.5, 0.6  # Shares of words that two sentences have in common.
+_MIN_IN_ASPECT = 2
+
+# "This report examines …", "Thanks for …", "This is not related to …": a document speaks of itself or of what it is not about.
+_ABOUT_ITSELF = re.compile(
+    r"\b(?:this|the)\s+(?:\w+\s+)?(?:report|document|presentation|paper|analysis|section|review|memo|slide|deck|study|overview"
+    r"|article|page|chapter|guide|sheet|dataset)\s+(?:also\s+)?(?:aims?|explores?|examines?|outlines?|provides?|presents?"
+    r"|describes?|discusses|covers?|summari[sz]es|highlights?|focuses|delves|investigates|evaluates|will|seeks|offers|details"
+    r"|reviews|assesses|serves)\b|^(?:in (?:conclusion|summary|this)|hi|hello|dear|thanks|thank you|best|regards|agenda)\b"
+    r"|\b(?:please (?:review|find|let|see|come|feel)|let me know|looking forward|hope this|feel free|reach out|attached"
+    r"|let['’]s (?:discuss|meet)|wanted to (?:share|provide|discuss|update|follow))\b"
+    r"|\b(?:irrelevant|unrelated|not (?:directly )?(?:related|relevant|impact))\b",
+    re.IGNORECASE,
+)
+_SENDER = re.compile(r"\[[^\]\n]{4,40}\]\s+[^\s:]+:\s+")  # Before a message, as the reader of chats writes it.
+_ITEM_MARK = re.compile(rf"\s*{LIST_MARKER}\s+")
+_REFERS_BACK = re.compile(r"(?:this|these|that|those|it|they|such)\b", re.IGNORECASE)
+_OURS = re.compile(r"\b(?:we|our|us)\b", re.IGNORECASE)
+_QUARTER = re.compile(r"\bQ([1-4])\b|\b(first|second|third|fourth) quarter", re.IGNORECASE)
+_YEAR = re.compile(r"\b((?:19|20)\d\d)(?:-(\d\d))?(?:-\d\d)?\b")
+_TIME = re.compile(
+    r"\b(?:Q[1-4]|H[12]|FY\d{2,4})\b|\b(?:19|20)\d\d(?:-\d\d){0,2}\b|\b\d\d?:\d\d(?::\d\d)?(?:\s?[ap]m)?\b|\b\d\d?\s?[ap]m\b"
+    r"|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.? \d{1,2}(?:st|nd|rd|th)?\b",
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"[^\W\d_][\w'’-]*")
+_TOKEN = re.compile(r"[\w'’-]+|[^\w\s]")
+# Verbs of a task, not things that it is about.
+_TASK_WORDS = frozenset(
+    """leverage leveraging enhance enhancing improve improving implement implementing adopt adopting use using utilize utilise
+    drive driving ensure ensuring minimize maximise maximize reduce increase achieve remain make help key main new current
+    effective influence influencing considering strategies strategy ways way action""".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Unit:
+    """A sentence or a record that may be quoted. ``start`` is where the quotation begins if it needs the sentence before."""
+
+    passage: Passage
+    span: Offsets
+    start: int
+    format: ExcerptFormat
+    text: str
+    stems: frozenset[str]
+    quantities: tuple[Figure, ...]
+    period: float | None
+
+    @property
+    def is_record(self) -> bool:
+        return self.format == "table"
+
+
+def find_findings(
+    question: str,
+    files: Sequence[Sequence[Passage]],
+    nearness: "dict[str, float]",
+    embed: Embed,
+    *,
+    per_file: int = SENTENCES_PER_FILE,
+) -> list[Finding]:
+    """Return what the files say on a question, most salient first; the same fact of several files is one finding.
+
+    ``nearness`` is the similarity of each passage to the question, by its id.
+    """
+    units = [[unit for passage in passages for unit in _list_units(passage)] for passages in files]
+    everything = [unit for own in units for unit in own]
+    if not everything:
+        return []
+    weigh = _Salience(question, everything, nearness, embed)
+    limits = [max(per_file, len(passages) // _PASSAGES_PER_SENTENCE) for passages in files]  # More of a long file.
+    chosen = [pair for own, limit in zip(units, limits, strict=True) for pair in _choose(own, weigh, limit)]
+    found: list[tuple[_Unit, Finding]] = []
+    for unit, salience in sorted(chosen, key=lambda pair: -pair[1]):
+        _add(found, unit, salience)
+    return [finding for _, finding in found]
+
+
+# -- sentences and records ---------------------------------------------------------------------------------------------
+
+
+def _list_units(passage: Passage) -> Iterator[_Unit]:
+    """Yield what can be quoted from a passage: its sentences, or each record of a table."""
+    text = passage.text
+    if passage.kind in ("xlsx", "ods"):
+        yield _make_unit(passage, (0, len(text)), 0, "table")
+        return
+    begin = sender.end() if (sender := _SENDER.match(text)) else 0
+    for block in split_blocks(text, passage.kind):
+        if block.is_heading or block.format == "code":
+            continue
+        if passage.kind in ROW_KINDS:
+            yield from (_make_unit(passage, span, span[0], "table") for span in block.units)
+            continue
+        before: Offsets | None = None
+        for start, end in block.units:
+            mark = _ITEM_MARK.match(text, start, end) if block.format == "list" else None
+            for span in split_sentences(text, max(begin, mark.end() if mark else start), end):
+                needs_context = before is not None and _REFERS_BACK.match(text, span[0])
+                first = before[0] if before is not None and needs_context else span[0]
+                is_long = len(text[first : span[1]].split()) > _MAX_CONTEXT_WORDS
+                yield _make_unit(passage, span, span[0] if is_long else first, "prose")
+                before = span
+
+
+def _make_unit(passage: Passage, span: Offsets, start: int, format: ExcerptFormat) -> _Unit:
+    text = " ".join(passage.text[slice(*span)].split())
+    quantities = find_figures(_TIME.sub(" ", text))
+    return _Unit(passage, span, start, format, text, content_stems(text), quantities, read_period(text))
+
+
+def read_period(text: str) -> float | None:
+    """Return the latest year that a text names, with its month or quarter as a fraction."""
+    years = [int(found[1]) + int(found[2] or 0) / 12 for found in _YEAR.finditer(text)]
+    names = ("first", "second", "third", "fourth")
+    quarters = [int(found[1] or 1 + names.index(found[2].lower())) for found in _QUARTER.finditer(text)]
+    return max(years) + max(quarters, default=0) / 4 if years else None
+
+
+class _Salience:
+    """How much a sentence tells on the question, given all sentences."""
+
+    def __init__(self, question: str, units: Sequence[_Unit], nearness: "dict[str, float]", embed: Embed) -> None:
+        vectors = embed([question, *(unit.text for unit in units)])
+        self._cosines = {id(unit): float(value) for unit, value in zip(units, vectors[1:] @ vectors[0], strict=True)}
+        self._counts = Counter(stem for unit in units for stem in unit.stems)
+        self._total = len(units)
+        self._question_stems = content_stems(question)
+        self._names = extract_names(question)
+        self._known = find_figures(question)
+        self._nearness = nearness
+
+    def __call__(self, unit: _Unit) -> float:
+        words = len(unit.text.split())
+        new = [math.log(self._total / self._counts[stem]) for stem in unit.stems - self._question_stems]
+        is_ours = bool(_OURS.search(unit.text)) or any(name in unit.text for name in self._names)
+        figures = [one for one in unit.quantities if not any(known.matches(one) for known in self._known)]
+        count = 0 if unit.is_record else min(3, len(figures))
+        return (
+            0.6 * self._cosines[id(unit)]
+            + 0.3 * bool(figures)
+            + 0.2 * count / 3
+            + 0.05 * (sum(new) / len(new) if new else 0.0)
+            + 0.2 * self._nearness.get(unit.passage.id, 0.0)
+            + 0.1 * is_ours
+            - 0.4 * bool(_ABOUT_ITSELF.search(unit.text))
+            - 0.01 * max(0, words - _LONG_WORDS)
+            - 0.3 * (words < _MIN_WORDS)
+            - 0.3 * unit.text.endswith("?")
+        )
+
+
+def _choose(units: Sequence[_Unit], weigh: _Salience, limit: int) -> list[tuple[_Unit, float]]:
+    """Return the most salient units of a file that do not repeat each other; of records the latest weigh more."""
+    periods = sorted({unit.period for unit in units if unit.period is not None and unit.is_record})
+    recency = {period: 0.3 * (rank / max(1, len(periods) - 1) - 0.5) for rank, period in enumerate(periods)}
+    weighed = [
+        (unit, weigh(unit) + (recency.get(unit.period or 0.0, 0.0) if unit.is_record else 0.0)) for unit in units
+    ]
+    chosen: list[tuple[_Unit, float]] = []
+    records = 0
+    for unit, salience in sorted(weighed, key=lambda pair: -pair[1]):
+        if len(chosen) == limit or (chosen and salience < MIN_SALIENCE):
+            break
+        if unit.is_record:
+            records += 1
+            if records > ROWS_PER_FILE:
+                continue
+        elif any(_repeats(unit, other) for other, _ in chosen):
+            continue
+        chosen.append((unit, salience))
+    return chosen
+
+
+def _repeats(unit: _Unit, other: _Unit) -> bool:
+    """Whether a sentence is part of the other's quotation, or has most of its words."""
+    if unit.passage.id == other.passage.id and unit.start < other.span[1] and other.start < unit.span[1]:
+        return True
+    return len(unit.stems & other.stems) > _REPEATED * max(1, min(len(unit.stems), len(other.stems)))
+
+
+def _add(found: list[tuple[_Unit, Finding]], unit: _Unit, salience: float) -> None:
+    """Add a unit as a finding, or to the finding that states the same fact or another value for it."""
+    quotation = Quotation(unit.passage, ((unit.start, unit.span[1]),), unit.format)
+    for i, (other, finding) in enumerate(found):
+        if unit.is_record or other.is_record or other.passage.place.path == unit.passage.place.path:
+            continue
+        shared = jaccard(unit.stems, other.stems)
+        if shared < _SAME_FACT:
+            continue
+        if not unit.quantities or all(any(a.matches(b) for b in other.quantities) for a in unit.quantities):
+            found[i] = other, replace(finding, others=(*finding.others, quotation))
+            return
+        if shared >= _SAME_MATTER and unit.period == other.period and _share_kind(unit.quantities, other.quantities):
+            found[i] = other, replace(finding, against=(*finding.against, quotation))
+            return
+    found.append((unit, Finding(quotation, salience=salience)))
+
+
+def _share_kind(ones: Sequence[Figure], others: Sequence[Figure]) -> bool:
+    return bool({figure.kind for figure in ones} & {figure.kind for figure in others})
+
+
+# -- aspects -----------------------------------------------------------------------------------------------------------
+
+
+def list_parts(question: str, limit: int = 4) -> list[str]:
+    """Return the things that a question is about, as it writes them.
+
+    >>> list_parts("How can Kolbe Mills leverage solar power to enhance grain quality and customer trust?")
+    ['solar power', 'grain quality', 'customer trust']
+    """
+    names = frozenset(word for name in extract_names(question) for word in content_stems(name))
+    parts: list[str] = []
+    run: list[str] = []
+    for token in [*_TOKEN.findall(strip_instruction(question)), "."]:
+        stems = content_stems(token)
+        if stems and token.lower() not in _TASK_WORDS:
+            run.append(token)
+            continue
+        if len(run) > 1 and not content_stems(" ".join(run)) <= names:
+            parts.append(" ".join(run[-4:]))
+        run = []
+    return list(dict.fromkeys(parts))[:limit]
+
+
+def sort_by_aspect(
+    question: str, findings: Sequence[Finding], embed: Embed, *, limit: int = MAX_ASPECTS
+) -> list[Finding]:
+    """Return the findings with their aspects: a part of the question that they are nearest to, or a phrase that they share."""
+    if not findings:
+        return []
+    texts = [_read_text(finding) for finding in findings]
+    stems = [content_stems(text) for text in texts]
+    labels: dict[int, str] = {}
+    for part in [*list_parts(question), *_list_phrases(texts, extract_names(question))]:
+        own = content_stems(part)
+        members = [i for i in range(len(findings)) if i not in labels and own <= stems[i]]
+        if len(members) >= _MIN_IN_ASPECT and len(set(labels.values())) < limit:
+            labels |= dict.fromkeys(members, part)
+    names = list(dict.fromkeys(labels.values())) or list_parts(question)[:1] or ["Findings"]
+    vectors = embed([*names, *texts])
+    nearest = (vectors[len(names) :] @ vectors[: len(names)].T).argmax(axis=1)
+    return [replace(finding, aspect=labels.get(i, names[int(nearest[i])])) for i, finding in enumerate(findings)]
+
+
+def _list_phrases(texts: Iterable[str], names: Sequence[str]) -> list[str]:
+    """Return the pairs of neighbouring words that several texts have, the most frequent first; those in names are left out."""
+    known = content_stems(" ".join(names))
+    counts: Counter[tuple[str, ...]] = Counter()
+    written: dict[tuple[str, ...], str] = {}
+    for text in texts:
+        pairs: dict[tuple[str, ...], str] = {}
+        for first, second in pairwise(_WORD.findall(text)):
+            stems, phrase = (content_stems(first), content_stems(second)), f"{first} {second}"
+            key = tuple(stem for own in stems for stem in sorted(own))
+            if all(stems) and len(set(key)) == len(key) and not known & set(key) and phrase in text:
+                pairs.setdefault(key, phrase)
+        counts.update(pairs.keys())
+        written = pairs | written
+    ranked = sorted((key for key, count in counts.items() if count >= _MIN_IN_ASPECT), key=lambda key: -counts[key])
+    return [written[key] for key in ranked]
+
+
+def _read_text(finding: Finding) -> str:
+    """Return the words of a finding; of a record with the name of its table."""
+    if isinstance(finding.text, Quotation) and finding.text.format == "table":
+        return f"{finding.text.passage.title} {finding.text.text}".replace("_", " ")
+    return finding.text.text

@@ -1,0 +1,120 @@
+"""Write the report of a broad question from its findings: what matters most, a section for each aspect, what is missing.
+
+Without a model every finding is a quotation, so nothing here has to be checked. The length follows the findings.
+"""
+
+from collections.abc import Sequence
+
+from suffice.answers import Draft, Finding, FindingList, Part, Quotation, SectionHeading, Verbatim
+from suffice.report.findings import list_parts, read_period
+from suffice.text.entities import content_stems, extract_names
+from suffice.text.markdown import escape_markdown
+from suffice.text.quotations import read_cells, render_in_line
+from suffice.types import Passage
+
+MAX_WORDS = 900
+TOP_FINDINGS = 5
+_MIN_ROWS, _MAX_ROWS, _MAX_COLUMNS = 3, 6, 4
+_MAX_CELL_CHARS = 24
+FIRST_HEADING = "What matters most"
+MISSING_HEADING = "What the sources do not say"
+
+
+def write_survey(
+    question: str, findings: Sequence[Finding], passages: Sequence[Passage] = (), *, length: int | None = None
+) -> Draft:
+    """Return the report: the most salient findings first, then each aspect. ``passages`` are all that was read.
+
+    ``length`` is about how many words it has; every file is quoted before one is quoted again.
+    """
+    kept = _fit(findings, length or MAX_WORDS)
+    if not kept:
+        return Draft((), "quoted", sufficiency="no")
+    top = _choose_top(kept)
+    rest = [finding for finding in kept if finding not in top]
+    parts: list[Part] = [SectionHeading(FIRST_HEADING), FindingList(tuple(top))]
+    aspects = list(dict.fromkeys(finding.aspect for finding in kept))
+    for aspect in aspects:
+        own = tuple(finding for finding in rest if finding.aspect == aspect)
+        tables = [table for finding in kept if finding.aspect == aspect and (table := _make_table(finding, passages))]
+        if own or tables:
+            parts.append(SectionHeading(_capitalize(aspect)))
+            parts += [FindingList(own)] if own else []
+            parts += [table for i, table in enumerate(tables) if table not in tables[:i]]
+    empty = [part for part in list_parts(question) if not _is_mentioned(part, kept)]
+    if empty:
+        lines = "\n".join(f"- Nothing that was read states a finding on {escape_markdown(part)}." for part in empty)
+        parts += [SectionHeading(MISSING_HEADING), Verbatim(lines)]
+    return Draft(tuple(parts), "quoted", aspects=(*aspects, *empty))
+
+
+def _fit(findings: Sequence[Finding], words: int) -> list[Finding]:
+    """Return the findings that fit, most salient first. The best of every file come before the second best of one."""
+    ranks: dict[str, int] = {}
+    ranked: list[tuple[int, float, Finding]] = []
+    for finding in findings:
+        path = _get_path(finding)
+        ranks[path] = ranks.get(path, -1) + 1
+        ranked.append((ranks[path], -finding.salience, finding))
+    kept: list[tuple[float, Finding]] = []
+    for _, salience, finding in sorted(ranked, key=lambda row: row[:2]):
+        words -= len(_render(finding).split())
+        if words < 0 and kept:
+            break
+        kept.append((salience, finding))
+    return [finding for _, finding in sorted(kept, key=lambda row: row[0])]
+
+
+def _choose_top(findings: Sequence[Finding]) -> list[Finding]:
+    """Return the most salient finding of the first files."""
+    best: dict[str, Finding] = {}
+    for finding in findings:
+        best.setdefault(_get_path(finding), finding)
+    return list(best.values())[:TOP_FINDINGS]
+
+
+def _render(finding: Finding) -> str:
+    return render_in_line(finding.text) if isinstance(finding.text, Quotation) else finding.text.text
+
+
+def _get_path(finding: Finding) -> str:
+    return finding.quotations[0].passage.place.path if finding.quotations else ""
+
+
+def _is_mentioned(part: str, findings: Sequence[Finding]) -> bool:
+    stems = content_stems(part) - content_stems(" ".join(extract_names(part)))
+    return not stems or any(2 * len(stems & content_stems(_render(finding))) >= len(stems) for finding in findings)
+
+
+def _capitalize(text: str) -> str:
+    return escape_markdown(text[:1].upper() + text[1:])
+
+
+def _make_table(finding: Finding, passages: Sequence[Passage]) -> FindingList | None:
+    """Return the latest records of a finding's sheet in its short columns; ``None`` if there are not several with figures."""
+    if not isinstance(finding.text, Quotation) or finding.text.passage.place.section is None:
+        return None
+    own, columns = finding.text.passage, list(read_cells(finding.text))
+    sheet = (own.place.section or "").rpartition(" row ")[0]
+    if finding.text.format != "table" or not sheet:
+        return None
+    records = [
+        Quotation(passage, ((0, len(passage.text)),), "table")
+        for passage in passages
+        if passage.place.path == own.place.path and (passage.place.section or "").startswith(f"{sheet} row ")
+    ]
+    rows = [cells for cells in map(read_cells, records) if list(cells) == columns]
+    short = [name for name in columns if sum(len(row[name]) <= _MAX_CELL_CHARS for row in rows) > 0.7 * len(rows)]
+    short = short[:_MAX_COLUMNS]
+
+    def fits(cells: dict[str, str]) -> bool:
+        return list(cells) == columns and all(len(cells[name]) <= _MAX_CELL_CHARS for name in short)
+
+    kept = [record for record in records if fits(read_cells(record))]
+    kept.sort(key=lambda record: -(read_period(record.text) or 0.0))
+    has_figures = any(
+        sum(any(map(str.isdigit, read_cells(record)[name])) for record in kept) >= _MIN_ROWS for name in short[1:]
+    )
+    if not has_figures:
+        return None
+    return FindingList(tuple(Finding(record, finding.aspect) for record in kept[:_MAX_ROWS]), tuple(short))

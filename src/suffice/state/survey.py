@@ -1,0 +1,134 @@
+"""A survey of everything in scope: all passages ranked by relevance, which of them were read, and how much that is.
+
+A file is as relevant as its two best passages. The best files then move the ranking towards their own words (Rocchio), so that
+what the question does not name but its sources do is found too. A passage ranks by its own similarity and that of its file:
+a sheet, a thread and a slide deck are read as wholes.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from suffice.measure.relevance import (
+    BIAS,
+    SLOPE,
+    Share,
+    calibrate,
+    estimate_share,
+    find_cut,
+    learn_scores,
+    mean_of_best,
+    move_scores,
+    standardize,
+    to_probabilities,
+)
+from suffice.search.base import RankedScope
+from suffice.text.entities import content_stems
+from suffice.types import Coverage, Passage, Query
+
+DEFAULT_TARGET, DEEP_TARGET = 0.9, 0.98  # The share of what is relevant that a broad question reads; the deep tier's.
+_FEEDBACK_FILES, _FEEDBACK_PASSAGES = 5, 3
+_NEAREST = 25
+_CALIBRATION_BATCHES = 6  # The probabilities follow what the latest batches held.
+_OWN_SHARE = 0.7  # Of a passage's rank; the rest is its file's.
+_MIN_BATCH, _BATCHES = 40, 10  # A round reads at least so many passages, and a tenth of all.
+
+
+class Survey:
+    """The passages in scope, most relevant first."""
+
+    def __init__(self, scope: RankedScope, batch_size: int | None = None) -> None:
+        import numpy as np
+
+        rows: dict[str, list[int]] = defaultdict(list)
+        for row, passage in enumerate(scope.passages):
+            rows[passage.place.path].append(row)
+        scores = scope.scores
+        files = _score_files(scores, rows)
+        best = sorted(files, key=lambda path: -files[path])[:_FEEDBACK_FILES]
+        near = [row for path in best for row in sorted(rows[path], key=lambda row: -scores[row])[:_FEEDBACK_PASSAGES]]
+        scores = move_scores(scores, scope.vectors, near)
+        self._files = _score_files(scores, rows)
+        self.passages = scope.passages
+        self.nearness = {passage.id: float(score) for passage, score in zip(scope.passages, scores, strict=True)}
+        joint = [
+            _OWN_SHARE * float(score) + (1 - _OWN_SHARE) * self._files[passage.place.path]
+            for passage, score in zip(scope.passages, scores, strict=True)
+        ]
+        self._prior = self.scores = standardize(np.array(joint))
+        self.batch_size = batch_size or max(_MIN_BATCH, len(scope.passages) // _BATCHES)
+        """How many passages a round reads."""
+        self.calibration = BIAS, SLOPE
+        self._rows = {passage.id: row for row, passage in enumerate(scope.passages)}
+        self._read: dict[int, float] = {}  # The score that each row had when it was read.
+        self._judged: dict[int, bool] = {}
+        self._words: list[frozenset[str]] | None = None
+
+    @property
+    def file_scores(self) -> list[float]:
+        """How relevant each file is, best first."""
+        return sorted(self._files.values(), reverse=True)
+
+    @property
+    def size(self) -> int:
+        """The number of passages in scope."""
+        return len(self.passages)
+
+    @property
+    def left(self) -> int:
+        """The number of passages that were not read."""
+        return self.size - len(self._read)
+
+    @property
+    def next_rows(self) -> tuple[int, int]:
+        """The places of the next batch in the ranking, from 1."""
+        return len(self._read) + 1, min(self.size, len(self._read) + self.batch_size)
+
+    async def __call__(self, query: Query, k: int) -> list[Passage]:
+        """Return the next passages by relevance, whatever the query: the search of a run that surveys its scope."""
+        unread = [row for row in range(self.size) if row not in self._read]
+        rows = sorted(unread, key=lambda row: -self.scores[row])[: self.batch_size]
+        self._read |= {row: float(self.scores[row]) for row in rows}
+        passages = [self.passages[row] for row in rows]
+        return [replace(passage, score=self.nearness[passage.id]) for passage in passages]
+
+    def judge(self, relevant: Mapping[str, bool]) -> None:
+        """Take over which passages that were read are relevant, by id: their words move the ranking and the estimate."""
+        self._judged |= {self._rows[id]: is_relevant for id, is_relevant in relevant.items()}
+        if self._words is None:
+            self._words = [content_stems(f"{passage.title} {passage.text}") for passage in self.passages]
+        self.scores = learn_scores(self._prior, self._words, self._judged)
+        recent = [row for row in self._read if row in self._judged][-_CALIBRATION_BATCHES * self.batch_size :]
+        self.calibration = calibrate([self._read[row] for row in recent], [self._judged[row] for row in recent])
+
+    def estimate(self) -> Share:
+        """Return the share of what is relevant that was read, with its interval."""
+        probabilities = to_probabilities(self.scores, *self.calibration)
+        left = float(sum(probabilities[row] for row in range(self.size) if row not in self._read))
+        if self._judged:
+            return estimate_share(sum(self._judged.values()), left)
+        return estimate_share(float(sum(probabilities[row] for row in self._read)), left)
+
+    def describe(self) -> Coverage:
+        """Return the estimate as the report states it."""
+        share, low, high = self.estimate()
+        read = {self.passages[row].place.path for row in self._read}
+        return Coverage(share, low, high, len(read), len(self._files), "probabilities of all passages in scope")
+
+    def list_nearest(self, read: Iterable[Passage]) -> list[Passage]:
+        """Return the passages that were read and are nearest to the question, as many as a narrow question sees."""
+        return sorted(read, key=lambda passage: -self.nearness.get(passage.id, 0.0))[:_NEAREST]
+
+    def list_relevant_files(self, evidence: Iterable[Passage]) -> list[list[Passage]]:
+        """Return the files that matter, best first, each as its passages in the evidence."""
+        cut = find_cut(list(self._files.values()))
+        read: dict[str, list[Passage]] = defaultdict(list)
+        for passage in evidence:
+            read[passage.place.path].append(passage)
+        chosen = [path for path in sorted(self._files, key=lambda path: -self._files[path]) if self._files[path] >= cut]
+        return [read[path] for path in chosen if read[path]]
+
+
+def _score_files(scores: Iterable[float], rows: dict[str, list[int]]) -> dict[str, float]:
+    values = [float(score) for score in scores]
+    return {path: mean_of_best([values[row] for row in own]) for path, own in rows.items()}

@@ -1,0 +1,79 @@
+"""Figures of a claim that no source has."""
+
+import time
+
+import pytest
+
+from suffice.claims.figures import find_missing_figure, has_figure
+
+
+@pytest.mark.parametrize(
+    ("claim", "source"),
+    [
+        ("It carried 1,200,000 people.", "It carried 1.2 million people."),
+        ("It carried about 1.2 million people.", "It carried 1,234,567 people."),
+        ("It costs $5m.", "It costs 5 million dollars."),
+        ("It costs EUR 480.", "The fee is 480 EUR."),
+        ("It is 3 km long.", "It is 3,000 m long."),
+        ("It takes 90 minutes.", "It takes 1.5 hours."),
+        ("It grew by 40 per cent.", "It grew by 40%."),
+        ("It is used twice a year.", "It is a bi-annual event."),
+        ("1. It was built in 1887.", "Built in 1887."),
+        ("It was opened on 4 March 2021.", "Opened: 2021-03-04."),
+        ("It was built in the 1980s.", "It was built in 1987."),
+        ("It was built in the 19th century.", "It was built in 1887."),
+        ("It has two towers.", "It has 2 towers."),
+        ("It has 2 towers.", "Two towers stand there."),
+        ("It is the 3rd largest.", "It is number 3 of the list."),
+        ("Since 3.12.1 it is faster.", "3.12.1: it is faster."),
+        ("V2X and COVID-19 matter.", "They matter."),
+        ("See argument x1 of f_2.", "See there."),
+        ("One can see it.", "It can be seen."),
+        ("It runs from 1990 to 1995.", "It ran 1990–1995."),
+        ("In May 2021 it may rain.", "In May 2021 it rained."),
+    ],
+)
+def test_figures_that_the_source_has(claim: str, source: str) -> None:
+    assert find_missing_figure(claim, [source]) is None
+
+
+@pytest.mark.parametrize(
+    ("claim", "source", "claim_value", "source_value"),
+    [
+        ("It was built in 1887.", "It was built in 1889.", "1887", "1889"),
+        ("It grew by 60 %.", "It grew by 40 % in 2021.", "60 %", "40 %"),
+        ("It takes 25 s.", "It takes 25 ms.", "25 s", "25 ms"),
+        ("It is 5 miles long.", "It is 5 km long.", "5 miles", "5 km"),
+        ("It costs €5.", "It costs $5.", "€5", ""),
+        ("It has three towers.", "It has two towers.", "three", "two"),
+        ("It costs 2 billion euros.", "It costs 2 million euros.", "2 billion euros", "2 million euros"),
+        ("It froze at -5 °C.", "It froze at 5 °C.", "-5 °C", "5 °C"),
+        ("Since 3.12.4 it is faster.", "Since 3.12.1 it is faster.", "3.12.4", "3.12.1"),
+        ("It was opened in April 2021.", "It was opened in March 2021.", "April", "March"),
+        ("A dose of 5 M NaCl.", "A dose of 3 M NaCl.", "5", "3"),
+    ],
+)
+def test_a_figure_that_no_source_has_is_named_with_the_nearest(
+    claim: str, source: str, claim_value: str, source_value: str
+) -> None:
+    missing = find_missing_figure(claim, [source], near=source)
+    assert missing is not None
+    assert (missing.claim_value, missing.source_value) == (claim_value, source_value)
+
+
+def test_each_figure_may_be_in_another_source() -> None:
+    assert find_missing_figure("It grew from 5 to 7 %.", ["It was 5 %.", "It is 7 %."]) is None
+
+
+def test_names_and_words_are_not_figures() -> None:
+    assert not has_figure("1. The V2X unit of SARS-CoV-2 is tested twice.")
+    assert has_figure("It has two towers.")
+
+
+@pytest.mark.parametrize(
+    "text", ["1" * 100_000, "1," * 50_000, "1.1" * 40_000, "5 " * 50_000, "-" * 100_000, "a1" * 50_000]
+)
+def test_long_input_takes_no_longer_than_its_length(text: str) -> None:
+    began = time.process_time()
+    find_missing_figure(text, [text[::-1]])
+    assert time.process_time() - began < 20

@@ -1,0 +1,93 @@
+"""One check over the whole draft with a language model: verdicts, exact spans, figures, and splitting by size."""
+
+import asyncio
+
+import pytest
+
+from suffice.answers import Statement
+from suffice.claims.reasons import Reason
+from suffice.claims.whole import MAX_STATEMENTS, check_draft
+from suffice.prompts import CheckDraftResponse, CheckedStatement
+from suffice.testing import make_passage
+
+MILL = make_passage("1", "The mill at Velburg was built in 1871.\nIt has  two wheels and grinds rye.", "Mill")
+BREAD = make_passage("2", "Bread is sold at Velburg on market days. It costs 4 euros.", "Bread")
+PASSAGES = {"[1]": MILL, "[2]": BREAD}
+
+
+def check(statements, *answers, max_tokens=8_000):
+    prompts = []
+
+    async def ask(prompt):
+        prompts.append(prompt)
+        return CheckDraftResponse(tuple(answers))
+
+    return asyncio.run(check_draft(statements, PASSAGES, ask, max_tokens)), prompts
+
+
+def test_a_stated_sentence_is_supported_by_the_exact_words():
+    statement = Statement("Velburg's mill grinds rye with two wheels.", ("[1]",))
+    [verdict], [prompt] = check([statement], CheckedStatement(1, "stated", "[1]", "it has two wheels and grinds rye."))
+    assert (verdict.support, verdict.role) == ("supported", "stated")
+    assert verdict.supporting[0].text == "It has  two wheels and grinds rye"
+    assert "1. Velburg's mill grinds rye with two wheels. [1]" in prompt.render()
+    assert "The mill at Velburg was built in 1871." in prompt.render()
+
+
+def test_words_that_are_in_no_passage_fall_back_to_the_nearest_sentence():
+    statement = Statement("The mill was built in 1871.", ("[1]",))
+    [verdict], _ = check([statement], CheckedStatement(1, "stated", "1", "The mill in Velburg dates from 1871"))
+    assert verdict.supporting[0].text == "The mill at Velburg was built in 1871."
+
+
+@pytest.mark.parametrize("role", ["stated", "joined", "conclusion", "advice"])
+def test_a_figure_that_no_cited_passage_has_is_never_supported(role):
+    statement = Statement("Buy bread for 5 euros.", ("[2]",))
+    [verdict], _ = check([statement], CheckedStatement(1, role, "[2]", "It costs 4 euros."))
+    assert verdict.support == "unsupported"
+    assert verdict.reason == Reason("figure", "4 euros", "5 euros")
+
+
+@pytest.mark.parametrize(
+    ("role", "words", "support"),
+    [
+        ("conclusion", "Bread is sold at Velburg on market days.", "supported"),
+        ("conclusion", "", "unknown"),
+        ("advice", "Bread is sold on every day", "unknown"),
+        ("absence", "", "unknown"),
+        ("label", "", "unknown"),
+        ("not_supported", "", "unsupported"),
+        ("contradicted", "Bread is sold at Velburg on market days.", "contradicted"),
+    ],
+)
+def test_what_each_role_amounts_to(role, words, support):
+    statement = Statement("Go to Velburg on a market day to buy bread.", ("[2]",))
+    [verdict], _ = check([statement], CheckedStatement(1, role, "[2]", words))
+    assert verdict.support == support
+
+
+def test_support_in_a_source_that_is_not_cited_is_reported_as_such():
+    statements = [Statement("Bread is sold on market days.", ("[1]",)), Statement("It costs 4 euros.", ("[2]",))]
+    answers = [CheckedStatement(1, "stated", "[2]", "Bread is sold at Velburg on market days.")]
+    [verdict, unanswered], _ = check(statements, *answers)
+    assert (verdict.support, verdict.reason) == ("unsupported", Reason("other_source"))
+    assert verdict.uncited_support.passage is BREAD
+    assert unanswered is None
+
+
+def test_a_long_draft_is_split_and_every_statement_is_asked_about_once_with_its_passages():
+    statements = [Statement(f"Statement {number} of the draft.", ("[1]",)) for number in range(MAX_STATEMENTS + 5)]
+    verdicts, prompts = check(statements, CheckedStatement(2, "label"), CheckedStatement(99, "label"))
+    assert [len(prompt.statements) for prompt in prompts] == [MAX_STATEMENTS, 5]
+    assert [number for number, verdict in enumerate(verdicts) if verdict] == [1, MAX_STATEMENTS + 1]
+    _, prompts = check([Statement("One.", ("[1]",)), Statement("Two.", ("[2]",))], max_tokens=1)
+    assert [[note.handles for note in prompt.sources] for prompt in prompts] == [[("[1]",)], [("[2]",)]]
+
+
+def test_a_model_that_fails_leaves_every_statement_open():
+    async def fail(prompt):
+        return None
+
+    statements = [Statement("The mill was built in 1871.", ("[1]",))]
+    assert asyncio.run(check_draft(statements, PASSAGES, fail, 8_000)) == [None]
+    assert asyncio.run(check_draft([], PASSAGES, fail, 8_000)) == []

@@ -1,0 +1,152 @@
+"""Findings of a broad question: which sentences are quoted, how the same fact is joined, and the report made of them."""
+
+import pytest
+
+from suffice.answers import Draft, FindingList, Heading, Quotation
+from suffice.models.embeddings import embed_static
+from suffice.report.findings import find_findings, list_parts, sort_by_aspect
+from suffice.report.survey import FIRST_HEADING, MISSING_HEADING, write_survey
+from suffice.text.parts import render_parts
+from suffice.types import Passage, Place
+
+QUESTION = "How can Kolbe Mills use solar power to improve grain quality?"
+
+
+def make_passage(text: str, path: str, kind: str = "text", section: str | None = None, title: str = "") -> Passage:
+    place = Place(path, section=section)
+    return Passage(f"{place}#{hash(text)}", text, title or path, place, kind)
+
+
+def find(*texts: str, question: str = QUESTION) -> list[str]:
+    files = [[make_passage(text, f"{number}.md")] for number, text in enumerate(texts, 1)]
+    return [finding.text.text for finding in find_findings(question, files, {}, embed_static)]
+
+
+def make_sheet(rows: list[tuple[str, str]]) -> list[Passage]:
+    return [
+        make_passage(
+            f"Quarter: {quarter}\nSolar_Share: {share}",
+            "Kolbe_Power.xlsx",
+            "xlsx",
+            f"sheet Power row {number}",
+            "Kolbe_Power.xlsx, sheet Power",
+        )
+        for number, (quarter, share) in enumerate(rows, 2)
+    ]
+
+
+def render(draft: Draft) -> str:
+    numbers: dict[str, str] = {}
+    return render_parts(draft.parts, lambda one: numbers.setdefault(one.passage.place.path, f"[{len(numbers) + 1}]"))
+
+
+def test_a_sentence_with_figures_comes_before_one_that_repeats_the_question() -> None:
+    found = find(
+        "This report explores how Kolbe Mills can use solar power to improve grain quality. "
+        "Since 2021 our solar dryers cut spoiled grain by 14 % and saved 80,000 euros a year. Hello, thanks for coming."
+    )
+    assert "14 %" in found[0]
+    assert not any("This report" in text for text in found[:1])
+
+
+def test_a_number_of_the_question_is_no_news() -> None:
+    found = find(
+        "Rule 204 matters for the grain quality of Kolbe Mills. We lost 3 % of the grain of Kolbe Mills to mould.",
+        question="How does rule 204 change grain quality at Kolbe Mills?",
+    )
+    assert "3 %" in found[0]
+
+
+def test_a_sentence_that_refers_back_is_quoted_with_the_one_before() -> None:
+    found = find("The dryers cut spoiled grain by 14 %. This saved Kolbe Mills 80,000 euros in solar power costs.")
+    assert any("14 %" in text and "80,000" in text for text in found)
+    assert len(found) == 1, "the first sentence is not quoted twice"
+
+
+def test_the_same_fact_of_two_files_is_one_finding() -> None:
+    files = [
+        [make_passage("Solar dryers at Kolbe Mills cut spoiled grain by 14 %.", "a.md")],
+        [make_passage("At Kolbe Mills solar dryers cut the spoiled grain by 14 %.", "b.md")],
+    ]
+    (finding,) = find_findings(QUESTION, files, {}, embed_static)
+    assert [one.passage.place.path for one in finding.quotations] in (["a.md", "b.md"], ["b.md", "a.md"])
+    assert not finding.against
+
+
+def test_another_value_for_the_same_matter_is_a_disagreement() -> None:
+    files = [
+        [make_passage("In 2023 solar dryers at Kolbe Mills cut spoiled grain by 14 %.", "a.md")],
+        [make_passage("In 2023 solar dryers at Kolbe Mills cut spoiled grain by 9 %.", "b.md")],
+    ]
+    (finding,) = find_findings(QUESTION, files, {}, embed_static)
+    assert len(finding.against) == 1
+    text = render(write_survey(QUESTION, sort_by_aspect(QUESTION, [finding], embed_static)))
+    assert "14 %" in text
+    assert "But: " in text
+    assert "9 %" in text
+
+
+def test_another_value_for_another_year_is_no_disagreement() -> None:
+    files = [
+        [make_passage("In 2023 solar dryers at Kolbe Mills cut spoiled grain by 14 %.", "a.md")],
+        [make_passage("In 2021 solar dryers at Kolbe Mills cut spoiled grain by 9 %.", "b.md")],
+    ]
+    assert [finding.against for finding in find_findings(QUESTION, files, {}, embed_static)] == [(), ()]
+
+
+def test_a_sheet_is_a_table_with_its_latest_rows_first() -> None:
+    rows = make_sheet([("Q1 2023", "10 %"), ("Q2 2024", "31 %"), ("Q4 2023", "22 %"), ("Q3 2023", "20 %")])
+    found = sort_by_aspect(QUESTION, find_findings(QUESTION, [rows], {}, embed_static), embed_static)
+    assert isinstance(found[0].text, Quotation)
+    assert "Q2 2024" in found[0].text.text
+    draft = write_survey(QUESTION, found, rows)
+    table = next(part for part in draft.parts if isinstance(part, FindingList) and part.columns)
+    assert table.columns == ("Quarter", "Solar Share")
+    text = render(draft)
+    assert "Kolbe Power: Quarter: Q2 2024; Solar Share: 31 % [1]" in text
+    assert text.index("| Q2 2024 | 31 % | [1] |") < text.index("| Q1 2023 | 10 % | [1] |")
+
+
+def test_the_report_has_sections_and_says_what_is_missing() -> None:
+    question = "How can Kolbe Mills use solar power to improve grain quality and worker safety?"
+    texts = [
+        "Solar power covers 31 % of what our mill needs. A solar power roof costs 90,000 euros.",
+        "Better grain quality raised the price by 6 %. The grain quality of 2023 was rated 8 of 10.",
+        "In summer 40 % of the solar power is sold. Solar power prices fell by 12 %.",
+    ]
+    files = [[make_passage(text, f"{number}.md")] for number, text in enumerate(texts)]
+    found = sort_by_aspect(question, find_findings(question, files, {}, embed_static), embed_static)
+    draft = write_survey(question, found)
+    headings = [part.text for part in draft.parts if isinstance(part, Heading)]
+    assert headings[0] == FIRST_HEADING
+    assert headings[-1] == MISSING_HEADING
+    assert {"Solar power", "Grain quality"} & set(headings)
+    assert "worker safety" in render(draft).split(MISSING_HEADING)[1]
+    assert draft.aspects[-1] == "worker safety"
+
+
+def test_length_limits_the_words_and_quotes_every_file_first() -> None:
+    long = " ".join(
+        f"Solar dryer number {n} of Kolbe Mills saved {n * 7} tonnes of grain quality losses." for n in range(9)
+    )
+    files = [[make_passage(long, "long.md")], [make_passage("Our solar power share is 31 %.", "short.md")]]
+    found = sort_by_aspect(QUESTION, find_findings(QUESTION, files, {}, embed_static), embed_static)
+    text = render(write_survey(QUESTION, found, length=25))
+    assert "31 %" in text
+    assert len(text.split()) < 45
+
+
+def test_nothing_is_written_without_findings() -> None:
+    assert write_survey(QUESTION, []).is_empty
+
+
+@pytest.mark.parametrize(
+    ("question", "parts"),
+    [
+        ("How can Kolbe Mills leverage solar power and grain dryers?", ["solar power", "grain dryers"]),
+        ("Give an overview of water rights", ["water rights"]),
+        ("What is moss?", []),
+    ],
+)
+def test_the_parts_of_a_question(question: str, parts: list[str]) -> None:
+    assert list_parts(question) == parts
