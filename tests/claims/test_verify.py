@@ -7,7 +7,7 @@ from bridge_story import ENOUGH, PASSAGES, model, outcome, setup
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from suffice.answers import Draft, Heading, Paragraph, Quotation
+from suffice.answers import Draft, Paragraph, Quotation, SectionHeading
 from suffice.claims.checker import Checker
 from suffice.claims.split import CONTRADICTED_MARK, UNSUPPORTED_MARK
 from suffice.claims.verdict import ClaimVerdict
@@ -189,7 +189,7 @@ texts = st.lists(
 )
 blocks = st.lists(
     st.one_of(
-        st.builds(Heading, st.sampled_from(["One", "Two"]), st.integers(1, 3)),
+        st.builds(SectionHeading, st.sampled_from(["One", "Two"]), st.integers(1, 3)),
         st.builds(
             lambda own, marker, depth: Paragraph(tuple(map(build_statement, own)), marker, depth if marker else 0),
             texts.filter(bool),
@@ -211,4 +211,4 @@ def test_what_is_supported_stays_word_for_word(parts):
     assert after == [text for text in before if text != PIGS]
     text = render_parts(checked.draft.parts, str)
     assert not any(line.strip() in ("-", "1.", "#", "##", "###") for line in text.splitlines())
-    assert {part for part in checked.draft.parts if isinstance(part, Heading)} <= set(parts)
+    assert {part for part in checked.draft.parts if isinstance(part, SectionHeading)} <= set(parts)

@@ -241,3 +241,17 @@ def test_debug_shows_the_traceback(program: Callable) -> None:
 
 def test_a_folder_that_is_missing_stops_the_mcp_server(suffice: Callable) -> None:
     assert_rejected(suffice("mcp", "--docs", "nowhere"), "nowhere")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("ask", QUESTION, "--docs", ".", "--with", "narrow"), "narrow was withdrawn"),
+        (("ask", QUESTION, "--docs", ".", "--stop", "worth(preview=0.1)"), "worth(preview=…) was withdrawn"),
+        (("ask", QUESTION, "--docs", ".", "--stop", "worth | barren"), "barren was withdrawn"),
+        (("ask", QUESTION, "--docs", ".", "--leads"), "use: --with leads"),
+        (("lab", "calibrate", "runs.jsonl", "--rounds", "2", "--preview", "0.1"), "--preview was withdrawn"),
+    ],
+)
+def test_withdrawn_names_are_answered_with_one_sentence(suffice: Callable, arguments: tuple, words: str) -> None:
+    assert_rejected(suffice(*arguments), words)

@@ -36,7 +36,6 @@ def test_a_supported_text(suffice: Callable, docs: Path, write: Callable) -> Non
         ("Karl von Frisch decoded the dance in 1972.", "contradicted"),
         ("Karl von Frisch did not decode the dance in 1927.", "contradicted"),
         ("A hive holds forty golden thrones of Byzantium.", "unsupported"),
-        ("Note that Karl von Frisch decoded the dance in 1972.", "contradicted"),
         ("## Notes\n\nKarl von Frisch decoded the dance in 1972.", "contradicted"),
     ],
 )

@@ -27,7 +27,7 @@ GOOD, POOR = (Evaluation(*[score] * 6) for score in (9, 5))
 
 @pytest.fixture(autouse=True)
 def _clean_machine(tmp_path, monkeypatch):
-    for name in ("SUFFICE_REVIEW_PASS", "SUFFICE_REVIEW_PANEL", "MAX_WIGGUM_ROUNDS", "PYTHON_TOOL_ROUNDS"):
+    for name in ("SUFFICE_REVIEW_PASS", "MAX_WIGGUM_ROUNDS", "PYTHON_TOOL_ROUNDS"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path)
 

@@ -30,7 +30,7 @@ from suffice.jobs.worker import Worker
 from suffice.options import RunOptions
 from suffice.storage import report_json  # noqa: F401 -- imported before the forks, so that no case pays for it
 
-TIMEOUT = 60.0  # Seconds after which an unfinished run counts as lost.
+TIMEOUT = 300.0  # Seconds after which an unfinished run counts as lost.
 
 
 @dataclass(frozen=True)

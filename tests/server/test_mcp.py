@@ -202,12 +202,12 @@ def test_program_serves_http(docs: Path) -> None:
             return (await client.call_tool("search", {"query": "paper mill"})).content[0].text
 
     try:
-        wait_until(lambda: program.poll() is not None or _is_listening(port), "the server does not start", 60)
+        wait_until(lambda: program.poll() is not None or _is_listening(port), "the server does not start", 180)
         assert program.poll() is None
         assert "1581" in asyncio.run(work())
     finally:
         program.terminate()
-        program.wait(10)
+        program.wait(60)
 
 
 def _is_listening(port: int) -> bool:
@@ -269,9 +269,9 @@ def test_a_cancelled_call_ends_its_run(docs: Path, monkeypatch: pytest.MonkeyPat
     async def work() -> None:
         async with open_client(docs) as client:
             call = asyncio.ensure_future(client.call_tool("research", {"question": "When was it founded?"}))
-            await asyncio.wait_for(started.wait(), 20)
+            await asyncio.wait_for(started.wait(), 120)
             call.cancel()
-            await asyncio.wait_for(ended.wait(), 20)
+            await asyncio.wait_for(ended.wait(), 120)
 
     asyncio.run(work())
 

@@ -34,9 +34,10 @@ class Program:
         return self.output.read_text(encoding="utf-8", errors="replace")
 
     def connect(self) -> httpx2.Client:
-        """Wait until the service listens; return a client for it."""
+        """Wait until the service answers; return a client for it."""
         self.wait_for("Collections:")
         url = self.wait_for("listens on ").partition("listens on ")[2].split()[0]
+        wait_until(lambda: _is_ready(url), "the service does not answer", PATIENCE)
         return httpx2.Client(base_url=url, timeout=PATIENCE, trust_env=False)
 
     def kill(self) -> None:
@@ -45,6 +46,13 @@ class Program:
 
 
 Start = Callable[..., Program]
+
+
+def _is_ready(url: str) -> bool:
+    try:
+        return httpx2.get(f"{url}/readyz", timeout=PATIENCE, trust_env=False).status_code == 200
+    except httpx2.TransportError:
+        return False
 
 
 @pytest.fixture

@@ -36,7 +36,7 @@ from suffice.events import SearchStopped
 from suffice.memory.evidence import Evidence
 from suffice.models.embeddings import embed_static
 from suffice.models.extractive.chains import CHAIN_FEATURES, compute_chain_features, needs_steps
-from suffice.models.extractive.ranking import PASSAGE_FEATURES, Candidate, rank_passages
+from suffice.models.extractive.ranking import PASSAGE_FEATURES, RankedPassage, rank_passages
 from suffice.models.extractive.steps import read_steps
 from suffice.models.extractive.sufficiency import SUFFICIENCY_FEATURES, compute_features
 from suffice.models.reader import get_reader
@@ -179,7 +179,7 @@ def fit_ranking(
 
 
 def make_groups(
-    ranked: Sequence[tuple[Found, list[Candidate]]], compute: Callable[[Found, list[Candidate]], Any]
+    ranked: Sequence[tuple[Found, list[RankedPassage]]], compute: Callable[[Found, list[RankedPassage]], Any]
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """Return features and labels of each question that has a right passage among others."""
     groups = []

@@ -21,7 +21,7 @@ from suffice.text.citations import next_handle, parse_source_entry
 from suffice.text.markdown import iter_source_lines
 from suffice.types import Claim, Passage, Query, Source, Span
 
-PASSAGES_PER_CLAIM = 8  # Passages that a claim is judged by.
+PASSAGES_PER_CLAIM = 5  # Passages that a claim is judged by.
 PASSAGES_FOR_MODEL = 4  # Of them, those that a language model gets.
 MODEL_PROMPT_TOKENS = 12_000  # Claims and passages in one call of a language model.
 _READ_FIRST = 3  # Passages that are read first. The others are read if these do not support the claim.

@@ -13,7 +13,6 @@ import typer
 from suffice import settings
 from suffice.cli.options import (
     OUTPUT,
-    SEARCH,
     AlphaOption,
     DebugOption,
     DocsOption,
@@ -24,6 +23,7 @@ from suffice.cli.options import (
 )
 from suffice.cli.output import print_error
 from suffice.errors import EXIT_INTERRUPTED, InputError
+from suffice.options import SEARCH
 
 if TYPE_CHECKING:
     from rich.table import Table

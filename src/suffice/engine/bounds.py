@@ -20,7 +20,7 @@ BOUND_OPTIONS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class RunLimits:
     """The limits of a run, and for each kind who set it, in words."""
 
     bounds: Bounds
@@ -36,7 +36,7 @@ def resolve_limits(
     *,
     has_time_limit: bool = True,
     is_strong: bool = False,
-) -> Limits:
+) -> RunLimits:
     """Return the limits of a run: the tier's, replaced by the strategy's cap, the stop gate's own limits and the user's.
 
     If the stop gate and the user limit the same thing, the lower limit counts. ``environment`` are those of the user's limits
@@ -59,7 +59,7 @@ def resolve_limits(
         if kind not in own or value < own[kind]:
             is_variable = value == getattr(environment, kind)
             values[kind], origins[kind] = value, BOUND_VARIABLES[kind][0] if is_variable else BOUND_OPTIONS[kind]
-    return Limits(Bounds(**values), origins)
+    return RunLimits(Bounds(**values), origins)
 
 
 def _list_known(bounds: Bounds) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from suffice.claims.checker import default_checker
 from suffice.claims.verdict import ClaimVerdict
 from suffice.claims.verify import Checked, ClaimVerifier
 from suffice.claims.whole import check_draft
-from suffice.engine.bounds import Limits, resolve_limits
+from suffice.engine.bounds import RunLimits, resolve_limits
 from suffice.engine.interventions import RunParts, add_recalled_queries, add_skill_queries, apply_interventions
 from suffice.engine.loop import build_stopped, run_loop
 from suffice.engine.presets import Preset
@@ -206,7 +206,6 @@ class _Stages:
             question=config.question,
             language=config.language,
         )
-        run.max_report_tokens = config.profile.max_tokens
         self.search = self.screen(make_resilient(config.search, run.record_failure))
         self.gate = self.parts.gate or budget()
         checker = default_checker()
@@ -231,7 +230,7 @@ class _Stages:
         """Return a search whose results are distinct and free of text that addresses a model."""
         return InjectionFilter(DistinctTextSearch(search), self.run.event_queue.add)
 
-    def start(self, limits: Limits) -> Started:
+    def start(self, limits: RunLimits) -> Started:
         """Set the limits of the run and return its first event."""
         self.run.budget.bounds, self.run.budget.origins = limits.bounds, limits.origins
         self.gate = add_budget(self.parts.gate, limits.bounds)
@@ -401,7 +400,7 @@ def add_budget(stop: Gate | None, bounds: Bounds) -> Gate:
     return stop | budget(**limits) if limits else stop
 
 
-async def _resolve_limits(config: RunConfig, run: RunState) -> Limits:
+async def _resolve_limits(config: RunConfig, run: RunState) -> RunLimits:
     """Return the limits of the run. With the tier ``auto`` the plan chooses it.
 
     A model on this machine gets no time limit unless the user sets one: it may just be slow.

@@ -1,7 +1,7 @@
 """Heartbeats of workers. If a worker's heartbeats stop, another worker resumes its runs.
 
 A worker counts as dead when its heartbeat has not changed for ``DEAD_AFTER`` seconds of the observer's own clock, so the
-clocks of several machines need not agree. A worker whose process on this machine has ended counts as dead at once.
+clocks of several machines do not have to agree. A worker whose process on this machine has ended counts as dead at once.
 """
 
 import json

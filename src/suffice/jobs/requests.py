@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
+from suffice.engine.bounds import BOUND_OPTIONS
 from suffice.engine.pipeline import RunConfig
 from suffice.errors import InputError
 from suffice.models.base import is_language_model
@@ -13,16 +14,6 @@ from suffice.options import RunOptions
 from suffice.search.engines.address import is_address, remove_secrets
 
 DEFAULT_COLLECTION = "default"  # The collection of a path without a name.
-
-# Version 0.1 stored limits as a nested object under these names.
-_OLD_BOUNDS = {
-    "rounds": "max_rounds",
-    "queries": "max_queries",
-    "sources": "max_sources",
-    "seconds": "max_seconds",
-    "tokens": "max_tokens",
-    "usd": "max_cost_usd",
-}
 
 
 @dataclass(frozen=True)
@@ -54,8 +45,11 @@ def parse_request(text: str) -> JobRequest:
     """Parse what ``JobRequest.to_json`` wrote, also in version 0.1."""
     stored = json.loads(text)
     options = dict(stored["options"])
+    # Version 0.1 stored limits as a nested object.
     for name, value in options.pop("bounds", {}).items():
-        options[_OLD_BOUNDS[name]] = value
+        options[BOUND_OPTIONS[name]] = value
+    if options.pop("with_leads", False):
+        options["interventions"] = ["leads", *options.get("interventions", ())]
     collections = tuple(stored["collections"])
     return JobRequest(stored["task"], RunOptions(**options), collections, stored["folder"], stored.get("tags"))
 

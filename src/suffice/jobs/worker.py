@@ -30,7 +30,7 @@ from suffice.engine.pipeline import new_run_id
 from suffice.errors import SufficeError
 from suffice.events import Event
 from suffice.jobs.api_keys import ApiKeyStore, Quota
-from suffice.jobs.database import POOL_SIZE, POOL_TIMEOUT, open_engine
+from suffice.jobs.database import POOL_SIZE, POOL_TIMEOUT, lock_setup, open_engine
 from suffice.jobs.event_stream import EventStream
 from suffice.jobs.executor import ActiveRun, PrepareRun, RunExecutor
 from suffice.jobs.heartbeats import DEAD_AFTER, HEARTBEAT_SECONDS, Heartbeats, Listener
@@ -143,7 +143,8 @@ class Worker:
         self._workflow = DBOS.workflow(name="research", max_recovery_attempts=None)(research)
         DBOS.listen_queues([self._queue] if self._takes_jobs else [])
         await asyncio.to_thread(self._register)
-        DBOS.launch()
+        with lock_setup(self._database):
+            DBOS.launch()
         await DBOS.register_queue_async(
             self._queue,
             worker_concurrency=self._limits.per_worker,

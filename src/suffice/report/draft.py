@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from suffice.answers import Draft, Heading, Part, Statement, replace_statements
+from suffice.answers import Draft, Part, SectionHeading, Statement, replace_statements
 from suffice.errors import ModelError, ModelUnusable
 from suffice.models.base import is_language_model
 from suffice.models.capability import WriterStyle
@@ -108,7 +108,7 @@ async def quote_evidence(run: RunState) -> Draft:
             parts: list[Part] = []
             for topic, own in written:
                 new = [part for part in own.parts if part not in seen]
-                parts += [Heading(escape_markdown(topic)), *new] if new else []
+                parts += [SectionHeading(escape_markdown(topic)), *new] if new else []
                 seen.update(new)
             return replace(written[0][1], parts=tuple(parts))
     return await _quote(run, run.question, list(run.evidence))
@@ -365,7 +365,7 @@ def _join_sections(topics: Sequence[str], drafts: Sequence[Draft]) -> Draft:
             return () if is_repeated else (statement,)
 
         if own := replace_statements(draft.parts, drop_repeated):
-            parts += [Heading(escape_markdown(topic)), *own]
+            parts += [SectionHeading(escape_markdown(topic)), *own]
     recommendations, risks = (
         _deduplicate(line for draft in drafts for line in getattr(draft, name)) for name in ("recommendations", "risks")
     )
@@ -468,7 +468,7 @@ def trim_list_sections(parts: Sequence[Part], limit: int) -> tuple[Part, ...]:
     kept: list[Part] = []
     count, is_kept = 0, True
     for part in parts:
-        if isinstance(part, Heading) and part.level <= 2:
+        if isinstance(part, SectionHeading) and part.level <= 2:
             count += _is_list_heading(part)
             is_kept = count <= limit or not _is_list_heading(part)
         if is_kept:
@@ -477,7 +477,7 @@ def trim_list_sections(parts: Sequence[Part], limit: int) -> tuple[Part, ...]:
 
 
 def _is_list_heading(part: Part) -> bool:
-    if not isinstance(part, Heading) or part.level != 2:
+    if not isinstance(part, SectionHeading) or part.level != 2:
         return False
     return _LEADING_NUMBER.sub("", part.text).lower().strip(" :.") not in _STRUCTURAL_HEADINGS
 

@@ -72,7 +72,7 @@ async def find_owned_run(service: Service, client: Client, run: str) -> StoredRu
     The error does not tell whether another client has such a run.
     """
     try:
-        # Anything else is no id; a zero byte or half a surrogate pair in it would be an error of the database.
+        # Anything else is not an id; a zero byte or half a surrogate pair in it would be an error of the database.
         stored = await asyncio.to_thread(service.worker.store.get, run) if is_run_id(run) else None
     except KeyError:
         stored = None

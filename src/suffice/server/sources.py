@@ -268,7 +268,7 @@ def _mark_lines(
 def _locate_stretch(
     text: str, lines: Sequence[tuple[int | None, str]], starts: Sequence[int], stretch: Excerpt
 ) -> tuple[int, int] | None:
-    """Return where a stretch stands in the text: by its line numbers, or else by its words."""
+    """Return where a stretch is in the text: by its line numbers, or else by its words."""
     if match := _LINES.search(stretch.location):
         first, last = int(match[1]), int(match[2])
         inside = [i for i, (number, _) in enumerate(lines) if number is not None and first <= number <= last]

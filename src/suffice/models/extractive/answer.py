@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from suffice.answers import Closest, Quotation, QuotedAnswer
 from suffice.models.extractive.chains import Chain, follow_chain
 from suffice.models.extractive.excerpts import quote_around
-from suffice.models.extractive.ranking import Candidate, compute_cosines, find_stems, load_weights, rank_passages
+from suffice.models.extractive.ranking import RankedPassage, compute_cosines, find_stems, load_weights, rank_passages
 from suffice.models.extractive.sufficiency import estimate_sufficiency, find_missing_words
 from suffice.models.reading import PassageReader
 from suffice.text.question import Question
@@ -77,7 +77,7 @@ def quote_answer(
 
 
 def _quote(
-    question: Question, candidate: Candidate, embed: Embed | None, room: int, chain: Chain | None = None
+    question: Question, candidate: RankedPassage, embed: Embed | None, room: int, chain: Chain | None = None
 ) -> Quotation:
     """Return the stretch of a passage around what the reader found, else around its best sentence."""
     answer = (chain.find_answer(candidate) if chain is not None else None) or candidate.answer
@@ -87,7 +87,7 @@ def _quote(
     return quote_around(candidate.passage, core, room, list_room=list_room, highlight=(core,))
 
 
-def _find_best_unit(question: Question, candidate: Candidate, embed: Embed | None) -> Offsets:
+def _find_best_unit(question: Question, candidate: RankedPassage, embed: Embed | None) -> Offsets:
     """Return the sentence, item or row that has most words of the question and is nearest to it in meaning."""
     units = candidate.units
     texts = [candidate.passage.text[slice(*unit.span)] for unit in units]
@@ -96,7 +96,7 @@ def _find_best_unit(question: Question, candidate: Candidate, embed: Embed | Non
     return units[best].span if best is not None else (0, 0)
 
 
-def _put_sides_first(question: Question, ranked: Sequence[Candidate]) -> list[Candidate]:
+def _put_sides_first(question: Question, ranked: Sequence[RankedPassage]) -> list[RankedPassage]:
     """Return the passages that are not far behind the best one; of a comparison, the best one of each side first.
 
     If one of the best passages is about both sides, the order stays as it is.
@@ -105,7 +105,7 @@ def _put_sides_first(question: Question, ranked: Sequence[Candidate]) -> list[Ca
     sides = [find_stems(side, question.language) for side in question.sides]
     if any(frozenset[str]().union(*sides) <= candidate.stems for candidate in ranked[:MAX_QUOTATIONS]):
         return near
-    found: list[Candidate] = []
+    found: list[RankedPassage] = []
     for stems in sides:
         naming = [candidate for candidate in ranked if stems <= candidate.stems]
         titled = [one for one in naming if stems <= find_stems(one.passage.title, question.language)]
@@ -113,7 +113,7 @@ def _put_sides_first(question: Question, ranked: Sequence[Candidate]) -> list[Ca
     return list({candidate.place: candidate for candidate in (*found, *near)}.values())
 
 
-def _find_short_answer(question: Question, first: Candidate) -> Offsets | None:
+def _find_short_answer(question: Question, first: RankedPassage) -> Offsets | None:
     """Return the span of the reader in the first passage, if it is sure enough of it."""
     answer = first.answer
     if answer is None or question.kind not in _SHORT_KINDS or is_yes_no_question(question.text):
@@ -123,7 +123,7 @@ def _find_short_answer(question: Question, first: Candidate) -> Offsets | None:
     return (answer.start, answer.end) if is_short and is_sure else None
 
 
-def _list_closest(question: Question, ranked: Sequence[Candidate], embed: Embed | None) -> tuple[Closest, ...]:
+def _list_closest(question: Question, ranked: Sequence[RankedPassage], embed: Embed | None) -> tuple[Closest, ...]:
     """Return the nearest passages, each with the question's words that it lacks."""
     return tuple(
         Closest(_quote(question, candidate, embed, _OTHER_CHARS), find_missing_words(question, candidate.stems))

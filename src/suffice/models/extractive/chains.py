@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from suffice.models.extractive.ranking import Candidate, QuestionWords, find_stems, load_weights
+from suffice.models.extractive.ranking import QuestionWords, RankedPassage, find_stems, load_weights
 from suffice.models.extractive.steps import StepsTaken, read_steps
 from suffice.models.reading import AnswerSpan, PassageReader
 from suffice.text.entities import content_stems, extract_names
@@ -28,20 +28,20 @@ _MIN_READ = 0.05  # Added to the highest probability, so that low ones stay low 
 class Chain:
     """The passages ranked as steps of a chain, and what the steps led to."""
 
-    ranked: tuple[Candidate, ...]
+    ranked: tuple[RankedPassage, ...]
     taken: StepsTaken
 
-    def find_answer(self, candidate: Candidate) -> AnswerSpan | None:
+    def find_answer(self, candidate: RankedPassage) -> AnswerSpan | None:
         """Return what the reader found in a passage after the steps; ``None`` if nothing."""
         found = (answer for answer in self.taken.answers if answer.source is candidate.passage)
         return next((answer.span for answer in found), None)
 
-    def restate(self, candidate: Candidate) -> str:
+    def restate(self, candidate: RankedPassage) -> str:
         """Return the question as a passage answers it, with names for what was described; empty if that is not probable."""
         return self.taken.restate(candidate.passage)
 
 
-def follow_chain(question: Question, ranked: Sequence[Candidate], reader: PassageReader | None) -> Chain | None:
+def follow_chain(question: Question, ranked: Sequence[RankedPassage], reader: PassageReader | None) -> Chain | None:
     """Return the passages as steps of a chain; ``None`` if one passage is expected to answer the question."""
     if not needs_steps(question, ranked):
         return None
@@ -55,7 +55,7 @@ def follow_chain(question: Question, ranked: Sequence[Candidate], reader: Passag
     return Chain(tuple(sorted(scored, key=lambda candidate: -candidate.score)), taken)
 
 
-def needs_steps(question: Question, ranked: Sequence[Candidate]) -> bool:
+def needs_steps(question: Question, ranked: Sequence[RankedPassage]) -> bool:
     """Whether the answer must be put together from several passages: no sentence has the question's words, and all is prose.
 
     Manuals and source code, with their lists, tables and examples, answer in one place even if they use other words. So does a
@@ -70,7 +70,7 @@ def needs_steps(question: Question, ranked: Sequence[Candidate]) -> bool:
 
 
 def compute_chain_features(
-    question: Question, ranked: Sequence[Candidate], taken: StepsTaken
+    question: Question, ranked: Sequence[RankedPassage], taken: StepsTaken
 ) -> list[tuple[float, ...]]:
     """Return a row of ``CHAIN_FEATURES`` for each passage.
 
@@ -112,7 +112,7 @@ def compute_chain_features(
     return [(*row[:-3], *(value / most for value, most in zip(row[-3:], highest, strict=True))) for row in rows]
 
 
-def _list_leads(candidate: Candidate, title: frozenset[str], known: frozenset[str]) -> list[frozenset[str]]:
+def _list_leads(candidate: RankedPassage, title: frozenset[str], known: frozenset[str]) -> list[frozenset[str]]:
     """Return the stems of each name in a passage, and of its title, that is not made of the question's words."""
     names = [find_stems(name) for name in extract_names(candidate.passage.text)]
     return [stems for stems in (*names, title) if stems and not stems <= known]

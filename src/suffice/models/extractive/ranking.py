@@ -50,7 +50,7 @@ class Unit:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class RankedPassage:
     """A passage with its place in the search, its stems, its units, what the reader found in it, and its score."""
 
     passage: Passage
@@ -95,7 +95,7 @@ def source_stems(source: Source, language: str = ENGLISH) -> frozenset[str]:
 
 def rank_passages(
     question: Question, passages: Sequence[Passage], embed: Embed | None, reader: PassageReader | None
-) -> list[Candidate]:
+) -> list[RankedPassage]:
     """Return the passages as candidates, best first."""
     held = [source_stems(passage, question.language) for passage in passages]
     words = QuestionWords(question, held)
@@ -116,7 +116,7 @@ def rank_passages(
     for row, answer in zip(rows, answers, strict=True):
         row[-1] = logit(answer.probability if answer is not None else 0.0) if model == "passage" else 0.0
     found = [
-        Candidate(
+        RankedPassage(
             passage, place, held[place], units[place], cosines[place], answers[place], tuple(row), weigh(row, model)
         )
         for place, (passage, row) in enumerate(zip(passages, rows, strict=True))

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 
 from suffice.models.extractive.chains import Chain
-from suffice.models.extractive.ranking import Candidate, QuestionWords, load_weights, logit
+from suffice.models.extractive.ranking import QuestionWords, RankedPassage, load_weights, logit
 from suffice.text.entities import content_stems, extract_facets
 from suffice.text.question import Question
 from suffice.types import Sufficiency
@@ -18,7 +18,7 @@ SUFFICIENCY_FEATURES = ("reader", "words", "found", "cosine", "names_missing")
 _WORD = re.compile(r"\w[\w'’.-]*\w|\w")
 
 
-def compute_features(question: Question, ranked: Sequence[Candidate]) -> tuple[float, ...]:
+def compute_features(question: Question, ranked: Sequence[RankedPassage]) -> tuple[float, ...]:
     """Return the features of a question and its evidence, in the order of ``SUFFICIENCY_FEATURES``.
 
     reader         log-odds of the reader's best probability
@@ -43,7 +43,7 @@ def compute_features(question: Question, ranked: Sequence[Candidate]) -> tuple[f
 
 
 def estimate_sufficiency(
-    question: Question, ranked: Sequence[Candidate], chain: Chain | None
+    question: Question, ranked: Sequence[RankedPassage], chain: Chain | None
 ) -> tuple[float, Sufficiency]:
     """Return the probability that the evidence answers the question, and the judgement for it.
 

@@ -18,7 +18,6 @@ from suffice.settings import KEY_VARIABLES
 
 if TYPE_CHECKING:
     import httpx2
-    from aiolimiter import AsyncLimiter
     from pydantic_ai.messages import ModelMessage, ModelResponse
     from pydantic_ai.models import Model as Client
     from pydantic_ai.models import ModelRequestParameters
@@ -37,9 +36,6 @@ FailureCallback = Callable[["ProviderError", bool], None]
 # endpoint, and limits for the same host.
 _clients: "WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Endpoint, Client[Any]]]" = WeakKeyDictionary()
 _semaphores: "WeakKeyDictionary[asyncio.AbstractEventLoop, dict[tuple[str, int], asyncio.Semaphore]]" = (
-    WeakKeyDictionary()
-)
-_rate_limiters: "WeakKeyDictionary[asyncio.AbstractEventLoop, dict[tuple[str, float], AsyncLimiter]]" = (
     WeakKeyDictionary()
 )
 
@@ -267,16 +263,7 @@ async def rate_limit(endpoint: Endpoint) -> AsyncIterator[None]:
                 (endpoint.host, endpoint.max_concurrency), asyncio.Semaphore(endpoint.max_concurrency)
             )
         )
-        if endpoint.per_minute is not None:
-            await _get_rate_limiter(loop, endpoint.host, endpoint.per_minute).acquire()
         yield
-
-
-def _get_rate_limiter(loop: asyncio.AbstractEventLoop, host: str, per_minute: float) -> "AsyncLimiter":
-    from aiolimiter import AsyncLimiter
-
-    limiters = _rate_limiters.setdefault(loop, {})
-    return limiters.setdefault((host, per_minute), AsyncLimiter(per_minute, 60))
 
 
 def create_client(endpoint: Endpoint) -> "Client[Any]":

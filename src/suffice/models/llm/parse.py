@@ -232,7 +232,7 @@ def token_margins(text: str, tokens: Sequence[Mapping[str, Any]]) -> tuple[float
     """Return for each token of the first line by how much it is more probable than the best other candidate.
 
     Tokens without a letter or digit say nothing about the answer and are left out. Empty when the provider reported no
-    candidates, and when the model thought aloud: its thoughts are no part of the answer.
+    candidates, and when the model thought aloud: its thoughts are not part of the answer.
 
     >>> top = [{"token": "Graz", "logprob": -0.22}, {"token": "Linz", "logprob": -1.9}]
     >>> [round(margin, 2) for margin in token_margins("Graz", [{"token": "Graz", "logprob": -0.22, "top_logprobs": top}])]

@@ -56,7 +56,7 @@ T = TypeVar("T")
 # A transaction holds the files of one batch: at most this many, or this many bytes.
 _BATCH_FILES = 200
 _BATCH_BYTES = 4_000_000
-# Passages whose mean length stands for that of the collection.
+# Passages whose mean length is used as that of the collection.
 _SAMPLE_PASSAGES = 1_000
 # Passages that are embedded and written at once.
 _WRITE_SIZE = 2_000
