@@ -19,11 +19,7 @@ _RULE = re.compile(r"\s*([=\-~^\"'*+#_.:])\1{2,}\s*$")
 LIST_MARKER = r"(?:[-*+•]|\d{1,3}[.)]|\(?[a-z]\)|\((?:\d{1,3}|[ivx]{1,4})\))"
 _LIST_ITEM = re.compile(rf"(\s*){LIST_MARKER}\s+\S")
 _BULLET = re.compile(r"\s*[-*+•]\s+")
-_TABLE_ROW = re.compile(r"\s*\|.*\|\s*$")
-_TABLE_RULE = re.compile(r"[\s|:+=-]+$")
-_INDENTED = re.compile(r"(?: {4}|\t)\s*\S")
 _PROMPT = re.compile(r"\s*(?:>>>|\.\.\.|\$|In \[\d+\]:)\s")
-_COLON_END = re.compile(r":[*_`]*\s*$")
 _DEFINITION = re.compile(r"\s*(?:async\s+)?(?:def|class|func|function|fn|struct|interface|enum)\s+\w|\s*@\w")
 # A line of example code in a manual that is not marked as code: a call, a definition, an assignment, a shell prompt.
 _CODE_EXAMPLE = re.compile(
@@ -140,7 +136,7 @@ def _split_markdown(text: str, start: int, end: int, in_docstring: bool = False)
             words = (lines[i][0] + (len(marker[0]) if marker else 0), lines[i][1])
             blocks.append(TextBlock(*words, "prose", (words,), is_heading=True))
             i += 1
-        elif _TABLE_ROW.match(content):
+        elif _is_row(content):
             i, block = _take_table(text, lines, i)
             blocks.append(block)
         elif _LIST_ITEM.match(content):
@@ -162,8 +158,13 @@ def _common_indent(text: str, lines: list[Offsets]) -> int:
     return min(widths, default=0)
 
 
+def _is_row(content: str) -> bool:
+    cells = content.strip()
+    return len(cells) > 1 and cells[0] == cells[-1] == "|"
+
+
 def _is_code_line(content: str, base: int) -> bool:
-    return bool(_INDENTED.match(content[base:]) or _PROMPT.match(content))
+    return content[base:].startswith(("    ", "\t")) or _PROMPT.match(content) is not None
 
 
 def _is_underlined(text: str, lines: list[Offsets], i: int) -> bool:
@@ -177,9 +178,9 @@ def _is_underlined(text: str, lines: list[Offsets], i: int) -> bool:
 
 def _take_table(text: str, lines: list[Offsets], i: int) -> tuple[int, TextBlock]:
     j = i
-    while j < len(lines) and _TABLE_ROW.match(text[slice(*lines[j])]):
+    while j < len(lines) and _is_row(text[slice(*lines[j])]):
         j += 1
-    has_head = j - i > 2 and _TABLE_RULE.fullmatch(text[slice(*lines[i + 1])]) is not None
+    has_head = j - i > 2 and not text[slice(*lines[i + 1])].strip(" |:+=-\t")
     rows = tuple(lines[i + 2 : j] if has_head else lines[i:j])
     head = (lines[i][0], lines[i + 1][1]) if has_head else None
     return j, TextBlock(lines[i][0], lines[j - 1][1], "table", rows, head=head)
@@ -257,7 +258,7 @@ def _take_paragraph(text: str, lines: list[Offsets], i: int, in_docstring: bool)
     j = i
     while j < len(lines):
         content = text[slice(*lines[j])]
-        if not content.strip() or _HEADING.match(content) or _TABLE_ROW.match(content) or FENCE.match(content):
+        if not content.strip() or _HEADING.match(content) or _is_row(content) or FENCE.match(content):
             break
         if j > i and (_LIST_ITEM.match(content) or _is_underlined(text, lines, j) or _PROMPT.match(content)):
             break
@@ -283,6 +284,8 @@ def _attach_leads(text: str, blocks: list[TextBlock]) -> list[TextBlock]:
         ):
             lead = before.units[-1]
             is_lone = block.format == "list" and len(before.units) == 1 and not before.is_heading
-            if _COLON_END.search(text[slice(*lead)]) or (is_lone and lead[1] - lead[0] <= _MAX_LONE_LEAD_CHARS):
+            if text[slice(*lead)].rstrip("*_` \n").endswith(":") or (
+                is_lone and lead[1] - lead[0] <= _MAX_LONE_LEAD_CHARS
+            ):
                 found[i] = replace(block, lead=lead)
     return found

@@ -49,7 +49,6 @@ _PERSON = re.compile(
 )
 _NO_HEAD = frozenset("is was are were be did does do has have had and or not how what who which where when why".split())
 _MAX_CHARS = 1_000  # A longer text is no question; the patterns would take long for it.
-_QUESTION_END = re.compile(r"[\s?.!]*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +79,7 @@ def find_descriptions(text: str) -> list[Description]:
     if len(text) > _MAX_CHARS:
         return []
     found: dict[int, Description] = {}
-    ending = _QUESTION_END.search(text)
-    stop = ending.start() if ending else len(text)
+    stop = len(text.rstrip(" ?.!\t\n"))
     for pattern, is_open in _PATTERNS:
         position = 0
         while match := pattern.search(text, position):

@@ -21,7 +21,6 @@ _QUOTED = re.compile(r"[\"“«]([^\"“”«»\n]{2,80})[\"”»]|`([^`\n]{2,80
 _IDENTIFIER = re.compile(r"\b(?:\w+(?:\.\w+)+|\w+_\w+|[a-z]+[A-Z]\w+|\w+\(\))")
 _PARENTHETICAL = re.compile(r"\s*\([^()]*\)\s*$")
 _NAME_RUN = re.compile(r"[A-ZÀ-ÖØ-ÞĀ-Ž][\w'’-]+(?:\s+[A-ZÀ-ÖØ-ÞĀ-Ž][\w'’-]+)*")
-_POSSESSIVE = re.compile(r"['’]s$")
 _POSSESSIVE_ENDINGS = ("'s", "’s")
 _NUMBER = re.compile(r"\b\d[\d.,/:-]*\d\b|\b\d\b")
 _ASCII_WORD = re.compile(r"[a-z0-9]+")
@@ -109,7 +108,7 @@ def extract_entities(text: str, language: str = ENGLISH) -> tuple[str, ...]:
         for match in pattern.finditer(text):
             if taken[match.start()]:
                 continue
-            name = _POSSESSIVE.sub("", match.group().strip(".,;:'’-"))
+            name = match.group().strip(".,;:'’-").removesuffix("'s").removesuffix("’s")
             if pattern is _CAPITALISED:
                 name = _strip_leading_stop_words(name, text, match.start(), language)
             if name:

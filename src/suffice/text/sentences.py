@@ -27,10 +27,10 @@ _DAY_AND_MONTH = re.compile(
     re.I,
 )
 _CITATION = re.compile(r"\[\d+\]$")
-_NEXT_CHARACTER = re.compile(r"\s*(\S)")
 _LAST_WORD = re.compile(r"[\w.]+$")
 _TRIPLE_QUOTE = re.compile(r'"""|\'\'\'')
-_END_OF_LINE = re.compile(r"[ \t]*(?:\n|$)")
+
+_MAX_GAP = 200  # White space between sentences.
 
 Offsets = tuple[int, int]
 
@@ -83,7 +83,7 @@ def docstring_spans(text: str) -> list[Offsets]:
     """
     marks = [mark.span() for mark in _TRIPLE_QUOTE.finditer(text)]
     found: list[Offsets] = []
-    if len(marks) % 2 and _END_OF_LINE.match(text, marks[0][1]):
+    if len(marks) % 2 and not text[marks[0][1] :].partition("\n")[0].strip():
         found.append((0, marks.pop(0)[0]))
     for i in range(0, len(marks), 2):
         found.append((marks[i][1], marks[i + 1][0] if i + 1 < len(marks) else len(text)))
@@ -97,8 +97,8 @@ def _continues_sentence(text: str, dot: int, after: int, end: int) -> bool:
     """
     if _CITATION.search(text, max(0, dot - 8), dot):
         return False
-    following = _NEXT_CHARACTER.match(text, after, end)
-    if following is not None and following.group(1).islower() and text[dot] == ".":
+    following = text[after : min(end, after + _MAX_GAP)].lstrip()
+    if following[:1].islower() and text[dot] == ".":
         return True
     if text[dot : dot + 1] != "." or after - dot > 1:
         return False

@@ -6,14 +6,15 @@ Only English wording is recognised; everything else is research. See docs/source
 import re
 from typing import Literal
 
+from suffice.text.tokens import tokenize
+
 TaskType = Literal["enumerated", "best_practices", "research"]
 
 _NUMBERS = {word: number for number, word in enumerate("two three four five six seven eight nine ten".split(), 2)}
 _COUNT = rf"(\d{{1,2}}|{'|'.join(_NUMBERS)})"
 _SUPERLATIVE = r"(?:most|best|key|common|main|top|largest|biggest|greatest|important)"
 _COUNTED_REQUEST = re.compile(rf"\btop[\s-]{_COUNT}\b|\b{_COUNT}\s+(?:\w+\s+)?{_SUPERLATIVE}\b", re.IGNORECASE)
-_NUMBER = re.compile(rf"\b{_COUNT}\b", re.IGNORECASE)
-_LIST_REQUEST = re.compile(r"^\s*(?:list|enumerate|name)\b", re.IGNORECASE)
+_LIST_VERBS = (["list"], ["enumerate"], ["name"])
 _BEST_PRACTICE = re.compile(
     r"\b(?:best|good)\s+practices?\b|\bguidelines?\b|\bhow\s+(?:should|best)\b|\brecommend\w*", re.IGNORECASE
 )
@@ -54,7 +55,7 @@ def is_lookup(task: str) -> bool:
 
 def classify_task(task: str) -> TaskType:
     """Return the type of a task."""
-    if parse_item_count(task) is not None or _LIST_REQUEST.search(task):
+    if parse_item_count(task) is not None or tokenize(task)[:1] in _LIST_VERBS:
         return "enumerated"
     return "best_practices" if _BEST_PRACTICE.search(task) else "research"
 
@@ -82,7 +83,7 @@ def strip_count(task: str) -> str:
 
 def mentions_number(task: str, number: int) -> bool:
     """Whether the task has a number, as digits or as a word."""
-    return any(_parse_number(found[0]) == number for found in _NUMBER.finditer(task))
+    return any(word == str(number) or _NUMBERS.get(word) == number for word in tokenize(task))
 
 
 def _parse_number(text: str) -> int | None:

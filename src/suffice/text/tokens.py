@@ -18,7 +18,7 @@ _IDENTIFIER = re.compile(
     r"\b(?=\w*(?:[a-z0-9][A-Z]|[A-Z]{2}[a-z]|[A-Za-z0-9]_[A-Za-z0-9]))[A-Za-z_]\w{3,80}\b", re.ASCII
 )
 _DOTTED_NUMBER = re.compile(r"(?<![\w./-])v?(\d+(?:[./-]\d+)+)(?![\w/-]|\.\d)", re.ASCII)
-_NUMBER_JOINT = re.compile(r"[./-]")
+_NUMBER_JOINTS = str.maketrans("./-", "nnn")
 _IDENTIFIER_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 STOP_WORDS = frozenset(
@@ -89,7 +89,7 @@ def expand_numbers(text: str) -> str:
     >>> expand_numbers("Flask 2.0.0 of 2021-05-11")
     'Flask 2.0.0 n2n0n0 of 2021-05-11 n2021n05n11'
     """
-    return _DOTTED_NUMBER.sub(lambda match: f"{match[0]} n{_NUMBER_JOINT.sub('n', match[1])}", text)
+    return _DOTTED_NUMBER.sub(lambda match: f"{match[0]} n{match[1].translate(_NUMBER_JOINTS)}", text)
 
 
 def _append_parts(match: re.Match[str]) -> str:

@@ -13,7 +13,7 @@ from suffice.models.extractive.chains import Chain, follow_chain
 from suffice.models.extractive.excerpts import quote_around
 from suffice.models.extractive.ranking import RankedPassage, compute_cosines, find_stems, load_weights, rank_passages
 from suffice.models.extractive.sufficiency import estimate_sufficiency, find_missing_words
-from suffice.models.reading import PassageReader
+from suffice.models.reading import AnswerSpan, PassageReader
 from suffice.text.question import Question
 from suffice.text.sentences import Offsets
 from suffice.text.task_type import is_yes_no_question, strip_count
@@ -55,19 +55,20 @@ def quote_answer(
     probability, sufficiency = estimate_sufficiency(question, ranked, chain)
     if sufficiency == "no":
         return QuotedAnswer(closest=_list_closest(question, ranked, embed), sufficiency="no", probability=probability)
-    ordered = chain.ranked if chain is not None else _put_sides_first(question, ranked)
-    quotations: dict[str, Quotation] = {}
+    near = [candidate for candidate in ranked if candidate.score > ranked[0].score - _MAX_BEHIND]
+    ordered = chain.ranked if chain is not None else near
+    most = count or (_MAX_STEPS if chain is not None else MAX_QUOTATIONS)
+    quotations: list[Quotation] = []
+    for quotation in _quote_sides(question, ranked, embed):
+        _add_new(quotations, quotation)
     for candidate in ordered:
-        quotation = _quote(question, candidate, embed, _OTHER_CHARS if quotations else _FIRST_CHARS, chain)
-        phrase = normalize_phrase(quotation.text)
-        if not any(phrase in shown for shown in quotations):
-            quotations[phrase] = quotation
-        if len(quotations) == (count or (_MAX_STEPS if chain is not None else MAX_QUOTATIONS)):
-            break
+        if len(quotations) < most:
+            room = _OTHER_CHARS if quotations else _FIRST_CHARS
+            _add_new(quotations, _quote(question, candidate, embed, room, chain))
     # After several steps the reader's spans are too often wrong, whatever their probability.
     short = _find_short_answer(question, ordered[0]) if chain is None else None
     return QuotedAnswer(
-        tuple(quotations.values()),
+        tuple(quotations),
         sufficiency=sufficiency,
         probability=probability,
         short_answer=" ".join(ordered[0].passage.text[slice(*short)].split()) if short else "",
@@ -79,38 +80,59 @@ def quote_answer(
 def _quote(
     question: Question, candidate: RankedPassage, embed: Embed | None, room: int, chain: Chain | None = None
 ) -> Quotation:
-    """Return the stretch of a passage around what the reader found, else around its best sentence."""
+    """Return the stretch of a passage around its best sentence; what the reader found there is highlighted."""
     answer = (chain.find_answer(candidate) if chain is not None else None) or candidate.answer
-    is_span = answer is not None and answer.probability >= _MIN_SPAN and answer.end > answer.start
-    core = (answer.start, answer.end) if answer is not None and is_span else _find_best_unit(question, candidate, embed)
+    core = _find_best_unit(question, candidate, embed, answer)
+    is_found = (
+        answer is not None and answer.probability >= _MIN_SPAN and core[0] <= answer.start < answer.end <= core[1]
+    )
+    highlight = (answer.start, answer.end) if answer is not None and is_found else core
     list_room = _LIST_CHARS if question.kind == "list" else 0
-    return quote_around(candidate.passage, core, room, list_room=list_room, highlight=(core,))
+    return quote_around(candidate.passage, core, room, list_room=list_room, highlight=(highlight,))
 
 
-def _find_best_unit(question: Question, candidate: RankedPassage, embed: Embed | None) -> Offsets:
-    """Return the sentence, item or row that has most words of the question and is nearest to it in meaning."""
-    units = candidate.units
-    texts = [candidate.passage.text[slice(*unit.span)] for unit in units]
-    cosines = compute_cosines(question.text, texts, embed)
-    best = max(range(len(units)), key=lambda i: units[i].coverage + cosines[i], default=None)
+def _find_best_unit(
+    question: Question,
+    candidate: RankedPassage,
+    embed: Embed | None,
+    answer: AnswerSpan | None,
+    named: frozenset[str] = frozenset(),
+) -> Offsets:
+    """Return the sentence, item or row that has most words of the question, is nearest in meaning, and holds the answer.
+
+    Those that have the stems in ``named`` come first.
+    """
+    units = [unit for unit in candidate.units if named <= unit.stems] or candidate.units
+    cosines = compute_cosines(question.text, [candidate.passage.text[slice(*unit.span)] for unit in units], embed)
+    read = [
+        answer.probability if answer is not None and unit.span[0] <= answer.start < unit.span[1] else 0.0
+        for unit in units
+    ]
+    best = max(range(len(units)), key=lambda i: units[i].coverage + cosines[i] + read[i], default=None)
     return units[best].span if best is not None else (0, 0)
 
 
-def _put_sides_first(question: Question, ranked: Sequence[RankedPassage]) -> list[RankedPassage]:
-    """Return the passages that are not far behind the best one; of a comparison, the best one of each side first.
-
-    If one of the best passages is about both sides, the order stays as it is.
-    """
-    near = [candidate for candidate in ranked if candidate.score > ranked[0].score - _MAX_BEHIND]
-    sides = [find_stems(side, question.language) for side in question.sides]
-    if any(frozenset[str]().union(*sides) <= candidate.stems for candidate in ranked[:MAX_QUOTATIONS]):
-        return near
-    found: list[RankedPassage] = []
-    for stems in sides:
+def _quote_sides(question: Question, ranked: Sequence[RankedPassage], embed: Embed | None) -> list[Quotation]:
+    """Return a stretch about each side of a comparison: of the best passage whose title names it, else that names it."""
+    found = []
+    for side in question.sides:
+        stems = find_stems(side, question.language)
         naming = [candidate for candidate in ranked if stems <= candidate.stems]
         titled = [one for one in naming if stems <= find_stems(one.passage.title, question.language)]
-        found += (titled or naming)[:1]
-    return list({candidate.place: candidate for candidate in (*found, *near)}.values())
+        for candidate in (titled or naming)[:1]:
+            core = _find_best_unit(question, candidate, embed, None, stems)
+            found.append(quote_around(candidate.passage, core, _OTHER_CHARS, highlight=(core,)))
+    return found
+
+
+def _add_new(quotations: list[Quotation], quotation: Quotation) -> None:
+    """Add a quotation unless its text, or its place, is among the others."""
+    phrase, (start, end) = normalize_phrase(quotation.text), (quotation.spans[0][0], quotation.spans[-1][1])
+    for other in quotations:
+        is_same = other.passage == quotation.passage and start < other.spans[-1][1] and other.spans[0][0] < end
+        if is_same or phrase in normalize_phrase(other.text):
+            return
+    quotations.append(quotation)
 
 
 def _find_short_answer(question: Question, first: RankedPassage) -> Offsets | None:

@@ -42,10 +42,14 @@ def load_weights() -> dict[str, dict[str, float]]:
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A sentence, item, row or line of a passage, in its block, and the weight of the question's words that it has."""
+    """A sentence, item, row or line of a passage, in its block, with its stems.
+
+    ``coverage`` is the weight of the question's words that it has together with the heading above it.
+    """
 
     span: Offsets
     block: TextBlock
+    stems: frozenset[str]
     coverage: float
 
 
@@ -161,9 +165,13 @@ def logit(probability: float) -> float:
 
 
 def _list_units(passage: Passage, words: QuestionWords, language: str) -> tuple[Unit, ...]:
-    return tuple(
-        Unit((start, end), block, words.coverage(find_stems(passage.text[start:end], language)))
-        for block in split_blocks(passage.text, passage.kind)
-        if not block.is_heading
-        for start, end in block.units
-    )
+    found: list[Unit] = []
+    topic = frozenset[str]()
+    for block in split_blocks(passage.text, passage.kind):
+        if block.is_heading:
+            topic = find_stems(passage.text[block.start : block.end], language)
+            continue
+        for start, end in block.units:
+            stems = find_stems(passage.text[start:end], language)
+            found.append(Unit((start, end), block, stems, words.coverage(stems | topic)))
+    return tuple(found)

@@ -27,7 +27,7 @@ _MIN_RESTATED = 0.3
 _WORD = re.compile(r"[\w'’-]+")
 _PASSIVE = frozenset({"located", "situated", "based", "born", "found", "held", "called", "named"})
 _LARGE_PLACES = frozenset({"state", "country", "nation", "continent"})
-_ARTICLE = re.compile(r"^(?:the|an?) ", re.IGNORECASE)
+_ARTICLES = frozenset({"the", "a", "an"})
 _MAX_NAME_WORDS = 7
 
 
@@ -120,7 +120,8 @@ class StepReader:
         """Return the name in an answer; empty if it is none. Of "Ford County, Kansas" a state is the last part."""
         text = f"{self._notes[note].title}\n{self._notes[note].text}"[answer.start : answer.end]
         line = re.split(r"\n|['’]s\b", text.strip())[0].rpartition(" > ")[2]
-        name = _ARTICLE.sub("", line.strip(" \"'“”.,;:()"))
+        article, _, rest = (words := line.strip(" \"'“”.,;:()")).partition(" ")
+        name = rest if article.lower() in _ARTICLES else words
         if head in _LARGE_PLACES:
             name = name.rpartition(", ")[2]
         if len(name.split()) > _MAX_NAME_WORDS and (names := extract_names(name)):
